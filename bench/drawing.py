@@ -14,6 +14,7 @@ import numpy as np
 from PIL import Image
 
 PATCH = 16
+NINTHS = math.log2(4 / 3)  # the level of what is at three quarters
 GRIDS = 6  # that downsampling is tried on
 
 
@@ -84,8 +85,32 @@ class Drawing:
             self.kept[key] = cv2.resize(whole, size, interpolation=cv2.INTER_AREA)
         return self.kept[key]
 
+    def three_quarters(self):
+        """The image on whole squares of 64 pixels, reduced by Lanczos to 48x48 texels each."""
+        if "three quarters" not in self.kept:
+            whole = cv2.copyMakeBorder(self.pixels, 0, -self.height % 64, 0, -self.width % 64, cv2.BORDER_REPLICATE)
+            self.kept["three quarters"] = np.clip(reduce(whole, (whole.shape[1] * 3 // 4, whole.shape[0] * 3 // 4), "lanczos"), 0, 255)
+        return self.kept["three quarters"]
+
+    def draw_ninths(self, picture, tiles):
+        """Draws tiles (column, row) of the image at three quarters of its size into the picture."""
+        texels = self.three_quarters()
+        mask = np.zeros((texels.shape[0] // PATCH, texels.shape[1] // PATCH), np.uint8)
+        mask[[row for _, row in tiles], [column for column, _ in tiles]] = 1
+        of_texels = cv2.resize(mask, texels.shape[1::-1], interpolation=cv2.INTER_NEAREST) > 0
+        high, wide = texels.shape[0] * 4 // 3, texels.shape[1] * 4 // 3
+        rows, columns = (np.arange(n) * 3 // 64 for n in (high, wide))
+        of_pixels = mask[rows][:, columns] > 0
+        whole = cv2.copyMakeBorder(picture, 0, high - self.height, 0, wide - self.width, cv2.BORDER_REPLICATE)
+        small = np.clip(reduce(whole, (texels.shape[1], texels.shape[0]), "area"), 0, 255)
+        small[of_texels] = texels[of_texels]
+        inside = of_pixels[:self.height, :self.width]
+        picture[inside] = enlarge(small, (wide, high))[:self.height, :self.width][inside]
+
     def draw_tiles(self, picture, level, tiles):
         """Draws tiles (column, row) of a level into the picture."""
+        if level == NINTHS:
+            return self.draw_ninths(picture, tiles)
         texels, side = self.padded(level), PATCH << level
         mask = np.zeros((texels.shape[0] // PATCH, texels.shape[1] // PATCH), np.uint8)
         mask[[row for _, row in tiles], [column for column, _ in tiles]] = 1
@@ -135,6 +160,8 @@ class Drawing:
     def tile(self, x, y, side):
         """(level, column, row) of a square that lies on the grid of its size, or None. One that is clipped by the image's
         border may stand at the centre of what remains."""
+        if abs(side - PATCH * 4 / 3) < 1e-3:
+            return NINTHS, int(x // side), int(y // side)
         level = round(math.log2(side / PATCH))
         if level < 0 or side != PATCH << level:
             return None
@@ -164,5 +191,5 @@ class Drawing:
                 left, right, top, below = (max(0, int(v)) for v in (left, left + side, top, top + side))
                 texels[top:below, left:right] = np.maximum(texels[top:below, left:right], min(1.0, (PATCH / side) ** 2))
             if together:
-                self.draw_tiles(picture, int(math.log2(side / PATCH)), together)
+                self.draw_tiles(picture, place[0], together)
         return np.rint(picture), texels

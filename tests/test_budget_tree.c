@@ -22,7 +22,7 @@ static void draw_tree(small_tree *t, uint64_t *random) {
         t->one[i] = t->under[i] * 0.25f;
         t->two[i] = t->under[i] * 0.5f;
     }
-    t->losses = (tvlm_budget_losses){t->under, t->one, t->two, 3};
+    t->losses = (tvlm_budget_losses){.under = t->under, .one = t->one, .two = t->two, .levels = 3};
 }
 
 /* The loss of a choice by its definition, without what comes across sides. */

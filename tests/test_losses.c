@@ -30,7 +30,8 @@ static void test_weights(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         const tvlm_texture shape = test_shape(sizes[i], 1, 1, TVLM_FORMAT_F32);
-        const tvlm_budget_size pictures[] = {{16, 16}, {1, 3}, {shape.width, shape.height}};
+        const tvlm_budget_size pictures[] = {
+            {16, 16, 0.0}, {1, 3, 0.0}, {shape.width, shape.height, 0.0}, {(3 * shape.width + 3) / 4, (3 * shape.height + 3) / 4, 4.0 / 3.0}};
         tvlm_budget_plan plan;
         assert_true(tvlm_budget_plan_make(&shape, 0, 16, pictures, 3, &plan));
         assert_int_equal(plan.count, 3);
@@ -51,7 +52,7 @@ static void test_weights(void **state) {
  * normalised. */
 static void test_known_weights(void **state) {
     const tvlm_texture shape = test_shape((test_size){4, 4}, 1, 1, TVLM_FORMAT_F32);
-    const tvlm_budget_size two = {2, 2};
+    const tvlm_budget_size two = {2, 2, 0.0};
     const double pi = 3.14159265358979323846;
     const double near = 3.0 * sin(pi * 0.25) * sin(pi * 0.25 / 3.0) / (pi * pi * 0.0625);
     const double far = 3.0 * sin(pi * 0.75) * sin(pi * 0.75 / 3.0) / (pi * pi * 0.5625);
@@ -169,10 +170,10 @@ static float *known(tvlm_budget_size size) {
 static void test_known_losses(void **state) {
     const double gray = 1.0 - 1.0 / 64.0, c1 = 1e-4;
     (void)state;
-    float *losses = known((tvlm_budget_size){SIDE, SIDE});
+    float *losses = known((tvlm_budget_size){SIDE, SIDE, 0.0});
     for (int i = 0; i < 2 * TILES; ++i) assert_true(fabsf(losses[i]) < 1e-9f);
     free(losses);
-    losses = known((tvlm_budget_size){1, 1});
+    losses = known((tvlm_budget_size){1, 1, 0.0});
     for (int i = 0; i < TILES; ++i) {
         const double white = (1.0 - gray) * (1.0 - gray), black = gray * gray;
         const double error = i == 10 ? 192.0 * white + 64.0 * black : 256.0 * white;

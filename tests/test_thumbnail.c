@@ -17,7 +17,7 @@ static const test_tolerance tolerances[4] = {{1e-5f, 1e-6f, TEST_HALF_ULP},
 
 /* The picture of the last image on both; the other images of the textures are not written. */
 static test_pair pictures(const test_pair *source, test_size size) {
-    const tvlm_budget_size wanted = {size.width, size.height};
+    const tvlm_budget_size wanted = {size.width, size.height, 0.0};
     const int32_t image = source->got->images - 1;
     tvlm_texture shape = *source->got;
     tvlm_budget_plan plan;

@@ -60,10 +60,15 @@ typedef struct tvlm_budget_loss {
     double sums[TVLM_BUDGET_PARTS];
 } tvlm_budget_loss;
 
-/* The pictures: levels 1 and 2, a thumbnail of one patch, and those that are tried. */
+/* The side of a texel of the image at three quarters of its size, in pixels. */
+#define TVLM_BUDGET_STEP (4.0 / 3.0)
+
+/* The pictures: levels 1 and 2, the image at three quarters of its size, a thumbnail of one patch, and those that
+ * are tried. */
 enum {
     TVLM_BUDGET_ONE,
     TVLM_BUDGET_TWO,
+    TVLM_BUDGET_THREE_QUARTERS,
     TVLM_BUDGET_LEAST,
     TVLM_BUDGET_FIRST,
     TVLM_BUDGET_PICTURES = TVLM_BUDGET_FIRST + TVLM_BUDGET_GRIDS_MAX
@@ -162,7 +167,7 @@ void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double struc
 /* What these parts are of those that a thumbnail of one patch loses. */
 double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]);
 
-/* The losses of a thumbnail and of the levels as the tree takes them, weighed: [3 * places] floats in
+/* The losses of a thumbnail and of the levels as the tree takes them, weighed: [4 * places] floats in
  * `weighed`. */
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
                                      const double weights[TVLM_BUDGET_PARTS], float *weighed);

@@ -17,15 +17,17 @@ static int32_t picture_count(const tvlm_budget *budget) {
 
 static tvlm_budget_size size_of(const tvlm_budget *budget, int32_t picture) {
     const int32_t width = budget->source->width, height = budget->source->height;
-    if (picture == TVLM_BUDGET_LEAST) return (tvlm_budget_size){budget->patch, budget->patch};
+    if (picture == TVLM_BUDGET_LEAST) return (tvlm_budget_size){budget->patch, budget->patch, 0.0};
+    if (picture == TVLM_BUDGET_THREE_QUARTERS)
+        return (tvlm_budget_size){(3 * width + 3) / 4, (3 * height + 3) / 4, TVLM_BUDGET_STEP};
     /* A level that there is not is one that has its size. */
     if (picture < TVLM_BUDGET_LEAST) {
         const int32_t level = picture - TVLM_BUDGET_ONE + 1;
-        return (tvlm_budget_size){tvlm_level_side(width, level), tvlm_level_side(height, level)};
+        return (tvlm_budget_size){tvlm_level_side(width, level), tvlm_level_side(height, level), 0.0};
     }
     const tvlm_budget_grid *const grid = &budget->grids[picture - TVLM_BUDGET_FIRST];
     const int32_t wide = grid->columns * budget->patch, high = grid->rows * budget->patch;
-    return (tvlm_budget_size){wide < width ? wide : width, high < height ? high : height};
+    return (tvlm_budget_size){wide < width ? wide : width, high < height ? high : height, 0.0};
 }
 
 /* Lists the sizes of all pictures, each once, and which of them each picture has. */
@@ -35,7 +37,8 @@ static void list_sizes(tvlm_budget *budget, tvlm_budget_size sizes[TVLM_BUDGET_P
         const tvlm_budget_size size = size_of(budget, i);
         int32_t at = 0;
         while (at < budget->measured_count &&
-               (sizes[at].width != size.width || sizes[at].height != size.height))
+               (sizes[at].width != size.width || sizes[at].height != size.height ||
+                sizes[at].texel != size.texel))
             ++at;
         sizes[at] = size;
         budget->measured[i] = at;
@@ -123,6 +126,19 @@ static void place(const tvlm_budget *budget, int32_t picture, double counts, dou
     }
 }
 
+/* A root of which a part lies beyond the image can be no nine. */
+static bool is_whole(const tvlm_budget *budget, int32_t root) {
+    const int32_t side = 4 * budget->patch;
+    return (root % budget->tree.root_columns + 1) * side <= budget->source->width &&
+           (root / budget->tree.root_columns + 1) * side <= budget->source->height;
+}
+
+static void leave_out_broken(const tvlm_budget *budget, tvlm_budget_loss *loss) {
+    for (int32_t i = 0; i < budget->tree.places; ++i)
+        if (!is_whole(budget, i / TVLM_BUDGET_LEAVES))
+            for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) loss->parts[p][i] = TVLM_BUDGET_NEVER;
+}
+
 /* How much of what a picture loses counts. Where patches are few, it is all: then most text has no tile yet. */
 #define MANY 0.1 /* of all tiles of level 0 */
 
@@ -134,6 +150,7 @@ static double counts_of(const tvlm_budget *budget, int32_t picture) {
 void tvlm_budget_place(tvlm_budget *budget, double emphasis) {
     for (int32_t i = 0; i < picture_count(budget); ++i)
         place(budget, i, counts_of(budget, i), emphasis, &budget->losses[i]);
+    leave_out_broken(budget, &budget->losses[TVLM_BUDGET_THREE_QUARTERS]);
 }
 
 tvlm_status tvlm_budget_measure(tvlm_budget *budget) {

@@ -20,10 +20,15 @@
 
 /* ---- Weights ---- */
 
+/* One axis of a resize: the length of both sides, and how many source places one of the result spans. */
+typedef struct line {
+    int32_t source, size;
+    double scale;
+} line;
+
 /* How many source places an output may depend on. */
-static int32_t taps_of(int32_t source, int32_t size) {
-    const double stretch = fmax((double)source / size, 1.0);
-    return source == size ? 1 : (int32_t)ceil(LOBES * stretch) * 2 + 1;
+static int32_t taps_of(const line *l) {
+    return l->scale == 1.0 ? 1 : (int32_t)ceil(LOBES * fmax(l->scale, 1.0)) * 2 + 1;
 }
 
 /* A step from weight to weight, and the sines and cosines of the angles that it turns by. */
@@ -53,11 +58,11 @@ static void lanczos(double x, const turn *t, int32_t count, double *weights) {
 }
 
 /* Writes the entry of the table for output o. `exact` has room for its weights in double. */
-static void write_entry(int32_t source, int32_t size, int32_t o, const turn *t, double *exact, float *entry) {
-    const double scale = (double)source / size, stretch = fmax(scale, 1.0);
-    const double centre = (o + 0.5) * scale, reach = LOBES * stretch;
-    const int32_t first = source == size ? o : (int32_t)fmax(floor(centre - reach + 0.5), 0.0);
-    const int32_t end = source == size ? o + 1 : (int32_t)fmin(floor(centre + reach + 0.5), source);
+static void write_entry(const line *l, int32_t o, const turn *t, double *exact, float *entry) {
+    const double stretch = fmax(l->scale, 1.0), centre = (o + 0.5) * l->scale, reach = LOBES * stretch;
+    const bool same = l->scale == 1.0;
+    const int32_t first = same ? o : (int32_t)fmax(floor(centre - reach + 0.5), 0.0);
+    const int32_t end = same ? o + 1 : (int32_t)fmin(floor(centre + reach + 0.5), l->source);
     double sum = 0.0;
     lanczos((first + 0.5 - centre) / stretch, t, end - first, exact);
     for (int32_t i = 0; i < end - first; ++i) sum += exact[i];
@@ -90,7 +95,7 @@ static int32_t made_from(const tvlm_texture *source, const tvlm_budget_size *siz
 /* The axes of pictures, which many share: where each stands in the table. Entries go there from `used` on, or
  * are only counted (floats NULL). */
 typedef struct known_axis {
-    int32_t source, size;
+    line line;
     tvlm_budget_axis axis;
 } known_axis;
 
@@ -102,18 +107,29 @@ typedef struct table {
     int32_t axis_count;
 } table;
 
-static tvlm_budget_axis add_axis(table *t, int32_t source, int32_t size) {
-    for (int32_t i = 0; i < t->axis_count; ++i)
-        if (t->axes[i].source == source && t->axes[i].size == size) return t->axes[i].axis;
-    const tvlm_budget_axis axis = {(int32_t)t->used, taps_of(source, size)};
+static tvlm_budget_axis add_axis(table *t, const line *l) {
+    for (int32_t i = 0; i < t->axis_count; ++i) {
+        const line *const known = &t->axes[i].line;
+        if (known->source == l->source && known->size == l->size && known->scale == l->scale)
+            return t->axes[i].axis;
+    }
+    const tvlm_budget_axis axis = {(int32_t)t->used, taps_of(l)};
     const size_t stride = (size_t)axis.taps + TVLM_BUDGET_HEAD;
-    const turn step = turn_by(1.0 / fmax((double)source / size, 1.0));
-    t->axes[t->axis_count++] = (known_axis){source, size, axis};
-    for (int32_t o = 0; t->floats != NULL && o < size; ++o)
-        write_entry(source, size, o, &step, t->exact, t->floats + t->used + (size_t)o * stride);
-    t->used += (size_t)size * stride;
+    const turn step = turn_by(1.0 / fmax(l->scale, 1.0));
+    t->axes[t->axis_count++] = (known_axis){*l, axis};
+    for (int32_t o = 0; t->floats != NULL && o < l->size; ++o)
+        write_entry(l, o, &step, t->exact, t->floats + t->used + (size_t)o * stride);
+    t->used += (size_t)l->size * stride;
     t->most = t->most > stride ? t->most : stride;
     return axis;
+}
+
+/* Adds both axes of a side of `whole` pixels, of which the level has `from` places: from there to `size` texels,
+ * and from these to the pixels. */
+static void add_side(table *t, int32_t whole, int32_t from, int32_t size, double texel,
+                     tvlm_budget_axis *reduce, tvlm_budget_axis *enlarge) {
+    *reduce = add_axis(t, &(line){from, size, texel > 0.0 ? texel * from / whole : (double)from / size});
+    *enlarge = add_axis(t, &(line){size, whole, texel > 0.0 ? 1.0 / texel : (double)size / whole});
 }
 
 static size_t larger(size_t a, size_t b) {
@@ -126,21 +142,19 @@ static bool add_picture(const tvlm_texture *source, const tvlm_budget_size *size
     const int32_t from = made_from(source, size);
     const int32_t from_w = tvlm_level_side(source->width, from), to_w = source->width;
     const int32_t from_h = tvlm_level_side(source->height, from), to_h = source->height;
-    const size_t line = TVLM_BUDGET_LINE((size_t)size->height);
+    const size_t column = TVLM_BUDGET_LINE((size_t)size->height);
     const size_t between =
-        larger((size_t)from_w * line, TVLM_BUDGET_LINE((size_t)to_w) * (size_t)size->height);
+        larger((size_t)from_w * column, TVLM_BUDGET_LINE((size_t)to_w) * (size_t)size->height);
     if (plan->count > 0 && plan->between_texels + between > TVLM_BUDGET_TEXELS_MAX) return false;
     *p = (tvlm_budget_picture){.width = size->width,
                                .height = size->height,
                                .from = from,
                                .between = (int32_t)plan->between_texels,
                                .texels = (int32_t)plan->picture_texels};
-    p->reduce_x = add_axis(t, from_w, size->width);
-    p->reduce_y = add_axis(t, from_h, size->height);
-    p->enlarge_x = add_axis(t, size->width, to_w);
-    p->enlarge_y = add_axis(t, size->height, to_h);
+    add_side(t, to_w, from_w, size->width, size->texel, &p->reduce_x, &p->enlarge_x);
+    add_side(t, to_h, from_h, size->height, size->texel, &p->reduce_y, &p->enlarge_y);
     plan->between_texels += between;
-    plan->picture_texels += (size_t)size->width * line;
+    plan->picture_texels += (size_t)size->width * column;
     plan->levels = from >= plan->levels ? from + 1 : plan->levels;
     ++plan->count;
     return true;

@@ -10,9 +10,11 @@
 #include "core/backend.h"
 
 /* The size of a picture in texels. It is reduced and enlarged by Lanczos' filter of three lobes. One that has
- * the size of a level is that level. */
+ * the size of a level is that level. `texel` is the side of a texel in pixels; 0: so that the texels are the image, and
+ * no more. Else the last texels may lie across the border. */
 typedef struct tvlm_budget_size {
     int32_t width, height;
+    double texel;
 } tvlm_budget_size;
 
 /*

@@ -4,6 +4,7 @@
  */
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "select/budget_tree.h"
@@ -72,12 +73,20 @@ typedef struct bought {
     double cost;
 } bought;
 
+/* Marks a nine, and the tiles of level 0 on it. */
+static void mark_nine(const purchase *p, int32_t root) {
+    memset(p->choice->chosen[1] + (ptrdiff_t)root * CHILDREN, 0, CHILDREN);
+    p->choice->chosen[2][root] = 0;
+    for (int32_t place = root * LEAVES; place < (root + 1) * LEAVES; ++place)
+        p->choice->chosen[0][place] = p->losses->nine[place] > p->price;
+}
+
 static bought buy_root(const purchase *p, int32_t root) {
     const tvlm_budget_losses *const losses = p->losses;
     const int32_t first = root * LEAVES;
     const costs under = leaves(losses->under + first, p->price);
     costs one = {{0.0f}, {0}}, two = {{0.0f}, {0}}, best = under;
-    bool itself = false;
+    bool itself = false, nine = false;
     if (losses->levels > 1) {
         one = leaves(losses->one + first, p->price);
         best = cheaper(&under, &one, p->price);
@@ -88,11 +97,22 @@ static bought buy_root(const purchase *p, int32_t root) {
         itself = sum_of(&over) + p->price < sum_of(&best);
         if (itself) best = over;
     }
-    if (p->choice != NULL) {
-        p->choice->chosen[2][root] = itself;
-        mark(p, root, itself ? losses->two : losses->under, itself ? &two : &under, &one);
+    bought all = {tiles_of(&best) + itself, (double)(sum_of(&best) + (itself ? p->price : 0.0f))};
+    if (losses->nine != NULL) {
+        const costs on = leaves(losses->nine + first, p->price);
+        const double cost = (double)(sum_of(&on) + TVLM_BUDGET_PATCHES * p->price);
+        nine = cost < all.cost;
+        if (nine) all = (bought){tiles_of(&on) + TVLM_BUDGET_PATCHES, cost};
     }
-    return (bought){tiles_of(&best) + itself, (double)(sum_of(&best) + (itself ? p->price : 0.0f))};
+    if (p->choice != NULL) {
+        p->choice->chosen[TVLM_BUDGET_NINE][root] = nine;
+        p->choice->chosen[2][root] = itself;
+        if (nine)
+            mark_nine(p, root);
+        else
+            mark(p, root, itself ? losses->two : losses->under, itself ? &two : &under, &one);
+    }
+    return all;
 }
 
 static bought buy(const tvlm_budget_tree *tree, const purchase *p) {
@@ -187,7 +207,7 @@ static double find_price(const tvlm_budget_tree *tree, const tvlm_budget_losses 
 void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                         double *price, tvlm_budget_choice *choice) {
     const size_t places = (size_t)tree->places;
-    memset(choice->chosen[0], 0, places + places / 4 + places / 16);
+    memset(choice->chosen[0], 0, places + places / CHILDREN + 2 * (places / LEAVES));
     choice->count = 0;
     if (n <= 0) return;
     *price = find_price(tree, losses, n, *price);

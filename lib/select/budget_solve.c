@@ -45,9 +45,11 @@ tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
     weigh_places(budget, TVLM_BUDGET_ONE, weights, out);
     weigh_places(budget, TVLM_BUDGET_TWO, weights, out + places);
     weigh_places(budget, TVLM_BUDGET_FIRST + grid, weights, out + 2 * places);
+    weigh_places(budget, TVLM_BUDGET_THREE_QUARTERS, weights, out + 3 * places);
     return (tvlm_budget_losses){.under = out + 2 * places,
                                 .one = out,
                                 .two = out + places,
+                                .nine = out + 3 * places,
                                 .levels = tvlm_budget_kind_of(budget->preset)->levels};
 }
 
@@ -56,6 +58,7 @@ static double part_lost(const tvlm_budget *budget, int32_t grid, int part, const
     const tvlm_budget_losses losses = {.under = budget->losses[TVLM_BUDGET_FIRST + grid].parts[part],
                                        .one = budget->losses[TVLM_BUDGET_ONE].parts[part],
                                        .two = budget->losses[TVLM_BUDGET_TWO].parts[part],
+                                       .nine = budget->losses[TVLM_BUDGET_THREE_QUARTERS].parts[part],
                                        .levels = TVLM_BUDGET_TREE_LEVELS};
     return tvlm_budget_lost(&budget->tree, &losses, choice);
 }
@@ -221,7 +224,7 @@ static tvlm_status with_memory(const tvlm_budget *budget, int32_t n, double tole
     tvlm_budget_answer tried = {0};
     search s = {.budget = budget, .best = answer, .tried = &tried};
     *answer = (tvlm_budget_answer){0};
-    s.places = tvlm_allocate(3 * (size_t)budget->tree.places, sizeof *s.places);
+    s.places = tvlm_allocate(4 * (size_t)budget->tree.places, sizeof *s.places);
     bool made = s.places != NULL && tvlm_budget_choice_make(&budget->tree, &tried.choice) &&
                 tvlm_budget_choice_make(&budget->tree, &answer->choice);
     if (made) made = n > 0 ? solve(&s, n) : solve_tolerance(&s, tolerance);

@@ -18,9 +18,10 @@ static int32_t leaf_of(int32_t column, int32_t row) {
     return (row % 2 * 2 + column % 2) * CHILDREN + row / 2 % 2 * 2 + column / 2 % 2;
 }
 
-/* The tile of level 1 over a place. */
-static int32_t child_of(int32_t place) {
-    return place / LEAVES * CHILDREN + place % CHILDREN;
+/* The tile of a kind over a place. */
+static int32_t tile_over(int32_t place, int32_t kind) {
+    if (kind == 0) return place;
+    return kind == 1 ? place / LEAVES * CHILDREN + place % CHILDREN : place / LEAVES;
 }
 
 int32_t tvlm_budget_first(int32_t level, int32_t number) {
@@ -28,7 +29,10 @@ int32_t tvlm_budget_first(int32_t level, int32_t number) {
     return level == 0 ? number : number * LEAVES;
 }
 
-/* How many places a tile has, and how far apart they are. */
+/* How many patches a tile is; how many places it has, and how far apart they are. */
+static int32_t patches_of(int32_t level) {
+    return level == TVLM_BUDGET_NINE ? TVLM_BUDGET_PATCHES : 1;
+}
 static int32_t size_of(int32_t level) {
     return level == 0 ? 1 : level == 1 ? LEAVES / CHILDREN : LEAVES;
 }
@@ -66,11 +70,12 @@ void tvlm_budget_tree_free(tvlm_budget_tree *tree) {
 
 bool tvlm_budget_choice_make(const tvlm_budget_tree *tree, tvlm_budget_choice *choice) {
     const size_t places = (size_t)tree->places;
-    uint8_t *const all = tvlm_allocate(places + places / 4 + places / 16, 1);
-    *choice = (tvlm_budget_choice){{all, NULL, NULL}, 0};
+    uint8_t *const all = tvlm_allocate(places + places / CHILDREN + 2 * (places / LEAVES), 1);
+    *choice = (tvlm_budget_choice){{all}, 0};
     if (all == NULL) return false;
     choice->chosen[1] = all + places;
-    choice->chosen[2] = choice->chosen[1] + places / 4;
+    choice->chosen[2] = choice->chosen[1] + places / CHILDREN;
+    choice->chosen[TVLM_BUDGET_NINE] = choice->chosen[2] + places / LEAVES;
     return true;
 }
 
@@ -81,31 +86,48 @@ void tvlm_budget_choice_free(tvlm_budget_choice *choice) {
 
 /* ---- What is lost, and what a tile gains ---- */
 
-/* What a place loses with the tiles of level `finest` and coarser. */
-static float lost_at(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t place,
-                     int32_t finest) {
-    if (finest <= 0 && choice->chosen[0][place]) return 0.0f;
-    if (finest <= 1 && choice->chosen[1][child_of(place)]) return losses->one[place];
-    return finest <= 2 && choice->chosen[2][place / LEAVES] ? losses->two[place] : losses->under[place];
+/* The kinds of tiles, from fine to coarse, and where each stands in that order. */
+static const int32_t kinds[TVLM_BUDGET_KINDS] = {0, TVLM_BUDGET_NINE, 1, 2};
+static const int32_t rank_of[TVLM_BUDGET_KINDS] = {0, 2, 3, 1};
+
+/* What tiles of a kind lose, which is not level 0. */
+static const float *own_of(const tvlm_budget_losses *losses, int32_t kind) {
+    return kind == 1 ? losses->one : kind == 2 ? losses->two : losses->nine;
 }
 
-/* Of what a tile beside a tile of level 1 or 2 loses, the share that comes across the side. On average it is two
+/* What a place loses with the tiles of the rank `finest` and coarser. */
+static float lost_at(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t place,
+                     int32_t finest) {
+    for (int32_t rank = finest; rank < TVLM_BUDGET_KINDS; ++rank) {
+        const int32_t kind = kinds[rank];
+        if (choice->chosen[kind][tile_over(place, kind)])
+            return kind == 0 ? 0.0f : own_of(losses, kind)[place];
+    }
+    return losses->under[place];
+}
+
+/* Of what a tile beside a tile of level 1 or 2, or a nine, loses, the share that comes across the side. On average it is two
  * thirds of that; with so much the images are rare of which more is lost than was predicted. */
-static const double across[TVLM_BUDGET_TREE_LEVELS] = {0.0, 0.0084, 0.014};
+static const double across[TVLM_BUDGET_KINDS] = {0.0, 0.0084, 0.014, 0.0056};
+
+/* How many tiles of level 0 a side of a tile has. */
+static int32_t side_of(int32_t level) {
+    return level == 1 ? 2 : level == 0 ? 1 : 4;
+}
 
 /* What a tile of level 0 beside one of `level` loses of what is beneath that; 0 where it is in one itself. */
 static double lost_beside(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                           const tvlm_budget_choice *choice, int32_t level, int32_t column, int32_t row) {
     if (column < 0 || column >= tree->columns || row < 0 || row >= tree->rows) return 0.0;
     const int32_t place = tree->place_of[row * tree->columns + column];
-    if (choice->chosen[level][level == 1 ? child_of(place) : place / LEAVES]) return 0.0;
-    return (double)lost_at(losses, choice, place, level + 1);
+    if (choice->chosen[level][tile_over(place, level)]) return 0.0;
+    return (double)lost_at(losses, choice, place, rank_of[level] + 1);
 }
 
 /* What comes across the sides of a tile. */
 static double lost_around(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                           const tvlm_budget_choice *choice, int32_t level, int32_t number) {
-    const int32_t tile = tree->tile_of[tvlm_budget_first(level, number)], side = 1 << level;
+    const int32_t tile = tree->tile_of[tvlm_budget_first(level, number)], side = side_of(level);
     const int32_t column = tile % tree->columns, row = tile / tree->columns;
     double sum = 0.0;
     for (int32_t i = 0; i < side; ++i) {
@@ -123,39 +145,43 @@ double tvlm_budget_lost(const tvlm_budget_tree *tree, const tvlm_budget_losses *
                         const tvlm_budget_choice *choice) {
     double sum = 0.0;
     for (int32_t i = 0; i < tree->places; ++i) sum += (double)lost_at(losses, choice, i, 0);
-    for (int32_t level = 1; level < TVLM_BUDGET_TREE_LEVELS; ++level)
+    for (int32_t level = 1; level < TVLM_BUDGET_KINDS; ++level)
         for (int32_t i = 0; i < count_of(tree, level); ++i)
             if (choice->chosen[level][i]) sum += lost_around(tree, losses, choice, level, i);
     return sum;
 }
 
-/* Whether a place shows a tile that is finer than `level`. */
-static bool is_covered(const tvlm_budget_choice *choice, int32_t place, int32_t level) {
-    return (level > 0 && choice->chosen[0][place]) || (level > 1 && choice->chosen[1][child_of(place)]);
+/* Whether a place shows a tile that is finer than one of that kind. */
+static bool is_covered(const tvlm_budget_choice *choice, int32_t place, int32_t kind) {
+    for (int32_t rank = 0; rank < rank_of[kind]; ++rank)
+        if (choice->chosen[kinds[rank]][tile_over(place, kinds[rank])]) return true;
+    return false;
 }
 
-/* What a tile that is not chosen would lower the loss by. */
+/* What each patch of a tile that is not chosen would lower the loss by. */
 static double gain_of(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t level,
                       int32_t number) {
-    const float *const own = level == 1 ? losses->one : losses->two;
+    const float *const own = own_of(losses, level);
     int32_t place = tvlm_budget_first(level, number);
     double gain = 0.0;
     for (int32_t i = 0; i < size_of(level); ++i, place += step_of(level))
         if (!is_covered(choice, place, level))
-            gain +=
-                (double)lost_at(losses, choice, place, level + 1) - (level > 0 ? (double)own[place] : 0.0);
-    return gain;
+            gain += (double)lost_at(losses, choice, place, rank_of[level] + 1) -
+                    (level > 0 ? (double)own[place] : 0.0);
+    return gain / patches_of(level);
 }
 
 void tvlm_budget_square(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t level,
                         int32_t number, double *before, double *after) {
-    const float *const own = level == 1 ? losses->one : losses->two;
+    const float *const own = own_of(losses, level);
     int32_t place = tvlm_budget_first(level, number);
     *before = *after = 0.0;
     for (int32_t i = 0; i < size_of(level); ++i, place += step_of(level)) {
-        *before += (double)lost_at(losses, choice, place, level + 1);
+        *before += (double)lost_at(losses, choice, place, rank_of[level] + 1);
         *after += level > 0 ? (double)own[place] : 0.0;
     }
+    *before /= patches_of(level);
+    *after /= patches_of(level);
 }
 
 /* ---- One by one ---- */
@@ -188,14 +214,16 @@ static bool let_wait(const tvlm_budget_tree *tree, const tvlm_budget_losses *los
     *w = (waiting){tree, tvlm_allocate(most, sizeof *w->tiles), {comes_before, w, NULL, 0}};
     w->heap.items = tvlm_allocate(most, sizeof *w->heap.items);
     if (w->tiles == NULL || w->heap.items == NULL) return false;
-    for (int32_t level = 0; level < losses->levels; ++level)
-        for (int32_t i = 0; i < count_of(tree, level); ++i)
-            if (!choice->chosen[level][i] && tree->tile_of[tvlm_budget_first(level, i)] >= 0 &&
-                (among == NULL || among->chosen[level][i])) {
+    for (int32_t kind = 0; kind < TVLM_BUDGET_KINDS; ++kind) {
+        if (kind == TVLM_BUDGET_NINE ? losses->nine == NULL || losses->levels == 1 : kind >= losses->levels) continue;
+        for (int32_t i = 0; i < count_of(tree, kind); ++i)
+            if (!choice->chosen[kind][i] && tree->tile_of[tvlm_budget_first(kind, i)] >= 0 &&
+                (among == NULL || among->chosen[kind][i])) {
                 const int32_t at = w->heap.count++;
-                w->tiles[at] = (tvlm_budget_tile){gain_of(losses, choice, level, i), level, i};
+                w->tiles[at] = (tvlm_budget_tile){gain_of(losses, choice, kind, i), kind, i};
                 w->heap.items[at] = at;
             }
+    }
     tvlm_heap_order_all(&w->heap);
     return true;
 }
@@ -205,13 +233,17 @@ static void stop_waiting(waiting *w) {
     free(w->heap.items);
 }
 
-/* Chooses `count` of the tiles that wait, and lists them where `order` is not NULL. */
+/* Chooses tiles that wait until they are `count` patches, and lists them where `order` is not NULL. */
 static void take(const tvlm_budget_losses *losses, waiting *w, int32_t count, tvlm_budget_choice *choice,
                  tvlm_budget_tile *order) {
     while (count > 0 && w->heap.count > 0) {
         tvlm_budget_tile *const top = &w->tiles[w->heap.items[0]];
         const double gain = gain_of(losses, choice, top->level, top->number);
         const bool less = gain < top->gain;
+        if (patches_of(top->level) > count) {
+            tvlm_heap_pop(&w->heap);
+            continue;
+        }
         top->gain = gain;
         if (less) {
             tvlm_heap_sink_top(&w->heap);
@@ -219,8 +251,8 @@ static void take(const tvlm_budget_losses *losses, waiting *w, int32_t count, tv
         }
         if (order != NULL) *order++ = *top;
         choice->chosen[top->level][top->number] = 1;
-        ++choice->count;
-        --count;
+        choice->count += patches_of(top->level);
+        count -= patches_of(top->level);
         tvlm_heap_pop(&w->heap);
     }
 }

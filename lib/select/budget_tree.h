@@ -18,6 +18,14 @@
 #define TVLM_BUDGET_CHILDREN    4
 
 /*
+ * Between the levels 0 and 1 there is one more: a root as a *nine*, 3 x 3 tiles of the image at three quarters of
+ * its size, which are bought together. It is named where levels are, as the last of the kinds of tiles.
+ */
+#define TVLM_BUDGET_NINE    TVLM_BUDGET_TREE_LEVELS
+#define TVLM_BUDGET_KINDS   (TVLM_BUDGET_NINE + 1)
+#define TVLM_BUDGET_PATCHES 9
+
+/*
  * The order of tiles: a tile of level 2 (a *root*) is LEAVES places, one for each tile of level 0 in it. In it,
  * place 4 n + i is tile n of tile i of level 1: so that sums over four tiles of level 0 are sums of vectors.
  * The order of roots, of tiles of level 1 in one, and of tiles in these is row after row. Some places lie
@@ -34,18 +42,23 @@ typedef struct tvlm_budget_tree {
 bool tvlm_budget_tree_make(int32_t columns, int32_t rows, tvlm_budget_tree *tree);
 void tvlm_budget_tree_free(tvlm_budget_tree *tree);
 
+/* More than anything loses. */
+#define TVLM_BUDGET_NEVER 1e30f
+
 /* What is lost at each place: [places] each, 0 beyond the image, finite and not negative. A tile of level 0
  * loses nothing. */
 typedef struct tvlm_budget_losses {
     const float *under;     /* of the picture of the whole image */
     const float *one, *two; /* of the tiles of level 1, and of level 2 */
-    int32_t levels;         /* how many levels of tiles may be chosen, 1 .. 3 */
+    /* Of nines, TVLM_BUDGET_NEVER in roots that can be none. NULL: there are none, nor with one level. */
+    const float *nine;
+    int32_t levels; /* how many levels of tiles may be chosen, 1 .. 3 */
 } tvlm_budget_losses;
 
-/* A choice of tiles: 1 for each that is chosen. Tiles of level 0 are numbered by their places, of level 2 by
- * roots, and tile i of level 1 in a root is number 4 root + i. */
+/* A choice of tiles: 1 for each that is chosen. Tiles of level 0 are numbered by their places, of level 2, and nines, by
+ * roots, and tile i of level 1 in a root is number 4 root + i. `count` is how many patches they are. */
 typedef struct tvlm_budget_choice {
-    uint8_t *chosen[TVLM_BUDGET_TREE_LEVELS];
+    uint8_t *chosen[TVLM_BUDGET_KINDS];
     int32_t count;
 } tvlm_budget_choice;
 
@@ -67,7 +80,7 @@ double tvlm_budget_lost(const tvlm_budget_tree *tree, const tvlm_budget_losses *
 void tvlm_budget_square(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t level,
                         int32_t number, double *before, double *after);
 
-/* A tile, and what it lowers the loss by. */
+/* A tile, and what it lowers the loss by; of a nine a ninth of that. */
 typedef struct tvlm_budget_tile {
     double gain;
     int32_t level, number;
@@ -96,7 +109,7 @@ bool tvlm_budget_cannot(const tvlm_budget_tree *tree, const tvlm_budget_losses *
 bool tvlm_budget_fill(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                       tvlm_budget_choice *choice);
 
-/* Lists the tiles of a choice: order[choice->count], each next one that of the largest gain beside those
+/* Lists the tiles of a choice: at most order[choice->count], of which a nine is one, each next one that of the largest gain beside those
  * before it. False: no memory. */
 bool tvlm_budget_order(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                        const tvlm_budget_choice *choice, tvlm_budget_tile *order);

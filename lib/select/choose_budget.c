@@ -182,19 +182,38 @@ static tvlm_status leave_out_equal(const tvlm_budget *budget, tvlm_selection *se
 
 /* ---- A thumbnail and tiles ---- */
 
+/* A tile of a nine: in the order of rows, three in each. */
+static tvlm_position ninth_at(const tvlm_budget *budget, const tvlm_scale *scale, int32_t column, int32_t row,
+                              int32_t number, double score) {
+    const double side = budget->patch * TVLM_BUDGET_STEP;
+    return (tvlm_position){
+        .x = (float)((column * budget->patch + (number % 3 + 0.5) * side) * scale->x),
+        .y = (float)((row * budget->patch + ((double)(number / 3) + 0.5) * side) * scale->y),
+        .level = (float)log2(TVLM_BUDGET_STEP),
+        .score = (float)score,
+        .size = (float)(side * scale->size),
+        .column = -1,
+        .row = -1};
+}
+
 static void place_tiles(const tvlm_budget *budget, const tvlm_scale *scale, const tvlm_budget_losses *losses,
                         const tvlm_budget_choice *choice, const tvlm_budget_tile *order, double whole,
                         tvlm_position *positions) {
     const double share = whole > 0.0 ? 1.0 / whole : 0.0;
-    for (int32_t i = 0; i < choice->count; ++i) {
+    for (int32_t placed = 0; placed < choice->count; ++order) {
+        const bool nine = order->level == TVLM_BUDGET_NINE;
         double before, after;
         /* The first place of a tile is its upper left corner. */
-        const int32_t tile = budget->tree.tile_of[tvlm_budget_first(order[i].level, order[i].number)];
-        positions[i] = tile_at(budget, scale, order[i].level, tile % budget->tree.columns,
-                               tile / budget->tree.columns, order[i].gain * share);
-        tvlm_budget_square(losses, choice, order[i].level, order[i].number, &before, &after);
-        positions[i].lost_before = (float)(before * share);
-        positions[i].lost_after = (float)(after * share);
+        const int32_t tile = budget->tree.tile_of[tvlm_budget_first(order->level, order->number)];
+        const int32_t column = tile % budget->tree.columns, row = tile / budget->tree.columns;
+        tvlm_budget_square(losses, choice, order->level, order->number, &before, &after);
+        for (int32_t i = 0; i < (nine ? TVLM_BUDGET_PATCHES : 1); ++i) {
+            tvlm_position *const p = &positions[placed++];
+            *p = nine ? ninth_at(budget, scale, column, row, i, order->gain * share)
+                      : tile_at(budget, scale, order->level, column, row, order->gain * share);
+            p->lost_before = (float)(before * share);
+            p->lost_after = (float)(after * share);
+        }
     }
 }
 
@@ -230,7 +249,7 @@ static tvlm_status find(tvlm_budget *budget, tvlm_selection *selection) {
         tvlm_budget_answer_free(&answer);
         return deliver_all(budget, NULL, selection);
     }
-    float *const places = tvlm_allocate(3 * (size_t)budget->tree.places, sizeof *places);
+    float *const places = tvlm_allocate(4 * (size_t)budget->tree.places, sizeof *places);
     tvlm_budget_tile *const order = tvlm_allocate((size_t)answer.choice.count, sizeof *order);
     tvlm_status status = TVLM_OK;
     if (places == NULL || order == NULL) status = tvlm_budget_no_memory(budget);

@@ -43,7 +43,8 @@ tvlm_thumbnail tvlm_thumbnail_of(const tvlm_stack *stack, int32_t index, const t
 tvlm_budget_size tvlm_thumbnail_size(int32_t width, int32_t height, const tvlm_thumbnail *thumbnail,
                                      int32_t side) {
     const int64_t wide = (int64_t)thumbnail->columns * side, high = (int64_t)thumbnail->rows * side;
-    return (tvlm_budget_size){wide < width ? (int32_t)wide : width, high < height ? (int32_t)high : height};
+    return (tvlm_budget_size){wide < width ? (int32_t)wide : width, high < height ? (int32_t)high : height,
+                              0.0};
 }
 
 tvlm_status tvlm_thumbnail_make(tvlm_stack *stack, int32_t index, const tvlm_thumbnail *thumbnail,
