@@ -39,12 +39,12 @@ HELPER float reflected(float x, float side) {
 }
 
 /*
- * Writes out[patch][channel][side][side] = (value - mean) / deviation.
+ * Of each place it writes out[patch][channel][side][side] = (value - mean) / deviation.
  *
  *   - `plan` has count4 entries each of references, means, and deviations, the latter two as the bits of
  *     floats.
  *   - `places` has two entries for each of the `count` patches: (x and y of its centre in pixels, level,
- *     image), and (pixels from one of its texels to the next in x and in y, unused, unused).
+ *     image), and (pixels from one of its texels to the next in x and in y, the bits of `patch`, unused).
  *
  * Work-item (n, row, patch * count4 + group) makes RUN texels of a row, of up to four channels. With REFLECT
  * the host compiles with RUN 1, since mirrored points are not a row.
@@ -67,8 +67,8 @@ kernel void patches(BUNDLE_IN, global const int4 *restrict plan, const int count
     bundle_gather(BUNDLE, plan[group], x, y, at.z, (int)at.w, values);
     const int wide = min(RUN, side - first), area = side * side;
     const int kept = min(4, channels - 4 * group);
-    const size_t base =
-        ((size_t)patch * channels + (size_t)(4 * group)) * (size_t)area + (size_t)(row * side + first);
+    const size_t base = ((size_t)as_int(step.z) * channels + (size_t)(4 * group)) * (size_t)area +
+                        (size_t)(row * side + first);
     for (int i = 0; i < wide; ++i) {
         const float4 v = (values[i] - mean) / deviation;
         OUT_STORE(out, base + i, v.x);

@@ -73,5 +73,5 @@ kernel void patch_places(global const int *restrict positions, const ulong first
     const float down = square ? across : step_of(height, shape.y * side);
     const float step = max(across, down), level = step > 1.0f ? min(log2(step), shape.w) : 0.0f;
     places[2 * i] = (float4)(clamp(x / shape.x, -FAR, FAR), clamp(y / shape.y, -FAR, FAR), level, image);
-    places[2 * i + 1] = (float4)(across, down, 0.0f, 0.0f);
+    places[2 * i + 1] = (float4)(across, down, as_float(i), 0.0f);
 }

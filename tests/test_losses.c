@@ -33,8 +33,8 @@ static void test_weights(void **state) {
         const tvlm_budget_size pictures[] = {
             {16, 16, 0.0}, {1, 3, 0.0}, {shape.width, shape.height, 0.0}, {(3 * shape.width + 3) / 4, (3 * shape.height + 3) / 4, 4.0 / 3.0}};
         tvlm_budget_plan plan;
-        assert_true(tvlm_budget_plan_make(&shape, 0, 16, pictures, 3, &plan));
-        assert_int_equal(plan.count, 3);
+        assert_true(tvlm_budget_plan_make(&shape, 0, 16, pictures, 4, &plan));
+        assert_int_equal(plan.count, 4);
         for (int p = 0; p < plan.count; ++p) {
             const tvlm_budget_picture *const picture = &plan.pictures[p];
             check_axis(&plan, &picture->reduce_x, tvlm_level_side(shape.width, picture->from),
@@ -88,15 +88,16 @@ static const test_tolerance tolerance = {2e-4f, 2e-5f, 0.0f};
 
 static void compare(const test_target *target, tvlm_device *reference, test_size size, int32_t patch,
                     test_picture picture, uint64_t *random) {
-    enum { PICTURES = 4, OFFSET = 3 };
+    enum { PICTURES = 5, OFFSET = 3 };
     const int32_t images = 2;
     test_pair source = test_source(target, reference, size, images, picture, random);
     const tvlm_budget_size sizes[PICTURES] = {
-        {tvlm_level_side(size.width, 1), tvlm_level_side(size.height, 1)},
-        {patch, patch},
+        {tvlm_level_side(size.width, 1), tvlm_level_side(size.height, 1), 0.0},
+        {patch, patch, 0.0},
         {1 + (int32_t)(test_random(random) % (uint64_t)size.width),
-         1 + (int32_t)(test_random(random) % (uint64_t)size.height)},
-        {size.width, size.height}};
+         1 + (int32_t)(test_random(random) % (uint64_t)size.height), 0.0},
+        {size.width, size.height, 0.0},
+        {(3 * size.width + 3) / 4, (3 * size.height + 3) / 4, 4.0 / 3.0}};
     tvlm_budget_plan plan;
     char what[96];
     assert_true(tvlm_budget_plan_make(source.got, images - 1, patch, sizes, PICTURES, &plan));

@@ -34,7 +34,8 @@ static plan_arrays random_plan(const tvlm_bundle *bundle, uint64_t *random) {
         const float step = i % 3 == 0 ? 1.0f : 0.3f + 4.0f * test_random_unit(random);
         const float x = bundle->width * (1.6f * test_random_unit(random) - 0.3f),
                     y = bundle->height * (1.6f * test_random_unit(random) - 0.3f);
-        a.places[i] = (tvlm_patch_place){.at = {i % 3 == 0 ? floorf(x) : x, i % 3 == 0 ? floorf(y) : y,
+        a.places[i] = (tvlm_patch_place){.number = (i + 1) % PLACES,
+                                         .at = {i % 3 == 0 ? floorf(x) : x, i % 3 == 0 ? floorf(y) : y,
                                                 fmaxf(0.0f, log2f(step)), (float)(test_random(random) % 3)},
                                          .step_x = step,
                                          .step_y = step};

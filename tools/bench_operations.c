@@ -98,7 +98,7 @@ static tvlm_status make_plan(struct bench *bench, struct bench_operations *o) {
     const tvlm_texture *const source = bench->chunk->grids[TVLM_GRID_SOURCE];
     tvlm_budget_size sizes[THUMBNAILS];
     for (int i = 0; i < THUMBNAILS; ++i)
-        sizes[i] = (tvlm_budget_size){(source->width + 3) / 4, (source->height + 3) / 4};
+        sizes[i] = (tvlm_budget_size){(source->width + 3) / 4, (source->height + 3) / 4, 0.0};
     if (!tvlm_budget_plan_make(source, 0, 16, sizes, THUMBNAILS, &o->plan))
         return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for a plan");
     return bench->device->backend->buffer_create(bench->device,
@@ -110,7 +110,7 @@ static tvlm_status make_plan(struct bench *bench, struct bench_operations *o) {
 /* A thumbnail of a fifth of each side, which is made from the image itself. */
 static tvlm_status make_thumbnail(struct bench *bench, struct bench_operations *o) {
     tvlm_texture shape = *bench->chunk->grids[TVLM_GRID_SOURCE];
-    const tvlm_budget_size size = {(shape.width + 4) / 5, (shape.height + 4) / 5};
+    const tvlm_budget_size size = {(shape.width + 4) / 5, (shape.height + 4) / 5, 0.0};
     if (!tvlm_budget_plan_make(bench->chunk->grids[TVLM_GRID_SOURCE], 0, 16, &size, 1, &o->thumbnail_plan))
         return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for a plan");
     shape.width = size.width;

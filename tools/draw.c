@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget_scales.h"
+
 #define PHOTO_LONG_MAX 1600 /* the longer side of a drawn photo */
 #define PHOTO_LONG_MIN 960
 #define LEGEND_HEIGHT  58
@@ -249,10 +251,8 @@ bool draw_classes(const tvlm_image *photo, const tvlm_position *positions, int32
 
 /* ---- Budgets ---- */
 
-enum { BUDGET_LEVELS = 3 };
-
-static color level_color(int32_t level) {
-    return rank_map(1.0f - (float)level / (BUDGET_LEVELS - 1));
+static color scale_color(int scale) {
+    return rank_map(1.0f - (float)scale / (BUDGET_SCALES - 1));
 }
 
 bool draw_budget(const tvlm_image *photo, int32_t columns, int32_t rows, const tvlm_position *tiles,
@@ -263,12 +263,12 @@ bool draw_budget(const tvlm_image *photo, int32_t columns, int32_t rows, const t
     if (!make_stage(photo, out, &stage)) return false;
     for (int32_t i = 0; i < columns * rows; ++i)
         canvas_frame(out, cell_area(&stage, &grid, i % columns, i / columns), 1, text_color, 0.25f);
-    for (int32_t level = BUDGET_LEVELS - 1; level >= 0; --level)
+    for (int scale = BUDGET_SCALES - 1; scale >= 0; --scale)
         for (int32_t i = 0; i < count; ++i) {
-            if (lroundf(tiles[i].level) != level) continue;
+            if (budget_scale_of(&tiles[i]) != scale) continue;
             const rect area = square_area(&stage, photo, &tiles[i], true);
-            canvas_fill(out, area, level_color(level), TINT);
-            canvas_frame(out, area, level > 0 ? 2 : 1, level_color(level), 0.9f);
+            canvas_fill(out, area, scale_color(scale), TINT);
+            canvas_frame(out, area, scale > 1 ? 2 : 1, scale_color(scale), 0.9f);
         }
     draw_legend(&stage, title, rank_map, "level 2", "level 0");
     return true;

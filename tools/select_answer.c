@@ -232,7 +232,7 @@ static int write_crops(select_run *run, const select_job *job) {
     const float patch = options->placing.patch.given ? options->placing.patch.value : TVLM_PATCH_DEFAULT;
     if (options->crops == NULL) return TOOL_DONE;
     return budget_write_crops(run->tool, options->crops, job->path, job->image, job->selection,
-                              job->thumbnail.data, (int32_t)patch);
+                              job->cut_out.data, (int32_t)patch);
 }
 
 static int write_array(select_run *run, const char *pattern, const select_job *job,
@@ -263,15 +263,14 @@ static int write_files(select_run *run, select_job *job) {
     return code;
 }
 
-/* The cells of the thumbnail, of which --crops makes its picture. */
-static int make_thumbnail(const select_run *run, select_job *job, int32_t side) {
+/* What positions show, of which --crops makes pictures. */
+static int make_crops(const select_run *run, select_job *job, int32_t side) {
     static const patch_plan plan = {.channels = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B},
                                     .count = 3,
                                     .deviation = {1.0f, 1.0f, 1.0f},
                                     .format = TVLM_FORMAT_F32};
-    const int32_t cells = job->thumbnail_columns * job->thumbnail_rows;
-    if (run->options->crops == NULL || cells == 0) return TOOL_DONE;
-    return select_make_patches(run->tool, job->stack, job->positions, cells, side, &plan, &job->thumbnail);
+    if (run->options->crops == NULL) return TOOL_DONE;
+    return select_make_patches(run->tool, job->stack, job->positions, job->count, side, &plan, &job->cut_out);
 }
 
 static int make_arrays(select_run *run, select_job *job) {
@@ -282,7 +281,7 @@ static int make_arrays(select_run *run, select_job *job) {
     if (options->patches.output != NULL)
         code = select_make_patches(run->tool, job->stack, job->positions, job->count, side, &run->patches,
                                    &job->patches);
-    if (code == TOOL_DONE) code = make_thumbnail(run, job, (int32_t)lroundf(patch));
+    if (code == TOOL_DONE) code = make_crops(run, job, (int32_t)lroundf(patch));
     if (code == TOOL_DONE && options->patch_scores != NULL)
         code = select_copy_scores(run->tool, job->selection, &job->patch_scores);
     if (code == TOOL_DONE && options->anisotropic)
@@ -361,7 +360,7 @@ void select_answer_release(select_job *job) {
     canvas_release(&job->overlay);
     canvas_release(&job->heatmap);
     select_array_release(&job->patches);
-    select_array_release(&job->thumbnail);
+    select_array_release(&job->cut_out);
     select_array_release(&job->patch_scores);
     explained_release(&job->explained);
     own_scores_release(&job->scores);

@@ -86,7 +86,7 @@ typedef struct select_job {
     int32_t thumbnail_columns, thumbnail_rows;
     draw_grid grid;
     struct canvas overlay, heatmap;
-    select_array patches, patch_scores, thumbnail;
+    select_array patches, patch_scores, cut_out;
     own_scores scores;
     tvlm_footprint *axes;
     explained explained;

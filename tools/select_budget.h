@@ -55,10 +55,10 @@ void budget_write(json_writer *json, const tvlm_selection *selection);
 /*
  * Writes into `folder` STEM-thumbnail.png, and the tiles of a selection as STEM-0.png, ..., merged into
  * rectangles where tiles of one level touch, each at its level's scale; and STEM.json, which says where they
- * lie. `patch` is the side of a patch in pixels of the image, which was not scaled down. `cells` are those of the
- * thumbnail, if it has any, as tvlm_patches_extract gives them: RGB.
+ * lie. `patch` is the side of a patch in pixels of the image, which was not scaled down. `patches` are those of all
+ * positions, RGB, as tvlm_patches_extract gives them.
  */
 int budget_write_crops(struct tool *tool, const char *folder, const char *path, const tvlm_image *image,
-                       const tvlm_selection *selection, const float *cells, int32_t patch);
+                       const tvlm_selection *selection, const float *patches, int32_t patch);
 
 #endif

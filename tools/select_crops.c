@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget_scales.h"
 #include "canvas.h"
 #include "select_budget.h"
 #include "texturevlm/io.h"
 
-enum { PATH_BYTES = 4096, LEVELS = 3 };
+enum { PATH_BYTES = 4096 };
 
 /* What is written, and where to. */
 typedef struct crops {
@@ -20,8 +21,11 @@ typedef struct crops {
     const char *folder;
     char stem[512];
     const tvlm_image *image;
-    float *pixels;      /* of the whole image, RGB */
-    const float *cells; /* of the thumbnail, RGB in planes, 0 to 1 */
+    float *pixels; /* of the whole image, RGB */
+    /* The positions, of which the first are the thumbnail's cells, and what each shows: RGB in planes, 0 to 1. */
+    const tvlm_position *positions;
+    const float *patches;
+    int32_t count, cells, patch;
     json_writer json;
     int32_t written;
 } crops;
@@ -59,16 +63,27 @@ static bool resample(const crops *c, const crop *to) {
     return done;
 }
 
-/* Puts the cells of the thumbnail beside each other, of which it has `columns` in a row. */
-static void join_cells(const crops *c, int32_t columns, int32_t patch, const crop *to) {
-    const size_t plane = (size_t)patch * (size_t)patch;
-    for (int32_t y = 0; y < to->height; ++y)
-        for (int32_t x = 0; x < to->width; ++x) {
-            const size_t cell = (size_t)(y / patch) * (size_t)columns + (size_t)(x / patch);
-            const float *const from = c->cells + 3 * plane * cell + (size_t)(y % patch * patch + x % patch);
-            uint8_t *const rgb = to->rgb + 3 * ((size_t)y * (size_t)to->width + (size_t)x);
-            for (size_t i = 0; i < 3; ++i) rgb[i] = to_byte(255.0f * from[plane * i]);
-        }
+/* Puts what a position shows into a picture, at x, y. */
+static void put_patch(const crops *c, int32_t position, int32_t x, int32_t y, const crop *to) {
+    const size_t side = (size_t)c->patch, plane = side * side;
+    const float *const from = c->patches + 3 * plane * (size_t)position;
+    for (size_t i = 0; i < plane; ++i) {
+        const size_t at = ((size_t)y + i / side) * (size_t)to->width + (size_t)x + i % side;
+        for (size_t n = 0; n < 3; ++n) to->rgb[3 * at + n] = to_byte(255.0f * from[plane * n + i]);
+    }
+}
+
+/* Puts the tiles of a scale that lie in the area of a picture beside each other: they fill it. */
+static void put_tiles(const crops *c, int scale, const crop *to) {
+    const float shrink = (float)budget_scales[scale].texels / (float)budget_scales[scale].pixels;
+    for (int32_t i = c->cells; i < c->count; ++i) {
+        const tvlm_position *const p = &c->positions[i];
+        const int32_t x = (int32_t)lroundf((p->x - (float)to->area.x0) * shrink - 0.5f * (float)c->patch);
+        const int32_t y = (int32_t)lroundf((p->y - (float)to->area.y0) * shrink - 0.5f * (float)c->patch);
+        if (budget_scale_of(p) == scale && x >= 0 && y >= 0 && x + c->patch <= to->width &&
+            y + c->patch <= to->height)
+            put_patch(c, i, x, y, to);
+    }
 }
 
 /* Makes room for a picture. Its owner frees rgb. */
@@ -78,8 +93,8 @@ static int begin_crop(const crops *c, rect area, int32_t width, int32_t height, 
     return tool_fail(c->tool, "no memory for a crop of %d x %d", (int)width, (int)height);
 }
 
-/* Writes a picture, and its entry; level -1: it has none. */
-static int write_crop(crops *c, const char *key, const char *ending, const crop *made, int32_t level) {
+/* Writes a picture, and its entry; level below 0: it has none. */
+static int write_crop(crops *c, const char *key, const char *ending, const crop *made, double level) {
     char path[PATH_BYTES];
     int code = path_of(c, ending, path);
     if (code == TOOL_DONE) code = files_output(c->tool, "--crops", path);
@@ -92,39 +107,48 @@ static int write_crop(crops *c, const char *key, const char *ending, const crop 
     json_integer(&c->json, "y", made->area.y0);
     json_integer(&c->json, "width", made->area.x1 - made->area.x0);
     json_integer(&c->json, "height", made->area.y1 - made->area.y0);
-    if (level >= 0) json_integer(&c->json, "level", level);
+    if (level >= 0.0) json_float(&c->json, "level", (float)level);
     json_close(&c->json);
     return code;
 }
 
-static int write_thumbnail(crops *c, const tvlm_selection_info *info, int32_t patch) {
+static int write_thumbnail(crops *c, const tvlm_selection_info *info) {
     const rect all = {0, 0, c->image->width, c->image->height};
+    const int32_t columns = info->thumbnail_columns;
     crop made;
-    int code = begin_crop(c, all, info->thumbnail_columns * patch, info->thumbnail_rows * patch, &made);
+    int code = begin_crop(c, all, columns * c->patch, info->thumbnail_rows * c->patch, &made);
     if (code != TOOL_DONE) return code;
-    join_cells(c, info->thumbnail_columns, patch, &made);
-    code = write_crop(c, "thumbnail", "-thumbnail.png", &made, -1);
+    for (int32_t i = 0; i < c->cells; ++i)
+        put_patch(c, i, i % columns * c->patch, i / columns * c->patch, &made);
+    code = write_crop(c, "thumbnail", "-thumbnail.png", &made, -1.0);
     free(made.rgb);
     return code;
 }
 
-/* Writes an area at the scale of its level. */
-static int write_area(crops *c, const char *ending, rect area, int32_t level) {
-    const int32_t scale = 1 << level;
+static int32_t shrunk(int32_t side, const budget_scale *scale) {
+    return (side * scale->texels + scale->pixels - 1) / scale->pixels;
+}
+
+/* Writes an area at the scale of its tiles: resampled by area, which levels are; but at three quarters the tiles
+ * themselves, which are reduced by another filter. */
+static int write_area(crops *c, const char *ending, rect area, int number) {
+    const budget_scale *const scale = &budget_scales[number];
     crop made;
-    int code = begin_crop(c, area, (area.x1 - area.x0 + scale - 1) / scale,
-                          (area.y1 - area.y0 + scale - 1) / scale, &made);
+    int code = begin_crop(c, area, shrunk(area.x1 - area.x0, scale), shrunk(area.y1 - area.y0, scale), &made);
     if (code != TOOL_DONE) return code;
-    if (!resample(c, &made))
+    if (scale->texels > 1)
+        put_tiles(c, number, &made);
+    else if (!resample(c, &made))
         code = tool_fail(c->tool, "no memory for a crop of %d x %d", (int)made.width, (int)made.height);
-    if (code == TOOL_DONE) code = write_crop(c, NULL, ending, &made, level);
+    if (code == TOOL_DONE)
+        code = write_crop(c, NULL, ending, &made, log2((double)scale->pixels / scale->texels));
     free(made.rgb);
     return code;
 }
 
 /* ---- Rectangles ---- */
 
-/* The tiles of one level: which of columns x rows are chosen and not yet in a rectangle. */
+/* The squares of one scale, whose sides are whole pixels: which of columns x rows are chosen and not yet in a rectangle. */
 typedef struct tiles {
     bool *left;
     int32_t columns, rows, side;
@@ -150,7 +174,7 @@ static int32_t smaller(int32_t a, int32_t b) {
     return a < b ? a : b;
 }
 
-static int write_level(crops *c, tiles *t, int32_t level) {
+static int write_scale(crops *c, tiles *t, int scale) {
     int code = TOOL_DONE;
     for (int32_t i = 0; code == TOOL_DONE && i < t->columns * t->rows; ++i) {
         char ending[32];
@@ -159,26 +183,26 @@ static int write_level(crops *c, tiles *t, int32_t level) {
         area.x1 = smaller(area.x1, c->image->width);
         area.y1 = smaller(area.y1, c->image->height);
         snprintf(ending, sizeof ending, "-%d.png", (int)c->written++);
-        code = write_area(c, ending, area, level);
+        code = write_area(c, ending, area, scale);
     }
     return code;
 }
 
-static int write_tiles(crops *c, const tvlm_position *positions, int32_t count, int32_t patch) {
+static int write_tiles(crops *c) {
     int code = TOOL_DONE;
     json_open_array(&c->json, "crops", false);
-    for (int32_t level = 0; code == TOOL_DONE && level < LEVELS; ++level) {
-        tiles t = {.side = patch << level};
+    for (int scale = 0; code == TOOL_DONE && scale < BUDGET_SCALES; ++scale) {
+        tiles t = {.side = c->patch * budget_scales[scale].pixels};
         t.columns = (c->image->width + t.side - 1) / t.side;
         t.rows = (c->image->height + t.side - 1) / t.side;
         t.left = calloc((size_t)t.columns * (size_t)t.rows, sizeof *t.left);
         if (t.left == NULL) return tool_fail(c->tool, "no memory for crops");
-        for (int32_t i = 0; i < count; ++i) {
-            const int32_t column = (int32_t)positions[i].x / t.side, row = (int32_t)positions[i].y / t.side;
-            if (lroundf(positions[i].level) == level)
-                t.left[(size_t)row * (size_t)t.columns + (size_t)column] = true;
+        for (int32_t i = c->cells; i < c->count; ++i) {
+            const tvlm_position *const p = &c->positions[i];
+            const int32_t column = (int32_t)p->x / t.side, row = (int32_t)p->y / t.side;
+            if (budget_scale_of(p) == scale) t.left[(size_t)row * (size_t)t.columns + (size_t)column] = true;
         }
-        code = write_level(c, &t, level);
+        code = write_scale(c, &t, scale);
         free(t.left);
     }
     json_close(&c->json);
@@ -187,18 +211,17 @@ static int write_tiles(crops *c, const tvlm_position *positions, int32_t count, 
 
 /* ---- All of it ---- */
 
-static int write_all(crops *c, const tvlm_selection *selection, int32_t patch) {
+static int write_all(crops *c, const tvlm_selection *selection) {
     tvlm_selection_info info;
-    int32_t count;
-    const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
     char path[PATH_BYTES];
     int code = tool_status(c->tool, tvlm_selection_get_info(selection, &info));
-    const int32_t cells = info.thumbnail_columns * info.thumbnail_rows;
+    c->positions = tvlm_selection_positions(selection, &c->count);
+    c->cells = info.thumbnail_columns * info.thumbnail_rows;
     json_open_object(&c->json, NULL, false);
     json_integer(&c->json, "width", c->image->width);
     json_integer(&c->json, "height", c->image->height);
-    if (code == TOOL_DONE && cells > 0) code = write_thumbnail(c, &info, patch);
-    if (code == TOOL_DONE) code = write_tiles(c, positions + cells, count - cells, patch);
+    if (code == TOOL_DONE && c->cells > 0) code = write_thumbnail(c, &info);
+    if (code == TOOL_DONE) code = write_tiles(c);
     json_close(&c->json);
     if (code == TOOL_DONE) code = path_of(c, ".json", path);
     if (code == TOOL_DONE) code = files_output(c->tool, "--crops", path);
@@ -210,8 +233,8 @@ static int write_all(crops *c, const tvlm_selection *selection, int32_t patch) {
 }
 
 int budget_write_crops(struct tool *tool, const char *folder, const char *path, const tvlm_image *image,
-                       const tvlm_selection *selection, const float *cells, int32_t patch) {
-    crops c = {.tool = tool, .folder = folder, .image = image, .cells = cells};
+                       const tvlm_selection *selection, const float *patches, int32_t patch) {
+    crops c = {.tool = tool, .folder = folder, .image = image, .patches = patches, .patch = patch};
     struct canvas canvas;
     const size_t values = 3 * (size_t)image->width * (size_t)image->height;
     tool_stem(path, c.stem, sizeof c.stem);
@@ -224,7 +247,7 @@ int budget_write_crops(struct tool *tool, const char *folder, const char *path, 
     }
     if (canvas_image(&canvas, (rect){0, 0, image->width, image->height}, image)) {
         for (size_t i = 0; i < values; ++i) c.pixels[i] = (float)canvas.rgb[i];
-        code = write_all(&c, selection, patch);
+        code = write_all(&c, selection);
     } else {
         code = tool_fail(tool, "no memory for crops");
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget_scales.h"
 #include "texturevlm/io.h"
 
 static bool ends_in(const char *file, const char *end) {
@@ -129,25 +130,24 @@ static bool draw(const explain_subject *s, const reason_list *list, const double
     return drawn;
 }
 
-enum { LEVELS = 3 };
-
-/* A budget's tiles by level, and what those of a level lower the loss by together. */
+/* A budget's tiles by scale, and what those of a scale lower the loss by together. */
 static bool draw_tiles(const explain_subject *s, const tvlm_selection_info *info, struct canvas *picture) {
     int32_t count;
     const int32_t cells = info->thumbnail_columns * info->thumbnail_rows;
     const tvlm_position *const tiles = tvlm_selection_positions(s->selection, &count) + cells;
-    double gains[LEVELS] = {0.0};
-    char names[LEVELS][DRAW_CLASS_NAME];
-    int32_t *const levels = calloc((size_t)count + 1, sizeof *levels);
-    if (levels == NULL) return false;
+    double gains[BUDGET_SCALES] = {0.0};
+    char names[BUDGET_SCALES][DRAW_CLASS_NAME];
+    int32_t *const scales = calloc((size_t)count + 1, sizeof *scales);
+    if (scales == NULL) return false;
     for (int32_t i = 0; i < count - cells; ++i) {
-        levels[i] = (int32_t)lroundf(tiles[i].level);
-        gains[levels[i]] += (double)tiles[i].score;
+        scales[i] = budget_scale_of(&tiles[i]);
+        gains[scales[i]] += (double)tiles[i].score;
     }
-    for (int i = 0; i < LEVELS; ++i)
-        snprintf(names[i], sizeof names[i], "level %d: %.3g %% less lost", i, 100.0 * gains[i]);
-    const bool drawn = draw_classes(s->image, tiles, count - cells, true, levels, names, LEVELS, picture);
-    free(levels);
+    for (int i = 0; i < BUDGET_SCALES; ++i)
+        snprintf(names[i], sizeof names[i], "%s: %.3g %% less lost", budget_scales[i].name, 100.0 * gains[i]);
+    const bool drawn =
+        draw_classes(s->image, tiles, count - cells, true, scales, names, BUDGET_SCALES, picture);
+    free(scales);
     return drawn;
 }
 

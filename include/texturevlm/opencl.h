@@ -180,9 +180,9 @@ TVLM_API tvlm_status tvlm_stream_set_features_opencl(tvlm_stream *stream, int32_
 /*
  * As tvlm_patches_extract (patches.h), into a buffer on the device, from byte_offset (a whole number of
  * elements) on: the kernels that write it have been enqueued when it returns. One launch writes it in place
- * where byte_offset is 0, the channels lie in at most 16 textures, the result has at most 64 MiB, and no position
- * is a thumbnail's cell; otherwise it is copied on the device. Errors: as there; ARGUMENT for a buffer that is
- * too small.
+ * where byte_offset is 0, the channels lie in at most 16 textures and the result has at most 64 MiB (a budget's
+ * positions take a launch for each picture); otherwise it is copied on the device. Errors: as there; ARGUMENT for a buffer
+ * that is too small.
  */
 TVLM_API tvlm_status tvlm_patches_extract_opencl(tvlm_stack *stack, const tvlm_position *positions,
                                                  int32_t count, const struct tvlm_patches_params *params,

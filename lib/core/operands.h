@@ -122,11 +122,13 @@ typedef struct tvlm_backward {
         *steps; /* [count][4] floats: becomes that of x, y and the level, and 0; NULL: not asked for */
 } tvlm_backward;
 
-/* A patch to cut out: its centre, and the distance of its texels in pixels. It has the layout of two
- * float4. */
+/* A patch to cut out: its centre, the distance of its texels in pixels, and which patch of the result it becomes. It
+ * has the layout of two float4. */
 typedef struct tvlm_patch_place {
     tvlm_point at;
-    float step_x, step_y, unused[2];
+    float step_x, step_y;
+    int32_t number;
+    float unused;
 } tvlm_patch_place;
 
 /*

@@ -190,7 +190,7 @@ typedef tvlm_status tvlm_footprint_operation(tvlm_device *device, const tvlm_bun
                                              const int32_t *refs, int32_t count4, tvlm_buffer *places,
                                              int32_t count, tvlm_buffer *out);
 
-/* Cuts a patch at each tvlm_patch_place: out[patch][channel][side][side] of plan->format. */
+/* Cuts a patch at each tvlm_patch_place: out[place.number][channel][side][side] of plan->format. */
 typedef tvlm_status tvlm_patches_operation(tvlm_device *device, const tvlm_bundle *bundle,
                                            const tvlm_patch_plan *plan, tvlm_buffer *places, int32_t count,
                                            tvlm_buffer *out);

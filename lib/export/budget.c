@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * budget.c: the pictures that the strategy `budget` makes of an image. A patch of the strategy is a token here.
- * Its thumbnail is a picture of its own, and so are its tiles of each level: those of level 0 are tokens of the
- * full picture, and those of level 1 and 2 of the image at half and at a quarter of that size.
+ * Its thumbnail is a picture of its own, and so are its tiles of each scale: those of level 0 are tokens of the
+ * full picture, those of nines of the image at three quarters of that size, and those of level 1 and 2 at half and at a
+ * quarter.
  */
 #include "core/try.h"
 #include "export/inside.h"
@@ -11,9 +12,18 @@ static int32_t side_of(const tvlm_export *export) {
     return export->patch * export->merge;
 }
 
+/* A picture of which tiles are tokens: its size is texels / pixels of the full one's. */
+typedef struct scaled {
+    export_role role;
+    int32_t texels, pixels;
+} scaled;
+
 /* The picture of which a tile of a level is a token. */
-static export_role role_of(int32_t level) {
-    return level == 0 ? EXPORT_FULL : level == 1 ? EXPORT_HALF : EXPORT_QUARTER;
+static const scaled *scaled_of(float level) {
+    static const scaled pictures[] = {
+        {EXPORT_FULL, 1, 1}, {EXPORT_THREE_QUARTERS, 3, 4}, {EXPORT_HALF, 1, 2}, {EXPORT_QUARTER, 1, 4}};
+    /* A nine's tile is of level 0.415. */
+    return &pictures[level < 0.25f ? 0 : level < 0.75f ? 1 : level < 1.5f ? 2 : 3];
 }
 
 /* The tokens of one row of a picture. */
@@ -49,12 +59,20 @@ export_picture *tvlm_export_thumbnail(const tvlm_export *export, const export_pi
     return picture;
 }
 
-/* Where the picture of a level does not end with a token, its last ones repeat the border. */
-static void describe_level(const tvlm_export *export, const export_picture *full, int32_t level) {
-    const int32_t side = side_of(export) << level;
-    const export_place place = {.width = full->info.width >> level, .height = full->info.height >> level};
-    describe(export, full, (full->info.width + side - 1) / side, (full->info.height + side - 1) / side,
-             &place, tvlm_export_at(export, full->info.source, role_of(level)));
+/* How many texels a side of the full picture becomes; and tokens, of which the last one may be a part. */
+static int32_t texels_of(const scaled *s, int32_t side) {
+    return (int32_t)((int64_t)side * s->texels / s->pixels);
+}
+static int32_t tokens_of(const tvlm_export *export, const scaled *s, int32_t side) {
+    return (texels_of(s, side) + side_of(export) - 1) / side_of(export);
+}
+
+/* Where a picture does not end with a token, its last ones repeat the border. */
+static void describe_scaled(const tvlm_export *export, const export_picture *full, const scaled *s) {
+    const export_place place = {.width = texels_of(s, full->info.width),
+                                .height = texels_of(s, full->info.height)};
+    describe(export, full, tokens_of(export, s, full->info.width), tokens_of(export, s, full->info.height),
+             &place, tvlm_export_at(export, full->info.source, s->role));
 }
 
 /* Describes the pictures that a selection asks for, and counts their tokens. */
@@ -67,9 +85,9 @@ static void describe_all(const tvlm_export *export, const tvlm_selection *select
     const int32_t cells = info.thumbnail_columns * info.thumbnail_rows;
     if (cells > 0) (void)tvlm_export_thumbnail(export, full, info.thumbnail_columns, info.thumbnail_rows);
     for (int32_t i = cells; i < count; ++i) {
-        const int32_t level = (int32_t)positions[i].level;
-        export_picture *const picture = tvlm_export_at(export, full->info.source, role_of(level));
-        if (picture->info.tokens == 0) describe_level(export, full, level);
+        const scaled *const s = scaled_of(positions[i].level);
+        export_picture *const picture = tvlm_export_at(export, full->info.source, s->role);
+        if (picture->info.tokens == 0) describe_scaled(export, full, s);
         ++picture->info.selected;
     }
 }
@@ -80,10 +98,10 @@ static void choose(const tvlm_export *export, const tvlm_selection *selection, c
     const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
     const int32_t cells = tvlm_export_at(export, full->info.source, EXPORT_THUMBNAIL)->info.tokens;
     for (int32_t i = 0; i < count; ++i) {
-        const int32_t level = (int32_t)positions[i].level;
-        const export_role role = i < cells ? EXPORT_THUMBNAIL : role_of(level);
+        const scaled *const s = scaled_of(positions[i].level);
+        const export_role role = i < cells ? EXPORT_THUMBNAIL : s->role;
         export_picture *const picture = tvlm_export_at(export, full->info.source, role);
-        const float side = (float)(side_of(export) << level);
+        const float side = (float)(side_of(export) * s->pixels) / (float)s->texels;
         const int32_t token = i < cells ? i
                                         : (int32_t)(positions[i].y / side) * columns_of(export, picture) +
                                               (int32_t)(positions[i].x / side);

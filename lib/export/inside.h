@@ -29,6 +29,7 @@ typedef struct export_place {
 typedef enum export_role {
     EXPORT_FULL,
     EXPORT_THUMBNAIL,
+    EXPORT_THREE_QUARTERS,
     EXPORT_HALF,
     EXPORT_QUARTER,
     EXPORT_ROLES

@@ -27,8 +27,8 @@ tvlm_status tvlm_reference_patches(tvlm_device *device, const tvlm_bundle *bundl
     (void)device;
     const tvlm_patch_place *place = reference_data(places);
     const int32_t side = plan->side;
-    size_t index = 0;
-    for (int32_t n = 0; n < count; ++n)
+    for (int32_t n = 0; n < count; ++n) {
+        size_t index = (size_t)place[n].number * (size_t)plan->channels * (size_t)side * (size_t)side;
         for (int32_t c = 0; c < plan->channels; ++c)
             for (int32_t y = 0; y < side; ++y)
                 for (int32_t x = 0; x < side; ++x) {
@@ -44,5 +44,6 @@ tvlm_status tvlm_reference_patches(tvlm_device *device, const tvlm_bundle *bundl
                     store(plan, reference_data(out), index++,
                           (value - (double)plan->mean[c]) / (double)plan->deviation[c]);
                 }
+    }
     return TVLM_OK;
 }

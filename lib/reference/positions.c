@@ -77,7 +77,8 @@ tvlm_status tvlm_reference_patch_places(tvlm_device *device, const tvlm_position
                    between(y / (double)list->scale_y, -FAR, FAR),
                    between(log2(fmax(across, down)), 0.0, (double)list->highest_level), (float)list->image},
             .step_x = (float)across,
-            .step_y = (float)down};
+            .step_y = (float)down,
+            .number = i};
     }
     if (bad != NULL) *bad = first;
     return TVLM_OK;

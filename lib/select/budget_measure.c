@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "select/budget.h"
+#include "select/thumbnail.h"
 
 tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget) {
     return tvlm_fail(tvlm_stack_log(budget->task->stack), TVLM_ERROR_MEMORY,
@@ -18,8 +19,7 @@ static int32_t picture_count(const tvlm_budget *budget) {
 static tvlm_budget_size size_of(const tvlm_budget *budget, int32_t picture) {
     const int32_t width = budget->source->width, height = budget->source->height;
     if (picture == TVLM_BUDGET_LEAST) return (tvlm_budget_size){budget->patch, budget->patch, 0.0};
-    if (picture == TVLM_BUDGET_THREE_QUARTERS)
-        return (tvlm_budget_size){(3 * width + 3) / 4, (3 * height + 3) / 4, TVLM_BUDGET_STEP};
+    if (picture == TVLM_BUDGET_THREE_QUARTERS) return tvlm_three_quarters(width, height);
     /* A level that there is not is one that has its size. */
     if (picture < TVLM_BUDGET_LEAST) {
         const int32_t level = picture - TVLM_BUDGET_ONE + 1;

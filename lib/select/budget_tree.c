@@ -215,7 +215,8 @@ static bool let_wait(const tvlm_budget_tree *tree, const tvlm_budget_losses *los
     w->heap.items = tvlm_allocate(most, sizeof *w->heap.items);
     if (w->tiles == NULL || w->heap.items == NULL) return false;
     for (int32_t kind = 0; kind < TVLM_BUDGET_KINDS; ++kind) {
-        if (kind == TVLM_BUDGET_NINE ? losses->nine == NULL || losses->levels == 1 : kind >= losses->levels) continue;
+        if (kind == TVLM_BUDGET_NINE ? losses->nine == NULL || losses->levels == 1 : kind >= losses->levels)
+            continue;
         for (int32_t i = 0; i < count_of(tree, kind); ++i)
             if (!choice->chosen[kind][i] && tree->tile_of[tvlm_budget_first(kind, i)] >= 0 &&
                 (among == NULL || among->chosen[kind][i])) {

@@ -25,6 +25,9 @@
 
 static const int32_t rgb[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B};
 
+/* What the source's channels are cut out of: the source itself, or a picture that is made of it. */
+typedef enum picture { FROM_SOURCE, FROM_THUMBNAIL, FROM_THREE_QUARTERS, PICTURES } picture;
+
 typedef struct cutting {
     tvlm_stack *stack;
     const tvlm_position *positions; /* NULL: those of the list are cut out */
@@ -41,10 +44,9 @@ typedef struct cutting {
     unsigned char *out;
     tvlm_buffer *there;
     size_t offset;
-    int32_t batch; /* how many patches one launch cuts */
-    /* The first patches, which are cut out of `thumbnail` where that takes the place of the source. */
-    int32_t cells;
-    tvlm_texture *thumbnail;
+    int32_t batch;                    /* how many patches one launch cuts */
+    int32_t cells;                    /* of a thumbnail: the first patches */
+    tvlm_texture *pictures[PICTURES]; /* NULL: the source is read */
     /* [channel_count, rounded up to 4] of each. */
     int32_t *refs;
     float *mean, *deviation;
@@ -156,20 +158,31 @@ static double step_of(const cutting *c, const tvlm_original *original, const tvl
     return fmin(side / c->side, (double)FAR);
 }
 
-static void place_batch(const cutting *c, int32_t first, int32_t count, int32_t image) {
+static picture picture_of(const cutting *c, int32_t image, int32_t i) {
+    if (i < c->cells) return FROM_THUMBNAIL;
+    if (c->pictures[FROM_THREE_QUARTERS] == NULL) return FROM_SOURCE;
+    return tvlm_is_ninth(c->stack, image, &c->positions[i], c->side) ? FROM_THREE_QUARTERS : FROM_SOURCE;
+}
+
+/* Works out the places of a batch's positions that are cut out of a picture, and returns how many they are. */
+static int32_t place_batch(const cutting *c, int32_t first, int32_t count, picture from, int32_t image) {
     const tvlm_stack *stack = c->stack;
     const tvlm_original original = tvlm_stack_original(stack, image);
+    int32_t placed = 0;
     for (int32_t i = 0; i < count; ++i) {
         const tvlm_position *p = &c->positions[first + i];
         const double across = step_of(c, &original, p, false), down = step_of(c, &original, p, true);
-        c->places[i] =
+        if (picture_of(c, image, first + i) != from) continue;
+        c->places[placed++] =
             (tvlm_patch_place){.at = {between((double)p->x / original.scale_x, (double)-FAR, (double)FAR),
                                       between((double)p->y / original.scale_y, (double)-FAR, (double)FAR),
                                       between(log2(fmax(across, down)), 0.0, tvlm_stack_levels(stack) - 1),
                                       (float)tvlm_stack_image_number(stack, image)},
                                .step_x = (float)across,
-                               .step_y = (float)down};
+                               .step_y = (float)down,
+                               .number = i};
     }
+    return placed;
 }
 
 /* The same on the device, of positions that are there. */
@@ -186,11 +199,18 @@ static tvlm_status place_list(const cutting *c, int32_t first, int32_t count, tv
                      (int)(first + bad));
 }
 
-static tvlm_status send_batch(const cutting *c, int32_t first, int32_t count, int32_t image,
-                              tvlm_buffer *places) {
+/* Sends the places of a batch's positions that are cut out of a picture: *placed of them. Of positions on the device a
+ * batch has one picture. */
+static tvlm_status send_batch(const cutting *c, int32_t first, int32_t count, picture from, int32_t image,
+                              tvlm_buffer *places, int32_t *placed) {
     tvlm_device *const device = tvlm_stack_device(c->stack);
-    place_batch(c, first, count, image);
-    return device->backend->buffer_write(device, places, 0, (size_t)count * sizeof *c->places, c->places);
+    if (c->positions == NULL) {
+        *placed = picture_of(c, image, first) == from ? count : 0;
+        return *placed > 0 ? place_list(c, first, count, places) : TVLM_OK;
+    }
+    *placed = place_batch(c, first, count, from, image);
+    if (*placed == 0) return TVLM_OK;
+    return device->backend->buffer_write(device, places, 0, (size_t)*placed * sizeof *c->places, c->places);
 }
 
 /* Hands over `count` rows of `part` bytes, which lie `row` bytes apart in the result, from byte `at` on. */
@@ -218,10 +238,37 @@ static tvlm_status hand_over(const cutting *c, tvlm_buffer *results, size_t at, 
     return status;
 }
 
-/* Cuts `taken` channels out, from `first_channel` on, with one launch. */
-static tvlm_status launch(const cutting *c, const tvlm_bundle *bundle, int32_t first_channel, int32_t taken,
-                          int32_t first, int32_t count, tvlm_buffer *places) {
-    const tvlm_backend *backend = tvlm_stack_device(c->stack)->backend;
+static int32_t smaller(int32_t a, int32_t b) {
+    return a < b ? a : b;
+}
+
+/* Lets a bundle read a picture where it reads the source. */
+static tvlm_bundle reading(const cutting *c, int32_t image, picture from, const tvlm_bundle *bundle) {
+    const tvlm_texture *const source = tvlm_stack_made(c->stack, image, TVLM_GRID_SOURCE);
+    tvlm_bundle changed = *bundle;
+    for (int32_t i = 0; c->pictures[from] != NULL && i < changed.count; ++i)
+        if (changed.textures[i] == source) changed.textures[i] = c->pictures[from];
+    return changed;
+}
+
+/* Cuts a batch out of each picture, with the channels of a bundle. */
+static tvlm_status cut_batch(const cutting *c, int32_t image, int32_t first, int32_t count,
+                             const tvlm_bundle *bundle, const tvlm_patch_plan *plan, tvlm_buffer *results) {
+    tvlm_device *const device = tvlm_stack_device(c->stack);
+    tvlm_buffer *places;
+    TVLM_TRY(tvlm_stack_scratch(c->stack, TVLM_SCRATCH_POINTS, (size_t)count * sizeof *c->places, &places));
+    for (int from = 0; from < PICTURES; ++from) {
+        const tvlm_bundle read = reading(c, image, (picture)from, bundle);
+        int32_t placed;
+        TVLM_TRY(send_batch(c, first, count, (picture)from, image, places, &placed));
+        if (placed > 0) TVLM_TRY(device->backend->patches(device, &read, plan, places, placed, results));
+    }
+    return TVLM_OK;
+}
+
+/* Cuts `taken` channels of a batch out, from `first_channel` on. */
+static tvlm_status launch(const cutting *c, int32_t image, const tvlm_bundle *bundle, int32_t first_channel,
+                          int32_t taken, int32_t first, int32_t count) {
     const size_t plane = (size_t)c->side * (size_t)c->side * c->element;
     const size_t row = plane * (size_t)c->channel_count, part = plane * (size_t)taken;
     const tvlm_patch_plan plan = {c->side, taken,        (taken + 3) / 4, c->refs,
@@ -233,63 +280,61 @@ static tvlm_status launch(const cutting *c, const tvlm_bundle *bundle, int32_t f
         c->mean[i] = used && c->given_mean != NULL ? c->given_mean[first_channel + i] : 0.0f;
         c->deviation[i] = used && c->given_deviation != NULL ? c->given_deviation[first_channel + i] : 1.0f;
     }
-    /* If one launch makes all of it, it writes where the result is wanted. */
+    /* If one batch makes all of it, it is written where the result is wanted. */
     const bool in_place =
         c->there != NULL && c->offset == 0 && taken == c->channel_count && count == c->count;
     if (in_place)
         results = c->there;
     else
         TVLM_TRY(tvlm_stack_scratch(c->stack, TVLM_SCRATCH_SAMPLES, part * (size_t)count, &results));
-    TVLM_TRY(backend->patches(tvlm_stack_device(c->stack), bundle, &plan, places, count, results));
+    TVLM_TRY(cut_batch(c, image, first, count, bundle, &plan, results));
     return hand_over(c, results, row * (size_t)first + plane * (size_t)first_channel, row, part, count);
-}
-
-static int32_t smaller(int32_t a, int32_t b) {
-    return a < b ? a : b;
-}
-
-/* Lets a bundle read the thumbnail where it reads the source. */
-static void read_thumbnail(const cutting *c, int32_t image, tvlm_bundle *bundle) {
-    const tvlm_texture *const source = tvlm_stack_made(c->stack, image, TVLM_GRID_SOURCE);
-    for (int32_t i = 0; i < bundle->count; ++i)
-        if (bundle->textures[i] == source) bundle->textures[i] = c->thumbnail;
 }
 
 static tvlm_status cut_all(const cutting *c, int32_t image) {
     for (int32_t first = 0, count = 0; first < c->count; first += count) {
-        count = smaller((first < c->cells ? c->cells : c->count) - first, c->batch);
-        const size_t bytes = (size_t)count * sizeof *c->places;
-        tvlm_buffer *places;
-        TVLM_TRY(tvlm_stack_scratch(c->stack, TVLM_SCRATCH_POINTS, bytes, &places));
-        if (c->positions != NULL)
-            TVLM_TRY(send_batch(c, first, count, image, places));
-        else
-            TVLM_TRY(place_list(c, first, count, places));
+        /* On the device positions are not sorted: the cells of a thumbnail are a batch of their own. */
+        const bool cells = c->positions == NULL && first < c->cells;
+        count = smaller((cells ? c->cells : c->count) - first, c->batch);
         for (int32_t channel = 0, taken; channel < c->channel_count; channel += taken) {
             tvlm_bundle bundle;
             tvlm_stack_bundle(c->stack, image, c->channels + channel, c->channel_count - channel, &bundle,
                               c->refs, &taken);
-            if (first < c->cells) read_thumbnail(c, image, &bundle);
-            TVLM_TRY(launch(c, &bundle, channel, taken, first, count, places));
+            TVLM_TRY(launch(c, image, &bundle, channel, taken, first, count));
         }
     }
     return TVLM_OK;
 }
 
-/* Makes the grids that are read, and the thumbnail whose cells the first positions are, where it is smaller than the
- * image and one of the channels is the source's. */
-static tvlm_status make_grids(cutting *c, const struct tvlm_patches_params *params) {
-    const tvlm_grid_mask grids = tvlm_stack_grids_of(c->stack, c->channels, c->channel_count);
+/* Makes the thumbnail whose cells the first positions are, where it is smaller than the image. */
+static tvlm_status make_thumbnail(cutting *c, const struct tvlm_patches_params *params) {
     const int32_t width = tvlm_stack_width(c->stack), height = tvlm_stack_height(c->stack);
     tvlm_thumbnail thumbnail = {params->thumbnail_columns, params->thumbnail_rows};
-    TVLM_TRY(tvlm_stack_make(c->stack, params->index, grids));
-    if ((grids & TVLM_GRID_BIT(TVLM_GRID_SOURCE)) == 0) return TVLM_OK;
     if (thumbnail.columns == 0 && c->positions != NULL)
         thumbnail = tvlm_thumbnail_of(c->stack, params->index, c->positions, c->count);
     const tvlm_budget_size size = tvlm_thumbnail_size(width, height, &thumbnail, c->side);
     if (thumbnail.columns == 0 || (size.width == width && size.height == height)) return TVLM_OK;
     c->cells = thumbnail.columns * thumbnail.rows;
-    return tvlm_thumbnail_make(c->stack, params->index, &thumbnail, c->side, &c->thumbnail);
+    return tvlm_picture_make(c->stack, params->index, &size, &c->pictures[FROM_THUMBNAIL]);
+}
+
+/* Makes the image at three quarters of its size, where some position is a tile of it. */
+static tvlm_status make_three_quarters(cutting *c, int32_t image) {
+    const tvlm_budget_size size =
+        tvlm_three_quarters(tvlm_stack_width(c->stack), tvlm_stack_height(c->stack));
+    for (int32_t i = c->cells; c->positions != NULL && i < c->count; ++i)
+        if (tvlm_is_ninth(c->stack, image, &c->positions[i], c->side))
+            return tvlm_picture_make(c->stack, image, &size, &c->pictures[FROM_THREE_QUARTERS]);
+    return TVLM_OK;
+}
+
+/* Makes the grids that are read, and the pictures that take the place of the source. */
+static tvlm_status make_grids(cutting *c, const struct tvlm_patches_params *params) {
+    const tvlm_grid_mask grids = tvlm_stack_grids_of(c->stack, c->channels, c->channel_count);
+    TVLM_TRY(tvlm_stack_make(c->stack, params->index, grids));
+    if ((grids & TVLM_GRID_BIT(TVLM_GRID_SOURCE)) == 0) return TVLM_OK;
+    TVLM_TRY(make_thumbnail(c, params));
+    return make_three_quarters(c, params->index);
 }
 
 static tvlm_status reserve(cutting *c) {
@@ -343,8 +388,9 @@ static tvlm_status extract(tvlm_stack *stack, const tvlm_patches_at *at, int32_t
     tvlm_status status = reserve(&c);
     if (status == TVLM_OK) status = make_grids(&c, params);
     if (status == TVLM_OK) status = cut_all(&c, params->index);
-    if (c.thumbnail != NULL)
-        tvlm_stack_device(stack)->backend->texture_destroy(tvlm_stack_device(stack), &c.thumbnail);
+    for (int i = 0; i < PICTURES; ++i)
+        if (c.pictures[i] != NULL)
+            tvlm_stack_device(stack)->backend->texture_destroy(tvlm_stack_device(stack), &c.pictures[i]);
     free(c.refs);
     free(c.mean);
     free(c.deviation);

@@ -47,18 +47,39 @@ tvlm_budget_size tvlm_thumbnail_size(int32_t width, int32_t height, const tvlm_t
                               0.0};
 }
 
-tvlm_status tvlm_thumbnail_make(tvlm_stack *stack, int32_t index, const tvlm_thumbnail *thumbnail,
-                                int32_t side, tvlm_texture **made) {
+tvlm_budget_size tvlm_three_quarters(int32_t width, int32_t height) {
+    return (tvlm_budget_size){(3 * width + 3) / 4, (3 * height + 3) / 4, 4.0 / 3.0};
+}
+
+/* Whether a tile of that side begins at a multiple of it. */
+static bool is_on_grid(double centre, double side) {
+    const double at = centre / side - 0.5;
+    return fabs(at - round(at)) <= NEAR;
+}
+
+bool tvlm_is_ninth(const tvlm_stack *stack, int32_t index, const tvlm_position *position, int32_t side) {
+    const tvlm_original original = tvlm_stack_original(stack, index);
+    const double length = (double)position->size / sqrt(original.scale_x * original.scale_y);
+    return position->height == 0.0f && is_near(length, side * 4.0 / 3.0, side) &&
+           is_on_grid((double)position->x / original.scale_x, length) &&
+           is_on_grid((double)position->y / original.scale_y, length);
+}
+
+tvlm_status tvlm_picture_make(tvlm_stack *stack, int32_t index, const tvlm_budget_size *size,
+                              tvlm_texture **made) {
     tvlm_device *const device = tvlm_stack_device(stack);
     const tvlm_texture *const source = tvlm_stack_made(stack, index, TVLM_GRID_SOURCE);
-    const tvlm_budget_size size = tvlm_thumbnail_size(source->width, source->height, thumbnail, side);
     tvlm_texture shape = *source;
     tvlm_budget_plan plan;
-    shape.width = size.width;
-    shape.height = size.height;
+    shape.width = size->width;
+    shape.height = size->height;
     shape.levels = 1;
+    if (size->texel > 0.0) {
+        shape.extent_x = (float)(size->width * size->texel);
+        shape.extent_y = (float)(size->height * size->texel);
+    }
     /* Tiles do not count here: any patch will do. */
-    if (!tvlm_budget_plan_make(source, tvlm_stack_image_number(stack, index), TVLM_PATCH_DEFAULT, &size, 1,
+    if (!tvlm_budget_plan_make(source, tvlm_stack_image_number(stack, index), TVLM_PATCH_DEFAULT, size, 1,
                                &plan))
         return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a thumbnail");
     tvlm_status status = device->backend->texture_create(device, &shape, made);
