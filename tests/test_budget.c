@@ -53,13 +53,18 @@ static tvlm_selection *budget(tvlm_stack *stack, const struct tvlm_select_params
     return selection;
 }
 
+/* A tile of a nine. */
+static bool is_ninth(const tvlm_position *p) {
+    return fabsf(p->size - 64.0f / 3.0f) < 1e-3f && fabsf(p->level - 0.41504f) < 1e-4f && p->height == 0.0f;
+}
+
 /* Exactly k; the thumbnail's cells tile the image; tiles are aligned, all different, by falling gain; and the
  * predicted loss is never above downsampling's. */
 static void check_selection(const tvlm_selection *selection, const tvlm_selection_info *info, int32_t k) {
     int32_t count;
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
     const int32_t cells = info->thumbnail_columns * info->thumbnail_rows;
-    bool seen[3][ALL] = {{false}};
+    bool seen[3][ALL] = {{false}}, ninths[ALL] = {false};
     assert_int_equal(count, k);
     assert_true(cells >= 1 && cells <= k);
     assert_true(info->loss <= info->loss_downsampled && info->loss >= 0.0f);
@@ -71,6 +76,16 @@ static void check_selection(const tvlm_selection *selection, const tvlm_selectio
     }
     double gained = 0.0;
     for (int32_t i = cells; i < count; ++i) {
+        if (is_ninth(&p[i])) {
+            const int32_t across = (int32_t)(p[i].x * 3.0f / 64.0f), down = (int32_t)(p[i].y * 3.0f / 64.0f);
+            assert_true(fabsf(p[i].x - ((float)across + 0.5f) * 64.0f / 3.0f) < 1e-3f);
+            assert_true(fabsf(p[i].y - ((float)down + 0.5f) * 64.0f / 3.0f) < 1e-3f);
+            assert_true(across < WIDTH / 64 * 3 && down < HEIGHT / 64 * 3 && p[i].column == -1);
+            assert_false(ninths[down * (WIDTH / 64 * 3) + across]);
+            ninths[down * (WIDTH / 64 * 3) + across] = true;
+            gained += (double)p[i].score;
+            continue;
+        }
         const int32_t level = (int32_t)p[i].level, side = 16 << level;
         const int32_t column = (int32_t)p[i].x / side, row = (int32_t)p[i].y / side;
         assert_true(p[i].size == (float)side && p[i].height == 0.0f && p[i].column == -1);
@@ -83,6 +98,11 @@ static void check_selection(const tvlm_selection *selection, const tvlm_selectio
         assert_true(gained >= -1e-6); /* cut off anywhere it is no worse than the thumbnail alone */
     }
     assert_true(gained <= 1.0 + 1e-5);
+    /* A square of 64 pixels has all nine, or none. */
+    for (int32_t i = 0; i < WIDTH / 64 * 3 * (HEIGHT / 64 * 3); ++i) {
+        const int32_t row = i / (WIDTH / 64 * 3), column = i % (WIDTH / 64 * 3);
+        assert_true(ninths[i] == ninths[row / 3 * 3 * (WIDTH / 64 * 3) + column / 3 * 3]);
+    }
 }
 
 static void check_numbers(tvlm_device *device, tvlm_format format) {

@@ -12,7 +12,7 @@
 typedef struct small_tree {
     tvlm_budget_tree tree;
     tvlm_budget_losses losses;
-    float under[16], one[16], two[16];
+    float under[16], one[16], two[16], nine[16];
 } small_tree;
 
 static void draw_tree(small_tree *t, uint64_t *random) {
@@ -21,8 +21,10 @@ static void draw_tree(small_tree *t, uint64_t *random) {
         t->under[i] = (float)(test_random(random) % 8);
         t->one[i] = t->under[i] * 0.25f;
         t->two[i] = t->under[i] * 0.5f;
+        t->nine[i] = t->under[i] * 0.0625f;
     }
-    t->losses = (tvlm_budget_losses){.under = t->under, .one = t->one, .two = t->two, .levels = 3};
+    t->losses =
+        (tvlm_budget_losses){.under = t->under, .one = t->one, .two = t->two, .nine = t->nine, .levels = 3};
 }
 
 /* The loss of a choice by its definition, without what comes across sides. */
@@ -30,6 +32,7 @@ static double plain_loss(const small_tree *t, const tvlm_budget_choice *c) {
     double sum = 0.0;
     for (int i = 0; i < 16; ++i)
         sum += c->chosen[0][i]       ? 0.0
+               : c->chosen[3][0]     ? (double)t->nine[i]
                : c->chosen[1][i % 4] ? (double)t->one[i]
                : c->chosen[2][0]     ? (double)t->two[i]
                                      : (double)t->under[i];
@@ -39,11 +42,12 @@ static double plain_loss(const small_tree *t, const tvlm_budget_choice *c) {
 /* The least loss of n tiles: for each set of coarse tiles the finest ones that pay most. */
 static double least_loss(const small_tree *t, tvlm_budget_choice *c, int32_t n) {
     double least = 1e30;
-    for (int coarse = 0; coarse < 32; ++coarse) {
-        int32_t left = n;
+    for (int coarse = 0; coarse < 64; ++coarse) {
+        int32_t left = n - 9 * (coarse >> 5);
         memset(c->chosen[0], 0, 16);
         for (int i = 0; i < 4; ++i) left -= c->chosen[1][i] = (uint8_t)(coarse >> i & 1);
-        left -= c->chosen[2][0] = (uint8_t)(coarse >> 4);
+        left -= c->chosen[2][0] = (uint8_t)(coarse >> 4 & 1);
+        c->chosen[3][0] = (uint8_t)(coarse >> 5);
         if (left < 0) continue;
         for (; left > 0; --left) {
             double most = -1.0;
@@ -84,6 +88,7 @@ static void test_choices(void **state) {
             assert_int_equal(choice.count, n);
             int32_t counted = 0;
             for (int i = 0; i < 21; ++i) counted += choice.chosen[0][i];
+            counted += 9 * choice.chosen[3][0];
             assert_int_equal(counted, n);
             const double least = least_loss(&t, &other, n), got = plain_loss(&t, &choice);
             assert_true(got >= least - 1e-6 && got <= 1.25 * least + 4.0);
@@ -99,6 +104,7 @@ static void test_choices(void **state) {
 /* Gains add up to what the choice gains, and none is larger than the one before. */
 static void test_order(void **state) {
     uint64_t random = 7;
+    int nines = 0;
     (void)state;
     for (int round = 0; round < 20; ++round) {
         small_tree t;
@@ -107,18 +113,22 @@ static void test_order(void **state) {
         double whole = 0.0, gains = 0.0, price = 0.0;
         draw_tree(&t, &random);
         assert_true(tvlm_budget_choice_make(&t.tree, &choice));
-        tvlm_budget_choose(&t.tree, &t.losses, 9, &price, &choice);
+        tvlm_budget_choose(&t.tree, &t.losses, 9 + round % 4, &price, &choice);
         assert_true(tvlm_budget_order(&t.tree, &t.losses, &choice, order));
         for (int i = 0; i < 16; ++i) whole += (double)t.under[i];
-        for (int32_t i = 0; i < choice.count; ++i) {
+        for (int32_t i = 0, count = 0; count < choice.count; ++i) {
+            const int32_t patches = order[i].level == TVLM_BUDGET_NINE ? TVLM_BUDGET_PATCHES : 1;
             assert_true(i == 0 || order[i].gain <= order[i - 1].gain + 1e-6);
             assert_true(order[i].gain >= 0.0);
-            gains += order[i].gain;
+            gains += patches * order[i].gain;
+            count += patches;
+            nines += patches > 1;
         }
         assert_true(fabs(whole - gains - plain_loss(&t, &choice)) < 1e-5);
         tvlm_budget_choice_free(&choice);
         tvlm_budget_tree_free(&t.tree);
     }
+    assert_true(nines > 0);
 }
 
 /* What is said to be impossible is, whatever the price that it is asked at; and with a good price much is. */

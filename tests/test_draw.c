@@ -7,6 +7,7 @@
 #include "support.h"
 
 /* The tool is a program, not a library: its files are part of this one. */
+#include "../tools/budget_scales.c"
 #include "../tools/canvas.c"
 #include "../tools/colormap.c"
 #include "../tools/draw.c"
@@ -252,21 +253,26 @@ static void an_overlay_shows_what_was_chosen(void **state) {
 static void a_budget_shows_its_grid_and_tiles(void **state) {
     static uint8_t pixels[SIDE * SIDE * 3];
     static const tvlm_position tiles[] = {{.x = 40, .y = 40, .size = 16, .level = 0},
-                                          {.x = 48, .y = 48, .size = 32, .level = 1}};
+                                          {.x = 48, .y = 48, .size = 32, .level = 1},
+                                          {.x = 10.6667f, .y = 53.3333f, .size = 21.3333f, .level = 0.415f}};
     const tvlm_image photo = {
         .pixels = pixels, .width = SIDE, .height = SIDE, .channels = 3, .type = TVLM_PIXEL_U8};
     const int32_t scale = PHOTO_LONG_MIN / SIDE;
     struct canvas canvas = {0};
     (void)state;
     memset(pixels, 200, sizeof pixels);
-    assert_true(draw_budget(&photo, 2, 1, tiles, 2, "title", &canvas));
-    const color line = at(&canvas, 32 * scale, 8 * scale), zero = level_color(0), one = level_color(1);
+    assert_true(draw_budget(&photo, 2, 1, tiles, 3, "title", &canvas));
+    const color line = at(&canvas, 32 * scale, 8 * scale), zero = level_color(0.0f), one = level_color(1.0f);
     assert_color(at(&canvas, 8 * scale, 32 * scale), 200, 200, 200, 0); /* two columns, one row */
     assert_true(light(line) != 200 * 1000);
     assert_color(at(&canvas, 63 * scale, 60 * scale), (int)lroundf(200 + TINT * (one.r - 200)),
                  (int)lroundf(200 + TINT * (one.g - 200)), (int)lroundf(200 + TINT * (one.b - 200)), 2);
     assert_color(at(&canvas, 33 * scale, 32 * scale), zero.r, zero.g, zero.b, 25); /* frames */
     assert_color(at(&canvas, 63 * scale, 64 * scale - 1), one.r, one.g, one.b, 25);
+    const color between = level_color(0.415f); /* a third of a square of 64 pixels */
+    assert_color(at(&canvas, 4 * scale, 64 * scale - 1), between.r, between.g, between.b, 25);
+    assert_color(at(&canvas, SIDE * scale / 3 - 1, 56 * scale), between.r, between.g, between.b,
+                 25);
     canvas_release(&canvas);
 }
 
@@ -309,8 +315,9 @@ static void a_budget_is_drawn_to_the_pixel(void **state) {
             const int32_t wide = WIDE / COLUMNS, high = HIGH / ROWS;
             expect_frame(expected, x % wide, y % high, wide, high, 1, text_color, 0.25f, 0.0f);
             for (int i = 0; i < 5; ++i) {
-                const int32_t level = (int32_t)tiles[order[i]].level, *const area = areas[order[i]];
-                expect_frame(expected, x - area[0], y - area[1], area[2], area[3], level > 0 ? 2 : 1,
+                const float level = tiles[order[i]].level;
+                const int32_t *const area = areas[order[i]];
+                expect_frame(expected, x - area[0], y - area[1], area[2], area[3], level > 0.0f ? 2 : 1,
                              level_color(level), 0.9f, TINT);
             }
             assert_color(at(&canvas, x, y), (int)lroundf(expected[0]), (int)lroundf(expected[1]),

@@ -126,7 +126,7 @@ static void check_as_selected(tvlm_device *device, tvlm_format format, tvlm_expo
             i < cells && of[i] == 0 && places[3 * i + 1] * info.thumbnail_columns + places[3 * i + 2] == i;
         for (int32_t n = cells; i >= cells && n < count; ++n) {
             const float side = SIDE / scales[2 * of[n]]; /* in pixels of the full picture */
-            found = found || (side == positions[i].size && scores[n] == positions[i].score &&
+            found = found || (fabsf(side - positions[i].size) < 1e-3f && scores[n] == positions[i].score &&
                               places[3 * n + 1] == (int64_t)(positions[i].y / side) &&
                               places[3 * n + 2] == (int64_t)(positions[i].x / side));
         }

@@ -162,6 +162,28 @@ static void check_strategies(tvlm_device *device, tvlm_format format) {
     }
 }
 
+/* Nines, on waves of four pixels, which they show well: their tokens are those whose centres lie in their tiles. */
+static void check_nines(tvlm_device *device, tvlm_format format) {
+    enum { COLUMNS = 12, ROWS = 8, WIDE = 16 * COLUMNS, HIGH = 16 * ROWS };
+    static uint8_t pixels[WIDE * HIGH];
+    scene s = make_scene(device, format, COLUMNS, ROWS, 1);
+    int32_t count, nines = 0, texels;
+    for (int i = 0; i < WIDE * HIGH; ++i)
+        pixels[i] = (uint8_t)(128.0 + (i % WIDE < 128 ? 100.0 : 1.0) * sin(i % WIDE * 1.6) *
+                                          sin((double)(i / WIDE) * 1.6));
+    const tvlm_image image = u8_image(pixels, WIDE, HIGH, 1);
+    assert_int_equal(tvlm_stack_set_image(s.stack, 0, &image), TVLM_OK);
+    tvlm_selection *selection =
+        select_of(&s, (struct tvlm_select_params){.k = 45, .strategy = TVLM_STRATEGY_BUDGET});
+    const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
+    for (int32_t i = 0; i < count; ++i)
+        nines += positions[i].height == 0.0f && fabsf(positions[i].size - 64.0f / 3.0f) < 1e-3f;
+    assert_true(nines >= 9);
+    assert_int_equal(compare(&s, selection, format, &texels), COLUMNS * ROWS);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&s.stack);
+}
+
 /* Four leaves of 4 x 4 tokens are four texels, and so is what is left of a grid of overlapping squares. */
 static void check_texels(tvlm_device *device, tvlm_format format) {
     scene s = make_scene(device, format, 8, 8, 1);
@@ -291,5 +313,5 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&s.stack);
 }
 
-DEVICE_CHECKS_MAIN(check_strategies, check_texels, check_whole, check_clipped, check_ties, check_foveated,
-                   check_refusals)
+DEVICE_CHECKS_MAIN(check_strategies, check_nines, check_texels, check_whole, check_clipped, check_ties,
+                   check_foveated, check_refusals)

@@ -267,6 +267,28 @@ static void check_thumbnail(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
+/* A tile of a nine, at column 1, row 2 of the grid of such tiles, between tiles of the image itself. */
+static void check_ninth(tvlm_device *device, tvlm_format format) {
+    static float planes[3][AREA], out[3 * 3 * 64];
+    const double tolerance = format == TVLM_FORMAT_F16 ? 1e-3 : 1e-5;
+    const float side = 32.0f / 3.0f; /* of which 8 texels are a patch */
+    const tvlm_position at[3] = {{.x = 12, .y = 4, .size = 8},
+                                 {.x = 1.5f * side, .y = 2.5f * side, .size = side},
+                                 {.x = 20, .y = 12, .size = 8}};
+    tvlm_stack *stack = picture(device, format, planes);
+    assert_int_equal(tvlm_patches_extract(stack, at, 3, tvlm_patches_params(.side = 8), sizeof out, out),
+                     TVLM_OK);
+    for (int32_t i = 0; i < 3 * 3 * 64; ++i) {
+        const int32_t patch = i / 192, x = i % 8, y = i / 8 % 8;
+        const float *const plane = planes[i / 64 % 3];
+        const double expected =
+            patch == 1 ? reduced(plane, WIDTH * 3 / 4, HEIGHT * 3 / 4, 8 + x, 16 + y)
+                       : (double)plane[((patch == 0 ? 0 : 8) + y) * WIDTH + (patch == 0 ? 8 : 16) + x];
+        assert_true(fabs((double)out[i] - expected) < tolerance);
+    }
+    tvlm_stack_destroy(&stack);
+}
+
 /* One of several images, by a selection; channels that are not the source's are what they were; a thumbnail that is
  * given is taken. */
 static void check_selected(tvlm_device *device, tvlm_format format) {
@@ -368,8 +390,8 @@ static void test_refusals(void **state) {
     tvlm_device_destroy(&device);
 }
 
-DEVICE_CHECKS(check_grid, check_borders, check_levels, check_scaled, check_thumbnail, check_selected,
-              check_many)
+DEVICE_CHECKS(check_grid, check_borders, check_levels, check_scaled, check_thumbnail, check_ninth,
+              check_selected, check_many)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

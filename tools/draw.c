@@ -251,8 +251,10 @@ bool draw_classes(const tvlm_image *photo, const tvlm_position *positions, int32
 
 /* ---- Budgets ---- */
 
-static color scale_color(int scale) {
-    return rank_map(1.0f - (float)scale / (BUDGET_SCALES - 1));
+#define COARSEST 2.0f /* the level of the largest tiles */
+
+static color level_color(float level) {
+    return rank_map(1.0f - level / COARSEST);
 }
 
 bool draw_budget(const tvlm_image *photo, int32_t columns, int32_t rows, const tvlm_position *tiles,
@@ -267,8 +269,8 @@ bool draw_budget(const tvlm_image *photo, int32_t columns, int32_t rows, const t
         for (int32_t i = 0; i < count; ++i) {
             if (budget_scale_of(&tiles[i]) != scale) continue;
             const rect area = square_area(&stage, photo, &tiles[i], true);
-            canvas_fill(out, area, scale_color(scale), TINT);
-            canvas_frame(out, area, scale > 1 ? 2 : 1, scale_color(scale), 0.9f);
+            canvas_fill(out, area, level_color(tiles[i].level), TINT);
+            canvas_frame(out, area, scale > 1 ? 2 : 1, level_color(tiles[i].level), 0.9f);
         }
     draw_legend(&stage, title, rank_map, "level 2", "level 0");
     return true;

@@ -34,8 +34,8 @@
  *     grid of tokens. All of its tokens are chosen.
  *   - the full picture, as the processor makes it. Its chosen tokens are the tiles of level 0; there may be
  *     none.
- *   - where tiles of level 1 and 2 are chosen, the image at half and at a quarter of the full picture's size,
- *     of which they are tokens. Where these sizes are no whole tokens, the border is repeated.
+ *   - where nines are chosen, and tiles of level 1 and 2, the image at three quarters, at half and at a quarter
+ *     of the full picture's size, of which they are tokens. Where these sizes are no whole tokens, the border is repeated.
  * So the language model sees N tokens for a budget of N. A vision tower that takes chosen tokens of one picture
  * (tests/python/check_pruned.py) takes these.
  *

@@ -51,7 +51,7 @@ typedef struct tvlm_position {
     /* The height of a rectangle, which a cell of a budget's thumbnail is; 0: a square. */
     float height;
     /* Of a budget's tile: what its square loses without it, with the tiles beneath it alone, and what with it, as
-     * shares of what the thumbnail loses. 0 of all else. */
+     * shares of what the thumbnail loses; of each of nine a ninth of their square's. 0 of all else. */
     float lost_before, lost_after;
     uint32_t reserved[2];
 } tvlm_position;
@@ -267,12 +267,14 @@ struct tvlm_select_params {
      * k is the number of patches that an encoder is given. The first columns * rows of them are the
      * *thumbnail*: the whole image as one picture of columns * patch x rows * patch texels (Lanczos' filter),
      * whose grid tvlm_selection_info tells. The others are *tiles*: squares of patch * 2^l pixels, l = 0, 1,
-     * 2, at multiples of their side, each of which is one patch of the level l of the image. So a model gets
-     * the thumbnail enlarged, and tiles on it from coarse to fine.
+     * 2, at multiples of their side, each of which is one patch of the level l of the image. Between the levels 0 and
+     * 1 there are *nines*: squares of 4 * patch pixels as 3 x 3 patches of the image at three quarters of its size
+     * (Lanczos' filter), which are chosen together. Each of the nine is a position whose size is patch * 4/3, and
+     * whose level log2(4/3) = 0.415. So a model gets the thumbnail enlarged, and tiles on it from coarse to fine.
      *
      * The *loss* of a picture is its squared error of luma, and 1 - SSIM of luma (Wang et al. 2004), each over
      * that of downsampling (the thumbnail of k patches alone with the least squared error), weighed by the preset. Both are measured on
-     * each tile of level 0, for some fifteen thumbnails and for levels 1 and 2, after they are enlarged. For each
+     * each tile of level 0, for some fifteen thumbnails, for levels 1 and 2 and at three quarters, after they are enlarged. For each
      * thumbnail the tiles of least loss are found by a Lagrangian over the tree of tiles (Shoham & Gersho
      * 1988), and that thumbnail is taken whose choice loses least, of those that lose no more than
      * downsampling in either part: so the predicted loss is never above downsampling's. There are exactly k
@@ -282,7 +284,7 @@ struct tvlm_select_params {
      *
      * Positions are the cells of the thumbnail, row after row, with score 1 and `height`; then the tiles,
      * without cell, each with the largest gain beside those before it. Their score is what they lower the
-     * loss by, as a share of what the thumbnail loses. Whatever is cut off behind the thumbnail, the
+     * loss by, as a share of what the thumbnail loses; of each of nine a ninth of what these do. Whatever is cut off behind the thumbnail, the
      * predicted loss is never above the thumbnail's.
      *
      * A k of all patches of the image or more is all tiles of level 0, row after row, without a thumbnail;

@@ -144,6 +144,32 @@ def joined(cells, columns, rows):
     return cells.reshape(rows, columns, 3, side, side).transpose(0, 3, 1, 4, 2).reshape(rows * side, columns * side, 3)
 
 
+def test_nines_are_cut_out_of_the_image_at_three_quarters(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    y, x = np.mgrid[0:128, 0:192]
+    waves = np.uint8(128 + np.where(x < 128, 100, 1) * np.sin(1.6 * x) * np.sin(1.6 * y))
+    pixels, path = np.stack([waves, 255 - waves, waves], -1), tmp_path / "waves.png"
+    image.fromarray(pixels).save(path)
+    selection = tv.select(pixels, k=45)
+    nines = np.flatnonzero(np.abs(selection.size - 64 / 3) < 1e-3)
+    assert len(nines) >= 9 and len(nines) % 9 == 0
+    np.testing.assert_allclose(selection.level[nines], np.log2(4 / 3), atol=1e-6)
+    small = np.stack([image.fromarray((pixels[..., c] / 255).astype(np.float32)).resize((144, 96), image.LANCZOS) for c in range(3)])
+    patches = tv.patches(pixels, selection)
+    for i in nines:
+        column, row = (selection.xy[i] * 0.75 / 16).astype(int)
+        np.testing.assert_allclose(patches[i], np.clip(small[:, row * 16:][:, :16, column * 16:][..., :16], 0, 1), atol=1e-3)
+    found = subprocess.run([sys.executable, "-m", "texturevlm", "select", str(path), "-k", "45", "--crops", str(tmp_path)],
+                           capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    crops = [crop for crop in json.loads((tmp_path / "waves.json").read_text())["crops"] if abs(crop["level"] - 0.415) < 1e-3]
+    assert sum(crop["width"] * crop["height"] for crop in crops) == len(nines) // 9 * 64 * 64
+    for crop in crops:
+        left, top, wide, high = (crop[key] * 3 // 4 for key in ("x", "y", "width", "height"))
+        shown = np.asarray(image.open(tmp_path / crop["file"])) / 255
+        np.testing.assert_allclose(shown, np.clip(small[:, top:top + high, left:left + wide].transpose(1, 2, 0), 0, 1), atol=3e-3)
+
+
 def test_a_thumbnail_is_handed_out_as_it_is_priced(tmp_path):
     image = pytest.importorskip("PIL.Image")
     pixels = draw(320, 90)  # so low that no level is fine enough to be reduced: the image itself is

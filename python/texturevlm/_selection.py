@@ -33,7 +33,7 @@ class Selection:
         xy: float32 [n, 2], the centres, in pixels of the image as it was handed in; the centre of its first pixel is 0.5, 0.5.
         size: float32 [n], the side of the square that each stands for, in the same pixels; of a rectangle its width.
         height: float32 [n], the height of a rectangle, which a cell of a thumbnail is; 0: a square.
-        level: float32 [n], the level of detail at which one patch covers it: 0 is full resolution, 1 half, ...
+        level: float32 [n], the level of detail at which one patch covers it: 0 is full resolution, 0.415 three quarters, 1 half, ...
         scores: float32 [n].
         cell: int32 [n, 2], column and row of the cell that each stands for; -1 where it stands for none.
         strategy: the strategy that chose.

@@ -407,26 +407,27 @@ def select(pixels, side, budget, device):
         answer = json.loads(run(tool, "select", path, "--strategy", "budget", "--patch", str(side), "-k", str(budget),
                                 *(["--device", device] if device else [])))
     thumbnail = answer.get("thumbnail", [0, 0])
-    tiles = [(p["level"], int(p["y"] // p["size"]), int(p["x"] // p["size"])) for p in answer["positions"][thumbnail[0] * thumbnail[1]:]]
+    tiles = [(round(p["level"], 1), int(p["y"] // p["size"]), int(p["x"] // p["size"])) for p in answer["positions"][thumbnail[0] * thumbnail[1]:]]
     return thumbnail, sorted(tiles)
 
 
 def levels_of(tensors):
-    """Of each picture: 0, 1 or 2, or -1 of a thumbnail, which is its image's first where that has several."""
+    """Of each picture: 0, 1 or 2, or 0.4 at three quarters, or -1 of a thumbnail, which is its image's first where that has several."""
     sources, scales = tensors["picture_source"], tensors["picture_scale"]
     first = np.concatenate([[True], sources[1:] != sources[:-1]])
     several = np.bincount(sources)[sources] > 1
-    return np.where(first & several, -1, np.round(-np.log2(scales[:, 0])).astype(int))
+    return np.where(first & several, -1, np.round(-np.log2(scales[:, 0]), 1))
 
 
 def pixels_of(picture, level, grid, full, side):
     """A picture of that many patches as Pillow makes it; its scale."""
     height, width = (int(n) * side // 2 for n in grid[1:])
     whole_h, whole_w = (int(n) * side // 2 for n in full[1:])
-    if level < 1:
+    if level <= 0:
         return squeeze(picture, (width, height)), (height / whole_h, width / whole_w)
-    shrunk = squeeze(picture, (whole_w >> level, whole_h >> level))
-    return np.pad(shrunk, ((0, height - shrunk.shape[0]), (0, width - shrunk.shape[1]), (0, 0)), mode="edge"), (0.5**level, 0.5**level)
+    scale = 0.75 if level == 0.4 else 0.5**level
+    shrunk = squeeze(picture, (int(whole_w * scale), int(whole_h * scale)))
+    return np.pad(shrunk, ((0, height - shrunk.shape[0]), (0, width - shrunk.shape[1]), (0, 0)), mode="edge"), (scale, scale)
 
 
 def check_budget(what, device, tensors, paths, processor, side, budget):
@@ -453,7 +454,7 @@ def check_budget(what, device, tensors, paths, processor, side, budget):
     checks.true(f"{what}: pictures of levels {levels.tolist()} are the processor's, {len(chosen)} tokens", ok and len(chosen) == min(budget, len(tokens)))
     if len(paths) == 1:
         thumbnail, tiles = select(pixels_of(pictures[0], 0, grids[fulls[0]], grids[fulls[0]], side)[0], side, budget, device)
-        got = sorted((int(levels[i]), int(y), int(x)) for i, (_, y, x) in zip(of, tensors["selected_positions"]) if levels[i] >= 0)
+        got = sorted((levels[i], int(y), int(x)) for i, (_, y, x) in zip(of, tensors["selected_positions"]) if levels[i] >= 0)
         grid = (grids[0][:0:-1] // 2).tolist() if levels[0] < 0 else [0, 0]
         checks.true(f"{what}: thumbnail {grid} and {len(tiles)} tiles, as select", grid == thumbnail and got == tiles)
     return levels.tolist()
