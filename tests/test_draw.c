@@ -271,8 +271,7 @@ static void a_budget_shows_its_grid_and_tiles(void **state) {
     assert_color(at(&canvas, 63 * scale, 64 * scale - 1), one.r, one.g, one.b, 25);
     const color between = level_color(0.415f); /* a third of a square of 64 pixels */
     assert_color(at(&canvas, 4 * scale, 64 * scale - 1), between.r, between.g, between.b, 25);
-    assert_color(at(&canvas, SIDE * scale / 3 - 1, 56 * scale), between.r, between.g, between.b,
-                 25);
+    assert_color(at(&canvas, SIDE * scale / 3 - 1, 56 * scale), between.r, between.g, between.b, 25);
     canvas_release(&canvas);
 }
 

@@ -31,7 +31,10 @@ static void test_weights(void **state) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         const tvlm_texture shape = test_shape(sizes[i], 1, 1, TVLM_FORMAT_F32);
         const tvlm_budget_size pictures[] = {
-            {16, 16, 0.0}, {1, 3, 0.0}, {shape.width, shape.height, 0.0}, {(3 * shape.width + 3) / 4, (3 * shape.height + 3) / 4, 4.0 / 3.0}};
+            {16, 16, 0.0},
+            {1, 3, 0.0},
+            {shape.width, shape.height, 0.0},
+            {(3 * shape.width + 3) / 4, (3 * shape.height + 3) / 4, 4.0 / 3.0}};
         tvlm_budget_plan plan;
         assert_true(tvlm_budget_plan_make(&shape, 0, 16, pictures, 4, &plan));
         assert_int_equal(plan.count, 4);
