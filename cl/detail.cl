@@ -10,6 +10,7 @@
  */
 // check-kernels: -DLANES=1 -DCELLS=1
 // check-kernels: -DTILE_LIST=1
+// check-kernels: -DRAGGED=1
 #include "entropy.clh"
 #include "tile.clh"
 
@@ -20,13 +21,15 @@
 TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     local float luma[BORDERED(BORDER)];
     const int image = GROUP_Z;
-    tile_load_w(source, image * source_size.z, BORDER, luma);
+    INPUT_OF_IMAGE(source, image)
+    OUTPUT_OF_IMAGE(result, image)
+    tile_load_w(source, SLICE_OF(source, image), BORDER, luma);
     barrier(CLK_LOCAL_MEM_FENCE);
 
     FOR_TILE(result_size, tx, ty) {
         local const float *at = luma + BORDERED_AT(BORDER, tx + BORDER, ty + BORDER);
         const float value = 0.25f * (at[-W] + at[W] + at[-1] + at[1]) - at[0];
-        texel_store_scalar(result, TILE_X + tx, TILE_Y + ty, image, value);
+        texel_store_scalar(result, TILE_X + tx, TILE_Y + ty, SLICE_OF(result, image), value);
     }
 }
 
@@ -48,13 +51,15 @@ kernel __attribute__((reqd_work_group_size(LANES, CELLS, 1))) void entropy(TEXTU
     local float terms[CELLS][BINS];
     const int lane = get_local_id(0), cell = get_local_id(1);
     const int column = GROUP_X * CELLS + cell, row = GROUP_Y, image = GROUP_Z;
+    INPUT_OF_IMAGE(source, image)
+    OUTPUT_OF_IMAGE(result, image)
     const int rows = min(CELL, source_size.y - row * CELL),
               columns = min(CELL, source_size.x - column * CELL);
     for (int bin = 0; bin < BINS; ++bin) counts[cell][bin][lane] = 0;
     for (int y = 0; y < rows; ++y)
         for (int x = lane; x < columns; x += LANES) {
             const float luma =
-                texel_fetch(source, column * CELL + x, row * CELL + y, image * source_size.z, 0).w;
+                texel_fetch(source, column * CELL + x, row * CELL + y, SLICE_OF(source, image), 0).w;
             ++counts[cell][entropy_bin(luma)][lane];
         }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -66,6 +71,7 @@ kernel __attribute__((reqd_work_group_size(LANES, CELLS, 1))) void entropy(TEXTU
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    if (lane == 0 && column < result_size.x)
-        texel_store(result, column, row, image, (float4)(entropy_of(terms[cell]), 0.0f, 0.0f, 0.0f));
+    if (lane == 0 && column < result_size.x && row < result_size.y)
+        texel_store(result, column, row, SLICE_OF(result, image),
+                    (float4)(entropy_of(terms[cell]), 0.0f, 0.0f, 0.0f));
 }

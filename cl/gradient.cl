@@ -11,6 +11,7 @@
  */
 // check-kernels: -DGROUP_W=16 -DGROUP_H=16
 // check-kernels: -DTILE_LIST=1
+// check-kernels: -DRAGGED=1
 #include "tile.clh"
 
 #define BORDER 1
@@ -25,9 +26,11 @@ HELPER float box_sum(local const float *p) {
 TILE_KERNEL void gradient(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     local float luma[BORDERED(BORDER)], sums[BORDERED(BORDER)], squares[BORDERED(BORDER)];
     const int image = GROUP_Z;
+    INPUT_OF_IMAGE(source, image)
+    OUTPUT_OF_IMAGE(result, image)
     FOR_BORDERED(BORDER, tx, ty) {
         const float4 texel =
-            texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0);
+            texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, SLICE_OF(source, image), 0);
         /* Colours are taken about mid-gray, since the variance then loses less to rounding. */
         const float r = texel.x - 0.5f, g = texel.y - 0.5f, b = texel.z - 0.5f;
         const int at = BORDERED_AT(BORDER, tx, ty);
@@ -44,7 +47,7 @@ TILE_KERNEL void gradient(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
         const float gy = (down[-1] - up[-1]) + 2.0f * (down[0] - up[0]) + (down[1] - up[1]);
         const float mean = box_sum(sums + at) / 27.0f;
         const float variance = box_sum(squares + at) / 27.0f - mean * mean;
-        texel_store(result, TILE_X + tx, TILE_Y + ty, image,
+        texel_store(result, TILE_X + tx, TILE_Y + ty, SLICE_OF(result, image),
                     (float4)(0.25f * gx, 0.25f * gy, clamp(4.0f * variance, 0.0f, 1.0f),
                              clamp(mean + 0.5f, 0.0f, 1.0f)));
     }

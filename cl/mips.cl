@@ -30,6 +30,7 @@
 // check-kernels: -DMIPS_RULE=5
 // check-kernels: -DMIPS_RULE=5 -DTEXTURES=8
 // check-kernels: -DMIPS_RULE=4 -DRUN=64
+// check-kernels: -DMIPS_RULE=5 -DRUN=64 -DRAGGED=1
 // check-kernels: -DMIPS_RULE=0 -DRUN=64 -DTILE_LIST=1
 // check-kernels: -DMIPS_RULE=0 -DTEXTURES=4
 // check-kernels: -DMIPS_RULE=0 -DFROM_PIXELS=1
@@ -207,11 +208,12 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
 #endif
 #ifndef FROM_PIXELS
 kernel void mips_level(LEVELS_IO REGION_IN) {
-    const texture_levels t = levels_of(0, size0, plan0);
+    texture_levels t = levels_of(0, size0, plan0);
     const int first = ITEM_X * RUN, j = ITEM_Y, slice = ITEM_Z, level = t.level;
+    LEVELS_OF_IMAGE(t, slice / t.size.z)
     const int w = level_side(t.size.x, level), h = level_side(t.size.y, level);
     const int next_w = level_side(t.size.x, level + 1), next_h = level_side(t.size.y, level + 1);
-    if (first >= next_w || j >= next_h) return;
+    if (first >= next_w || j >= next_h || level + 1 >= t.size.w) return;
 #if defined(LEVELS_IN_PLACE) && defined(REDUCE_FOUR) && defined(SCALAR) &&                                   \
     (!SCALAR || MIPS_RULE <= TVLM_REDUCE_MIN)
 #if SCALAR
@@ -223,8 +225,8 @@ kernel void mips_level(LEVELS_IO REGION_IN) {
 #endif
     /* Where both sides are even, each texel has four equal areas, in two rows that are read in place. */
     if ((w % 2 == 0) & (h % 2 == 0) & !SOME_GAUSSIAN(t.rules)) {
-        const int top = level_index(t.size, t.slices, level, 0, 2 * j, slice);
-        const int out = level_index(t.size, t.slices, level + 1, 0, j, slice);
+        const int top = level_index(t, level, 0, 2 * j, slice);
+        const int out = level_index(t, level + 1, 0, j, slice);
         for (int i = first; i < min(first + RUN, next_w); ++i) {
             const int at = top + 2 * i;
             PLACE_STORE(out + i, REDUCE_FOUR(PLACE_LOAD(at), PLACE_LOAD(at + 1), PLACE_LOAD(at + w),

@@ -5,6 +5,7 @@
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DBUNDLE_UNIT=1
+// check-kernels: -DRUN=16 -DBUNDLE_SIZE=4 -DRAGGED=1
 // gpu: -DBUNDLE_SIZE=1
 // gpu: -DBUNDLE_SIZE=4
 // gpu: -DBUNDLE_SIZE=16
@@ -21,6 +22,7 @@ kernel void sample(BUNDLE_IN, global const int4 *restrict refs, const int count4
     const int i = get_global_id(0), group = get_global_id(1);
     if (group >= count4 || i >= count) return;
     const float4 p = points[i];
+    VIEW_OF_IMAGE((int)p.w)
     float x[RUN];
     float4 values[RUN];
     for (int r = 0; r < RUN; ++r) x[r] = p.x;
@@ -39,14 +41,19 @@ HELPER float texel_centre(int i, float step, float side) {
  * result. Work-item (n, y, slice) makes RUN texels of row y; slice counts from the first of these images on.
  */
 kernel void pack(BUNDLE_IN, global const int4 *restrict refs, const float level, const int2 images,
-                 const float2 step, TEXTURE_OUT(result)) {
+                 ALL_ALIKE float2 step, TEXTURE_OUT(result)) {
     const int first = get_global_id(0) * RUN, y = get_global_id(1), slice = get_global_id(2);
+    const int from = images.x + slice / result_size.z, to = images.y + slice / result_size.z;
+    const int layer = slice % result_size.z;
+    VIEW_OF_IMAGE(from)
+    OUTPUT_OF_IMAGE(result, to)
+    STEP_OF_IMAGE(result, to, step)
     if (first >= result_size.x || y >= result_size.y) return;
     float x[RUN];
     float4 values[RUN];
     for (int i = 0; i < RUN; ++i) x[i] = texel_centre(first + i, step.x, view.x);
-    bundle_gather(BUNDLE, refs[slice % result_size.z], x, texel_centre(y, step.y, view.y), level,
-                  images.x + slice / result_size.z, values);
+    bundle_gather(BUNDLE, refs[layer], x, texel_centre(y, step.y, view.y), LEVEL_OF_IMAGE(level), from,
+                  values);
     for (int i = 0; i < min(RUN, result_size.x - first); ++i)
-        texel_store(result, first + i, y, images.y * result_size.z + slice, values[i]);
+        texel_store(result, first + i, y, SLICE_OF(result, to) + layer, values[i]);
 }

@@ -5,6 +5,7 @@
  */
 // check-kernels: -DLANES=1 -DCELLS=1
 // check-kernels: -DTILE_LIST=1
+// check-kernels: -DRAGGED=1
 #include "region.clh"
 #include "texture.clh"
 
@@ -26,6 +27,8 @@ sharpness(TEXTURE_IN(laplacian), TEXTURE_OUT(result), const float scale REGION_I
     local float values[CELLS][CELL * CELL], sums[2][CELLS][LANES];
     const int lane = get_local_id(0), cell = get_local_id(1);
     const int column = GROUP_X * CELLS + cell, row = GROUP_Y, image = GROUP_Z;
+    INPUT_OF_IMAGE(laplacian, image)
+    OUTPUT_OF_IMAGE(result, image)
     const int rows = min(CELL, laplacian_size.y - row * CELL),
               columns = min(CELL, laplacian_size.x - column * CELL);
     const float share = 1.0f / (float)max(rows * columns, 1);
@@ -33,7 +36,7 @@ sharpness(TEXTURE_IN(laplacian), TEXTURE_OUT(result), const float scale REGION_I
     for (int y = 0; y < rows; ++y)
         for (int x = lane; x < columns; x += LANES) {
             const float value =
-                texel_scalar(laplacian, column * CELL + x, row * CELL + y, image * laplacian_size.z, 0);
+                texel_scalar(laplacian, column * CELL + x, row * CELL + y, SLICE_OF(laplacian, image), 0);
             values[cell][y * CELL + x] = value;
             sum += value;
         }
@@ -50,10 +53,10 @@ sharpness(TEXTURE_IN(laplacian), TEXTURE_OUT(result), const float scale REGION_I
     sums[1][cell][lane] = squares;
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    if (lane == 0 && column < result_size.x) {
+    if (lane == 0 && column < result_size.x && row < result_size.y) {
         float variance = 0.0f;
         for (int i = 0; i < LANES; ++i) variance += sums[1][cell][i];
-        texel_store(result, column, row, image,
+        texel_store(result, column, row, SLICE_OF(result, image),
                     (float4)(min(variance * share * scale, 1.0f), 0.0f, 0.0f, 0.0f));
     }
 }

@@ -7,6 +7,7 @@
  * byte `offset`, and rows begin `row_stride` bytes apart. On GPUs mips.cl makes the source with its first levels.
  */
 // check-kernels: -DTILE_LIST=1
+// check-kernels: -DRAGGED=1
 // check-kernels: -DTILE_LIST=1 -DPIXEL_TYPE=2 -DPIXEL_CHANNELS=4
 #include "pixels.clh"
 #include "region.clh"
@@ -16,10 +17,11 @@
 kernel void source(global const uchar *restrict pixels, const ulong offset, const ulong row_stride,
                    const int image, TEXTURE_OUT(result)) {
     const int x = get_global_id(0), y = get_global_id(1);
+    OUTPUT_OF_IMAGE(result, image)
     if (x >= result_size.x || y >= result_size.y) return;
     global const pixel_t *pixel =
         (global const pixel_t *)(pixels + offset + y * row_stride) + x * PIXEL_CHANNELS;
-    texel_store(result, x, y, image * result_size.z, source_of(pixel));
+    texel_store(result, x, y, SLICE_OF(result, image), source_of(pixel));
 }
 
 #ifdef TILE_LIST

@@ -13,6 +13,7 @@
  */
 // check-kernels: -DGROUP_W=16 -DGROUP_H=16
 // check-kernels: -DENTROPY=1
+// check-kernels: -DENTROPY=1 -DRAGGED=1
 // gpu:
 // gpu: -DENTROPY=1
 // check-kernels: -DTILE_LIST=1
@@ -46,7 +47,7 @@ HELPER float row_sum(local const float *r) {
 #endif
 
 /* Writes the entropy of a tile's cells. All work-items of a group come here, with their counts done. */
-HELPER void write_entropy(int4 source_size, TEXTURE_OUT(entropy), int2 corner, int image,
+HELPER void write_entropy(int4 source_size, TEXTURE_OUT(entropy), int2 corner, int slice,
                           local const int *counts, local float *terms) {
     const int item = get_local_id(1) * GROUP_W + get_local_id(0), items = GROUP_W * GROUP_H;
     for (int i = item; i < CELLS * BINS; i += items) {
@@ -59,7 +60,7 @@ HELPER void write_entropy(int4 source_size, TEXTURE_OUT(entropy), int2 corner, i
     for (int cell = item; cell < CELLS; cell += items) {
         const int column = corner.x / CELL + cell % CELLS_X, row = corner.y / CELL + cell / CELLS_X;
         if (column < entropy_size.x && row < entropy_size.y)
-            texel_store(entropy, column, row, image,
+            texel_store(entropy, column, row, slice,
                         (float4)(entropy_of(terms + cell * BINS), 0.0f, 0.0f, 0.0f));
     }
 }
@@ -72,14 +73,17 @@ TILE_KERNEL void visual(TEXTURE_IN(source) ENTROPY_OUT, TEXTURE_OUT(result) REGI
     local float luma[BORDERED(BORDER)];
     local float rows[TILE_W * BORDERED_H(BORDER)];
     const int image = GROUP_Z;
+    INPUT_OF_IMAGE(source, image)
+    OUTPUT_OF_IMAGE(result, image)
 #ifdef ENTROPY
+    OUTPUT_OF_IMAGE(entropy, image)
     local int counts[CELLS * BINS * LANES];
     local float terms[CELLS * BINS];
     for (int i = get_local_id(1) * GROUP_W + get_local_id(0); i < CELLS * BINS * LANES;
          i += GROUP_W * GROUP_H)
         counts[i] = 0;
 #endif
-    tile_load_w(source, image * source_size.z, BORDER, luma);
+    tile_load_w(source, SLICE_OF(source, image), BORDER, luma);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int ty = (int)get_local_id(1); ty < BORDERED_H(BORDER); ty += GROUP_H)
         for (int tx = (int)get_local_id(0); tx < TILE_W; tx += GROUP_W)
@@ -104,9 +108,11 @@ TILE_KERNEL void visual(TEXTURE_IN(source) ENTROPY_OUT, TEXTURE_OUT(result) REGI
             row[0] + 4.0f * row[TILE_W] + 6.0f * row[2 * TILE_W] + 4.0f * row[3 * TILE_W] + row[4 * TILE_W];
         const float low = clamp(sum / 256.0f, 0.0f, 1.0f);
         const float high = clamp(0.5f + 0.5f * (at[0] - low), 0.0f, 1.0f);
-        texel_store(result, TILE_X + tx, TILE_Y + ty, image, (float4)(edges, 1.0f - edges, high, low));
+        texel_store(result, TILE_X + tx, TILE_Y + ty, SLICE_OF(result, image),
+                    (float4)(edges, 1.0f - edges, high, low));
     }
 #ifdef ENTROPY
-    write_entropy(source_size, OUTPUT(entropy), (int2)(TILE_X, TILE_Y), image, counts, terms);
+    write_entropy(source_size, OUTPUT(entropy), (int2)(TILE_X, TILE_Y), SLICE_OF(entropy, image), counts,
+                  terms);
 #endif
 }

@@ -16,10 +16,11 @@ static const struct job {
     tvlm_status (*run)(objects *o, results *r);
     bool opens;
     bool opencl; /* in a context of the application's own (jobs_opencl.h), which the reference has not */
-} jobs[] = {
-    {"select", choose, true, false}, {"export", process, false, false}, {"session", remember, false, false},
-    {"stream", watch, false, false}, {"learn", learn, false, false},    {"generate", generate, false, false},
-    {"pool", share, false, false},   {"frames", film, false, true},     {"buffers", stay, false, true}};
+} jobs[] = {{"select", choose, true, false},       {"export", process, false, false},
+            {"session", remember, false, false},   {"stream", watch, false, false},
+            {"learn", learn, false, false},        {"generate", generate, false, false},
+            {"ragged", make_ragged, false, false}, {"pool", share, false, false},
+            {"frames", film, false, true},         {"buffers", stay, false, true}};
 
 static tvlm_status open_device(const struct job *job, const char *name, objects *o) {
     const struct tvlm_device_params params = {.name = name, .log = &job_log};

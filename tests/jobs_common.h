@@ -32,7 +32,9 @@ enum { REASONS = 5 }; /* four channels of the default score, and the question */
 enum { FRAMES = 3, STREAM_WIDTH = 32, STREAM_HEIGHT = 20 };
 enum { TOKENS = 6, ROW_FLOATS = 4 * 1176, SQUARES = 8 }; /* of the export: 84 x 56 pixels */
 
-enum { SHARED = 4 };                          /* images of a pool */
+enum { SHARED = 4 }; /* images of a pool */
+/* A batch of different sizes: its images, what is packed of the second one, and points. */
+enum { RAGGED = 3, RAGGED_FLOATS = 3 * 5 * 17, RAGGED_POINTS = 6 };
 enum { FRAME_KINDS = 10, SCORES_THERE = 54 }; /* frames on the device; cells of 4 pixels of 33 x 21 */
 enum { COLUMNS = 6, ROWS = 4, CELLS = COLUMNS * ROWS, DIMENSION = 8 };
 
@@ -68,6 +70,8 @@ typedef struct results {
     float learned[36 * 24], coded[CELLS];
     float ridge[3], ridge_bias[1], projected[2];
     float all[5 * 4 * 40], moved[2], axes[2];
+    float ragged[RAGGED_FLOATS], ragged_samples[RAGGED_POINTS][2];
+    float ragged_edges[STACK_WIDTH * STACK_HEIGHT / 4];
     float frames[FRAME_KINDS][STACK_WIDTH * STACK_HEIGHT];
     tvlm_position chosen_there[K];
     float patches_there[K * 4 * 4], scores_there[SCORES_THERE], user[4];

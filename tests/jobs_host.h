@@ -409,6 +409,36 @@ static tvlm_status generate(objects *o, results *r) {
     return tvlm_packed_read(o->packed, 1, sizeof r->all / sizeof *r->all, r->all);
 }
 
+/* ---- Images of different sizes ---- */
+
+/* A batch of which one image is resampled and one is black. */
+static tvlm_status make_ragged(objects *o, results *r) {
+    static const int32_t sizes[RAGGED][2] = {{STACK_WIDTH, STACK_HEIGHT}, {5, 17}, {1, 2}};
+    static const tvlm_sample_point points[RAGGED_POINTS] = {{3.5f, 4.5f, 0.5f, 1},  {20.0f, 11.0f, 2.0f, 0},
+                                                            {0.5f, 0.5f, 0.0f, 2},  {9.0f, -2.0f, 7.0f, 1},
+                                                            {8.0f, 20.0f, 0.0f, 0}, {5.0f, 17.0f, 1.5f, 1}};
+    const int32_t edges = TVLM_CHANNEL_EDGES, read[2] = {TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_X};
+    tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    if (o->stack == NULL)
+        TVLM_TRY(tvlm_stack_create(
+            o->device,
+            tvlm_stack_params(.layout = "edges,entropy,sharpness", .images = RAGGED, .sizes = sizes[0]),
+            &o->stack));
+    TVLM_TRY(tvlm_stack_set_image(o->stack, 0, &image));
+    image.row_stride = 3 * WIDTH;
+    image.width = sizes[1][0];
+    image.height = sizes[1][1];
+    TVLM_TRY(tvlm_stack_set_image(o->stack, 1, &image));
+    tvlm_packed_destroy(&o->packed);
+    TVLM_TRY(tvlm_stack_pack(o->stack, NULL, &o->packed));
+    TVLM_TRY(tvlm_packed_read(o->packed, 1, RAGGED_FLOATS, r->ragged));
+    TVLM_TRY(tvlm_stack_read(o->stack, 0, edges, 1, sizeof r->ragged_edges / sizeof(float), r->ragged_edges));
+    /* One after the other: fewer small writes would not come to each of their stages again after one that failed. */
+    for (int i = 0; i < RAGGED_POINTS; ++i)
+        TVLM_TRY(tvlm_stack_sample(o->stack, &points[i], 1, read, 2, r->ragged_samples[i]));
+    return TVLM_OK;
+}
+
 /* ---- A selection ---- */
 
 /* The strategies that ask a stack, and all that is read from one. */

@@ -51,12 +51,21 @@ struct tvlm_stack_params {
      * application that shares the device with a model. A given size that needs more is refused. 0 means
      * seven eighths of what there is, by which only sizes are bounded that are not given. */
     uint64_t memory_max;
-    /* No side of the working image is longer, where no size is given; 0: they may have any length. */
-    int32_t max_side;
     /* The network that makes the channels learned_0 .. (network.h), whose names the layout may have. It is
      * copied. NULL means that there is none, and that they are 0. */
     const tvlm_network *network;
-    uint32_t reserved[2];
+    /*
+     * [images][2]: the width and the height of each working image, of tvlm_stack_create alone. It is copied. Such a batch
+     * is *ragged*: its images lie in one texture array, each with an extent of its own, and are what they would be
+     * alone to the bit, at every level: none reads a neighbour's texels. A family is made for all of them at once. Not all
+     * families can be made so, and a channel of one that cannot is refused with the family's name; a layout of NULL means
+     * all that can. Each image's fixation is its middle. Such a stack is read, sampled and packed, and all else is refused.
+     * `width` and `height` are 0 then, and those that the stack tells are the largest. NULL: all have one size.
+     */
+    const int32_t *sizes;
+    /* No side of the working image is longer, where no size is given; 0: they may have any length. */
+    int32_t max_side;
+    uint32_t reserved[1];
 };
 #define tvlm_stack_params(...) TVLM_PARAMS(tvlm_stack_params, __VA_ARGS__)
 
@@ -67,6 +76,10 @@ struct tvlm_stack_params {
  */
 TVLM_API tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,
                                        tvlm_stack **stack);
+
+/* Tells the size of working image `index`, which in a ragged batch is its own. Errors: ARGUMENT. */
+TVLM_API tvlm_status tvlm_stack_working_size(const tvlm_stack *stack, int32_t index, int32_t *width,
+                                             int32_t *height);
 
 /* Creates a stack of the image's size with the image in it, which is the usual way. A line in the log says so
  * if the image was scaled down because the device cannot hold it. Errors: as above, and those of
@@ -150,7 +163,7 @@ TVLM_API tvlm_status tvlm_stack_set_rope(tvlm_stack *stack, const struct tvlm_ro
 TVLM_API tvlm_status tvlm_stack_generate(tvlm_stack *stack);
 
 typedef struct tvlm_stack_info {
-    /* The size of the working images. */
+    /* The size of the working images; of a ragged batch the largest width and the largest height. */
     int32_t width, height;
     int32_t images;
     /* How many levels an image has: floor(log2(max(width, height))) + 1. */
@@ -185,6 +198,11 @@ TVLM_API tvlm_status tvlm_stack_channel_size(tvlm_stack *stack, int32_t channel,
 TVLM_API tvlm_status tvlm_stack_read(tvlm_stack *stack, int32_t index, int32_t channel, int32_t level,
                                      size_t capacity, float *texels);
 
+/* Does the same as tvlm_stack_channel_size for image `index`: in a ragged batch, whose largest image that function is about,
+ * each has sizes of its own, and levels down to 1 x 1. */
+TVLM_API tvlm_status tvlm_stack_channel_size_of(tvlm_stack *stack, int32_t index, int32_t channel,
+                                                int32_t level, int32_t *width, int32_t *height);
+
 /* A point to sample. */
 typedef struct tvlm_sample_point {
     /* In pixels of the working image, with pixel centres at + 0.5. */
@@ -209,7 +227,7 @@ struct tvlm_pack_params {
     /* The channels; NULL means those of the stack's layout. */
     const int32_t *channels;
     int32_t channel_count;
-    /* The size of the array; 0 means the size of `level`. */
+    /* The size of the array; 0 means the size of `level`, in a ragged batch of each image its own. It must be 0 there. */
     int32_t width, height;
     /* The level of the image that is read. If a size is given, 0 means log2 of the larger factor by which it
      * shrinks. */
@@ -227,6 +245,10 @@ TVLM_API tvlm_status tvlm_stack_pack(tvlm_stack *stack, const struct tvlm_pack_p
 TVLM_API void tvlm_packed_destroy(tvlm_packed **packed);
 TVLM_API tvlm_status tvlm_packed_size(const tvlm_packed *packed, int32_t *width, int32_t *height,
                                       int32_t *channels);
+
+/* Tells the size of one image of a packed array, which is that of all but in one of a ragged batch. */
+TVLM_API tvlm_status tvlm_packed_size_of(const tvlm_packed *packed, int32_t index, int32_t *width,
+                                         int32_t *height);
 
 /* Reads one image as planes: out[c * height * width + y * width + x]. `out` has room for `capacity` floats.
  * The call waits. */

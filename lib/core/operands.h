@@ -55,7 +55,19 @@ typedef struct tvlm_buffer {
     size_t bytes;
 } tvlm_buffer;
 
-/* An array of RGBA textures with levels. Each backend's own texture begins with this. */
+/* The size of level 0 of one image of a ragged texture, and the pixels that it covers. */
+typedef struct tvlm_texture_part {
+    int32_t width, height;
+    float extent_x, extent_y;
+} tvlm_texture_part;
+
+/*
+ * An array of RGBA textures with levels. Each backend's own texture begins with this.
+ *
+ * In a *ragged* texture, one with parts, images have sizes of their own: what is said below of all holds for the largest
+ * of them. An image has the levels that it would have alone, is clamped at its own border at each of them, and its texels
+ * lie where tvlm_texture_image and tvlm_texture_before say.
+ */
 typedef struct tvlm_texture {
     /* The size of level 0 of the grid, in texels. */
     int32_t width, height;
@@ -75,7 +87,15 @@ typedef struct tvlm_texture {
     bool scalar;
     /* The device memory that all levels take; texture_create sets it. */
     size_t bytes;
+    /* [images] of a ragged texture, else NULL. A texture that was created has a copy of its own. */
+    const tvlm_texture_part *parts;
 } tvlm_texture;
+
+/* What an image of a batch of different sizes is seen with: struct tvlm_bundle. It has the layout of two float4. */
+typedef struct tvlm_view {
+    float width, height, fixation_x, fixation_y;
+    float farthest, unused[3];
+} tvlm_view;
 
 /* What the channels rope_x_cos_0 and so on are made with: struct tvlm_rope_params, defaults filled in. */
 typedef struct tvlm_rope {
@@ -99,6 +119,9 @@ typedef struct tvlm_bundle {
     float fixation_x, fixation_y;
     float farthest;
     tvlm_rope rope;
+    /* [view_count]: of each image, in place of the five numbers above, where the textures are ragged; else NULL. */
+    const tvlm_view *views;
+    int32_t view_count;
 } tvlm_bundle;
 
 /* A point to sample. It has the layout of a float4. */

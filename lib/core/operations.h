@@ -75,6 +75,11 @@ typedef tvlm_status tvlm_plane_wrap_operation(tvlm_device *device, void *handle,
 /* ---- Textures ---- */
 
 /*
+ * Ragged textures (struct tvlm_texture) are for creation, reading, writing, levels, source, sample, pack, and those families
+ * that the registry says so of (tvlm_grid_info.ragged): each makes all images in one launch. Of storages, mipmapped has none.
+ */
+
+/*
  * Makes a texture as `shape` says, whose `bytes` is not looked at. Its content is undefined. The status is
  * DEVICE_MEMORY, with a line in the log, where it is too large.
  */

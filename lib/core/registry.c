@@ -38,7 +38,7 @@
 #define VECTORS(MANY) .channels_min = 1, .channels_max = MANY
 
 static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
-    [TVLM_GRID_SOURCE] = {GRID("source", IMAGE, 1, MEAN, 0, 0)},
+    [TVLM_GRID_SOURCE] = {GRID("source", IMAGE, 1, MEAN, 0, 0), .ragged = true},
     /* The components are flow_u, flow_v and flow_confidence, which is 1 if it is not handed in. */
     [TVLM_GRID_FLOW] = {GRID("flow", GIVEN, 1, MEAN, 0, 0), .in = {.channels_min = 2,
                                                                    .channels_max = 3,
@@ -63,15 +63,16 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_WORDS] = {GRID("words", GIVEN, TVLM_WORDS_MAX / 4, MEAN, 0, 0), .follows = BIT(FEATURES)},
     [TVLM_GRID_PREVIOUS_PASS] = {GRID("previous_pass", GIVEN, 1, MEAN, 0, 0), .scalar = true},
     /* The components are edges, edges_inv, high and low. The 5 x 5 binomial filter reaches two pixels. */
-    [TVLM_GRID_VISUAL] = {GRID("visual", IMAGE, 1, MEAN, BIT(SOURCE), 2), .level_0 = true},
+    [TVLM_GRID_VISUAL] = {GRID("visual", IMAGE, 1, MEAN, BIT(SOURCE), 2), .ragged = true, .level_0 = true},
     /* Saliency is scaled by its maximum over the image, so each texel depends on the whole image. */
     [TVLM_GRID_SALIENCY] = {GRID("saliency", QUARTER, 1, MEAN, BIT(SOURCE), -1),
                             .carried = 1 + TVLM_CARRIED_SALIENCY, .work = 3.0f},
     [TVLM_GRID_LAPLACIAN] = {GRID("laplacian", IMAGE, 1, MEAN, BIT(SOURCE), 1), .scalar = true,
-                             .scalar_buffer = true, .level_0 = true},
-    [TVLM_GRID_ENTROPY] = {GRID("entropy", CELLS, 1, MEAN, BIT(SOURCE), 0), .scalar = true, .level_0 = true,
-                           .beside = 1 + (int)TVLM_GRID_VISUAL},
-    [TVLM_GRID_GRADIENT] = {GRID("gradient", IMAGE, 1, MEAN, BIT(SOURCE), 1), .level_0 = true},
+                             .scalar_buffer = true, .ragged = true, .level_0 = true},
+    [TVLM_GRID_ENTROPY] = {GRID("entropy", CELLS, 1, MEAN, BIT(SOURCE), 0), .scalar = true, .ragged = true,
+                           .level_0 = true, .beside = 1 + (int)TVLM_GRID_VISUAL},
+    [TVLM_GRID_GRADIENT] = {GRID("gradient", IMAGE, 1, MEAN, BIT(SOURCE), 1), .ragged = true,
+                            .level_0 = true},
     /* The distance saturates at a share of the image's longer side, so nothing farther away counts. The reach
      * of 2 is added because a pixel is an edge pixel or not depending on its neighbours. */
     [TVLM_GRID_DISTANCE] = {GRID("distance", IMAGE, 1, MIN, BIT(VISUAL), 2), .scalar = true,
@@ -113,7 +114,7 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
      * nine reaches 1, which takes a deviation of the laplacian of 1/16, and the median is 0.05. Blurred by a
      * Gaussian of 2 pixels, all but one cell in a hundred are below 0.013. */
     [TVLM_GRID_SHARPNESS] = {GRID("sharpness", CELLS, 1, MEAN, BIT(LAPLACIAN), 0), .scalar = true,
-                             .level_0 = true, .scale = 256.0f},
+                             .ragged = true, .level_0 = true, .scale = 256.0f},
     /* It has as many layers as the network has outputs, up to this number. */
     [TVLM_GRID_LEARNED] = {GRID("learned", NETWORK, TVLM_NETWORK_OUTPUTS_MAX / 4, MEAN, 0, -1)},
     [TVLM_GRID_QUERY] = {GRID("query", QUESTION, 1, MEAN, 0, 0), .scalar = true},

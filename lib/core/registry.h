@@ -184,6 +184,8 @@ typedef struct tvlm_grid_info {
     bool scalar_buffer;
     /* Its channels are one vector, which is normalized to unit length wherever it is read. */
     bool unit;
+    /* It can be made for images of different sizes at once (ragged textures, operands.h). */
+    bool ragged;
     /* It can be made in parts only from what an earlier call with args->keep left behind. */
     bool stages;
     /* The cascade looks along its borders (lib/select/guide.c). */

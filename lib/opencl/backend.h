@@ -41,11 +41,13 @@ typedef struct opencl_texture {
     int32_t rest_width, rest_height;
     /* The last level that was made together with level 0 (mips.c); 0 once something else wrote level 0. */
     int32_t levels_there;
+    /* Of a ragged texture, what kernels are told of its images (ragged.c); else NULL. */
+    cl_mem parts;
 } opencl_texture;
 
 /*
  * Memory that stages share for what lies between them. SCRATCH_A to SCRATCH_E are anybody's for the time of
- * one operation. SCRATCH_REFS, SCRATCH_PROGRAM and SCRATCH_NETWORK are tvlm_opencl_keep's, SCRATCH_RANGES is score.c's, from question to
+ * one operation. SCRATCH_REFS, SCRATCH_PROGRAM, SCRATCH_NETWORK and SCRATCH_VIEWS are tvlm_opencl_keep's, SCRATCH_RANGES is score.c's, from question to
  * question.
  */
 enum {
@@ -59,6 +61,7 @@ enum {
     SCRATCH_PROGRAM,
     SCRATCH_RANGES,
     SCRATCH_NETWORK,
+    SCRATCH_VIEWS,
     SCRATCH_COUNT
 };
 
@@ -156,6 +159,8 @@ typedef struct opencl_device {
     opencl_kept refs;
     /* The network in SCRATCH_NETWORK (learned.c). */
     opencl_kept network;
+    /* What the images of a bundle are seen with, in SCRATCH_VIEWS (ragged.c). */
+    opencl_kept views;
     /* A texture of one texel, for arguments that are not looked at. */
     tvlm_texture *empty;
 } opencl_device;
@@ -330,6 +335,18 @@ void tvlm_opencl_call_pixels(opencl_call *call, tvlm_buffer *pixels, const tvlm_
 bool tvlm_opencl_mips_from_pixels_fits(opencl_device *device, const tvlm_texture *out);
 tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pixels,
                                          const tvlm_pixels *layout, tvlm_texture *out);
+/* ragged.c: an option of kernels that work on ragged textures: "-DRAGGED=1", and "" for other textures. */
+const char *tvlm_opencl_ragged_option(const tvlm_texture *texture);
+/* Gives a ragged texture its own copy of the parts, and the device what kernels are told of them; takes both back. */
+tvlm_status tvlm_opencl_ragged_create(opencl_device *device, opencl_texture *texture);
+void tvlm_opencl_ragged_release(opencl_device *device, opencl_texture *texture);
+/* Passes what PARTS_IN of cl/texture.clh declares, if the texture is ragged; or what VIEW_IN of cl/bundle.clh does after
+ * the numbers, if the bundle is. */
+void tvlm_opencl_call_parts(opencl_call *call, const tvlm_texture *texture);
+void tvlm_opencl_call_views(opencl_call *call, const tvlm_bundle *bundle);
+/* call.c: name_extent of cl/texture.clh: the pixels that a texture covers, the level of the image at which its own level 0
+ * stands, which components are identifiers, and whether texels in memory are scalar. */
+cl_float4 tvlm_opencl_extent(const opencl_device *device, const tvlm_texture *texture);
 /* sample.c: brings references into a bundle to the device, unless the last call left the same ones there. */
 tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4,
                                     cl_mem *memory);
@@ -380,7 +397,7 @@ tvlm_status tvlm_opencl_call_run_region(opencl_call *call, const opencl_region *
 /* Begins a kernel that makes cells of the source, with LANES and CELLS, and runs it over call->out. A group is
  * LANES work-items wide and makes CELLS cells of a row. */
 tvlm_status tvlm_opencl_call_begin_cells(opencl_device *device, const tvlm_tiles *tiles, const char *file,
-                                         const char *name, tvlm_format format, opencl_call *call);
+                                         const char *name, const tvlm_texture *out, opencl_call *call);
 tvlm_status tvlm_opencl_call_run_cells(opencl_call *call);
 void tvlm_opencl_regions_destroy(opencl_device *device);
 

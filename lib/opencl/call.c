@@ -61,20 +61,18 @@ void tvlm_opencl_call_size(opencl_call *call, const tvlm_texture *texture) {
     tvlm_opencl_call_int4(call, texture->width, texture->height, texture->layers, texture->levels);
 }
 
-static bool is_scalar_buffer(const opencl_call *call, const tvlm_texture *texture) {
-    return texture->scalar && call->device->base.info.storage == TVLM_STORAGE_BUFFER;
+static bool is_scalar_buffer(const opencl_device *device, const tvlm_texture *texture) {
+    return texture->scalar && device->base.info.storage == TVLM_STORAGE_BUFFER;
 }
 
-/* Passes name_extent of cl/texture.clh: the pixels that the texture covers, the level of the image at which
- * its own level 0 stands, which components are identifiers, and whether texels in memory are scalar. */
-static void call_extent(opencl_call *call, const tvlm_texture *texture) {
+cl_float4 tvlm_opencl_extent(const opencl_device *device, const tvlm_texture *texture) {
     const float x = log2f(texture->extent_x / (float)texture->width);
     const float y = log2f(texture->extent_y / (float)texture->height);
     const float bias = fmaxf(0.0f, fmaxf(x, y));
     int mask = 0;
     for (int c = 0; c < 4; ++c) mask |= (texture->reduce[c] == TVLM_REDUCE_MODE) << c;
-    if (is_scalar_buffer(call, texture)) mask |= 16;
-    tvlm_opencl_call_float4(call, texture->extent_x, texture->extent_y, bias, (float)mask);
+    if (is_scalar_buffer(device, texture)) mask |= 16;
+    return (cl_float4){{texture->extent_x, texture->extent_y, bias, (float)mask}};
 }
 
 void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture) {
@@ -87,8 +85,10 @@ void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture) {
         tvlm_opencl_call_int(call, texture->layers * texture->images);
     else
         tvlm_opencl_call_bytes(call, sizeof device->mip_sampler, &device->mip_sampler);
+    const cl_float4 extent = tvlm_opencl_extent(device, texture);
     tvlm_opencl_call_size(call, texture);
-    call_extent(call, texture);
+    tvlm_opencl_call_bytes(call, sizeof extent, &extent);
+    tvlm_opencl_call_parts(call, texture);
 }
 
 static void pass_output(opencl_call *call, const tvlm_texture *texture) {
@@ -96,10 +96,12 @@ static void pass_output(opencl_call *call, const tvlm_texture *texture) {
     ((opencl_texture *)texture)->levels_there = 0; /* it is about to be written */
     tvlm_opencl_call_memory(call, ((const opencl_texture *)texture)->level0);
     tvlm_opencl_call_size(call, texture);
+    tvlm_opencl_call_parts(call, texture);
 }
 
 void tvlm_opencl_call_output(opencl_call *call, const tvlm_texture *texture) {
-    if (is_scalar_buffer(call, texture) && call->error == CL_SUCCESS) call->error = CL_INVALID_ARG_VALUE;
+    if (is_scalar_buffer(call->device, texture) && call->error == CL_SUCCESS)
+        call->error = CL_INVALID_ARG_VALUE;
     pass_output(call, texture);
 }
 
@@ -116,19 +118,22 @@ static int bundle_size(const tvlm_bundle *bundle) {
 void tvlm_opencl_bundle_options(const opencl_device *device, const tvlm_bundle *bundle, int32_t run,
                                 char options[80]) {
     bool scalar = false;
-    for (int i = 0; i < bundle->count; ++i) scalar = scalar || bundle->textures[i]->scalar;
-    scalar = scalar && device->base.info.storage == TVLM_STORAGE_BUFFER;
-    snprintf(options, 80, "-DBUNDLE_SIZE=%d -DRUN=%d%s%s", bundle_size(bundle), (int)run,
-             bundle->unit ? " -DBUNDLE_UNIT=1" : "", scalar ? " -DSAMPLES_SCALAR=1" : "");
+    for (int i = 0; i < bundle->count; ++i) scalar = scalar || is_scalar_buffer(device, bundle->textures[i]);
+    snprintf(options, 80, "-DBUNDLE_SIZE=%d -DRUN=%d%s%s%s", bundle_size(bundle), (int)run,
+             bundle->unit ? " -DBUNDLE_UNIT=1" : "", scalar ? " -DSAMPLES_SCALAR=1" : "",
+             bundle->views != NULL ? " -DRAGGED=1" : "");
 }
 
 void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle) {
-    for (int i = 0; i < bundle_size(bundle); ++i)
+    for (int i = 0; i < bundle_size(bundle); ++i) {
         tvlm_opencl_call_input(call, i < bundle->count ? bundle->textures[i] : call->device->empty);
+        if (bundle->views != NULL && i >= bundle->count) tvlm_opencl_call_memory(call, NULL);
+    }
     tvlm_opencl_call_float4(call, bundle->width, bundle->height, bundle->fixation_x, bundle->fixation_y);
     tvlm_opencl_call_float4(call, bundle->farthest, 1.0f / bundle->rope.patch,
                             (float)(2.0 * log2((double)bundle->rope.theta) / (double)bundle->rope.dimension),
                             0.0f);
+    tvlm_opencl_call_views(call, bundle);
 }
 
 tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size,
@@ -154,11 +159,11 @@ tvlm_status tvlm_opencl_call_run_pixels(opencl_call *call, int32_t width, int32_
 }
 
 tvlm_status tvlm_opencl_call_begin_cells(opencl_device *device, const tvlm_tiles *tiles, const char *file,
-                                         const char *name, tvlm_format format, opencl_call *call) {
-    char options[48];
-    snprintf(options, sizeof options, "-DLANES=%d -DCELLS=%d", (int)device->tuning.cell_lanes,
-             (int)device->tuning.cells);
-    return tvlm_opencl_call_begin_over(device, tiles, file, name, format, options, call);
+                                         const char *name, const tvlm_texture *out, opencl_call *call) {
+    char options[64];
+    snprintf(options, sizeof options, "-DLANES=%d -DCELLS=%d %s", (int)device->tuning.cell_lanes,
+             (int)device->tuning.cells, tvlm_opencl_ragged_option(out));
+    return tvlm_opencl_call_begin_over(device, tiles, file, name, out->format, options, call);
 }
 
 tvlm_status tvlm_opencl_call_run_cells(opencl_call *call) {

@@ -21,6 +21,7 @@ static void release(opencl_device *device) {
     free(device->score.program.host);
     free(device->refs.host);
     free(device->network.host);
+    free(device->views.host);
     for (int i = 0; i < SCRATCH_COUNT; ++i)
         if (device->scratch[i] != NULL) clReleaseMemObject(device->scratch[i]);
     if (device->mip_sampler != NULL) clReleaseSampler(device->mip_sampler);

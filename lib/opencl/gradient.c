@@ -10,7 +10,7 @@ tvlm_status tvlm_opencl_gradient(tvlm_device *base, const tvlm_generate_args *ar
     tvlm_texture *out = args->out;
     opencl_call call;
     TVLM_TRY(tvlm_opencl_call_begin_tiles((opencl_device *)base, args->tiles, "gradient.cl", "gradient",
-                                          out->format, "", &call));
+                                          out->format, tvlm_opencl_ragged_option(out), &call));
     tvlm_opencl_call_input(&call, grids[TVLM_GRID_SOURCE]);
     tvlm_opencl_call_output(&call, out);
     return tvlm_opencl_call_run_tiles(&call, out->width, out->height, out->images);

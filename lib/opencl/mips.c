@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/ragged.h"
 #include "core/try.h"
 #include "opencl/backend.h"
 
@@ -48,8 +49,9 @@ static int common_rule(const mips_launch *launch) {
     return first;
 }
 
-/* Whether the levels of a texture are smoothed, which takes a launch for each of them. */
-static bool is_smooth(const tvlm_texture *shape) {
+/* Whether each level takes a launch: those that are smoothed, and those of images of different sizes. */
+static bool is_stepwise(const tvlm_texture *shape) {
+    if (shape->parts != NULL) return true;
     for (int c = 0; c < 4; ++c)
         if (shape->reduce[c] == TVLM_REDUCE_GAUSSIAN) return true;
     return false;
@@ -68,18 +70,20 @@ static void pass_texture(opencl_call *call, const mips_texture *t) {
     if (storage != TVLM_STORAGE_BUFFER) tvlm_opencl_call_memory(call, t->scratch);
     tvlm_opencl_call_size(call, shape);
     tvlm_opencl_call_int4(call, (int32_t)tvlm_opencl_slices(shape), t->level, rules, t->scratch_at - skipped);
+    tvlm_opencl_call_parts(call, shape);
 }
 
 /* Begins a call with the arguments that all kernels of mips.cl share. Places that are left over get the first
  * texture once more; no work-group comes to them. */
 static tvlm_status begin(const mips_job *job, const mips_launch *launch, const char *name,
                          opencl_call *call) {
-    char options[64];
+    char options[80];
     int32_t places = 1;
     while (places < launch->count) places *= 2;
     /* mips_level has a text for each kind of texels; the others are compiled for both together. */
-    const int length = snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d -DTEXTURES=%d",
-                                common_rule(launch), (int)job->run, (int)places);
+    const int length =
+        snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d -DTEXTURES=%d %s", common_rule(launch),
+                 (int)job->run, (int)places, tvlm_opencl_ragged_option(&launch->textures[0]->texture->base));
     if (strcmp(name, "mips_level") == 0)
         snprintf(options + length, sizeof options - (size_t)length, " -DSCALAR=%d",
                  launch->textures[0]->texture->base.scalar);
@@ -222,7 +226,8 @@ static tvlm_status run_levels(mips_job *job) {
     const bool tiled = job->device->tuning.tiled_mips;
     for (int32_t i = 0; i < job->count; ++i) {
         mips_texture *const t = &job->textures[i];
-        for (; (!tiled || is_smooth(&t->texture->base)) && t->level < t->texture->base.levels - 1; ++t->level)
+        for (; (!tiled || is_stepwise(&t->texture->base)) && t->level < t->texture->base.levels - 1;
+             ++t->level)
             TVLM_TRY(one_level(job, t));
     }
     return tiled ? run_together(job) : TVLM_OK;
@@ -233,11 +238,14 @@ static tvlm_status run_levels(mips_job *job) {
 /* The first level that a launch reads of what was written to the scratch buffer. mips_tile keeps the levels
  * before it to itself; where all levels are a tail's, the first of them may be read. */
 static int32_t kept_from(const opencl_device *device, const tvlm_texture *shape) {
-    return device->tuning.tiled_mips && !is_smooth(shape) && !fits_tail(shape, 0) ? TILE_LEVELS : 1;
+    if (shape->parts != NULL) return 0; /* images lie one behind the other, each with all its levels */
+    return device->tuning.tiled_mips && !is_stepwise(shape) && !fits_tail(shape, 0) ? TILE_LEVELS : 1;
 }
 
 /* How many texels of the scratch buffer those levels take. */
 static size_t kept_texels(const tvlm_texture *shape, int32_t first) {
+    size_t texels = 0;
+    if (shape->parts != NULL && tvlm_texture_before(shape, shape->images, &texels)) return texels;
     const int32_t from = first < shape->levels ? first : shape->levels;
     return (tvlm_opencl_level_offset(shape, shape->levels) - tvlm_opencl_level_offset(shape, from)) *
            tvlm_opencl_slices(shape);
@@ -296,7 +304,7 @@ static size_t add_texture(mips_job *job, opencl_texture *texture, size_t at) {
     const tvlm_storage storage = device->base.info.storage;
     int32_t first = storage == TVLM_STORAGE_MIPMAPPED ? 1 : kept_from(device, &texture->base);
     if (texture->carry != NULL && texture->carry_first != first) drop_carry(device, texture);
-    if (job->tiles != NULL || !device->tuning.tiled_mips || is_smooth(&texture->base))
+    if (job->tiles != NULL || !device->tuning.tiled_mips || is_stepwise(&texture->base))
         texture->levels_there = 0;
     const bool shared = texture->carry == NULL && storage != TVLM_STORAGE_BUFFER;
     job->textures[job->count++] =
@@ -312,6 +320,7 @@ static bool fits_job(const mips_job *job, const tvlm_texture *texture, size_t te
     return job->device->tuning.tiled_mips && job->count < TEXTURES_MAX &&
            job->device->base.info.storage != TVLM_STORAGE_MIPMAPPED &&
            texture->format == job->textures[0].texture->base.format &&
+           (texture->parts != NULL) == (job->textures[0].texture->base.parts != NULL) &&
            texels + kept_texels(texture, 1) <= INT32_MAX;
 }
 
@@ -348,7 +357,7 @@ static double tuned_area(const tvlm_texture *texture) {
 bool tvlm_opencl_mips_from_pixels_fits(opencl_device *device, const tvlm_texture *out) {
     OPENCL_TUNED(&device->base, TVLM_TUNED_LEVELS, tuned_area(out));
     return device->tuning.tiled_mips && device->base.info.storage != TVLM_STORAGE_MIPMAPPED &&
-           out->images == 1 && out->layers == 1 && !fits_tail(out, 0) && !is_smooth(out);
+           out->images == 1 && out->layers == 1 && !fits_tail(out, 0) && !is_stepwise(out);
 }
 
 tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pixels,
@@ -397,7 +406,7 @@ tvlm_status tvlm_opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const t
     if (out->levels == 1) return TVLM_OK;
     /* In mipmapped storage all levels are copied in from the scratch buffer, so parts of them save
      * nothing. What is smoothed reaches farther with each level. */
-    if (base->info.storage == TVLM_STORAGE_MIPMAPPED || out->layers > REGION_PARTS || is_smooth(out))
+    if (base->info.storage == TVLM_STORAGE_MIPMAPPED || out->layers > REGION_PARTS || is_stepwise(out))
         return tvlm_opencl_mips(base, &out, 1);
     if (base->info.storage == TVLM_STORAGE_IMAGE) {
         const bool alike = texture->components == 4;

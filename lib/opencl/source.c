@@ -27,11 +27,12 @@ void tvlm_opencl_call_pixels(opencl_call *call, tvlm_buffer *pixels, const tvlm_
 }
 
 static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const char *name,
-                         tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image, tvlm_format format,
-                         opencl_call *call) {
-    char options[48];
-    tvlm_opencl_pixel_options(layout, options);
-    TVLM_TRY(tvlm_opencl_call_begin_over(device, tiles, "source.cl", name, format, options, call));
+                         tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image,
+                         const tvlm_texture *source, opencl_call *call) {
+    char pixel_options[48], options[64];
+    tvlm_opencl_pixel_options(layout, pixel_options);
+    snprintf(options, sizeof options, "%s %s", pixel_options, tvlm_opencl_ragged_option(source));
+    TVLM_TRY(tvlm_opencl_call_begin_over(device, tiles, "source.cl", name, source->format, options, call));
     tvlm_opencl_call_pixels(call, pixels, layout, image);
     return TVLM_OK;
 }
@@ -42,9 +43,11 @@ tvlm_status tvlm_opencl_source(tvlm_device *base, tvlm_buffer *pixels, const tvl
     opencl_call call;
     if (tvlm_opencl_mips_from_pixels_fits((opencl_device *)base, out))
         return tvlm_opencl_mips_from_pixels((opencl_device *)base, pixels, layout, out);
-    TVLM_TRY(begin((opencl_device *)base, NULL, "source", pixels, layout, image, out->format, &call));
+    TVLM_TRY(begin((opencl_device *)base, NULL, "source", pixels, layout, image, out, &call));
     tvlm_opencl_call_output(&call, out);
-    return tvlm_opencl_call_run_pixels(&call, out->width, out->height, 1);
+    const int32_t width = out->parts != NULL ? out->parts[image].width : out->width;
+    const int32_t height = out->parts != NULL ? out->parts[image].height : out->height;
+    return tvlm_opencl_call_run_pixels(&call, width, height, 1);
 }
 
 /* On CPUs a row has one work-item, which makes a plain loop over x. */
@@ -87,7 +90,7 @@ tvlm_status tvlm_opencl_source_tiles(tvlm_device *base, tvlm_buffer *pixels, con
     opencl_call call;
     if (tiles->count == 0) return TVLM_OK;
     TVLM_TRY(list_tiles(device, tiles, &list, &count));
-    TVLM_TRY(begin(device, tiles, "source_tiles", pixels, layout, tiles->image, out->format, &call));
+    TVLM_TRY(begin(device, tiles, "source_tiles", pixels, layout, tiles->image, out, &call));
     tvlm_opencl_call_int(&call, tiles->side);
     tvlm_opencl_call_int(&call, TILE_ROWS);
     tvlm_opencl_call_int(&call, packed);
@@ -114,7 +117,7 @@ tvlm_status tvlm_opencl_source_changed(tvlm_device *base, tvlm_buffer *pixels, c
     const cl_int error =
         clEnqueueFillBuffer(device->queue, flags, &none, sizeof none, 0, bytes, 0, NULL, NULL);
     if (error != CL_SUCCESS) return tvlm_opencl_fail(base, error, "clEnqueueFillBuffer");
-    TVLM_TRY(begin(device, NULL, "source_changed", pixels, layout, image, source->format, &call));
+    TVLM_TRY(begin(device, NULL, "source_changed", pixels, layout, image, source, &call));
     tvlm_opencl_call_int(&call, side);
     tvlm_opencl_call_int(&call, TILE_ROWS);
     tvlm_opencl_call_input(&call, source);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "core/ragged.h"
 #include "core/try.h"
 #include "opencl/backend.h"
 
@@ -92,16 +93,16 @@ static tvlm_status image_create(opencl_device *device, const opencl_texture *tex
 }
 
 /*
- * Clears the array of levels 1 and up. At the edge of a level the linear filter reads the texel beyond it
- * with weight 0, which may belong to no level. It must not be NaN, since 0 * NaN is NaN.
+ * Clears an array: that of levels 1 and up, and of ragged textures also that of level 0. At the edge of a level the linear
+ * filter reads the texel beyond it with weight 0, which may belong to no level, or to no image. It must not be NaN, since
+ * 0 * NaN is NaN.
  */
-static tvlm_status clear_rest(opencl_device *device, const opencl_texture *texture) {
+static tvlm_status clear(opencl_device *device, const opencl_texture *texture, cl_mem image, int32_t width,
+                         int32_t height) {
     const float zero[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     const size_t origin[3] = {0, 0, 0};
-    const size_t region[3] = {(size_t)texture->rest_width, (size_t)texture->rest_height,
-                              tvlm_opencl_slices(&texture->base)};
-    const cl_int error =
-        clEnqueueFillImage(device->queue, texture->rest, zero, origin, region, 0, NULL, NULL);
+    const size_t region[3] = {(size_t)width, (size_t)height, tvlm_opencl_slices(&texture->base)};
+    const cl_int error = clEnqueueFillImage(device->queue, image, zero, origin, region, 0, NULL, NULL);
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueFillImage");
 }
 
@@ -124,22 +125,31 @@ static tvlm_status images_create(opencl_device *device, opencl_texture *texture)
     TVLM_TRY(check_limits(device, shape));
     TVLM_TRY(image_create(device, texture, shape->width, shape->height, native ? (cl_uint)shape->levels : 1,
                           &texture->level0));
-    if (shape->levels == 1 || native) return TVLM_OK;
-    rest_size(texture);
-    tvlm_status status =
-        image_create(device, texture, texture->rest_width, texture->rest_height, 1, &texture->rest);
-    if (status == TVLM_OK) {
-        status = clear_rest(device, texture);
-        if (status != TVLM_OK) clReleaseMemObject(texture->rest);
+    tvlm_status status = TVLM_OK;
+    if (shape->parts != NULL) status = clear(device, texture, texture->level0, shape->width, shape->height);
+    if (status == TVLM_OK && shape->levels > 1 && !native) {
+        rest_size(texture);
+        status = image_create(device, texture, texture->rest_width, texture->rest_height, 1, &texture->rest);
+        if (status == TVLM_OK) {
+            status = clear(device, texture, texture->rest, texture->rest_width, texture->rest_height);
+            if (status != TVLM_OK) clReleaseMemObject(texture->rest);
+        }
     }
     if (status != TVLM_OK) clReleaseMemObject(texture->level0);
     return status;
 }
 
+/* How many texels a texture has in plain memory. */
+static size_t all_texels(const tvlm_texture *texture) {
+    size_t texels = 0;
+    if (texture->parts == NULL)
+        return tvlm_opencl_level_offset(texture, texture->levels) * tvlm_opencl_slices(texture);
+    return tvlm_texture_before(texture, texture->images, &texels) ? texels : SIZE_MAX;
+}
+
 static tvlm_status memory_create(opencl_device *device, opencl_texture *texture) {
     cl_int error = CL_SUCCESS;
-    const size_t texels =
-        tvlm_opencl_level_offset(&texture->base, texture->base.levels) * tvlm_opencl_slices(&texture->base);
+    const size_t texels = all_texels(&texture->base);
     if (texels > INT32_MAX)
         return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE_MEMORY,
                          "a texture of %zu texels is more than %d", texels, INT32_MAX);
@@ -153,10 +163,13 @@ tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *sh
     if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a texture");
     made->base = *shape;
     made->components = shape->scalar && tvlm_opencl_stores_scalar(device, shape->format) ? 1 : 4;
-    made->base.bytes = tvlm_opencl_level_offset(shape, shape->levels) * tvlm_opencl_slices(shape) *
-                       tvlm_opencl_texel_bytes(&made->base);
-    const tvlm_status status =
-        base->info.storage == TVLM_STORAGE_BUFFER ? memory_create(device, made) : images_create(device, made);
+    tvlm_status status = tvlm_opencl_ragged_create(device, made);
+    if (status == TVLM_OK) {
+        made->base.bytes = all_texels(&made->base) * tvlm_opencl_texel_bytes(&made->base);
+        status = base->info.storage == TVLM_STORAGE_BUFFER ? memory_create(device, made)
+                                                           : images_create(device, made);
+        if (status != TVLM_OK) tvlm_opencl_ragged_release(device, made);
+    }
     if (status != TVLM_OK) {
         free(made);
         return status;
@@ -174,6 +187,7 @@ void tvlm_opencl_texture_destroy(tvlm_device *device, tvlm_texture **texture) {
     opencl_texture *gone = (opencl_texture *)*texture;
     if (gone == NULL) return;
     tvlm_device_gives(device, gone->base.bytes);
+    tvlm_opencl_ragged_release((opencl_device *)device, gone);
     tvlm_opencl_release((opencl_device *)device, gone->level0);
     tvlm_opencl_release((opencl_device *)device, gone->rest);
     tvlm_opencl_release((opencl_device *)device, gone->carry);
@@ -191,14 +205,20 @@ typedef struct slice_place {
 
 static slice_place place_of(const opencl_device *device, const opencl_texture *texture, int32_t level,
                             int32_t slice) {
-    const tvlm_texture *shape = &texture->base;
+    const bool ragged = texture->base.parts != NULL;
+    const int32_t image = slice / texture->base.layers;
+    const tvlm_texture alone = ragged ? tvlm_texture_image(&texture->base, image) : texture->base;
+    const tvlm_texture *const shape = &alone;
+    const size_t texel_bytes = tvlm_opencl_texel_bytes(&texture->base);
     const size_t w = (size_t)tvlm_level_side(shape->width, level),
                  h = (size_t)tvlm_level_side(shape->height, level);
-    slice_place place = {
-        texture->level0, {0, 0, (size_t)slice, 0}, {w, h, 1}, 0, w * h * tvlm_opencl_texel_bytes(shape)};
+    slice_place place = {texture->level0, {0, 0, (size_t)slice, 0}, {w, h, 1}, 0, w * h * texel_bytes};
     if (device->base.info.storage == TVLM_STORAGE_BUFFER) {
-        const size_t before = tvlm_opencl_level_offset(shape, level) * tvlm_opencl_slices(shape);
-        place.offset = (before + (size_t)slice * w * h) * tvlm_opencl_texel_bytes(shape);
+        size_t before = 0;
+        if (ragged) (void)tvlm_texture_before(&texture->base, image, &before); /* it is there */
+        before += tvlm_opencl_level_offset(shape, level) * tvlm_opencl_slices(shape);
+        const int32_t behind = ragged ? slice % shape->layers : slice;
+        place.offset = (before + (size_t)behind * w * h) * texel_bytes;
     } else if (MIP_LEVELS_ARE_NATIVE(device)) {
         place.origin[3] = (size_t)level;
     } else if (level > 0) {

@@ -14,6 +14,7 @@ static void laplacian(const tvlm_texture *source, int32_t slice, int32_t x, int3
 }
 
 tvlm_status tvlm_reference_laplacian(tvlm_device *device, const tvlm_generate_args *args) {
+    if (args->out->parts != NULL) return tvlm_reference_each(device, args, tvlm_reference_laplacian);
     tvlm_texture *const *grids = args->grids;
     tvlm_texture *out = args->out;
     (void)device;
@@ -40,6 +41,7 @@ static void entropy(const tvlm_texture *source, int32_t slice, int32_t column, i
 }
 
 tvlm_status tvlm_reference_entropy(tvlm_device *device, const tvlm_generate_args *args) {
+    if (args->out->parts != NULL) return tvlm_reference_each(device, args, tvlm_reference_entropy);
     tvlm_texture *const *grids = args->grids;
     tvlm_texture *out = args->out;
     (void)device;

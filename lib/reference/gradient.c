@@ -33,6 +33,7 @@ static void gradient(const tvlm_texture *source, int32_t slice, int32_t x, int32
 }
 
 tvlm_status tvlm_reference_gradient(tvlm_device *device, const tvlm_generate_args *args) {
+    if (args->out->parts != NULL) return tvlm_reference_each(device, args, tvlm_reference_gradient);
     tvlm_texture *const *grids = args->grids;
     tvlm_texture *out = args->out;
     (void)device;

@@ -3,6 +3,7 @@
  * mips.c: the levels of a texture, each from the level before by area: mean, max, min, mode, or the mean of what was
  * smoothed.
  */
+#include "core/try.h"
 #include "reference/reference.h"
 #include "reference/texture.h"
 
@@ -132,10 +133,15 @@ static void make_level(tvlm_texture *texture, int32_t level, int32_t slice) {
 }
 
 tvlm_status tvlm_reference_mips(tvlm_device *device, tvlm_texture *const *textures, int32_t count) {
-    (void)device;
-    for (int32_t i = 0; i < count; ++i)
+    for (int32_t i = 0; i < count; ++i) {
+        for (int32_t image = 0; textures[i]->parts != NULL && image < textures[i]->images; ++image) {
+            reference_texture alone = tvlm_reference_image(textures[i], image);
+            TVLM_TRY(tvlm_reference_mips(device, &(tvlm_texture *){&alone.base}, 1));
+        }
+        if (textures[i]->parts != NULL) continue;
         for (int32_t level = 1; level < textures[i]->levels; ++level)
             for (int32_t slice = 0; slice < reference_slices(textures[i]); ++slice)
                 make_level(textures[i], level, slice);
+    }
     return TVLM_OK;
 }

@@ -30,6 +30,10 @@ TVLM_GENERATED_GRIDS(REFERENCE_GENERATOR)
 #undef REFERENCE_OPERATION
 #undef REFERENCE_GENERATOR
 
+/* Makes a family for each image of ragged textures apart, by the function that makes it for others (ragged.c). */
+tvlm_status tvlm_reference_each(tvlm_device *device, const tvlm_generate_args *args,
+                                tvlm_generate_operation *make);
+
 /* CIE L*a*b* (D65) of encoded sRGB in [0, 1] (saliency.c). */
 typedef struct reference_lab {
     double l, a, b;

@@ -91,15 +91,45 @@ double tvlm_reference_sample_at(const tvlm_bundle *bundle, int32_t ref, const re
     return trilinear(texture, level, slice, component, point);
 }
 
+/* One image of a ragged bundle as a bundle of its own, whose textures lie in `alone`. */
+static tvlm_bundle bundle_of_image(const tvlm_bundle *bundle, int32_t image,
+                                   reference_texture alone[TVLM_BUNDLE_MAX]) {
+    const tvlm_view *const view = &bundle->views[image];
+    tvlm_bundle one = *bundle;
+    for (int32_t i = 0; i < bundle->count; ++i) {
+        alone[i] = tvlm_reference_image(bundle->textures[i], image);
+        one.textures[i] = &alone[i].base;
+    }
+    one.width = view->width;
+    one.height = view->height;
+    one.fixation_x = view->fixation_x;
+    one.fixation_y = view->fixation_y;
+    one.farthest = view->farthest;
+    one.views = NULL;
+    return one;
+}
+
+static void sample_point(const tvlm_bundle *bundle, const int32_t *refs, int32_t count, const tvlm_point *at,
+                         float *values) {
+    const reference_point point = {at->x, at->y, at->level, (int32_t)at->image};
+    for (int32_t c = 0; c < count; ++c) values[c] = (float)tvlm_reference_sample_at(bundle, refs[c], &point);
+}
+
 tvlm_status tvlm_reference_sample(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
                                   int32_t count4, tvlm_buffer *points, int32_t count, tvlm_buffer *out) {
     (void)device;
     const tvlm_point *at = reference_data(points);
     float *values = reference_data(out);
-    for (int32_t i = 0; i < count; ++i) {
-        const reference_point point = {at[i].x, at[i].y, at[i].level, (int32_t)at[i].image};
-        for (int32_t c = 0; c < 4 * count4; ++c)
-            *values++ = (float)tvlm_reference_sample_at(bundle, refs[c], &point);
+    for (int32_t i = 0; i < count; ++i, values += 4 * (size_t)count4) {
+        reference_texture alone[TVLM_BUNDLE_MAX];
+        tvlm_point point = at[i];
+        if (bundle->views == NULL) {
+            sample_point(bundle, refs, 4 * count4, &point, values);
+            continue;
+        }
+        const tvlm_bundle one = bundle_of_image(bundle, (int32_t)point.image, alone);
+        point.image = 0.0f;
+        sample_point(&one, refs, 4 * count4, &point, values);
     }
     return TVLM_OK;
 }
@@ -135,7 +165,17 @@ static void pack_image(const tvlm_bundle *bundle, const int32_t *refs, float lev
 tvlm_status tvlm_reference_pack(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
                                 float level, tvlm_texture *out) {
     (void)device;
-    for (int32_t image = 0; image < out->images; ++image) pack_image(bundle, refs, level, image, image, out);
+    for (int32_t image = 0; image < out->images; ++image) {
+        reference_texture alone[TVLM_BUNDLE_MAX], packed;
+        if (bundle->views == NULL) {
+            pack_image(bundle, refs, level, image, image, out);
+            continue;
+        }
+        const tvlm_bundle one = bundle_of_image(bundle, image, alone);
+        packed = tvlm_reference_image(out, image);
+        const int32_t levels = tvlm_level_count((int32_t)one.width, (int32_t)one.height);
+        pack_image(&one, refs, fminf(level, (float)(levels - 1)), 0, 0, &packed.base);
+    }
     return TVLM_OK;
 }
 

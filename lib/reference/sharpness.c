@@ -22,6 +22,7 @@ static void sharpness(const tvlm_texture *laplacian, int32_t slice, int32_t colu
 }
 
 tvlm_status tvlm_reference_sharpness(tvlm_device *device, const tvlm_generate_args *args) {
+    if (args->out->parts != NULL) return tvlm_reference_each(device, args, tvlm_reference_sharpness);
     (void)device;
     reference_each_texel(args->grids[TVLM_GRID_LAPLACIAN], args->out, sharpness);
     return TVLM_OK;

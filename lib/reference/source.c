@@ -53,7 +53,10 @@ void tvlm_reference_rgb(tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t 
 
 tvlm_status tvlm_reference_source(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
                                   int32_t image, tvlm_texture *out) {
-    (void)device;
+    if (out->parts != NULL) {
+        reference_texture alone = tvlm_reference_image(out, image);
+        return tvlm_reference_source(device, pixels, layout, 0, &alone.base);
+    }
     const size_t pixel_bytes = component_bytes[layout->type] * (size_t)layout->channels;
     const size_t row_bytes =
         layout->row_stride > 0 ? layout->row_stride : pixel_bytes * (size_t)layout->width;

@@ -9,6 +9,7 @@
 
 #include "core/half.h"
 #include "core/memory.h"
+#include "core/ragged.h"
 #include "reference/reference.h"
 
 static int32_t clamp_index(int32_t i, int32_t side) {
@@ -33,6 +34,9 @@ static bool level_floats(const tvlm_texture *texture, int32_t level, size_t *cou
 /* The number of floats of all levels. Returns false when their bytes do not fit a size_t. */
 static bool total_floats(const tvlm_texture *texture, size_t *total) {
     *total = 0;
+    if (texture->parts != NULL)
+        return tvlm_texture_before(texture, texture->images, total) && tvlm_multiply(*total, 4, total) &&
+               *total <= SIZE_MAX / sizeof(float);
     for (int32_t level = 0; level < texture->levels; ++level) {
         size_t count;
         if (!level_floats(texture, level, &count) || count > SIZE_MAX / sizeof(float) - *total) return false;
@@ -45,6 +49,34 @@ static bool within_limits(const tvlm_device_info *info, const tvlm_texture *shap
     return shape->width <= info->image_width_max && shape->height <= info->image_height_max &&
            shape->levels <= REFERENCE_LEVELS_MAX &&
            (int64_t)shape->layers * shape->images <= info->image_slices_max;
+}
+
+/* Sets where the levels of a texture begin, whose texels lie at `texels`. */
+static void place_levels(reference_texture *texture, float *texels) {
+    texture->texels = texels;
+    for (int32_t level = 0; level < texture->base.levels; ++level) {
+        size_t count = 0;
+        texture->levels[level] = texels;
+        (void)level_floats(&texture->base, level, &count);
+        texels += count;
+    }
+}
+
+reference_texture tvlm_reference_image(const tvlm_texture *texture, int32_t image) {
+    reference_texture alone = {.base = tvlm_texture_image(texture, image)};
+    size_t before = 0;
+    (void)tvlm_texture_before(texture, image, &before); /* they are there */
+    place_levels(&alone, ((const reference_texture *)texture)->texels + 4 * before);
+    return alone;
+}
+
+/* Gives a texture a copy of its parts. */
+static bool copy_parts(tvlm_texture *texture) {
+    if (texture->parts == NULL) return true;
+    tvlm_texture_part *copy = tvlm_allocate((size_t)texture->images, sizeof *copy);
+    if (copy != NULL) memcpy(copy, texture->parts, (size_t)texture->images * sizeof *copy);
+    texture->parts = copy;
+    return copy != NULL;
 }
 
 /* Texels begin as NaN, so that whoever reads one that was never written notices. */
@@ -61,7 +93,8 @@ tvlm_status tvlm_reference_texture_create(tvlm_device *device, const tvlm_textur
         created = tvlm_allocate(1, sizeof *created);
         texels = tvlm_allocate(count, sizeof *texels);
     }
-    if (created == NULL || texels == NULL) {
+    if (created != NULL) created->base = *shape;
+    if (created == NULL || texels == NULL || !copy_parts(&created->base)) {
         free(created);
         free(texels);
         return tvlm_fail(
@@ -72,14 +105,8 @@ tvlm_status tvlm_reference_texture_create(tvlm_device *device, const tvlm_textur
             device->info.image_height_max, device->info.image_slices_max);
     }
     fill_with_nan(texels, count);
-    created->base = *shape;
     created->base.bytes = count * sizeof *texels;
-    created->texels = texels;
-    for (int32_t level = 0; level < shape->levels; ++level) {
-        created->levels[level] = texels;
-        (void)level_floats(shape, level, &count);
-        texels += count;
-    }
+    place_levels(created, texels); /* the levels of ragged ones are those of their images */
     tvlm_device_takes(device, created->base.bytes);
     *texture = &created->base;
     return TVLM_OK;
@@ -89,13 +116,17 @@ void tvlm_reference_texture_destroy(tvlm_device *device, tvlm_texture **texture)
     if (texture == NULL || *texture == NULL) return;
     tvlm_device_gives(device, (*texture)->bytes);
     free(((reference_texture *)*texture)->texels);
+    free((void *)(uintptr_t)(*texture)->parts);
     free(*texture);
     *texture = NULL;
 }
 
 tvlm_status tvlm_reference_texture_read(tvlm_device *device, tvlm_texture *texture, int32_t level,
                                         int32_t slice, float *rgba) {
-    (void)device;
+    if (texture->parts != NULL) {
+        reference_texture alone = tvlm_reference_image(texture, slice / texture->layers);
+        return tvlm_reference_texture_read(device, &alone.base, level, slice % texture->layers, rgba);
+    }
     const int32_t width = tvlm_level_side(texture->width, level),
                   height = tvlm_level_side(texture->height, level);
     memcpy(rgba, tvlm_reference_fetch(texture, level, slice, 0, 0),
@@ -105,7 +136,10 @@ tvlm_status tvlm_reference_texture_read(tvlm_device *device, tvlm_texture *textu
 
 tvlm_status tvlm_reference_texture_write(tvlm_device *device, tvlm_texture *texture, int32_t slice,
                                          const float *rgba) {
-    (void)device;
+    if (texture->parts != NULL) {
+        reference_texture alone = tvlm_reference_image(texture, slice / texture->layers);
+        return tvlm_reference_texture_write(device, &alone.base, slice % texture->layers, rgba);
+    }
     for (int32_t y = 0; y < texture->height; ++y) {
         for (int32_t x = 0; x < texture->width; ++x, rgba += 4) {
             double value[4] = {rgba[0], 0.0, 0.0, 0.0};

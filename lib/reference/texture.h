@@ -18,6 +18,9 @@ typedef struct reference_texture {
     float *levels[REFERENCE_LEVELS_MAX];
 } reference_texture;
 
+/* One image of a ragged texture as a texture of its own, which shares its texels. */
+reference_texture tvlm_reference_image(const tvlm_texture *texture, int32_t image);
+
 /* The slice of one layer of one image. */
 static inline int32_t reference_slice(const tvlm_texture *texture, int32_t image, int32_t layer) {
     return image * texture->layers + layer;

@@ -29,6 +29,7 @@ static void visual(const tvlm_texture *source, int32_t slice, int32_t x, int32_t
 }
 
 tvlm_status tvlm_reference_visual(tvlm_device *device, const tvlm_generate_args *args) {
+    if (args->out->parts != NULL) return tvlm_reference_each(device, args, tvlm_reference_visual);
     tvlm_texture *const *grids = args->grids;
     reference_each_texel(grids[TVLM_GRID_SOURCE], args->out, visual);
     if (args->beside == NULL) return TVLM_OK;

@@ -26,6 +26,18 @@ tvlm_bundle tvlm_stack_bundle_view(const tvlm_stack *stack) {
                          .rope = stack->rope};
 }
 
+tvlm_bundle tvlm_stack_image_view(const tvlm_stack *stack, int32_t index) {
+    tvlm_bundle view = tvlm_stack_bundle_view(stack);
+    if (stack->views == NULL) return view;
+    const tvlm_view *const own = &stack->views[index];
+    view.width = own->width;
+    view.height = own->height;
+    view.fixation_x = own->fixation_x;
+    view.fixation_y = own->fixation_y;
+    view.farthest = own->farthest;
+    return view;
+}
+
 int32_t tvlm_stack_bundle_limit(const tvlm_stack *stack) {
     return stack->bundle_max;
 }
@@ -35,6 +47,10 @@ void tvlm_stack_bundle(const tvlm_stack *stack, int32_t index, const int32_t *ch
     const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
     int32_t i = 0;
     *bundle = tvlm_stack_bundle_view(stack);
+    if (stack->views != NULL) {
+        bundle->views = stack->views + chunk->first;
+        bundle->view_count = chunk->images;
+    }
     for (; i < count; ++i) {
         const tvlm_channel_place place = tvlm_stack_place(stack, channels[i]);
         refs[i] = TVLM_REF_ZERO;

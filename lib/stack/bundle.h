@@ -10,6 +10,9 @@
 /* Returns a bundle without textures, in which is what the formulas need. */
 tvlm_bundle tvlm_stack_bundle_view(const tvlm_stack *stack);
 
+/* Returns the same for one image, whose sizes it has if it is one of a ragged batch. */
+tvlm_bundle tvlm_stack_image_view(const tvlm_stack *stack, int32_t index);
+
 /* Returns how many textures a bundle of this stack can hold: TVLM_BUNDLE_MAX, or less in tests. */
 int32_t tvlm_stack_bundle_limit(const tvlm_stack *stack);
 

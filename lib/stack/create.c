@@ -15,6 +15,7 @@
 #include "stack/inside.h"
 #include "stack/limits.h"
 #include "stack/network.h"
+#include "stack/ragged.h"
 #include "stack/send.h"
 #include "stack/upload.h"
 
@@ -137,7 +138,8 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
                                      fixation != NULL ? fixation[1] : 0.5f * (float)stack->height));
     TVLM_TRY(tvlm_stack_set_rope(stack, NULL));
     TVLM_TRY(parse_layout(stack, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT));
-    return make_images(stack);
+    TVLM_TRY(make_images(stack));
+    return tvlm_stack_take_sizes(stack, params->sizes);
 }
 
 tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,
@@ -148,6 +150,7 @@ tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_param
     TVLM_NEED(&device->log, stack);
     TVLM_CHECK_RESERVED(&device->log, tvlm_stack_params, params);
     struct tvlm_stack_params chosen = params != NULL ? *params : none;
+    TVLM_TRY(tvlm_stack_check_sizes(device, &chosen));
     if (chosen.width == 0 && chosen.height == 0)
         chosen.width = chosen.height = tvlm_layout_side(chosen.layout);
     TVLM_TRY(check_params(device, &chosen));
@@ -184,6 +187,8 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
     for (int32_t i = 0; s->originals != NULL && i < s->images; ++i)
         if (s->originals[i].slot.release != NULL) s->originals[i].slot.release(s->originals[i].slot.data);
     free(s->originals);
+    free(s->sizes);
+    free(s->views);
     free(s->cameras);
     free(s->channels);
     free(s->network);
@@ -229,6 +234,9 @@ tvlm_status tvlm_stack_create_of_size(tvlm_device *device, const tvlm_image *ima
     size_t row;
     TVLM_CHECK_RESERVED(&device->log, tvlm_stack_params, params);
     if (params != NULL) chosen = *params;
+    if (chosen.sizes != NULL)
+        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT,
+                         "sizes of all images of a batch, which tvlm_stack_create makes");
     TVLM_TRY(tvlm_stack_check_image(&device->log, image, &row));
     TVLM_TRY(choose_size(device, image, row, &chosen));
     return tvlm_stack_create(device, &chosen, stack);

@@ -7,43 +7,47 @@
 
 #include <string.h>
 
+#include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
 #include "stack/inside.h"
 #include "stack/network.h"
+#include "stack/ragged.h"
 
 static int32_t cells(int32_t side) {
     return (side - 1) / TVLM_CELL + 1;
 }
 
-tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t images) {
+/* The shape of a grid of images of that size. */
+static tvlm_texture shape_of(const tvlm_stack *stack, tvlm_grid grid, int32_t images, int32_t width,
+                             int32_t height) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     const tvlm_given *given = &stack->given[info->size == TVLM_SIZE_LIKE ? info->like : grid];
     const bool query = stack->question.image >= 0;
     const bool network = info->size == TVLM_SIZE_NETWORK && stack->network != NULL;
-    tvlm_texture shape = {.width = stack->width,
-                          .height = stack->height,
+    tvlm_texture shape = {.width = width,
+                          .height = height,
                           .layers = info->layers,
                           .images = images,
                           .format = stack->format,
-                          .extent_x = (float)stack->width,
-                          .extent_y = (float)stack->height};
+                          .extent_x = (float)width,
+                          .extent_y = (float)height};
     switch (info->size) {
     case TVLM_SIZE_IMAGE: break;
     case TVLM_SIZE_NETWORK:
         if (network) shape = tvlm_stack_learned_shape(stack, images);
         break;
     case TVLM_SIZE_HALF:
-        shape.width = tvlm_level_side(stack->width, 1);
-        shape.height = tvlm_level_side(stack->height, 1);
+        shape.width = tvlm_level_side(width, 1);
+        shape.height = tvlm_level_side(height, 1);
         break;
     case TVLM_SIZE_QUARTER:
-        shape.width = tvlm_level_side(stack->width, 2);
-        shape.height = tvlm_level_side(stack->height, 2);
+        shape.width = tvlm_level_side(width, 2);
+        shape.height = tvlm_level_side(height, 2);
         break;
     case TVLM_SIZE_CELLS:
-        shape.width = cells(stack->width);
-        shape.height = cells(stack->height);
+        shape.width = cells(width);
+        shape.height = cells(height);
         shape.extent_x = (float)(shape.width * TVLM_CELL);
         shape.extent_y = (float)(shape.height * TVLM_CELL);
         break;
@@ -72,13 +76,33 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
     return shape;
 }
 
+tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t images) {
+    return shape_of(stack, grid, images, stack->width, stack->height);
+}
+
+tvlm_texture tvlm_stack_image_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t index) {
+    int32_t width, height;
+    tvlm_stack_size_of(stack, index, &width, &height);
+    return shape_of(stack, grid, 1, width, height);
+}
+
 tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid,
                                     tvlm_texture **texture) {
     if (chunk->grids[grid] == NULL) {
         tvlm_texture shape = tvlm_stack_grid_shape(stack, grid, chunk->images);
         /* Questions about features read only level 0; features.c makes the others where they are needed. */
         if (tvlm_grid_get_info(grid)->vectors) shape.levels = 1;
-        TVLM_TRY(stack->device->backend->texture_create(stack->device, &shape, &chunk->grids[grid]));
+        tvlm_texture_part *parts = NULL;
+        if (stack->sizes != NULL) {
+            shape.parts = parts = tvlm_stack_parts(stack, chunk->first, chunk->images, grid);
+            if (parts == NULL)
+                return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY,
+                                 "no memory for the sizes of a batch");
+        }
+        const tvlm_status status =
+            stack->device->backend->texture_create(stack->device, &shape, &chunk->grids[grid]);
+        free(parts);
+        TVLM_TRY(status);
     }
     *texture = chunk->grids[grid];
     return TVLM_OK;
@@ -175,6 +199,7 @@ bool tvlm_stack_has_grid(const tvlm_stack *stack, int32_t index, tvlm_grid grid)
     /* A formula needs nothing, and an image without pixels is black. */
     if (grid >= TVLM_GRID_COUNT || grid == TVLM_GRID_SOURCE) return true;
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
+    if (stack->sizes != NULL) return info->ragged;
     switch (info->size) {
     case TVLM_SIZE_QUESTION: return stack->question.image == index;
     case TVLM_SIZE_NETWORK: return stack->network != NULL;
@@ -187,7 +212,7 @@ bool tvlm_stack_has_grid(const tvlm_stack *stack, int32_t index, tvlm_grid grid)
 tvlm_status tvlm_stack_has_channel(const tvlm_stack *stack, int32_t index, int32_t channel, bool *has) {
     TVLM_NEED(NULL, stack);
     TVLM_NEED(&stack->device->log, has);
-    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(tvlm_stack_check_image_number(stack, index));
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
     *has = tvlm_stack_has_grid(stack, index, tvlm_stack_place(stack, channel).grid);
     /* A channel that is replaced only in other images is still generated for this one. */

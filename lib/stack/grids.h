@@ -36,6 +36,9 @@ struct tvlm_stack_image;
  * that of the image without one. */
 tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t images);
 
+/* Returns the shape of a grid for one image of a ragged batch, as if it were alone. */
+tvlm_texture tvlm_stack_image_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t index);
+
 /* Hands out the texture of a grid, and creates it if there is none. Its content is not made. */
 tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, struct tvlm_chunk *chunk, tvlm_grid grid,
                                     tvlm_texture **texture);

@@ -126,6 +126,12 @@ struct tvlm_stack {
 
     float fixation_x, fixation_y, farthest; /* farthest: the distance of the corner that is farthest away */
     tvlm_rope rope;
+
+    /* Of a ragged batch, whose width and height are the largest: the sizes of its images, and what they are seen with. NULL
+     * of all others. */
+    int32_t (*sizes)[2];
+    tvlm_view *views;
+
     tvlm_grid_mask asked; /* grids that readers ever asked for */
     bool streamed;        /* its frames are a stream's: what one has no input for, a later one may bring */
     tvlm_question question;

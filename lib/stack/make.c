@@ -13,13 +13,13 @@
 #include "stack/grids.h"
 #include "stack/inside.h"
 #include "stack/learned.h"
+#include "stack/ragged.h"
 
 /* Makes the images that nobody has set black. Zeros, one byte for each pixel, are uploaded once for all of
  * them. */
 static tvlm_status blacken(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_texture *source) {
     const tvlm_backend *backend = stack->device->backend;
     const size_t bytes = (size_t)stack->width * (size_t)stack->height;
-    const tvlm_pixels pixels = {stack->width, stack->height, 1, TVLM_PIXEL_U8, 0, (size_t)stack->width};
     tvlm_buffer *buffer = NULL;
     for (int32_t i = 0; i < chunk->images; ++i) {
         if (stack->originals[chunk->first + i].set) continue;
@@ -32,6 +32,9 @@ static tvlm_status blacken(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_text
             free(zeros);
             TVLM_TRY(status);
         }
+        tvlm_pixels pixels = {.channels = 1, .type = TVLM_PIXEL_U8};
+        tvlm_stack_size_of(stack, chunk->first + i, &pixels.width, &pixels.height);
+        pixels.row_stride = (size_t)pixels.width;
         TVLM_TRY(backend->source(stack->device, buffer, &pixels, i, source));
         stack->originals[chunk->first + i].set = true;
         ++stack->originals[chunk->first + i].changes[TVLM_GRID_SOURCE];
@@ -181,6 +184,7 @@ static tvlm_status make_grids(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_ma
  * made here. */
 tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask) {
     const tvlm_grid_mask stale = mask & ~chunk->valid;
+    TVLM_TRY(tvlm_stack_check_ragged(stack, mask));
     stack->asked |= mask;
     /* What a network reads has all its levels before the network is run. */
     if ((stale & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) != 0 && stack->network != NULL)

@@ -14,6 +14,7 @@
 #include "core/try.h"
 #include "stack/limits.h"
 #include "stack/network.h"
+#include "stack/ragged.h"
 
 /* A driver, its compiler and the host need some memory, too. */
 #define SHARE 0.875
@@ -252,9 +253,15 @@ static tvlm_status check_sides(const tvlm_log *log, int32_t width, int32_t heigh
 
 tvlm_status tvlm_stack_need(tvlm_device *device, const struct tvlm_stack_params *params, uint64_t *bytes) {
     tvlm_stack_demand demand;
+    struct tvlm_stack_params largest;
     TVLM_NEED(NULL, device);
     TVLM_ENTER(device);
     TVLM_NEED(&device->log, bytes);
+    if (params != NULL && params->sizes != NULL) {
+        largest = *params;
+        TVLM_TRY(tvlm_stack_check_sizes(device, &largest));
+        params = &largest;
+    }
     TVLM_TRY(demand_of_any(device, params, &demand));
     int32_t width = params != NULL ? params->width : 0, height = params != NULL ? params->height : 0;
     if (width == 0 && height == 0) width = height = tvlm_layout_side(params != NULL ? params->layout : NULL);

@@ -13,6 +13,7 @@
 #include "stack/inside.h"
 #include "stack/make.h"
 #include "stack/packed.h"
+#include "stack/ragged.h"
 
 typedef struct packing {
     const int32_t *channels;
@@ -58,6 +59,10 @@ static tvlm_status resolve_size(const tvlm_stack *stack, const struct tvlm_pack_
     const tvlm_log *log = &stack->device->log;
     if (!isfinite(params->level) || params->level < 0.0f)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "level %g to pack", (double)params->level);
+    if (stack->sizes != NULL && (params->width != 0 || params->height != 0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a packed array of %dx%d of images of different sizes, which keep their own",
+                         (int)params->width, (int)params->height);
     if (params->width < 0 || params->height < 0 || (params->width == 0) != (params->height == 0))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a packed array of %dx%d", (int)params->width,
                          (int)params->height);
@@ -89,6 +94,38 @@ static tvlm_status packed_make(const tvlm_stack *stack, const packing *p, tvlm_p
     return TVLM_OK;
 }
 
+/* The size at which one image of a ragged batch is packed. */
+static tvlm_texture_part part_at(const tvlm_stack *stack, int32_t index, float level) {
+    const float own = fminf(level, (float)(tvlm_stack_levels_of(stack, index) - 1));
+    int32_t width, height;
+    tvlm_stack_size_of(stack, index, &width, &height);
+    return (tvlm_texture_part){side_at(width, (double)own), side_at(height, (double)own), (float)width,
+                               (float)height};
+}
+
+/* Creates the texture of a chunk. */
+static tvlm_status create_texture(const tvlm_stack *stack, const tvlm_chunk *chunk, const packing *p,
+                                  tvlm_texture **texture) {
+    tvlm_texture shape = {.width = p->width,
+                          .height = p->height,
+                          .layers = (p->channel_count + 3) / 4,
+                          .images = chunk->images,
+                          .levels = 1,
+                          .format = stack->format,
+                          .extent_x = (float)stack->width,
+                          .extent_y = (float)stack->height};
+    tvlm_texture_part *parts = NULL;
+    if (stack->sizes != NULL) {
+        shape.parts = parts = tvlm_allocate((size_t)chunk->images, sizeof *parts);
+        if (parts == NULL)
+            return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a packed array");
+        for (int32_t i = 0; i < chunk->images; ++i) parts[i] = part_at(stack, chunk->first + i, p->level);
+    }
+    const tvlm_status status = stack->device->backend->texture_create(stack->device, &shape, texture);
+    free(parts);
+    return status;
+}
+
 static tvlm_status pack_chunk(tvlm_stack *stack, tvlm_chunk *chunk, const packing *p, int32_t *refs,
                               tvlm_texture **texture) {
     const int32_t layers = (p->channel_count + 3) / 4;
@@ -101,15 +138,7 @@ static tvlm_status pack_chunk(tvlm_stack *stack, tvlm_chunk *chunk, const packin
                          "a packed array of channels from more than %d textures; pack fewer families at once",
                          (int)stack->bundle_max);
     for (int32_t i = p->channel_count; i < 4 * layers; ++i) refs[i] = TVLM_REF_ZERO;
-    const tvlm_texture shape = {.width = p->width,
-                                .height = p->height,
-                                .layers = layers,
-                                .images = chunk->images,
-                                .levels = 1,
-                                .format = stack->format,
-                                .extent_x = (float)stack->width,
-                                .extent_y = (float)stack->height};
-    TVLM_TRY(stack->device->backend->texture_create(stack->device, &shape, texture));
+    TVLM_TRY(create_texture(stack, chunk, p, texture));
     return stack->device->backend->pack(stack->device, &bundle, refs, p->level, *texture);
 }
 
@@ -163,6 +192,25 @@ tvlm_status tvlm_packed_size(const tvlm_packed *packed, int32_t *width, int32_t 
     return TVLM_OK;
 }
 
+/* The size of one image, which there is. */
+static void size_of(const tvlm_packed *packed, int32_t index, int32_t *width, int32_t *height) {
+    const tvlm_texture *const texture = packed->textures[index / packed->chunk_images];
+    const int32_t image = index % packed->chunk_images;
+    *width = texture->parts != NULL ? texture->parts[image].width : packed->width;
+    *height = texture->parts != NULL ? texture->parts[image].height : packed->height;
+}
+
+tvlm_status tvlm_packed_size_of(const tvlm_packed *packed, int32_t index, int32_t *width, int32_t *height) {
+    TVLM_NEED(NULL, packed);
+    TVLM_NEED(&packed->device->log, width);
+    TVLM_NEED(&packed->device->log, height);
+    if (index < 0 || index >= packed->images)
+        return tvlm_fail(&packed->device->log, TVLM_ERROR_ARGUMENT, "image %d of a packed array of %d",
+                         (int)index, (int)packed->images);
+    size_of(packed, index, width, height);
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_packed_texture(tvlm_packed *packed, int32_t index, tvlm_texture **texture,
                                 int32_t *first_image) {
     if (index < 0 || index >= packed->images)
@@ -181,7 +229,9 @@ tvlm_status tvlm_packed_read(tvlm_packed *packed, int32_t index, size_t capacity
     TVLM_NEED(&packed->device->log, out);
     TVLM_TRY(tvlm_packed_texture(packed, index, &texture, &first));
     const tvlm_log *log = &packed->device->log;
-    const size_t plane = (size_t)packed->width * (size_t)packed->height;
+    int32_t width, height;
+    size_of(packed, index, &width, &height);
+    const size_t plane = (size_t)width * (size_t)height;
     size_t needed = SIZE_MAX;
     if (!tvlm_multiply(plane, (size_t)packed->channel_count, &needed) || capacity < needed)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "room for %zu floats; the array has %zu", capacity,

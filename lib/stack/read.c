@@ -13,15 +13,18 @@
 #include "stack/grids.h"
 #include "stack/inside.h"
 #include "stack/make.h"
+#include "stack/ragged.h"
 
-/* Finds the size of a channel's grid at one of its own levels. Channels that are stored nowhere have the
- * image's size. */
-static tvlm_status channel_size(const tvlm_stack *stack, int32_t channel, int32_t level, int32_t *width,
-                                int32_t *height) {
+/* Finds the size of a channel's grid at one of its own levels: of image `index`, or of all. Channels that are stored nowhere
+ * have the image's size. */
+static tvlm_status channel_size(const tvlm_stack *stack, int32_t index, int32_t channel, int32_t level,
+                                int32_t *width, int32_t *height) {
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
-    const tvlm_grid grid = tvlm_stack_place(stack, channel).grid;
-    const tvlm_texture shape =
-        tvlm_stack_grid_shape(stack, grid < TVLM_GRID_COUNT ? grid : TVLM_GRID_SOURCE, stack->images);
+    const tvlm_grid place = tvlm_stack_place(stack, channel).grid,
+                    grid = place < TVLM_GRID_COUNT ? place : TVLM_GRID_SOURCE;
+    const tvlm_texture shape = index >= 0 && stack->sizes != NULL
+                                   ? tvlm_stack_image_shape(stack, grid, index)
+                                   : tvlm_stack_grid_shape(stack, grid, stack->images);
     if (level < 0 || level >= shape.levels)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "level %d of a channel of %d levels",
                          (int)level, (int)shape.levels);
@@ -36,13 +39,23 @@ tvlm_status tvlm_stack_channel_size(tvlm_stack *stack, int32_t channel, int32_t 
     TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, width);
     TVLM_NEED(&stack->device->log, height);
-    return channel_size(stack, channel, level, width, height);
+    return channel_size(stack, -1, channel, level, width, height);
+}
+
+tvlm_status tvlm_stack_channel_size_of(tvlm_stack *stack, int32_t index, int32_t channel, int32_t level,
+                                       int32_t *width, int32_t *height) {
+    TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
+    TVLM_NEED(&stack->device->log, width);
+    TVLM_NEED(&stack->device->log, height);
+    TVLM_TRY(tvlm_stack_check_image_number(stack, index));
+    return channel_size(stack, index, channel, level, width, height);
 }
 
 /* Computes a channel of the family position at the centres of texels. */
-static void read_formula(const tvlm_stack *stack, tvlm_channel_place place, int32_t width, int32_t height,
-                         float *texels) {
-    const tvlm_bundle view = tvlm_stack_bundle_view(stack);
+static void read_formula(const tvlm_stack *stack, int32_t index, tvlm_channel_place place, int32_t width,
+                         int32_t height, float *texels) {
+    const tvlm_bundle view = tvlm_stack_image_view(stack, index);
     const int32_t ref = TVLM_REF(TVLM_BUNDLE_FORMULA, place.layer, place.component);
     for (int32_t y = 0; y < height; ++y)
         for (int32_t x = 0; x < width; ++x)
@@ -86,8 +99,8 @@ tvlm_status tvlm_stack_read(tvlm_stack *stack, int32_t index, int32_t channel, i
     TVLM_NEED(NULL, stack);
     TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, texels);
-    TVLM_TRY(tvlm_stack_check_index(stack, index));
-    TVLM_TRY(channel_size(stack, channel, level, &width, &height));
+    TVLM_TRY(tvlm_stack_check_image_number(stack, index));
+    TVLM_TRY(channel_size(stack, index, channel, level, &width, &height));
     const size_t count = (size_t)width * (size_t)height;
     if (capacity < count)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "room for %zu texels; the level has %zu",
@@ -95,7 +108,7 @@ tvlm_status tvlm_stack_read(tvlm_stack *stack, int32_t index, int32_t channel, i
     const tvlm_channel_place place = tvlm_stack_place(stack, channel);
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     if (place.grid == TVLM_GRID_FORMULA) {
-        read_formula(stack, place, width, height, texels);
+        read_formula(stack, index, place, width, height, texels);
         return TVLM_OK;
     }
     if (place.grid < TVLM_GRID_COUNT) TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(place.grid)));

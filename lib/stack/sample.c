@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "stack/inside.h"
 #include "stack/places.h"
+#include "stack/ragged.h"
 
 /*
  * Infinite coordinates are clamped to this. Kernels clamp points to the edge when they read, since each grid
@@ -21,7 +22,7 @@ static tvlm_status check_points(const tvlm_stack *stack, const tvlm_sample_point
         const tvlm_sample_point *p = &points[i];
         if (isnan(p->x) || isnan(p->y) || isnan(p->level))
             return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "point %d is not a number", (int)i);
-        TVLM_TRY(tvlm_stack_check_index(stack, p->index));
+        TVLM_TRY(tvlm_stack_check_image_number(stack, p->index));
     }
     return TVLM_OK;
 }
@@ -38,7 +39,8 @@ static void write_point(const tvlm_stack *stack, const void *list, int32_t i, in
     const tvlm_sample_point *const p = (const tvlm_sample_point *)list + i;
     *(tvlm_point *)place =
         (tvlm_point){between(p->x, -FAR, FAR), between(p->y, -FAR, FAR),
-                     between(p->level, 0.0f, (float)(stack->levels - 1)), (float)(p->index - first)};
+                     between(p->level, 0.0f, (float)(tvlm_stack_levels_of(stack, p->index) - 1)),
+                     (float)(p->index - first)};
 }
 
 tvlm_status tvlm_stack_sample(tvlm_stack *stack, const tvlm_sample_point *points, int32_t count,

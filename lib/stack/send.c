@@ -48,7 +48,7 @@ tvlm_status tvlm_stack_send_image(tvlm_stack *stack, int32_t index, const tvlm_i
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     tvlm_sent *const sent = &stack->sent;
     (void)settle(stack); /* whether what nobody wants any more arrived does not matter */
-    TVLM_TRY(tvlm_stack_image_rows(stack, image, &sent->rows));
+    TVLM_TRY(tvlm_stack_image_rows(stack, index, image, &sent->rows));
     const tvlm_status status = send_rows(stack);
     if (status != TVLM_OK) {
         free(sent->rows.copy);

@@ -11,6 +11,7 @@
 
 #include "core/try.h"
 #include "stack/inside.h"
+#include "stack/ragged.h"
 
 /* A fixation that is farther away says nothing, and squares of its distances would leave the range of
  * floats. */
@@ -19,9 +20,11 @@
 /* ---- Checks that several files share ---- */
 
 tvlm_status tvlm_stack_check_index(const tvlm_stack *stack, int32_t index) {
-    if (index >= 0 && index < stack->images) return TVLM_OK;
-    return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "image %d of a stack of %d", (int)index,
-                     (int)stack->images);
+    TVLM_TRY(tvlm_stack_check_image_number(stack, index));
+    if (stack->sizes == NULL) return TVLM_OK;
+    return tvlm_fail(
+        &stack->device->log, TVLM_ERROR_ARGUMENT,
+        "a batch of images of different sizes is read, sampled and packed; nothing else is done with it");
 }
 
 tvlm_status tvlm_stack_check_channel(const tvlm_stack *stack, int32_t channel) {
@@ -96,6 +99,9 @@ static void outdate_formulas(tvlm_stack *stack) {
 tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y) {
     TVLM_NEED(NULL, stack);
     TVLM_ENTER(stack->device);
+    if (stack->sizes != NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "a fixation of images of different sizes; each has its own, the middle");
     if (!(fabsf(x) <= FIXATION_MAX && fabsf(y) <= FIXATION_MAX))
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
                          "fixation (%g, %g) is not a place near the image", (double)x, (double)y);

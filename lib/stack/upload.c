@@ -11,6 +11,7 @@
 #include "stack/frame.h"
 #include "stack/grids.h"
 #include "stack/inside.h"
+#include "stack/ragged.h"
 #include "stack/resample.h"
 #include "stack/send.h"
 #include "stack/upload.h"
@@ -48,10 +49,12 @@ tvlm_status tvlm_stack_check_image(const tvlm_log *log, const tvlm_image *image,
 tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
                                           const tvlm_pixels *pixels) {
     tvlm_texture *source;
-    TVLM_TRY(tvlm_stack_check_index(stack, index));
-    if (pixels->width != stack->width || pixels->height != stack->height)
+    int32_t width, height;
+    TVLM_TRY(tvlm_stack_check_image_number(stack, index));
+    tvlm_stack_size_of(stack, index, &width, &height);
+    if (pixels->width != width || pixels->height != height)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "pixels of %dx%d for a stack of %dx%d",
-                         (int)pixels->width, (int)pixels->height, (int)stack->width, (int)stack->height);
+                         (int)pixels->width, (int)pixels->height, (int)width, (int)height);
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, TVLM_GRID_SOURCE, &source));
     /* The question was about the images as they were. */
@@ -61,8 +64,8 @@ tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm
     TVLM_TRY(stack->device->backend->source(stack->device, buffer, pixels, index - chunk->first, source));
     stack->originals[index].set = true;
     tvlm_stack_new_frame(stack, index);
-    stack->originals[index].width = stack->width;
-    stack->originals[index].height = stack->height;
+    stack->originals[index].width = width;
+    stack->originals[index].height = height;
     return TVLM_OK;
 }
 
@@ -102,26 +105,30 @@ static tvlm_status rows_as_they_are(const tvlm_stack *stack, const tvlm_image *i
     return TVLM_OK;
 }
 
-static tvlm_status rows_resampled(const tvlm_stack *stack, const tvlm_image *image, tvlm_rows *rows) {
+static tvlm_status rows_resampled(const tvlm_stack *stack, const tvlm_image *image, int32_t width,
+                                  int32_t height, tvlm_rows *rows) {
     float *resampled;
     int32_t channels;
-    if (tvlm_resample(image, stack->width, stack->height, &resampled, &channels) != TVLM_OK)
+    if (tvlm_resample(image, width, height, &resampled, &channels) != TVLM_OK)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to resample %dx%d to %dx%d",
-                         (int)image->width, (int)image->height, (int)stack->width, (int)stack->height);
-    const size_t row = (size_t)stack->width * (size_t)channels * sizeof(float);
-    rows->pixels = (tvlm_pixels){stack->width, stack->height, channels, TVLM_PIXEL_F32, 0, row};
+                         (int)image->width, (int)image->height, (int)width, (int)height);
+    const size_t row = (size_t)width * (size_t)channels * sizeof(float);
+    rows->pixels = (tvlm_pixels){width, height, channels, TVLM_PIXEL_F32, 0, row};
     rows->rows = rows->copy = resampled;
-    rows->bytes = row * (size_t)stack->height; /* it is there */
+    rows->bytes = row * (size_t)height; /* it is there */
     return TVLM_OK;
 }
 
-tvlm_status tvlm_stack_image_rows(const tvlm_stack *stack, const tvlm_image *image, tvlm_rows *rows) {
+tvlm_status tvlm_stack_image_rows(const tvlm_stack *stack, int32_t index, const tvlm_image *image,
+                                  tvlm_rows *rows) {
+    int32_t width, height;
     size_t row;
     *rows = (tvlm_rows){0};
     TVLM_TRY(tvlm_stack_check_image(&stack->device->log, image, &row));
-    return image->width == stack->width && image->height == stack->height
+    tvlm_stack_size_of(stack, index, &width, &height);
+    return image->width == width && image->height == height
                ? rows_as_they_are(stack, image, row, rows)
-               : rows_resampled(stack, image, rows);
+               : rows_resampled(stack, image, width, height, rows);
 }
 
 static tvlm_status upload(tvlm_stack *stack, int32_t index, const tvlm_rows *rows) {
@@ -146,9 +153,9 @@ tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_im
     tvlm_rows rows;
     TVLM_NEED(NULL, stack);
     TVLM_ENTER(stack->device);
-    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(tvlm_stack_check_image_number(stack, index));
     if (image == NULL) return tvlm_stack_take_sent(stack, index);
-    TVLM_TRY(tvlm_stack_image_rows(stack, image, &rows));
+    TVLM_TRY(tvlm_stack_image_rows(stack, index, image, &rows));
     const tvlm_status status = upload(stack, index, &rows);
     free(rows.copy);
     if (status == TVLM_OK) tvlm_stack_note_original(stack, index, image);

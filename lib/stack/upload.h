@@ -23,7 +23,8 @@ typedef struct tvlm_rows {
     size_t bytes;
     tvlm_pixels pixels;
 } tvlm_rows;
-tvlm_status tvlm_stack_image_rows(const tvlm_stack *stack, const tvlm_image *image, tvlm_rows *rows);
+tvlm_status tvlm_stack_image_rows(const tvlm_stack *stack, int32_t index, const tvlm_image *image,
+                                  tvlm_rows *rows);
 
 /* Notes the size of what was put into image `index`, as it is told. */
 void tvlm_stack_note_original(tvlm_stack *stack, int32_t index, const tvlm_image *image);

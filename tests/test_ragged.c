@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_ragged.c: batches of images of different sizes. Whatever is read of one of their images is, to the bit, what is read
+ * of the image alone, which bleeding from a neighbour or from what lies beyond its border would change.
+ */
+#include "stack/inside.h"
+#include "stack_helper.h"
+
+/* Sides of 1, odd and even ones, larger and smaller than a cell, and the largest width and height in different images. */
+static const int32_t sizes[][2] = {{97, 61}, {1, 1}, {16, 16}, {33, 128}, {130, 7},
+                                   {64, 64}, {5, 1}, {31, 47}, {97, 61}};
+enum { IMAGES = sizeof sizes / sizeof sizes[0] };
+
+static const int32_t channels[] = {TVLM_CHANNEL_R,
+                                   TVLM_CHANNEL_G,
+                                   TVLM_CHANNEL_B,
+                                   TVLM_CHANNEL_EDGES,
+                                   TVLM_CHANNEL_LOW,
+                                   TVLM_CHANNEL_X,
+                                   TVLM_CHANNEL_Y,
+                                   TVLM_CHANNEL_ECCENTRICITY,
+                                   TVLM_CHANNEL_LAPLACIAN,
+                                   TVLM_CHANNEL_ENTROPY,
+                                   TVLM_CHANNEL_SHARPNESS,
+                                   TVLM_CHANNEL_EDGE_X,
+                                   TVLM_CHANNEL_RGB_VAR,
+                                   TVLM_CHANNEL_RGB_MEAN,
+                                   TVLM_CHANNEL_ROPE_X_SIN_0 + 3};
+enum { CHANNELS = sizeof channels / sizeof channels[0] };
+
+static uint8_t *pixels_of(int32_t index) {
+    uint64_t random = 40 + (uint64_t)index;
+    return test_random_pixels(&random, sizes[index][0], sizes[index][1], 3);
+}
+
+static void set_image(tvlm_stack *stack, int32_t index, int32_t which) {
+    uint8_t *const pixels = pixels_of(which);
+    const tvlm_image image = u8_image(pixels, sizes[which][0], sizes[which][1], 3);
+    assert_int_equal(tvlm_stack_set_image(stack, index, &image), TVLM_OK);
+    free(pixels);
+}
+
+/* `chunk_images` 0: one chunk. */
+static tvlm_stack *batch_of(tvlm_device *device, tvlm_format format, int32_t chunk_images) {
+    const int32_t slices = device->info.image_slices_max;
+    tvlm_stack *stack = NULL;
+    if (chunk_images > 0) device->info.image_slices_max = 16 * chunk_images;
+    const tvlm_status status = tvlm_stack_create(
+        device, tvlm_stack_params(.images = IMAGES, .format = format, .sizes = sizes[0]), &stack);
+    device->info.image_slices_max = slices;
+    if (status != TVLM_OK) fail_msg("%s", test_last_log());
+    if (chunk_images > 0) assert_int_equal(stack->chunk_images, chunk_images);
+    for (int32_t i = 0; i < IMAGES; ++i) set_image(stack, i, i);
+    return stack;
+}
+
+static tvlm_stack *alone(tvlm_device *device, tvlm_format format, int32_t index) {
+    uint8_t *const pixels = pixels_of(index);
+    const tvlm_image image = u8_image(pixels, sizes[index][0], sizes[index][1], 3);
+    tvlm_stack *stack = stack_of(device, format, &image);
+    free(pixels);
+    return stack;
+}
+
+/* free() it. */
+static float *read_of(tvlm_stack *stack, int32_t index, int32_t channel, int32_t level, size_t *count) {
+    int32_t width, height;
+    assert_int_equal(tvlm_stack_channel_size_of(stack, index, channel, level, &width, &height), TVLM_OK);
+    *count = (size_t)width * (size_t)height;
+    float *const texels = malloc(*count * sizeof *texels);
+    assert_non_null(texels);
+    assert_int_equal(tvlm_stack_read(stack, index, channel, level, *count, texels), TVLM_OK);
+    return texels;
+}
+
+static void same(const char *what, int32_t index, int32_t channel, const float *got, const float *expected,
+                 size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        if (!(got[i] == expected[i]))
+            fail_msg("%s of image %d, %dx%d, channel %d: value %zu is %.9g, alone %.9g", what, (int)index,
+                     (int)sizes[index][0], (int)sizes[index][1], (int)channel, i, (double)got[i],
+                     (double)expected[i]);
+}
+
+/* Every level of every grid. */
+static void same_levels(tvlm_stack *batch, int32_t index, tvlm_stack *one) {
+    for (int32_t c = 0; c < CHANNELS; ++c) {
+        int32_t width = 0, height = 0;
+        for (int32_t level = 0; level == 0 || width > 1 || height > 1; ++level) {
+            size_t count, expected_count;
+            float *const got = read_of(batch, index, channels[c], level, &count);
+            float *const expected = read_of(one, 0, channels[c], level, &expected_count);
+            assert_int_equal(count, expected_count);
+            same("a level", index, channels[c], got, expected, count);
+            assert_int_equal(tvlm_stack_channel_size_of(one, 0, channels[c], level, &width, &height),
+                             TVLM_OK);
+            free(got);
+            free(expected);
+        }
+        refused(tvlm_stack_channel_size_of(batch, index, channels[c], 9, &width, &height),
+                TVLM_ERROR_ARGUMENT, "level 9 of a channel of");
+    }
+}
+
+/* Inside, on the border, beyond it, and between levels, also beyond the image's last one. */
+static void same_samples(tvlm_stack *batch, int32_t index, tvlm_stack *one) {
+    enum { POINTS = 60 };
+    tvlm_sample_point points[POINTS];
+    float got[POINTS * CHANNELS], expected[POINTS * CHANNELS];
+    uint64_t random = 9 + (uint64_t)index;
+    const float width = (float)sizes[index][0], height = (float)sizes[index][1];
+    for (int i = 0; i < POINTS; ++i) {
+        points[i] = (tvlm_sample_point){.x = width * (1.4f * test_random_unit(&random) - 0.2f),
+                                        .y = height * (1.4f * test_random_unit(&random) - 0.2f),
+                                        .level = 9.0f * test_random_unit(&random)};
+        if (i % 6 == 0) points[i].x = i % 12 == 0 ? width : width - 0.5f;
+        if (i % 5 == 0) points[i].level = floorf(points[i].level);
+    }
+    assert_int_equal(tvlm_stack_sample(one, points, POINTS, channels, CHANNELS, expected), TVLM_OK);
+    for (int i = 0; i < POINTS; ++i) points[i].index = index;
+    assert_int_equal(tvlm_stack_sample(batch, points, POINTS, channels, CHANNELS, got), TVLM_OK);
+    for (int i = 0; i < POINTS; ++i)
+        for (int32_t c = 0; c < CHANNELS; ++c)
+            same("a sample", index, channels[c], &got[i * CHANNELS + c], &expected[i * CHANNELS + c], 1);
+}
+
+static void same_packed(tvlm_packed *got, int32_t index, tvlm_stack *one,
+                        const struct tvlm_pack_params *params) {
+    tvlm_packed *packed = NULL;
+    int32_t width, height, own_width, own_height;
+    assert_int_equal(tvlm_stack_pack(one, params, &packed), TVLM_OK);
+    assert_int_equal(tvlm_packed_size_of(packed, 0, &width, &height), TVLM_OK);
+    assert_int_equal(tvlm_packed_size_of(got, index, &own_width, &own_height), TVLM_OK);
+    assert_true(width == own_width && height == own_height);
+    const size_t plane = (size_t)width * (size_t)height, count = plane * (size_t)params->channel_count;
+    float *const expected = malloc(count * sizeof *expected);
+    float *const planes = malloc(count * sizeof *planes);
+    assert_true(expected != NULL && planes != NULL);
+    assert_int_equal(tvlm_packed_read(packed, 0, count, expected), TVLM_OK);
+    assert_int_equal(tvlm_packed_read(got, index, count, planes), TVLM_OK);
+    for (int32_t c = 0; c < params->channel_count; ++c)
+        same("packed", index, params->channels[c], planes + (size_t)c * plane, expected + (size_t)c * plane,
+             plane);
+    free(expected);
+    free(planes);
+    tvlm_packed_destroy(&packed);
+}
+
+static void check_equal(tvlm_device *device, tvlm_format format, int32_t chunk_images) {
+    static const float levels[] = {0.0f, 1.0f, 2.5f, 6.0f, 40.0f};
+    enum { PACKED = sizeof levels / sizeof levels[0] };
+    tvlm_packed *packed[PACKED];
+    tvlm_stack *const batch = batch_of(device, format, chunk_images);
+    struct tvlm_pack_params params = {.channels = channels, .channel_count = CHANNELS};
+    for (int i = 0; i < PACKED; ++i) {
+        params.level = levels[i];
+        assert_int_equal(tvlm_stack_pack(batch, &params, &packed[i]), TVLM_OK);
+    }
+    for (int32_t index = 0; index < IMAGES; index += test_quick() && index > 3 ? 3 : 1) {
+        tvlm_stack *one = alone(device, format, index);
+        same_levels(batch, index, one);
+        same_samples(batch, index, one);
+        for (int i = 0; i < PACKED; ++i) {
+            params.level = levels[i];
+            same_packed(packed[i], index, one, &params);
+        }
+        tvlm_stack_destroy(&one);
+    }
+    for (int i = 0; i < PACKED; ++i) tvlm_packed_destroy(&packed[i]);
+    tvlm_stack *gone = batch;
+    tvlm_stack_destroy(&gone);
+}
+
+static void check_one_chunk(tvlm_device *device, tvlm_format format) {
+    check_equal(device, format, 0);
+}
+
+static void check_chunks(tvlm_device *device, tvlm_format format) {
+    check_equal(device, format, 4);
+}
+
+/* Formulas alone, which lie in no texture that says how many images there are. */
+static void check_formulas(tvlm_device *device, tvlm_format format) {
+    static const int32_t formulas[] = {TVLM_CHANNEL_X, TVLM_CHANNEL_ECCENTRICITY};
+    const struct tvlm_pack_params params = {.channels = formulas, .channel_count = 2};
+    tvlm_stack *batch = batch_of(device, format, 0);
+    tvlm_packed *packed = NULL;
+    assert_int_equal(tvlm_stack_pack(batch, &params, &packed), TVLM_OK);
+    for (int32_t index = 0; index < IMAGES; ++index) {
+        tvlm_stack *one = alone(device, format, index);
+        tvlm_sample_point point = {.x = 0.3f * (float)sizes[index][0], .y = 0.5f, .level = 0.5f};
+        float expected[2], got[2];
+        assert_int_equal(tvlm_stack_sample(one, &point, 1, formulas, 2, expected), TVLM_OK);
+        point.index = index;
+        assert_int_equal(tvlm_stack_sample(batch, &point, 1, formulas, 2, got), TVLM_OK);
+        same("a sample of formulas", index, formulas[0], got, expected, 2);
+        same_packed(packed, index, one, &params);
+        tvlm_stack_destroy(&one);
+    }
+    tvlm_packed_destroy(&packed);
+    tvlm_stack_destroy(&batch);
+}
+
+/* A new image in one place changes that image and no other; one that nobody set is black; one of another size is brought to
+ * the size of its place. */
+static void check_places(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *stack = NULL;
+    size_t count;
+    int32_t width, height;
+    assert_int_equal(tvlm_stack_create(device,
+                                       tvlm_stack_params(.layout = "r,edges", .images = 3, .format = format,
+                                                         .sizes = (const int32_t[]){31, 47, 64, 64, 16, 16}),
+                                       &stack),
+                     TVLM_OK);
+    set_image(stack, 0, 7);
+    set_image(stack, 2, 2);
+    float *const black = read_of(stack, 1, TVLM_CHANNEL_R, 2, &count);
+    for (size_t i = 0; i < count; ++i) assert_true(black[i] == 0.0f);
+    free(black);
+    float *const before = read_of(stack, 0, TVLM_CHANNEL_EDGES, 1, &count);
+    set_image(stack, 1, 5);
+    float *const after = read_of(stack, 0, TVLM_CHANNEL_EDGES, 1, &count);
+    assert_memory_equal(before, after, count * sizeof *after);
+    free(before);
+    free(after);
+    set_image(stack, 2, 0); /* 97 x 61 */
+    assert_int_equal(tvlm_stack_working_size(stack, 2, &width, &height), TVLM_OK);
+    assert_true(width == 16 && height == 16);
+    free(read_of(stack, 2, TVLM_CHANNEL_R, 0, &count));
+    assert_int_equal(count, 256);
+    tvlm_stack_destroy(&stack);
+}
+
+static void check_refusals(tvlm_device *device, tvlm_format format) {
+    static const int32_t two[] = {8, 9, 3, 0};
+    static const float fixation[2] = {1.0f, 1.0f};
+    tvlm_stack *stack = NULL;
+    tvlm_packed *packed = NULL;
+    tvlm_selection *selection = NULL;
+    float values[64];
+    bool has = true;
+    const tvlm_sample_point at = {.x = 1.0f};
+    const int32_t saliency = TVLM_CHANNEL_SALIENCY;
+#define CREATE(LINE, ...)                                                                                    \
+    refused(tvlm_stack_create(device, tvlm_stack_params(.format = format, __VA_ARGS__), &stack),             \
+            TVLM_ERROR_ARGUMENT, LINE)
+    CREATE("image 1 of a batch has 3x0 pixels", .images = 2, .sizes = two);
+    CREATE("a size of 8x8 beside the sizes", .width = 8, .height = 8, .images = 1, .sizes = two);
+    CREATE("a fixation of images of different sizes", .fixation = fixation, .images = 1, .sizes = two);
+    CREATE("a batch of images of different sizes has no 'saliency'", .layout = "r,saliency", .sizes = two);
+    CREATE("a batch of images of different sizes has no 'attention'", .layout = "attention", .sizes = two);
+    CREATE("has no 'embedding'", .layout = "temporal34", .sizes = two);
+    CREATE("-1 images of different sizes", .images = -1, .sizes = two);
+#undef CREATE
+    const uint8_t pixel[3] = {1, 2, 3};
+    const tvlm_image image = u8_image(pixel, 1, 1, 3);
+    refused(tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.sizes = two), &stack),
+            TVLM_ERROR_ARGUMENT, "sizes of all images of a batch");
+    assert_null(stack);
+    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.format = format, .sizes = two), &stack),
+                     TVLM_OK);
+    refused(tvlm_stack_sample(stack, &at, 1, &saliency, 1, values), TVLM_ERROR_ARGUMENT, "has no 'saliency'");
+    assert_int_equal(tvlm_stack_has_channel(stack, 0, saliency, &has), TVLM_OK);
+    assert_false(has);
+    refused(tvlm_select(stack, NULL, NULL, &selection), TVLM_ERROR_ARGUMENT, "nothing else is done with it");
+    refused(tvlm_score(stack, NULL, NULL, 64, values), TVLM_ERROR_ARGUMENT, "nothing else is done with it");
+    refused(tvlm_stack_set_fixation(stack, 1.0f, 1.0f), TVLM_ERROR_ARGUMENT, "each has its own, the middle");
+    refused(tvlm_stack_pack(stack, tvlm_pack_params(.width = 4, .height = 4), &packed), TVLM_ERROR_ARGUMENT,
+            "which keep their own");
+    refused(tvlm_stack_set_image(stack, 1, &image), TVLM_ERROR_ARGUMENT, "image 1 of a stack of 1");
+    tvlm_stack_destroy(&stack);
+}
+
+DEVICE_CHECKS_MAIN(check_one_chunk, check_chunks, check_formulas, check_places, check_refusals)
