@@ -266,6 +266,7 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
     TVLM_TRY(bench_features_prepare(bench));
     TVLM_TRY(bench_export_prepare(bench));
     TVLM_TRY(bench_operations_prepare(bench));
+    TVLM_TRY(bench_ragged_prepare(bench));
     TVLM_TRY(bench_delta_prepare(bench));
     return device->backend->finish(device);
 }
@@ -282,6 +283,7 @@ void bench_release(struct bench *bench) {
     tvlm_export_destroy(&bench->export);
     tvlm_flow_destroy(&bench->flow);
     tvlm_stack_destroy(&bench->moved);
+    bench_ragged_release(bench);
     bench_features_release(bench);
     bench_delta_release(bench);
     bench_operations_release(bench);
@@ -544,5 +546,6 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     bench_features_list(bench, stages, &count);
     bench_export_list(bench, stages, &count);
     bench_operations_list(bench, stages, &count);
+    bench_ragged_list(bench, stages, &count);
     return count;
 }

@@ -33,6 +33,7 @@ struct bench {
     struct bench_features *features;     /* in bench_features.c */
     struct bench_delta *delta;           /* in bench_delta.c */
     struct bench_operations *operations; /* in bench_operations.c */
+    struct bench_ragged *ragged;         /* in bench_ragged.c */
     /* Twenty channels that are packed and sampled. */
     tvlm_bundle bundle;
     int32_t *refs;
@@ -87,6 +88,11 @@ void bench_operations_list(const struct bench *bench, bench_stage *stages, int32
 /* These return the bytes that packing moves, and those that making the source moves. */
 double bench_pack_bytes(const struct bench *bench);
 double bench_source_bytes(const struct bench *bench);
+
+/* bench_ragged.c */
+tvlm_status bench_ragged_prepare(struct bench *bench);
+void bench_ragged_release(struct bench *bench);
+void bench_ragged_list(const struct bench *bench, bench_stage *stages, int32_t *count);
 
 /* bench_export.c */
 tvlm_status bench_export_prepare(struct bench *bench);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "draw.h"
+#include "files.h"
+#include "generate_ragged.h"
 #include "inputs.h"
 #include "json.h"
 #include "networks.h"
@@ -22,7 +24,7 @@ typedef struct generate_options {
     option_integer level, clusters, max_side;
     option_size size;
     option_triple rope;
-    int reduce;
+    int reduce, ragged;
     input_options inputs;
 } generate_options;
 
@@ -33,9 +35,13 @@ enum { GAUSSIAN = 2 }; /* the place among --reduce's choices */
 static const char *const reductions[] = {"mean", "gaussian", NULL};
 
 static const option_spec specs[] = {
-    {'o', OPTION_OUTPUT, "output", offsetof(generate_options, output), "STACK.npy",
+    {'o', OPTION_PATTERN, "output", offsetof(generate_options, output), "STACK.npy|DIR",
      "channels x height x width, float32, in the layout's order; of several images: images x "
-     "channels x height x width",
+     "channels x height x width; with --ragged a folder that is there, in which each image gets a file",
+     0, 0, NULL},
+    {0, OPTION_FLAG, "ragged", offsetof(generate_options, ragged), NULL,
+     "makes images of different sizes in one batch, each at its own size, to the bit as if it were alone: NAME.npy for "
+     "NAME.jpg (default of --layout: what such a batch can have)",
      0, 0, NULL},
     {0, OPTION_OUTPUT, "sheet", offsetof(generate_options, sheet), "SHEET.png",
      "a contact sheet: a labelled tile for each channel", 0, 0, NULL},
@@ -289,6 +295,14 @@ static int create_stack(struct job *job, const char *layout) {
     return tool_status(job->tool, tvlm_stack_create_for_image(job->device, job->image, &params, &job->stack));
 }
 
+/* What the options say of how channels are made. */
+static int prepare_stack(struct tool *tool, const void *values, tvlm_stack *stack) {
+    const generate_options *const options = values;
+    int code = TOOL_DONE;
+    if (options->reduce == GAUSSIAN) code = tool_status(tool, tvlm_stack_set_reduce(stack, TVLM_GAUSSIAN));
+    return code == TOOL_DONE ? rope_set(tool, &options->rope, stack) : code;
+}
+
 /* The first image decides all sizes. Once it is done, what can be wrong with the outputs is known. */
 static int begin(struct job *job, const char *layout) {
     struct tool *const tool = job->tool;
@@ -299,9 +313,7 @@ static int begin(struct job *job, const char *layout) {
         (code = create_stack(job, layout)) != TOOL_DONE)
         return code;
     job->channels = tvlm_stack_channels(job->stack, &job->channel_count);
-    if (job->options->reduce == GAUSSIAN)
-        code = tool_status(tool, tvlm_stack_set_reduce(job->stack, TVLM_GAUSSIAN));
-    if (code != TOOL_DONE || (code = rope_set(tool, &job->options->rope, job->stack)) != TOOL_DONE ||
+    if ((code = prepare_stack(tool, job->options, job->stack)) != TOOL_DONE ||
         (code = inputs_set(tool, job->inputs, job->image_width, job->stack)) != TOOL_DONE ||
         (code = find_size(job)) != TOOL_DONE || (code = open_outputs(job)) != TOOL_DONE ||
         (code = make_planes(job)) != TOOL_DONE)
@@ -339,6 +351,18 @@ static int generate(struct job *job) {
     return code == TOOL_DONE && options->common.json > 0 ? print_summary(job) : code;
 }
 
+/* Refuses what is not for images of different sizes. */
+static int check_ragged(struct tool *tool, const generate_options *options) {
+    const char *const other = options->sheet != NULL     ? "--sheet"
+                              : options->network != NULL ? "--network"
+                              : options->size.given      ? "--size"
+                              : options->max_side.given  ? "--max-side"
+                              : options->clusters.given  ? "--clusters"
+                                                         : inputs_given(&options->inputs);
+    if (other != NULL) return tool_usage(tool, "%s is not for --ragged", other);
+    return options->output != NULL ? TOOL_DONE : tool_usage(tool, "--ragged needs -o DIR");
+}
+
 static int check_usage(struct tool *tool, const generate_options *options, int path_count) {
     if (options->output == NULL && options->sheet == NULL)
         return tool_usage(tool, "nothing to write: -o STACK.npy or --sheet SHEET.png is missing");
@@ -356,16 +380,34 @@ static int check_usage(struct tool *tool, const generate_options *options, int p
     const int code = basis_check(tool, &options->inputs.basis, options->inputs.features != NULL,
                                  options->inputs.words != NULL, "--words");
     if (code != TOOL_DONE) return code;
+    if (options->ragged > 0) return check_ragged(tool, options);
     if (path_count > 1 && options->sheet != NULL) return tool_usage(tool, "--sheet is of one image");
     if (path_count > 1 && inputs_given(&options->inputs) != NULL)
         return tool_usage(tool, "%s is of one image", inputs_given(&options->inputs));
     return TOOL_DONE;
 }
 
+static int run_ragged(struct tool *tool, const generate_options *options, int count, char *const *paths) {
+    const char *const layout = options->channels != NULL ? options->channels : options->layout;
+    const ragged_options ragged = {.common = &options->common,
+                                   .folder = options->output,
+                                   .layout = layout,
+                                   .level = options->level.value,
+                                   .prepare = prepare_stack,
+                                   .values = options};
+    int32_t known = 0;
+    const int code = layout != NULL
+                         ? tool_usage_status(tool, tvlm_layout_parse(layout, &tool->log, 0, NULL, &known))
+                         : TOOL_DONE;
+    return code == TOOL_DONE ? generate_ragged(tool, &ragged, count, paths) : code;
+}
+
 static int run_generate(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     const generate_options *const options = values;
     struct job job = {.tool = tool, .options = options, .paths = operands, .path_count = operand_count};
     int code = check_usage(tool, options, operand_count);
+    if (code == TOOL_DONE && options->ragged > 0) return run_ragged(tool, options, operand_count, operands);
+    if (code == TOOL_DONE && options->output != NULL) code = files_output(tool, "--output", options->output);
     if (code != TOOL_DONE) return code;
     code = generate(&job);
     progress_clear();

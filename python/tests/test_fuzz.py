@@ -104,6 +104,8 @@ def test_what_takes_arrays(a, b):
     tried(tv.patches, IMAGE, [[10, 10, 16]], channels=a, dtype="float16", border=b)
     tried(tv.channels, IMAGE, a, level=b)
     tried(tv.channels, IMAGE, "r", size=a)
+    tried(tv.channels, [IMAGE, a], b)
+    tried(tv.channels, [IMAGE, IMAGE[:7, :9]], a, level=b)
     tried(tv.scores, IMAGE, a, features=b)
     tried(tv.scores, IMAGE, stride=a, weights=b)
     tried(tv.Query, a, mean=b)

@@ -58,6 +58,19 @@ def test_levels_may_be_gaussian(photo):
             stack.set_reduce("max")
 
 
+def test_a_list_of_images_is_one_batch(photo):
+    images = [photo, photo[:33, :47], photo[5:6, 3:4]]
+    for level in (0, 2):
+        together = tv.channels(images, "edges,entropy,x", level=level)
+        for image, made in zip(images, together):
+            np.testing.assert_array_equal(made, tv.channels(image, "edges,entropy,x", level=min(level, tv.Stack(image).levels - 1)))
+    assert len(tv.channels(images)[1]) == 17 and tv.channels([]) == []
+    with pytest.raises(tv.Error, match="a batch of images of different sizes has no 'saliency'"):
+        tv.channels(images, "r,saliency")
+    with pytest.raises(tv.Error, match="size is for one image"):
+        tv.channels(images, "r", size=(8, 8))
+
+
 def test_rotary_positions(photo):
     with tv.Stack(photo) as stack:
         stack.set_rope(theta=100, dimension=8, patch=14)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._arguments import Array, flag, floats, integer, known, values
+from ._batch import channels_of_all
 from ._binding import ffi, lib
 from ._core import ArgumentError, Handle
 from ._device import Device, device_of
@@ -98,13 +99,15 @@ def _select_one(image: Any, choice: dict[str, Any], stack_options: dict[str, Any
 
 
 def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int, int] | None = None,
-             device: Device | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Array:
+             device: Device | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Any:
     """float32 [C, height, width]: channels of an image, at the size of a level (0 is full size), or at `size`.
 
         edges, saliency = texturevlm.channels("photo.jpg", ["edges", "saliency"], level=2)
 
     Parameters:
-        image: as in `select`.
+        image: as in `select`. Of a list of images, of any sizes, it makes all in one batch, each to the bit as if it were alone,
+            and gives a list of arrays. The options are layout, format and memory_max then, and the families those that such
+            a batch can have (None: all of them).
         names: names of channels, or one string: ``"r,g,b"``, or a layout's name, such as ``"full40"`` (None). doc/channels.md
             defines each channel, its range and unit.
         level: 0 .. the coarsest; a fraction lies between two. `size`: (width, height) in place of a level's.
@@ -112,6 +115,10 @@ def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int
 
     Errors: `ArgumentError` (no such channel, with the nearest name; a level beyond the last).
     """
+    if is_list(image):
+        if size is not None:
+            raise ArgumentError("size is for one image; those of a list keep their own")
+        return channels_of_all(image, names, level, device, copy, dict(options))
     with Stack(image, device=device, copy=copy, **options) as stack:
         return stack.channels(names, level=level, size=size)
 

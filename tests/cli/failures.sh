@@ -35,6 +35,7 @@ budget) run=(select "$in/frame0.pgm" -k 5 "${asked[@]}" --overlay overlay.png --
 features) run=(select "$in/frame0.pgm" -k 5 "${asked[@]}" --strategy cascade) ;;
 basis) run=(select "$in/frame0.pgm" -k 5 --strategy grid "${asked[@]}" --basis image --components 2) ;;
 batch) run=(select "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5 --strategy grid) ;;
+ragged) run=(generate --ragged "$in/frame0.pgm" -o "$PWD") ;;
 generate) run=(generate "$in/frame0.pgm" -o stack.npy --sheet sheet.png) ;;
 flow) run=(flow "$in/frame0.pgm" "$in/frame1.pgm" -o flow.flo) ;;
 attend) run=(attend "$in/features.npy" --queries "$in/query.npy" --level 1 --fine 0.5 -o out.npy --map map.npy --picture map.png) ;;

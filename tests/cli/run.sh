@@ -82,6 +82,22 @@ json "$work/stdout" 'd["shape"] == [12, 17, 33]'
 succeeds "${generate[@]}" "$photo" -o patch.npy --layout patch13 --json
 json "$work/stdout" 'd["shape"] == [13, 32, 32]'
 
+succeeds "${generate[@]}" "$photo" -o turned.npy --channels rope_x_cos_0 --rope 100,16,8 --reduce gaussian --level 1
+refused 1 'base 1;' "${generate[@]}" "$photo" -o none.npy --channels rope_x_cos_0 --rope 1,16,8
+mkdir -p ragged
+succeeds "${generate[@]}" --ragged -o ragged "$photo" "$work/in/dot.pgm" --channels r,edges,entropy --json
+json "$work/stdout" '[i["width"] for i in d["images"]] == [320, 1] and d["channels"] == ["r", "edges", "entropy"]'
+stem=$(basename "${photo%.*}")
+succeeds "${generate[@]}" "$photo" -o alone.npy --channels r,edges,entropy
+is "an image of a ragged batch as alone" cmp "ragged/$stem.npy" alone.npy
+is "one of 1 x 1" test "$(wc -c <ragged/dot.npy)" -eq $((128 + 3 * 4))
+succeeds "${generate[@]}" --ragged -o ragged "$work/in/dot.pgm"
+refused 1 "has no 'saliency'" "${generate[@]}" --ragged -o ragged "$photo" --channels r,saliency
+refused 1 'there is no folder none' "${generate[@]}" --ragged -o none "$photo"
+refused 2 'needs -o DIR' "${generate[@]}" --ragged "$photo" --channels r
+refused 2 'is not for --ragged' "${generate[@]}" --ragged -o ragged "$photo" --sheet none.png
+refused 2 'would be written for two images' "${generate[@]}" --ragged -o ragged "$photo" "$photo"
+
 if [ -x "${tvlm%/*}/tvlm-bench" ]; then
     echo "== bench"
     succeeds "$tvlm" bench ${device:+"$device"} --size 100x60 --repeat 1

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Channels of images of different sizes, made in one batch."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._arguments import Array, channels as channel_numbers, flag, floats, known, real
+from ._binding import ffi, lib
+from ._core import Handle
+from ._device import Device, device_of
+from ._image import image_of
+from ._options import StackParams
+
+
+def channels_of_all(images: Any, names: Any, level: float, device: Device | None, copy: bool, options: dict[str, Any]) -> list[Array]:
+    """What `channels` gives for a list of images."""
+    known(options, ["layout", "format", "memory_max"])
+    params = StackParams(options)
+    device = device_of(device)
+    pictures = [image_of(one, flag("copy", copy), lambda width, height: (width, height)) for one in images]
+    if not pictures:
+        return []
+    sizes = ffi.new("int32_t[]", [side for picture in pictures for side in (picture.width, picture.height)])
+    params.c.images, params.c.sizes = len(pictures), sizes
+    stack, packed = Handle(device._owner, "stack"), Handle(device._owner, "packed")
+    with device._owner.lock:
+        device._call(lib.tvlm_stack_create, device._owner.pointer, params.c, stack.box, made=stack.take)
+        for index, picture in enumerate(pictures):
+            device._call(lib.tvlm_stack_set_image, stack.pointer, index, picture.c)
+        numbers = channel_numbers(names, stack.pointer) if names is not None else []
+        array = ffi.new("int32_t[]", numbers) if numbers else ffi.NULL
+        wanted = ffi.new("struct tvlm_pack_params *", {
+            "channels": array, "channel_count": len(numbers), "level": real("level", level, 0.0)})
+        device._call(lib.tvlm_stack_pack, stack.pointer, wanted, packed.box, made=packed.take)
+        width, height, count = (ffi.new("int32_t *") for _ in range(3))
+        device._call(lib.tvlm_packed_size, packed.pointer, width, height, count)
+        made = []
+        for index in range(len(pictures)):
+            device._call(lib.tvlm_packed_size_of, packed.pointer, index, width, height)
+            made.append(np.empty((count[0], height[0], width[0]), np.float32))
+            device._call(lib.tvlm_packed_read, packed.pointer, index, made[-1].size, floats(made[-1]))
+        packed.close()
+        stack.close()
+    return made

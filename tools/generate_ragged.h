@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * generate_ragged.h: `tvlm generate --ragged`: the channels of images of different sizes, made in one batch.
+ */
+#ifndef TVLM_TOOLS_GENERATE_RAGGED_H
+#define TVLM_TOOLS_GENERATE_RAGGED_H
+
+#include "tool.h"
+
+typedef struct ragged_options {
+    const tool_common *common;
+    const char *folder;
+    const char *layout; /* a list of channels; NULL: all that such a batch can have */
+    int32_t level;
+    /* How the stack is told of what other options say of channels. */
+    int (*prepare)(struct tool *tool, const void *values, tvlm_stack *stack);
+    const void *values;
+} ragged_options;
+
+/* Writes NAME.npy into the folder for each image NAME.jpg, channels x height x width at the image's own size. */
+int generate_ragged(struct tool *tool, const ragged_options *options, int count, char *const *paths);
+
+#endif
