@@ -231,6 +231,62 @@ static void check_places(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
+/* Levels that are smoothed, whose edges are repeated at each image's own border. */
+static void check_gaussian(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *batch = batch_of(device, format, 0);
+    assert_int_equal(tvlm_stack_set_reduce(batch, TVLM_GAUSSIAN), TVLM_OK);
+    for (int32_t index = 0; index < IMAGES; index += 3) {
+        tvlm_stack *one = alone(device, format, index);
+        assert_int_equal(tvlm_stack_set_reduce(one, TVLM_GAUSSIAN), TVLM_OK);
+        same_levels(batch, index, one);
+        tvlm_stack_destroy(&one);
+    }
+    tvlm_stack_destroy(&batch);
+}
+
+/* What asks an image for more than its texels either is right or says that it cannot be done. */
+static void check_other_calls(tvlm_device *device, tvlm_format format) {
+    static const char *const line = "nothing else is done with it";
+    static const int32_t channel = TVLM_CHANNEL_R;
+    static const tvlm_position position = {.x = 1.0f, .y = 1.0f, .size = 2.0f};
+    static const tvlm_sample_point point = {.x = 16.0f, .y = 60.0f, .index = 3};
+    static const float size = 9.0f, share = 1.0f;
+    tvlm_stack *batch = batch_of(device, format, 0), *one = alone(device, format, 3);
+    const tvlm_image image = {
+        .pixels = &share, .type = TVLM_PIXEL_U8, .width = 1, .height = 1, .channels = 1};
+    tvlm_footprint footprint, expected;
+    tvlm_sample_point same_point = point;
+    tvlm_codec_trainer *trainer = NULL;
+    tvlm_fit *fit = NULL;
+    int32_t columns, rows;
+    float values[64];
+    same_point.index = 0;
+    assert_int_equal(tvlm_stack_structure(one, &same_point, &size, 1, &expected), TVLM_OK);
+    assert_int_equal(tvlm_stack_structure(batch, &point, &size, 1, &footprint), TVLM_OK);
+    assert_memory_equal(footprint.u, expected.u, sizeof expected.u);
+#define REFUSED(CALL) refused(CALL, TVLM_ERROR_ARGUMENT, line)
+    REFUSED(tvlm_stack_sample_footprint(batch, &footprint, 1, &channel, 1, values));
+    REFUSED(tvlm_score_size(batch, NULL, &columns, &rows));
+    REFUSED(tvlm_patches_extract(batch, &position, 1, tvlm_patches_params(.side = 2), sizeof values, values));
+    REFUSED(tvlm_logpolar(batch, NULL, 64, values));
+    REFUSED(tvlm_stack_send_image(batch, 0, &image));
+    REFUSED(tvlm_stack_update_image(batch, 0, &image, NULL, NULL));
+    REFUSED(tvlm_stack_set_grid(batch, 0, TVLM_CHANNEL_SALIENCY,
+                                tvlm_grid_input(.data = &share, .columns = 1, .rows = 1, .channels = 1)));
+    assert_int_equal(
+        tvlm_fit_create(tvlm_fit_params(.channels = &channel, .channel_count = 1), &test_log, &fit), TVLM_OK);
+    REFUSED(tvlm_fit_add(fit, batch, 0, &share, 1, 1));
+    tvlm_fit_destroy(&fit);
+    const struct tvlm_codec_trainer_params codec = {
+        .channels = (const int32_t[]){TVLM_CHANNEL_R, TVLM_CHANNEL_EDGES}, .channel_count = 2, .k = 1};
+    assert_int_equal(tvlm_codec_trainer_create(&codec, &test_log, &trainer), TVLM_OK);
+    REFUSED(tvlm_codec_trainer_add(trainer, batch, 0));
+    tvlm_codec_trainer_destroy(&trainer);
+#undef REFUSED
+    tvlm_stack_destroy(&one);
+    tvlm_stack_destroy(&batch);
+}
+
 static void check_refusals(tvlm_device *device, tvlm_format format) {
     static const int32_t two[] = {8, 9, 3, 0};
     static const float fixation[2] = {1.0f, 1.0f};
@@ -271,4 +327,5 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
-DEVICE_CHECKS_MAIN(check_one_chunk, check_chunks, check_formulas, check_places, check_refusals)
+DEVICE_CHECKS_MAIN(check_one_chunk, check_chunks, check_formulas, check_gaussian, check_places,
+                   check_other_calls, check_refusals)

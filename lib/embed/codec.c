@@ -188,6 +188,7 @@ void tvlm_codec_decode(const tvlm_codec *codec, const float *codes, int64_t coun
 
 tvlm_status tvlm_codec_check_inputs(const tvlm_log *log, const int32_t *channels, int32_t count,
                                     const tvlm_stack *stack, int32_t index) {
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
     for (int32_t c = 0; c < count; ++c) {
         tvlm_channel_info info;
         bool has = false;

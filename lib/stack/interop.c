@@ -59,6 +59,9 @@ tvlm_status tvlm_packed_get_opencl(tvlm_packed *packed, int32_t index, tvlm_open
     TVLM_ENTER(packed->device);
     TVLM_NEED(&packed->device->log, texture);
     TVLM_TRY(tvlm_packed_texture(packed, index, &found, &first));
+    if (found->parts != NULL)
+        return tvlm_fail(&packed->device->log, TVLM_ERROR_ARGUMENT,
+                         "a packed array of images of different sizes, whose places no texture tells");
     TVLM_TRY(describe(packed->device, found, texture));
     texture->first_image = first;
     return TVLM_OK;

@@ -61,6 +61,7 @@ KERNELS = [
     ("score.cl", "score", "buffer", "levels of one's own are ignored", "head.w < 0 ? at.level : as_float(head.w)", "at.level"),
     ("texture.clh", "ragged", "buffer", "all images lie where the first one does", "(size_t)as_int4(PART_OF_(t, image, 2)).x", "0"),
     ("texture.clh", "ragged", "image", "images have the largest one's extent", "    t##_extent = PART_OF_(t, image, 1);", "    "),
+    ("texture.clh", "ragged", "buffer", "texels cover what those of the largest image cover", "step = PART_OF_(t, image, 2).zw;", ""),
     ("levels.clh", "ragged", "image", "levels are those of the largest image", "    t.size = as_int4(part0_parts[PART_SIZE * (image)]);", "    "),
     ("bundle.clh", "ragged", "buffer", "all images are seen as the first", "    view = views[2 * (image)];", "    view = views[0];"),
     ("bundle.clh", "ragged", "buffer", "levels end with those of the largest image", "#define LEVEL_OF_IMAGE(level) min(level, (float)(31 - (int)clz((int)max(view.x, view.y))))", "#define LEVEL_OF_IMAGE(level) (level)"),
