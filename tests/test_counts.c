@@ -177,6 +177,41 @@ static void test_jobs(void **state) {
     assert_int_equal(more, 0);
 }
 
+/* ---- Images of different sizes ---- */
+
+enum { THUMBNAILS = 64 };
+
+/* How many kernels make all families, with their levels, of the first so many thumbnails in one batch. */
+static long kernels_of(int32_t images) {
+    int32_t sizes[THUMBNAILS][2];
+    tvlm_stack *stack = NULL;
+    for (int32_t i = 0; i < images; ++i) {
+        sizes[i][0] = 160 - 7 * (i * 5 % 17); /* the first one is the largest */
+        sizes[i][1] = 160 - 7 * (i * 11 % 17);
+    }
+    must(tvlm_stack_create(work.device,
+                           tvlm_stack_params(.layout = "r,edges,laplacian,entropy,sharpness,edge_x",
+                                             .images = images, .sizes = sizes[0]),
+                           &stack));
+    must(tvlm_stack_generate(stack)); /* an upload for each image, and programs */
+    must(tvlm_stack_invalidate(stack, TVLM_CHANNEL_R));
+    const layer_commands before = layer->commands();
+    must(tvlm_stack_generate(stack));
+    const layer_commands made = commands_after(layer, before);
+    tvlm_stack_destroy(&stack);
+    assert_int_equal(commands_of(made), made.kernels);
+    return made.kernels;
+}
+
+/* A family is one launch, and so is each of its levels, however many images there are. */
+static void test_thumbnails(void **state) {
+    const long of_all = kernels_of(THUMBNAILS), of_two = kernels_of(2);
+    (void)state;
+    print_message("%d thumbnails in one batch: %ld kernels\n", THUMBNAILS, of_all);
+    assert_int_equal(of_all, of_two);
+    assert_in_range(of_all, 5, 4 + 6 * 7); /* visual with entropy; 8 levels */
+}
+
 /* What is counted is what a GPU would get. */
 static void test_poses(void **state) {
     (void)state;
@@ -270,6 +305,7 @@ static bool has_device(void) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_poses), cmocka_unit_test(test_jobs),
+                                       cmocka_unit_test(test_thumbnails),
                                        cmocka_unit_test(test_large_writes)};
     setenv("TVLM_LAYER_GPU", "1", 1);
     layer = use_layer();

@@ -359,11 +359,11 @@ static int check_ragged(struct tool *tool, const generate_options *options) {
                               : options->max_side.given  ? "--max-side"
                               : options->clusters.given  ? "--clusters"
                                                          : inputs_given(&options->inputs);
-    if (other != NULL) return tool_usage(tool, "%s is not for --ragged", other);
-    return options->output != NULL ? TOOL_DONE : tool_usage(tool, "--ragged needs -o DIR");
+    return other != NULL ? tool_usage(tool, "%s is not for --ragged", other) : TOOL_DONE;
 }
 
 static int check_usage(struct tool *tool, const generate_options *options, int path_count) {
+    if (options->output == NULL && options->ragged > 0) return tool_usage(tool, "--ragged needs -o DIR");
     if (options->output == NULL && options->sheet == NULL)
         return tool_usage(tool, "nothing to write: -o STACK.npy or --sheet SHEET.png is missing");
     if (options->layout != NULL && options->channels != NULL)
