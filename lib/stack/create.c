@@ -12,6 +12,7 @@
 #include "core/try.h"
 #include "stack/chunks.h"
 #include "stack/delta.h"
+#include "stack/grids.h"
 #include "stack/inside.h"
 #include "stack/limits.h"
 #include "stack/network.h"
@@ -139,7 +140,8 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
     TVLM_TRY(tvlm_stack_set_rope(stack, NULL));
     TVLM_TRY(parse_layout(stack, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT));
     TVLM_TRY(make_images(stack));
-    return tvlm_stack_take_sizes(stack, params->sizes);
+    TVLM_TRY(tvlm_stack_take_sizes(stack, params->sizes));
+    return tvlm_stack_check_ragged(stack, tvlm_stack_grids_of(stack, stack->channels, stack->channel_count));
 }
 
 tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,

@@ -86,6 +86,16 @@ tvlm_texture tvlm_stack_image_shape(const tvlm_stack *stack, tvlm_grid grid, int
     return shape_of(stack, grid, 1, width, height);
 }
 
+/* The parts of a grid's texture for the images of a chunk, and NULL where there is no memory. The caller frees them. */
+static tvlm_texture_part *parts_of(const tvlm_stack *stack, int32_t first, int32_t images, tvlm_grid grid) {
+    tvlm_texture_part *parts = tvlm_allocate((size_t)images, sizeof *parts);
+    for (int32_t i = 0; parts != NULL && i < images; ++i) {
+        const tvlm_texture shape = tvlm_stack_image_shape(stack, grid, first + i);
+        parts[i] = (tvlm_texture_part){shape.width, shape.height, shape.extent_x, shape.extent_y};
+    }
+    return parts;
+}
+
 tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid,
                                     tvlm_texture **texture) {
     if (chunk->grids[grid] == NULL) {
@@ -94,7 +104,7 @@ tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_g
         if (tvlm_grid_get_info(grid)->vectors) shape.levels = 1;
         tvlm_texture_part *parts = NULL;
         if (stack->sizes != NULL) {
-            shape.parts = parts = tvlm_stack_parts(stack, chunk->first, chunk->images, grid);
+            shape.parts = parts = parts_of(stack, chunk->first, chunk->images, grid);
             if (parts == NULL)
                 return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY,
                                  "no memory for the sizes of a batch");

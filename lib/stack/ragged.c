@@ -8,7 +8,6 @@
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
-#include "stack/grids.h"
 #include "stack/inside.h"
 
 tvlm_status tvlm_stack_check_sizes(const tvlm_device *device, struct tvlm_stack_params *params) {
@@ -67,7 +66,7 @@ tvlm_status tvlm_stack_take_sizes(tvlm_stack *stack, const int32_t *sizes) {
         stack->originals[i].width = stack->sizes[i][0];
         stack->originals[i].height = stack->sizes[i][1];
     }
-    return tvlm_stack_check_ragged(stack, tvlm_stack_grids_of(stack, stack->channels, stack->channel_count));
+    return TVLM_OK;
 }
 
 void tvlm_stack_size_of(const tvlm_stack *stack, int32_t index, int32_t *width, int32_t *height) {
@@ -85,15 +84,6 @@ tvlm_status tvlm_stack_check_image_number(const tvlm_stack *stack, int32_t index
     if (index >= 0 && index < stack->images) return TVLM_OK;
     return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "image %d of a stack of %d", (int)index,
                      (int)stack->images);
-}
-
-tvlm_texture_part *tvlm_stack_parts(const tvlm_stack *stack, int32_t first, int32_t images, tvlm_grid grid) {
-    tvlm_texture_part *parts = tvlm_allocate((size_t)images, sizeof *parts);
-    for (int32_t i = 0; parts != NULL && i < images; ++i) {
-        const tvlm_texture shape = tvlm_stack_image_shape(stack, grid, first + i);
-        parts[i] = (tvlm_texture_part){shape.width, shape.height, shape.extent_x, shape.extent_y};
-    }
-    return parts;
 }
 
 tvlm_status tvlm_stack_working_size(const tvlm_stack *stack, int32_t index, int32_t *width, int32_t *height) {

@@ -11,11 +11,11 @@
 #define TVLM_LAYOUT_RAGGED                                                                                   \
     "r,g,b,edges,edges_inv,high,low,x,y,eccentricity,laplacian,entropy,sharpness,edge_x,edge_y,rgb_var,rgb_mean"
 
-/* Checks the sizes, sets width and height, which are 0, to the largest, and says the layout if there is none. Parameters without sizes stay as they are. */
+/* Checks the sizes, sets width and height, which are 0, to the largest, and says the layout if there is none. Parameters
+ * without sizes stay as they are. */
 tvlm_status tvlm_stack_check_sizes(const tvlm_device *device, struct tvlm_stack_params *params);
 
-/* Takes a copy of the sizes, if there are any. The stack has its images and its layout: a channel of a family that cannot be
- * made for a ragged batch is refused. */
+/* Takes a copy of the sizes, if there are any. The stack has its images. */
 tvlm_status tvlm_stack_take_sizes(tvlm_stack *stack, const int32_t *sizes);
 
 /* Fails with the name of a grid that a ragged batch cannot have, if there is one among those. */
@@ -29,9 +29,5 @@ int32_t tvlm_stack_levels_of(const tvlm_stack *stack, int32_t index);
 
 /* Refuses an image that the batch has not. tvlm_stack_check_index also refuses all images of ragged batches. */
 tvlm_status tvlm_stack_check_image_number(const tvlm_stack *stack, int32_t index);
-
-/* Returns the parts of a texture for the images of a chunk that has the grid, and NULL where there is no memory. The caller
- * frees them. */
-tvlm_texture_part *tvlm_stack_parts(const tvlm_stack *stack, int32_t first, int32_t images, tvlm_grid grid);
 
 #endif
