@@ -260,7 +260,7 @@ typedef struct tvlm_opencl_texture {
 
 /* The texture that holds a channel of image `index`; generates it. Of vectors (embedding, normals) level 0
  * holds unit vectors, further levels their means: whoever reads those makes them unit. ARGUMENT for channels
- * that are not stored. */
+ * that are not stored, and for batches of images of different sizes. */
 TVLM_API tvlm_status tvlm_stack_get_opencl(tvlm_stack *stack, int32_t index, int32_t channel,
                                            tvlm_opencl_texture *texture);
 TVLM_API tvlm_status tvlm_packed_get_opencl(tvlm_packed *packed, int32_t index, tvlm_opencl_texture *texture);
