@@ -11,6 +11,7 @@ cv2, Image = need("cv2", "PIL.Image")
 tool = arguments("TVLM")[0]
 checks = Checks()
 PATCH = 16
+NINE = np.log2(4 / 3)
 
 
 def read(folder, crop):
@@ -22,14 +23,35 @@ def reduced(pixels, width, height):
     return np.rint(cv2.resize(pixels.astype(np.float32), (width, height), interpolation=cv2.INTER_AREA))
 
 
+def by_lanczos(pixels, width, height):
+    planes = [Image.fromarray(pixels[..., c].astype(np.float32)).resize((width, height), Image.LANCZOS) for c in range(3)]
+    return np.clip(np.rint(np.stack(planes, -1)), 0, 255)
+
+
+def thumbnails(pixels, width, height):
+    """What a thumbnail may be: the image by Lanczos, or one of its levels, of which the first that is fine enough is taken."""
+    level = pixels.astype(np.float32)
+    yield by_lanczos(level, width, height)
+    while min(level.shape[:2]) > 1:
+        level = cv2.resize(level, (level.shape[1] // 2, level.shape[0] // 2), interpolation=cv2.INTER_AREA)
+        yield by_lanczos(level, width, height)
+
+
+def is_nine(level):
+    """Whether a position or a crop is shown at three quarters, in squares of nine patches: of level log2(4 / 3)."""
+    return 0 < level < 1
+
+
 def squares_of(positions, level, shape):
-    """How many tiles of a level each pixel has."""
-    side, count = PATCH << level, np.zeros(shape, int)
+    """How many tiles of a level each pixel has; a square of nine patches is a tile."""
+    side, share, count = PATCH << int(level), 1.0, np.zeros(shape)
+    if is_nine(level):
+        side, share = 4 * PATCH, 1 / 9
     for p in positions:
-        if p["level"] == level:
+        if abs(p["level"] - level) < 1e-3:
             x, y = int(p["x"] // side) * side, int(p["y"] // side) * side
-            count[y:y + side, x:x + side] += 1
-    return count
+            count[y:y + side, x:x + side] += share
+    return np.rint(count)
 
 
 def joined(a, b):
@@ -48,15 +70,24 @@ def check(what, pixels, places, folder, answer):
     checks.true(f"{what}: a thumbnail as in the selection", ("thumbnail" in places) == (columns > 0))
     if columns:
         seen = read(folder, places["thumbnail"])
-        size = min(columns * PATCH, width), min(rows * PATCH, height)
-        checks.close(f"{what}: the thumbnail", seen, reduced(pixels, *size), 1, "rounding", 1)
-    for level in range(3):
-        mine = [crop for crop in crops if crop["level"] == level]
+        checks.true(f"{what}: the thumbnail's size", seen.shape == (rows * PATCH, columns * PATCH, 3))
+        nearest = min(thumbnails(pixels, columns * PATCH, rows * PATCH), key=lambda made: np.abs(seen - made).mean())
+        if columns * PATCH <= width and rows * PATCH <= height:  # where an axis is enlarged Pillow's filter is another
+            checks.close(f"{what}: the thumbnail", seen, nearest, 1, "rounding", .5)
+    for level in (0, NINE, 1, 2):
+        mine = [crop for crop in crops if abs(crop["level"] - level) < 1e-3]
         count = np.zeros((height, width), int)
         for crop in mine:
             area = np.s_[crop["y"]:crop["y"] + crop["height"], crop["x"]:crop["x"] + crop["width"]]
             count[area] += 1
             seen, part = read(folder, crop), pixels[area]
+            if is_nine(level):
+                expected = by_lanczos(pixels, width * 3 // 4, height * 3 // 4)
+                left, top, wide, high = (crop[key] * 3 // 4 for key in ("x", "y", "width", "height"))
+                if width % 4 == height % 4 == 0:
+                    checks.close(f"{what}: {crop['file']}", seen, expected[top:top + high, left:left + wide], 1, "rounding", 1)
+                checks.true(f"{what}: {crop['file']}: three quarters", seen.shape == (high, wide, 3))
+                continue
             sides = tuple(-(-crop[side] // (1 << level)) for side in ("width", "height"))
             checks.close(f"{what}: {crop['file']}", seen, reduced(part, *sides), min(level, 1), "rounding", min(level, 1))
         checks.true(f"{what}: level {level}: each tile's pixels once, and no others",
@@ -77,4 +108,16 @@ for name, path, pixels in Pictures([(16, 16), (97, 61), (330, 203)], ["chelsea.p
             stem = os.path.splitext(os.path.basename(path))[0]
             with open(os.path.join(folder, stem + ".json"), encoding="utf-8") as file:
                 check(f"{name} {' '.join(words)}", pixels, json.load(file), folder, answer)
+
+# Waves that are lost at half of the size, and not at three quarters.
+y, x = np.mgrid[0:128, 0:192]
+waves = np.uint8(128 + np.where(x < 128, 100, 1) * np.sin(1.6 * x) * np.sin(1.6 * y))
+waves = np.stack([waves, 255 - waves, waves], -1)
+with tempfile.TemporaryDirectory() as place, tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(place, "waves.png")
+    Image.fromarray(waves).save(path)
+    answer = json.loads(run(tool, "select", path, "-k", "45", "--crops", folder))
+    with open(os.path.join(folder, "waves.json"), encoding="utf-8") as file:
+        check("waves", waves, json.load(file), folder, answer)
+    checks.true("waves: some at three quarters", any(is_nine(p["level"]) for p in answer["positions"]))
 checks.done()
