@@ -306,13 +306,13 @@ static tvlm_status cut_all(const cutting *c, int32_t image) {
     return TVLM_OK;
 }
 
-/* Makes the thumbnail whose cells the first positions are, where it is smaller than the image. */
+/* Makes the thumbnail whose cells the first positions are, where it is not the image itself. */
 static tvlm_status make_thumbnail(cutting *c, const struct tvlm_patches_params *params) {
     const int32_t width = tvlm_stack_width(c->stack), height = tvlm_stack_height(c->stack);
     tvlm_thumbnail thumbnail = {params->thumbnail_columns, params->thumbnail_rows};
     if (thumbnail.columns == 0 && c->positions != NULL)
         thumbnail = tvlm_thumbnail_of(c->stack, params->index, c->positions, c->count);
-    const tvlm_budget_size size = tvlm_thumbnail_size(width, height, &thumbnail, c->side);
+    const tvlm_budget_size size = tvlm_thumbnail_size(&thumbnail, c->side);
     if (thumbnail.columns == 0 || (size.width == width && size.height == height)) return TVLM_OK;
     c->cells = thumbnail.columns * thumbnail.rows;
     return tvlm_picture_make(c->stack, params->index, &size, &c->pictures[FROM_THUMBNAIL]);

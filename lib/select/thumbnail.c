@@ -40,11 +40,8 @@ tvlm_thumbnail tvlm_thumbnail_of(const tvlm_stack *stack, int32_t index, const t
     return t;
 }
 
-tvlm_budget_size tvlm_thumbnail_size(int32_t width, int32_t height, const tvlm_thumbnail *thumbnail,
-                                     int32_t side) {
-    const int64_t wide = (int64_t)thumbnail->columns * side, high = (int64_t)thumbnail->rows * side;
-    return (tvlm_budget_size){wide < width ? (int32_t)wide : width, high < height ? (int32_t)high : height,
-                              0.0};
+tvlm_budget_size tvlm_thumbnail_size(const tvlm_thumbnail *thumbnail, int32_t side) {
+    return (tvlm_budget_size){thumbnail->columns * side, thumbnail->rows * side, 0.0};
 }
 
 tvlm_budget_size tvlm_three_quarters(int32_t width, int32_t height) {

@@ -20,10 +20,9 @@ typedef struct tvlm_thumbnail {
 tvlm_thumbnail tvlm_thumbnail_of(const tvlm_stack *stack, int32_t index, const tvlm_position *positions,
                                  int32_t count);
 
-/* Finds the size of a picture of image of width x height pixels with side x side texels a cell, which is at most that
- * of the image. */
-tvlm_budget_size tvlm_thumbnail_size(int32_t width, int32_t height, const tvlm_thumbnail *thumbnail,
-                                     int32_t side);
+/* Finds the size of a picture with side x side texels a cell. Along a side of which an image has fewer pixels the picture
+ * is larger than the image. */
+tvlm_budget_size tvlm_thumbnail_size(const tvlm_thumbnail *thumbnail, int32_t side);
 
 /* Says whether a square is a tile of the image at three quarters of its size, of which `side` texels are a tile's: one
  * that stands on the grid of such tiles. */
