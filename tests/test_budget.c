@@ -27,6 +27,12 @@ static uint8_t corner(int x, int y, uint64_t *random) {
     return (uint8_t)(40 + x / 2);
 }
 
+/* Waves that are lost at half of the size, and not at three quarters, beside almost nothing. */
+static uint8_t waves(int x, int y, uint64_t *random) {
+    (void)random;
+    return (uint8_t)(128.0 + (x < 128 ? 100.0 : 1.0) * sin(1.6 * x) * sin(1.6 * y));
+}
+
 /* Blots of every size, on noise that is as strong as the column is far to the right: hardly two tiles lose alike. */
 static uint8_t blots(int x, int y, uint64_t *random) {
     const double waves = sin(x * 0.31 + y * 0.05) + sin(y * 0.23 - x * 0.02) + sin((x + y) * 0.07);
@@ -106,7 +112,7 @@ static void check_selection(const tvlm_selection *selection, const tvlm_selectio
 }
 
 static void check_numbers(tvlm_device *device, tvlm_format format) {
-    static drawing *const drawings[] = {flat, noise, corner};
+    static drawing *const drawings[] = {flat, noise, corner, waves};
     static const int32_t ks[] = {1, 2, 3, 7, 20, 58, ALL - 1};
     for (size_t d = 0; d < sizeof drawings / sizeof *drawings; ++d) {
         tvlm_stack *stack = drawn(device, format, drawings[d]);
@@ -118,6 +124,22 @@ static void check_numbers(tvlm_device *device, tvlm_format format) {
         }
         tvlm_stack_destroy(&stack);
     }
+}
+
+/* What three quarters of the size show is bought so: nines, each whole, and only where the waves are. */
+static void check_nines(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *stack = drawn(device, format, waves);
+    tvlm_selection_info info;
+    tvlm_selection *selection = budget(stack, tvlm_select_params(.k = 45), &info);
+    int32_t count, ninths = 0;
+    const tvlm_position *const p = tvlm_selection_positions(selection, &count);
+    for (int32_t i = 0; i < count; ++i) {
+        ninths += is_ninth(&p[i]);
+        assert_true(!is_ninth(&p[i]) || (p[i].x < 128.0f && p[i].y < 128.0f));
+    }
+    assert_true(ninths >= 18 && ninths % 9 == 0);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
 }
 
 /* All patches and more: every tile of level 0, no thumbnail. And half of them by a share. */
@@ -361,8 +383,8 @@ static void check_sizes(tvlm_device *device, tvlm_format format) {
         }
 }
 
-DEVICE_CHECKS(check_numbers, check_all, check_corner, check_tolerance, check_duplicates, check_emphasis,
-              check_question, check_scores, check_presets, check_sizes)
+DEVICE_CHECKS(check_numbers, check_nines, check_all, check_corner, check_tolerance, check_duplicates,
+              check_emphasis, check_question, check_scores, check_presets, check_sizes)
 
 /* ---- Devices ---- */
 

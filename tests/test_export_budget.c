@@ -166,6 +166,31 @@ static void pictures(tvlm_device *device, tvlm_format format) {
     drop(&image);
 }
 
+/* Waves that are lost at half of the size, and not at three quarters: a picture of that scale has tokens of nines. */
+static void nines(tvlm_device *device, tvlm_format format) {
+    const int32_t columns = 12, rows = 8, budget = 45;
+    const tvlm_image image = gray(columns * SIDE, rows * SIDE);
+    for (int32_t i = 0; i < image.width * image.height; ++i) {
+        const int32_t x = i % image.width, y = i / image.width;
+        const double wave = sin(1.6 * x) * sin(1.6 * y);
+        memset(pixels_of(&image) + 3 * (size_t)i,
+               (int)(128.0 + (x < image.width * 2 / 3 ? 100.0 : 1.0) * wave), 3);
+    }
+    tvlm_export *export = spender(device, format, budget);
+    tvlm_export_picture p;
+    int32_t selected = 0;
+    run(export, &image, 1, NULL);
+    check_together(export);
+    check_as_selected(device, format, export, &image, tvlm_select_params(.k = budget));
+    for (int32_t i = 0; i < tvlm_export_picture_count(export); ++i) {
+        assert_int_equal(tvlm_export_get_picture(export, i, &p), TVLM_OK);
+        if (p.scale_w == 0.75f && p.scale_h == 0.75f) selected += p.selected;
+    }
+    assert_true(selected >= 9 && selected % 9 == 0);
+    tvlm_export_destroy(&export);
+    drop(&image);
+}
+
 /* What is said to the strategy reaches it: the tokens are those of tvlm_select. (tests/cli/export.sh: the preset.) */
 static void spending(tvlm_device *device, tvlm_format format) {
     const tvlm_image image = corner();
@@ -561,8 +586,8 @@ static void overview(tvlm_device *device, tvlm_format format) {
     drop(&image);
 }
 
-DEVICE_CHECKS(pictures, overview, spending, asked, shared, crops, crops_spent, single, repeated, native,
-              bad_params)
+DEVICE_CHECKS(pictures, nines, overview, spending, asked, shared, crops, crops_spent, single, repeated,
+              native, bad_params)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_crop_grid), cmocka_unit_test(test_reference_f32),

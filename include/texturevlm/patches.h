@@ -63,7 +63,8 @@ TVLM_API tvlm_status tvlm_patches_size(const struct tvlm_patches_params *params,
  * The cells of a budget's thumbnail, where they come first and all are there, are cut out of that picture as the budget
  * prices it: r, g and b are then read by Lanczos' filter of three lobes, from the coarsest level that has at least
  * three times its texels, and are clamped to [0, 1]. Tiles of a nine (select.h), whose size is 4/3 of the side, are cut
- * in the same way out of the image at three quarters of its size. All else is read as any other position is.
+ * in the same way out of the image at three quarters of its size; not of positions on a device (opencl.h), which are not
+ * looked at. All else is read as any other position is.
  *
  * Errors: ARGUMENT (a position or a size that is not finite, size <= 0, a deviation that is 0 or not finite,
  * a thumbnail of more cells than positions, a capacity that is too small), MEMORY, DEVICE_MEMORY.
