@@ -9,6 +9,7 @@
 #include "export_inputs.h"
 #include "export_pictures.h"
 #include "json.h"
+#include "networks.h"
 #include "positions.h"
 #include "questions.h"
 #include "select_budget.h"
@@ -25,7 +26,7 @@
 
 typedef struct export_options {
     tool_common common;
-    const char *model, *output, *projection;
+    const char *model, *output, *projection, *network;
     weighing_options weighing;
     option_integer budget, min_pixels, max_pixels, size, patch, every;
     budget_options spending;
@@ -92,6 +93,7 @@ static const option_group groups[] = {
     {&budget_preset_specs, offsetof(export_options, preset)},
     {&every_specs, offsetof(export_options, every)},
     {&weighing_specs, offsetof(export_options, weighing)},
+    {&network_specs, offsetof(export_options, network)},
     {&features_specs, offsetof(export_options, asked)},
     {&feature_patch_specs, offsetof(export_options, asked.patch)},
     {&query_specs, offsetof(export_options, asked)},
@@ -110,6 +112,7 @@ struct job {
     export_pictures pictures;
     tvlm_scorer *scorer;
     tvlm_projection *projection;
+    tvlm_network *network;
     budget_emphasis emphasis;
     question_options asked;
     questions questions;
@@ -200,7 +203,14 @@ static int read_questions(struct job *job) {
     return questions_read(job->tool, &job->asked, job->count, &job->questions);
 }
 
-/* What the choice of tokens reads, so that what nothing reads is refused. */
+static int add_projected(struct job *job, char *layout, size_t size) {
+    struct tvlm_projection_params params;
+    (void)tvlm_projection_get_params(job->projection, &params); /* it is there */
+    return layout_add(job->tool, job->options->projection, params.channels, params.channel_count, layout,
+                      size);
+}
+
+/* Finds what the choice of tokens and the projection read, and reads what is handed in for it: what nothing reads is refused. */
 static int read_inputs(struct job *job) {
     const export_options *const options = job->options;
     const bool asked = options->asked.query != NULL;
@@ -212,11 +222,16 @@ static int read_inputs(struct job *job) {
         code = emphasis_layout(job->tool, &job->emphasis, asked, layout, sizeof layout);
     else
         parts_layout(&options->weighing.weights, asked, layout, sizeof layout);
+    if (code == TOOL_DONE && job->projection != NULL) code = add_projected(job, layout, sizeof layout);
+    if (code == TOOL_DONE) code = network_read_for(job->tool, options->network, layout, &job->network);
     if (code != TOOL_DONE) return code;
     tvlm_export_processor processor = {0};
     (void)tvlm_export_processor_get((tvlm_export_model)job->model, &processor); /* it is known */
-    job->inputs = (export_inputs){
-        .tool = job->tool, .options = &options->given, .paths = job->paths, .middle = processor.centre};
+    job->inputs = (export_inputs){.tool = job->tool,
+                                  .options = &options->given,
+                                  .network = job->network,
+                                  .paths = job->paths,
+                                  .middle = processor.centre};
     return export_inputs_read(&job->inputs, job->count, layout);
 }
 
@@ -457,6 +472,7 @@ static void release(struct job *job) {
     tvlm_device_destroy(&job->device);
     tvlm_scorer_destroy(&job->scorer);
     tvlm_projection_destroy(&job->projection);
+    tvlm_network_destroy(&job->network);
 }
 
 static int run_export(struct tool *tool, const void *values, int operand_count, char *const *operands) {

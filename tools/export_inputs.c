@@ -37,11 +37,12 @@ int export_inputs_set(export_inputs *inputs, const export_pictures *pictures, tv
     if (given != NULL && pictures->of_video)
         return tool_usage(inputs->tool, "%s is for images; of a video hand in the frames as such", given);
     inputs->pictures = pictures;
-    return tool_status(
-        inputs->tool, tvlm_export_set_inputs(
-                          export, &(struct tvlm_export_inputs){.set = given != NULL ? hand_in : NULL,
-                                                               .user = inputs,
-                                                               .clusters = inputs->options->clusters.value}));
+    return tool_status(inputs->tool,
+                       tvlm_export_set_inputs(
+                           export, &(struct tvlm_export_inputs){.set = given != NULL ? hand_in : NULL,
+                                                                .user = inputs,
+                                                                .clusters = inputs->options->clusters.value,
+                                                                .network = inputs->network}));
 }
 
 void export_inputs_release(export_inputs *inputs) {

@@ -16,6 +16,7 @@ extern const option_specs export_clusters_specs;
 typedef struct export_inputs {
     struct tool *tool;
     const handed_options *options;
+    const tvlm_network *network; /* NULL: there is none */
     char *const *paths;
     const export_pictures *pictures;
     bool middle; /* the model sees the middle square of each image */

@@ -3,6 +3,12 @@
 
 #include <stdio.h>
 
+static const option_spec specs[] = {
+    {0, OPTION_INPUT, "network", 0, "FILE.safetensors",
+     "makes learned_0 and on, where a --scorer, an --emphasis or a --projection reads them", 0, 0, NULL},
+};
+const option_specs network_specs = OPTION_SPECS(specs);
+
 int network_read(struct tool *tool, const char *path, tvlm_network **network, char names[NETWORK_NAMES]) {
     size_t length = 0;
     if (names != NULL) names[0] = '\0';

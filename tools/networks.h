@@ -11,6 +11,9 @@
 /* Room for the names of all outputs with commas between them. */
 #define NETWORK_NAMES ((size_t)TVLM_NETWORK_OUTPUTS_MAX * TVLM_CHANNEL_NAME_SIZE)
 
+/* --network, of a command that chooses; its value is a path. */
+extern const option_specs network_specs;
+
 /* Reads a network; NULL where `path` is. `names` (may be NULL) gets those of its outputs. */
 int network_read(struct tool *tool, const char *path, tvlm_network **network, char names[NETWORK_NAMES]);
 

@@ -4,6 +4,30 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool has_name(const char *layout, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = layout; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+    }
+    return false;
+}
+
+int layout_add(struct tool *tool, const char *what, const int32_t *channels, int32_t count, char *layout,
+               size_t size) {
+    for (int32_t i = 0; i < count; ++i) {
+        tvlm_channel_info channel;
+        const size_t length = strlen(layout);
+        const int code = tool_status(tool, tvlm_channel_get_info(channels[i], &channel));
+        if (code != TOOL_DONE) return code;
+        if (has_name(layout, channel.name)) continue;
+        if (length + strlen(channel.name) + 2 > size)
+            return tool_fail(tool, "%s: too many channels are read", what);
+        snprintf(layout + length, size - length, "%s%s", length > 0 ? "," : "", channel.name);
+    }
+    return TOOL_DONE;
+}
+
 int32_t scorer_channels(const tvlm_scorer *scorer) {
     return scorer->network != NULL ? scorer->network->input_count : scorer->channel_count;
 }

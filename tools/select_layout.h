@@ -8,6 +8,10 @@
 #include "select_budget.h"
 #include "tool.h"
 
+/* Adds the names of channels to a layout that has not got them. `what` reads them, for the error where there is no room. */
+int layout_add(struct tool *tool, const char *what, const int32_t *channels, int32_t count, char *layout,
+               size_t size);
+
 /* The channels that a scorer names: how many, and the i-th of them. */
 int32_t scorer_channels(const tvlm_scorer *scorer);
 int32_t scorer_channel(const tvlm_scorer *scorer, int32_t i);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "select_layout.h"
+
 static const char *const norms[] = {"none", "clip", "siglip", NULL};
 static const char *const formats[] = {"f32", "f16", NULL};
 static const char *const borders[] = {"clamp", "reflect", NULL};
@@ -98,29 +100,10 @@ int patches_read(struct tool *tool, const patch_options *options, patch_plan *pl
     return code;
 }
 
-static bool has_name(const char *layout, const char *name) {
-    const size_t length = strlen(name);
-    for (const char *at = layout; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
-    }
-    return false;
-}
-
 int patches_layout(struct tool *tool, const patch_options *options, const patch_plan *plan, char *layout,
                    size_t size) {
     if (options->channels == NULL) return TOOL_DONE; /* r, g, b are the image itself */
-    for (int32_t i = 0; i < plan->count; ++i) {
-        tvlm_channel_info channel;
-        const size_t length = strlen(layout);
-        const int code = tool_status(tool, tvlm_channel_get_info(plan->channels[i], &channel));
-        if (code != TOOL_DONE) return code;
-        if (has_name(layout, channel.name)) continue;
-        if (length + strlen(channel.name) + 2 > size)
-            return tool_fail(tool, "--patch-channels: their names are too long");
-        snprintf(layout + length, size - length, "%s%s", length > 0 ? "," : "", channel.name);
-    }
-    return TOOL_DONE;
+    return layout_add(tool, "--patch-channels", plan->channels, plan->count, layout, size);
 }
 
 /* ---- Arrays ---- */

@@ -82,6 +82,7 @@ static const option_group groups[] = {
     {&stride_specs, offsetof(video_options, stride)},
     {&every_specs, offsetof(video_options, every)},
     {&weighing_specs, offsetof(video_options, weighing)},
+    {&network_specs, offsetof(video_options, network)},
     {&feature_patch_specs, offsetof(video_options, questions.patch)},
     {&query_specs, offsetof(video_options, questions)},
     {&combine_specs, offsetof(video_options, questions)},

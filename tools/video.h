@@ -6,6 +6,7 @@
 #define TVLM_TOOLS_VIDEO_H
 
 #include "draw.h"
+#include "networks.h"
 #include "questions.h"
 #include "select_budget.h"
 #include "shared.h"
@@ -25,7 +26,7 @@ typedef struct video_options {
     int no_delta;
     option_number rate, stride, steadiness, cut, threshold, carry;
     option_size size;
-    const char *overlay, *gaze;
+    const char *overlay, *gaze, *network;
     const char *features, *flow, *needs; /* folders with a file for each frame */
     question_options questions;
 } video_options;
@@ -49,7 +50,8 @@ typedef struct video_session {
     video_gaze gaze;
     char volume[2048]; /* the channels of which earlier frames are read; "": none */
     tvlm_scorer *scorer;
-    bool video; /* whether frames come out of a video: files for them are then named by numbers */
+    tvlm_network *network; /* NULL: there is none */
+    bool video;            /* whether frames come out of a video: files for them are then named by numbers */
     video_flow flow;
     int64_t features_read, flows_read; /* how many files were read of each */
     int64_t asked;                     /* the number of the last frame whose mask was written; -1: none */

@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include "positions.h"
+#include "select_layout.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
 #include "video.h"
 
-#define GAZE_MAX 64
+#define GAZE_MAX    64
+#define LAYOUT_SIZE 2048
 
 /* Whether the frame has a file in the folder. Who reads it tells other troubles. */
 static bool find_file(const video_session *session, const char *folder, const char *ending,
@@ -24,9 +26,9 @@ static bool find_file(const video_session *session, const char *folder, const ch
 
 /* ---- Beginning ---- */
 
-/* Lists the channels of which the scorer reads earlier frames ("motion@-2"), each once, in session->volume.
- */
-static int find_volume(video_session *session) {
+/* Lists the channels of which the scorer reads earlier frames ("motion@-2"), each once, in session->volume, and in `layout`
+ * all that it reads. */
+static int find_volume(video_session *session, char *layout, size_t size) {
     const video_options *const options = session->options;
     tvlm_safetensors *file = NULL;
     char *const volume = session->volume;
@@ -37,8 +39,14 @@ static int find_volume(video_session *session) {
     for (; names != NULL && *names != '\0'; names += strcspn(names, ","), names += *names == ',') {
         char name[TVLM_CHANNEL_NAME_SIZE + 2];
         const size_t length = strcspn(names, "@,"), used = strlen(volume);
-        if (names[length] != '@' || length >= TVLM_CHANNEL_NAME_SIZE) continue;
-        snprintf(name, sizeof name, "%.*s,", (int)length, names);
+        if (length >= TVLM_CHANNEL_NAME_SIZE) continue;
+        snprintf(name, sizeof name, "%.*s", (int)length, names);
+        const int32_t channel = tvlm_channel_find(name);
+        if (channel != TVLM_CHANNEL_NONE) /* the scorer will say which there are not */
+            code = layout_add(session->tool, options->weighing.scorer, &channel, 1, layout, size);
+        if (code != TOOL_DONE) break;
+        if (names[length] != '@') continue;
+        memcpy(name + length, ",", 2);
         const char *const found = strstr(volume, name);
         if (found != NULL && (found == volume || found[-1] == ',')) continue;
         if (used + length + 2 > sizeof session->volume)
@@ -46,6 +54,7 @@ static int find_volume(video_session *session) {
         snprintf(volume + used, sizeof session->volume - used, "%s", name);
     }
     tvlm_safetensors_destroy(&file);
+    if (code != TOOL_DONE) return code;
     if (volume[0] == '\0')
         return tool_fail(session->tool,
                          "%s: reads no earlier frames (as motion@-1 does): --frames is of no use",
@@ -72,6 +81,34 @@ tvlm_strategy video_strategy(const video_options *options) {
     return name != NULL ? (tvlm_strategy)tvlm_strategy_find(name) : TVLM_STRATEGY_GRID;
 }
 
+/* Loads the scorer, or, since one that looks back needs the stream, finds what it will read; the names of it are in `layout`. */
+static int read_scorer(video_session *session, char *layout, size_t size) {
+    const video_options *const options = session->options;
+    const char *const path = options->weighing.scorer;
+    if (options->frames.given) return find_volume(session, layout, size);
+    const int code =
+        tool_status(session->tool, tvlm_scorer_load(path, &session->tool->log, &session->scorer));
+    return code == TOOL_DONE ? scorer_layout(session->tool, path, session->scorer, layout, size) : code;
+}
+
+/* Reads the scorer, and the network of which it, or what says what matters, reads outputs. */
+static int read_weighing(video_session *session) {
+    const video_options *const options = session->options;
+    const bool asked = options->questions.query != NULL;
+    char layout[LAYOUT_SIZE] = "";
+    int code = TOOL_DONE;
+    if (options->weighing.scorer != NULL)
+        code = read_scorer(session, layout, sizeof layout);
+    else if (video_strategy(options) == TVLM_STRATEGY_BUDGET)
+        code = emphasis_layout(session->tool, &session->emphasis, asked, layout, sizeof layout);
+    else
+        parts_layout(&options->weighing.weights, asked, layout, sizeof layout);
+    if (code != TOOL_DONE) return code;
+    /* A scorer all of whose names are unknown reads nothing yet; it will say which they are. */
+    if (layout[0] == '\0') snprintf(layout, sizeof layout, "r");
+    return network_read_for(session->tool, options->network, layout, &session->network);
+}
+
 int video_session_open(struct tool *tool, const video_options *options, video_session *session) {
     *session = (video_session){.tool = tool, .options = options, .asked = -1};
     const budget_beside beside = {.count = "-k",
@@ -86,10 +123,7 @@ int video_session_open(struct tool *tool, const video_options *options, video_se
     if (code == TOOL_DONE && session->questions.several)
         code = tool_usage(tool, "--query holds %d vectors: --combine max or mean makes one question of them",
                           (int)session->questions.count);
-    if (code == TOOL_DONE && options->weighing.scorer != NULL && options->frames.given)
-        code = find_volume(session); /* the scorer is loaded later: it needs the stream */
-    else if (code == TOOL_DONE && options->weighing.scorer != NULL)
-        code = tool_status(tool, tvlm_scorer_load(options->weighing.scorer, &tool->log, &session->scorer));
+    if (code == TOOL_DONE) code = read_weighing(session);
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &session->device);
     return code;
 }
@@ -103,6 +137,7 @@ static int create(video_session *session, const tvlm_image *image) {
     int code = tool_status(session->tool, tvlm_stream_preset(video_use(options->preset), params));
     if (code != TOOL_DONE) return code;
     params->format = (tvlm_format)options->common.format;
+    params->network = session->network;
     if (options->keyframe.given) params->keyframe_interval = options->keyframe.value;
     if (options->steadiness.given) params->steadiness = said(options->steadiness.value);
     if (options->cut.given) params->cut = said(options->cut.value);
@@ -137,6 +172,7 @@ static void forget(video_session *session) {
 void video_session_release(video_session *session) {
     forget(session);
     tvlm_scorer_destroy(&session->scorer);
+    tvlm_network_destroy(&session->network);
     questions_release(&session->questions);
     video_gaze_release(&session->gaze);
     video_flow_release(&session->flow);

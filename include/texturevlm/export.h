@@ -264,9 +264,12 @@ struct tvlm_export_inputs {
     void *user;
     /* The regions of each picture, as in tvlm_stack_params; 0 means the default. */
     int32_t clusters;
-    uint64_t reserved[4];
+    /* The network of each picture's stack, as in tvlm_stack_params, for a scorer, an emphasis or a projection that reads its
+     * outputs. It must live until other inputs are set, or the export is destroyed. NULL: there is none. */
+    const tvlm_network *network;
+    uint64_t reserved[3];
 };
-/* Sets what later runs are handed in; NULL: nothing. Errors: ARGUMENT; a run with clusters that no stack takes
+/* Sets what later runs are handed in; NULL: nothing. Errors: ARGUMENT; a run with clusters or a network that no stack takes
  * fails as tvlm_stack_create does. */
 TVLM_API tvlm_status tvlm_export_set_inputs(tvlm_export *exported, const struct tvlm_export_inputs *inputs);
 

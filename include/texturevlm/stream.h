@@ -135,11 +135,15 @@ struct tvlm_stream_params {
     int32_t volume_level;
     /*
      * If set, channel c of the volume, k frames ago (k = 1, 2, ...), is the plane "c@-k" of the stack, for
-     * scorers; tvlm_stack_channel_find finds it. It is 0 where there is no such frame. There are at most
-     * TVLM_USER_PLANES_MAX such planes. They show the same place of the image, and are not moved by the flow.
+     * scorers; tvlm_stack_channel_find finds it. Of a network's outputs c is learned_0 and on. It is 0 where
+     * there is no such frame. There are at most TVLM_USER_PLANES_MAX such planes. They show the same place of the image,
+     * and are not moved by the flow.
      */
     bool look_back;
-    uint64_t reserved[4];
+    /* The network of each camera's stack, as in tvlm_stack_params: its outputs are made with each frame that something reads
+     * them of, where the frame changed, and move with nothing. It is copied. */
+    const tvlm_network *network;
+    uint64_t reserved[3];
 };
 #define tvlm_stream_params(...) TVLM_PARAMS(tvlm_stream_params, __VA_ARGS__)
 

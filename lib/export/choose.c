@@ -26,7 +26,8 @@ static tvlm_status size_stack(tvlm_export *export, int32_t width, int32_t height
                                              .width = width,
                                              .height = height,
                                              .format = export->format,
-                                             .clusters = export->inputs.clusters};
+                                             .clusters = export->inputs.clusters,
+                                             .network = export->inputs.network};
     if (export->inputs.set == NULL && export->stack != NULL && tvlm_stack_width(export->stack) == width &&
         tvlm_stack_height(export->stack) == height)
         return TVLM_OK;

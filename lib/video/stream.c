@@ -101,7 +101,7 @@ static tvlm_status open_camera(tvlm_stream *s, stream_camera *camera, int32_t wi
     TVLM_TRY(tvlm_stack_create(s->device,
                                tvlm_stack_params(.layout = layout, .width = width, .height = height,
                                                  .format = p->format, .clusters = p->clusters,
-                                                 .compactness = p->compactness),
+                                                 .compactness = p->compactness, .network = p->network),
                                &camera->stack));
     tvlm_stack_set_streamed(camera->stack);
     const tvlm_stack *stack = camera->stack;

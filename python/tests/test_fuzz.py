@@ -140,7 +140,7 @@ def test_what_takes_arrays(a, b):
     tried(tv.export, a, b)
     tried(tv.export, [IMAGE], "clip", queries=a, features=b)
     for name in ("budget", "share", "tolerance", "emphasis", "preset", "min_pixels", "side", "patch", "pillow", "weights", "scorer",
-                 "selected_only", "overview", "strategy", "format", "device"):
+                 "selected_only", "overview", "strategy", "format", "network", "device"):
         # A side of thousands of pixels is no typing error, and takes long.
         large = name in ("min_pixels", "side", "patch") and isinstance(a, (int, float, np.number)) and abs(a) > 1000
         tried(tv.export, IMAGE, "siglip" if name in ("side", "patch") else "qwen2-vl", **{name: 64 if large else a})
@@ -247,7 +247,7 @@ def test_streams_and_sessions(a, b, c):
         tried(stream.needs)
         assert len(stream.select(3, strategy="grid")) == 3
         stream.close()
-    for name in ("use", "size", "keyframe_interval", "cut", "flow", "threshold", "saliency_share", "steadiness", "scorer", "device"):
+    for name in ("use", "size", "keyframe_interval", "cut", "flow", "threshold", "saliency_share", "steadiness", "scorer", "network", "device"):
         tried(tv.VideoStream, **{name: a})
     tried(tv.Session, cache_bytes=a)
     with tv.Session() as session:

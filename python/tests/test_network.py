@@ -84,6 +84,23 @@ def test_sessions_tell_networks_apart(photo):
     assert not np.array_equal(found[0].scores, found[1].scores)
 
 
+def test_streams_and_exports_have_it(photo, tmp_path):
+    network = tv.Network([{"weight": np.array([[[[0.0]], [[0.0]], [[1.0]]]])}], outputs=["blue"])
+    learned, blue = tv.Scorer({"learned_0": 1.0}), tv.Scorer({"b": 1.0})
+    stream, other = tv.VideoStream(network=network, scorer=learned), tv.VideoStream(scorer=blue)
+    stream.update(photo), other.update(photo)
+    np.testing.assert_array_equal(stream.select(9, strategy="grid").xy, other.select(9, strategy="grid").xy)
+    np.testing.assert_array_equal(stream.channels(["blue"]), tv.channels(photo, ["blue"], network=network))
+    network.save(tmp_path / "n.safetensors")
+    for way in (network, tmp_path / "n.safetensors"):
+        np.testing.assert_array_equal(tv.export(photo, model="qwen2-vl", scorer=learned, network=way)["scores"],
+                                      tv.export(photo, model="qwen2-vl", scorer=blue)["scores"])
+    with pytest.raises(tv.ArgumentError, match="learned_0"):
+        tv.export(photo, model="qwen2-vl", scorer=learned)
+    with pytest.raises(tv.ArgumentTypeError, match="network is 3, neither"):
+        tv.VideoStream(network=3)
+
+
 @pytest.mark.parametrize("change, line", [
     (lambda own: own[1].update(weight=np.ones((2, 5, 1, 1))), "layer 1 of the network reads 5 channels, but there are 6"),
     (lambda own: own[0]["weight"].__setitem__((0, 0, 0, 0), np.nan), "layer 0 of the network: number 0 of its weights is not finite"),

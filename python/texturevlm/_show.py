@@ -15,6 +15,7 @@ from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Handle, OutOfMemoryError, text
 from ._device import FORMATS, Device, device_of
 from ._image import image_of, is_list, write_png
+from ._network import network_of
 from ._options import Choosing, Query, scorer_of, strategy_number
 from ._projection import projection_of
 from ._selection import Selection
@@ -89,7 +90,7 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
            strategy: str | None = None, share: float | None = None, tolerance: float | None = None, emphasis: float | None = None,
            emphasis_channel: str | None = None, preset: str | None = None, min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None,
            patch: int | None = None, pillow: int | None = None, selected_only: bool = False, overview: float | None = None,
-           projection: Any = None,
+           projection: Any = None, network: Any = None,
            features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: str = "auto",  # noqa: A002
            device: Device | None = None, copy: bool = False) -> dict[str, Array]:
     """The tensors that a vision-language model's own processor makes of images, and the tokens of them that matter.
@@ -109,6 +110,7 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
         overview: for the grid (Qwen-VL), the share of the tokens, 0 to 1, that are a small picture of the whole, which comes first.
         selected_only: leaves out pixel_values, and with it most of the memory.
         projection: a `Projection`, which adds ``visual_tokens``, what it makes of each chosen token; one with a basis needs features.
+        network: a `Network`, or its file: its outputs are channels, which a scorer, an emphasis or a projection may read.
         weights, scorer, format: as in `select`.
 
     Gives NumPy arrays by name (include/texturevlm/export.h has the shapes): ``pixel_values`` (float32), ``image_grid_thw``,
@@ -164,6 +166,10 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
                 target._call(lib.tvlm_export_set_overview, handle.pointer, real("overview", overview))
             if projection is not None:
                 target._call(lib.tvlm_export_set_projection, handle.pointer, projection_of(projection)._pointer)
+            if network is not None:
+                keep.append(network_of(network))
+                target._call(lib.tvlm_export_set_inputs, handle.pointer,
+                             ffi.new("struct tvlm_export_inputs *", {"network": keep[-1]._pointer}))
             target._call(lib.tvlm_export_run, handle.pointer, array, len(pictures), grid_array, query_array)
             return dict(_tensors(target, handle, selected_only))
         finally:

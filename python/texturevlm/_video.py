@@ -12,6 +12,7 @@ from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Handle
 from ._device import Device, device_of
 from ._image import Image, image_of
+from ._network import network_of
 from ._options import StackParams, choosing, scorer_of
 from ._selection import Selection
 from ._stack import Stack, _grid_input, _Lent, answer
@@ -40,12 +41,13 @@ class VideoStream:
         saliency_share, cluster_share: saliency and regions are kept until so much of the frame has changed.
         steadiness: what is added to the score of what was selected in the last frame (0.15).
         scorer: a `Scorer`, or its file, for selections that bring none.
+        network: a `Network`, or its file: its outputs are channels of each frame.
     """
 
     def __init__(self, use: str | None = None, *, size: tuple[int, int] | None = None, device: Device | None = None,
                  keyframe_interval: int | None = None, cut: float | None = None, flow: bool = True,
                  threshold: float | None = None, saliency_share: float | None = None, cluster_share: float | None = None,
-                 steadiness: float | None = None, scorer: Any = None) -> None:
+                 steadiness: float | None = None, scorer: Any = None, network: Any = None) -> None:
         params = ffi.new("struct tvlm_stream_params *")
         if use is not None:
             lib.tvlm_stream_preset(choice("use", use, _names.USES), params)
@@ -62,6 +64,9 @@ class VideoStream:
         self._scorer = scorer_of(scorer) if scorer is not None else None
         if self._scorer is not None:
             params.scorer = self._scorer._pointer
+        self._network = network_of(network) if network is not None else None
+        if self._network is not None:
+            params.network = self._network._pointer
         self._params = params
         self._device = device_of(device)
         self._handle: Handle | None = None

@@ -65,6 +65,42 @@ refused 1 'chain.safetensors: layer 0 of the network reads 2 channels, but there
 refused 1 'a scorer that is a network' "${select[@]}" --scorer "$in/scores.safetensors" --explain why.png
 network "$in/wants.safetensors" "$layer" s '[1,1,1,1]' "$one" feature_0
 refused 2 'wants.safetensors weighs feature_0: hand in --features' "${select[@]}" --scorer "$in/wants.safetensors"
+
+echo "== exports and videos"
+export_=("$tvlm" export ${device:+"$device"} "$in/scene.png" --for qwen2-vl --json)
+tokens() { succeeds "${export_[@]}" -o "$1" "${@:2}"; }
+tokens learned.safetensors --scorer "$in/learned.safetensors" --network "$in/mix.safetensors"
+tokens blue.safetensors --scorer "$in/blue.safetensors"
+same "the tokens of an output that is blue" learned.safetensors blue.safetensors
+tokens emphasis.safetensors --strategy budget --budget 3 --emphasis 3:learned_0 --network "$in/mix.safetensors"
+weights='"weight":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]}'
+header="{\"__metadata__\":{\"format\":\"texturevlm.projection\",\"channels\":\"learned_1\"},$weights}"
+{ printf "\\x$(printf %02x ${#header})\0\0\0\0\0\0\0%s" "$header" && printf "$one"; } >"$in/p.safetensors"
+tokens projected.safetensors --projection "$in/p.safetensors" --network "$in/mix.safetensors"
+has projected.safetensors visual_tokens
+refused 2 'learned_1 is read, which is an output of a --network' "${export_[@]}" -o bad.safetensors --projection "$in/p.safetensors"
+refused 2 'learned_1 is read, which is an output of a --network' "${export_[@]}" -o bad.safetensors --scorer "$in/learned.safetensors"
+refused 2 'network has no effect' "${export_[@]}" -o bad.safetensors --network "$in/mix.safetensors"
+refused 1 'square.safetensors: learned_1 is read, but it has 1 outputs' "${export_[@]}" -o bad.safetensors \
+    --scorer "$in/learned.safetensors" --network "$in/square.safetensors"
+refused 1 'far.safetensors: layer 0 of the network: number 2' "${export_[@]}" -o bad.safetensors --scorer "$in/learned.safetensors" \
+    --network "$in/far.safetensors"
+"$scene" "$in/next.png" 64 48 || exit 1
+video=("$tvlm" video ${device:+"$device"} "$in/scene.png" "$in/next.png" -k 6)
+lines() { succeeds "${video[@]}" "${@:2}" && cp "$work/stdout" "$1"; }
+lines learned.json --scorer "$in/learned.safetensors" --network "$in/mix.safetensors"
+lines blue.json --scorer "$in/blue.safetensors"
+same "the frames of an output that is blue" learned.json blue.json
+lines emphasis.json --strategy budget --emphasis 3:learned_0 --network "$in/mix.safetensors"
+scorer "$in/before.safetensors" "$(printf "$meta" learned_1@-1,r)" '[2]' "$one$zero"
+lines before.json --scorer "$in/before.safetensors" --frames 2 --network "$in/mix.safetensors"
+refused 2 'learned_1 is read, which is an output of a --network' "${video[@]}" --scorer "$in/before.safetensors" --frames 2
+refused 2 'learned_1 is read, which is an output of a --network' "${video[@]}" --scorer "$in/learned.safetensors"
+refused 2 'network has no effect' "${video[@]}" --network "$in/mix.safetensors"
+refused 1 'square.safetensors: learned_1 is read, but it has 1 outputs' "${video[@]}" --scorer "$in/learned.safetensors" \
+    --network "$in/square.safetensors"
+
+echo "== what learns"
 printf '0 0.5 0.5 0.4 0.4\n' >"$in/scene.txt"
 succeeds "$tvlm" fit ${device:+"$device"} "$in/scene.png" --yolo "$in" --channels learned_0,r --network "$in/mix.safetensors" \
     -o fitted.safetensors
