@@ -50,6 +50,20 @@ def test_the_same_again(examples, tmp_path):
     assert not np.array_equal(first, other)
 
 
+def test_what_is_unknown_teaches_nothing(examples):
+    """Marks that are wrong in two thirds of each picture spoil what is learned; the same places as unknown do not."""
+    def with_strip(factor):
+        return [e._replace(mask=np.where(np.arange(96) < 64, np.float32(factor) * (1 - e.mask), e.mask)) for e in examples]
+
+    def found(learned):
+        network = train.learn(learned, **HOW)
+        return np.mean([train.auc(train.apply(network, e.image, (96, 64))[0], e.mask) for e in examples])
+
+    assert found(with_strip(np.nan)) > 0.95 > found(with_strip(1))
+    with pytest.raises(tv.ArgumentError, match="nothing is marked"):
+        train.learn([examples[0]._replace(mask=np.full((64, 96), np.nan))], **HOW)
+
+
 def test_errors(examples):
     with pytest.raises(tv.ArgumentError, match="no examples"):
         train.learn([], **HOW)

@@ -5,9 +5,9 @@
     tvlm generate photo.jpg --network thing.safetensors --sheet channels.png
 
 A mask is a picture or .npy of the photo's name in the folder --masks, of any size: 0 where nothing is, its largest value where
-something is. With --folds the network is first learned that many times, each time without some of the photos, and what it makes
-of those is held against their masks: the area under the ROC curve (AUC), the share of pairs of a marked and an unmarked place
-that it puts in order. What is written is learned from all photos.
+something is, and in a .npy NaN where that is unknown. With --folds the network is first learned that many times, each time
+without some of the photos, and what it makes of those is held against their masks: the area under the ROC curve (AUC), the share
+of pairs of a marked and an unmarked place that it puts in order. What is written is learned from all photos.
 
 In a program:
 
@@ -42,8 +42,8 @@ Array = Any
 
 
 class Example(NamedTuple):
-    """An image in any form that texturevlm.select takes, and what is marked in it: numbers of 0 .. 1, [height, width], or
-    [outputs, height, width]."""
+    """An image in any form that texturevlm.select takes, and what is marked in it: numbers of 0 .. 1, or NaN where that is unknown and
+    nothing is learned, [height, width] or [outputs, height, width]."""
 
     image: Any
     mask: Array
@@ -62,6 +62,7 @@ def generator(inputs: int, outputs: int, *, hidden: int = 64, deep: bool = False
 class _Sample(NamedTuple):
     planes: torch.Tensor  # [1, inputs, h, w]
     target: torch.Tensor  # [1, outputs, H, W], as large as what the network makes of them
+    known: torch.Tensor  # the same: how much of it somebody has looked at
 
 
 def _mirrored(image: Any) -> Any:
@@ -75,13 +76,16 @@ def _sample(image: Any, mask: Array, inputs: str, level: int, model: nn.Sequenti
     with torch.no_grad():
         size = model(planes).shape[-2:]
     marked = torch.from_numpy(np.array(mask, np.float32)).reshape((1, -1) + np.shape(mask)[-2:])
-    return _Sample(planes, nn.functional.adaptive_avg_pool2d(marked, tuple(size)))
+    known = nn.functional.adaptive_avg_pool2d((~marked.isnan()).float(), tuple(size))
+    total = nn.functional.adaptive_avg_pool2d(marked.nan_to_num(0.0), tuple(size))
+    return _Sample(planes, total / known.clamp_min(1e-6), known)
 
 
 def learn(examples: Sequence[Example], *, outputs: Sequence[str], inputs: Any = "r,g,b", level: int = 2, deep: bool = False,
           hidden: int = 64, steps: int = 600, rate: float = 2e-3, decay: float = 1e-3, seed: int = 0) -> Network:
     """Learns a network by the binary cross-entropy of its outputs with the masks, marked and unmarked places counting as much
-    as each other, by AdamW, an image or its mirror image a step. The same examples and seed give the same network.
+    as each other and unknown ones nothing, by AdamW, an image or its mirror image a step. The same examples and seed give the
+    same network.
 
     Parameters:
         examples: images and what is marked in them. outputs: the names of the channels. inputs, level: as of `Network`.
@@ -101,8 +105,8 @@ def learn(examples: Sequence[Example], *, outputs: Sequence[str], inputs: Any = 
             raise ArgumentError(f"a mask has the shape {mask.shape}; there are {len(outputs)} outputs")
         samples.append(_sample(example.image, mask, names, level, model))
         samples.append(_sample(_mirrored(example.image), mask[..., ::-1].copy(), names, level, model))
-    marked = sum(float(sample.target.sum()) for sample in samples)
-    unmarked = sum(float((1 - sample.target).sum()) for sample in samples)
+    marked = sum(float((sample.known * sample.target).sum()) for sample in samples)
+    unmarked = sum(float((sample.known * (1 - sample.target)).sum()) for sample in samples)
     if marked == 0 or unmarked == 0:
         raise ArgumentError("nothing is marked" if marked == 0 else "everything is marked")
     _optimise(model, samples, torch.tensor(unmarked / marked), steps, rate, decay)
@@ -111,13 +115,14 @@ def learn(examples: Sequence[Example], *, outputs: Sequence[str], inputs: Any = 
 
 def _optimise(model: nn.Sequential, samples: Sequence[_Sample], balance: torch.Tensor, steps: int, rate: float,
               decay: float) -> None:
-    loss = nn.BCEWithLogitsLoss(pos_weight=balance)
     optimiser = torch.optim.AdamW(model.parameters(), rate, weight_decay=decay)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, max(steps, 1))
     for _ in range(steps):
         sample = samples[int(torch.randint(len(samples), ()))]
         optimiser.zero_grad()
-        loss(model[:-1](sample.planes), sample.target).backward()  # without the sigmoid, which the loss has
+        loss = nn.functional.binary_cross_entropy_with_logits(
+            model[:-1](sample.planes), sample.target, sample.known, pos_weight=balance)  # without the sigmoid, which the loss has
+        loss.backward()
         optimiser.step()
         schedule.step()
 
@@ -179,7 +184,7 @@ def _mask_of(photo: pathlib.Path, folder: pathlib.Path) -> Array:
         if path.exists():
             mask = np.load(path) if suffix == ".npy" else _functions.channels(path, "r", format="f32")[0]
             mask = np.asarray(mask, np.float32)
-            return mask / max(float(mask.max()), 1e-12)
+            return mask / max(float(np.nanmax(mask)), 1e-12)
     raise ArgumentError(f"{folder}: there is no mask for {photo.name}")
 
 
@@ -209,9 +214,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = []
         for network, held_out in folds(examples, options.folds, **how) if options.folds else ():
             for i in held_out:
-                mask = examples[i].mask > 0.5
+                known = ~np.isnan(examples[i].mask)
+                mask = examples[i].mask[known] > 0.5
                 if 0 < mask.mean() < 1:
-                    found.append(auc(apply(network, examples[i].image, mask.shape[::-1])[0], mask))
+                    found.append(auc(apply(network, examples[i].image, known.shape[::-1])[0][known], mask))
                     print(f"{options.photos[i].name}: AUC {found[-1]:.3f}, held out", flush=True)
         if found:
             print(f"mean AUC {np.mean(found):.3f} of {len(found)} photos, each held out")
