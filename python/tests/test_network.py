@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks whose outputs are channels."""
+import pathlib
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,26 @@ def test_sessions_tell_networks_apart(photo):
     found = [session.select(photo, 5, strategy="grid", scorer=scorer, stack={"network": tv.Network(layers(seed), outputs=["p", "q"])})
              for seed in (4, 5)]
     assert not np.array_equal(found[0].scores, found[1].scores)
+
+
+def test_the_one_in_the_repository_finds_words():
+    """Rows of strokes, as words look, beside a soft ball and a plain edge."""
+    file = pathlib.Path(__file__).parents[2] / "networks" / "word.safetensors"
+    if not file.exists():
+        pytest.skip("there is no folder networks beside these tests")
+    network = tv.Network.load(file)
+    assert network.outputs == ["word"] and network.level == 2 and file.stat().st_size < 8192
+    random, picture, mask = np.random.default_rng(3), np.full((240, 320, 3), 200, np.uint8), np.zeros((240, 320), bool)
+    y, x = np.mgrid[:240, :320]
+    picture[..., 0] -= np.uint8(120 * np.exp(-((x - 250)**2 + (y - 60)**2) / 900))
+    picture[150:230, 200:300] = 90
+    for top in (30, 60, 90):
+        for left in np.cumsum(random.integers(4, 9, 20)) + 20:
+            picture[top + random.integers(0, 4):top + 14, left:left + 2] = 20
+        mask[top:top + 14, 20:left + 2] = True
+    plane = tv.channels(picture, ["word"], network=network, format="f32")[0]
+    assert 0 <= plane.min() and plane.max() <= 1
+    assert plane[mask].mean() > 0.6 > 0.3 > plane[~mask].mean()
 
 
 def test_streams_and_exports_have_it(photo, tmp_path):

@@ -91,6 +91,16 @@ def test_the_program(examples, tmp_path, capsys):
     said = capsys.readouterr().out
     assert said.count("held out") == 5 and ("mean AUC 0.9" in said or "mean AUC 1.0" in said)
     assert tv.Network.load(file).outputs == ["red"] and sheet.stat().st_size > 100
+    # 3 x 8 kernels, and below them the first photo, the output, and 8 maps, which are what the kernels make of it.
+    shown = tv.channels(sheet, "r,g,b", format="f32")
+    tile, side = 3 * 12 + 2, (76 - 2, round(74 * 64 / 96))
+    assert shown.shape == (3, 3 * tile + 2 + 3 * (side[1] + 2), 8 * tile + 2)
+    below = shown[:, 3 * tile + 2:]
+    photo = below[:, :side[1], 2:2 + side[0]]
+    np.testing.assert_allclose(photo, tv.channels(photos[0], "r,g,b", size=side, format="f32"), atol=0.003)
+    output = below[:, :side[1], 2 + side[0] + 2:2 * side[0] + 4]
+    np.testing.assert_allclose(output[1], train.apply(tv.Network.load(file), photos[0], side)[0], atol=0.003)
+    assert below[:, side[1] + 2:].max() == 1
     (tmp_path / "masks" / "3.npy").unlink()
     assert train.main(words) == 1
     assert capsys.readouterr().err.startswith("texturevlm.train: ") and not (tmp_path / "other.safetensors").exists()

@@ -91,6 +91,14 @@ class Network:
         shape = (found.outputs, found.inputs, found.side, found.side)
         return np.frombuffer(ffi.buffer(found.weights, 4 * int(np.prod(shape))), np.float32).reshape(shape).copy()
 
+    def _layer(self, number: int) -> dict[str, Any]:
+        """A convolution as the constructor takes it."""
+        found = self._pointer.layers[number]
+        bias = np.zeros(found.outputs, np.float32)
+        if found.bias != ffi.NULL:
+            bias[:] = np.frombuffer(ffi.buffer(found.bias, 4 * found.outputs), np.float32)
+        return {"weight": self.weight(number), "bias": bias, "stride": int(found.stride), "activation": ACTIVATIONS[found.activation]}
+
     def __repr__(self) -> str:
         return f"<texturevlm.Network of {self._pointer.layer_count} layers: {','.join(self.inputs)} -> {','.join(self.outputs)}>"
 

@@ -158,10 +158,24 @@ def auc(values: Array, marked: Array) -> float:
 
 # ---- What was learned, as a picture ----
 
-def sheet(network: Network, path: str | os.PathLike[str], *, scale: int = 12) -> None:
+def sheet(network: Network, path: str | os.PathLike[str], *, image: Any = None, scale: int = 12) -> None:
     """Writes the kernels of the first layer as a picture: a column each, a row for each input, from blue (the smallest) over
-    white (0) to red, all of one kernel by the same measure."""
+    white (0) to red, all of one kernel by the same measure. With an image, in any form that texturevlm.select takes, below them
+    the image and the network's outputs, from 0 (black) to 1, and then what each kernel makes of it, in the same order, row by row,
+    each by its largest value.
+
+    Errors: `ArgumentError` (an image in which the network's inputs are not there), `Error` (the file)."""
     from ._image import write_png
+    picture = _kernels(network, scale)
+    if image is not None:
+        maps = _maps(network, image, picture.shape[1])
+        width = max(picture.shape[1], maps.shape[1])
+        picture = np.concatenate([np.pad(part, ((0, 0), (0, width - part.shape[1]), (0, 0)), constant_values=40)
+                                  for part in (picture, maps)])
+    write_png(os.fspath(path), np.ascontiguousarray(picture))
+
+
+def _kernels(network: Network, scale: int) -> Array:
     weight = network.weight(0)
     hidden, inputs, side = weight.shape[:3]
     tile = side * scale + 2
@@ -173,7 +187,32 @@ def sheet(network: Network, path: str | os.PathLike[str], *, scale: int = 12) ->
             colour = np.stack([1 + np.minimum(value, 0), 1 - np.abs(value), 1 - np.maximum(value, 0)], -1)
             y, x = i * tile + 2, o * tile + 2
             picture[y:y + side * scale, x:x + side * scale] = np.round(255 * colour)
-    write_png(os.fspath(path), picture)
+    return picture
+
+
+def _maps(network: Network, image: Any, width: int) -> Array:
+    """The image, the outputs, and the first layer's values, as tiles of which at least four fit into the width."""
+    layer = network._layer(0)
+    hidden = len(layer["weight"])
+    across = min(max(width // 200, 4), hidden)
+    with Stack(image, layout="r,g,b", format="f32") as stack:
+        w, h = stack.size
+    side = max(width // across - 2, 32), max(round((width // across - 2) * h / w), 1)
+    names = [f"kernel_{i}" for i in range(hidden)]
+    planes = []
+    for first in range(0, hidden, 32):  # a network has at most 32 outputs
+        some = slice(first, first + 32)
+        part = {name: value[some] if name in ("weight", "bias") else value for name, value in layer.items()}
+        planes.extend(apply(Network([part], outputs=names[some], inputs=network.inputs, level=network.level), image, side))
+    shown = [_functions.channels(image, "r,g,b", size=side, format="f32").transpose(1, 2, 0)]
+    shown += [np.repeat(np.clip(plane, 0, 1)[..., None], 3, 2) for plane in apply(network, image, side)]
+    shown += [np.repeat((np.maximum(plane, 0) / max(float(plane.max()), 1e-12))[..., None], 3, 2) for plane in planes]
+    rows = -(-len(shown) // across)
+    picture = np.full((rows * (side[1] + 2), across * (side[0] + 2), 3), 40, np.uint8)
+    for i, plane in enumerate(shown):
+        y, x = i // across * (side[1] + 2), i % across * (side[0] + 2) + 2
+        picture[y:y + side[1], x:x + side[0]] = np.round(255 * plane)
+    return picture
 
 
 # ---- The program ----
@@ -201,7 +240,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folds", type=int, default=0, help="how many parts of the photos are held out in turn; 0: none is")
-    parser.add_argument("--sheet", type=pathlib.Path, help="a picture of the first layer's kernels")
+    parser.add_argument("--sheet", type=pathlib.Path, help="a picture of the first layer's kernels, and of what "
+                        "they and the network make of the first photo")
     return parser.parse_args(arguments)
 
 
@@ -224,7 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         network = learn(examples, **how)
         network.save(options.file)
         if options.sheet:
-            sheet(network, options.sheet)
+            sheet(network, options.sheet, image=options.photos[0])
     except Error as error:
         print(f"texturevlm.train: {error}", file=sys.stderr)
         return 1
