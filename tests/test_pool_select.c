@@ -99,8 +99,9 @@ static void test_failing(void **state) {
     nothing_said();
     assert_int_equal(tvlm_pool_select(pool, spoiled, PICTURES, &small_stack, &few_places, got, NULL),
                      TVLM_ERROR_ARGUMENT);
-    assert_int_equal(said.errors, 1);
-    assert_non_null(strstr(said.last, "7 channels"));
+    /* On a busy machine one device may have come to the tenth picture before the other one came to the fifth. */
+    assert_true(said.errors == 1 || said.errors == 2);
+    if (said.errors == 1) assert_non_null(strstr(said.last, "7 channels"));
     for (int i = 0; i < PICTURES; ++i) assert_null(got[i]);
     /* These are no jobs of the application. */
     assert_int_equal(tvlm_pool_finish(pool), TVLM_OK);
