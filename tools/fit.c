@@ -39,7 +39,7 @@ static const option_spec specs[] = {
      "images' --features",
      0, 0, NULL},
     {0, OPTION_NUMBER, "l2", offsetof(fit_options, l2), "L",
-     "how strongly weights are kept small (default: 1; with --hidden 0.001; with --query-weights 0.01)", 1e-9,
+     "how strongly weights are kept small (default: 1; with --hidden 0.01; with --query-weights 0.01)", 1e-9,
      1e9, NULL},
     {0, OPTION_NUMBER, "held-out", offsetof(fit_options, held_out), "SHARE",
      "of the images, or of the classes that are questions: not learnt from, for the figures only (default: "

@@ -33,8 +33,9 @@ typedef struct tvlm_fit tvlm_fit;
 #define TVLM_FIT_L2       1.0f
 /* Those of a fit of query_weights: the same, and what the question finds. */
 #define TVLM_FIT_QUERY_CHANNELS TVLM_FIT_CHANNELS ",query_similarity"
-/* A network's weights, and those that a query gives, are small where they are of use: they are held back less. */
-#define TVLM_FIT_HIDDEN_L2  0.001f
+/* A network's weights, and those that a query gives, are small where they are of use: they are held back less. A
+ * network that is held back more than this is nearer to the linear scorer, and at 1 nothing is left of it (bench/scorer.py). */
+#define TVLM_FIT_HIDDEN_L2  0.01f
 #define TVLM_FIT_QUERY_L2   0.01f
 #define TVLM_FIT_HIDDEN_MAX TVLM_NETWORK_HIDDEN_MAX
 

@@ -181,7 +181,7 @@ def fit(images: Sequence[Any], shares: Sequence[Any], *, queries: Sequence[Any] 
             makes them (`Scorer.query_weights`). The images are `Stack` objects with features, or with what answers the query.
         channels: names; None: those that measured best on photographs. taps: 9 reads the 3 x 3 cells around each.
         hidden: how many values the hidden layer of a network has; None: the scorer is linear.
-        l2: the penalty on the squares of the weights (1; of a network 0.001, with queries 0.01).
+        l2: the penalty on the squares of the weights (1; of a network 0.01, with queries 0.01).
 
     Errors: `ArgumentError` (a grid of another size, nothing but objects, or none).
     """
