@@ -16,7 +16,7 @@ after frame), `Texture` (keys and values of a `hierarchical_attention`), `Device
 Images are arrays of NumPy, PIL images, paths, or tensors (DLPack); `select` says which. All computing is done by the C library
 inside this package, on OpenCL where there is any, else by its reference in plain C; the GIL is released meanwhile.
 `texturevlm.hf` prunes a loaded model of transformers before its encoder, and `texturevlm.torch.sample` lets PyTorch learn through
-textures; they are imported when they are first asked for, and have manuals of their own: `help(texturevlm.hf)`. `python -m texturevlm` is the tool, `tvlm`. The document: doc/python.md in the project's
+textures; `texturevlm.index` finds images of an archive, and where to look in them. They are imported when they are first asked for, and have manuals of their own: `help(texturevlm.hf)`. `python -m texturevlm` is the tool, `tvlm`. The document: doc/python.md in the project's
 repository.
 """
 from ._attention import Texture, hierarchical_attention
@@ -37,9 +37,9 @@ from ._binding import ffi as _ffi, lib as _lib
 
 
 def __getattr__(name: str) -> object:
-    """`tv.hf`, which needs PyTorch and transformers, and `tv.torch`, which needs PyTorch, are imported when they are first asked
-    for."""
-    if name in ("hf", "torch"):
+    """`tv.hf`, which needs PyTorch and transformers, `tv.torch`, which needs PyTorch, and `tv.index`, which needs pyarrow and pylance,
+    are imported when they are first asked for."""
+    if name in ("hf", "index", "torch"):
         import importlib
         return importlib.import_module(f"texturevlm.{name}")
     raise AttributeError(f"module 'texturevlm' has no attribute {name!r}")

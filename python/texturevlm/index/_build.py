@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Filling an index: images are read and decoded on threads ahead of the device, described one after the other, and kept in
+batches."""
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Union
+
+from .._arguments import short
+from .._basis import Basis
+from .._core import ArgumentError, ArgumentTypeError, Error
+from .._device import Device
+from ._rows import Row, describe, image_table, region_table
+from ._sources import Loaded, Source, load, sources, stamp, vectors_of
+from ._store import Store
+
+FLUSH = 256
+"""After so many images what was added is kept, whatever happens then."""
+Read = Union[Loaded, Error, None]
+"""An image; what reading it fails with; None: the index has it already."""
+
+
+class Builder:
+    """One call of `Index.add`, which has the parameters. `failed` has what failed."""
+
+    def __init__(self, store: Store, basis: Basis | None, *, features: Any, skip_errors: bool, replace: bool, device: Device | None,
+                 flush: int, told_of: Callable[[int], Any] | None) -> None:
+        self.store, self.basis, self.device = store, basis, device
+        self.features = features_by(features)
+        self.skip, self.replace, self.flush = skip_errors, replace, flush
+        self.told_of = told_of or (lambda count: None)
+        self.failed: list[tuple[str, str]] = []
+        self.rows: list[Row] = []
+        self.dropped: list[int] = []
+        self.have: dict[str, tuple[int, int, int, str]] = {}
+        self.keeping = False
+
+    def run(self, images: Any, have: dict[str, tuple[int, int, int, str]], threads: int) -> None:
+        """Adds images to an index that has those of `have`. What came before an error, or an interruption, is kept."""
+        self.have = have
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                for key, read in ahead(pool, self.jobs(images), 2 * threads):
+                    if read is not None:
+                        self.take(key, read)
+                    if len(self.rows) >= self.flush:
+                        self.keep()
+            finally:
+                if not self.keeping:
+                    self.keep()
+
+    def jobs(self, images: Any) -> Iterator[tuple[str, Callable[[], Read]]]:
+        """What is to be done for each image; in its place the error, where what is named cannot be read."""
+        seen: set[str] = set()
+        one_path = isinstance(images, (str, bytes, os.PathLike, Source)) or not isinstance(images, Iterable)
+        for item in [images] if one_path else images:
+            try:
+                for source in sources([item]):
+                    if source.key in seen:
+                        raise ArgumentError(f"two images of one key: {source.key!r}")
+                    seen.add(source.key)
+                    yield source.key, lambda source=source: self.read(source)  # type: ignore[misc]
+            except Error as error:
+                yield (_name(item),
+                       lambda error=error: error)  # type: ignore[misc]
+
+    def read(self, source: Source) -> Read:
+        """On a thread: reads an image that the index does not have."""
+        try:
+            there = self.have.get(source.key)
+            if there is not None and stamp(source) == there[1:3]:
+                return None
+            found = load(source)
+            if there is not None and found.hash == there[3]:
+                return None
+            if there is not None and not self.replace:
+                return ArgumentError(f"two images of one key: {source.key!r} is in the index, and was another one then")
+            return found
+        except Error as error:
+            return error
+
+    def take(self, key: str, read: Loaded | Error) -> None:
+        """Describes an image."""
+        try:
+            if isinstance(read, Error):
+                raise read
+            row = describe(read, self.store.settings, features=self.features(read.source), basis=self.basis, device=self.device)
+            if row.vectors is not None:
+                if self.store.dimension not in (0, row.vectors.shape[1]):
+                    raise ArgumentError(f"{key}: features have {row.vectors.shape[1]} components, the index {self.store.dimension}")
+                self.store.dimension = row.vectors.shape[1]
+            self.rows.append(row)
+            if key in self.have:
+                self.dropped.append(self.have[key][0])
+        except Error as error:
+            if key not in str(error):
+                error.args = (f"{key}: {error}",)
+            if not self.skip:
+                raise error
+            self.failed.append((key, str(error)))
+
+    def keep(self) -> None:
+        """Lets the index have what was described."""
+        if self.rows:
+            self.keeping = True
+            rows, dropped = self.rows, self.dropped
+            self.rows, self.dropped = [], []
+            first = self.store.next
+            self.store.commit(image_table(rows, first, self.store.settings.cells), region_table(rows, first, self.store.dimension),
+                              dropped)
+            self.keeping = False
+            self.told_of(len(rows))
+
+
+def _name(item: Any) -> str:
+    """What an item that cannot be read is called."""
+    name = item.key if isinstance(item, Source) else os.fspath(item) if isinstance(item, os.PathLike) else item
+    return name if isinstance(name, str) else short(name)
+
+
+def ahead(pool: ThreadPoolExecutor, jobs: Iterator[tuple[str, Callable[[], Any]]], depth: int) -> Iterator[tuple[str, Any]]:
+    """Runs jobs on threads, at most `depth` ahead of who takes the results, which come in order."""
+    running: deque[tuple[str, Future[Any]]] = deque()
+    try:
+        for key, job in jobs:
+            running.append((key, pool.submit(job)))
+            if len(running) >= depth:
+                yield running[0][0], running.popleft()[1].result()
+        while running:
+            yield running[0][0], running.popleft()[1].result()
+    finally:
+        for _, future in running:
+            future.cancel()
+
+
+def features_by(given: Any) -> Callable[[Source], Any]:
+    """How an image's features are found: a function of its source."""
+    if given is None:
+        return lambda source: None
+    if callable(given):
+        return given  # type: ignore[no-any-return]
+    if isinstance(given, dict):
+        return lambda source: given.get(source.key)
+    if not isinstance(given, (str, os.PathLike)):
+        raise ArgumentTypeError(f"features are {short(given)}, not a function, a dict or a folder")
+    folder = os.fspath(given)
+    if not os.path.isdir(folder):
+        raise ArgumentError(f"{short(folder)}: there is no such folder of features")
+
+    def of_folder(source: Source) -> Any:
+        if source.features is not None:
+            return None  # those of the source
+        path = os.path.join(os.fsdecode(folder), os.path.splitext(os.path.basename(source.key))[0] + ".npy")
+        return vectors_of(path, path)
+    return of_folder

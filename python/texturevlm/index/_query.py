@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions: which images, and where in them; to one index, or to several as if they were one."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+
+import numpy as np
+
+from .._arguments import Array, integer, short, values
+from .._basis import Basis
+from .._core import ArgumentError, ArgumentTypeError
+from .._device import Device
+from .._stack import Stack
+from ._rows import units
+from ._store import APPROXIMATE_FROM, told
+
+if TYPE_CHECKING:
+    from ._index import Index
+
+_WIDE = 1024  # cells a row, where those of many images are one grid
+
+
+class Found(NamedTuple):
+    """An image that answers a question."""
+
+    key: str
+    path: str | None
+    width: int
+    height: int
+    score: float
+    """The mean of `scores`."""
+    squares: Array
+    """float32 [n, 4]: the cells of the features that answer best: centre x, y, width, height in the image's pixels."""
+    scores: Array
+    """float32 [n]: their cosines with the question, the best first."""
+    folder: str
+    """The folder of its index."""
+
+
+class Candidate(NamedTuple):
+    """An image one of whose regions is near the question: how near, its number, and which of the shards has it."""
+
+    score: float
+    id: int
+    shard: int
+
+
+class Shards:
+    """Several indexes that are asked as if they were one: they are scanned beside each other, and the best of all are kept.
+
+        archive = index.Shards(["2023", "2024", "2025"])
+        archive.query(vector)
+
+    Parameters:
+        folders: indexes, or their folders; with features of one dimension and, where they have one, the same basis.
+
+    Errors: `ArgumentError` (none, the same one twice, indexes that do not fit each other). An image that several of them have, by its key, is an error of the question that
+    finds it.
+    """
+
+    def __init__(self, folders: Sequence[Any]) -> None:
+        from ._index import Index
+        if isinstance(folders, (str, os.PathLike)) or not isinstance(folders, Iterable):
+            raise ArgumentTypeError(f"folders are {short(folders)}, not a list")
+        self.indexes: list[Index] = [one if isinstance(one, Index) else Index(one) for one in folders]
+        if not self.indexes:
+            raise ArgumentError("there are no indexes")
+        paths = [os.path.realpath(one.folder) for one in self.indexes]
+        for i, path in enumerate(paths):
+            if path in paths[:i]:
+                raise ArgumentError(f"{self.indexes[i].folder}: the index is named twice")
+        first = next((one for one in self.indexes if one.dimension), self.indexes[0])
+        for one in self.indexes:
+            if one.dimension and one.dimension != first.dimension:
+                raise ArgumentError(f"{one.folder} has features of {one.dimension} components, {first.folder} of {first.dimension}")
+            if one.dimension and not same(one.basis, first.basis):
+                raise ArgumentError(f"{one.folder} and {first.folder} have different bases")
+
+    def query(self, vector: Any, top_images: int = 20, positions: int = 16, *, candidates: int | None = None,
+              features: Callable[[str], Any] | None = None, exact: bool = False, device: Device | None = None) -> list[Found]:
+        """The images that answer a question best, and the squares of each. See `Index.query`."""
+        count = integer("top_images", top_images, 1)
+        places = integer("positions", positions, 1)
+        wanted = max(count, integer("candidates", candidates, 1)) if candidates is not None else max(4 * count, 100)
+        question = _unit(vector)
+        asked = [i for i, one in enumerate(self.indexes) if one.dimension]
+        if not asked:
+            raise ArgumentError(f"{self.indexes[0].folder}: no image of the index came with features")
+        first = self.indexes[asked[0]]
+        if len(question) != first.dimension:
+            raise ArgumentError(f"the question has {len(question)} components, the index {first.dimension}")
+        if features is None and first.basis is None:
+            raise ArgumentError(f"{first.folder}: the index keeps no cells: build it with a basis, or hand in features")
+        near = self._candidates(asked, question, wanted, exact)
+        rows = self._rows(near)
+        scores = _exact(rows, question, features, device) if features is not None else \
+            _embedded(rows, question, first.basis, device)
+        return _best(rows, scores, count, places)
+
+    def _candidates(self, asked: list[int], question: Array, wanted: int, exact: bool) -> list[Candidate]:
+        def scan(shard: int) -> list[Candidate]:
+            return nearest(self.indexes[shard].table("regions"), question, wanted, exact, shard)
+        if len(asked) == 1:
+            found = scan(asked[0])
+        else:
+            with ThreadPoolExecutor(min(len(asked), 16)) as pool:
+                found = [one for some in pool.map(scan, asked) for one in some]
+        # The best of all are among the best of each. Of equal ones the older comes first, as in a single index.
+        return sorted(found, key=lambda one: (-one.score, one.shard, one.id))[:wanted]
+
+    def _rows(self, near: list[Candidate]) -> list[dict[str, Any]]:
+        """The candidates' rows, in the order of the shards and numbers."""
+        rows: list[dict[str, Any]] = []
+        for shard in sorted({one.shard for one in near}):
+            index = self.indexes[shard]
+            words = ",".join(str(one.id) for one in near if one.shard == shard)
+            with told(index.folder):
+                table = index.table("images").to_table(
+                    columns=["id", "key", "path", "width", "height", "rows", "columns", "scale", "cells"], filter=f"id IN ({words})")
+            columns = {name: table.column(name) for name in table.column_names}
+            some = [{name: columns[name][i].as_py() for name in columns if name != "cells"} for i in range(table.num_rows)]
+            for i, row in enumerate(some):
+                cells = columns["cells"][i]
+                row["cells"] = cells.values.to_numpy(zero_copy_only=False) if cells.is_valid else None
+                row["index"] = index.folder
+            rows += sorted(some, key=lambda row: int(row["id"]))
+        seen: dict[str, str] = {}
+        for row in rows:
+            if row["key"] in seen:
+                raise ArgumentError(f"{seen[row['key']]} and {row['index']} have two images of one key: {row['key']!r}")
+            seen[row["key"]] = row["index"]
+        return rows
+
+    def info(self) -> list[dict[str, Any]]:
+        """What `Index.info` gives, of each."""
+        return [one.info() for one in self.indexes]
+
+    def __repr__(self) -> str:
+        return f"<texturevlm.index.Shards of {len(self.indexes)}>"
+
+
+def same(one: Basis | None, other: Basis | None) -> bool:
+    """Whether two bases have the same directions."""
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one.components, other.components)
+
+
+def _unit(vector: Any) -> Array:
+    array = values("a question", vector, (1,))
+    length = float(np.linalg.norm(array.astype(np.float64))) if array.size else 0.0
+    if not 0 < length < np.inf:
+        raise ArgumentError("the question has no values" if not array.size else "the question is a vector of length 0" if length == 0
+                            else "the question has values that are not finite")
+    return np.asarray(array / length, np.float32)
+
+
+# ---- Regions ----
+
+def nearest(regions: Any, question: Array, wanted: int, exact: bool, shard: int = 0) -> list[Candidate]:
+    """The `wanted` images whose best region has the largest product with the question: the mean cosine over it."""
+    if regions is None:
+        return []
+    with told("regions"):
+        total = regions.count_rows()
+        approximate = not exact and total >= APPROXIMATE_FROM and bool(regions.describe_indices())
+        rows = min(8 * wanted, total)
+        while True:
+            how: dict[str, Any] = {"column": "vector", "q": question, "k": rows, "metric": "dot"}
+            # A twentieth of the lists is looked into, and three times as many are compared by their own vectors.
+            how.update({"nprobes": max(20, _lists(regions) // 20), "refine_factor": 3} if approximate else {"use_index": False})
+            found = regions.to_table(columns=["image", "_distance"], nearest=how)
+            best: dict[int, float] = {}
+            for image, distance in zip(found.column("image").to_pylist(), found.column("_distance").to_pylist()):
+                best[image] = max(best.get(image, -np.inf), 1.0 - distance)
+            if len(best) >= wanted or rows >= total or (approximate and found.num_rows < rows):
+                order = sorted(best.items(), key=lambda one: (-one[1], one[0]))[:wanted]
+                return [Candidate(score, image, shard) for image, score in order]
+            rows = min(4 * rows, total)
+
+
+def _lists(regions: Any) -> int:
+    """How many lists the approximate index has."""
+    return int(regions.stats.index_stats("vector")["indices"][0]["num_partitions"])
+
+
+# ---- Cells ----
+
+def _embedded(rows: list[dict[str, Any]], question: Array, basis: Basis | None, device: Device | None) -> list[Array | None]:
+    """The products of the question with the cells, by their coordinates in the basis.
+
+    The stack gives cosines, so that a component more makes each cell's coordinates a vector of length 1: what of it lies outside
+    the basis, of which the question has none. The cells of all images are one grid, and are asked at once.
+    """
+    assert basis is not None
+    projected = basis.project(question[None])[0]
+    length = float(np.linalg.norm(projected))
+    blocks = []
+    for row in rows:
+        cells = row["cells"]
+        blocks.append(np.zeros((0, basis.k), np.float32) if cells is None else
+                      cells.astype(np.float32).reshape(-1, basis.k) * np.float32(row["scale"]))
+    cells = np.concatenate(blocks) if blocks else np.zeros((0, basis.k), np.float32)
+    if not len(cells) or length == 0:
+        return [np.zeros(len(block), np.float32) for block in blocks]
+    outside = np.sqrt(np.maximum(1.0 - (cells * cells).sum(1), 0.0))
+    wide = min(_WIDE, len(cells))
+    grid = np.zeros((-(-len(cells) // wide) * wide, basis.k + 1), np.float32)
+    grid[:len(cells), :-1], grid[:len(cells), -1] = cells, outside
+    grid[len(cells):, -1] = 1.0
+    cosines = _similarity(grid.reshape(-1, wide, basis.k + 1), np.append(projected, np.float32(0)), device)[:len(cells)]
+    inside = np.maximum(np.sqrt((cells * cells).sum(1)), 1.0)  # rounded coordinates may be longer than 1
+    return list(np.split(cosines * inside * np.float32(length), np.cumsum([len(block) for block in blocks])[:-1]))
+
+
+def _exact(rows: list[dict[str, Any]], question: Array, features: Callable[[str], Any], device: Device | None) -> list[Array | None]:
+    """The cosines of the question with the encoder's own vectors, which the application hands in again."""
+    if not callable(features):
+        raise ArgumentTypeError(f"features are {short(features)}, not a function of a key")
+    scores: list[Array | None] = []
+    for row in rows:
+        array = features(row["key"])
+        if array is None:
+            scores.append(None)
+            continue
+        array = values(f"{row['key']}: features", array, (3,))
+        if array.shape[2] != len(question) or 0 in array.shape:
+            raise ArgumentError(f"{row['key']}: features have the shape {array.shape}, the question {len(question)} components")
+        row["rows"], row["columns"] = array.shape[:2]
+        scores.append(_similarity(units(array).reshape(array.shape), question, device))
+    return scores
+
+
+def _similarity(grid: Array, question: Array, device: Device | None) -> Array:
+    """float32 [cells]: cosines by the stack, of a picture as small as the grid, since only the grid is asked."""
+    with Stack(np.zeros(grid.shape[:2], np.uint8), device=device, layout="r", format="f32") as stack:
+        stack.set_features(np.ascontiguousarray(grid, np.float32))
+        return stack.similarity(question).reshape(-1)
+
+
+def _best(rows: list[dict[str, Any]], scores: list[Array | None], count: int, places: int) -> list[Found]:
+    found = []
+    for row, cells in zip(rows, scores):
+        if cells is None or not len(cells):
+            continue
+        best = np.argsort(-cells, kind="stable")[:places]
+        found.append((float(cells[best].mean(dtype=np.float64)), row, best, cells[best]))
+    found.sort(key=lambda one: -one[0])  # stable: of equal ones the older comes first
+    return [Found(row["key"], row["path"], row["width"], row["height"], score, _squares(row, best), np.asarray(values_, np.float32),
+                  row["index"]) for score, row, best, values_ in found[:count]]
+
+
+def _squares(row: dict[str, Any], cells: Array) -> Array:
+    wide, high = row["width"] / row["columns"], row["height"] / row["rows"]
+    column, line = cells % row["columns"], cells // row["columns"]
+    return np.stack([(column + 0.5) * wide, (line + 0.5) * high, np.full(len(cells), wide), np.full(len(cells), high)],
+                    1).astype(np.float32)

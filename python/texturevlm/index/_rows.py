@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an index knows of an image: its row, and the rows of its regions, as Arrow tables."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+import pyarrow as pa
+
+from .._arguments import Array, short, values
+from .._basis import Basis
+from .._core import ArgumentError
+from .._device import Device
+from .._image import Image
+from .._stack import SCORED, Stack
+from ._sources import Loaded
+
+CELLS = ["half", "int8"]
+POSITIONS = ("position_x", "position_y", "position_size", "position_height", "position_level", "position_score")
+
+
+class Settings(NamedTuple):
+    """What all images of an index have in common."""
+
+    k: int = 273
+    strategy: str = "budget"
+    max_side: int = 1024
+    regions: int = 50
+    cells: str = "int8"
+
+
+class Row(NamedTuple):
+    """An image as the index keeps it; arrays as they are stored."""
+
+    key: str
+    path: Optional[str]
+    bytes: int
+    modified: int
+    hash: str
+    width: int
+    height: int
+    thumbnail: tuple[int, int]
+    positions: Array
+    """float32 [n, 6]: x, y, size, height, level, score, as of a Selection."""
+    vectors: Optional[Array] = None
+    """float16 [regions, D]: of each the mean of its cells' unit vectors."""
+    places: Optional[Array] = None
+    """float32 [regions, 3]: share of the image, and the centre, x and y in the image's pixels."""
+    grid: tuple[int, int] = (0, 0)
+    """Rows and columns of the features."""
+    cells: Optional[Array] = None
+    """float16 or int8 [rows * columns, k]: the cells' coordinates in the basis, times `scale`."""
+    scale: float = 1.0
+
+
+def describe(loaded: Loaded, settings: Settings, *, features: Any = None, basis: Basis | None = None,
+             device: Device | None = None) -> Row:
+    """The row of an image. `features`: the encoder's vectors [rows, columns, D] over the whole image; None: those of its source.
+
+    Errors: those of texturevlm.select; `ArgumentError` (features of another shape, or with values that are not finite; a basis of
+    another dimension). They begin with the image's key.
+    """
+    source = loaded.source
+    given = source.features if features is None else features
+    array = None
+    if given is not None:
+        array = values(f"{source.key}: features", given, (3,))
+        if 0 in array.shape or not np.isfinite(array).all():
+            raise ArgumentError(f"{source.key}: features have the shape {array.shape}" if 0 in array.shape else
+                                f"{source.key}: features have values that are not finite")
+        if basis is not None and array.shape[2] != basis.dimension:
+            raise ArgumentError(f"{source.key}: features have {array.shape[2]} components, the index' basis {basis.dimension}")
+    options: dict[str, Any] = {"max_side": settings.max_side} if settings.max_side else {}
+    with Stack(loaded.image, device=device, layout=SCORED, clusters=settings.regions, **options) as stack:
+        selection = stack.select(settings.k, strategy=settings.strategy)
+        labels = stack.labels() if array is not None else None
+    positions = np.stack([selection.xy[:, 0], selection.xy[:, 1], selection.size, selection.height, selection.level,
+                          selection.scores], 1)
+    row = Row(source.key, source.path, loaded.bytes, loaded.modified, loaded.hash, *_size(loaded.image), selection.thumbnail, positions)
+    if array is None or labels is None:
+        return row
+    vectors, places = regions(array, labels, _size(loaded.image), settings.regions)
+    row = row._replace(vectors=vectors.astype(np.float16), places=places, grid=(array.shape[0], array.shape[1]))
+    if basis is not None:
+        cells, scale = compressed(basis.project(units(array)), settings.cells)
+        row = row._replace(cells=cells, scale=scale)
+    return row
+
+
+def _size(image: Image) -> tuple[int, int]:
+    return image.width, image.height
+
+
+def units(features: Array) -> Array:
+    """float32 [rows * columns, D]: vectors of length 1; those of length 0 stay."""
+    flat = np.asarray(features, np.float32).reshape(-1, features.shape[-1])
+    return flat / np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-15)
+
+
+def regions(features: Array, labels: Array, size: tuple[int, int], most: int) -> tuple[Array, Array]:
+    """Of each region the mean of its cells' unit vectors, each counted by how many pixels of the region it has, float32 [n, D]; and
+    of each its share of the image and its centre [n, 3]. A mean's length, at most 1, says how much the cells are alike. The largest
+    `most` regions, by label."""
+    rows, columns = features.shape[:2]
+    height, width = labels.shape
+    y, x = np.arange(height), np.arange(width)
+    cell = (y * rows // height)[:, None] * columns + (x * columns // width)[None, :]
+    count = int(labels.max()) + 1
+    counts = np.bincount((labels.astype(np.int64) * (rows * columns) + cell).ravel(), minlength=count * rows * columns)
+    counts = counts.reshape(count, rows * columns).astype(np.float32)
+    total = counts.sum(1)
+    kept = np.sort(np.argsort(-total, kind="stable")[:min(most, int((total > 0).sum()))])
+    centres = [np.bincount(labels.ravel(), np.broadcast_to(at, labels.shape).ravel(), minlength=count)[kept] / total[kept]
+               for at in ((x[None, :] + 0.5) * size[0] / width, (y[:, None] + 0.5) * size[1] / height)]
+    places = np.stack([total[kept] / total.sum(), *centres], 1).astype(np.float32)
+    return (counts[kept] / total[kept, None]) @ units(features), places
+
+
+def compressed(coordinates: Array, kind: str) -> tuple[Array, float]:
+    """Coordinates in half, or as int8 and the number that each is to be multiplied with."""
+    if kind == "half":
+        return coordinates.astype(np.float16), 1.0
+    scale = float(max(np.abs(coordinates).max(initial=0.0), 1e-12)) / 127
+    return np.rint(coordinates / scale).astype(np.int8), scale
+
+
+# ---- As tables ----
+
+def image_schema(cells: str) -> Any:
+    """The columns of images.lance."""
+    floats = pa.list_(pa.float32())
+    return pa.schema([
+        ("id", pa.int64()), ("key", pa.string()), ("path", pa.string()), ("bytes", pa.int64()), ("modified", pa.int64()),
+        ("hash", pa.string()), ("width", pa.int32()), ("height", pa.int32()), ("thumbnail_columns", pa.int32()),
+        ("thumbnail_rows", pa.int32()), *((name, floats) for name in POSITIONS), ("rows", pa.int32()), ("columns", pa.int32()),
+        ("scale", pa.float32()), ("cells", pa.list_(pa.float16() if cells == "half" else pa.int8()))])
+
+
+def region_schema(dimension: int) -> Any:
+    """The columns of regions.lance."""
+    return pa.schema([("image", pa.int64()), ("region", pa.int16()), ("share", pa.float32()), ("x", pa.float32()),
+                      ("y", pa.float32()), ("vector", pa.list_(pa.float16(), dimension))])
+
+
+def image_table(rows: list[Row], first: int, cells: str) -> Any:
+    """Rows as Arrow, numbered from `first`."""
+    columns: dict[str, Any] = {
+        "id": [first + i for i in range(len(rows))],
+        **{name: [getattr(row, name) for row in rows] for name in ("key", "path", "bytes", "modified", "hash", "width", "height")},
+        "thumbnail_columns": [row.thumbnail[0] for row in rows], "thumbnail_rows": [row.thumbnail[1] for row in rows],
+        **{name: [row.positions[:, i] for row in rows] for i, name in enumerate(POSITIONS)},
+        "rows": [row.grid[0] for row in rows], "columns": [row.grid[1] for row in rows], "scale": [row.scale for row in rows],
+        "cells": [None if row.cells is None else row.cells.reshape(-1) for row in rows]}
+    schema = image_schema(cells)
+    try:
+        return pa.table([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
+    except UnicodeEncodeError as error:
+        raise ArgumentError(f"a key is {short(error.object)}, which is no text") from None
+
+
+def region_table(rows: list[Row], first: int, dimension: int) -> Any:
+    """The regions of rows as Arrow; None where there are none."""
+    kept = [(first + i, row.vectors, row.places) for i, row in enumerate(rows) if row.vectors is not None and row.places is not None]
+    if not kept:
+        return None
+    vectors, places = (np.concatenate([one[column] for one in kept]) for column in (1, 2))
+    return pa.table([
+        pa.array(np.concatenate([np.full(len(some), number) for number, some, _ in kept]), pa.int64()),
+        pa.array(np.concatenate([np.arange(len(some)) for _, some, _ in kept]), pa.int16()),
+        *(pa.array(places[:, i], pa.float32()) for i in range(3)),
+        pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1), pa.float16()), dimension)], schema=region_schema(dimension))

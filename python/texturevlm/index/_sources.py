@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where images come from: files, folders of them, tars in WebDataset layout, and what a program hands in."""
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tarfile
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from .._arguments import file_name, short
+from .._core import ArgumentError, ArgumentTypeError, Error, FileError, MissingFileError
+from .._image import Image, image_of
+
+SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", ".webp", ".avif", ".heic")
+
+
+class Source(NamedTuple):
+    """An image to be indexed.
+
+    `key` is its name in the index. The image is a file (`path`), a file's bytes (`data`), or an `image` in any form that
+    texturevlm.select takes. `features`: the encoder's vectors of it, [rows, columns, D], over the whole image, or None.
+    """
+
+    key: str
+    path: Optional[str] = None
+    data: Optional[bytes] = None
+    image: Any = None
+    features: Any = None
+
+
+class Loaded(NamedTuple):
+    """An image that was read: its pixels, and what identifies them."""
+
+    source: Source
+    image: Image
+    bytes: int
+    modified: int
+    hash: str
+
+
+def sources(inputs: Iterable[Any]) -> Iterator[Source]:
+    """The images that paths stand for, in a fixed order: a file is itself, a folder all pictures in and under it by name, a .tar all
+    pictures in it. A `Source` is passed on. Errors: `FileError` (no such file), `ArgumentError` (a tar that is cut)."""
+    if isinstance(inputs, (str, bytes, os.PathLike, Source)):
+        inputs = [inputs]
+    if not isinstance(inputs, Iterable):
+        raise ArgumentTypeError(f"images are {short(inputs)}, not a list of paths")
+    for one in inputs:
+        if isinstance(one, Source):
+            if not isinstance(one.key, str) or not one.key:
+                raise ArgumentTypeError(f"a key is {short(one.key)}, not a name")
+            yield one
+            continue
+        path = file_name("an image's path", one)
+        if os.path.isdir(path):
+            for folder, folders, names in os.walk(path):
+                folders.sort()
+                yield from (Source(os.path.join(folder, name), os.path.join(folder, name)) for name in sorted(names)
+                            if name.lower().endswith(SUFFIXES))
+        elif path.lower().endswith((".tar", ".tar.gz", ".tgz")):
+            yield from _members(path)
+        else:
+            yield Source(path, path)
+
+
+def _members(path: str) -> Iterator[Source]:
+    """Pictures of a tar; a member STEM.npy behind STEM.jpg, as WebDataset lays samples, has its features."""
+    picture: Source | None = None  # waits for its features
+    try:
+        with tarfile.open(path) as tar:
+            for member in tar:
+                stem, suffix = os.path.splitext(member.name)
+                file = tar.extractfile(member) if member.isfile() else None
+                if file is None or suffix.lower() not in (*SUFFIXES, ".npy"):
+                    continue
+                data = file.read()
+                if suffix.lower() == ".npy":
+                    if picture is not None and os.path.splitext(picture.key)[0] == f"{path}/{stem}":
+                        picture = picture._replace(features=vectors_of(io.BytesIO(data), f"{path}/{member.name}"))
+                    continue
+                if picture is not None:
+                    yield picture
+                picture = Source(f"{path}/{member.name}", data=data)
+        if picture is not None:
+            yield picture
+            picture = None
+        _check_end(path)
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: there is no such file") from None
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        if picture is not None:
+            yield picture
+        raise ArgumentError(f"{path}: no tar, or one that is cut: {short(str(error))}") from None
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or short(str(error))}") from None
+
+
+def _check_end(path: str) -> None:
+    """A tar that is cut between two members shows it by its end alone, which is two blocks of zeros."""
+    if path.lower().endswith(".tar"):
+        with open(path, "rb") as file:
+            file.seek(-min(1024, os.path.getsize(path)), os.SEEK_END)
+            if file.read().strip(b"\0"):
+                raise ArgumentError(f"{path}: the tar is cut: it has no end")
+
+
+def vectors_of(file: Any, name: str) -> Any:
+    """An array of an .npy file. Errors: `ArgumentError` (none, or one of objects)."""
+    try:
+        array = np.load(file, allow_pickle=False)
+    except FileNotFoundError:
+        raise MissingFileError(f"{name}: there is no such file") from None
+    except OSError as error:
+        raise FileError(f"{name}: {error.strerror or short(str(error))}") from None
+    except Exception as error:
+        raise ArgumentError(f"{name}: no .npy of numbers: {short(str(error))}") from None
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise ArgumentError(f"{name}: an .npz, not an .npy")
+    return array
+
+
+def stamp(source: Source) -> tuple[int, int]:
+    """A file's bytes and time of change in ns, by which it is known without being read; (-1, 0) of all else."""
+    if source.path is None or source.data is not None or source.image is not None:
+        return -1, 0
+    try:
+        status = os.stat(source.path)
+    except OSError as error:
+        kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
+        raise kind(f"{source.path}: {error.strerror}") from None
+    return status.st_size, status.st_mtime_ns
+
+
+def load(source: Source) -> Loaded:
+    """Reads and decodes. The hash is the SHA-256 of the file's bytes, of an array of its pixels with their shape and type."""
+    if source.image is not None:
+        image = image_of(source.image)
+        array = image.array if image.array is not None else np.zeros(0, np.uint8)
+        told = repr((array.shape, array.dtype.name)).encode() + np.ascontiguousarray(array).tobytes()
+        return Loaded(source, image, array.nbytes, 0, hashlib.sha256(told).hexdigest())
+    if source.data is not None:
+        return Loaded(source, decode(source.data, source.key), len(source.data), 0, hashlib.sha256(source.data).hexdigest())
+    if source.path is None:
+        raise ArgumentError(f"{source.key}: neither a path, nor bytes, nor an image")
+    size, modified = stamp(source)
+    try:
+        with open(source.path, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+    except OSError as error:
+        raise FileError(f"{source.path}: {error.strerror}") from None
+    return Loaded(source, image_of(source.path), size, modified, digest)
+
+
+def decode(data: bytes, name: str) -> Image:
+    """An image from a file's bytes: a file in memory lets the library read them as it reads any other."""
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise ArgumentTypeError(f"{name}: {short(data)} are no bytes")
+    handle = os.memfd_create("image")
+    try:
+        with os.fdopen(handle, "wb", closefd=False) as file:
+            file.write(data)
+        path = f"/proc/self/fd/{handle}"
+        try:
+            return image_of(path)
+        except Error as error:
+            error.args = (str(error).replace(path, name),)
+            raise
+    finally:
+        os.close(handle)
