@@ -122,15 +122,16 @@ def test_the_largest_regions_are_kept():
     features = np.random.default_rng(1).normal(size=(2, 3, 4)).astype(np.float32)
     labels = np.zeros((8, 12), np.int32)
     labels[:, 5:] = 7
-    found, places = _rows.regions(features, labels, (24, 16), 50)
+    found, places, _ = _rows.regions(features, labels, (24, 16), 50)
     cells = features.reshape(-1, 4) / np.linalg.norm(features.reshape(-1, 4), axis=1, keepdims=True)
     y, x = np.mgrid[0:8, 0:12]
     cell = (y // 4) * 3 + x // 4
     for i, label in enumerate((0, 7)):
         np.testing.assert_allclose(found[i], cells[cell[labels == label]].mean(0), atol=1e-6)
         np.testing.assert_allclose(places[i], [(labels == label).mean(), 2 * (x[labels == label] + .5).mean(), 8], atol=1e-5)
-    found, places = _rows.regions(features, labels, (24, 16), 1)
+    found, places, cell_regions = _rows.regions(features, labels, (24, 16), 1)
     assert len(found) == 1 and places[0, 0] > 0.5
+    np.testing.assert_array_equal(cell_regions, [_rows.NO_REGION, 0, 0] * 2)
 
 
 @pytest.mark.parametrize("kind", ["half", "int8"])
@@ -171,15 +172,30 @@ def test_exact_answers_are_those_of_a_scan_of_everything(archive, drawn, top, pl
         np.testing.assert_allclose(one.squares[0], [(column + .5) * 16, (row + .5) * 16, 16, 16])
 
 
-def test_answers_by_the_basis_are_its_products(archive, drawn):
-    question = BASIS.project((QUESTION / np.linalg.norm(QUESTION)).astype(np.float32)[None])[0]
-    rows = archive.table("images").to_table().to_pylist()
-    wanted = {row["key"]: np.sort((np.array(row["cells"], np.float32).reshape(-1, 8) @ question))[::-1][:4] for row in rows}
+def test_answers_are_the_basis_products_and_what_regions_say_of_the_rest(archive, drawn):
+    question = (QUESTION / np.linalg.norm(QUESTION)).astype(np.float32)
+    inside = BASIS.components.T @ BASIS.components  # of a vector, the part in the basis
+    regions = {(row["image"], row["region"]): np.array(row["vector"], np.float32) for row in archive.table("regions").to_table().to_pylist()}
+    wanted = {}
+    for row in archive.table("images").to_table().to_pylist():
+        cells = np.array(row["cells"], np.float32).reshape(-1, 8) @ BASIS.components
+        means = np.stack([regions[row["id"], region] for region in row["cell_regions"]])
+        wanted[row["key"]] = np.sort(cells @ question + (means - means @ inside) @ question)[::-1][:4]
     keys = sorted(wanted, key=lambda key: -wanted[key].mean())
     found = archive.query(QUESTION, 5, 4)
     assert [one.key for one in found] == keys[:5]
     for one in found:
         np.testing.assert_allclose(one.scores, wanted[one.key], atol=1e-5)
+
+
+def test_the_region_of_a_cell_has_most_of_it(archive, drawn):
+    with tv.Stack(drawn[1].image, layout="edges,saliency,eccentricity,entropy", clusters=50, max_side=1024) as stack:
+        labels = stack.labels()
+    cells = archive.table("images").to_table().to_pylist()[1]["cell_regions"]
+    for number, region in enumerate(cells):
+        row, column = divmod(number, COLUMNS)
+        counts = np.bincount(labels[16 * row:16 * row + 16, 16 * column:16 * column + 16].ravel(), minlength=50)
+        assert counts[np.unique(labels)[region]] == counts.max()
 
 
 def test_a_basis_of_all_directions_answers_exactly(tmp_path, drawn):

@@ -15,8 +15,8 @@ from .._device import Device
 from .._names import STRATEGIES
 from ._build import FLUSH, Builder
 from ._query import Found, Shards, same as _same
-from ._rows import CELLS, POSITIONS, Settings
-from ._store import APPROXIMATE_FROM, TABLES, Store, told
+from ._rows import CELLS, NO_REGION, POSITIONS, Settings
+from ._store import APPROXIMATE_FROM, TABLES, Store, has_index, told
 
 
 class Index:
@@ -45,7 +45,7 @@ class Index:
             folder: one that is not there, or is empty.
             k, strategy: how many positions of each image are kept, and how they are chosen (see texturevlm.select).
             max_side: how long the sides of an image may be while it is worked on; 0: its own size.
-            regions: of how many regions of an image with features the mean vectors are kept, 1 .. 1000.
+            regions: of how many regions of an image with features the mean vectors are kept, 1 .. 255.
             basis: a `Basis`, or its file, that is not centred: of an image with features each cell's coordinates in it are kept, as
                 `cells` says: ``"int8"`` or ``"half"``. None: no cells are kept, and questions are answered with features only.
         """
@@ -53,7 +53,7 @@ class Index:
             raise AssertionError
         taken = _basis(basis)
         settings = Settings(integer("k", k, 1, 1_000_000), strategy, integer("max_side", max_side, 0, 1 << 20),
-                            integer("regions", regions, 1, 1000), cells)
+                            integer("regions", regions, 1, NO_REGION), cells)
         Store.create(folder, settings, taken)
         return cls(folder)
 
@@ -120,7 +120,7 @@ class Index:
         regions, images = self.table("regions"), len(self)
         with told(self.folder):
             count = regions.count_rows() if regions is not None else 0
-            indexed = regions is not None and bool(regions.describe_indices()) and count >= APPROXIMATE_FROM
+            indexed = regions is not None and has_index(regions) and count >= APPROXIMATE_FROM
             files = sum(len(table.get_fragments()) for table in (self.table("images"), regions) if table is not None)
             size = sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(self.folder) for name in names)
         settings = self.settings
@@ -188,7 +188,7 @@ class Index:
         images, regions = self.table("images"), self.table("regions")
         if images is not None and len(images.get_fragments()) > 64:
             return True
-        return regions is not None and regions.count_rows() >= APPROXIMATE_FROM and not regions.describe_indices()
+        return regions is not None and regions.count_rows() >= APPROXIMATE_FROM and not has_index(regions)
 
     def delete(self, keys: Sequence[str]) -> int:
         """Deletes images, and gives how many. Errors: `ArgumentError` (it has no image of a key; then nothing is deleted)."""
@@ -233,8 +233,8 @@ class Index:
             for found in archive.query(text_vector): print(found.key, found.score, found.squares[0])
 
         First the regions: `candidates` images whose best region has the largest mean cosine with the question, by Lance's index, or
-        by a scan of all regions where they are fewer than 100,000. Then the cells of these images, by their coordinates in the
-        basis: an image's score is the mean of its best `positions` cells.
+        by a scan of all regions where they are fewer than 100,000. Then the cells of these images: what of a cosine lies in the basis is
+        the cell's own, and what lies outside is its region's. An image's score is the mean of its best `positions` cells.
 
         Parameters:
             vector: [D], of the encoder's text side, of any length but 0.

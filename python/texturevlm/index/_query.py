@@ -14,8 +14,8 @@ from .._basis import Basis
 from .._core import ArgumentError, ArgumentTypeError
 from .._device import Device
 from .._stack import Stack
-from ._rows import units
-from ._store import APPROXIMATE_FROM, told
+from ._rows import NO_REGION, units
+from ._store import APPROXIMATE_FROM, has_index, told
 
 if TYPE_CHECKING:
     from ._index import Index
@@ -96,8 +96,11 @@ class Shards:
             raise ArgumentError(f"{first.folder}: the index keeps no cells: build it with a basis, or hand in features")
         near = self._candidates(asked, question, wanted, exact)
         rows = self._rows(near)
-        scores = _exact(rows, question, features, device) if features is not None else \
-            _embedded(rows, question, first.basis, device)
+        if features is not None:
+            scores = _exact(rows, question, features, device)
+        else:
+            assert first.basis is not None
+            scores = _embedded(rows, question, first.basis, self._outside(rows, question, first.basis), device)
         return _best(rows, scores, count, places)
 
     def _candidates(self, asked: list[int], question: Array, wanted: int, exact: bool) -> list[Candidate]:
@@ -119,13 +122,13 @@ class Shards:
             words = ",".join(str(one.id) for one in near if one.shard == shard)
             with told(index.folder):
                 table = index.table("images").to_table(
-                    columns=["id", "key", "path", "width", "height", "rows", "columns", "scale", "cells"], filter=f"id IN ({words})")
+                    columns=["id", "key", "path", "width", "height", "rows", "columns", "scale", "cells", "cell_regions"], filter=f"id IN ({words})")
             columns = {name: table.column(name) for name in table.column_names}
-            some = [{name: columns[name][i].as_py() for name in columns if name != "cells"} for i in range(table.num_rows)]
+            some = [{name: columns[name][i].as_py() for name in columns if not name.startswith("cell")} for i in range(table.num_rows)]
             for i, row in enumerate(some):
-                cells = columns["cells"][i]
-                row["cells"] = cells.values.to_numpy(zero_copy_only=False) if cells.is_valid else None
-                row["index"] = index.folder
+                for name in ("cells", "cell_regions"):
+                    row[name] = columns[name][i].values.to_numpy(zero_copy_only=False) if columns[name][i].is_valid else None
+                row["index"], row["shard"] = index.folder, shard
             rows += sorted(some, key=lambda row: int(row["id"]))
         seen: dict[str, str] = {}
         for row in rows:
@@ -133,6 +136,22 @@ class Shards:
                 raise ArgumentError(f"{seen[row['key']]} and {row['index']} have two images of one key: {row['key']!r}")
             seen[row["key"]] = row["index"]
         return rows
+
+    def _outside(self, rows: list[dict[str, Any]], question: Array, basis: Basis) -> list[Array]:
+        """Of each cell of the candidates the product of the question with what of its region's mean lies outside the basis."""
+        projected = basis.project(question[None])[0]
+        products: dict[tuple[int, int], Array] = {}
+        for shard in sorted({row["shard"] for row in rows}):
+            words = ",".join(str(row["id"]) for row in rows if row["shard"] == shard)
+            with told(self.indexes[shard].folder):
+                table = self.indexes[shard].table("regions").to_table(columns=["image", "region", "vector"], filter=f"image IN ({words})")
+            vectors = table.column("vector").combine_chunks().values.to_numpy(zero_copy_only=False).astype(np.float32)
+            vectors = vectors.reshape(-1, len(question))
+            outside = vectors @ question - basis.project(vectors) @ projected
+            for image, region, value in zip(table.column("image").to_pylist(), table.column("region").to_pylist(), outside):
+                products.setdefault((shard, image), np.zeros(NO_REGION + 1, np.float32))[region] = value
+        return [np.zeros(0, np.float32) if row["cell_regions"] is None else products[row["shard"], row["id"]][row["cell_regions"]]
+                for row in rows]
 
     def info(self) -> list[dict[str, Any]]:
         """What `Index.info` gives, of each."""
@@ -166,7 +185,7 @@ def nearest(regions: Any, question: Array, wanted: int, exact: bool, shard: int 
         return []
     with told("regions"):
         total = regions.count_rows()
-        approximate = not exact and total >= APPROXIMATE_FROM and bool(regions.describe_indices())
+        approximate = not exact and total >= APPROXIMATE_FROM and has_index(regions)
         rows = min(8 * wanted, total)
         while True:
             how: dict[str, Any] = {"column": "vector", "q": question, "k": rows, "metric": "dot"}
@@ -189,31 +208,28 @@ def _lists(regions: Any) -> int:
 
 # ---- Cells ----
 
-def _embedded(rows: list[dict[str, Any]], question: Array, basis: Basis | None, device: Device | None) -> list[Array | None]:
-    """The products of the question with the cells, by their coordinates in the basis.
+def _embedded(rows: list[dict[str, Any]], question: Array, basis: Basis, outside: list[Array], device: Device | None) -> list[Array | None]:
+    """About the cosines of the question with the cells: the product of their coordinates in the basis, and `outside`, what of it
+    their regions say of the rest.
 
-    The stack gives cosines, so that a component more makes each cell's coordinates a vector of length 1: what of it lies outside
-    the basis, of which the question has none. The cells of all images are one grid, and are asked at once.
+    The stack gives cosines, so that a component more makes vectors of one length of what is kept of the cells, and the question has
+    none of it. The cells of all images are one grid, and are asked at once.
     """
-    assert basis is not None
-    projected = basis.project(question[None])[0]
-    length = float(np.linalg.norm(projected))
-    blocks = []
-    for row in rows:
-        cells = row["cells"]
-        blocks.append(np.zeros((0, basis.k), np.float32) if cells is None else
-                      cells.astype(np.float32).reshape(-1, basis.k) * np.float32(row["scale"]))
-    cells = np.concatenate(blocks) if blocks else np.zeros((0, basis.k), np.float32)
-    if not len(cells) or length == 0:
-        return [np.zeros(len(block), np.float32) for block in blocks]
-    outside = np.sqrt(np.maximum(1.0 - (cells * cells).sum(1), 0.0))
-    wide = min(_WIDE, len(cells))
-    grid = np.zeros((-(-len(cells) // wide) * wide, basis.k + 1), np.float32)
-    grid[:len(cells), :-1], grid[:len(cells), -1] = cells, outside
-    grid[len(cells):, -1] = 1.0
-    cosines = _similarity(grid.reshape(-1, wide, basis.k + 1), np.append(projected, np.float32(0)), device)[:len(cells)]
-    inside = np.maximum(np.sqrt((cells * cells).sum(1)), 1.0)  # rounded coordinates may be longer than 1
-    return list(np.split(cosines * inside * np.float32(length), np.cumsum([len(block) for block in blocks])[:-1]))
+    sizes = [len(some) for some in outside]
+    total = sum(sizes)
+    if not total:
+        return [np.zeros(0, np.float32) for _ in rows]
+    wide = min(_WIDE, total)
+    grid = np.zeros((-(-total // wide) * wide, basis.k + 2), np.float32)
+    grid[:total, :basis.k] = np.concatenate([row["cells"].astype(np.float32).reshape(-1, basis.k) * np.float32(row["scale"])
+                                             for row, size in zip(rows, sizes) if size])
+    grid[:total, basis.k] = np.concatenate(outside)
+    reach = np.float32(2)  # above the length of a cell's coordinates and of what lies outside, each at most 1 but for rounding
+    grid /= reach
+    grid[:, -1] = np.sqrt(1 - (grid * grid).sum(1))
+    asked = np.concatenate([basis.project(question[None])[0], [1, 0]]).astype(np.float32)
+    cosines = _similarity(grid.reshape(-1, wide, basis.k + 2), asked, device)[:total]
+    return list(np.split(cosines * (reach * np.float32(np.linalg.norm(asked))), np.cumsum(sizes)[:-1]))
 
 
 def _exact(rows: list[dict[str, Any]], question: Array, features: Callable[[str], Any], device: Device | None) -> list[Array | None]:

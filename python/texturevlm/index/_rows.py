@@ -16,6 +16,7 @@ from .._stack import SCORED, Stack
 from ._sources import Loaded
 
 CELLS = ["half", "int8"]
+NO_REGION = 255
 POSITIONS = ("position_x", "position_y", "position_size", "position_height", "position_level", "position_score")
 
 
@@ -51,6 +52,8 @@ class Row(NamedTuple):
     cells: Optional[Array] = None
     """float16 or int8 [rows * columns, k]: the cells' coordinates in the basis, times `scale`."""
     scale: float = 1.0
+    cell_regions: Optional[Array] = None
+    """uint8 [rows * columns]: the region that has most of each cell; NO_REGION where it was left out."""
 
 
 def describe(loaded: Loaded, settings: Settings, *, features: Any = None, basis: Basis | None = None,
@@ -79,11 +82,11 @@ def describe(loaded: Loaded, settings: Settings, *, features: Any = None, basis:
     row = Row(source.key, source.path, loaded.bytes, loaded.modified, loaded.hash, *_size(loaded.image), selection.thumbnail, positions)
     if array is None or labels is None:
         return row
-    vectors, places = regions(array, labels, _size(loaded.image), settings.regions)
+    vectors, places, cell_regions = regions(array, labels, _size(loaded.image), settings.regions)
     row = row._replace(vectors=vectors.astype(np.float16), places=places, grid=(array.shape[0], array.shape[1]))
     if basis is not None:
         cells, scale = compressed(basis.project(units(array)), settings.cells)
-        row = row._replace(cells=cells, scale=scale)
+        row = row._replace(cells=cells, scale=scale, cell_regions=cell_regions)
     return row
 
 
@@ -97,7 +100,7 @@ def units(features: Array) -> Array:
     return flat / np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-15)
 
 
-def regions(features: Array, labels: Array, size: tuple[int, int], most: int) -> tuple[Array, Array]:
+def regions(features: Array, labels: Array, size: tuple[int, int], most: int) -> tuple[Array, Array, Array]:
     """Of each region the mean of its cells' unit vectors, each counted by how many pixels of the region it has, float32 [n, D]; and
     of each its share of the image and its centre [n, 3]. A mean's length, at most 1, says how much the cells are alike. The largest
     `most` regions, by label."""
@@ -113,7 +116,8 @@ def regions(features: Array, labels: Array, size: tuple[int, int], most: int) ->
     centres = [np.bincount(labels.ravel(), np.broadcast_to(at, labels.shape).ravel(), minlength=count)[kept] / total[kept]
                for at in ((x[None, :] + 0.5) * size[0] / width, (y[:, None] + 0.5) * size[1] / height)]
     places = np.stack([total[kept] / total.sum(), *centres], 1).astype(np.float32)
-    return (counts[kept] / total[kept, None]) @ units(features), places
+    cell_regions = np.where(counts[kept].max(0) > 0, counts[kept].argmax(0), NO_REGION).astype(np.uint8)
+    return (counts[kept] / total[kept, None]) @ units(features), places, cell_regions
 
 
 def compressed(coordinates: Array, kind: str) -> tuple[Array, float]:
@@ -133,7 +137,7 @@ def image_schema(cells: str) -> Any:
         ("id", pa.int64()), ("key", pa.string()), ("path", pa.string()), ("bytes", pa.int64()), ("modified", pa.int64()),
         ("hash", pa.string()), ("width", pa.int32()), ("height", pa.int32()), ("thumbnail_columns", pa.int32()),
         ("thumbnail_rows", pa.int32()), *((name, floats) for name in POSITIONS), ("rows", pa.int32()), ("columns", pa.int32()),
-        ("scale", pa.float32()), ("cells", pa.list_(pa.float16() if cells == "half" else pa.int8()))])
+        ("scale", pa.float32()), ("cells", pa.list_(pa.float16() if cells == "half" else pa.int8())), ("cell_regions", pa.list_(pa.uint8()))])
 
 
 def region_schema(dimension: int) -> Any:
@@ -150,7 +154,8 @@ def image_table(rows: list[Row], first: int, cells: str) -> Any:
         "thumbnail_columns": [row.thumbnail[0] for row in rows], "thumbnail_rows": [row.thumbnail[1] for row in rows],
         **{name: [row.positions[:, i] for row in rows] for i, name in enumerate(POSITIONS)},
         "rows": [row.grid[0] for row in rows], "columns": [row.grid[1] for row in rows], "scale": [row.scale for row in rows],
-        "cells": [None if row.cells is None else row.cells.reshape(-1) for row in rows]}
+        "cells": [None if row.cells is None else row.cells.reshape(-1) for row in rows],
+        "cell_regions": [row.cell_regions for row in rows]}
     schema = image_schema(cells)
     try:
         return pa.table([pa.array(columns[field.name], field.type) for field in schema], schema=schema)

@@ -200,8 +200,7 @@ class Store:
                     continue
                 dataset = lance.dataset(self._uri(table))
                 dataset.optimize.compact_files(materialize_deletions_threshold=0.0, num_threads=os.cpu_count())
-                if table == "regions":
-                    _index_vectors(lance.dataset(self._uri(table)), approximate_from)
+                _index(lance.dataset(self._uri(table)), table, approximate_from)
                 self.versions[table] = lance.dataset(self._uri(table)).version
             self._publish()
             for table in TABLES:
@@ -209,21 +208,29 @@ class Store:
                     self._clean(table)
 
 
-def _index_vectors(dataset: Any, approximate_from: int) -> None:
-    """Makes the approximate index of regions where they are many, and takes in those that are new; drops one of few."""
+def has_index(regions: Any) -> bool:
+    """Whether Lance has an approximate index of the regions' vectors."""
+    return any(index.name == "vector" for index in regions.describe_indices())
+
+
+def _index(dataset: Any, table: str, approximate_from: int) -> None:
+    """Makes Lance's indexes where a table is large, and takes in what is new; drops those of one that has become small."""
     rows, named = dataset.count_rows(), [index.name for index in dataset.describe_indices()]
-    if rows < max(approximate_from, 256):
+    least = max(approximate_from, 256)
+    if rows < (least if table == "regions" else least // 50):  # as many images as have so many regions
         for name in named:
             dataset.drop_index(name)
-        return
-    if named:
+    elif named:
         dataset.optimize.optimize_indices()
-        return
-    dimension = dataset.schema.field("vector").type.list_size
-    # Residuals in codes of a byte for each eight components; the best are compared again by their own vectors (refine_factor).
-    parts = next(dimension // size for size in (8, 4, 2, 1) if dimension % size == 0)
-    dataset.create_index("vector", "IVF_PQ", name="vector", metric="dot", num_sub_vectors=parts,
-                         num_partitions=max(1, min(4096, int(rows ** 0.5) // 2)))
+    elif table == "images":
+        dataset.create_scalar_index("id", "BTREE", name="id")
+    else:
+        dataset.create_scalar_index("image", "BTREE", name="image")
+        dimension = dataset.schema.field("vector").type.list_size
+        # A code of a byte for each eight components; the best are compared again by their own vectors (refine_factor).
+        parts = next(dimension // size for size in (8, 4, 2, 1) if dimension % size == 0)
+        dataset.create_index("vector", "IVF_PQ", name="vector", metric="dot", num_sub_vectors=parts,
+                             num_partitions=max(1, min(4096, int(rows ** 0.5) // 2)))
 
 
 def _remove(folder: str) -> None:
