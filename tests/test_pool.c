@@ -222,6 +222,26 @@ static void test_at_the_same_time(void **state) {
     tvlm_pool_destroy(&pool);
 }
 
+/* What is over is delivered without anything to submit; what is not is not awaited, nor what stands behind it. */
+static void test_deliver(void **state) {
+    (void)state;
+    tvlm_pool *pool = pool_of((struct tvlm_pool_params){.devices = "reference,reference"}, false);
+    start();
+    assert_int_equal(tvlm_pool_deliver(pool), TVLM_OK);
+    all.jobs[1].waits = true;
+    for (int i = 0; i < 3; ++i) assert_int_equal(submit(pool, i), TVLM_OK);
+    await_gate(1);
+    while (atomic_load(&all.jobs[0].dones) == 0) assert_int_equal(tvlm_pool_deliver(pool), TVLM_OK);
+    while (atomic_load(&all.jobs[2].runs) == 0) pause_for(1000000);
+    assert_int_equal(tvlm_pool_deliver(pool), TVLM_OK);
+    assert_int_equal(atomic_load(&all.jobs[1].dones) + atomic_load(&all.jobs[2].dones), 0);
+    open_gate();
+    while (atomic_load(&all.jobs[2].dones) == 0) assert_int_equal(tvlm_pool_deliver(pool), TVLM_OK);
+    check_order(3);
+    assert_int_equal(tvlm_pool_deliver(NULL), TVLM_ERROR_ARGUMENT);
+    tvlm_pool_destroy(&pool);
+}
+
 /* A job is begun ahead where enough wait, before the one that runs is over; what it says then is forgotten. */
 static void test_ahead(void **state) {
     (void)state;
@@ -528,13 +548,14 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),       cmocka_unit_test(test_at_the_same_time),
-        cmocka_unit_test(test_ahead),       cmocka_unit_test(test_two_submit),
-        cmocka_unit_test(test_failing),     cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_lost),        cmocka_unit_test(test_all_lost),
-        cmocka_unit_test(test_replaced),    cmocka_unit_test(test_without_end),
-        cmocka_unit_test(test_cancel),      cmocka_unit_test(test_destroy_early),
-        cmocka_unit_test(test_from_within), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_order),         cmocka_unit_test(test_at_the_same_time),
+        cmocka_unit_test(test_deliver),       cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_two_submit),    cmocka_unit_test(test_failing),
+        cmocka_unit_test(test_stop),          cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_all_lost),      cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_without_end),   cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_destroy_early), cmocka_unit_test(test_from_within),
+        cmocka_unit_test(test_refusals),
     };
     setenv("OCL_ICD_VENDORS", "/nonexistent",
            1); /* where another device is looked for, there is the reference */

@@ -27,8 +27,9 @@
  * *Order and threads.* Jobs begin in the order in which they were submitted. `run` and `ahead` are called in
  * threads of the pool, those of different jobs at the same time. `done` is called exactly once for each job
  * that tvlm_pool_submit took, in the order in which they were submitted, one at a time, and never in a thread
- * of the pool: in the thread that is in tvlm_pool_submit, tvlm_pool_finish or tvlm_pool_destroy. So a program
- * of one thread needs no lock for what `done` writes. Several threads may submit to one pool and finish it.
+ * of the pool: in the thread that is in tvlm_pool_submit, tvlm_pool_deliver, tvlm_pool_finish or
+ * tvlm_pool_destroy. So a program of one thread needs no lock for what `done` writes. Several threads may submit
+ * to one pool and finish it.
  * Neither `run`, `ahead` nor `done` may call the functions of their pool; those that do get ARGUMENT.
  *
  * *Memory.* A pool holds at most `capacity` jobs whose `done` was not called yet. tvlm_pool_submit waits for
@@ -41,9 +42,10 @@
  * *A lost device.* A job whose device is lost (its `run` gives TVLM_ERROR_LOST) is not over: it runs again,
  * from its beginning, on another device of the pool, before the jobs behind it. So `run` must not depend on
  * what an earlier run of the same job has left, and `done` is called once all the same. The lost device is
- * closed, and a warning says so. When all devices are lost and tvlm_device_params.fallback is set, the pool
- * goes on with the one that tvlm_device_open_another finds, the reference in the end. Else the jobs that are
- * left end with LOST, and tvlm_pool_submit gives LOST from then on.
+ * closed, and a warning says so, unless it was the only one, of which the results say it. When all devices are
+ * lost and tvlm_device_params.fallback is set, the pool goes on with the one that tvlm_device_open_another finds,
+ * and that warns, the reference in the end. Else the jobs that are left end with LOST, and tvlm_pool_submit gives
+ * LOST from then on.
  *
  * *The same as one device.* Which device works on a job makes no difference to its results, where the devices
  * are of one kind. Devices of different makers round differently in the last places, and GPUs keep texels as
@@ -147,6 +149,12 @@ TVLM_API tvlm_status tvlm_pool_create(const struct tvlm_pool_params *params, tvl
  * `stop` was asked for). `done` is not called for a job that was not taken.
  */
 TVLM_API tvlm_status tvlm_pool_submit(tvlm_pool *pool, const struct tvlm_job *job);
+
+/*
+ * Calls `done` of the jobs that are over, in order, as far as they are, and waits for none: for a program that has
+ * nothing to submit at the moment, and that somebody waits for. Errors: ARGUMENT (called by a job).
+ */
+TVLM_API tvlm_status tvlm_pool_deliver(tvlm_pool *pool);
 
 /*
  * Waits until all jobs are over, and calls their `done`. Its value is the status of the first one, in the order

@@ -114,6 +114,15 @@ tvlm_status tvlm_pool_submit(tvlm_pool *pool, const struct tvlm_job *job) {
     return tvlm_pool_take(pool, __func__, job, false);
 }
 
+tvlm_status tvlm_pool_deliver(tvlm_pool *pool) {
+    TVLM_NEED(NULL, pool);
+    TVLM_TRY(check_outside(pool, __func__));
+    pthread_mutex_lock(&pool->mutex);
+    deliver_until(pool, INT64_MAX);
+    pthread_mutex_unlock(&pool->mutex);
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_pool_finish(tvlm_pool *pool) {
     TVLM_NEED(NULL, pool);
     TVLM_TRY(check_outside(pool, __func__));

@@ -100,10 +100,13 @@ static void put_back(tvlm_pool *pool, pool_job *job) {
         tvlm_pool_end_waiting(pool, job->result.number, TVLM_ERROR_CANCELLED);
 }
 
-static void say_lost(const pool_worker *worker, const pool_job *job, int32_t alive) {
+/* Where another device takes the place, that one's line is the warning; of the only device its jobs say enough. */
+static void say_lost(const pool_worker *worker, const pool_job *job, int32_t alive, bool replaced) {
     const tvlm_log *log = worker->pool->open.log;
     const char *why = job->line[0] != '\0' ? job->line : "a job says that its device is lost";
-    if (alive > 0)
+    if (replaced || worker->pool->worker_count == 1)
+        tvlm_log_message(log, TVLM_LOG_INFO, "%s ('%s')", why, worker->info.device.name);
+    else if (alive > 0)
         tvlm_log_message(log, TVLM_LOG_WARNING, "%s: its jobs go to the %d other device%s of the pool ('%s')",
                          why, (int)alive, alive > 1 ? "s" : "", worker->info.device.name);
     else
@@ -128,7 +131,7 @@ static bool lose(pool_worker *worker, pool_job *job, pool_job *next) {
     bool replaced = may_be_replaced(pool);
     worker->info.lost = true;
     pthread_mutex_unlock(&pool->mutex);
-    say_lost(worker, job, others);
+    say_lost(worker, job, others, replaced);
     tvlm_pool_close(worker);
     const bool failed = replaced && tvlm_pool_replace(worker) != TVLM_OK;
     pthread_mutex_lock(&pool->mutex);
