@@ -10,7 +10,7 @@
 #include "texturevlm/io.h"
 #include "tool.h"
 
-#define GROUPS_MAX 16
+#define GROUPS_MAX 24
 
 /* Makes one table of the command's options, and the common ones after them. */
 bool tool_table(const tool_command *command, option_table *table) {

@@ -92,6 +92,9 @@ static const option_group groups[] = {
     {&patch_specs, offsetof(select_options, patches)},
     {&input_specs, offsetof(select_options, given.files)},
     {&truth_specs, offsetof(select_options, given.objects)},
+    {&batch_specs, offsetof(select_options, batch)},
+    {&batch_source_specs, offsetof(select_options, batch.sources)},
+    {&batch_jobs_specs, offsetof(select_options, batch.jobs)},
     {0},
 };
 
@@ -130,7 +133,7 @@ static int answer_all(select_run *run, select_job *job) {
 /* Where the device is lost, another one goes on. What was answered of the image stays. */
 static bool go_on(select_run *run, select_job *job, int code) {
     if (!tool_goes_on(run->tool, code)) return false;
-    stack_done(&run->stacks, &job->used);
+    stack_done(&run->stacks, &job->used, true);
     stack_source_release(&run->stacks);
     return true;
 }
@@ -141,15 +144,17 @@ static bool try_smaller(select_run *run, select_job *job) {
 
 static int select_path(select_run *run, const char *path, int number) {
     select_job job = {.path = path, .number = number};
+    tvlm_image *image = NULL;
     run->tool->subject = path;
-    int code = tool_status(run->tool, tvlm_image_load(path, &run->tool->log, &job.image));
+    int code = tool_status(run->tool, tvlm_image_load(path, &run->tool->log, &image));
+    job.image = image;
     if (code == TOOL_DONE) code = select_find_middles(run, &job);
     if (code == TOOL_DONE) {
         do code = answer_all(run, &job);
         while (code != TOOL_DONE && !job.written && (go_on(run, &job, code) || try_smaller(run, &job)));
     }
-    stack_done(&run->stacks, &job.used);
-    tvlm_image_destroy(&job.image);
+    stack_done(&run->stacks, &job.used, code != TOOL_DONE);
+    tvlm_image_destroy(&image);
     run->tool->subject = NULL;
     return code;
 }
@@ -169,7 +174,19 @@ static int one_by_one(select_run *run, int count, char *const *paths) {
     return code;
 }
 
+/* A line an image: nothing is left to write at the end. */
+static int select_lines(select_run *run, int count, char *const *paths) {
+    const batch_options *const batch = &run->options->batch;
+    const bool resume = batch->resume != NULL;
+    const char *const path = resume ? batch->resume : run->options->output;
+    int code = batch_lines_open(run->tool, path, resume, &run->lines);
+    if (code == TOOL_DONE) code = select_pool_run(run, count, paths);
+    batch_lines_close(&run->lines);
+    return code;
+}
+
 static int select_all(select_run *run, int count, char *const *paths) {
+    if (batch_has_lines(&run->options->batch)) return select_lines(run, count, paths);
     const bool list = run->several || run->questions.several;
     int code = TOOL_DONE;
     if (list) {
@@ -251,6 +268,35 @@ static int check_questions(struct tool *tool, const select_options *options) {
     if (code == TOOL_DONE && options->basis.components.given && options->basis.name == NULL)
         return tool_usage(tool, "--components needs --basis");
     return code;
+}
+
+/* What goes with each image needs their number, or their names. */
+static const char *find_named(const select_options *options) {
+    const struct {
+        const char *name;
+        bool given;
+    } named[] = {
+        {"--overlay", options->overlay != NULL},
+        {"--heatmap", options->heatmap != NULL},
+        {"--explain", options->explain != NULL},
+        {"--patches", options->patches.output != NULL},
+        {"--patch-scores", options->patch_scores != NULL},
+        {"--crops", options->crops != NULL},
+        {"--scores", options->scores.count > 0},
+        {"--features", options->questions.features.count > 0},
+    };
+    for (size_t i = 0; i < sizeof named / sizeof *named; ++i)
+        if (named[i].given) return named[i].name;
+    return inputs_given(&options->given.files);
+}
+
+static int check_batch(struct tool *tool, const select_options *options, int count, char *const *operands) {
+    const batch_options *const batch = &options->batch;
+    if (count == 0 && batch->sources.list == NULL) return tool_usage(tool, "IMAGE... is missing");
+    const int code = batch_check(tool, batch, options->output, count, operands);
+    if (code != TOOL_DONE || !batch_is_open(&batch->sources, count, operands)) return code;
+    const char *const named = find_named(options);
+    return named == NULL ? TOOL_DONE : tool_usage(tool, "%s needs each image as an argument", named);
 }
 
 static int check(struct tool *tool, const select_options *options, int images) {
@@ -345,6 +391,12 @@ static int prepare(select_run *run, int count, char *const *paths) {
     return code == TOOL_DONE ? read_handed(run, count, paths) : code;
 }
 
+/* Whether a stack can take one image after the other: a line is due for each, and nothing but pixels is handed in. */
+static bool may_reuse(const select_options *options) {
+    return batch_has_lines(&options->batch) && options->questions.features.count == 0 &&
+           handed_given(&options->given) == NULL;
+}
+
 static int run_select(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     const select_options *const options = values;
     select_run run = {.tool = tool,
@@ -353,9 +405,12 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
                       .stacks = {.tool = tool,
                                  .common = &options->common,
                                  .options = &options->stacks,
-                                 .clusters = options->given.clusters.value},
-                      .several = operand_count > 1};
-    int code = check(tool, options, operand_count);
+                                 .clusters = options->given.clusters.value,
+                                 .reuse = may_reuse(options)},
+                      .several = operand_count > 1 ||
+                                 batch_is_open(&options->batch.sources, operand_count, operands)};
+    int code = check_batch(tool, options, operand_count, operands);
+    if (code == TOOL_DONE) code = check(tool, options, operand_count);
     if (code == TOOL_DONE) code = prepare(&run, operand_count, operands);
     if (code == TOOL_DONE && tool->verbose && run.strategy == TVLM_STRATEGY_BUDGET) budget_say_presets(tool);
     if (code == TOOL_DONE) code = select_all(&run, operand_count, operands);
@@ -376,8 +431,7 @@ const tool_command select_command = {
     .name = "select",
     .summary = "the positions of an image that matter, best first, as JSON",
     .operands = "IMAGE...",
-    .operand_min = 1,
-    .operand_max = INT32_MAX,
+    .operand_max = INT32_MAX, /* and one at least, unless there is a list */
     .details =
         "IMAGE is JPEG, PNG, BMP, PPM or PGM. x, y and size are in its pixels after its EXIF rotation, with centres\n"
         "at +0.5. One image gives one object, several give {\"selections\": [...]}; when one of them fails, no JSON is\n"
@@ -388,6 +442,9 @@ const tool_command select_command = {
         "how often.\n"
         "With --device all, or several names with commas between, images go to whichever of those devices is free; the\n"
         "answers and their order are those of one device, and what a device that is lost leaves is done by the others.\n"
+        "With --jsonl there is a line an image, {\"image\": ...}, or with several queries {\"selections\": [...]}, and for an\n"
+        "image that failed {\"image\": {\"path\": ...}, \"error\": ...}; where the list comes through a pipe each name is answered\n"
+        "before the next one is there. --resume knows images by their names, and cuts a line off that has no end.\n"
         "The strategy budget spends K patches of an encoder: a thumbnail of the whole image, \"thumbnail\": [columns,\n"
         "rows], whose cells come first, and tiles of it in detail, by gain: of level 0, 1 and 2, or nine in a square, of\n"
         "level 0.415, the image at three quarters of its size. The other strategies choose by scores.\n"

@@ -189,7 +189,7 @@ static void write_overview(json_writer *json, const tvlm_selection *selection) {
 
 static void write_selection(select_run *run, const select_job *job) {
     json_writer *const json = &run->json;
-    json_open_object(json, NULL, false);
+    json_open_object(json, NULL, run->lines != NULL);
     json_open_object(json, "image", true);
     json_string(json, "path", job->path);
     json_integer(json, "width", job->image->width);

@@ -7,6 +7,8 @@
 #define TVLM_TOOLS_SELECT_ANSWER_H
 
 #include "bases.h"
+#include "batch.h"
+#include "batch_lines.h"
 #include "codecs.h"
 #include "draw.h"
 #include "handed.h"
@@ -43,6 +45,7 @@ typedef struct select_options {
     question_options questions;
     basis_options basis;
     handed_options given;
+    batch_options batch;
 } select_options;
 
 #define SELECT_LAYOUT_SIZE 2048
@@ -65,13 +68,14 @@ typedef struct select_run {
     bool several;                    /* whether there are several images */
     budget_emphasis emphasis;
     json_writer json;
+    batch_lines *lines; /* NULL: all answers are written at the end */
 } select_run;
 
 /* One image, and the answer to one of the queries about it. */
 typedef struct select_job {
     const char *path;
     int number; /* the place of the image among the operands */
-    tvlm_image *image;
+    const tvlm_image *image;
     image_stack used;
     tvlm_stack *stack;     /* that of `used` */
     option_points middles; /* of objects that are looked at, in pixels of the image */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch_queue.h"
 #include "progress.h"
 #include "texturevlm/io.h"
 
@@ -17,9 +18,11 @@
 typedef struct pooled {
     select_run *run;
     select_run begin; /* a copy of it from before the first image, when nothing in it had to be released */
+    batch_queue *queue;
+    tvlm_device *device; /* NULL: the pool's devices are its own */
     tvlm_pool *pool;
-    int code;     /* TOOL_DONE as long as all went well, in the order of the images */
-    int answered; /* images */
+    int code;                            /* TOOL_DONE as long as all went well, in the order of the images */
+    int64_t submitted, answered, failed; /* images: taken in; answered; answered by a line about an error */
     /* What is handed in to stacks is read, and in parts made, for all of them. */
     pthread_mutex_t handing_in;
 } pooled;
@@ -27,10 +30,11 @@ typedef struct pooled {
 /* One image, from reading to writing. */
 typedef struct pooled_image {
     pooled *all;
-    struct tool tool; /* keeps what went wrong with it */
+    struct tool tool;    /* keeps what went wrong with it */
+    batch_image decoded; /* what `path` and `image` belong to */
     const char *path;
     int number;
-    tvlm_image *image;
+    const tvlm_image *image;
     option_points middles;
     bool read;           /* it was, and nothing went wrong */
     select_job *answers; /* [questions.count] */
@@ -140,37 +144,78 @@ static tvlm_status answer_image(void *user, const tvlm_pool_place *place) {
     int code;
     do code = answer_questions(run, one, &job);
     while (code != TOOL_DONE && stack_try_smaller(&run->stacks, one->path, one->image, &job.used));
-    stack_done(&run->stacks, &job.used);
+    stack_done(&run->stacks, &job.used, code != TOOL_DONE);
     return code == TOOL_DONE ? TVLM_OK : status_of(one);
+}
+
+/* What can be done while the device works on the image before: its pixels are sent. */
+static tvlm_status send_ahead(void *user, const tvlm_pool_place *place) {
+    const pooled_image *const one = user;
+    select_run *const run = one->read ? run_of(one, place) : NULL;
+    return run != NULL ? stack_send(&run->stacks, one->image) : TVLM_OK;
+}
+
+static tvlm_status answer_and_wake(void *user, const tvlm_pool_place *place) {
+    const pooled_image *const one = user;
+    const tvlm_status status = answer_image(user, place);
+    batch_queue_wake(one->all->queue);
+    return status;
 }
 
 /* ---- In the tool's thread ---- */
 
+/* Writes all selections of an image; as a line once its files are there. */
 static int write_answers(select_run *run, pooled_image *one) {
+    const bool list = run->lines != NULL && run->questions.several;
     int code = TOOL_DONE;
+    if (list) json_open_object(&run->json, NULL, true);
+    if (list) json_open_array(&run->json, "selections", true);
     for (int32_t i = 0; code == TOOL_DONE && i < run->questions.count; ++i) {
         code = select_write(run, &one->answers[i]);
         if (code == TOOL_DONE && (run->several || run->questions.several)) code = tool_keep_files(run->tool);
     }
-    return code;
+    if (list) json_close(&run->json);
+    if (list) json_close(&run->json);
+    return code == TOOL_DONE && run->lines != NULL ? batch_lines_write(run->tool, run->lines, &run->json)
+                                                   : code;
 }
 
 static void release_image(pooled_image *one) {
     release_answers(one);
     free(one->answers);
-    tvlm_image_destroy(&one->image);
+    batch_image_release(&one->decoded);
     free(one);
+}
+
+/* Whether the others go on: a line says what was wrong with this one. */
+static bool may_be_skipped(const select_run *run, tvlm_status status) {
+    return run->options->batch.skip_errors > 0 && status != TVLM_ERROR_LOST &&
+           status != TVLM_ERROR_NO_DEVICE && status != TVLM_ERROR_CANCELLED;
+}
+
+/* Takes the error of an image, or writes a line about it. */
+static int answer_error(pooled *all, pooled_image *one, const tvlm_job_result *result) {
+    select_run *const run = all->run;
+    struct tool *const tool = run->tool;
+    const int code = take_error(tool, one, result);
+    if (!may_be_skipped(run, result->status)) return code;
+    char error[sizeof tool->error];
+    memcpy(error, tool->error, sizeof error);
+    tool->error[0] = '\0';
+    tool->status = TVLM_OK;
+    ++all->failed;
+    return batch_lines_write_error(tool, run->lines, one->path, error);
 }
 
 static void take_result(void *user, const tvlm_job_result *result) {
     pooled_image *const one = user;
     pooled *const all = one->all;
-    select_run *const run = all->run;
     if (all->code == TOOL_DONE) {
-        all->code = result->status == TVLM_OK ? write_answers(run, one) : take_error(run->tool, one, result);
+        all->code = result->status == TVLM_OK ? write_answers(all->run, one) : answer_error(all, one, result);
         if (all->code != TOOL_DONE) tvlm_pool_cancel(all->pool);
     }
-    progress_step(++all->answered);
+    ++all->answered;
+    if (all->run->lines == NULL) progress_step(all->answered);
     release_image(one);
 }
 
@@ -185,59 +230,102 @@ static int find_middles(pooled_image *one) {
     return code;
 }
 
-/* Reads an image. One that cannot be read is answered in its turn. NULL: there is no memory. */
-static pooled_image *read_image(pooled *all, const char *path, int number) {
+/* Notes why an image could not be read. Where there is no line, the status is all that is known. */
+static int note_failure(pooled_image *one) {
+    const batch_image *const decoded = &one->decoded;
+    if (decoded->status == TVLM_OK) return TOOL_DONE;
+    one->tool.status = decoded->status;
+    return tool_fail(&one->tool, "%s",
+                     decoded->error[0] != '\0' ? decoded->error : tvlm_status_string(decoded->status));
+}
+
+/* Takes over what came out of the queue. One that could not be read is answered in its turn. NULL: there is no
+ * memory. */
+static pooled_image *take_over(pooled *all, batch_image *decoded) {
     const select_run *const run = all->run;
     pooled_image *const one = calloc(1, sizeof *one);
-    if (one == NULL) return NULL;
+    if (one == NULL) {
+        batch_image_release(decoded);
+        return NULL;
+    }
     one->all = all;
+    one->decoded = *decoded;
     one->tool = *run->tool;
     one->tool.log = (tvlm_log){write_image_line, one};
-    one->tool.subject = path;
-    one->path = path;
-    one->number = number;
+    one->path = one->decoded.input.name;
+    one->tool.subject = one->path;
+    one->number = (int)one->decoded.input.number;
+    one->image = one->decoded.image;
     one->answers = calloc((size_t)run->questions.count, sizeof *one->answers);
-    if (one->answers == NULL) {
+    if (one->answers == NULL || one->path == NULL) {
         release_image(one);
         return NULL;
     }
-    int code = tool_status(&one->tool, tvlm_image_load(path, &one->tool.log, &one->image));
+    int code = note_failure(one);
     if (code == TOOL_DONE) code = find_middles(one);
     one->read = code == TOOL_DONE;
     return one;
 }
 
+/* Several devices are the pool's own. One is opened here, as by any other command. */
 static int open_pool(pooled *all) {
     select_run *const run = all->run;
     const tool_common *const common = &run->options->common;
+    const bool several = select_pool_wanted(common);
     const tvlm_log log = {write_pool_line, all};
     const struct tvlm_device_params open = {
         .storage = (tvlm_storage)common->storage, .fallback = common->fallback > 0, .log = &log};
-    const struct tvlm_pool_params params = {
-        .devices = common->device, .stop = true, .release = release_run, .user = all, .open = &open};
+    int code = several ? TOOL_DONE : tool_open_device(run->tool, common, &all->device);
+    if (code != TOOL_DONE) return code;
+    const struct tvlm_pool_params params = {.devices = several ? common->device : NULL,
+                                            .opened = several ? NULL : &all->device,
+                                            .opened_count = several ? 0 : 1,
+                                            .stop = run->options->batch.skip_errors == 0,
+                                            .release = release_run,
+                                            .user = all,
+                                            .open = &open};
     tvlm_pool *pool = NULL;
-    const int code = tool_status(run->tool, tvlm_pool_create(&params, &pool));
+    code = tool_status(run->tool, tvlm_pool_create(&params, &pool));
     all->pool = pool;
     return code;
 }
 
-/* The devices are opened with the first image, so that a wrong path is named before. */
-static int add_image(pooled *all, const char *path, int number) {
+/* The devices are opened with the first image that can be read, so that a wrong path is named before. */
+static int add_image(pooled *all, batch_image *decoded) {
     struct tool *const tool = all->run->tool;
-    pooled_image *const one = read_image(all, path, number);
+    pooled_image *const one = take_over(all, decoded);
     if (one == NULL) return tool_fail(tool, "no memory for an image");
-    int code = TOOL_DONE;
-    if (all->pool == NULL && !one->read)
-        code = take_error(tool, one, &(tvlm_job_result){.status = status_of(one), .message = ""});
-    else if (all->pool == NULL)
-        code = open_pool(all);
+    if (all->pool == NULL && !one->read) {
+        const tvlm_job_result result = {.status = status_of(one), .message = ""};
+        ++all->submitted;
+        take_result(one, &result);
+        return all->code;
+    }
+    int code = all->pool == NULL ? open_pool(all) : TOOL_DONE;
     if (code == TOOL_DONE) {
-        const struct tvlm_job job = {.run = answer_image, .done = take_result, .user = one};
+        const struct tvlm_job job = {
+            .run = answer_and_wake, .ahead = send_ahead, .done = take_result, .user = one};
+        ++all->submitted;
         if (tvlm_pool_submit(all->pool, &job) == TVLM_OK) return TOOL_DONE;
+        --all->submitted;
         code = TOOL_FAILED; /* the result of an image before this one says why */
     }
     release_image(one);
     return code;
+}
+
+/* While an image is awaited, what the devices have done is written. */
+static int answer_images(pooled *all) {
+    batch_image decoded;
+    int code = TOOL_DONE;
+    while (code == TOOL_DONE && all->code == TOOL_DONE) {
+        const batch_turn turn = batch_queue_take(all->queue, all->answered < all->submitted, &decoded);
+        if (turn == BATCH_END) break;
+        if (turn == BATCH_IMAGE) code = add_image(all, &decoded);
+        if (turn == BATCH_NOTHING) (void)tvlm_pool_deliver(all->pool);
+    }
+    if (all->pool != NULL) (void)tvlm_pool_finish(all->pool); /* whose errors take_result has seen */
+    return all->code != TOOL_DONE ? all->code : code;
 }
 
 bool select_pool_wanted(const tool_common *common) {
@@ -245,12 +333,27 @@ bool select_pool_wanted(const tool_common *common) {
     return names != NULL && (strcmp(names, "all") == 0 || strchr(names, ',') != NULL);
 }
 
+static bool has_line(void *user, const char *name) {
+    return batch_lines_passed(user, name);
+}
+
 int select_pool_run(select_run *run, int count, char *const *paths) {
+    const batch_options *const options = &run->options->batch;
+    const struct batch_names_params params = {.sources = &options->sources,
+                                              .count = count,
+                                              .operands = paths,
+                                              .passed = run->lines != NULL ? has_line : NULL,
+                                              .user = run->lines};
     pooled all = {.run = run, .begin = *run, .handing_in = PTHREAD_MUTEX_INITIALIZER};
-    int code = TOOL_DONE;
-    for (int i = 0; code == TOOL_DONE && all.code == TOOL_DONE && i < count; ++i)
-        code = add_image(&all, paths[i], i);
-    if (all.pool != NULL) (void)tvlm_pool_finish(all.pool); /* whose errors take_result has seen */
+    batch_names *names = NULL;
+    int code = batch_names_open(run->tool, &params, &names);
+    if (code == TOOL_DONE) code = batch_queue_open(run->tool, names, batch_jobs(&options->jobs), &all.queue);
+    if (code == TOOL_DONE) code = answer_images(&all);
     tvlm_pool_destroy(&all.pool);
-    return all.code != TOOL_DONE ? all.code : code;
+    tvlm_device_destroy(&all.device);
+    batch_queue_close(&all.queue);
+    batch_names_close(&names);
+    if (code != TOOL_DONE || run->lines == NULL) return code;
+    return batch_partly(run->tool, all.failed + batch_lines_failed(run->lines),
+                        all.answered + batch_lines_found(run->lines));
 }

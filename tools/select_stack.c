@@ -68,6 +68,99 @@ static int choose_size(const stack_source *source, const image_stack *found,
     return TOOL_DONE;
 }
 
+/* ---- Stacks that stay ---- */
+
+/* So much of the device's memory may stacks take that only wait for an image of their size. */
+#define WAITING_BYTES ((size_t)256 << 20)
+
+static void release_place(stack_place *place) {
+    tvlm_stack_destroy(&place->stack);
+    *place = (stack_place){0};
+}
+
+/* Returns whether there were any. */
+static bool release_places(stack_source *source) {
+    bool any = false;
+    for (int i = 0; i < STACK_PLACES; ++i) {
+        any = any || source->places[i].stack != NULL;
+        release_place(&source->places[i]);
+    }
+    return any;
+}
+
+static bool fits(const stack_place *place, const tvlm_image *image) {
+    const tvlm_image *const shape = &place->shape;
+    return place->stack != NULL && shape->width == image->width && shape->height == image->height &&
+           shape->channels == image->channels && shape->type == image->type;
+}
+
+/* The stack that the image's pixels are in, else a free one of its size. NULL: there is neither. */
+static stack_place *find_place(stack_source *source, const tvlm_image *image) {
+    stack_place *found = NULL;
+    for (int i = 0; i < STACK_PLACES; ++i) {
+        stack_place *const place = &source->places[i];
+        if (place->stack != NULL && place->sent == image) return place;
+        if (place->sent == NULL && fits(place, image)) found = place;
+    }
+    return found;
+}
+
+/* Makes room for a stack: one place, and memory. At most one image is on its way, so that there is a place. */
+static stack_place *free_place(stack_source *source) {
+    for (;;) {
+        stack_place *empty = NULL, *oldest = NULL;
+        size_t bytes = 0;
+        for (int i = 0; i < STACK_PLACES; ++i) {
+            stack_place *const place = &source->places[i];
+            if (place->stack == NULL) empty = place;
+            if (place->stack == NULL || place->sent != NULL) continue;
+            bytes += tvlm_stack_bytes(place->stack);
+            if (oldest == NULL || place->used < oldest->used) oldest = place;
+        }
+        if (oldest == NULL || (empty != NULL && bytes <= WAITING_BYTES)) return empty;
+        release_place(oldest);
+    }
+}
+
+static int make_place(stack_source *source, const tvlm_image *image, const struct tvlm_stack_params *params,
+                      image_stack *found) {
+    stack_place *const place = free_place(source);
+    const int code =
+        tool_status(source->tool, tvlm_stack_create_for_image(source->device, image, params, &place->stack));
+    place->shape = *image;
+    found->place = code == TOOL_DONE ? place : NULL;
+    return code;
+}
+
+static int take_place(stack_source *source, const tvlm_image *image, const struct tvlm_stack_params *params,
+                      image_stack *found) {
+    stack_place *const place = find_place(source, image);
+    int code;
+    if (place == NULL) {
+        code = make_place(source, image, params, found);
+    } else {
+        code = tool_status(source->tool,
+                           tvlm_stack_set_image(place->stack, 0, place->sent == image ? NULL : image));
+        found->place = place;
+    }
+    if (found->place == NULL) return code;
+    found->place->sent = NULL;
+    found->place->used = ++source->uses;
+    found->stack = found->place->stack;
+    return code;
+}
+
+tvlm_status stack_send(stack_source *source, const tvlm_image *image) {
+    stack_place *const place = source->reuse ? find_place(source, image) : NULL;
+    if (place == NULL || place->sent != NULL || tvlm_stack_bytes(place->stack) > WAITING_BYTES / 2)
+        return TVLM_OK;
+    const tvlm_status status = tvlm_stack_send_image(place->stack, 0, image);
+    if (status == TVLM_OK) place->sent = image;
+    return status;
+}
+
+/* ---- One image ---- */
+
 int stack_find(stack_source *source, const char *path, const tvlm_image *image, const char *layout,
                const char *key, image_stack *found) {
     struct tvlm_stack_params params = {.layout = layout,
@@ -76,11 +169,14 @@ int stack_find(stack_source *source, const char *path, const tvlm_image *image, 
                                        .network = source->network};
     struct tool *const tool = source->tool;
     bool hit = false;
-    found->kept = files_named(tool, path) > 1;
+    const bool reuse = source->reuse && found->width == 0;
+    found->kept = !source->reuse && files_named(tool, path) > 1;
     int code = open_device(source);
     if (code == TOOL_DONE) code = choose_size(source, found, &params);
     if (code == TOOL_DONE && found->kept) code = open_session(source);
-    if (code == TOOL_DONE)
+    if (code == TOOL_DONE && reuse)
+        code = take_place(source, image, &params, found);
+    else if (code == TOOL_DONE)
         code = tool_status(
             tool, found->kept ? tvlm_session_stack(source->session, image, &params, key, strlen(key),
                                                    &found->stack, &hit)
@@ -89,13 +185,16 @@ int stack_find(stack_source *source, const char *path, const tvlm_image *image, 
     return code == TOOL_DONE ? rope_set(tool, &source->options->rope, found->stack) : code;
 }
 
-void stack_done(stack_source *source, image_stack *used) {
-    if (!used->kept) tvlm_stack_destroy(&used->stack);
+void stack_done(stack_source *source, image_stack *used, bool failed) {
+    if (used->place != NULL && failed) release_place(used->place);
+    if (used->place == NULL && !used->kept) tvlm_stack_destroy(&used->stack);
     used->stack = NULL;
+    used->place = NULL;
     tvlm_session_trim(source->session);
 }
 
 void stack_source_release(stack_source *source) {
+    (void)release_places(source);
     tvlm_session_destroy(&source->session);
     if (!source->lent) tvlm_device_destroy(&source->device);
 }
@@ -107,8 +206,10 @@ bool stack_try_smaller(stack_source *source, const char *path, const tvlm_image 
     if (source->device == NULL || (info.width < SIDE_WORTHWHILE && info.height < SIDE_WORTHWHILE) ||
         !tool_lacked_memory(source->tool))
         return false;
-    stack_done(source, used);
+    stack_done(source, used, true);
+    const bool others = release_places(source);
     stack_source_release(source);
+    if (others) return true; /* which took the memory */
     used->width = info.width > 1 ? info.width / 2 : 1;
     used->height = info.height > 1 ? info.height / 2 : 1;
     tvlm_log_message(&source->tool->log, TVLM_LOG_WARNING, "%s: no memory for %dx%d; worked on at %dx%d",

@@ -2,7 +2,8 @@
 /*
  * tool.h: what the commands of tvlm share: how they end, what they say and check, and how they open a device.
  *
- * A command ends with 0, or with 1 and exactly one line on stderr, or with 2 and one line for wrong usage.
+ * A command ends with 0, or with 1 and exactly one line on stderr, or with 2 and one line for wrong usage, or with 3 and
+ * one line where it went on after some of many inputs had failed.
  * The library's errors come through `log`: the first line is kept, whatever follows from it is not printed.
  */
 #ifndef TVLM_TOOLS_TOOL_H
@@ -17,7 +18,7 @@
 #include "options.h"
 #include "texturevlm/texturevlm.h"
 
-enum { TOOL_DONE = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
+enum { TOOL_DONE = 0, TOOL_FAILED = 1, TOOL_USAGE = 2, TOOL_PARTLY = 3 };
 
 struct tool {
     tvlm_log log; /* what the library logs to: it ends in this tool */

@@ -35,6 +35,7 @@ budget) run=(select "$in/frame0.pgm" -k 5 "${asked[@]}" --overlay overlay.png --
 features) run=(select "$in/frame0.pgm" -k 5 "${asked[@]}" --strategy cascade) ;;
 basis) run=(select "$in/frame0.pgm" -k 5 --strategy grid "${asked[@]}" --basis image --components 2) ;;
 batch) run=(select "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5 --strategy grid) ;;
+lines) run=(select "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5 --strategy grid --jsonl) ;;
 ragged) run=(generate --ragged "$in/frame0.pgm" -o "$PWD") ;;
 generate) run=(generate "$in/frame0.pgm" -o stack.npy --sheet sheet.png) ;;
 flow) run=(flow "$in/frame0.pgm" "$in/frame1.pgm" -o flow.flo) ;;
@@ -113,7 +114,7 @@ check() {
     else
         [ "$2" -eq 1 ] || complain "$1: exit $2"
         [ "$(wc -l <"$work/stderr")" -eq 1 ] && grep -q '^tvlm: ' "$work/stderr" || complain "$1: not one line of error"
-        [ "$command" = video ] || [ ! -s "$work/stdout" ] || complain "$1: something on stdout"
+        [[ $command = video || $command = lines ]] || [ ! -s "$work/stdout" ] || complain "$1: something on stdout"
         [ ! "$(listing)" ] || complain "$1: files are left: $(listing)"
     fi
 }
@@ -155,7 +156,7 @@ goes_on() {
 }
 
 # The other commands begin anew: one is as the others.
-[ "$quick" = 0 ] || case $command in batch | video | export | pictures | crops) ;; *) finish && exit; exit 1 ;; esac
+[ "$quick" = 0 ] || case $command in batch | lines | video | export | pictures | crops) ;; *) finish && exit; exit 1 ;; esac
 if [ "$compared" ]; then
     compared=
     rm -rf "${work:?}/out/"*

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* _SC_NPROCESSORS_ONLN */
+#include "batch.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "batch_names.h"
+
+static const option_spec sources[] = {
+    {0, OPTION_INPUT, "list", offsetof(batch_sources, list), "FILE",
+     "the names of further images, one a line, after those that are arguments; of - each is answered as it comes",
+     0, 0, NULL},
+    {0, OPTION_FLAG, "null", offsetof(batch_sources, null), NULL,
+     "a zero byte, and not a line's end, stands behind each name of --list (find -print0)", 0, 0, NULL},
+    {0, OPTION_FLAG, "recursive", offsetof(batch_sources, recursive), NULL,
+     "walks folders, sorted by name: pictures by their names' ends, and .tar; neither what begins with a dot nor "
+     "links to folders",
+     0, 0, NULL},
+};
+const option_specs batch_source_specs = OPTION_SPECS(sources);
+
+static const option_spec specs[] = {
+    {0, OPTION_FLAG, "jsonl", offsetof(batch_options, jsonl), NULL,
+     "a line of JSON an image, in the order of the images, each as soon as it is known; -o's file is written in place, "
+     "and what was done stays, whatever follows",
+     0, 0, NULL},
+    {0, OPTION_FLAG, "skip-errors", offsetof(batch_options, skip_errors), NULL,
+     "for --jsonl: an image that fails gets a line with \"error\", and the others go on; exit 3 at the end",
+     0, 0, NULL},
+    {0, OPTION_OUTPUT, "resume", offsetof(batch_options, resume), "FILE",
+     "in place of --jsonl -o FILE: goes on with the lines of a run that was cut short, the same images given again; "
+     "those with a line there, be it an error, are left out",
+     0, 0, NULL},
+};
+const option_specs batch_specs = OPTION_SPECS(specs);
+
+static const option_spec jobs[] = {
+    {0, OPTION_INTEGER, "jobs", 0, "N",
+     "threads that decode ahead of the device, each with one image in memory (default: the cores)", 1, 1024,
+     NULL},
+};
+const option_specs batch_jobs_specs = OPTION_SPECS(jobs);
+
+bool batch_has_lines(const batch_options *options) {
+    return options->jsonl > 0 || options->resume != NULL;
+}
+
+bool batch_is_open(const batch_sources *given, int count, char *const *operands) {
+    if (given->list != NULL || given->recursive > 0) return true;
+    for (int i = 0; i < count; ++i)
+        if (batch_is_archive(operands[i])) return true;
+    return false;
+}
+
+int batch_check(struct tool *tool, const batch_options *options, const char *output, int count,
+                char *const *operands) {
+    const bool lines = batch_has_lines(options);
+    if (options->sources.null > 0 && options->sources.list == NULL)
+        return tool_usage(tool, "--null is for --list");
+    if (options->resume != NULL && output != NULL)
+        return tool_usage(tool, "--resume and --output exclude each other");
+    if (options->resume != NULL && strcmp(options->resume, FILES_STDOUT) == 0)
+        return tool_usage(tool, "--resume is for a file, not for stdout");
+    if (!lines && options->skip_errors > 0) return tool_usage(tool, "--skip-errors needs --jsonl");
+    if (!lines && batch_is_open(&options->sources, count, operands))
+        return tool_usage(tool, "%s needs --jsonl",
+                          options->sources.list != NULL    ? "--list"
+                          : options->sources.recursive > 0 ? "--recursive"
+                                                           : "an archive");
+    return TOOL_DONE;
+}
+
+int batch_jobs(const option_integer *given) {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (given->given) return given->value;
+    return cores < 1 ? 1 : cores > 1024 ? 1024 : (int)cores;
+}
+
+int batch_partly(struct tool *tool, int64_t failed, int64_t all) {
+    if (failed == 0) return TOOL_DONE;
+    tool->subject = NULL;
+    (void)tool_fail(tool, "%lld of %lld images failed", (long long)failed, (long long)all);
+    return TOOL_PARTLY;
+}

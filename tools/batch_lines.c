@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* flock */
+#include "batch_lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A name as JSON has it, and how many lines there are of it that no input came for yet. */
+typedef struct known_name {
+    int count;
+    char quoted[];
+} known_name;
+
+struct batch_lines {
+    char path[4096]; /* "": stdout */
+    int file;        /* -1: stdout */
+    bool ordinary;   /* what is written to it can be cut off again */
+    off_t length;    /* of its whole lines */
+    void *names;     /* a tree of known_name */
+    int64_t found, failed;
+};
+
+/* ---- Names ---- */
+
+static int compare(const void *first, const void *second) {
+    return strcmp(((const known_name *)first)->quoted, ((const known_name *)second)->quoted);
+}
+
+/* NULL: there is no memory. */
+static known_name *make_name(const char *quoted, size_t length) {
+    known_name *const name = calloc(1, sizeof *name + length + 1);
+    if (name != NULL) memcpy(name->quoted, quoted, length);
+    return name;
+}
+
+/* Counts one line more of a name. */
+static bool add_name(batch_lines *lines, const char *quoted, size_t length) {
+    known_name *const name = make_name(quoted, length);
+    known_name *const *const known = name != NULL ? tsearch(name, &lines->names, compare) : NULL;
+    if (known == NULL || *known != name) free(name);
+    if (known != NULL) ++(*known)->count;
+    return known != NULL;
+}
+
+bool batch_lines_passed(batch_lines *lines, const char *name) {
+    json_writer json = {0};
+    if (lines->names == NULL) return false;
+    json_string(&json, NULL, name);
+    known_name *const asked = json.failed ? NULL : make_name(json.text, json.length);
+    known_name *const *const known = asked != NULL ? tfind(asked, &lines->names, compare) : NULL;
+    const bool passed = known != NULL && (*known)->count > 0;
+    if (passed) --(*known)->count;
+    free(asked);
+    json_release(&json);
+    return passed;
+}
+
+/* ---- What is there ---- */
+
+/* Finds the name in a line, in its quotes. False where the line does not begin as ours do. */
+static bool find_name(const char *line, const char **quoted, size_t *length) {
+    static const char *const begins[] = {"{\"image\": {\"path\": \"",
+                                         "{\"selections\": [{\"image\": {\"path\": \""};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; ++i) {
+        const size_t begin = strlen(begins[i]);
+        if (strncmp(line, begins[i], begin) != 0) continue;
+        const char *at = line + begin;
+        for (; *at != '"' && *at != '\0'; ++at)
+            if (*at == '\\' && at[1] != '\0') ++at;
+        *quoted = line + begin - 1;
+        *length = (size_t)(at - *quoted) + 1;
+        return *at == '"';
+    }
+    return false;
+}
+
+/* Notes one whole line. */
+static int note_line(struct tool *tool, batch_lines *lines, const char *line) {
+    const char *quoted;
+    size_t length;
+    ++lines->found;
+    if (!find_name(line, &quoted, &length))
+        return tool_fail(tool, "%.512s: line %lld is none of --jsonl", lines->path, (long long)lines->found);
+    lines->failed += strncmp(quoted + length, "}, \"error\": ", strlen("}, \"error\": ")) == 0;
+    return add_name(lines, quoted, length) ? TOOL_DONE : tool_fail(tool, "no memory for the names of images");
+}
+
+/* Reads all lines, up to the one that has no end. */
+static int read_lines(struct tool *tool, batch_lines *lines, FILE *file) {
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t count;
+    int code = TOOL_DONE;
+    while (code == TOOL_DONE && (count = getline(&line, &size, file)) > 0 && line[count - 1] == '\n') {
+        code = note_line(tool, lines, line);
+        lines->length += count;
+    }
+    if (code == TOOL_DONE && ferror(file))
+        code = tool_fail(tool, "cannot read %.512s: %s", lines->path, strerror(errno));
+    free(line);
+    return code;
+}
+
+static int cut(struct tool *tool, const batch_lines *lines) {
+    if (ftruncate(lines->file, lines->length) == 0 && lseek(lines->file, lines->length, SEEK_SET) >= 0)
+        return TOOL_DONE;
+    return tool_fail(tool, "cannot write to %.512s: %s", lines->path, strerror(errno));
+}
+
+static int resume_lines(struct tool *tool, batch_lines *lines) {
+    const int copy = dup(lines->file);
+    FILE *const file = copy >= 0 ? fdopen(copy, "r") : NULL;
+    if (file == NULL) {
+        if (copy >= 0) (void)close(copy);
+        return tool_fail(tool, "cannot read %.512s: %s", lines->path, strerror(errno));
+    }
+    const int code = read_lines(tool, lines, file);
+    (void)fclose(file);
+    return code == TOOL_DONE ? cut(tool, lines) : code;
+}
+
+/* What is no ordinary file, such as a pipe, has nothing to cut or to resume. */
+static int open_file(struct tool *tool, batch_lines *lines, bool resume) {
+    struct stat info;
+    lines->file = open(lines->path, (resume ? O_RDWR : O_WRONLY) | O_CREAT | O_CLOEXEC, 0666);
+    if (lines->file < 0) return tool_fail(tool, "cannot write to %.512s: %s", lines->path, strerror(errno));
+    lines->ordinary = fstat(lines->file, &info) == 0 && S_ISREG(info.st_mode);
+    if (!lines->ordinary && resume) return tool_fail(tool, "%.512s: is no file to resume", lines->path);
+    if (!lines->ordinary) return TOOL_DONE;
+    if (flock(lines->file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return tool_fail(tool, "%.512s: another process writes to it", lines->path);
+    return resume ? resume_lines(tool, lines) : cut(tool, lines);
+}
+
+int batch_lines_open(struct tool *tool, const char *path, bool resume, batch_lines **lines) {
+    batch_lines *made = calloc(1, sizeof *made);
+    if (made == NULL) return tool_fail(tool, "no memory for lines");
+    made->file = -1;
+    const bool standard = path == NULL || strcmp(path, FILES_STDOUT) == 0;
+    if (!standard) snprintf(made->path, sizeof made->path, "%s", path);
+    const int code = standard ? TOOL_DONE : open_file(tool, made, resume);
+    if (code != TOOL_DONE)
+        batch_lines_close(&made);
+    else if (!standard)
+        tool->printed = true; /* the command cannot begin anew */
+    *lines = made;
+    return code;
+}
+
+int64_t batch_lines_found(const batch_lines *lines) {
+    return lines->found;
+}
+
+int64_t batch_lines_failed(const batch_lines *lines) {
+    return lines->failed;
+}
+
+/* ---- Writing ---- */
+
+/* What was written of a line that found no room is cut off. */
+static int write_to_file(struct tool *tool, batch_lines *lines, const char *text, size_t size) {
+    for (size_t done = 0; done < size;) {
+        const ssize_t count = write(lines->file, text + done, size - done);
+        if (count > 0) done += (size_t)count;
+        if (count > 0 || errno == EINTR) continue;
+        const int cause = errno;
+        if (lines->ordinary && ftruncate(lines->file, lines->length) != 0)
+            tvlm_log_message(&tool->log, TVLM_LOG_WARNING, "%.512s: its last line is cut short", lines->path);
+        return tool_fail(tool, "cannot write to %.512s: %s", lines->path, strerror(cause));
+    }
+    lines->length += (off_t)size;
+    return TOOL_DONE;
+}
+
+static int write_text(struct tool *tool, batch_lines *lines, const char *text) {
+    const char *const subject = tool->subject;
+    tool->subject = NULL; /* what fails now is not about the image */
+    int code = TOOL_FAILED;
+    if (text == NULL)
+        code = tool_fail(tool, "no memory for a line");
+    else if (lines->file >= 0)
+        code = write_to_file(tool, lines, text, strlen(text));
+    else if ((code = tool_print(tool, text)) == TOOL_DONE)
+        code = tool_keep_files(tool); /* which flushes */
+    tool->subject = subject;
+    return code;
+}
+
+int batch_lines_write(struct tool *tool, batch_lines *lines, json_writer *json) {
+    const int code = write_text(tool, lines, json_text_of(json));
+    json->length = 0;
+    return code;
+}
+
+int batch_lines_write_error(struct tool *tool, batch_lines *lines, const char *name, const char *error) {
+    json_writer json = {0};
+    json_open_object(&json, NULL, true);
+    json_open_object(&json, "image", true);
+    json_string(&json, "path", name);
+    json_close(&json);
+    json_string(&json, "error", error);
+    json_close(&json);
+    const int code = batch_lines_write(tool, lines, &json);
+    json_release(&json);
+    return code;
+}
+
+void batch_lines_close(batch_lines **lines) {
+    if (*lines == NULL) return;
+    while ((*lines)->names != NULL) {
+        known_name *const name = *(known_name **)(*lines)->names;
+        (void)tdelete(name, &(*lines)->names, compare);
+        free(name);
+    }
+    if ((*lines)->file >= 0) (void)close((*lines)->file);
+    free(*lines);
+    *lines = NULL;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* fts, strcasecmp */
+#include "batch_names.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "batch_list.h"
+#include "texturevlm/io.h"
+
+/* What is looked for in folders. Elsewhere the content decides, not the name. */
+static const char *const picture_ends[] = {".jpg", ".jpeg", ".jpe",  ".png",  ".bmp",  ".ppm", ".pgm",
+                                           ".pnm", ".webp", ".avif", ".heic", ".heif", NULL};
+static const char *const archive_ends[] = {".tar",    ".tar.gz",  ".tgz", ".tar.bz2",
+                                           ".tar.xz", ".tar.zst", NULL};
+
+struct batch_names {
+    struct batch_names_params params;
+    int64_t number;
+    int operand;      /* the next one */
+    batch_list *list; /* NULL: there is none */
+    bool list_ended;
+    FTS *folder;       /* that is walked now, or NULL */
+    char *folder_name; /* as it was named */
+    bool found;        /* something in it */
+};
+
+static bool ends_with(const char *name, const char *const *ends) {
+    const size_t length = strlen(name);
+    for (; *ends != NULL; ++ends) {
+        const size_t tail = strlen(*ends);
+        if (length > tail && strcasecmp(name + length - tail, *ends) == 0) return true;
+    }
+    return false;
+}
+
+bool batch_is_archive(const char *name) {
+    return ends_with(name, archive_ends);
+}
+
+void batch_input_release(batch_input *input) {
+    free(input->name);
+    free(input->bytes);
+    *input = (batch_input){0};
+}
+
+int batch_names_open(struct tool *tool, const struct batch_names_params *params, batch_names **names) {
+    batch_names *const made = calloc(1, sizeof *made);
+    const char *const list = params->sources->list;
+    if (made == NULL) return tool_fail(tool, "no memory for names");
+    made->params = *params;
+    if (list != NULL) made->list = batch_list_open(list, params->sources->null > 0 ? '\0' : '\n');
+    *names = made;
+    if (list == NULL || made->list != NULL) return TOOL_DONE;
+    const int cause = errno;
+    batch_names_close(names);
+    return tool_fail(tool, "cannot read %.512s: %s", list, strerror(cause));
+}
+
+/* ---- Handing out ---- */
+
+/* Hands out an input, and takes its name. False: it is passed over. */
+static bool hand_out(batch_names *names, char *name, const char *error, batch_input *input) {
+    const int64_t number = names->number++;
+    if (name != NULL && names->params.passed != NULL && names->params.passed(names->params.user, name)) {
+        free(name);
+        return false;
+    }
+    *input = (batch_input){.name = name, .number = number};
+    snprintf(input->error, sizeof input->error, "%s", name != NULL ? error : "no memory for a name");
+    return true;
+}
+
+/* ---- Folders ---- */
+
+static int by_name(const FTSENT **first, const FTSENT **second) {
+    return strcmp((*first)->fts_name, (*second)->fts_name);
+}
+
+/* Begins to walk a folder, whose name it takes. False: there is an input that says why not. */
+static bool open_folder(batch_names *names, char *name, batch_input *input) {
+    char *paths[] = {name, NULL};
+    names->folder = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
+    if (names->folder == NULL) return !hand_out(names, name, strerror(errno), input);
+    names->folder_name = name;
+    names->found = false;
+    return true;
+}
+
+static void close_folder(batch_names *names) {
+    if (names->folder != NULL) (void)fts_close(names->folder);
+    names->folder = NULL;
+    free(names->folder_name);
+    names->folder_name = NULL;
+}
+
+static bool is_picture(const FTSENT *entry) {
+    struct stat info;
+    if (!ends_with(entry->fts_name, picture_ends) && !batch_is_archive(entry->fts_name)) return false;
+    if (entry->fts_info == FTS_F) return true;
+    return entry->fts_info == FTS_SL && stat(entry->fts_path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* Hands out the next picture of the folder. False: there is none any more. */
+static bool next_of_folder(batch_names *names, batch_input *input) {
+    FTSENT *entry;
+    while ((entry = fts_read(names->folder)) != NULL) {
+        const bool hidden = entry->fts_level > 0 && entry->fts_name[0] == '.';
+        const bool bad =
+            entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS;
+        if (hidden) (void)fts_set(names->folder, entry, FTS_SKIP);
+        if (hidden || (!bad && !is_picture(entry))) continue;
+        names->found = true;
+        if (hand_out(names, strdup(entry->fts_path), bad ? strerror(entry->fts_errno) : "", input))
+            return true;
+    }
+    char *const name = names->folder_name;
+    names->folder_name = NULL;
+    close_folder(names);
+    if (!names->found) return hand_out(names, name, "there is no picture in this folder", input);
+    free(name);
+    return false;
+}
+
+/* ---- All of them ---- */
+
+/* The next name that was given, which the caller owns. False: there is none. `error` says what is wrong with it. */
+static bool next_given(batch_names *names, char **name, char *error, size_t error_size) {
+    error[0] = '\0';
+    if (names->operand < names->params.count) {
+        *name = strdup(names->params.operands[names->operand++]);
+        return true;
+    }
+    if (names->list == NULL || names->list_ended) return false;
+    if (batch_list_next(names->list, name, error, error_size)) return true;
+    names->list_ended = true;
+    if (error[0] == '\0') return false;
+    *name = strdup(names->params.sources->list);
+    return true;
+}
+
+bool batch_names_next(batch_names *names, batch_input *input) {
+    char *name, error[sizeof input->error];
+    struct stat info;
+    for (;;) {
+        if (names->folder != NULL) {
+            if (next_of_folder(names, input)) return true;
+        } else if (!next_given(names, &name, error, sizeof error)) {
+            return false;
+        } else if (name != NULL && error[0] == '\0' && stat(name, &info) == 0 && S_ISDIR(info.st_mode)) {
+            if (names->params.sources->recursive == 0 &&
+                hand_out(names, name, "is a folder (--recursive walks it)", input))
+                return true;
+            if (names->params.sources->recursive > 0 && !open_folder(names, name, input)) return true;
+        } else if (hand_out(names, name, error, input)) {
+            return true;
+        }
+    }
+}
+
+void batch_names_stop(batch_names *names) {
+    batch_list_stop(names->list);
+}
+
+void batch_names_close(batch_names **names) {
+    if (*names == NULL) return;
+    close_folder(*names);
+    batch_list_close(&(*names)->list);
+    free(*names);
+    *names = NULL;
+}

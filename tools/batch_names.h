@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * batch_names.h: one input after the other: the operands, then those of a list, each of which may be a folder that is
+ * walked or an archive whose members are handed out. Nothing is read before it is asked for, so that memory does not
+ * grow with the number of inputs.
+ */
+#ifndef TVLM_TOOLS_BATCH_NAMES_H
+#define TVLM_TOOLS_BATCH_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "batch.h"
+
+/* One input. It owns what it points to. */
+typedef struct batch_input {
+    char *name;     /* its path; of a member of an archive ARCHIVE/MEMBER. NULL: there was no memory for it */
+    int64_t number; /* how many came before it, those that were passed over included */
+    void *bytes;    /* of a member of an archive; NULL: the file is to be read */
+    size_t size;
+    char error[512]; /* why it cannot be read; "": nothing is known against it */
+} batch_input;
+void batch_input_release(batch_input *input);
+
+typedef struct batch_names batch_names;
+
+struct batch_names_params {
+    const batch_sources *sources;
+    int count;
+    char *const *operands; /* [count], which must live as long as the names */
+    /* Whether an input is left out. It is called once for each, in order. NULL: none is. */
+    bool (*passed)(void *user, const char *name);
+    void *user;
+};
+
+/* Whether a name is one of an archive, by its end. */
+bool batch_is_archive(const char *name);
+
+/* Opens the list, if there is one. */
+int batch_names_open(struct tool *tool, const struct batch_names_params *params, batch_names **names);
+
+/* Gives the next input; false: there are no more, or batch_names_stop was called. One thread at a time. */
+bool batch_names_next(batch_names *names, batch_input *input);
+
+/* Wakes up who waits for the list. Any thread may call it. */
+void batch_names_stop(batch_names *names);
+
+void batch_names_close(batch_names **names);
+
+#endif
