@@ -10,7 +10,7 @@ about one without.
 
 --keep: what does best, learned from all photos, goes there (thing.safetensors, word.safetensors), each with pictures of it on the photos.
 networks/word.safetensors is such a file. --sheet: its kernels, and what they and it make of a slide that is drawn here, as a picture.
---time: only the time of networks beside PyTorch's, on as many cores.
+--time: only the processor time of networks beside PyTorch's, each library on one thread, so that a busy machine disturbs it less.
 
 It needs the package texturevlm (pip install .), PyTorch and OpenCV. Exit: 0; 77 without them or the data.
 """
@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+if "--time" in sys.argv:
+    os.environ.setdefault("POCL_MAX_PTHREAD_COUNT", "1")  # before the library is loaded
 try:
     import cv2
     import numpy as np
@@ -182,22 +184,23 @@ def write_sheet(file, path):
 
 # ---- Time ----
 
-def milliseconds(run, repetitions=9):
-    found = []
+def milliseconds(runs, repetitions=12):
+    """The least processor time of each, which take turns."""
+    found = [[] for _ in runs]
     for _ in range(repetitions):
-        begin = time.perf_counter()
-        run()
-        found.append(1e3 * (time.perf_counter() - begin))
-    return min(found)
+        for run, row in zip(runs, found):
+            begin = time.process_time()
+            run()
+            row.append(1e3 * (time.process_time() - begin))
+    return [min(row) for row in found]
 
 
 def time_networks(side=1024):
     """A network on an image whose colours are there, until its channels are made, with their levels; beside PyTorch's own."""
     image = (np.random.default_rng(1).random((side, side, 3)) * 255).astype(np.uint8)
     planes = torch.from_numpy(image.transpose(2, 0, 1)[None].astype(np.float32) / 255)
-    threads = len(os.sched_getaffinity(0))
-    torch.set_num_threads(threads)
-    print(f"{side}x{side}, float, PyTorch {torch.__version__} on {threads} threads".ljust(60) + "tvlm ms  PyTorch ms")
+    torch.set_num_threads(1)
+    print(f"{side}x{side}, float, PyTorch {torch.__version__}, processor time".ljust(60) + "tvlm ms  PyTorch ms  ratio")
     for hidden, outputs, deep in ((64, 1, False), (64, 8, False), (32, 4, False), (64, 1, True)):
         model = train.generator(3, outputs, hidden=hidden, deep=deep).eval()
         network = tv.Network(model, outputs=[f"n{i}" for i in range(outputs)])
@@ -207,7 +210,8 @@ def time_networks(side=1024):
                 stack.sample([[1.0, 1.0]], ["n0"])
             ours(), model(planes)
             title = f"{'deep, ' if deep else ''}{hidden} hidden, {outputs} outputs"
-            print(title.ljust(60) + f"{milliseconds(ours):7.1f}  {milliseconds(lambda: model(planes)):10.1f}", flush=True)
+            own, peer = milliseconds([ours, lambda: model(planes)])
+            print(title.ljust(60) + f"{own:7.1f}  {peer:10.1f}  {own / peer:5.2f}", flush=True)
 
 
 def main():
