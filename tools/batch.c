@@ -22,14 +22,14 @@ const option_specs batch_source_specs = OPTION_SPECS(sources);
 
 static const option_spec specs[] = {
     {0, OPTION_FLAG, "jsonl", offsetof(batch_options, jsonl), NULL,
-     "a line of JSON an image, in the order of the images, each as soon as it is known; -o's file is written in place, "
-     "and what was done stays, whatever follows",
+     "a line of JSON an image, in the order of the images, each as soon as it is known: to stdout, or for select into "
+     "-o's file, which is written in place; what was done stays, whatever follows",
      0, 0, NULL},
     {0, OPTION_FLAG, "skip-errors", offsetof(batch_options, skip_errors), NULL,
      "for --jsonl: an image that fails gets a line with \"error\", and the others go on; exit 3 at the end",
      0, 0, NULL},
     {0, OPTION_OUTPUT, "resume", offsetof(batch_options, resume), "FILE",
-     "in place of --jsonl -o FILE: goes on with the lines of a run that was cut short, the same images given again; "
+     "in place of --jsonl, the lines into FILE: goes on with those of a run that was cut short, the same images given again; "
      "those with a line there, be it an error, are left out",
      0, 0, NULL},
 };
@@ -53,7 +53,7 @@ bool batch_is_open(const batch_sources *given, int count, char *const *operands)
     return false;
 }
 
-int batch_check(struct tool *tool, const batch_options *options, const char *output, int count,
+int batch_check(struct tool *tool, const batch_options *options, const char *output, bool files, int count,
                 char *const *operands) {
     const bool lines = batch_has_lines(options);
     if (options->sources.null > 0 && options->sources.list == NULL)
@@ -63,7 +63,7 @@ int batch_check(struct tool *tool, const batch_options *options, const char *out
     if (options->resume != NULL && strcmp(options->resume, FILES_STDOUT) == 0)
         return tool_usage(tool, "--resume is for a file, not for stdout");
     if (!lines && options->skip_errors > 0) return tool_usage(tool, "--skip-errors needs --jsonl");
-    if (!lines && batch_is_open(&options->sources, count, operands))
+    if (!lines && !files && batch_is_open(&options->sources, count, operands))
         return tool_usage(tool, "%s needs --jsonl",
                           options->sources.list != NULL    ? "--list"
                           : options->sources.recursive > 0 ? "--recursive"

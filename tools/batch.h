@@ -35,8 +35,9 @@ bool batch_has_lines(const batch_options *options);
 /* Whether only reading tells how many inputs there are and what they are called. */
 bool batch_is_open(const batch_sources *sources, int count, char *const *operands);
 
-/* Refuses options that exclude or need each other. `output` is what -o names, or NULL. */
-int batch_check(struct tool *tool, const batch_options *options, const char *output, int count,
+/* Refuses options that exclude or need each other. `output` is what -o names for the lines, or NULL. Without `files`,
+ * one for each input, lines are all that can be told of inputs whose number is not known. */
+int batch_check(struct tool *tool, const batch_options *options, const char *output, bool files, int count,
                 char *const *operands);
 
 /* How many threads decode: --jobs, or one for each core that the process may use. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fts.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct batch_names {
     FTS *folder;       /* that is walked now, or NULL */
     char *folder_name; /* as it was named */
     bool found;        /* something in it */
+    void *stems;       /* a tree of the stems that are taken */
 };
 
 static bool ends_with(const char *name, const char *const *ends) {
@@ -45,6 +47,7 @@ bool batch_is_archive(const char *name) {
 
 void batch_input_release(batch_input *input) {
     free(input->name);
+    free(input->stem);
     free(input->bytes);
     *input = (batch_input){0};
 }
@@ -62,17 +65,48 @@ int batch_names_open(struct tool *tool, const struct batch_names_params *params,
     return tool_fail(tool, "cannot read %.512s: %s", list, strerror(cause));
 }
 
+/* ---- Names of files ---- */
+
+static int compare(const void *first, const void *second) {
+    return strcmp(first, second);
+}
+
+/* Takes a stem, if nobody has it. False: somebody does. *failed: there is no memory. */
+static bool take_stem(batch_names *names, const char *stem, bool *failed) {
+    char *const own = strdup(stem);
+    char *const *const known = own != NULL ? tsearch(own, &names->stems, compare) : NULL;
+    *failed = known == NULL;
+    if (known != NULL && *known == own) return true;
+    free(own);
+    return false;
+}
+
+/* The stem of a name; of a second input that has it with -2 behind it, and so on. NULL: there is no memory. */
+static char *make_stem(batch_names *names, const char *name) {
+    enum { STEM_BYTES = 256 };
+    char stem[STEM_BYTES], numbered[STEM_BYTES + 24];
+    bool failed = false;
+    tool_stem(name, stem, sizeof stem);
+    snprintf(numbered, sizeof numbered, "%s", stem);
+    for (int64_t n = 2; !take_stem(names, numbered, &failed) && !failed; ++n)
+        snprintf(numbered, sizeof numbered, "%s-%lld", stem, (long long)n);
+    return failed ? NULL : strdup(numbered);
+}
+
 /* ---- Handing out ---- */
 
 /* Hands out an input, and takes its name. False: it is passed over. */
 static bool hand_out(batch_names *names, char *name, const char *error, batch_input *input) {
     const int64_t number = names->number++;
+    char *const stem = name != NULL && names->params.stems ? make_stem(names, name) : NULL;
+    const bool made = name != NULL && (stem != NULL || !names->params.stems);
     if (name != NULL && names->params.passed != NULL && names->params.passed(names->params.user, name)) {
         free(name);
+        free(stem);
         return false;
     }
-    *input = (batch_input){.name = name, .number = number};
-    snprintf(input->error, sizeof input->error, "%s", name != NULL ? error : "no memory for a name");
+    *input = (batch_input){.name = name, .stem = stem, .number = number};
+    snprintf(input->error, sizeof input->error, "%s", made ? error : "no memory for a name");
     return true;
 }
 
@@ -171,6 +205,11 @@ void batch_names_close(batch_names **names) {
     if (*names == NULL) return;
     close_folder(*names);
     batch_list_close(&(*names)->list);
+    while ((*names)->stems != NULL) {
+        char *const stem = *(char **)(*names)->stems;
+        (void)tdelete(stem, &(*names)->stems, compare);
+        free(stem);
+    }
     free(*names);
     *names = NULL;
 }

@@ -16,6 +16,7 @@
 /* One input. It owns what it points to. */
 typedef struct batch_input {
     char *name;     /* its path; of a member of an archive ARCHIVE/MEMBER. NULL: there was no memory for it */
+    char *stem;     /* with `stems`: its name without folders and end, as no other input has it */
     int64_t number; /* how many came before it, those that were passed over included */
     void *bytes;    /* of a member of an archive; NULL: the file is to be read */
     size_t size;
@@ -29,6 +30,7 @@ struct batch_names_params {
     const batch_sources *sources;
     int count;
     char *const *operands; /* [count], which must live as long as the names */
+    bool stems;            /* inputs get names for files, which takes memory for each of them */
     /* Whether an input is left out. It is called once for each, in order. NULL: none is. */
     bool (*passed)(void *user, const char *name);
     void *user;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "each.h"
 #include "export_inputs.h"
 #include "export_pictures.h"
 #include "json.h"
@@ -37,6 +38,7 @@ typedef struct export_options {
     int strategy;           /* a place in ways[] */
     question_options asked; /* asked.combine is a place in combinations[] */
     handed_options given;
+    each_options each;
 } export_options;
 
 static const char *const combinations[] = {"max", "mean", NULL};
@@ -46,8 +48,8 @@ static const tvlm_strategy ways_meant[] = {TVLM_STRATEGY_DEFAULT, TVLM_STRATEGY_
 static const option_spec specs[] = {
     {0, OPTION_TEXT, "for", offsetof(export_options, model), "MODEL",
      "qwen3-vl, qwen2.5-vl, qwen2-vl, llava, siglip, clip, llava-onevision or internvl", 0, 0, NULL},
-    {'o', OPTION_OUTPUT, "output", offsetof(export_options, output), "FILE.safetensors", "the tensors", 0, 0,
-     NULL},
+    {'o', OPTION_PATTERN, "output", offsetof(export_options, output), "FILE.safetensors|DIR",
+     "the tensors; with --each a folder, in which each image gets a file", 0, 0, NULL},
     {0, OPTION_INTEGER, "budget", offsetof(export_options, budget), "N",
      "tokens selected at most, over all images (default: a quarter of each image's)", 1, INT32_MAX, NULL},
     {0, OPTION_FLAG, "all", offsetof(export_options, all), NULL, "select every token", 0, 0, NULL},
@@ -100,6 +102,10 @@ static const option_group groups[] = {
     {&export_clusters_specs, offsetof(export_options, given)},
     {&input_specs, offsetof(export_options, given.files)},
     {&truth_specs, offsetof(export_options, given.objects)},
+    {&each_specs, offsetof(export_options, each)},
+    {&batch_specs, offsetof(export_options, each.batch)},
+    {&batch_source_specs, offsetof(export_options, each.batch.sources)},
+    {&batch_jobs_specs, offsetof(export_options, each.batch.jobs)},
     {0},
 };
 
@@ -109,6 +115,8 @@ struct job {
     int model; /* a tvlm_export_model */
     int count; /* how many files there are */
     char *const *paths;
+    const char *const *feature_paths; /* those of the files, where there are features */
+    const char *output;
     export_pictures pictures;
     tvlm_scorer *scorer;
     tvlm_projection *projection;
@@ -174,7 +182,7 @@ static int check(struct job *job) {
     struct tool *const tool = job->tool;
     int code = find_model(tool, options->model, &job->model);
     if (code != TOOL_DONE) return code;
-    if (options->output == NULL) return tool_usage(tool, "-o FILE.safetensors is missing");
+    if (job->output == NULL) return tool_usage(tool, "-o FILE.safetensors is missing");
     if (options->all > 0 &&
         (options->budget.given || options->spending.share.given || options->spending.tolerance.given))
         return tool_usage(tool, "--all and --%s exclude each other",
@@ -276,8 +284,8 @@ static int load_features(struct job *job) {
     if (job->arrays == NULL || job->features == NULL || job->queries == NULL)
         return tool_fail(job->tool, "no memory");
     for (int i = 0; code == TOOL_DONE && i < job->count; ++i) {
-        code = features_open(job->tool, job->asked.features.values[i], &job->questions.queries,
-                             &job->arrays[i], &job->features[i]);
+        code = features_open(job->tool, job->feature_paths[i], &job->questions.queries, &job->arrays[i],
+                             &job->features[i]);
         job->features[i].cell = job->asked.patch.value;
         (void)questions_query(&job->questions, 0, &job->queries[i]); /* zero where nothing is asked */
     }
@@ -319,9 +327,11 @@ static struct tvlm_export_params params_of(const struct job *job) {
                   .scorer = job->scorer}};
 }
 
-static int process(struct job *job) {
+/* Opens the device, and prepares what is the same for all runs. */
+static int open_export(struct job *job) {
     const struct tvlm_export_params params = params_of(job);
     const char *const subject = job->tool->subject;
+    if (job->export != NULL) return TOOL_DONE;
     if (job->tool->verbose && strategy_of(job) == TVLM_STRATEGY_BUDGET) budget_say_presets(job->tool);
     job->tool->subject = NULL; /* what fails now is about the options */
     int code = tool_open_device(job->tool, &job->options->common, &job->device);
@@ -334,6 +344,11 @@ static int process(struct job *job) {
         code = tool_usage_status(job->tool, tvlm_export_set_projection(job->export, job->projection));
     if (code == TOOL_DONE) code = export_inputs_set(&job->inputs, &job->pictures, job->export);
     job->tool->subject = subject;
+    return code;
+}
+
+static int process(struct job *job) {
+    int code = open_export(job);
     if (code == TOOL_DONE)
         code = tool_status(job->tool, tvlm_export_run(job->export, job->pictures.images, job->pictures.count,
                                                       job->features, job->queries));
@@ -373,7 +388,7 @@ static int write_tensors(struct job *job) {
     job->tool->subject = NULL;
     if (code != TOOL_DONE) return code;
     return tool_status(job->tool,
-                       tvlm_safetensors_write(job->options->output, job->tensors, job->tensor_count, metadata,
+                       tvlm_safetensors_write(job->output, job->tensors, job->tensor_count, metadata,
                                               sizeof metadata / sizeof *metadata, &job->tool->log));
 }
 
@@ -434,37 +449,54 @@ static void json_pictures(struct job *job, json_writer *json) {
     json_close(json);
 }
 
+static void json_tensors(const struct job *job, json_writer *json) {
+    json_open_array(json, "tensors", false);
+    for (int32_t i = 0; i < job->tensor_count; ++i) {
+        const tvlm_tensor *const tensor = &job->tensors[i];
+        json_open_object(json, NULL, true);
+        json_string(json, "name", tensor->name);
+        json_string(json, "type", tvlm_element_name(tensor->type));
+        json_open_array(json, "shape", true);
+        for (int32_t d = 0; d < tensor->rank; ++d) json_integer(json, NULL, tensor->shape[d]);
+        json_close(json);
+        json_close(json);
+    }
+    json_close(json);
+}
+
 static int print_json(struct job *job) {
     json_writer json = {0};
     json_open_object(&json, NULL, false);
     json_string(&json, "model", tvlm_export_model_name((tvlm_export_model)job->model));
-    json_string(&json, "output", job->options->output);
+    json_string(&json, "output", job->output);
     json_device(&json, job->device);
     json_pictures(job, &json);
-    json_open_array(&json, "tensors", false);
-    for (int32_t i = 0; i < job->tensor_count; ++i) {
-        const tvlm_tensor *const tensor = &job->tensors[i];
-        json_open_object(&json, NULL, true);
-        json_string(&json, "name", tensor->name);
-        json_string(&json, "type", tvlm_element_name(tensor->type));
-        json_open_array(&json, "shape", true);
-        for (int32_t d = 0; d < tensor->rank; ++d) json_integer(&json, NULL, tensor->shape[d]);
-        json_close(&json);
-        json_close(&json);
-    }
-    json_close(&json);
+    json_tensors(job, &json);
     json_close(&json);
     const int code = tool_print(job->tool, json_text_of(&json));
     json_release(&json);
     return code;
 }
 
-static void release(struct job *job) {
+static void release_tensors(struct job *job) {
     for (int i = 0; i < TENSORS_MAX; ++i) free(job->data[i]);
+    memset(job->data, 0, sizeof job->data);
+    job->tensor_count = 0;
+}
+
+static void release_features(struct job *job) {
     for (int i = 0; job->arrays != NULL && i < job->count; ++i) tvlm_npy_destroy(&job->arrays[i]);
     free(job->arrays);
     free(job->features);
     free(job->queries);
+    job->arrays = NULL;
+    job->features = NULL;
+    job->queries = NULL;
+}
+
+static void release(struct job *job) {
+    release_tensors(job);
+    release_features(job);
     questions_release(&job->questions);
     export_inputs_release(&job->inputs);
     export_pictures_release(&job->pictures);
@@ -475,19 +507,93 @@ static void release(struct job *job) {
     tvlm_network_destroy(&job->network);
 }
 
+/* ---- All images together ---- */
+
+static int export_all(struct job *job) {
+    job->feature_paths = job->asked.features.values;
+    int code = load(job);
+    if (code == TOOL_DONE) code = load_features(job);
+    if (code == TOOL_DONE) code = process(job);
+    if (code == TOOL_DONE) code = write_tensors(job);
+    if (code != TOOL_DONE) return code;
+    return job->options->common.json > 0 ? print_json(job) : print_text(job);
+}
+
+/* ---- A file of each image ---- */
+
+static void lose_device(void *user) {
+    struct job *const job = user;
+    tvlm_export_destroy(&job->export);
+    tvlm_device_destroy(&job->device);
+}
+
+static int export_each(void *user, const each_image *image) {
+    struct job *const job = user;
+    tvlm_image picture = *image->image;
+    char *const path = image->name;
+    job->count = 1;
+    job->paths = job->inputs.paths = &path;
+    job->feature_paths = job->asked.features.values + (job->asked.features.count > 0 ? image->number : 0);
+    job->output = image->output;
+    job->pictures = (export_pictures){.count = 1, .images = &picture};
+    int code = load_features(job);
+    if (code == TOOL_DONE) code = process(job);
+    if (code == TOOL_DONE) code = write_tensors(job);
+    if (code == TOOL_DONE && image->json != NULL) {
+        json_string(image->json, "model", tvlm_export_model_name((tvlm_export_model)job->model));
+        json_device(image->json, job->device);
+        json_pictures(job, image->json);
+        json_tensors(job, image->json);
+    } else if (code == TOOL_DONE) {
+        code = print_text(job);
+    }
+    release_features(job);
+    release_tensors(job);
+    job->pictures = (export_pictures){0};
+    return code;
+}
+
+static int run_each(struct job *job, int count, char *const *operands) {
+    const export_options *const options = job->options;
+    const each_work work = {.end = ".safetensors", .make = export_each, .reset = lose_device, .user = job};
+    return each_run(job->tool, &options->each, options->output, count, operands, &work);
+}
+
+/* Refuses what is not of one image, or what needs their number. */
+static int check_each(struct tool *tool, const export_options *options, int count, char *const *operands) {
+    const each_options *const each = &options->each;
+    if (each->each == 0 && options->output != NULL) {
+        const int code = files_output(tool, "--output", options->output);
+        if (code != TOOL_DONE) return code;
+    }
+    const int code = each_check(tool, each, options->output, count, operands);
+    if (code != TOOL_DONE || each->each == 0) return code;
+    if (options->common.json > 0) return tool_usage(tool, "--json is not for --each, --jsonl is");
+    if (options->video > 0 || options->every.given)
+        return tool_usage(tool, "--%s is not for --each", options->video > 0 ? "video" : "every");
+    if (inputs_given(&options->given.files) != NULL)
+        return tool_usage(tool, "%s is of one image", inputs_given(&options->given.files));
+    if (options->asked.features.count > 0 && batch_is_open(&each->batch.sources, count, operands))
+        return tool_usage(tool, "--features needs each image as an argument");
+    return TOOL_DONE;
+}
+
 static int run_export(struct tool *tool, const void *values, int operand_count, char *const *operands) {
-    struct job job = {.tool = tool, .options = values, .count = operand_count, .paths = operands};
-    int code = read_questions(&job);
+    const export_options *const options = values;
+    struct job job = {.tool = tool,
+                      .options = options,
+                      .count = operand_count,
+                      .paths = operands,
+                      .output = options->output};
+    int code = check_each(tool, options, operand_count, operands);
+    if (code == TOOL_DONE) code = read_questions(&job);
     if (code == TOOL_DONE) code = check(&job);
-    if (code == TOOL_DONE && job.options->weighing.scorer != NULL)
-        code = questions_scorer(tool, &job.asked, job.options->weighing.scorer, &job.scorer);
+    if (code == TOOL_DONE && options->weighing.scorer != NULL)
+        code = questions_scorer(tool, &job.asked, options->weighing.scorer, &job.scorer);
     if (code == TOOL_DONE) code = read_projection(&job);
     if (code == TOOL_DONE) code = read_inputs(&job);
-    if (code == TOOL_DONE) code = load(&job);
-    if (code == TOOL_DONE) code = load_features(&job);
-    if (code == TOOL_DONE) code = process(&job);
-    if (code == TOOL_DONE) code = write_tensors(&job);
-    if (code == TOOL_DONE) code = job.options->common.json > 0 ? print_json(&job) : print_text(&job);
+    if (code == TOOL_DONE)
+        code = options->each.each > 0 ? run_each(&job, operand_count, operands) : export_all(&job);
     release(&job);
     return code;
 }
@@ -496,8 +602,7 @@ const tool_command export_command = {
     .name = "export",
     .summary = "tensors that a vision-language model takes as they are, in full and of the chosen tokens",
     .operands = "IMAGE...",
-    .operand_min = 1,
-    .operand_max = INT32_MAX,
+    .operand_max = INT32_MAX, /* and one at least, unless there is a list */
     .details =
         "The file holds what the model's own processor makes (Hugging Face transformers, on Pillow): pixel_values and,\n"
         "for Qwen-VL, image_grid_thw (with --video pixel_values_videos and video_grid_thw). And the chosen tokens, in\n"
@@ -513,6 +618,7 @@ const tool_command export_command = {
         "tokens, or crops; of crops a tolerance leaves out those that lose least in the thumbnail.\n"
         "A token is a block of 2x2 patches in Qwen-VL, one patch in the others; several images follow each other. A\n"
         "budget is shared among them in proportion to their tokens, at least one each, and never exceeded.\n"
+        "With --each every image is exported alone, into a file of its own, with a budget of its own.\n"
         "--every is for --video with a video file, of which at most 768 frames are taken.\n"
         "The EXIF rotation is applied; alpha is dropped, as the processor drops it. JPEGs may differ by a step here and\n"
         "there, since decoders do. With --features and --query the score has its third part, as in tvlm select; the\n"

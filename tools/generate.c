@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "draw.h"
+#include "each.h"
 #include "files.h"
 #include "generate_ragged.h"
 #include "inputs.h"
@@ -26,6 +27,7 @@ typedef struct generate_options {
     option_triple rope;
     int reduce, ragged;
     input_options inputs;
+    each_options each;
 } generate_options;
 
 #define SIDE_MAX 16777216.0
@@ -37,7 +39,7 @@ static const char *const reductions[] = {"mean", "gaussian", NULL};
 static const option_spec specs[] = {
     {'o', OPTION_PATTERN, "output", offsetof(generate_options, output), "STACK.npy|DIR",
      "channels x height x width, float32, in the layout's order; of several images: images x "
-     "channels x height x width; with --ragged a folder that is there, in which each image gets a file",
+     "channels x height x width; with --each and --ragged a folder that is there, in which each image gets a file",
      0, 0, NULL},
     {0, OPTION_FLAG, "ragged", offsetof(generate_options, ragged), NULL,
      "makes images of different sizes in one batch, each at its own size, to the bit as if it were alone: NAME.npy for "
@@ -75,6 +77,10 @@ static const option_group groups[] = {
     {&input_vector_specs, offsetof(generate_options, inputs)},
     {&feature_patch_specs, offsetof(generate_options, inputs.patch)},
     {&basis_specs, offsetof(generate_options, inputs.basis)},
+    {&each_specs, offsetof(generate_options, each)},
+    {&batch_specs, offsetof(generate_options, each.batch)},
+    {&batch_source_specs, offsetof(generate_options, each.batch.sources)},
+    {&batch_jobs_specs, offsetof(generate_options, each.batch.jobs)},
     {0},
 };
 
@@ -82,9 +88,12 @@ static const option_group groups[] = {
 struct job {
     struct tool *tool;
     const generate_options *options;
+    const char *layout; /* NULL: the default */
+    const char *output; /* the array, or NULL */
     char *const *paths;
     int32_t path_count;
-    tvlm_image *image;
+    const tvlm_image *image;
+    tvlm_image shape;                  /* with --each: of the images that the stack is for */
     int32_t image_width, image_height; /* the size of the first image in its file */
     input_files *inputs;
     tvlm_device *device;
@@ -147,8 +156,8 @@ static int open_outputs(struct job *job) {
                               job->height, title, &job->sheet))
             return tool_fail(job->tool, "a sheet of %d channels is too large", job->channel_count);
     }
-    if (options->output == NULL) return TOOL_DONE;
-    return tool_status(job->tool, tvlm_npy_writer_open(options->output, TVLM_ELEMENT_F32, 4 - first,
+    if (job->output == NULL) return TOOL_DONE;
+    return tool_status(job->tool, tvlm_npy_writer_open(job->output, TVLM_ELEMENT_F32, 4 - first,
                                                        shape + first, &job->tool->log, &job->writer));
 }
 
@@ -230,6 +239,22 @@ static void print_images(json_writer *json, const struct job *job) {
     json_close(json);
 }
 
+static void print_array(json_writer *json, const struct job *job) {
+    json_open_array(json, "shape", true);
+    if (job->path_count > 1) json_integer(json, NULL, job->path_count);
+    json_integer(json, NULL, job->channel_count);
+    json_integer(json, NULL, job->height);
+    json_integer(json, NULL, job->width);
+    json_close(json);
+    json_open_array(json, "channels", true);
+    for (int32_t i = 0; i < job->channel_count; ++i) {
+        tvlm_channel_info channel = {.name = ""};
+        (void)tvlm_stack_get_channel_info(job->stack, job->channels[i], &channel); /* it has it */
+        json_string(json, NULL, channel.name);
+    }
+    json_close(json);
+}
+
 static int print_summary(struct job *job) {
     const generate_options *const options = job->options;
     json_writer json = {0};
@@ -238,19 +263,7 @@ static int print_summary(struct job *job) {
     json_device(&json, job->device);
     json_string(&json, "path", options->output);
     json_string(&json, "sheet", options->sheet);
-    json_open_array(&json, "shape", true);
-    if (job->path_count > 1) json_integer(&json, NULL, job->path_count);
-    json_integer(&json, NULL, job->channel_count);
-    json_integer(&json, NULL, job->height);
-    json_integer(&json, NULL, job->width);
-    json_close(&json);
-    json_open_array(&json, "channels", true);
-    for (int32_t i = 0; i < job->channel_count; ++i) {
-        tvlm_channel_info channel = {.name = ""};
-        (void)tvlm_stack_get_channel_info(job->stack, job->channels[i], &channel); /* it has it */
-        json_string(&json, NULL, channel.name);
-    }
-    json_close(&json);
+    print_array(&json, job);
     json_close(&json);
     const int code = tool_print(job->tool, json_text_of(&json));
     json_release(&json);
@@ -278,8 +291,9 @@ static int choose_size(struct job *job, struct tvlm_stack_params *params) {
 
 /* Creates a stack of one image that has the size of the first one. Layouts of thumbnails are made at the size
  * of the result. */
-static int create_stack(struct job *job, const char *layout) {
+static int create_stack(struct job *job) {
     const generate_options *const options = job->options;
+    const char *const layout = job->layout;
     struct tvlm_stack_params params = {.layout = layout,
                                        .format = (tvlm_format)options->common.format,
                                        .clusters = options->clusters.given ? options->clusters.value : 0,
@@ -303,17 +317,21 @@ static int prepare_stack(struct tool *tool, const void *values, tvlm_stack *stac
     return code == TOOL_DONE ? rope_set(tool, &options->rope, stack) : code;
 }
 
+static int open_stack(struct job *job) {
+    const int code = create_stack(job);
+    if (code != TOOL_DONE) return code;
+    job->channels = tvlm_stack_channels(job->stack, &job->channel_count);
+    return prepare_stack(job->tool, job->options, job->stack);
+}
+
 /* The first image decides all sizes. Once it is done, what can be wrong with the outputs is known. */
-static int begin(struct job *job, const char *layout) {
+static int begin(struct job *job) {
     struct tool *const tool = job->tool;
     int code;
     job->image_width = job->image->width;
     job->image_height = job->image->height;
     if ((code = tool_open_device(tool, &job->options->common, &job->device)) != TOOL_DONE ||
-        (code = create_stack(job, layout)) != TOOL_DONE)
-        return code;
-    job->channels = tvlm_stack_channels(job->stack, &job->channel_count);
-    if ((code = prepare_stack(tool, job->options, job->stack)) != TOOL_DONE ||
+        (code = open_stack(job)) != TOOL_DONE ||
         (code = inputs_set(tool, job->inputs, job->image_width, job->stack)) != TOOL_DONE ||
         (code = find_size(job)) != TOOL_DONE || (code = open_outputs(job)) != TOOL_DONE ||
         (code = make_planes(job)) != TOOL_DONE)
@@ -322,33 +340,101 @@ static int begin(struct job *job, const char *layout) {
     return TOOL_DONE;
 }
 
-/* Images go through one stack one after the other. A batch would hold all of them in memory, and make the
- * same. */
-static int generate(struct job *job) {
+/* Reads what the options name. `outputs` has room for the names of a network's outputs, which may be the layout. */
+static int read_options(struct job *job, char outputs[NETWORK_NAMES]) {
     struct tool *const tool = job->tool;
     const generate_options *const options = job->options;
     const char *layout = options->channels != NULL ? options->channels : options->layout;
-    char outputs[NETWORK_NAMES];
     int32_t known = 0;
     /* What a network names is known to the stack alone. */
     int code = layout != NULL && options->network == NULL
                    ? tool_usage_status(tool, tvlm_layout_parse(layout, &tool->log, 0, NULL, &known))
                    : TOOL_DONE;
     if (code == TOOL_DONE) code = network_read(tool, options->network, &job->network, outputs);
-    if (layout == NULL && job->network != NULL) layout = outputs;
-    if (code == TOOL_DONE) code = inputs_read(tool, &options->inputs, &job->inputs);
+    job->layout = layout == NULL && job->network != NULL ? outputs : layout;
+    return code == TOOL_DONE ? inputs_read(tool, &options->inputs, &job->inputs) : code;
+}
+
+/* Images go through one stack one after the other. A batch would hold all of them in memory, and make the
+ * same. */
+static int generate(struct job *job) {
+    struct tool *const tool = job->tool;
+    const generate_options *const options = job->options;
+    int code = TOOL_DONE;
     for (int32_t i = 0; code == TOOL_DONE && i < job->path_count; ++i) {
+        tvlm_image *image = NULL;
         tool->subject = job->paths[i];
-        code = tool_status(tool, tvlm_image_load(job->paths[i], &tool->log, &job->image));
+        code = tool_status(tool, tvlm_image_load(job->paths[i], &tool->log, &image));
+        job->image = image;
         if (code == TOOL_DONE)
-            code = i == 0 ? begin(job, layout)
-                          : tool_status(tool, tvlm_stack_set_image(job->stack, 0, job->image));
+            code = i == 0 ? begin(job) : tool_status(tool, tvlm_stack_set_image(job->stack, 0, image));
         if (code == TOOL_DONE) code = write_channels(job, i);
-        tvlm_image_destroy(&job->image);
+        tvlm_image_destroy(&image);
     }
     progress_clear();
     if (code == TOOL_DONE) code = close_outputs(job);
     return code == TOOL_DONE && options->common.json > 0 ? print_summary(job) : code;
+}
+
+/* ---- A file of each image ---- */
+
+static void release_stack(struct job *job) {
+    tvlm_npy_writer_destroy(&job->writer);
+    free(job->planes);
+    job->planes = NULL;
+    tvlm_stack_destroy(&job->stack);
+}
+
+static void lose_device(void *user) {
+    struct job *const job = user;
+    release_stack(job);
+    tvlm_device_destroy(&job->device);
+}
+
+/* A stack stays for images of its size. */
+static int put_image(struct job *job) {
+    const tvlm_image *const image = job->image, *const shape = &job->shape;
+    int code = TOOL_DONE;
+    if (job->stack != NULL && shape->width == image->width && shape->height == image->height)
+        return tool_status(job->tool, tvlm_stack_set_image(job->stack, 0, image));
+    release_stack(job);
+    job->shape = *image;
+    if (job->device == NULL) code = tool_open_device(job->tool, &job->options->common, &job->device);
+    if (code == TOOL_DONE) code = open_stack(job);
+    if (code == TOOL_DONE) code = find_size(job);
+    return code == TOOL_DONE ? make_planes(job) : code;
+}
+
+static int generate_each(void *user, const each_image *image) {
+    struct job *const job = user;
+    job->image = image->image;
+    job->output = image->output;
+    int code = put_image(job);
+    if (code == TOOL_DONE) code = open_outputs(job);
+    if (code == TOOL_DONE) code = write_channels(job, 0);
+    if (code == TOOL_DONE) code = close_outputs(job);
+    tvlm_npy_writer_destroy(&job->writer);
+    if (code != TOOL_DONE) release_stack(job);
+    if (code != TOOL_DONE || image->json == NULL) return code;
+    json_device(image->json, job->device);
+    print_array(image->json, job);
+    return TOOL_DONE;
+}
+
+static int run_each(struct job *job, int count, char *const *operands) {
+    const generate_options *const options = job->options;
+    const each_work work = {.end = ".npy", .make = generate_each, .reset = lose_device, .user = job};
+    job->path_count = 1;
+    return each_run(job->tool, &options->each, options->output, count, operands, &work);
+}
+
+/* Refuses what is of one image. */
+static int check_each(struct tool *tool, const generate_options *options) {
+    const char *const other = options->ragged > 0        ? "--ragged"
+                              : options->sheet != NULL   ? "--sheet"
+                              : options->common.json > 0 ? "--json"
+                                                         : inputs_given(&options->inputs);
+    return other != NULL ? tool_usage(tool, "%s is not for --each", other) : TOOL_DONE;
 }
 
 /* Refuses what is not for images of different sizes. */
@@ -380,6 +466,7 @@ static int check_usage(struct tool *tool, const generate_options *options, int p
     const int code = basis_check(tool, &options->inputs.basis, options->inputs.features != NULL,
                                  options->inputs.words != NULL, "--words");
     if (code != TOOL_DONE) return code;
+    if (options->each.each > 0) return check_each(tool, options);
     if (options->ragged > 0) return check_ragged(tool, options);
     if (path_count > 1 && options->sheet != NULL) return tool_usage(tool, "--sheet is of one image");
     if (path_count > 1 && inputs_given(&options->inputs) != NULL)
@@ -404,12 +491,21 @@ static int run_ragged(struct tool *tool, const generate_options *options, int co
 
 static int run_generate(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     const generate_options *const options = values;
-    struct job job = {.tool = tool, .options = options, .paths = operands, .path_count = operand_count};
-    int code = check_usage(tool, options, operand_count);
+    const bool each = options->each.each > 0, folder = each || options->ragged > 0;
+    char outputs[NETWORK_NAMES];
+    struct job job = {.tool = tool,
+                      .options = options,
+                      .output = options->output,
+                      .paths = operands,
+                      .path_count = operand_count};
+    int code =
+        !folder && options->output != NULL ? files_output(tool, "--output", options->output) : TOOL_DONE;
+    if (code == TOOL_DONE) code = each_check(tool, &options->each, options->output, operand_count, operands);
+    if (code == TOOL_DONE) code = check_usage(tool, options, operand_count);
     if (code == TOOL_DONE && options->ragged > 0) return run_ragged(tool, options, operand_count, operands);
-    if (code == TOOL_DONE && options->output != NULL) code = files_output(tool, "--output", options->output);
     if (code != TOOL_DONE) return code;
-    code = generate(&job);
+    code = read_options(&job, outputs);
+    if (code == TOOL_DONE) code = each ? run_each(&job, operand_count, operands) : generate(&job);
     progress_clear();
     tvlm_npy_writer_destroy(&job.writer);
     canvas_release(&job.sheet.canvas);
@@ -419,7 +515,6 @@ static int run_generate(struct tool *tool, const void *values, int operand_count
     tvlm_stack_destroy(&job.stack);
     tvlm_network_destroy(&job.network);
     tvlm_device_destroy(&job.device);
-    tvlm_image_destroy(&job.image);
     return code;
 }
 
@@ -427,10 +522,9 @@ const tool_command generate_command = {
     .name = "generate",
     .summary = "the channels of images, as an array and as a picture",
     .operands = "IMAGE...",
-    .operand_min = 1,
-    .operand_max = INT_MAX,
+    .operand_max = INT_MAX, /* and one at least, unless there is a list */
     .details =
-        "At least one of -o and --sheet. Layouts: visual12 cluster15 embed31 temporal34 full40 mvp13 patch13\n"
+        "At least one of -o and --sheet. With --each every image gets a file of its own size, and with --jsonl a line. Layouts: visual12 cluster15 embed31 temporal34 full40 mvp13 patch13\n"
         "scene18; the last two are made at 32x32 unless --size says otherwise. Several images are brought to the\n"
         "size of the first one, or to that of the layout. Channels that this version does not make are 0 inside\n"
         "a layout and refused in --channels; what no option hands in is 0; a sheet names both below its tiles.\n"

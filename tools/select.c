@@ -293,7 +293,7 @@ static const char *find_named(const select_options *options) {
 static int check_batch(struct tool *tool, const select_options *options, int count, char *const *operands) {
     const batch_options *const batch = &options->batch;
     if (count == 0 && batch->sources.list == NULL) return tool_usage(tool, "IMAGE... is missing");
-    const int code = batch_check(tool, batch, options->output, count, operands);
+    const int code = batch_check(tool, batch, options->output, false, count, operands);
     if (code != TOOL_DONE || !batch_is_open(&batch->sources, count, operands)) return code;
     const char *const named = find_named(options);
     return named == NULL ? TOOL_DONE : tool_usage(tool, "%s needs each image as an argument", named);

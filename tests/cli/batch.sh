@@ -192,6 +192,50 @@ rc=0
 wait $pid || rc=$?
 is "an error while the list is open: exit $rc" test $rc -eq 1
 
+echo "== a file of each"
+mkdir "$in/other" files alone
+cp "${photos[1]}" "$in/other/p0.png"
+cp "${photos[2]}" "$in/p0-2.png"
+five=("${photos[0]}" "$in/p0-2.png" "$in/other/p0.png" "$in/bad.png" "${photos[1]}")
+made=(p0 p0-2 p0-3 bad p1)
+each() { ends "$1" "$tvlm" "$2" ${device:+"$device"} "${@:3}"; }
+# each_of COMMAND END OPTION...: files are those of runs of their own, whatever their order, and go on where a line says so.
+each_of() {
+    local command=$1 end=$2 i
+    shift 2
+    rm -rf -- files/* alone/*
+    each 3 "$command" "$@" --each -o files "${five[@]}" --jsonl --skip-errors
+    cp "$work/stdout" lines
+    is "$command: the files are $(ls files | tr '\n' ' ')" test "$(ls files | tr '\n' ' ')" = "p0-2$end p0-3$end p0$end p1$end "
+    for i in 0 1 2 4; do
+        each 0 "$command" "$@" "${five[i]}" -o "alone/${made[i]}$end"
+        same "$command: ${made[i]}" "files/${made[i]}$end" "alone/${made[i]}$end"
+    done
+    head -2 lines >out.jsonl
+    rm -rf -- files/*
+    each 3 "$command" "$@" --each -o files "${five[@]}" --resume out.jsonl --skip-errors
+    same "$command: resumed" out.jsonl lines
+    is "$command: resumed, the files are $(ls files | tr '\n' ' ')" test "$(ls files | tr '\n' ' ')" = "p0-3$end p1$end "
+    rm -rf -- files/* out.jsonl lines
+    each 1 "$command" "$@" --each -o files "${five[@]}"
+    is "$command: what is there before an error: $(ls files | tr '\n' ' ')" test "$(ls files | wc -l)" -eq 3
+    rm -rf -- files/*
+    refused 2 'each needs -o' "$tvlm" "$command" "$@" --each "${photos[0]}"
+    refused 1 'there is no folder nowhere' "$tvlm" "$command" "$@" --each -o nowhere "${photos[0]}"
+    refused 2 'list needs --each' "$tvlm" "$command" "$@" -o x "${photos[0]}" --list "$in/list.txt"
+    refused 2 'jobs needs --each' "$tvlm" "$command" "$@" -o x "${photos[0]}" --jobs 2
+}
+each_of generate .npy --channels r,edges
+each_of export .safetensors --for siglip --budget 4
+each 0 generate --channels r --each -o files --recursive "$in/tree/b"
+is "of a folder: $(ls files | tr '\n' ' ')" test "$(ls files | tr '\n' ' ')" = "link.npy z.npy "
+each 0 export --for siglip --each -o files "${photos[0]}" "${photos[1]}" --features "$in/f.npy" --features "$in/f.npy" --query "$in/q.npy" --combine max
+refused 2 'sheet is not for --each' "$tvlm" generate --each -o files "${photos[0]}" --sheet x.png
+refused 2 'json is not for --each' "$tvlm" export --for siglip --each -o files "${photos[0]}" --json
+refused 2 'video is not for --each' "$tvlm" export --for qwen2-vl --each -o files "${photos[0]}" --video
+refused 1 'is an input; it is not overwritten' "$tvlm" export --for siglip --each -o "$in" "${photos[0]}" --features "$in/p0.safetensors" --query "$in/q.npy"
+rm -rf -- *
+
 echo "== memory"
 # Its peak does not grow with the number of images.
 peak() {

@@ -37,6 +37,7 @@ basis) run=(select "$in/frame0.pgm" -k 5 --strategy grid "${asked[@]}" --basis i
 batch) run=(select "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5 --strategy grid) ;;
 lines) run=(select "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5 --strategy grid --jsonl) ;;
 ragged) run=(generate --ragged "$in/frame0.pgm" -o "$PWD") ;;
+each) run=(generate --each "$in/frame0.pgm" -o "$PWD" --channels r,edges,saliency) ;;
 generate) run=(generate "$in/frame0.pgm" -o stack.npy --sheet sheet.png) ;;
 flow) run=(flow "$in/frame0.pgm" "$in/frame1.pgm" -o flow.flo) ;;
 attend) run=(attend "$in/features.npy" --queries "$in/query.npy" --level 1 --fine 0.5 -o out.npy --map map.npy --picture map.png) ;;
