@@ -14,7 +14,7 @@ static const option_spec sources[] = {
     {0, OPTION_FLAG, "null", offsetof(batch_sources, null), NULL,
      "a zero byte, and not a line's end, stands behind each name of --list (find -print0)", 0, 0, NULL},
     {0, OPTION_FLAG, "recursive", offsetof(batch_sources, recursive), NULL,
-     "walks folders, sorted by name: pictures by their names' ends, and .tar; neither what begins with a dot nor "
+     "walks folders, sorted by name: pictures by their names' ends, and archives (.tar); neither what begins with a dot nor "
      "links to folders",
      0, 0, NULL},
 };

@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "batch_archive.h"
 #include "batch_list.h"
 #include "texturevlm/io.h"
 
@@ -26,9 +27,12 @@ struct batch_names {
     int operand;      /* the next one */
     batch_list *list; /* NULL: there is none */
     bool list_ended;
-    FTS *folder;       /* that is walked now, or NULL */
-    char *folder_name; /* as it was named */
-    bool found;        /* something in it */
+    FTS *folder;            /* that is walked now, or NULL */
+    char *folder_name;      /* as it was named */
+    bool found;             /* something in it */
+    batch_archive *archive; /* that is read now, or NULL; it may be one in the folder */
+    char *archive_name;
+    bool found_member; /* a picture in it */
     void *stems;       /* a tree of the stems that are taken */
 };
 
@@ -110,6 +114,61 @@ static bool hand_out(batch_names *names, char *name, const char *error, batch_in
     return true;
 }
 
+/* ---- Archives ---- */
+
+/* Begins to read an archive, whose name it takes. False: there is an input that says why not. */
+static bool open_archive(batch_names *names, char *name, batch_input *input) {
+    char error[sizeof input->error];
+    names->archive = batch_archive_open(name, error, sizeof error);
+    if (names->archive == NULL) return !hand_out(names, name, error, input);
+    names->archive_name = name;
+    names->found_member = false;
+    return true;
+}
+
+static void close_archive(batch_names *names) {
+    batch_archive_close(&names->archive);
+    free(names->archive_name);
+    names->archive_name = NULL;
+}
+
+/* ARCHIVE/MEMBER; NULL: there is no memory. */
+static char *name_member(const char *archive, const char *member) {
+    const size_t size = strlen(archive) + strlen(member) + 2;
+    char *const name = malloc(size);
+    if (name != NULL) snprintf(name, size, "%s/%s", archive, member);
+    return name;
+}
+
+static bool is_picture_member(const char *member) {
+    const char *const slash = strrchr(member, '/');
+    return (slash != NULL ? slash[1] : member[0]) != '.' && ends_with(member, picture_ends);
+}
+
+/* Hands out the next picture of the archive, read. False: there is none any more. */
+static bool next_of_archive(batch_names *names, batch_input *input) {
+    char error[sizeof input->error];
+    const char *member;
+    while (batch_archive_next(names->archive, &member, error, sizeof error)) {
+        while (strncmp(member, "./", 2) == 0) member += 2;
+        if (!is_picture_member(member)) continue;
+        names->found_member = true;
+        if (!hand_out(names, name_member(names->archive_name, member), "", input)) continue;
+        if (input->error[0] == '\0')
+            (void)batch_archive_read(names->archive, &input->bytes, &input->size, input->error,
+                                     sizeof input->error);
+        return true;
+    }
+    char *const name = names->archive_name;
+    const bool failed = error[0] != '\0', found = names->found_member;
+    names->archive_name = NULL;
+    close_archive(names);
+    if (failed || !found)
+        return hand_out(names, name, failed ? error : "there is no picture in this archive", input);
+    free(name);
+    return false;
+}
+
 /* ---- Folders ---- */
 
 static int by_name(const FTSENT **first, const FTSENT **second) {
@@ -150,8 +209,12 @@ static bool next_of_folder(batch_names *names, batch_input *input) {
         if (hidden) (void)fts_set(names->folder, entry, FTS_SKIP);
         if (hidden || (!bad && !is_picture(entry))) continue;
         names->found = true;
-        if (hand_out(names, strdup(entry->fts_path), bad ? strerror(entry->fts_errno) : "", input))
+        char *const path = strdup(entry->fts_path);
+        if (path != NULL && !bad && batch_is_archive(path)) {
+            if (!open_archive(names, path, input) || next_of_archive(names, input)) return true;
+        } else if (hand_out(names, path, bad ? strerror(entry->fts_errno) : "", input)) {
             return true;
+        }
     }
     char *const name = names->folder_name;
     names->folder_name = NULL;
@@ -178,20 +241,28 @@ static bool next_given(batch_names *names, char **name, char *error, size_t erro
     return true;
 }
 
+/* Begins with what was named: a folder, an archive, or a file that is handed out at once. Takes the name. False: an
+ * input was handed out. */
+static bool begin(batch_names *names, char *name, const char *error, batch_input *input) {
+    struct stat info;
+    const bool there = name != NULL && error[0] == '\0' && stat(name, &info) == 0;
+    if (there && S_ISDIR(info.st_mode) && names->params.sources->recursive > 0)
+        return open_folder(names, name, input);
+    if (there && S_ISDIR(info.st_mode)) error = "is a folder (--recursive walks it)";
+    if (there && !S_ISDIR(info.st_mode) && batch_is_archive(name)) return open_archive(names, name, input);
+    return !hand_out(names, name, error, input);
+}
+
 bool batch_names_next(batch_names *names, batch_input *input) {
     char *name, error[sizeof input->error];
-    struct stat info;
     for (;;) {
-        if (names->folder != NULL) {
+        if (names->archive != NULL) {
+            if (next_of_archive(names, input)) return true;
+        } else if (names->folder != NULL) {
             if (next_of_folder(names, input)) return true;
         } else if (!next_given(names, &name, error, sizeof error)) {
             return false;
-        } else if (name != NULL && error[0] == '\0' && stat(name, &info) == 0 && S_ISDIR(info.st_mode)) {
-            if (names->params.sources->recursive == 0 &&
-                hand_out(names, name, "is a folder (--recursive walks it)", input))
-                return true;
-            if (names->params.sources->recursive > 0 && !open_folder(names, name, input)) return true;
-        } else if (hand_out(names, name, error, input)) {
+        } else if (!begin(names, name, error, input)) {
             return true;
         }
     }
@@ -203,6 +274,7 @@ void batch_names_stop(batch_names *names) {
 
 void batch_names_close(batch_names **names) {
     if (*names == NULL) return;
+    close_archive(*names);
     close_folder(*names);
     batch_list_close(&(*names)->list);
     while ((*names)->stems != NULL) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* memfd_create */
 #include "batch_queue.h"
 
 #include <errno.h>
@@ -6,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "texturevlm/io.h"
 
@@ -43,25 +46,69 @@ void batch_image_release(batch_image *image) {
 typedef struct image_log {
     batch_image *image;
     const tvlm_log *log;
+    const char *path; /* what is decoded; lines have the input's name in its place */
 } image_log;
+
+/* Copies a line, with the name of the input for the path under which it was read. */
+static void copy_line(const image_log *own, const char *message, char *line, size_t size) {
+    const char *const found = strstr(message, own->path);
+    if (found == NULL)
+        snprintf(line, size, "%s", message);
+    else
+        snprintf(line, size, "%.*s%s%s", (int)(found - message), message, own->image->input.name,
+                 found + strlen(own->path));
+}
 
 static void write_line(void *user, tvlm_log_level level, const char *message) {
     const image_log *const own = user;
+    char line[sizeof own->image->error];
+    copy_line(own, message, line, sizeof line);
     if (level != TVLM_LOG_ERROR)
-        tvlm_log_message(own->log, level, "%s", message);
+        tvlm_log_message(own->log, level, "%s", line);
     else if (own->image->error[0] == '\0')
-        snprintf(own->image->error, sizeof own->image->error, "%s", message);
+        snprintf(own->image->error, sizeof own->image->error, "%s", line);
+}
+
+static tvlm_status load(const batch_queue *queue, const char *path, batch_image *one) {
+    image_log own = {.image = one, .log = queue->log, .path = path};
+    const tvlm_log log = {write_line, &own};
+    return tvlm_image_load(path, &log, &one->image);
+}
+
+static bool write_all(int file, const void *bytes, size_t size) {
+    for (size_t done = 0; done < size;) {
+        const ssize_t count = write(file, (const char *)bytes + done, size - done);
+        if (count < 0 && errno != EINTR) return false;
+        if (count > 0) done += (size_t)count;
+    }
+    return true;
+}
+
+/* Pictures are read from files: the content of a member of an archive becomes one that has no name and lies in memory. */
+static tvlm_status load_member(const batch_queue *queue, batch_image *one) {
+    char path[64];
+    const int file = memfd_create("member", MFD_CLOEXEC);
+    const bool written = file >= 0 && write_all(file, one->input.bytes, one->input.size);
+    tvlm_status status = TVLM_ERROR_MEMORY;
+    free(one->input.bytes);
+    one->input.bytes = NULL;
+    if (written) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+        status = load(queue, path, one);
+    } else {
+        snprintf(one->error, sizeof one->error, "no memory for %zu bytes", one->input.size);
+    }
+    if (file >= 0) (void)close(file);
+    return status;
 }
 
 static void decode(const batch_queue *queue, batch_image *one) {
-    image_log own = {.image = one, .log = queue->log};
-    const tvlm_log log = {write_line, &own};
     if (one->input.error[0] != '\0') {
         snprintf(one->error, sizeof one->error, "%s", one->input.error);
         one->status = TVLM_ERROR_IO;
         return;
     }
-    one->status = tvlm_image_load(one->input.name, &log, &one->image);
+    one->status = one->input.bytes != NULL ? load_member(queue, one) : load(queue, one->input.name, one);
 }
 
 /* Waits until there is a free slot and nobody asks for a name, and takes both. NULL: there is nothing more to do. The

@@ -170,6 +170,56 @@ is "the order of a folder: $(grep -oE '[a-z0-9]+\.(png|PNG)"' "$work/stdout" | t
 ends 3 "${lines[@]}" --recursive "$in/tree/empty" "$in/tree/c.png" --skip-errors
 has "$work/stdout" 'tree/empty"}, "error": ".*: there is no picture in this folder"'
 
+echo "== archives"
+if [ -n "$(ldd "$tvlm" | grep libarchive)" ]; then
+    mkdir "$in/shard"
+    for i in 0 1 2 3; do
+        cp "${photos[i]}" "$in/shard/000$i.png"
+        echo '{"caption": "a photo"}' >"$in/shard/000$i.json"
+    done
+    (cd "$in/shard" && tar -cf ../shard.tar ./0000.json ./0000.png ./0001.json 0001.png 0002.png 0002.json 0003.png && tar -czf ../shard.tar.gz .)
+    # named FILE: its lines with the names of the photos, as in all.jsonl.
+    named() { sed -E "s|\"[^\"]*/000([0-9]).png\"|\"$in/p\1.png\"|" "$1"; }
+    ends 0 "${lines[@]}" "$in/shard.tar"
+    is "names of members" grep -q "\"path\": \"$in/shard.tar/0000.png\"" "$work/stdout"
+    same "an archive" <(named "$work/stdout") <(head -4 "$in/all.jsonl")
+    cp "$work/stdout" "$in/shard.jsonl"
+    ends 0 "${lines[@]}" "$in/shard.tar.gz" -o out.jsonl
+    same "a compressed archive" <(named out.jsonl | sort) <(head -4 "$in/all.jsonl")
+    for n in 1 3; do
+        head -$n "$in/shard.jsonl" >out.jsonl
+        ends 0 "${resuming[@]}" "$in/shard.tar" --resume out.jsonl
+        same "an archive, resumed after $n" out.jsonl "$in/shard.jsonl"
+    done
+    mkdir "$in/shards"
+    cp "$in/shard.tar" "$in/shards/b.tar"
+    cp "${photos[4]}" "$in/shards/c.png"
+    ends 0 "${lines[@]}" --recursive "$in/shards"
+    counts "an archive in a folder" 5 "$work/stdout" .
+    mkdir each
+    ends 0 "$tvlm" generate ${device:+"$device"} --channels r --each -o each "$in/shard.tar" --list <(echo "$in/shards/b.tar")
+    is "files of members: $(ls each | tr '\n' ' ')" test "$(ls each | wc -l)" -eq 8
+    rm -r each
+    # Cut in the third picture: those before it are there, and one line says what is wrong.
+    head -c "$(($(grep -abo 0002.png "$in/shard.tar" | head -1 | cut -d: -f1) + 700))" "$in/shard.tar" >"$in/cut.tar"
+    ends 1 "${lines[@]}" "$in/cut.tar" -o out.jsonl
+    has "$work/stderr" 'cut.tar/0002.png: [Tt]runcated'
+    same "an archive that is cut" <(named out.jsonl) <(head -2 "$in/all.jsonl")
+    ends 3 "${lines[@]}" "$in/cut.tar" "${photos[4]}" --skip-errors
+    counts "behind an archive that is cut" 4 "$work/stdout" .
+    counts "an archive that is cut" 1 "$work/stdout" '"error"'
+    head -c 20000 /dev/urandom >"$in/noise.tar"
+    ends 1 "${lines[@]}" "$in/noise.tar"
+    has "$work/stderr" 'noise.tar: '
+    (cd "$in" && tar -cf texts.tar list.txt && tar -cf bad.tar bad.png)
+    ends 1 "${lines[@]}" "$in/texts.tar"
+    has "$work/stderr" 'texts.tar: there is no picture in this archive'
+    ends 1 "${lines[@]}" "$in/bad.tar"
+    has "$work/stderr" '^tvlm: .*bad.tar/bad.png is not an image'
+    refused 2 'an archive needs --jsonl' "${resuming[@]}" "$in/shard.tar"
+    rm -f -- *
+fi
+
 echo "== one after the other"
 # A program writes a name, and waits for its line before it writes the next.
 coproc asked { "${lines[@]}" --list - --skip-errors 2>"$work/stderr"; }
