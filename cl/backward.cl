@@ -95,14 +95,15 @@ kernel void backward_steps(TEXTURE_IN(from), const int first_layer, const int la
     if (i >= count) return;
     const float4 point = points[i];
     const int slice = (int)point.w * from_size.z + first_layer;
-    const float wanted = point.z - from_extent.z, last = (float)(from_size.w - 1);
+    const float wanted = point.z - from_extent.z, last = (float)(LEVEL_COUNT(from_size) - 1);
     const float own = clamp(wanted, 0.0f, last);
     const int lower = (int)own;
     const float between = own - lower;
     given += (size_t)i * layers;
     const float3 here = level_step(TEXTURE(from), slice, layers, lower, point.xy, given);
     float3 next = here;
-    if (lower + 1 < from_size.w) next = level_step(TEXTURE(from), slice, layers, lower + 1, point.xy, given);
+    if (lower + 1 < LEVEL_COUNT(from_size))
+        next = level_step(TEXTURE(from), slice, layers, lower + 1, point.xy, given);
     const float3 mixed = here + (next - here) * between;
     const float rise = wanted >= 0.0f && wanted < last ? next.x - here.x : 0.0f;
     steps[i] = (float4)(mixed.y, mixed.z, rise, 0.0f);

@@ -35,6 +35,8 @@
 // check-kernels: -DMIPS_RULE=0 -DTEXTURES=4
 // check-kernels: -DMIPS_RULE=0 -DFROM_PIXELS=1
 // check-kernels: -DMIPS_RULE=0 -DSCALAR=1
+// check-kernels: -DMIPS_RULE=5 -DTEXTURES=2 -DLEVELS_BYTES=1
+// check-kernels: -DMIPS_RULE=0 -DSCALAR=0 -DLEVELS_BYTES=2
 #include "levels.clh"
 #include "pixels.clh"
 #include "region.clh"

@@ -20,7 +20,7 @@
 
 /* The level that is compared: 1, or 0 of a source that is a single texel and has no level 1. */
 HELPER int half_level(int4 source_size) {
-    return min(1, source_size.w - 1);
+    return min(1, LEVEL_COUNT(source_size) - 1);
 }
 
 /* Writes the channel of all images. Work-item (n, y, image) makes RUN texels of row y. */

@@ -4,8 +4,8 @@
  * sampling texels, rounding to half, running loops, and rounding products. lib/opencl/self_test.c runs them and
  * knows the answers.
  *
- * One program has them for all storages that are tested together, and one kernel asks about textures of float and
- * of half, since each program and each kernel costs a device a build: buffers, and with SELF_TEST_IMAGES images, whose
+ * One program has them for all storages that are tested together, and one kernel asks about textures of all
+ * formats, since each program and each kernel costs a device a build: buffers, and with SELF_TEST_IMAGES images, whose
  * format kernels do not see. The mipmapped storage needs another language, and therefore a program of its own.
  */
 // check-kernels: -DSELF_TEST_IMAGES=0
@@ -29,24 +29,33 @@ HELPER float4 number_answer(int turns, float4 product_sum) {
     return (float4)(number >> 16, number & 0xffff, product_sum.x * product_sum.y + product_sum.z, 0.0f);
 }
 
+/* What the patterns of bytes are multiplied by (lib/opencl/self_test.c). */
+#define UNSIGNED_SCALE (16.0f / 255.0f)
+#define SIGNED_SCALE   (-16.0f / 127.0f)
+
 #if TVLM_STORAGE == 2
 #define KIND      mipmapped
 #define STORED_AS 2
 #define HALVES    0
 #include "self_test.clh"
 
-kernel void self_test_write_mipmapped(TEXTURE_OUT(f32), TEXTURE_OUT(f16), const float8 between) {
-    pattern_write_mipmapped(OUTPUT(f32), between);
-    pattern_write_mipmapped(OUTPUT(f16), between);
+kernel void self_test_write_mipmapped(TEXTURE_OUT(f32), TEXTURE_OUT(f16), TEXTURE_OUT(u8), TEXTURE_OUT(s8),
+                                      const float8 between) {
+    pattern_write_mipmapped(OUTPUT(f32), between, 1.0f);
+    pattern_write_mipmapped(OUTPUT(f16), between, 1.0f);
+    pattern_write_mipmapped(OUTPUT(u8), between, UNSIGNED_SCALE);
+    pattern_write_mipmapped(OUTPUT(s8), between, SIGNED_SCALE);
 }
 
-/* Writes from the `first` answer on those about both textures, one after the other. */
-kernel void self_test_read_mipmapped(TEXTURE_IN(f32), TEXTURE_IN(f16), global float4 *restrict all_answers,
-                                     const int first) {
-    const int i = get_global_id(0);
+/* Writes from the `first` answer on those about all textures, one after the other. */
+kernel void self_test_read_mipmapped(TEXTURE_IN(f32), TEXTURE_IN(f16), TEXTURE_IN(u8), TEXTURE_IN(s8),
+                                     global float4 *restrict all_answers, const int first) {
+    const int i = get_global_id(0), count = get_global_size(0);
     global float4 *const answers = all_answers + first;
     answers[i] = answer_mipmapped(TEXTURE(f32));
-    answers[get_global_size(0) + i] = answer_mipmapped(TEXTURE(f16));
+    answers[count + i] = answer_mipmapped(TEXTURE(f16));
+    answers[2 * count + i] = answer_mipmapped(TEXTURE(u8));
+    answers[3 * count + i] = answer_mipmapped(TEXTURE(s8));
 }
 
 /* Writes out[i] = the sample at points[i] = (x, y, slice, level), x and y in pixels of the image. */
@@ -67,8 +76,8 @@ kernel void self_test_sample(TEXTURE_IN(source), global const float4 *restrict p
 #include "self_test.clh"
 
 kernel void self_test_write_buffer(BUFFER_OUT(float4, f32), BUFFER_OUT(half, f16), const float8 between) {
-    pattern_write_buffer_f32(OUTPUT(f32), between);
-    pattern_write_buffer_f16(OUTPUT(f16), between);
+    pattern_write_buffer_f32(OUTPUT(f32), between, 1.0f);
+    pattern_write_buffer_f16(OUTPUT(f16), between, 1.0f);
 }
 
 /* Writes from the `first` answer on those about both textures, one after the other; the last of the first ones is about numbers. */
@@ -90,49 +99,63 @@ kernel void self_test_read_buffer(BUFFER_IN(float4, f32), BUFFER_IN(half, f16),
 #define HALVES    0
 #include "self_test.clh"
 
-/* What images of one component hold is linear in x and y, and exact in half. */
+/* What images of one component hold is linear in x and y, another whole number in each texel, and exact in half; in bytes it
+ * is so many of them. */
 HELPER float scalar_pattern(float x, float y, int slice) {
-    return 2.0f * x + 16.0f * y + 64.0f * slice;
+    return x + 5.0f * y + 15.0f * slice;
 }
 
-/* How many reads of an image of one component are wrong. Weights of 8 fractional bits are off by at most 1/256 of a
- * step of 16. */
-HELPER int scalar_wrong(TEXTURE_IN(scalar)) {
+/* How many reads of an image of one component, which holds the pattern / `whole`, are wrong. Weights of 8 fractional bits
+ * are off by at most 1/256 of a step of 5. A texel of bytes need not come back to the bit: drivers may divide. */
+HELPER int scalar_wrong(TEXTURE_IN(scalar), float whole) {
     const int row = scalar_size.x, slice = row * scalar_size.y;
+    const float off = whole == 1.0f ? 0.0f : 0.001f;
     int wrong = 0;
     for (int n = 0; n < slice * SELF_TEST_SLICES; ++n) {
         const int x = n % row, y = n / row % scalar_size.y, z = n / slice;
-        const float between = texel_bilinear(scalar, x + 0.75f, y + 0.75f, z, 0).x;
+        const float between = texel_bilinear(scalar, x + 0.75f, y + 0.75f, z, 0).x * whole;
         const float at_x = min(x + 0.25f, row - 1.0f), at_y = min(y + 0.25f, scalar_size.y - 1.0f);
-        wrong += texel_scalar(scalar, x, y, z, 0) != scalar_pattern(x, y, z);
-        wrong += !(fabs(between - scalar_pattern(at_x, at_y, z)) <= 18.0f / 250.0f);
+        wrong += !(fabs(texel_scalar(scalar, x, y, z, 0) * whole - scalar_pattern(x, y, z)) <= off);
+        wrong += !(fabs(between - scalar_pattern(at_x, at_y, z)) <= 6.0f / 250.0f);
     }
     return wrong;
 }
 
 /* Images of one component are tested with those of four. */
-kernel void self_test_write_image(TEXTURE_OUT(f32), TEXTURE_OUT(f16), const float8 between,
-                                  TEXTURE_OUT(scalar_f32), TEXTURE_OUT(scalar_f16)) {
+kernel void self_test_write_image(TEXTURE_OUT(f32), TEXTURE_OUT(f16), TEXTURE_OUT(u8), TEXTURE_OUT(s8),
+                                  const float8 between, TEXTURE_OUT(scalar_f32), TEXTURE_OUT(scalar_f16),
+                                  TEXTURE_OUT(scalar_u8), TEXTURE_OUT(scalar_s8)) {
     const int x = get_global_id(0), y = get_global_id(1), slice = get_global_id(2);
-    pattern_write_image(OUTPUT(f32), between);
-    pattern_write_image(OUTPUT(f16), between);
-    texel_store_scalar(scalar_f32, x, y, slice, scalar_pattern(x, y, slice));
-    texel_store_scalar(scalar_f16, x, y, slice, scalar_pattern(x, y, slice));
+    const float scalar = scalar_pattern(x, y, slice);
+    pattern_write_image(OUTPUT(f32), between, 1.0f);
+    pattern_write_image(OUTPUT(f16), between, 1.0f);
+    pattern_write_image(OUTPUT(u8), between, UNSIGNED_SCALE);
+    pattern_write_image(OUTPUT(s8), between, SIGNED_SCALE);
+    texel_store_scalar(scalar_f32, x, y, slice, scalar);
+    texel_store_scalar(scalar_f16, x, y, slice, scalar);
+    texel_store_scalar(scalar_u8, x, y, slice, scalar / 255.0f);
+    texel_store_scalar(scalar_s8, x, y, slice, scalar / -127.0f);
 }
 
-/* Writes from the `first` answer on those about both textures, one after the other; the last of each is how many reads of its image of one
+/* Writes from the `first` answer on those about all textures, one after the other; the last of each is how many reads of its image of one
  * component are wrong. */
-kernel void self_test_read_image(TEXTURE_IN(f32), TEXTURE_IN(f16), global float4 *restrict all_answers,
-                                 const int first, TEXTURE_IN(scalar_f32), TEXTURE_IN(scalar_f16)) {
+kernel void self_test_read_image(TEXTURE_IN(f32), TEXTURE_IN(f16), TEXTURE_IN(u8), TEXTURE_IN(s8),
+                                 global float4 *restrict all_answers, const int first, TEXTURE_IN(scalar_f32),
+                                 TEXTURE_IN(scalar_f16), TEXTURE_IN(scalar_u8), TEXTURE_IN(scalar_s8)) {
     const int i = get_global_id(0), count = get_global_size(0);
     global float4 *const answers = all_answers + first;
     float4 of_f32 = answer_image(TEXTURE(f32)), of_f16 = answer_image(TEXTURE(f16));
+    float4 of_u8 = answer_image(TEXTURE(u8)), of_s8 = answer_image(TEXTURE(s8));
     if (i == count - 1) {
-        of_f32.w = scalar_wrong(TEXTURE(scalar_f32));
-        of_f16.w = scalar_wrong(TEXTURE(scalar_f16));
+        of_f32.w = scalar_wrong(TEXTURE(scalar_f32), 1.0f);
+        of_f16.w = scalar_wrong(TEXTURE(scalar_f16), 1.0f);
+        of_u8.w = scalar_wrong(TEXTURE(scalar_u8), 255.0f);
+        of_s8.w = scalar_wrong(TEXTURE(scalar_s8), -127.0f);
     }
     answers[i] = of_f32;
     answers[count + i] = of_f16;
+    answers[2 * count + i] = of_u8;
+    answers[3 * count + i] = of_s8;
 }
 #endif
 #endif

@@ -66,7 +66,7 @@ kernel void source_changed(global const uchar *restrict pixels, const ulong offs
     for (int y = top + (int)get_local_id(1); y < bottom; y += get_local_size(1)) {
         global const pixel_t *row = (global const pixel_t *)(pixels + offset + y * row_stride);
         for (int x = left + (int)get_local_id(0); x < right; x += get_local_size(0)) {
-            const float4 now = texel_round(source_of(row + x * PIXEL_CHANNELS));
+            const float4 now = texel_rounded(source, source_of(row + x * PIXEL_CHANNELS));
             const float4 away =
                 fabs(now - texel_inside_(TEXTURE(source), place, image * source_size.z, 0, x, y));
             differs |= max(max(away.x, away.y), max(away.z, away.w)) > threshold;

@@ -209,7 +209,7 @@ static tvlm_status run_cascade(struct bench *bench, int32_t unused) {
 /* ---- The list ---- */
 
 void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t *count) {
-    const double values = (double)CELLS * DIMENSION, texel = bench->stack->format == TVLM_FORMAT_F16 ? 8 : 16;
+    const double values = (double)CELLS * DIMENSION, texel = bench->stack->format == TVLM_FORMAT_F32 ? 16 : 8;
     const double stored = values / 4.0 * texel, map = CELLS * texel;
     bench_add(stages, count, "features upload", "", run_upload, 0, 2.0 * values + stored);
     bench_add(stages, count, "features lengths", "", run_lengths, 0, stored + 4.0 * CELLS);

@@ -392,7 +392,7 @@ static tvlm_status run_follow(struct bench *bench, int32_t unused) {
 
 void bench_operations_list(const struct bench *bench, bench_stage *stages, int32_t *count) {
     const tvlm_texture *const source = bench->chunk->grids[TVLM_GRID_SOURCE];
-    const double texel = source->format == TVLM_FORMAT_F16 ? 8.0 : 16.0;
+    const double texel = 4.0 * (double)tvlm_component_bytes(tvlm_texture_format(source));
     const double texels = (double)source->width * source->height, cells = 4.0 * CELLS * texel;
     bench_add(stages, count, "wait", "", run_wait, 0, 0.0);
     bench_add(stages, count, "buffer", "", run_buffer, 0, 0.0);

@@ -82,7 +82,8 @@ static tvlm_status run_alone(struct bench *bench, int32_t unused) {
 
 /* Five grids of four channels are written, and four of them are of the image's size; the source is read. */
 static double bytes_of(const struct bench *bench) {
-    const double texel = bench->stack->format == TVLM_FORMAT_F16 ? 8.0 : 16.0;
+    const tvlm_texture *const source = bench->chunk->grids[TVLM_GRID_SOURCE];
+    const double texel = 4.0 * (double)tvlm_component_bytes(tvlm_texture_format(source));
     double pixels = 0.0;
     for (int32_t i = 0; i < THUMBNAILS; ++i) {
         int32_t size[2];

@@ -459,7 +459,8 @@ static double topk_bytes(int32_t count) {
 }
 
 static double sample_bytes(const struct bench *bench) {
-    const double texel = bench->stack->format == TVLM_FORMAT_F16 ? 8.0 : 16.0;
+    const tvlm_texture *const source = bench->chunk->grids[TVLM_GRID_SOURCE];
+    const double texel = 4.0 * (double)tvlm_component_bytes(tvlm_texture_format(source));
     return BENCH_K * (sizeof(tvlm_point) + bench->group_count * (texel + 4.0 * sizeof(float)));
 }
 

@@ -36,11 +36,20 @@ typedef enum tvlm_storage {
     TVLM_STORAGE_MIPMAPPED /* one image array with levels: where cl_khr_mipmap_image works */
 } tvlm_storage;
 
-/* The format of a stack's texels. */
+/* The format of a stack's texels, and of tensors. */
 typedef enum tvlm_format {
     TVLM_FORMAT_AUTO = 0, /* half on a GPU, float on a CPU and on the reference device */
     TVLM_FORMAT_F16,
-    TVLM_FORMAT_F32
+    TVLM_FORMAT_F32,
+    /*
+     * Bytes, half of half's memory: 0 .. 255 for 0 .. 1 (CL_UNORM_INT8), and for channels of ranges within -1 .. 1 such
+     * (CL_SNORM_INT8). A layout is refused that has a channel of another range, by its name. What has no channel of the
+     * layout and another range (a flow or vectors that are handed in), and families with identifiers, are half. Only
+     * stacks have this format.
+     */
+    TVLM_FORMAT_U8,
+    /* Signed bytes: of the textures of such a stack that tvlm_opencl_texture describes, and of nothing else. */
+    TVLM_FORMAT_S8
 } tvlm_format;
 
 typedef enum tvlm_device_type {

@@ -120,7 +120,8 @@ TVLM_API tvlm_status tvlm_stack_set_reduce(tvlm_stack *stack, tvlm_reduce reduce
  *   - Values are clamped to [low, high]; if both are 0, they are not clamped.
  *   - Setting a name again, for another image or anew, must give the same range and reduction.
  *
- * Errors: as above, and ARGUMENT for these.
+ * Errors: as above, and ARGUMENT for these; and for a range, not of identifiers, that TVLM_FORMAT_U8 does not hold in a
+ * stack of that.
  */
 TVLM_API tvlm_status tvlm_stack_set_user(tvlm_stack *stack, int32_t index, const char *name, float low,
                                          float high, tvlm_reduce reduce, const struct tvlm_grid_input *input,

@@ -242,7 +242,7 @@ TVLM_API tvlm_status tvlm_patches_extract_at_opencl(tvlm_stack *stack, const str
 /* Where a family's texels are. */
 typedef struct tvlm_opencl_texture {
     tvlm_storage storage;
-    tvlm_format format;
+    tvlm_format format; /* F16, F32, U8 (CL_UNORM_INT8) or S8 (CL_SNORM_INT8); never AUTO */
     cl_mem base; /* image, mipmapped: the array (of level 0); buffer: everything, level after level, in each
                     level slice after slice, row after row, `components` of a texel side by side */
     cl_mem rest; /* image: levels 1 and up side by side in one array: level 1 at (0, 0), level n at

@@ -7,6 +7,7 @@
 #define TVLM_CORE_BACKEND_H
 
 #include "core/operations.h"
+#include "core/texel.h"
 
 struct tvlm_backend {
     const char *name;
@@ -38,10 +39,10 @@ static inline bool tvlm_grid_is_scalar(const tvlm_device *device, const tvlm_gri
 
 /* How many components a texel has in device memory, and the bytes of those, as the format says. */
 static inline size_t tvlm_texel_components(const tvlm_device *device, const tvlm_texture *texture) {
-    return texture->scalar && device->stores_scalar[texture->format] ? 1 : 4;
+    return texture->scalar && device->stores_scalar[tvlm_texture_format(texture)] ? 1 : 4;
 }
 static inline size_t tvlm_texel_bytes(const tvlm_device *device, const tvlm_texture *texture) {
-    return tvlm_texel_components(device, texture) * (texture->format == TVLM_FORMAT_F16 ? 2 : 4);
+    return tvlm_texel_components(device, texture) * tvlm_component_bytes(tvlm_texture_format(texture));
 }
 
 /* The level of the image at which a texel is as large as a cell of that grid. */

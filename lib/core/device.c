@@ -44,6 +44,8 @@ const char *tvlm_format_name(tvlm_format format) {
     switch (format) {
     case TVLM_FORMAT_F16: return "f16";
     case TVLM_FORMAT_F32: return "f32";
+    case TVLM_FORMAT_U8: return "u8";
+    case TVLM_FORMAT_S8: return "s8";
     case TVLM_FORMAT_AUTO: break;
     }
     return "auto";

@@ -190,7 +190,7 @@ int32_t tvlm_network_find(const tvlm_network *network, const char *name, size_t 
 }
 
 float tvlm_network_limit(tvlm_format format) {
-    return format == TVLM_FORMAT_F16 ? TVLM_NETWORK_LIMIT_HALF : TVLM_NETWORK_LIMIT;
+    return format == TVLM_FORMAT_F32 ? TVLM_NETWORK_LIMIT : TVLM_NETWORK_LIMIT_HALF;
 }
 
 double tvlm_network_work(const tvlm_network *network, const tvlm_network_size *size, double value_bytes) {

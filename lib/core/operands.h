@@ -35,7 +35,9 @@ struct tvlm_device {
     uint64_t tiles_made;
     size_t held, held_most;
     /* Whether the texels of scalar textures are one component, by their format (TVLM_FORMAT_*). */
-    bool stores_scalar[TVLM_FORMAT_F32 + 1];
+    bool stores_scalar[TVLM_FORMAT_S8 + 1];
+    /* Whether textures may be bytes (TVLM_FORMAT_U8). */
+    bool stores_bytes;
     /* The thread that is in a public function now (owner.h), or NULL; and how many of those it has entered. */
     _Atomic(const void *) owner;
     int entries;
@@ -75,8 +77,10 @@ typedef struct tvlm_texture {
     int32_t layers, images;
     /* How many levels there are: 1, or all of them down to 1 x 1. */
     int32_t levels;
-    /* F16 or F32, never AUTO. */
+    /* That of the stack: F16, F32, or U8, where `range`, which is ANY otherwise, says which textures are bytes. Textures of
+     * one format can be read by one kernel. */
     tvlm_format format;
+    tvlm_range range;
     /* The pixels of level 0 of the image that the grid covers: at level n, whose width is W_n, position x
      * lies at texel coordinate x * W_n / extent_x. */
     float extent_x, extent_y;

@@ -290,6 +290,28 @@ tvlm_channel_place tvlm_channel_get_replacement(int32_t channel) {
     return (tvlm_channel_place){TVLM_GRID_NONE, 0, 0};
 }
 
+tvlm_range tvlm_range_of(const tvlm_channel_info *info) {
+    if (info->identifier || !(info->low >= -1.0f && info->high <= 1.0f)) return TVLM_RANGE_ANY;
+    return info->low >= 0.0f ? TVLM_RANGE_UNIT : TVLM_RANGE_SIGNED;
+}
+
+tvlm_range tvlm_grid_range(tvlm_grid grid) {
+    tvlm_range all = TVLM_RANGE_ANY;
+    int32_t first = 0;
+    const int32_t replaced = tvlm_grid_get_replaced(grid, &first);
+    if (tvlm_grid_get_info(grid)->size == TVLM_SIZE_QUESTION) return all;
+    for (size_t i = 0; i < ROW_COUNT; ++i) {
+        tvlm_channel_info info;
+        const bool in_place = first >= rows[i].first && first < rows[i].first + rows[i].count;
+        if (replaced > 0 ? !in_place : rows[i].place.grid != grid) continue;
+        (void)tvlm_channel_get_info(rows[i].first, &info); /* it is there */
+        const tvlm_range range = tvlm_range_of(&info);
+        if (range == TVLM_RANGE_ANY) return TVLM_RANGE_ANY;
+        all = range > all ? range : all;
+    }
+    return all;
+}
+
 bool tvlm_grid_is_given(tvlm_grid grid) {
     return grid < TVLM_GRID_COUNT && tvlm_grid_get_info(grid)->size == TVLM_SIZE_GIVEN;
 }

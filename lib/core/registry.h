@@ -86,6 +86,13 @@ typedef enum tvlm_grid {
     TVLM_GRID_NONE
 } tvlm_grid;
 
+/* What the components of a texture are in a stack of bytes (texel.h). In a stack of another format it says nothing. */
+typedef enum tvlm_range {
+    TVLM_RANGE_ANY = 0, /* half */
+    TVLM_RANGE_UNIT,    /* 0 .. 1: U8 */
+    TVLM_RANGE_SIGNED   /* -1 .. 1: S8 */
+} tvlm_range;
+
 /* The width and height of a grid's level 0. */
 typedef enum tvlm_grid_size {
     /* It is as large as the image. */
@@ -238,6 +245,12 @@ int32_t tvlm_grid_get_channel(tvlm_grid grid, int32_t position);
 /* Returns where a channel is stored when it is handed in and replaces the generated one; the place's grid is
  * TVLM_GRID_NONE if the channel cannot be replaced. */
 tvlm_channel_place tvlm_channel_get_replacement(int32_t channel);
+
+/* What bytes hold of a channel, and of all channels of a grid together. Of identifiers it is ANY, as of grids whose ranges
+ * are said elsewhere (the application's own planes, learned channels), and of a question's map: that is small, made anew
+ * with each question, and ranked by differences that bytes do not have. */
+tvlm_range tvlm_range_of(const tvlm_channel_info *info);
+tvlm_range tvlm_grid_range(tvlm_grid grid);
 
 /* Returns whether a grid is one of those that are handed in, among them the replacing grids and the
  * application's own planes. */

@@ -130,7 +130,9 @@ typedef struct opencl_device {
     /* The largest work-group, in work-items. */
     size_t group_max;
     /* Whether images of one component can be had and pass the self-test, by their format. */
-    bool scalar_images[TVLM_FORMAT_F32 + 1];
+    bool scalar_images[TVLM_FORMAT_S8 + 1];
+    /* Whether the driver lists images of bytes, unsigned and signed. */
+    bool byte_images;
     /* Images do not round to the nearest half, so kernels do it before they write. */
     bool round_stores;
     /* The driver lets go of memory that enqueued work still reads, so that is waited for (tvlm_opencl_release). */
@@ -210,7 +212,7 @@ tvlm_status tvlm_opencl_empty_create(opencl_device *device);
  * device->empty is an image, or NULL.
  */
 typedef struct opencl_ability {
-    bool works, rounds;
+    bool works, rounds, bytes;
 } opencl_ability;
 tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, opencl_ability abilities[]);
 
@@ -238,7 +240,7 @@ tvlm_status tvlm_opencl_cache_key(const opencl_device *device, const char *sourc
 
 /* texture.c: whether the texels of scalar textures are one component, in a storage and format that a device can have.
  * Images ask the driver whether it has such a format. */
-tvlm_status tvlm_opencl_scalar_formats(opencl_device *device);
+tvlm_status tvlm_opencl_image_formats(opencl_device *device);
 bool tvlm_opencl_stores_scalar(const opencl_device *device, tvlm_format format);
 
 /* texture.c: the slices of a texture; the bytes of a texel; how many texels of one slice lie before a level; and, in
@@ -317,7 +319,7 @@ void tvlm_opencl_call_float(opencl_call *call, float value);
 void tvlm_opencl_call_ulong(opencl_call *call, uint64_t value);
 void tvlm_opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, int32_t w);
 void tvlm_opencl_call_float4(opencl_call *call, float x, float y, float z, float w);
-/* Passes an int4: width, height, layers, levels. */
+/* Passes an int4: width, height, layers, and levels with the range of bytes (name_size of cl/texture.clh). */
 void tvlm_opencl_call_size(opencl_call *call, const tvlm_texture *texture);
 /* Pass a texture as TEXTURE_IN or TEXTURE_OUT (cl/texture.clh), or a bundle as BUNDLE_IN (cl/bundle.clh). A kernel
  * that writes a scalar texture takes it as such; a buffer that is not what the kernel writes is refused. */
@@ -344,8 +346,9 @@ void tvlm_opencl_ragged_release(opencl_device *device, opencl_texture *texture);
  * the numbers, if the bundle is. */
 void tvlm_opencl_call_parts(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_views(opencl_call *call, const tvlm_bundle *bundle);
-/* call.c: name_extent of cl/texture.clh: the pixels that a texture covers, the level of the image at which its own level 0
+/* call.c: name_size of cl/texture.clh; and name_extent: the pixels that a texture covers, the level of the image at which its own level 0
  * stands, which components are identifiers, and whether texels in memory are scalar. */
+cl_int4 tvlm_opencl_size(const tvlm_texture *texture);
 cl_float4 tvlm_opencl_extent(const opencl_device *device, const tvlm_texture *texture);
 /* sample.c: brings references into a bundle to the device, unless the last call left the same ones there. */
 tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4,

@@ -11,9 +11,10 @@
 
 tvlm_status tvlm_opencl_call_begin(opencl_device *device, const char *file, const char *name,
                                    tvlm_format format, const char *options, opencl_call *call) {
+    const bool half = format == TVLM_FORMAT_F16 || format == TVLM_FORMAT_U8;
     char all[256];
-    snprintf(all, sizeof all, "-DTVLM_HALF=%d -DTVLM_ROUND_STORES=%d %s", format == TVLM_FORMAT_F16,
-             format == TVLM_FORMAT_F16 && device->round_stores, options);
+    snprintf(all, sizeof all, "-DTVLM_HALF=%d%s -DTVLM_ROUND_STORES=%d %s", half,
+             format == TVLM_FORMAT_U8 ? " -DTVLM_BYTES=3" : "", half && device->round_stores, options);
     *call = (opencl_call){.device = device, .name = name};
     return tvlm_opencl_kernel(device, file, all, name, &call->kernel);
 }
@@ -57,8 +58,14 @@ void tvlm_opencl_call_float4(opencl_call *call, float x, float y, float z, float
     tvlm_opencl_call_bytes(call, sizeof value, &value);
 }
 
+cl_int4 tvlm_opencl_size(const tvlm_texture *texture) {
+    const int32_t kind = texture->format == TVLM_FORMAT_U8 ? (int32_t)texture->range : 0;
+    return (cl_int4){{texture->width, texture->height, texture->layers, texture->levels | kind << 8}};
+}
+
 void tvlm_opencl_call_size(opencl_call *call, const tvlm_texture *texture) {
-    tvlm_opencl_call_int4(call, texture->width, texture->height, texture->layers, texture->levels);
+    const cl_int4 size = tvlm_opencl_size(texture);
+    tvlm_opencl_call_bytes(call, sizeof size, &size);
 }
 
 static bool is_scalar_buffer(const opencl_device *device, const tvlm_texture *texture) {

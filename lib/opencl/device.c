@@ -238,8 +238,9 @@ static tvlm_status prepare(opencl_device *device, const struct tvlm_device_param
     device->cl_std = tvlm_opencl_language(device, device->base.info.storage);
     device->round_stores =
         device->base.info.storage != TVLM_STORAGE_BUFFER && !able[TVLM_STORAGE_IMAGE].rounds;
-    for (int format = TVLM_FORMAT_F16; format <= TVLM_FORMAT_F32; ++format)
+    for (int format = TVLM_FORMAT_F16; format <= TVLM_FORMAT_S8; ++format)
         device->base.stores_scalar[format] = tvlm_opencl_stores_scalar(device, (tvlm_format)format);
+    device->base.stores_bytes = able[device->base.info.storage].bytes;
     if (!params->untuned) TVLM_TRY(tvlm_opencl_tuning_load(&device->base));
     if (device->base.info.storage != TVLM_STORAGE_IMAGE)
         tvlm_opencl_texture_destroy(&device->base, &device->empty);

@@ -73,22 +73,30 @@ static void pass_texture(opencl_call *call, const mips_texture *t) {
     tvlm_opencl_call_parts(call, shape);
 }
 
+/* What textures of a stack of bytes are, which is the same of all textures of a launch. */
+static const char *range_option(const tvlm_texture *texture) {
+    if (texture->format != TVLM_FORMAT_U8) return "";
+    return texture->range == TVLM_RANGE_UNIT     ? " -DLEVELS_BYTES=1"
+           : texture->range == TVLM_RANGE_SIGNED ? " -DLEVELS_BYTES=2"
+                                                 : " -DLEVELS_BYTES=0";
+}
+
 /* Begins a call with the arguments that all kernels of mips.cl share. Places that are left over get the first
  * texture once more; no work-group comes to them. */
 static tvlm_status begin(const mips_job *job, const mips_launch *launch, const char *name,
                          opencl_call *call) {
-    char options[80];
+    const tvlm_texture *const first = &launch->textures[0]->texture->base;
+    char options[96];
     int32_t places = 1;
     while (places < launch->count) places *= 2;
     /* mips_level has a text for each kind of texels; the others are compiled for both together. */
     const int length =
-        snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d -DTEXTURES=%d %s", common_rule(launch),
-                 (int)job->run, (int)places, tvlm_opencl_ragged_option(&launch->textures[0]->texture->base));
+        snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d -DTEXTURES=%d %s%s", common_rule(launch),
+                 (int)job->run, (int)places, tvlm_opencl_ragged_option(first), range_option(first));
     if (strcmp(name, "mips_level") == 0)
-        snprintf(options + length, sizeof options - (size_t)length, " -DSCALAR=%d",
-                 launch->textures[0]->texture->base.scalar);
-    TVLM_TRY(tvlm_opencl_call_begin_over(job->device, job->tiles, "mips.cl", name,
-                                         launch->textures[0]->texture->base.format, options, call));
+        snprintf(options + length, sizeof options - (size_t)length, " -DSCALAR=%d", first->scalar);
+    TVLM_TRY(
+        tvlm_opencl_call_begin_over(job->device, job->tiles, "mips.cl", name, first->format, options, call));
     for (int32_t i = 0; i < places; ++i) pass_texture(call, launch->textures[i < launch->count ? i : 0]);
     return TVLM_OK;
 }
@@ -172,7 +180,7 @@ static bool fits_tail(const tvlm_texture *shape, int32_t level) {
 
 /* The bytes of a texel of a scratch buffer, which has four components also where those of the texture have one. */
 static size_t scratch_texel(const tvlm_texture *shape) {
-    return shape->format == TVLM_FORMAT_F16 ? 8 : 16;
+    return 4 * tvlm_component_bytes(tvlm_texture_format(shape));
 }
 
 /* At which byte a level lies in a scratch buffer that begins with level `first`. */
@@ -312,7 +320,7 @@ static size_t add_texture(mips_job *job, opencl_texture *texture, size_t at) {
     return shared ? kept_texels(&texture->base, first) : 0;
 }
 
-/* Whether one more texture can be made in the same launches: of one format, with one scratch buffer whose
+/* Whether one more texture can be made in the same launches: of one format and range, with one scratch buffer whose
  * texels can be numbered. Mipmapped levels are copied from it before the next texture's take their place. Where
  * each level has a launch of its own nothing is saved, and the scratch buffer need hold only one texture's. */
 static bool fits_job(const mips_job *job, const tvlm_texture *texture, size_t texels) {
@@ -320,6 +328,7 @@ static bool fits_job(const mips_job *job, const tvlm_texture *texture, size_t te
     return job->device->tuning.tiled_mips && job->count < TEXTURES_MAX &&
            job->device->base.info.storage != TVLM_STORAGE_MIPMAPPED &&
            texture->format == job->textures[0].texture->base.format &&
+           texture->range == job->textures[0].texture->base.range &&
            (texture->parts != NULL) == (job->textures[0].texture->base.parts != NULL) &&
            texels + kept_texels(texture, 1) <= INT32_MAX;
 }
@@ -375,8 +384,8 @@ tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pix
     (void)add_texture(&job, texture, 0);
     const mips_launch launch = {{&job.textures[0]}, 1};
     tvlm_opencl_pixel_options(layout, pixel_options);
-    snprintf(options, sizeof options, "-DMIPS_RULE=%d -DSCALAR=0 -DFROM_PIXELS=1 %s", common_rule(&launch),
-             pixel_options);
+    snprintf(options, sizeof options, "-DMIPS_RULE=%d -DSCALAR=0 -DFROM_PIXELS=1 %s%s", common_rule(&launch),
+             pixel_options, range_option(out));
     TVLM_TRY(tvlm_opencl_call_begin(device, "mips.cl", "mips_tile", out->format, options, &call));
     pass_texture(&call, &job.textures[0]);
     tvlm_opencl_call_pixels(&call, pixels, layout, 0);

@@ -16,7 +16,7 @@ const char *tvlm_opencl_ragged_option(const tvlm_texture *texture) {
 
 /* What kernels are told of one image: three float4. */
 typedef struct part {
-    cl_int size[4];
+    cl_int4 size;
     cl_float4 extent;
     cl_int first, texel_bytes;
     cl_float step[2];
@@ -31,7 +31,7 @@ static tvlm_status parts_of(const opencl_device *device, const opencl_texture *t
         const tvlm_texture alone = tvlm_texture_image(&texture->base, i);
         (void)tvlm_texture_before(&texture->base, i, &texels);
         parts[i] =
-            (part){.size = {alone.width, alone.height, alone.layers, alone.levels},
+            (part){.size = tvlm_opencl_size(&alone),
                    .extent = tvlm_opencl_extent(device, &alone),
                    .first = (cl_int)texels,
                    .texel_bytes = (cl_int)tvlm_opencl_texel_bytes(&texture->base),

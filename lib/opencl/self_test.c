@@ -22,22 +22,29 @@ enum {
     TEXELS = WIDTH * HEIGHT * SLICES,
     ALL_TEXELS = WIDTH * HEIGHT * (SLICES + 1),
     ANSWERS = ALL_TEXELS + POINTS + 1,
-    /* The formats, in the order in which kernels take them, and the most storages that are tested together. */
-    FORMATS = 2,
+    /* The formats, in the order in which kernels take them: those of all storages, and bytes, which kernels read out of
+     * buffers by themselves. And the most storages that are tested together. */
+    FORMATS_OF_BUFFERS = 2,
+    FORMATS = 4,
     TOGETHER = 2
 };
-static const tvlm_format formats[FORMATS] = {TVLM_FORMAT_F32, TVLM_FORMAT_F16};
+static const tvlm_format formats[FORMATS] = {TVLM_FORMAT_F32, TVLM_FORMAT_F16, TVLM_FORMAT_U8,
+                                             TVLM_FORMAT_S8};
+/* What the pattern is multiplied by, so that it is a whole number of bytes; of signed ones it is negative. */
+static const double scales[FORMATS] = {1.0, 1.0, 16.0 / 255.0, -16.0 / 127.0};
 
-/* A storage, whose textures of float and of half have the same kernels. */
+/* A storage, whose textures of all formats have the same kernels. */
 typedef struct tested_storage {
     tvlm_storage storage;
+    int formats;
     const char *write, *read;
 } tested_storage;
 
-static const tested_storage buffers = {TVLM_STORAGE_BUFFER, "self_test_write_buffer",
+static const tested_storage buffers = {TVLM_STORAGE_BUFFER, FORMATS_OF_BUFFERS, "self_test_write_buffer",
                                        "self_test_read_buffer"};
-static const tested_storage images = {TVLM_STORAGE_IMAGE, "self_test_write_image", "self_test_read_image"};
-static const tested_storage mipmapped = {TVLM_STORAGE_MIPMAPPED, "self_test_write_mipmapped",
+static const tested_storage images = {TVLM_STORAGE_IMAGE, FORMATS, "self_test_write_image",
+                                      "self_test_read_image"};
+static const tested_storage mipmapped = {TVLM_STORAGE_MIPMAPPED, FORMATS, "self_test_write_mipmapped",
                                          "self_test_read_mipmapped"};
 
 /* Values that lie between two halves, of which a row of texels has the first five. */
@@ -78,6 +85,8 @@ static tvlm_texture shape_of(tvlm_format format, int32_t slices, int32_t levels)
                           .format = format,
                           .extent_x = WIDTH,
                           .extent_y = HEIGHT};
+    if (format == TVLM_FORMAT_U8) shape.range = TVLM_RANGE_UNIT;
+    if (format == TVLM_FORMAT_S8) shape.format = TVLM_FORMAT_U8, shape.range = TVLM_RANGE_SIGNED;
     return shape;
 }
 
@@ -87,7 +96,8 @@ static tvlm_status begin(opencl_device *device, const char *name, bool with_imag
                                   with_images ? "-DSELF_TEST_IMAGES=1" : "-DSELF_TEST_IMAGES=0", call);
 }
 
-/* What a storage is tested with: a texture of each format, and of images scalar ones, too. */
+/* What a storage is tested with: a texture of each of its formats, and of images scalar ones, too. What the driver does not
+ * list as bytes is half. */
 typedef struct tested_textures {
     tvlm_texture *texels[FORMATS], *scalars[FORMATS];
 } tested_textures;
@@ -98,8 +108,9 @@ static tvlm_status make(opencl_device *device, const tested_storage *tested, tes
     /* An image's kernels take a second one, which those of one level do not have. */
     if (tested->storage == TVLM_STORAGE_IMAGE && device->empty == NULL)
         TVLM_TRY(tvlm_opencl_empty_create(device));
-    for (int i = 0; i < FORMATS; ++i) {
+    for (int i = 0; i < tested->formats; ++i) {
         tvlm_texture shape = shape_of(formats[i], SLICES + 1, 1);
+        if (!device->byte_images) shape.range = TVLM_RANGE_ANY;
         TVLM_TRY(tvlm_opencl_texture_create(&device->base, &shape, &made->texels[i]));
         shape.scalar = true;
         if (tested->storage == TVLM_STORAGE_IMAGE)
@@ -121,16 +132,16 @@ static tvlm_status ask(opencl_device *device, const tested_storage *tested, bool
     const size_t texels[3] = {WIDTH, HEIGHT, SLICES + 1}, questions = ANSWERS;
     opencl_call call;
     TVLM_TRY(begin(device, tested->write, with_images, &call));
-    for (int i = 0; i < FORMATS; ++i) tvlm_opencl_call_output(&call, made->texels[i]);
+    for (int i = 0; i < tested->formats; ++i) tvlm_opencl_call_output(&call, made->texels[i]);
     tvlm_opencl_call_bytes(&call, sizeof between, &between);
-    for (int i = 0; i < FORMATS && made->scalars[i] != NULL; ++i)
+    for (int i = 0; i < tested->formats && made->scalars[i] != NULL; ++i)
         tvlm_opencl_call_scalar(&call, made->scalars[i]);
     TVLM_TRY(tvlm_opencl_call_run(&call, 3, texels, NULL));
     TVLM_TRY(begin(device, tested->read, with_images, &call));
-    for (int i = 0; i < FORMATS; ++i) tvlm_opencl_call_input(&call, made->texels[i]);
+    for (int i = 0; i < tested->formats; ++i) tvlm_opencl_call_input(&call, made->texels[i]);
     tvlm_opencl_call_memory(&call, ((const opencl_buffer *)answers)->memory);
     tvlm_opencl_call_int(&call, first);
-    for (int i = 0; i < FORMATS && made->scalars[i] != NULL; ++i)
+    for (int i = 0; i < tested->formats && made->scalars[i] != NULL; ++i)
         tvlm_opencl_call_input(&call, made->scalars[i]);
     if (tested == &buffers) {
         tvlm_opencl_call_int(&call, TURNS);
@@ -139,19 +150,20 @@ static tvlm_status ask(opencl_device *device, const tested_storage *tested, bool
     return tvlm_opencl_call_run(&call, 1, &questions, NULL);
 }
 
-/* Asks about a storage, or about two, FORMATS * ANSWERS of each, and waits once for all of them. */
+/* Asks about a storage, or about two, ANSWERS of each of its formats, and waits once for all of them. */
 static tvlm_status ask_all(opencl_device *device, const tested_storage *const all[], int count,
                            cl_float4 *results) {
-    const int each = FORMATS * ANSWERS;
-    const size_t bytes = (size_t)(count * each) * sizeof *results;
+    int asked = 0;
+    for (int i = 0; i < count; ++i) asked += all[i]->formats * ANSWERS;
+    const size_t bytes = (size_t)asked * sizeof *results;
     const bool with_images = all[count - 1] == &images;
     tested_textures made[TOGETHER] = {0};
     tvlm_buffer *answers = NULL;
     memset(results, 0xff, bytes);
     tvlm_status status = tvlm_opencl_buffer_create(&device->base, bytes, &answers);
-    for (int i = 0; i < count && status == TVLM_OK; ++i) {
+    for (int i = 0, first = 0; i < count && status == TVLM_OK; first += all[i++]->formats * ANSWERS) {
         status = make(device, all[i], &made[i]);
-        if (status == TVLM_OK) status = ask(device, all[i], with_images, &made[i], answers, i * each);
+        if (status == TVLM_OK) status = ask(device, all[i], with_images, &made[i], answers, first);
     }
     if (status == TVLM_OK) status = tvlm_opencl_buffer_read(&device->base, answers, 0, bytes, results);
     for (int i = 0; i < count; ++i) destroy(device, &made[i]);
@@ -185,21 +197,27 @@ static bool test_slices(opencl_device *device, const tested_kind *kind, const cl
     return wrong == 0;
 }
 
-/* Tests bilinear reads. The pattern is linear in x and y, so that reads between centres have a known
- * answer. */
-static bool test_bilinear(opencl_device *device, const tested_kind *kind, const cl_float4 *got) {
+/* The largest error of bilinear reads. The pattern is linear in x and y, so that reads between centres have a known
+ * answer. NaN counts as the largest. */
+static double bilinear_error(const cl_float4 *got, double scale) {
     double worst = 0.0;
     for (int i = 0; i < POINTS; ++i) {
         const double x = i % 13 * 0.3071, y = i % 7 * 0.2913;
         const double expected[4] = {x, y, i % SLICES, 0.5 * x + 0.25 * y};
         for (int c = 0; c < 4; ++c) {
-            const double error = fabs((double)got[i].s[c] - expected[c]);
-            /* NaN counts as the worst. */
+            const double error = fabs((double)got[i].s[c] / scale - expected[c]);
             worst = error <= worst ? worst : error;
         }
     }
-    /* Weights of 8 fractional bits, the fewest that hardware has, are off by at most 1/256 of a step of 1. */
-    const bool good = worst <= 1.0 / 250.0;
+    return worst;
+}
+
+/* Weights of 8 fractional bits, the fewest that hardware has, are off by at most 1/256 of a step of 1. */
+#define BILINEAR_MOST (1.0 / 250.0)
+
+static bool test_bilinear(opencl_device *device, const tested_kind *kind, const cl_float4 *got) {
+    const double worst = bilinear_error(got, 1.0);
+    const bool good = worst <= BILINEAR_MOST;
     report_of(device, kind, "bilinear", good, "largest error %.2g of a step", worst);
     return good;
 }
@@ -327,34 +345,62 @@ static void test_contraction(opencl_device *device, const cl_float4 *answer) {
 }
 
 /* Tests images of one component. They are not used where they fail, and images of four take their place. */
-static void test_scalar(opencl_device *device, const tested_kind *kind, const cl_float4 *answer) {
-    bool *const has = &device->scalar_images[kind->format];
+static void test_scalar(opencl_device *device, tvlm_format format, const cl_float4 *answer) {
+    bool *const has = &device->scalar_images[format];
     const float wrong = answer->s[3];
     char name[32];
     if (!*has) return;
     *has = wrong == 0.0f;
-    snprintf(name, sizeof name, "scalar_%s", tvlm_format_name(kind->format));
+    snprintf(name, sizeof name, "scalar_%s", tvlm_format_name(format));
     report(device, name, *has,
            *has ? "images of one component"
                 : "%.0f reads of images of one component wrong: four take their place",
            (double)wrong);
 }
 
+/* Tests images of bytes, unsigned and signed, whose answers these are. Stacks of bytes are refused where they fail. */
+static bool test_bytes(opencl_device *device, tvlm_storage storage, const cl_float4 *got) {
+    double worst = device->byte_images ? 0.0 : INFINITY;
+    char name[32];
+    for (int f = FORMATS_OF_BUFFERS; f < FORMATS; ++f, got += ANSWERS) {
+        const double between_texels = bilinear_error(got + ALL_TEXELS, scales[f]);
+        worst = between_texels <= worst ? worst : between_texels;
+        for (int i = 0; i < TEXELS; ++i) {
+            float expected[4];
+            pattern(i % WIDTH, i / WIDTH % HEIGHT, i / (WIDTH * HEIGHT), expected);
+            for (int c = 0; c < 4; ++c) {
+                const double error = fabs((double)got[i].s[c] / scales[f] - (double)expected[c]);
+                worst = error <= worst ? worst : error;
+            }
+        }
+    }
+    const bool good = worst <= BILINEAR_MOST;
+    snprintf(name, sizeof name, "bytes_%s", tvlm_storage_name(storage));
+    report(device, name, good,
+           device->byte_images ? "largest error %.2g of a step" : "not listed by the driver", worst);
+    return good;
+}
+
 /* Looks at the answers about a storage. */
 static void judge(opencl_device *device, const tested_storage *tested, const cl_float4 *answers,
                   opencl_ability *ability) {
     const cl_float4 *const numbers = answers + ANSWERS - 1;
-    *ability = (opencl_ability){.works = true};
-    for (int i = 0; i < FORMATS; ++i, answers += ANSWERS) {
+    *ability = (opencl_ability){.works = true, .bytes = true};
+    for (int i = 0; i < FORMATS_OF_BUFFERS; ++i) {
         const tested_kind kind = {tested->storage, formats[i]};
-        const bool slices = test_slices(device, &kind, answers);
-        const bool bilinear = test_bilinear(device, &kind, answers + ALL_TEXELS);
+        const cl_float4 *const own = answers + i * ANSWERS;
+        const bool slices = test_slices(device, &kind, own);
+        const bool bilinear = test_bilinear(device, &kind, own + ALL_TEXELS);
         ability->works = ability->works && slices && bilinear;
-        if (kind.format == TVLM_FORMAT_F16 && !test_half(device, &kind, answers + TEXELS, &ability->rounds))
+        if (kind.format == TVLM_FORMAT_F16 && !test_half(device, &kind, own + TEXELS, &ability->rounds))
             ability->works = false;
-        if (tested == &images) test_scalar(device, &kind, answers + ANSWERS - 1);
     }
-    if (tested != &buffers) return;
+    if (tested == &images)
+        for (int i = 0; i < FORMATS; ++i) test_scalar(device, formats[i], answers + (i + 1) * ANSWERS - 1);
+    if (tested != &buffers) {
+        ability->bytes = test_bytes(device, tested->storage, answers + FORMATS_OF_BUFFERS * ANSWERS);
+        return;
+    }
     test_loops(device, numbers);
     test_contraction(device, numbers);
 }
@@ -411,7 +457,7 @@ static tvlm_status probe_both(opencl_device *device, opencl_ability abilities[])
     if (status == TVLM_ERROR_LOST) return fail_lost(device, &log);
     if (status == TVLM_OK) {
         judge(device, &buffers, answers, &abilities[TVLM_STORAGE_BUFFER]);
-        judge(device, &images, answers + FORMATS * ANSWERS, &abilities[TVLM_STORAGE_IMAGE]);
+        judge(device, &images, answers + FORMATS_OF_BUFFERS * ANSWERS, &abilities[TVLM_STORAGE_IMAGE]);
         return TVLM_OK;
     }
     tvlm_opencl_programs_destroy(device);
@@ -424,7 +470,7 @@ static tvlm_status probe_both(opencl_device *device, opencl_ability abilities[])
 static tvlm_status probe_once(opencl_device *device, const tested_storage *tested, const tested_storage *with,
                               opencl_ability abilities[], bool *works) {
     *works = false;
-    if (tested == &images || with == &images) TVLM_TRY(tvlm_opencl_scalar_formats(device));
+    if (tested != &buffers || with != NULL) TVLM_TRY(tvlm_opencl_image_formats(device));
     const tvlm_status status = with != NULL ? probe_both(device, abilities)
                                             : probe_alone(device, tested, &abilities[tested->storage]);
     /* What comes next builds programs of its own. */

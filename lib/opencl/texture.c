@@ -11,28 +11,44 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/half.h"
 #include "core/ragged.h"
+#include "core/texel.h"
 #include "core/try.h"
 #include "opencl/backend.h"
 
 /* Whether an image has mip levels of its own. */
 #define MIP_LEVELS_ARE_NATIVE(device) ((device)->base.info.storage == TVLM_STORAGE_MIPMAPPED)
 
-tvlm_status tvlm_opencl_scalar_formats(opencl_device *device) {
+/* What OpenCL calls a format. */
+static cl_channel_type channel_type(tvlm_format format) {
+    switch (format) {
+    case TVLM_FORMAT_F16: return CL_HALF_FLOAT;
+    case TVLM_FORMAT_U8: return CL_UNORM_INT8;
+    case TVLM_FORMAT_S8: return CL_SNORM_INT8;
+    case TVLM_FORMAT_F32:
+    case TVLM_FORMAT_AUTO: break;
+    }
+    return CL_FLOAT;
+}
+
+tvlm_status tvlm_opencl_image_formats(opencl_device *device) {
     enum { FORMATS = 256 };
     cl_image_format *const formats = tvlm_allocate(FORMATS, sizeof *formats);
     cl_uint count = 0;
+    int bytes = 0;
     if (formats == NULL) return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for formats");
     const cl_int error = clGetSupportedImageFormats(device->context, CL_MEM_READ_WRITE,
                                                     CL_MEM_OBJECT_IMAGE2D_ARRAY, FORMATS, formats, &count);
     memset(device->scalar_images, 0, sizeof device->scalar_images);
     for (cl_uint i = 0; error == CL_SUCCESS && i < count && i < FORMATS; ++i) {
+        const cl_channel_type type = formats[i].image_channel_data_type;
+        if (formats[i].image_channel_order == CL_RGBA)
+            bytes += type == CL_UNORM_INT8 || type == CL_SNORM_INT8;
         if (formats[i].image_channel_order != CL_R) continue;
-        if (formats[i].image_channel_data_type == CL_FLOAT) device->scalar_images[TVLM_FORMAT_F32] = true;
-        if (formats[i].image_channel_data_type == CL_HALF_FLOAT)
-            device->scalar_images[TVLM_FORMAT_F16] = true;
+        for (int format = TVLM_FORMAT_F16; format <= TVLM_FORMAT_S8; ++format)
+            if (type == channel_type((tvlm_format)format)) device->scalar_images[format] = true;
     }
+    device->byte_images = bytes == 2;
     free(formats);
     return error == CL_SUCCESS ? TVLM_OK
                                : tvlm_opencl_fail(&device->base, error, "clGetSupportedImageFormats");
@@ -45,7 +61,7 @@ bool tvlm_opencl_stores_scalar(const opencl_device *device, tvlm_format format) 
 }
 
 static size_t component_bytes(const tvlm_texture *texture) {
-    return texture->format == TVLM_FORMAT_F16 ? sizeof(uint16_t) : sizeof(float);
+    return tvlm_component_bytes(tvlm_texture_format(texture));
 }
 
 size_t tvlm_opencl_texel_bytes(const tvlm_texture *texture) {
@@ -79,7 +95,7 @@ static tvlm_status image_create(opencl_device *device, const opencl_texture *tex
                                 int32_t height, cl_uint levels, cl_mem *image) {
     const tvlm_texture *shape = &texture->base;
     const cl_image_format format = {texture->components == 1 ? CL_R : CL_RGBA,
-                                    shape->format == TVLM_FORMAT_F16 ? CL_HALF_FLOAT : CL_FLOAT};
+                                    channel_type(tvlm_texture_format(shape))};
     cl_image_desc desc;
     cl_int error = CL_SUCCESS;
     memset(&desc, 0, sizeof desc);
@@ -162,7 +178,7 @@ tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *sh
     opencl_texture *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a texture");
     made->base = *shape;
-    made->components = shape->scalar && tvlm_opencl_stores_scalar(device, shape->format) ? 1 : 4;
+    made->components = shape->scalar && tvlm_opencl_stores_scalar(device, tvlm_texture_format(shape)) ? 1 : 4;
     tvlm_status status = tvlm_opencl_ragged_create(device, made);
     if (status == TVLM_OK) {
         made->base.bytes = all_texels(&made->base) * tvlm_opencl_texel_bytes(&made->base);
@@ -246,17 +262,14 @@ static cl_int transfer_out(const opencl_device *device, const slice_place *place
 
 /* Texels are stored as the caller has them. */
 static bool is_plain(const opencl_texture *texture) {
-    return texture->base.format != TVLM_FORMAT_F16 && !texture->base.scalar;
+    return texture->base.format == TVLM_FORMAT_F32 && !texture->base.scalar;
 }
 
 /* Turns `count` stored components into texels of four floats; what a scalar texture does not keep is 0. Texels of one
  * component are spread from the last one on, since both begin at the same place. */
 static void to_rgba(const opencl_texture *texture, const void *stored, size_t count, float *rgba) {
     const size_t components = (size_t)texture->components;
-    if (texture->base.format == TVLM_FORMAT_F16)
-        tvlm_half_to_floats(stored, rgba, count);
-    else
-        memcpy(rgba, stored, count * sizeof *rgba);
+    tvlm_components_load(tvlm_texture_format(&texture->base), stored, count, rgba);
     if (!texture->base.scalar) return;
     for (size_t i = count / components; i-- > 0;) {
         rgba[4 * i] = rgba[components * i];
@@ -266,13 +279,8 @@ static void to_rgba(const opencl_texture *texture, const void *stored, size_t co
 
 /* Turns texels of four floats into `count` components as they are stored. */
 static void from_rgba(const opencl_texture *texture, const float *rgba, size_t count, void *stored) {
-    const size_t step = texture->components == 1 ? 4 : 1;
-    if (texture->base.format != TVLM_FORMAT_F16)
-        for (size_t i = 0; i < count; ++i) ((float *)stored)[i] = rgba[step * i];
-    else if (step == 1)
-        tvlm_half_from_floats(rgba, stored, count);
-    else
-        for (size_t i = 0; i < count; ++i) ((uint16_t *)stored)[i] = tvlm_half_from_float(rgba[step * i]);
+    tvlm_components_store(tvlm_texture_format(&texture->base), rgba, texture->components == 1 ? 4 : 1, count,
+                          stored);
 }
 
 tvlm_status tvlm_opencl_texture_read(tvlm_device *base, tvlm_texture *texture, int32_t level, int32_t slice,

@@ -120,6 +120,7 @@ tvlm_status tvlm_reference_open(const struct tvlm_device_params *params, tvlm_de
     opened->backend = &reference_backend;
     if (log != NULL) opened->log = *log;
     opened->info = describe();
+    opened->stores_bytes = true;
     *device = opened;
     return TVLM_OK;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/half.h"
+#include "core/texel.h"
 #include "reference/reference.h"
 #include "reference/source.h"
 #include "reference/texture.h"
@@ -112,8 +112,7 @@ tvlm_status tvlm_reference_source_changed(tvlm_device *device, tvlm_buffer *pixe
             double rgby[4];
             convert(data + layout->row_stride * (size_t)y + pixel_bytes * (size_t)x, layout, rgby);
             for (int c = 0; c < 4; ++c) {
-                float now = (float)rgby[c];
-                if (source->format == TVLM_FORMAT_F16) now = tvlm_half_to_float(tvlm_half_from_float(now));
+                const float now = tvlm_component_round(tvlm_texture_format(source), (float)rgby[c]);
                 if (fabsf(now - was[c]) > threshold) changed[y / side * columns + x / side] = 1;
             }
         }

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/half.h"
 #include "core/memory.h"
 #include "core/ragged.h"
+#include "core/texel.h"
 #include "reference/reference.h"
 
 static int32_t clamp_index(int32_t i, int32_t side) {
@@ -162,11 +162,8 @@ void tvlm_reference_store(tvlm_texture *texture, int32_t level, int32_t slice, i
                           const double value[4]) {
     reference_texture *self = (reference_texture *)texture;
     float *texel = self->levels[level] + texel_offset(texture, level, slice, x, y);
-    for (int c = 0; c < 4; ++c) {
-        const float rounded = (float)value[c];
-        texel[c] =
-            texture->format == TVLM_FORMAT_F16 ? tvlm_half_to_float(tvlm_half_from_float(rounded)) : rounded;
-    }
+    for (int c = 0; c < 4; ++c)
+        texel[c] = tvlm_component_round(tvlm_texture_format(texture), (float)value[c]);
 }
 
 reference_between tvlm_reference_locate(double coordinate, int32_t side) {

@@ -52,7 +52,7 @@ size_t tvlm_cost_of_candidate(const tvlm_stack *stack, int32_t index, const tvlm
 
 /* Vectors are never scalar. */
 size_t tvlm_cost_of_vector(const tvlm_features *features) {
-    const size_t texel = features->texture->format == TVLM_FORMAT_F16 ? 8 : 16;
+    const size_t texel = 4 * tvlm_component_bytes(tvlm_texture_format(features->texture));
     return (size_t)features->texture->layers * texel + sizeof(float);
 }
 

@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "stack/bytes.h"
 #include "stack/chunks.h"
 #include "stack/delta.h"
 #include "stack/grids.h"
@@ -109,7 +110,7 @@ static tvlm_status check_params(const tvlm_device *device, const struct tvlm_sta
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "sides of at most %d pixels", (int)params->max_side);
     if (params->images < 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %d images", (int)params->images);
-    if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_F32)
+    if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_U8)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no format %d", (int)params->format);
     if (params->clusters < 0 || params->clusters > TVLM_CLUSTER_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d clusters; 1 to %d are possible", (int)params->clusters,
@@ -139,6 +140,7 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
                                      fixation != NULL ? fixation[1] : 0.5f * (float)stack->height));
     TVLM_TRY(tvlm_stack_set_rope(stack, NULL));
     TVLM_TRY(parse_layout(stack, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT));
+    TVLM_TRY(tvlm_stack_check_bytes(stack));
     TVLM_TRY(make_images(stack));
     TVLM_TRY(tvlm_stack_take_sizes(stack, params->sizes));
     return tvlm_stack_check_ragged(stack, tvlm_stack_grids_of(stack, stack->channels, stack->channel_count));

@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "stack/bytes.h"
 #include "stack/inside.h"
 #include "stack/network.h"
 #include "stack/ragged.h"
@@ -67,6 +68,7 @@ static tvlm_texture shape_of(const tvlm_stack *stack, tvlm_grid grid, int32_t im
         shape.extent_y = given->extent_y;
         break;
     }
+    if (stack->format == TVLM_FORMAT_U8) shape.range = tvlm_stack_range(stack, grid);
     shape.levels = tvlm_level_count(shape.width, shape.height);
     for (int c = 0; c < 4; ++c)
         shape.reduce[c] = info->reduce[c] == TVLM_REDUCE_MEAN ? stack->mean_rule : info->reduce[c];

@@ -15,6 +15,7 @@
 #include "core/network.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "stack/bytes.h"
 #include "stack/chunks.h"
 #include "stack/given.h"
 #include "stack/grids.h"
@@ -192,7 +193,7 @@ static tvlm_status check_camera(const job *j, const struct tvlm_grid_input *inpu
 
 /* Sets the range that values are clamped to: that of the channel, and what the stack's format can hold. */
 static void set_ranges(job *j) {
-    const float most = j->stack->format == TVLM_FORMAT_F16 ? HALF_MAX : FLT_MAX;
+    const float most = j->stack->format == TVLM_FORMAT_F32 ? FLT_MAX : HALF_MAX;
     for (int c = 0; c < 4; ++c) {
         j->input.low[c] = fmaxf(j->kind->low[c], -most);
         j->input.high[c] = fminf(j->kind->high[c], most);
@@ -476,6 +477,12 @@ static tvlm_status put_user(tvlm_stack *stack, int32_t index, const tvlm_user_pl
     int32_t found = find_user(stack, plane->name);
     const bool known = found >= 0;
     if (known) TVLM_TRY(check_same(log, &stack->users[found], plane));
+    if (!plane->output) {
+        tvlm_channel_info info = {.low = plane->low, .high = plane->high};
+        info.identifier = plane->reduce == TVLM_REDUCE_MODE;
+        memcpy(info.name, plane->name, sizeof info.name);
+        TVLM_TRY(tvlm_stack_check_plane(stack, &info));
+    }
     if (!known && stack->user_count == TVLM_USER_PLANES_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: more than %d planes", plane->name,
                          TVLM_USER_PLANES_MAX);

@@ -23,7 +23,7 @@ static tvlm_status describe(tvlm_device *device, tvlm_texture *found, tvlm_openc
     void *handles[2] = {NULL, NULL};
     TVLM_TRY(device->backend->texture_native(device, found, handles));
     *texture = (tvlm_opencl_texture){.storage = device->info.storage,
-                                     .format = found->format,
+                                     .format = tvlm_texture_format(found),
                                      .base = handles[0],
                                      .rest = handles[1],
                                      .width = found->width,

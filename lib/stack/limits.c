@@ -15,7 +15,7 @@ tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format) {
 }
 
 static uint64_t component_bytes(tvlm_format format) {
-    return format == TVLM_FORMAT_F16 ? 2 : 4;
+    return format == TVLM_FORMAT_F32 ? 4 : 2; /* of bytes some textures are half */
 }
 
 /* The number of components of one layer of one image, on all levels or on level 0. */

@@ -11,7 +11,9 @@
 #include "core/network.h"
 #include "core/owner.h"
 #include "core/room.h"
+#include "core/texel.h"
 #include "core/try.h"
+#include "stack/bytes.h"
 #include "stack/limits.h"
 #include "stack/network.h"
 #include "stack/ragged.h"
@@ -64,16 +66,21 @@ static void sides_of(const tvlm_grid_info *info, int32_t *width, int32_t *height
     }
 }
 
-static double texel_bytes(const tvlm_stack_demand *demand) {
-    /* The reference keeps floats, rounded as the format says. */
-    const bool half = demand->format == TVLM_FORMAT_F16 && demand->device->info.type != TVLM_DEVICE_REFERENCE;
-    return half ? 8.0 : 16.0;
+static tvlm_format format_of(const tvlm_stack_demand *demand, tvlm_range range) {
+    return tvlm_texture_format(&(tvlm_texture){.format = demand->format, .range = range});
+}
+
+/* The bytes of a texel of four components. The reference keeps floats, rounded as the format says. */
+static double texel_bytes(const tvlm_stack_demand *demand, tvlm_range range) {
+    if (demand->device->info.type == TVLM_DEVICE_REFERENCE) return 16.0;
+    return 4.0 * (double)tvlm_component_bytes(format_of(demand, range));
 }
 
 /* What share of four components the texels of a grid have. */
-static double components_share(const tvlm_stack_demand *demand, const tvlm_grid_info *info) {
+static double components_share(const tvlm_stack_demand *demand, const tvlm_grid_info *info,
+                               tvlm_range range) {
     const bool scalar = tvlm_grid_is_scalar(demand->device, info);
-    return scalar && demand->device->stores_scalar[demand->format] ? 0.25 : 1.0;
+    return scalar && demand->device->stores_scalar[format_of(demand, range)] ? 0.25 : 1.0;
 }
 
 /* The texels of one layer of a grid with its levels. The second array of images is wider than what it holds:
@@ -94,23 +101,25 @@ static double texels_of(const tvlm_stack_demand *demand, int32_t width, int32_t 
 static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
     const bool reference = demand->device->info.type == TVLM_DEVICE_REFERENCE;
     const double pixels = (double)width * (double)height;
-    double texels = 0.0, work = 0.0, levels = 0.0, small = 0.0;
+    double bytes = 0.0, work = 0.0, levels = 0.0, small = 0.0;
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         if ((demand->grids & TVLM_GRID_BIT(grid)) == 0) continue;
         const tvlm_grid_info *const info = tvlm_grid_get_info((tvlm_grid)grid);
         int32_t columns = width, rows = height;
         sides_of(info, &columns, &rows);
         if (columns == 0) continue;
-        const double share = components_share(demand, info);
-        texels += texels_of(demand, columns, rows) * info->layers * share;
+        const tvlm_range range = tvlm_network_range(demand->network, (tvlm_grid)grid);
+        const double share = components_share(demand, info, range),
+                     layers = texel_bytes(demand, range) * info->layers;
+        bytes += texels_of(demand, columns, rows) * layers * share;
         work += pixels * (double)info->work * (reference ? REFERENCE_WORK : 1.0) + WORK_FIXED;
         /* Where textures are images, levels are made in one scratch buffer for all grids. It holds most of them
          * for small grids alone, and then for several at once (lib/opencl/mips.c). */
-        levels = fmax(levels, (double)columns * (double)rows * info->layers / 2.0);
-        small += fmin((double)columns * (double)rows, SMALL_TEXELS) * info->layers / 2.0;
+        levels = fmax(levels, (double)columns * (double)rows * layers / 2.0);
+        small += fmin((double)columns * (double)rows, SMALL_TEXELS) * layers / 2.0;
     }
-    if (demand->device->info.storage != TVLM_STORAGE_BUFFER) texels += levels + small;
-    return demand->images * (texels * texel_bytes(demand) + work);
+    if (demand->device->info.storage != TVLM_STORAGE_BUFFER) bytes += levels + small;
+    return demand->images * (bytes + work);
 }
 
 /* What the network's inputs, its outputs with their levels, and its layers take for all images. */
@@ -119,14 +128,17 @@ static double network_bytes(const tvlm_stack_demand *demand, int32_t width, int3
     if (network == NULL || (demand->grids & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) == 0) return 0.0;
     const tvlm_network_size size =
         tvlm_network_size_of(network, width, height, tvlm_level_count(width, height));
-    const double inputs = (double)size.input_width * size.input_height * ((network->input_count + 3) / 4);
-    const double outputs = texels_of(demand, size.width, size.height) * ((network->output_count + 3) / 4);
+    /* The inputs are read out of their grids as a texture that has no range. */
+    const double inputs = (double)size.input_width * size.input_height * ((network->input_count + 3) / 4) *
+                          texel_bytes(demand, TVLM_RANGE_ANY);
+    const double outputs = texels_of(demand, size.width, size.height) * ((network->output_count + 3) / 4) *
+                           texel_bytes(demand, tvlm_network_range(network, TVLM_GRID_LEARNED));
     const bool reference = demand->device->info.type == TVLM_DEVICE_REFERENCE;
     /* The reference works in doubles, one image after the other. */
     const double work = reference ? tvlm_network_work(network, &size, sizeof(double))
                                   : fmin(demand->images * tvlm_network_work(network, &size, sizeof(float)),
                                          TVLM_NETWORK_WORK);
-    return demand->images * (inputs + outputs) * texel_bytes(demand) + work + WORK_FIXED;
+    return demand->images * (inputs + outputs) + work + WORK_FIXED;
 }
 
 double tvlm_stack_bytes_of(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
@@ -137,7 +149,8 @@ double tvlm_stack_bytes_of(const tvlm_stack_demand *demand, int32_t width, int32
     const double resampled = pixels * RESAMPLED_BYTES, all = textures + resampled;
     if (!shares_memory(demand->device)) return all;
     /* While the pixels are copied to the device, there are two of them, and no texture yet but the source. */
-    return fmax(all, texels_of(demand, width, height) * texel_bytes(demand) + 2.0 * resampled);
+    return fmax(all,
+                texels_of(demand, width, height) * texel_bytes(demand, TVLM_RANGE_UNIT) + 2.0 * resampled);
 }
 
 /* ---- The largest size ---- */

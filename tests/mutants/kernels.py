@@ -40,7 +40,7 @@ KERNELS = [
      "((ulong)place.y * (ulong)read.z"),
     ("learned.cl", "learned", "buffer", "all planes are that of the first output", "* (ulong)channels + (ulong)c];", "* (ulong)channels];"),
     ("learned.cl", "learned", "buffer", "what is no output is stored", "4 * layer + c < stored ? from", "4 * layer + c < channels ? from"),
-    ("motion.cl", "motion", "buffer", "the level below", "return min(1, source_size.w - 1);", "return 0;"),
+    ("motion.cl", "motion", "buffer", "the level below", "return min(1, LEVEL_COUNT(source_size) - 1);", "return 0;"),
     ("motion.cl", "motion", "buffer", "motion where there is no last frame", "last < 0.0f ? 0.0f : min(1.0f, fabs(luma - last))", "min(1.0f, fabs(luma - last))"),
     # ---- Levels ----
     ("mips.cl", "mips", "buffer", "odd sides: the last area is one too small", "tap == 1 ? side / 2 : i + 1;", "tap == 1 ? side / 2 : i;"),
@@ -57,6 +57,9 @@ KERNELS = [
     # ---- Textures ----
     ("texture.clh", "sample", "buffer", "the fraction of a level is ignored", "const float between = own - lower;",
      "const float between = 0.0f;"),
+    ("texture.clh", "bytes", "buffer", "bytes are cut off", "return rint(rint(clamp(value, low, high)", "return floor(rint(clamp(value, low, high)"),
+    ("texture.clh", "bytes", "buffer", "signed bytes are read as unsigned ones", "return SIGNED_LOAD(data, index);", "return UNSIGNED_LOAD(data, index);"),
+    ("texture.clh", "bytes", "buffer", "what is negative is 0", "const float4 low = bytes == UNSIGNED_BYTES ? 0.0f : -1.0f, high", "const float4 low = 0.0f, high"),
     ("texture.clh", "sample", "buffer", "the bias of a level is ignored", "clamp(level - t_extent.z, 0.0f", "clamp(level, 0.0f"),
     ("score.cl", "score", "buffer", "levels of one's own are ignored", "head.w < 0 ? at.level : as_float(head.w)", "at.level"),
     ("texture.clh", "ragged", "buffer", "all images lie where the first one does", "(size_t)as_int4(PART_OF_(t, image, 2)).x", "0"),
