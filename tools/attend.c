@@ -199,6 +199,7 @@ static int check(struct tool *tool, const attend_options *options) {
                                                : "--steps");
     if (options->mix.given && options->steps > 0)
         return tool_usage(tool, "--mix and --steps exclude each other");
+    if (options->common.format == TVLM_FORMAT_U8) return tool_usage(tool, "--format u8 holds no vectors");
     return TOOL_DONE;
 }
 

@@ -11,7 +11,7 @@
 #include "texturevlm/io.h"
 
 static const char *const storage_choices[] = {"auto", "image", "buffer", "mipmapped", NULL};
-static const char *const format_choices[] = {"auto", "f16", "f32", NULL};
+static const char *const format_choices[] = {"auto", "f16", "f32", "u8", NULL};
 
 static const option_spec specs[] = {
     {0, OPTION_TEXT, "device", offsetof(tool_common, device), "NAME",
@@ -24,7 +24,7 @@ static const option_spec specs[] = {
     {0, OPTION_CHOICE, "storage", offsetof(tool_common, storage), "KIND",
      "how texels are stored: auto, image, buffer or mipmapped", 0, 0, storage_choices},
     {0, OPTION_CHOICE, "format", offsetof(tool_common, format), "FORMAT",
-     "of the texels: f16, f32 or auto (f16 on a GPU, else f32)", 0, 0, format_choices},
+     "of the texels: f16, f32, u8 (bytes) or auto (f16 on a GPU, else f32)", 0, 0, format_choices},
     {0, OPTION_FLAG, "json", offsetof(tool_common, json), NULL, "results as JSON", 0, 0, NULL},
     {'v', OPTION_FLAG, "verbose", offsetof(tool_common, verbose), NULL,
      "say on stderr what is decided (-v -v: in detail)", 0, 0, NULL},

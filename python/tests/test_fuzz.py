@@ -62,7 +62,7 @@ options = {name: st.one_of(anything, good) for name, good in {
     "cull_distance": st.floats(0.1, 2), "diversity": st.floats(0, 1), "emphasis": st.floats(0, 50),
     "emphasis_channel": st.just("text"), "weights": st.just([1, 0, 2]), "scores": st.just(np.ones((3, 4))),
     "scorer": st.just(tv.Scorer({"r": 1.0})), "keep_scores": st.booleans(), "layout": st.just("r,g"), "size": st.just((32, 32)),
-    "max_side": st.integers(8, 64), "format": st.sampled_from(["f16", "f32"]), "fixation": st.just((3, 4)), "clusters": st.integers(1, 60),
+    "max_side": st.integers(8, 64), "format": st.sampled_from(["f16", "f32", "u8"]), "fixation": st.just((3, 4)), "clusters": st.integers(1, 60),
     "compactness": st.floats(1, 50), "memory_max": st.integers(10**6, 10**9),
     "network": st.just(tv.Network([{"weight": np.ones((2, 3, 1, 1))}], outputs=["one", "two"])), "copy": st.booleans(), "device": st.none(),
     "feature_patch": st.floats(8, 32), "nonsense": anything}.items()}

@@ -14,6 +14,18 @@ def test_channels_are_the_pixels(photo):
     assert tv.channels(photo, level=3).shape == (40, 30, 40)
 
 
+def test_bytes_take_half_of_halfs_memory(photo):
+    names = "r,g,b,edges,low,edge_x,saliency"
+    exact, half, byte = (tv.Stack(photo, layout=names, format=form) for form in ("f32", "f16", "u8"))
+    wanted, got = exact.channels(names), byte.channels(names)
+    half.channels(names)
+    np.testing.assert_allclose(got[:3], wanted[:3], atol=1e-5)
+    assert 0.001 < np.abs(got[3:] - wanted[3:]).max() < 0.05
+    assert byte.bytes < 0.55 * half.bytes
+    with pytest.raises(tv.Error, match="'depth' has the range"):
+        tv.Stack(photo, layout="scene18", format="u8")
+
+
 def test_patches_are_the_pixels_under_the_cells(photo):
     selection = tv.select(photo, 12, strategy="grid")
     cut = tv.patches(photo, selection)

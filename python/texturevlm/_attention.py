@@ -9,7 +9,7 @@ import numpy as np
 from ._arguments import Array, choice, flag, floats, integer, real, short, values
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Handle
-from ._device import Device, device_of
+from ._device import FORMATS, Device, device_of
 from ._options import StackParams
 from ._stack import Stack, _grid_input
 
@@ -36,6 +36,7 @@ class Texture:
             raise ArgumentError(f"a texture has the shape {vectors.shape}: there is nothing in it")
         self._shape = tuple(int(side) for side in vectors.shape)
         self._device = device_of(device)
+        choice("format", format, FORMATS[:3])  # bytes hold no vectors
         params = StackParams({"layout": "x", "size": (self._shape[1], self._shape[0]), "format": format})
         self._handle = Handle(self._device._owner, "stack")
         self._device._call(lib.tvlm_stack_create, self._device._owner.pointer, params.c, self._handle.box, made=self._handle.take)

@@ -13,7 +13,7 @@ from ._core import ArgumentTypeError, DeviceError, LOG, Owner, call, close_all, 
 
 TYPES = ["gpu", "cpu", "other", "reference"]
 STORAGES = ["auto", "image", "buffer", "mipmapped"]
-FORMATS = ["auto", "f16", "f32"]
+FORMATS = ["auto", "f16", "f32", "u8"]
 
 _SLOW = ("no OpenCL device answers, so the reference does: plain C, exact and slow. For a faster one, "
          "install an OpenCL driver (Debian: pocl-opencl-icd for any CPU, intel-opencl-icd, mesa-opencl-icd or nvidia-opencl-icd "

@@ -47,7 +47,8 @@ class Stack:
             read.
         size, max_side: the size (width, height) at which the image is worked on, or how long its sides may be there. None:
             the image's own, or what the device can hold, with a warning.
-        format: ``"f16"``, ``"f32"``, or ``"auto"``: half on a GPU, float on a CPU.
+        format: ``"f16"``, ``"f32"``, or ``"auto"``: half on a GPU, float on a CPU. ``"u8"``: bytes, half of half's memory, for
+            layouts whose channels lie within 0 .. 1 or -1 .. 1; identifiers are half.
         fixation: x, y from which eccentricity is measured, in pixels of the working image. None: the centre.
         clusters, compactness: how many regions there are to be (50), and how compact (10).
         memory_max: how many bytes of the device's memory it may take.

@@ -59,6 +59,7 @@ differ "--scale has no effect" out.npy scale.npy
 echo "== what is refused"
 refused 2 '--queries is missing' "$tvlm" attend ${device:+"$device"} "$in/keys.npy" -o bad.npy
 refused 2 'nothing to write' "${attend[@]}"
+refused 2 '--format u8 holds no vectors' "${attend[@]}" --format u8 -o bad.npy
 refused 2 '--fine needs --level' "${attend[@]}" --fine 0.5 -o bad.npy
 refused 2 '--mix needs --level' "${attend[@]}" --mix 0.5 -o bad.npy
 refused 2 '--steps needs --level' "${attend[@]}" --steps -o bad.npy

@@ -61,6 +61,8 @@ is "one overlay" is_png two-photo.png
 is "the other overlay" is_png two-other.png
 succeeds "${select[@]}" "$photo" -k 260 --min-distance 40
 json "$work/stdout" '0 < len(d["positions"]) < 60 and d["k"] == 260'
+succeeds "${select[@]}" "$photo" --format u8 -k 20
+json "$work/stdout" 'len(d["positions"]) == 20'
 succeeds "${select[@]}" "$photo" --stride 32.5 --patch 14 --weights 1,0,0 --format f16 -k 3
 json "$work/stdout" 'd["layout"] == "edges,entropy" and abs(d["positions"][0]["size"] - 32.5) < 0.001'
 printf 'P5\n1 1\n255\n\200' >"$work/in/dot.pgm"
@@ -75,6 +77,9 @@ succeeds "${generate[@]}" "$photo" -o stack.npy --sheet sheet.png --json
 json "$work/stdout" 'd["shape"] == [40, 200, 320] and d["channels"][3] == "edges" and len(d["channels"]) == 40'
 is "the array's size" test "$(wc -c <stack.npy)" -eq $((128 + 40 * 200 * 320 * 4))
 is "the sheet" is_png sheet.png
+succeeds "${generate[@]}" "$photo" -o bytes.npy --layout visual12 --format u8
+is "the array's size in bytes" test "$(wc -c <bytes.npy)" -eq $((128 + 12 * 200 * 320 * 4))
+refused 1 "'depth' has the range -inf .. inf: format u8" "${generate[@]}" "$photo" -o none.npy --layout scene18 --format u8
 succeeds "${generate[@]}" "$photo" -o small.npy --channels r,edges,entropy --level 2
 is "the size of level 2" test "$(wc -c <small.npy)" -eq $((128 + 3 * 50 * 80 * 4))
 succeeds "${generate[@]}" "$photo" -o sized.npy --layout visual12 --size 33x17 --json

@@ -241,7 +241,7 @@ class _ScoreParams(ctypes.Structure):
                 ("reserved", ctypes.c_uint64 * 4)]
 
 
-FORMATS = {"auto": 0, "f16": 1, "f32": 2}
+FORMATS = {"auto": 0, "f16": 1, "f32": 2, "u8": 3}
 
 
 class Library:
@@ -272,17 +272,24 @@ class Library:
     def channel(self, name):
         return self.c.tvlm_channel_find(name.encode())
 
-    def stack(self, device, pixels, channels):
-        """A float stack with an image (uint8 or float32, [y][x][c]) in it."""
+    def stack(self, device, pixels, channels, form="f32"):
+        """A stack with an image (uint8 or float32, [y][x][c]) in it."""
         pixels = np.ascontiguousarray(pixels)
         height, width, count = pixels.shape
         kind = {"uint8": 0, "uint16": 1, "float32": 2}[pixels.dtype.name]
         image = _Image(pixels.ctypes.data, width, height, count, kind, 0)
-        params = _StackParams(",".join(channels).encode(), 0, 0, 0, FORMATS["f32"], None)
+        params = _StackParams(",".join(channels).encode(), 0, 0, 0, FORMATS[form], None)
         handle = ctypes.c_void_p()
         self.call("tvlm_stack_create_for_image", device, ctypes.byref(image), ctypes.byref(params),
                   ctypes.byref(handle))
         return handle
+
+    def need(self, device, layout, width, height, form):
+        """The bytes that a stack takes."""
+        count = ctypes.c_uint64()
+        params = _StackParams(layout.encode(), width, height, 0, FORMATS[form], None)
+        self.call("tvlm_stack_need", device, ctypes.byref(params), ctypes.byref(count))
+        return count.value
 
     def destroy_stack(self, stack):
         self.c.tvlm_stack_destroy(ctypes.byref(stack))
