@@ -345,6 +345,23 @@ def test_a_builder_that_is_killed_at_any_moment_goes_on(tmp_path):
     assert everything(index.Index(tmp_path / "killed")) == everything(plain)
 
 
+def test_rows_that_others_have_made_are_those_of_add(archive, tmp_path, drawn):
+    from texturevlm.index._sources import load
+    made = [(source.key, _rows.describe(load(source), archive.settings, features=of(source), basis=BASIS)) for source in drawn[:6]]
+    made += [("bare", _rows.describe(load(index.Source("bare", image=drawn[0].image)), archive.settings)), ("bad", "bad: no picture")]
+    sent = list(_rows.rows_of(_rows.described(made, "half")))  # as they travel between processes
+    assert [key for key, _ in sent] == [key for key, _ in made]
+    other = index.Index.create(tmp_path / "other", k=20, basis=BASIS, cells="half")
+    assert other.add_described(sent, flush=4) == [("bad", "bad: no picture")]
+    assert everything(other)[0][:6] == everything(archive)[0][:6] and len(other) == 7
+    assert everything(other)[1] == [row for row in everything(archive)[1] if row["image"] < 6]
+    assert other.add_described(sent[:7]) == [] and len(other) == 7
+    again = _rows.describe(load(index.Source("q", image=drawn[0].image)), archive.settings)
+    assert other.add_described([("q", again), ("q", again)]) == [("q", "two images of one key: 'q'")]
+    with pytest.raises(tv.ArgumentError, match="another basis"):
+        other.add_described([("p900", made[0][1]._replace(key="p900", cells=None))])
+
+
 # ---- What is refused ----
 
 def test_two_images_of_one_key(archive, drawn):

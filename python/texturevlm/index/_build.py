@@ -26,8 +26,8 @@ Read = Union[Loaded, Error, None]
 class Builder:
     """One call of `Index.add`, which has the parameters. `failed` has what failed."""
 
-    def __init__(self, store: Store, basis: Basis | None, *, features: Any, skip_errors: bool, replace: bool, device: Device | None,
-                 flush: int, told_of: Callable[[int], Any] | None) -> None:
+    def __init__(self, store: Store, basis: Basis | None, *, features: Any = None, skip_errors: bool = False, replace: bool = False,
+                 device: Device | None = None, flush: int = FLUSH, told_of: Callable[[int], Any] | None = None) -> None:
         self.store, self.basis, self.device = store, basis, device
         self.features = features_by(features)
         self.skip, self.replace, self.flush = skip_errors, replace, flush
@@ -51,6 +51,33 @@ class Builder:
             finally:
                 if not self.keeping:
                     self.keep()
+
+    def run_described(self, items: Iterable[tuple[str, Row | str]], have: dict[str, tuple[int, int, int, str]]) -> None:
+        """Adds rows that are there already, or notes their errors."""
+        try:
+            for key, row in items:
+                if isinstance(row, str):
+                    self.failed.append((key, row))
+                elif key not in have:
+                    have[key] = (-1, -1, 0, row.hash)
+                    self.append(row)
+                elif have[key][0] < 0:
+                    self.failed.append((key, f"two images of one key: {key!r}"))
+                if len(self.rows) >= self.flush:
+                    self.keep()
+        finally:
+            if not self.keeping:
+                self.keep()
+
+    def append(self, row: Row) -> None:
+        """Takes a row that fits the index."""
+        if row.vectors is not None:
+            if self.store.dimension not in (0, row.vectors.shape[1]):
+                raise ArgumentError(f"{row.key}: features have {row.vectors.shape[1]} components, the index {self.store.dimension}")
+            if (row.cells is not None) != (self.basis is not None):
+                raise ArgumentError(f"{row.key}: its cells are of another basis than the index has")
+            self.store.dimension = row.vectors.shape[1]
+        self.rows.append(row)
 
     def jobs(self, images: Any) -> Iterator[tuple[str, Callable[[], Read]]]:
         """What is to be done for each image; in its place the error, where what is named cannot be read."""
@@ -88,11 +115,7 @@ class Builder:
             if isinstance(read, Error):
                 raise read
             row = describe(read, self.store.settings, features=self.features(read.source), basis=self.basis, device=self.device)
-            if row.vectors is not None:
-                if self.store.dimension not in (0, row.vectors.shape[1]):
-                    raise ArgumentError(f"{key}: features have {row.vectors.shape[1]} components, the index {self.store.dimension}")
-                self.store.dimension = row.vectors.shape[1]
-            self.rows.append(row)
+            self.append(row)
             if key in self.have:
                 self.dropped.append(self.have[key][0])
         except Error as error:

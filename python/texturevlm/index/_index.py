@@ -172,10 +172,20 @@ class Index:
         builder = Builder(self._store, self._basis, features=features, skip_errors=skip_errors, replace=replace, device=device,
                           flush=integer("flush", flush, 1), told_of=told_of)
         threads = integer("jobs", jobs, 1, 256)
+        return self._built(builder, lambda have: builder.run(images, have, threads), compact)
+
+    def add_described(self, rows: Iterable[tuple[str, Any]], *, flush: int = FLUSH, compact: bool = True) -> list[tuple[str, str]]:
+        """Adds rows that other processes have made (`texturevlm.index._rows.describe`), as pairs of a key and a row, or the error of one that failed. Gives the
+        latter. Images that it has already, by their key, are passed over."""
+        builder = Builder(self._store, self._basis, flush=integer("flush", flush, 1))
+        return self._built(builder, lambda have: builder.run_described(rows, have), compact)
+
+    def _built(self, builder: Builder, run: Callable[[dict[str, tuple[int, int, int, str]]], None], compact: bool
+               ) -> list[tuple[str, str]]:
         with self._store.writing():
             try:
                 self._tables.clear()
-                builder.run(images, self.known(), threads)
+                run(self.known())
                 self._tables.clear()
                 if compact and self._grown():
                     self._store.compact()

@@ -2,6 +2,7 @@
 """What an index knows of an image: its row, and the rows of its regions, as Arrow tables."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -50,7 +51,7 @@ class Row(NamedTuple):
     grid: tuple[int, int] = (0, 0)
     """Rows and columns of the features."""
     cells: Optional[Array] = None
-    """float16 or int8 [rows * columns, k]: the cells' coordinates in the basis, times `scale`."""
+    """float16 or int8, of all cells: their coordinates in the basis, of which `scale` is the unit."""
     scale: float = 1.0
     cell_regions: Optional[Array] = None
     """uint8 [rows * columns]: the region that has most of each cell; NO_REGION where it was left out."""
@@ -146,21 +147,29 @@ def region_schema(dimension: int) -> Any:
                       ("y", pa.float32()), ("vector", pa.list_(pa.float16(), dimension))])
 
 
-def image_table(rows: list[Row], first: int, cells: str) -> Any:
-    """Rows as Arrow, numbered from `first`."""
-    columns: dict[str, Any] = {
-        "id": [first + i for i in range(len(rows))],
-        **{name: [getattr(row, name) for row in rows] for name in ("key", "path", "bytes", "modified", "hash", "width", "height")},
-        "thumbnail_columns": [row.thumbnail[0] for row in rows], "thumbnail_rows": [row.thumbnail[1] for row in rows],
-        **{name: [row.positions[:, i] for row in rows] for i, name in enumerate(POSITIONS)},
-        "rows": [row.grid[0] for row in rows], "columns": [row.grid[1] for row in rows], "scale": [row.scale for row in rows],
-        "cells": [None if row.cells is None else row.cells.reshape(-1) for row in rows],
-        "cell_regions": [row.cell_regions for row in rows]}
-    schema = image_schema(cells)
+def _columns(rows: list[Optional[Row]]) -> dict[str, Any]:
+    """The columns of rows; of None they are null."""
+    def of(value: Callable[[Row], Any]) -> list[Any]:
+        return [None if row is None else value(row) for row in rows]
+    return {
+        **{name: of(lambda row, name=name: getattr(row, name))  # type: ignore[misc]
+           for name in ("key", "path", "bytes", "modified", "hash", "width", "height", "scale", "cell_regions")},
+        "thumbnail_columns": of(lambda row: row.thumbnail[0]), "thumbnail_rows": of(lambda row: row.thumbnail[1]),
+        **{name: of(lambda row, i=i: row.positions[:, i]) for i, name in enumerate(POSITIONS)},  # type: ignore[misc]
+        "rows": of(lambda row: row.grid[0]), "columns": of(lambda row: row.grid[1]),
+        "cells": of(lambda row: None if row.cells is None else row.cells.reshape(-1))}
+
+
+def _table(columns: dict[str, Any], schema: Any) -> Any:
     try:
         return pa.table([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
     except UnicodeEncodeError as error:
         raise ArgumentError(f"a key is {short(error.object)}, which is no text") from None
+
+
+def image_table(rows: list[Row], first: int, cells: str) -> Any:
+    """Rows as Arrow, numbered from `first`."""
+    return _table({"id": list(range(first, first + len(rows))), **_columns(list(rows))}, image_schema(cells))
 
 
 def region_table(rows: list[Row], first: int, dimension: int) -> Any:
@@ -174,3 +183,44 @@ def region_table(rows: list[Row], first: int, dimension: int) -> Any:
         pa.array(np.concatenate([np.arange(len(some)) for _, some, _ in kept]), pa.int16()),
         *(pa.array(places[:, i], pa.float32()) for i in range(3)),
         pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1), pa.float16()), dimension)], schema=region_schema(dimension))
+
+
+# ---- On their way ----
+
+ROWS = [field.name for field in image_schema("half")][1:] + ["dimension", "vectors", "places", "error"]
+
+
+def described(found: Sequence[tuple[str, Row | str]], cells: str) -> Any:
+    """Images, or the errors of those that failed, as one Arrow table, a row each: what `rows_of` reads."""
+    schema = pa.schema([*list(image_schema(cells))[1:], ("dimension", pa.int32()), ("vectors", pa.list_(pa.float16())),
+                        ("places", pa.list_(pa.float32())), ("error", pa.string())])
+    rows = [row if isinstance(row, Row) else None for _, row in found]
+    given = [row if row is not None and row.vectors is not None else None for row in rows]
+    columns = _columns(rows)
+    columns.update(
+        key=[key for key, _ in found], error=[row if isinstance(row, str) else None for _, row in found],
+        dimension=[None if row is None or row.vectors is None else row.vectors.shape[1] for row in given],
+        vectors=[None if row is None or row.vectors is None else row.vectors.reshape(-1) for row in given],
+        places=[None if row is None or row.places is None else row.places.reshape(-1) for row in given])
+    return _table(columns, schema)
+
+
+def rows_of(table: Any) -> Iterator[tuple[str, Row | str]]:
+    """What `described` was given."""
+    for some in table.to_batches(max_chunksize=64):
+        for i in range(some.num_rows):
+            one = {name: some.column(name)[i] for name in ROWS}
+            key = one["key"].as_py()
+            if one["error"].is_valid:
+                yield key, one["error"].as_py()
+                continue
+
+            def array(name: str, one: dict[str, Any] = one) -> Any:
+                return one[name].values.to_numpy(zero_copy_only=False) if one[name].is_valid else None
+            plain = {name: one[name].as_py() for name in ("key", "path", "bytes", "modified", "hash", "width", "height", "scale")}
+            vectors, places, cells = array("vectors"), array("places"), array("cells")
+            grid = (one["rows"].as_py(), one["columns"].as_py())
+            yield key, Row(**plain, thumbnail=(one["thumbnail_columns"].as_py(), one["thumbnail_rows"].as_py()), grid=grid,
+                           positions=np.stack([array(name) for name in POSITIONS], 1), cell_regions=array("cell_regions"), cells=cells,
+                           vectors=None if vectors is None else vectors.reshape(-1, one["dimension"].as_py()),
+                           places=None if places is None else places.reshape(-1, 3))

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""index.py [--images 10000] [--questions 50] [--folder DIR]: what texturevlm.index finds of an archive, beside scans of everything.
+
+The archive: pictures of 256x256, each composed of one, two or four crops of COCO photos (../shared/data/boxes), and features of
+16 x 16 cells painted as those of ../shared/data/clip/painted are: the CLIP vectors of the classes that a cell shows, by how much of it they cover,
+something common to all, and noise; only that each segment of a picture gets one of 1203 classes at random, so that an archive of
+ten thousand has things to find. Questions are names of classes.
+
+Recall at the top 20: of the images that a scan of all features of all images finds best (the mean of an image's best 16 cosines),
+how many the index answers. Bytes an image, and milliseconds a question. It runs by a Python that has the package, Pillow, and what
+ci/index-environment prints on its PYTHONPATH. Exit 77 where ../shared/data or a package is missing.
+"""
+import argparse
+import glob
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+
+parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+parser.add_argument("--images", type=int, default=10000)
+parser.add_argument("--questions", type=int, default=50)
+parser.add_argument("--basis", type=int, default=32, help="components of the cells' basis")
+parser.add_argument("--cells", default="int8", choices=["half", "int8"])
+parser.add_argument("--folder", help="keeps the index there")
+options = parser.parse_args()
+try:
+    import numpy as np
+    import texturevlm as tv
+    from PIL import Image
+    from texturevlm import index
+except ImportError as missing:
+    print("SKIPPED:", missing)
+    sys.exit(77)
+HERE = os.path.dirname(os.path.abspath(__file__))
+DATA = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(HERE, "..", "..", "shared"), "data")
+PHOTOS = sorted(glob.glob(os.path.join(DATA, "boxes", "coco_panoptic", "*.jpg")))
+if not PHOTOS:
+    print("SKIPPED: ../shared/data is not there")
+    sys.exit(77)
+SIDE, CELL, TOP, POSITIONS = 256, 16, 20, 16
+CELLS = SIDE // CELL
+CLASSES = np.load(glob.glob(os.path.join(DATA, "clip", "detic_lvis*.npy"))[0]).astype(np.float32)
+CLASSES /= np.linalg.norm(CLASSES, axis=1, keepdims=True)
+COMMON = CLASSES.mean(0) / np.linalg.norm(CLASSES.mean(0))
+D = CLASSES.shape[1]
+NOISE = np.random.default_rng(1).normal(size=1 << 22).astype(np.float32) * np.float32(0.63 / D ** 0.5)
+pixels = [np.asarray(Image.open(path).convert("RGB")) for path in PHOTOS]
+segments = []
+for path in PHOTOS:
+    colours = np.asarray(Image.open(path[:-4] + "_panoptic.png").convert("RGB")).astype(np.int64)
+    segments.append(np.unique(colours @ [1, 256, 65536], return_inverse=True)[1].reshape(colours.shape[:2]))
+LAYOUTS = [[(0, 0, 256, 256)], [(0, 0, 128, 256), (128, 0, 128, 256)], [(0, 0, 256, 128), (0, 128, 256, 128)],
+           [(x, y, 128, 128) for y in (0, 128) for x in (0, 128)]]
+
+
+def composed(number):
+    """A picture, and its features: always the same of a number."""
+    random = np.random.default_rng(number)
+    picture, classes = np.zeros((SIDE, SIDE, 3), np.uint8), np.zeros((SIDE, SIDE), np.int64)
+    for x, y, width, height in LAYOUTS[random.integers(len(LAYOUTS))]:
+        photo = random.integers(len(pixels))
+        high, wide = segments[photo].shape
+        scale = random.uniform(1, min(high / height, wide / width))
+        top, left = random.uniform(0, high - height * scale), random.uniform(0, wide - width * scale)
+        rows = (top + (np.arange(height) + .5) * scale).astype(int)[:, None]
+        columns = (left + (np.arange(width) + .5) * scale).astype(int)[None, :]
+        names = random.integers(0, len(CLASSES), segments[photo].max() + 1)
+        picture[y:y + height, x:x + width] = pixels[photo][rows, columns]
+        classes[y:y + height, x:x + width] = names[segments[photo][rows, columns]]
+    there, place = np.unique(classes, return_inverse=True)
+    cell = (np.arange(SIDE) // CELL)[:, None] * CELLS + (np.arange(SIDE) // CELL)[None, :]
+    shares = np.bincount((cell * len(there) + place.reshape(SIDE, SIDE)).ravel(), minlength=CELLS * CELLS * len(there))
+    mixed = (shares.reshape(-1, len(there)) / CELL ** 2).astype(np.float32) @ CLASSES[there]
+    mixed /= np.linalg.norm(mixed, axis=1, keepdims=True)
+    noise = NOISE[(at := random.integers(0, len(NOISE) - mixed.size)):at + mixed.size].reshape(mixed.shape)
+    return picture, (mixed + np.float32(0.8) * COMMON + noise).reshape(CELLS, CELLS, D).astype(np.float16)
+
+
+def key(number):
+    return f"{number:07}"
+
+
+asked = np.random.default_rng(-1 % 2**32).choice(len(CLASSES), options.questions, replace=False)
+questions = CLASSES[asked]
+truth = np.zeros((options.images, len(questions)), np.float32)  # the exact scores of all images
+spent = {"making": 0.0, "scan of everything": 0.0}
+
+
+def sources():
+    for number in range(options.images):
+        started = time.perf_counter()
+        picture, features = composed(number)
+        spent["making"] += time.perf_counter() - started
+        started = time.perf_counter()
+        flat = features.reshape(-1, D).astype(np.float32)
+        cosines = (flat @ questions.T) / np.linalg.norm(flat, axis=1, keepdims=True)
+        truth[number] = np.sort(cosines, 0)[-POSITIONS:].mean(0)
+        spent["scan of everything"] += time.perf_counter() - started
+        yield index.Source(key(number), image=picture, features=features)
+
+
+def recall(found, best):
+    return np.mean([len({one.key for one in some} & {key(i) for i in order}) / len(order) for some, order in zip(found, best)])
+
+
+def measured(name, ask, best):
+    for question in questions[:3]:
+        ask(question)
+    times, found = [], []
+    for question in questions:
+        started = time.perf_counter()
+        found.append(ask(question))
+        times.append(1000 * (time.perf_counter() - started))
+    print(f"{name:58} recall {recall(found, best):.3f}   {np.median(times):6.1f} ms, least {min(times):.1f}", flush=True)
+
+
+folder = os.path.join(options.folder or tempfile.mkdtemp(prefix="index-"), "archive")
+try:
+    held_out = range(options.images, options.images + 40)  # the basis is of pictures that are not in the archive
+    basis = tv.Basis.train([composed(number)[1].reshape(-1, D).astype(np.float32) for number in held_out], options.basis)
+    archive = index.Index.create(folder, basis=basis, cells=options.cells)
+    started = time.perf_counter()
+    archive.add(sources(), compact=False)
+    seconds = time.perf_counter() - started
+    own = seconds - sum(spent.values())
+    print(f"{options.images} images on {tv.Device().name}: {own:.0f} s, {1000 * own / options.images:.1f} ms each, beside {sum(spent.values()):.0f} s for making them")
+    started = time.perf_counter()
+    archive.compact()
+    print(f"compacted and indexed: {time.perf_counter() - started:.0f} s")
+    print(json.dumps(archive.info()))
+    for table in ("images", "regions"):
+        size = sum(os.path.getsize(path) for path in glob.glob(os.path.join(folder, table + ".lance", "**"), recursive=True) if os.path.isfile(path))
+        print(f"{table}.lance: {size / options.images:.0f} bytes an image")
+    best = np.argsort(-truth, 0, kind="stable")[:TOP].T
+    ties = np.mean([truth[order[0], i] - truth[order[-1], i] for i, order in enumerate(best)])
+    print(f"scores of the first and of the twentieth image differ by {ties:.3f}, in the mean")
+    features = lambda name: composed(int(name))[1]  # noqa: E731
+    for candidates in (80, 200, 400):
+        measured(f"index, {candidates} candidates", lambda q: archive.query(q, TOP, POSITIONS, candidates=candidates), best)
+    measured("every region scanned (--exact), 100 candidates", lambda q: archive.query(q, TOP, POSITIONS, exact=True), best)
+    measured("index, 200 candidates, exact cosines (with painting them)",
+             lambda q: archive.query(q, TOP, POSITIONS, candidates=200, features=features), best)
+    by_basis = archive.table("images").to_table(columns=["cells", "scale"])
+    cells = by_basis.column("cells").combine_chunks().values.to_numpy(zero_copy_only=False).reshape(options.images, CELLS * CELLS, -1)
+    scale = by_basis.column("scale").to_numpy()[:, None]
+
+    class One:
+        def __init__(self, number):
+            self.key = key(number)
+
+    def scan(question):
+        projected = basis.project((question / np.linalg.norm(question))[None])[0]
+        products = np.concatenate([block.astype(np.float32) @ projected for block in np.array_split(cells, 20)]) * scale
+        scores = np.partition(products, -POSITIONS, axis=1)[:, -POSITIONS:].mean(1)
+        return [One(number) for number in np.argsort(-scores, kind="stable")[:TOP]]
+    measured("simplest: all cells' coordinates in memory, NumPy", scan, best)
+finally:
+    if not options.folder:
+        shutil.rmtree(os.path.dirname(folder), ignore_errors=True)
