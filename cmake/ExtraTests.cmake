@@ -51,6 +51,7 @@ if(TVLM_PYTHON AND TARGET tvlm AND NOT TVLM_SANITIZE) # an uninstrumented Python
     tvlm_python_test(python_${check} check_${check} $<TARGET_FILE:tvlm> $<TARGET_FILE:texturevlm>)
   endforeach()
   tvlm_python_test(python_channels check_channels $<TARGET_FILE:texturevlm>)
+  tvlm_python_test(python_pictures check_pictures $<TARGET_FILE:texturevlm_io>)
   tvlm_python_test(python_similarity check_similarity $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_learned check_learned $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_attend check_attend $<TARGET_FILE:tvlm>)

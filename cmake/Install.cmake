@@ -37,6 +37,8 @@ install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/texturevlm)
 install(EXPORT texturevlmTargets NAMESPACE texturevlm:: DESTINATION ${package_dir})
+list(JOIN tvlm_decoder_packages " " tvlm_decoder_packages_in_words)
+list(JOIN tvlm_decoder_links " " tvlm_decoder_links_in_words)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/texturevlmConfig.cmake.in
   ${PROJECT_BINARY_DIR}/texturevlmConfig.cmake INSTALL_DESTINATION ${package_dir})
 # While the version is 0.x, a new minor version may break the interface.
@@ -56,7 +58,7 @@ function(tvlm_pkg_config name description requires libs_private)
 endfunction()
 tvlm_pkg_config(texturevlm "${PROJECT_DESCRIPTION}" "" "-llapacke -lmd -ldl -lm")
 tvlm_pkg_config(texturevlm-io "Files for texturevlm: images, arrays, models" "texturevlm = ${PROJECT_VERSION}"
-  "-lcjson -lm")
+  "-lcjson ${tvlm_decoder_links_in_words} -lm")
 if(TARGET texturevlm_video)
   tvlm_pkg_config(texturevlm-video "Videos for texturevlm, through FFmpeg's libraries" "" "")
 endif()

@@ -465,6 +465,75 @@ static void says_what_is_no_image(void **state) {
     tvlm_image_destroy(NULL);
 }
 
+static bool decodes_by(const char *format, const char *library) {
+    tvlm_image_decoder decoders[16];
+    int32_t count = 0;
+    assert_int_equal(tvlm_image_decoder_list(16, decoders, &count), TVLM_OK);
+    for (int32_t i = 0; i < count; i++)
+        if (strcmp(decoders[i].format, format) == 0)
+            return decoders[i].library != NULL && strncmp(decoders[i].library, library, strlen(library)) == 0;
+    fail_msg("no %s in the list", format);
+    return false;
+}
+
+static void lists_decoders(void **state) {
+    tvlm_image_decoder one[2];
+    int32_t count = 0, again = 0;
+    (void)state;
+    assert_int_equal(tvlm_image_decoder_list(0, NULL, &count), TVLM_OK);
+    assert_in_range(count, 4, 16);
+    memset(one, 0xFF, sizeof one);
+    assert_int_equal(tvlm_image_decoder_list(1, one, &again), TVLM_OK);
+    assert_int_equal(again, count);
+    assert_string_equal(one[0].format, "JPEG");
+    assert_non_null(one[0].library);
+    assert_true(one[0].reserved[3] == 0 && one[1].reserved[0] == UINT64_MAX);
+    assert_int_equal(tvlm_image_decoder_list(1, NULL, &count), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_image_decoder_list(-1, one, &count), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_image_decoder_list(1, one, NULL), TVLM_ERROR_ARGUMENT);
+    assert_true(decodes_by("BMP", "stb_image"));
+}
+
+/* 19 x 13 pixels at the least fraction that is no shorter; what has no fractions stays as it is. */
+static void decodes_smaller(void **state) {
+    static const struct {
+        int max_side, width, height;
+    } rows[] = {{0, 19, 13}, {19, 19, 13}, {10, 19, 13}, {9, 10, 7},
+                {5, 10, 7},  {4, 5, 4},    {2, 3, 2},    {1, 3, 2}};
+    const bool fractions = decodes_by("JPEG", "libjpeg");
+    uint8_t bytes[sizeof jpeg_rgb + 100];
+    tvlm_image *image = NULL;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int orientation = 1; orientation <= 6; orientation += 5) {
+            const char *path = io_put("a.jpg", bytes, splice_exif(bytes, true, orientation));
+            const int width = fractions ? rows[i].width : 19, height = fractions ? rows[i].height : 13;
+            const bool turned = orientation == 6, smaller = width < 19;
+            io_expect(tvlm_image_load_for(
+                          path, tvlm_image_load_params(.max_side = rows[i].max_side, .log = &io_log), &image),
+                      TVLM_OK, NULL);
+            assert_kind(image, turned ? height : width, turned ? width : height, 3, TVLM_PIXEL_U8);
+            assert_int_equal(image->of_width, !smaller ? 0 : turned ? 13 : 19);
+            assert_int_equal(image->of_height, !smaller ? 0 : turned ? 19 : 13);
+            tvlm_image_destroy(&image);
+        }
+    io_put("a.png", png_rgb, sizeof png_rgb);
+    io_expect(tvlm_image_load_for(io_path("a.png"), tvlm_image_load_params(.max_side = 1), &image), TVLM_OK,
+              NULL);
+    assert_kind(image, 9, 7, 3, TVLM_PIXEL_U8);
+    assert_int_equal(image->of_width, 0);
+    tvlm_image_destroy(&image);
+    io_expect(tvlm_image_load_for(io_path("a.png"), NULL, &image), TVLM_OK, NULL);
+    tvlm_image_destroy(&image);
+    io_expect(
+        tvlm_image_load_for(io_path("a.png"), tvlm_image_load_params(.max_side = -1, .log = &io_log), &image),
+        TVLM_ERROR_ARGUMENT, "-1 pixels");
+    io_expect(tvlm_image_load_for(io_path("a.png"),
+                                  tvlm_image_load_params(.log = &io_log, .reserved = {0, 1}), &image),
+              TVLM_ERROR_ARGUMENT, "reserved");
+    assert_null(image);
+}
+
 static void survives_damage(void **state) {
     static const struct {
         const unsigned char *bytes;
@@ -587,6 +656,8 @@ int main(void) {
         io_test(refuses_png_bombs),
         io_test(notices_damaged_pixels),
         io_test(says_what_is_no_image),
+        io_test(lists_decoders),
+        io_test(decodes_smaller),
         io_test(survives_damage),
         io_test(writes_png),
         io_test(refuses_bad_png_arguments),

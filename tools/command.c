@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decoders.h"
 #include "progress.h"
 #include "texturevlm/io.h"
 #include "tool.h"
@@ -82,7 +83,7 @@ static int run(struct tool *tool, const tool_command *command, const option_tabl
         print_help(command, table);
         return TOOL_DONE;
     }
-    if (common->version > 0) return printf("tvlm %s\n", tvlm_version()), TOOL_DONE;
+    if (common->version > 0) return decoders_print_version();
     if (common->quiet > 0 && common->verbose > 0) return tool_usage(tool, "-q and -v exclude each other");
     tool->verbose = common->verbose;
     tool->quiet = common->quiet > 0;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "decoders.h"
 #include "json.h"
 #include "tool.h"
 
@@ -136,6 +137,7 @@ static int print_json(struct tool *tool, const found_device *found, int32_t coun
     json_open_array(&json, "devices", false);
     for (int32_t i = 0; i < count; ++i) write_device(&json, &found[i]);
     json_close(&json);
+    decoders_write(&json);
     json_close(&json);
     const int code = tool_print(tool, json_text_of(&json));
     json_release(&json);
@@ -202,10 +204,12 @@ static int run_devices(struct tool *tool, const void *values, int operand_count,
     int code = common->device != NULL ? find_named(tool, common, &found, &count)
                                       : find_all(tool, (tvlm_storage)common->storage, &found, &count);
     if (code == TOOL_DONE) {
-        if (common->json > 0)
+        if (common->json > 0) {
             code = print_json(tool, found, count);
-        else
+        } else {
             for (int32_t i = 0; i < count; ++i) print_device(&found[i]);
+            decoders_print();
+        }
         if (common->device == NULL && count == 1) say_why_none();
     }
     free(found);
@@ -217,7 +221,8 @@ const tool_command devices_command = {
     .summary = "what is there, what the self-test found, which storage would be used",
     .operands = "",
     .details =
-        "Opens every device and shows one that does not open with the reason; --device shows that one only.\n",
+        "Opens every device and shows one that does not open with the reason; --device shows that one only. The last\n"
+        "line says which libraries decode pictures.\n",
     .options_size = sizeof(devices_options),
     .run = run_devices,
 };

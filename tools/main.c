@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decoders.h"
 #include "manual.h"
 #include "signals.h"
 #include "start.h"
@@ -64,8 +65,7 @@ static int help_on(struct tool *tool, const char *name) {
 static int run(struct tool *tool, int argc, char **argv) {
     if (argc < 2) return tool_usage(tool, "no command");
     const char *const name = argv[1];
-    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-        return printf("tvlm %s\n", tvlm_version()), TOOL_DONE;
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) return decoders_print_version();
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return print_overview();
     if (strcmp(name, "help") == 0) return argc > 2 ? help_on(tool, argv[2]) : print_overview();
     if (strcmp(name, BENCH) == 0) return start_bench(tool, argv);

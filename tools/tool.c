@@ -30,7 +30,8 @@ static const option_spec specs[] = {
      "say on stderr what is decided (-v -v: in detail)", 0, 0, NULL},
     {'q', OPTION_FLAG, "quiet", offsetof(tool_common, quiet), NULL,
      "on stderr only errors: no warnings and no progress", 0, 0, NULL},
-    {'V', OPTION_FLAG, "version", offsetof(tool_common, version), NULL, "the version of tvlm", 0, 0, NULL},
+    {'V', OPTION_FLAG, "version", offsetof(tool_common, version), NULL,
+     "the version of tvlm, and what decodes pictures", 0, 0, NULL},
     {'h', OPTION_FLAG, "help", offsetof(tool_common, help), NULL, "this text", 0, 0, NULL},
 };
 const option_specs tool_common_specs = OPTION_SPECS(specs);

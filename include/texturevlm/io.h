@@ -2,7 +2,7 @@
 /*
  * io.h: files. This is the header of a second library, texturevlm-io; the first one does without it.
  *
- * It reads pictures (JPEG, PNG, BMP, PPM, PGM), arrays (.npy) and named tensors (.safetensors), and it writes
+ * It reads pictures (JPEG, PNG, BMP, PPM, PGM, and more where their libraries are), arrays (.npy) and named tensors (.safetensors), and it writes
  * PNG, .npy and .safetensors:
  *
  *     tvlm_image *image = NULL;
@@ -80,29 +80,66 @@ TVLM_API void tvlm_file_remove_temporaries(void);
  * Decodes a picture into a new image without gaps between its rows. The caller owns *image and releases it
  * with tvlm_image_destroy.
  *
- * JPEG, PNG, BMP, PPM and PGM are read. They are told apart by their content and not by their name. Not
- * supported are 12-bit, arithmetic-coded and lossless JPEG, run-length-coded BMP, PBM, and every other
- * format.
+ * JPEG, PNG, BMP, PPM and PGM are read, and what else tvlm_image_decoder_list says. They are told apart by
+ * their content and not by their name. Not supported are 12-bit, arithmetic-coded and lossless JPEG,
+ * run-length-coded BMP, PBM, and every other format.
  *
  * - Pixels are TVLM_PIXEL_U8 where the file has 8 bits or fewer, and TVLM_PIXEL_U16 where it has 16 (PNG,
  *   PPM, PGM). The samples of PPM and PGM are scaled to the full range.
  * - Channels stay as they are in the file: 1 gray, 2 gray + alpha, 3 RGB, 4 RGBA; nothing is composited. A
- *   palette becomes 3 or 4 channels. A CMYK JPEG becomes 3, without regard to its colour profile.
+ *   palette becomes 3 or 4 channels. A CMYK JPEG becomes 3.
+ * - Colour profiles are not applied: values are taken as if they were sRGB.
  * - The EXIF orientation of JPEG and PNG is applied, so that rows and columns, width and height are as a
  *   viewer shows them.
+ * - The pixels of a JPEG are those of libjpeg-turbo's defaults, which Pillow and OpenCV have too, where that is
+ *   what decodes; stb_image's differ by a step or two.
  *
  * A truncated file is an error, also where an end marker was put behind what is left of a JPEG. So is one
  * that is larger than the limits, which are
  *
- * - 2^24 pixels a side and 2^31 - 1 bytes of pixels, as they come out,
+ * - 2^24 pixels a side (JPEG: 65500) and 2^31 - 1 bytes of pixels, as they come out,
  * - for PNG, 2^30 samples (pixels times channels; a palette counts as 4), and no more compressed data than
  *   its size in pixels needs,
  * - for JPEG, 100 scans; encoders make about ten.
  */
 TVLM_API tvlm_status tvlm_image_load(const char *path, const tvlm_log *log, tvlm_image **image);
 
+/* How a picture is read. All zero: as tvlm_image_load does, and silently. */
+struct tvlm_image_load_params {
+    /*
+     * Not 0: no more than this many pixels of the longer side will be used. The picture may then be made
+     * smaller while it is decoded, in its shape, but its longer side no shorter than this: what libjpeg-turbo
+     * decodes at a half, a quarter or an eighth of the size costs a fraction of the time and memory. The
+     * image's of_width and of_height are the file's size then, turned as the image is, so that positions stay
+     * in the file's pixels. The pixels are means over squares of the file's, and not those that another way to
+     * shrink it makes. They are the same each time, and on each machine with the same library.
+     */
+    int32_t max_side;
+    const tvlm_log *log; /* NULL: silence */
+    uint64_t reserved[4];
+};
+#define tvlm_image_load_params(...) TVLM_PARAMS(tvlm_image_load_params, __VA_ARGS__)
+
+/* As tvlm_image_load. `params` NULL: all zero. A negative max_side is TVLM_ERROR_ARGUMENT. */
+TVLM_API tvlm_status tvlm_image_load_for(const char *path, const struct tvlm_image_load_params *params,
+                                         tvlm_image **image);
+
+/* A format of pictures, and what reads it. The strings are static. */
+typedef struct tvlm_image_decoder {
+    const char *format; /* such as "JPEG" */
+    const char
+        *library; /* with its version, such as "libjpeg-turbo 2.1.5"; NULL: this build does not read it */
+    uint64_t reserved[4];
+} tvlm_image_decoder;
+
 /*
- * Releases what tvlm_image_load made, and no other image, and sets *image to NULL. NULL and a NULL *image are
+ * What reads pictures here, which the build chose: fills up to `capacity` entries and sets *count to how many
+ * there are. `decoders` may be NULL when capacity is 0.
+ */
+TVLM_API tvlm_status tvlm_image_decoder_list(int32_t capacity, tvlm_image_decoder *decoders, int32_t *count);
+
+/*
+ * Releases what tvlm_image_load or tvlm_image_load_for made, and no other image, and sets *image to NULL. NULL and a NULL *image are
  * accepted.
  */
 TVLM_API void tvlm_image_destroy(tvlm_image **image);

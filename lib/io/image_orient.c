@@ -78,5 +78,10 @@ tvlm_status tvlm_io_orient(const tvlm_io_source *source, int orientation, tvlm_i
     picture->block = picture->pixels = upright;
     picture->width = steps.width;
     picture->height = steps.height;
+    if (orientation >= 5) {
+        const int32_t of_width = picture->of_width;
+        picture->of_width = picture->of_height;
+        picture->of_height = of_width;
+    }
     return TVLM_OK;
 }

@@ -31,6 +31,8 @@ typedef struct tvlm_io_source {
     const tvlm_log *log;
     const uint8_t *bytes;
     size_t size;
+    int32_t
+        max_side; /* where not 0, a decoder may make the picture smaller, its longer side no less than this */
 } tvlm_io_source;
 
 /* Decoded pixels without gaps between rows. They lie somewhere in `block`, which free() releases. */
@@ -38,8 +40,19 @@ typedef struct tvlm_io_picture {
     void *block;
     uint8_t *pixels;
     int32_t width, height, channels;
-    tvlm_pixel_type type; /* TVLM_PIXEL_U8 or TVLM_PIXEL_U16 */
+    tvlm_pixel_type type;        /* TVLM_PIXEL_U8 or TVLM_PIXEL_U16 */
+    int32_t of_width, of_height; /* the size that the file has, where this is made smaller; else 0 */
 } tvlm_io_picture;
+
+/*
+ * Makes room for a picture, whose pixels are not set. Logs what is wrong where it is larger than the limits
+ * (UNSUPPORTED) or where there is no memory; `picture` stays as it was then.
+ */
+tvlm_status tvlm_io_picture_create(const tvlm_io_source *source, uint32_t width, uint32_t height,
+                                   int channels, tvlm_pixel_type type, tvlm_io_picture *picture);
+
+/* Releases its pixels and makes it empty. An empty one is fine. */
+void tvlm_io_picture_release(tvlm_io_picture *picture);
 
 /* What the walk through a file finds, before it is decoded. Zeros stand for what a format does not have. */
 typedef struct tvlm_io_findings {

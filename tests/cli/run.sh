@@ -27,6 +27,7 @@ echo "== help and versions"
 succeeds "$tvlm" --help
 succeeds "$tvlm" --version
 is "the version" grep -qE '^tvlm [0-9]+\.[0-9]+\.[0-9]+$' "$work/stdout"
+is "what decodes pictures" grep -qE '^pictures: JPEG by (libjpeg-turbo [0-9.]+|stb_image), PNG by ' "$work/stdout"
 cp "$work/stdout" "$work/version"
 for command in -V "select -V" "fit --version"; do
     succeeds "$tvlm" $command
@@ -41,8 +42,10 @@ done
 
 echo "== devices"
 succeeds "$tvlm" devices
+is "devices says what decodes pictures" test "$(tail -n 1 "$work/stdout")" = "$(tail -n 1 "$work/version")"
 succeeds "$tvlm" devices --json
 json "$work/stdout" 'd["devices"][-1]["type"] == "reference" and all(e["index"] == i for i, e in enumerate(d["devices"]))'
+json "$work/stdout" 'd["decoders"]["BMP"] == "stb_image" and d["decoders"]["JPEG"]'
 
 echo "== select"
 succeeds "${select[@]}" "$photo"

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image_jpeg_libjpeg.c: decodes JPEG with libjpeg-turbo, by its defaults (the accurate integer DCT, smooth
+ * upsampling of chroma), which are Pillow's too: the pixels are the same.
+ *
+ * libjpeg reports errors by a callback that must not return, so that it is left by longjmp. What it calls a
+ * warning is an error here where it means that pixels were made up: data that end early, or codes that are
+ * none. A program that looks at pictures should not look at gray that nobody drew.
+ */
+#include <setjmp.h>
+#include <stdio.h> /* libjpeg's header needs it */
+#include <string.h>
+
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include "io/decoders.h"
+
+/* libjpeg can decode at 1/1 .. 8/8; whole fractions of this one are those that are fast. */
+enum { smallest_fraction = 8 };
+
+/* Everything lies here and nothing in locals, on which there is no relying after a longjmp. */
+struct job {
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    jmp_buf escape;
+    const tvlm_io_source *source;
+    tvlm_io_picture *picture;
+    tvlm_status status;
+};
+
+static const char *message_of(j_common_ptr jpeg, char text[JMSG_LENGTH_MAX]) {
+    jpeg->err->format_message(jpeg, text);
+    return text;
+}
+
+static tvlm_status explain(struct job *job) {
+    char text[JMSG_LENGTH_MAX];
+    const tvlm_io_source *const source = job->source;
+    const char *const message = message_of((j_common_ptr)&job->jpeg, text);
+    switch (job->errors.msg_code) {
+    case JERR_OUT_OF_MEMORY:
+        return tvlm_fail(source->log, TVLM_ERROR_MEMORY, "no memory for the pixels of %s", source->path);
+    case JERR_IMAGE_TOO_BIG:
+    case JERR_ARITH_NOTIMPL:
+    case JERR_BAD_PRECISION:
+    case JERR_CCIR601_NOTIMPL:
+    case JERR_CONVERSION_NOTIMPL:
+    case JERR_FRACT_SAMPLE_NOTIMPL:
+    case JERR_NOT_COMPILED:
+    case JERR_SOF_UNSUPPORTED:
+        return tvlm_fail(source->log, TVLM_ERROR_UNSUPPORTED,
+                         "%s is a JPEG of a kind that is not supported: %s", source->path, message);
+    case JWRN_HIT_MARKER:
+    case JWRN_JPEG_EOF:
+        return tvlm_fail(source->log, TVLM_ERROR_FORMAT,
+                         "%s is a truncated JPEG: its data end before its pixels", source->path);
+    default:
+        return tvlm_fail(source->log, TVLM_ERROR_FORMAT, "%s is a damaged JPEG: %s", source->path, message);
+    }
+}
+
+static void leave(j_common_ptr jpeg) {
+    struct job *const job = jpeg->client_data;
+    job->status = explain(job);
+    longjmp(job->escape, 1);
+}
+
+/* `level` is -1 for a warning; what is above it tells how decoding goes on. */
+static void hear(j_common_ptr jpeg, int level) {
+    if (level >= 0) return;
+    switch (jpeg->err->msg_code) {
+    case JWRN_HIT_MARKER:
+    case JWRN_JPEG_EOF:
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_MUST_RESYNC: leave(jpeg); break;
+    default: break; /* bytes between segments, an odd version, an order of scans that is not the usual one */
+    }
+}
+
+/* Sets the largest fraction's denominator for which the longer side is still no shorter than what is asked. */
+static void choose_fraction(struct jpeg_decompress_struct *jpeg, int32_t max_side) {
+    const JDIMENSION longer = jpeg->image_width > jpeg->image_height ? jpeg->image_width : jpeg->image_height;
+    unsigned denominator = max_side > 0 ? smallest_fraction : 1;
+    while (denominator > 1 && longer / denominator < (JDIMENSION)max_side) denominator /= 2;
+    jpeg->scale_num = 1;
+    jpeg->scale_denom = denominator;
+}
+
+/* Chooses what comes out: gray, RGB, or the four inks, which become RGB afterwards. */
+static tvlm_status choose_colors(struct job *job) {
+    struct jpeg_decompress_struct *const jpeg = &job->jpeg;
+    switch (jpeg->jpeg_color_space) {
+    case JCS_GRAYSCALE: jpeg->out_color_space = JCS_GRAYSCALE; return TVLM_OK;
+    case JCS_RGB:
+    case JCS_YCbCr: jpeg->out_color_space = JCS_RGB; return TVLM_OK;
+    case JCS_CMYK:
+    case JCS_YCCK: jpeg->out_color_space = JCS_CMYK; return TVLM_OK;
+    default:
+        return tvlm_fail(job->source->log, TVLM_ERROR_UNSUPPORTED,
+                         "%s is a JPEG of a kind that is not supported: %d components", job->source->path,
+                         jpeg->num_components);
+    }
+}
+
+/*
+ * A row of the four inks becomes RGB in its place: each colour times black, rounded. Inks are stored inverted
+ * as Adobe does, whether or not a file says that it is Adobe's: so do all readers.
+ */
+static void mix_inks(uint8_t *row, uint32_t width) {
+    uint8_t *to = row;
+    for (const uint8_t *from = row, *const end = row + (size_t)width * 4; from < end; from += 4) {
+        const unsigned black = from[3];
+        for (int c = 0; c < 3; c++) {
+            const unsigned product = from[c] * black + 128;
+            *to++ = (uint8_t)((product + (product >> 8)) >> 8);
+        }
+    }
+}
+
+/* Rows of inks are read one by one, into room for a row of them, since they are wider than what they become. */
+static void read_inks(struct job *job) {
+    struct jpeg_decompress_struct *const jpeg = &job->jpeg;
+    const size_t stride = (size_t)jpeg->output_width * 3;
+    JSAMPARRAY row = jpeg->mem->alloc_sarray((j_common_ptr)jpeg, JPOOL_IMAGE, jpeg->output_width * 4, 1);
+    while (jpeg->output_scanline < jpeg->output_height) {
+        uint8_t *const to = job->picture->pixels + stride * jpeg->output_scanline;
+        jpeg_read_scanlines(jpeg, row, 1);
+        mix_inks(row[0], jpeg->output_width);
+        memcpy(to, row[0], stride);
+    }
+}
+
+static void read_rows(struct job *job) {
+    enum { rows_at_once = 16 };
+    struct jpeg_decompress_struct *const jpeg = &job->jpeg;
+    const size_t stride = (size_t)jpeg->output_width * (size_t)jpeg->output_components;
+    while (jpeg->output_scanline < jpeg->output_height) {
+        JSAMPROW rows[rows_at_once];
+        JDIMENSION count = jpeg->output_height - jpeg->output_scanline;
+        if (count > rows_at_once) count = rows_at_once;
+        for (JDIMENSION i = 0; i < count; i++)
+            rows[i] = job->picture->pixels + stride * (jpeg->output_scanline + i);
+        jpeg_read_scanlines(jpeg, rows, count);
+    }
+}
+
+/* The end of the file is not read: tvlm_io_check_jpeg has walked through all of it. */
+static void decode(struct job *job) {
+    struct jpeg_decompress_struct *const jpeg = &job->jpeg;
+    jpeg_mem_src(jpeg, job->source->bytes, (unsigned long)job->source->size);
+    jpeg_read_header(jpeg, TRUE);
+    job->status = choose_colors(job);
+    if (job->status != TVLM_OK) return;
+    choose_fraction(jpeg, job->source->max_side);
+    jpeg_calc_output_dimensions(jpeg);
+    const bool inks = jpeg->out_color_space == JCS_CMYK;
+    job->status = tvlm_io_picture_create(job->source, jpeg->output_width, jpeg->output_height,
+                                         inks ? 3 : jpeg->output_components, TVLM_PIXEL_U8, job->picture);
+    if (job->status != TVLM_OK) return;
+    if (jpeg->scale_denom > 1) {
+        job->picture->of_width = (int32_t)jpeg->image_width;
+        job->picture->of_height = (int32_t)jpeg->image_height;
+    }
+    jpeg_start_decompress(jpeg);
+    if (inks)
+        read_inks(job);
+    else
+        read_rows(job);
+}
+
+static void run(struct job *job) {
+    job->jpeg.err = jpeg_std_error(&job->errors);
+    job->jpeg.client_data = job;
+    job->errors.error_exit = leave;
+    job->errors.emit_message = hear;
+    if (setjmp(job->escape) == 0) {
+        jpeg_create_decompress(&job->jpeg);
+        decode(job);
+    }
+    jpeg_destroy_decompress(&job->jpeg);
+}
+
+tvlm_status tvlm_io_decode_jpeg_libjpeg(const tvlm_io_source *source, const tvlm_io_findings *findings,
+                                        tvlm_io_picture *picture) {
+    struct job job = {.source = source, .picture = picture};
+    (void)findings;
+    run(&job);
+    if (job.status != TVLM_OK) tvlm_io_picture_release(picture);
+    return job.status;
+}
+
+#define QUOTED(text)       #text
+#define QUOTED_VALUE(text) QUOTED(text)
+
+#ifdef LIBJPEG_TURBO_VERSION
+const char tvlm_io_libjpeg_name[] = "libjpeg-turbo " QUOTED_VALUE(LIBJPEG_TURBO_VERSION);
+#else
+const char tvlm_io_libjpeg_name[] = "libjpeg " QUOTED_VALUE(JPEG_LIB_VERSION);
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decoders.h"
+
+#include <stdio.h>
+
+#include "texturevlm/io.h"
+#include "tool.h"
+
+#define DECODERS_MAX 16
+
+/* Fills the list and returns how long it is. */
+static int32_t list(tvlm_image_decoder decoders[DECODERS_MAX]) {
+    int32_t count = 0;
+    if (tvlm_image_decoder_list(DECODERS_MAX, decoders, &count) != TVLM_OK) return 0;
+    return count < DECODERS_MAX ? count : DECODERS_MAX;
+}
+
+void decoders_print(void) {
+    tvlm_image_decoder decoders[DECODERS_MAX];
+    const int32_t count = list(decoders);
+    const char *before = "pictures: ";
+    for (int32_t i = 0; i < count; ++i, before = ", ")
+        if (decoders[i].library != NULL)
+            printf("%s%s by %s", before, decoders[i].format, decoders[i].library);
+        else
+            printf("%sno %s", before, decoders[i].format);
+    printf("\n");
+}
+
+int decoders_print_version(void) {
+    printf("tvlm %s\n", tvlm_version());
+    decoders_print();
+    return TOOL_DONE;
+}
+
+void decoders_write(json_writer *json) {
+    tvlm_image_decoder decoders[DECODERS_MAX];
+    const int32_t count = list(decoders);
+    json_open_object(json, "decoders", false);
+    for (int32_t i = 0; i < count; ++i) json_string(json, decoders[i].format, decoders[i].library);
+    json_close(json);
+}
