@@ -10,6 +10,7 @@
 #include "fit.h"
 #include "networks.h"
 #include "progress.h"
+#include "shared.h"
 #include "texturevlm/io.h"
 
 #define K_DEFAULT       64
@@ -482,8 +483,8 @@ const tool_command fit_command = {
     .operand_min = 1,
     .operand_max = INT32_MAX,
     .details =
-        "IMAGE is JPEG, PNG, BMP, PPM or PGM; STEM is its name without folder and extension, and COCO files know it\n"
-        "by that. Cells learn from the share of their pixels that is object; what a panoptic map does not label does\n"
+        "IMAGE is " READ_PICTURES ";\n"
+        "STEM is its name without folder and extension, and COCO files know it by that. Cells learn from the share of their pixels that is object; what a panoptic map does not label does\n"
         "not count. Printed are, for a random choice of K cells, the K best of the default score, and the K best of\n"
         "the scorer: the share of the objects' area that they cover, and their intersection over union with it.\n"
         "With --query-weights each of the --classes in an image is a question, whose answer is the objects of that class;\n"

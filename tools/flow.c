@@ -8,6 +8,7 @@
 
 #include "canvas.h"
 #include "json.h"
+#include "shared.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_flow.h"
 #include "tool.h"
@@ -275,8 +276,7 @@ const tool_command flow_command = {
     .operand_max = 2,
     .details =
         "At each pixel of A: the step to where that place is in B. For what a stack moves along with a\n"
-        "video, A is the present frame and B the previous one. Images are JPEG, PNG, BMP, PPM or PGM,\n"
-        "of one size.\n",
+        "video, A is the present frame and B the previous one. Images are\n" READ_PICTURES ", of one size.\n",
     .options = groups,
     .options_size = sizeof(flow_options),
     .run = run_flow,

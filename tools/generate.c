@@ -528,7 +528,7 @@ const tool_command generate_command = {
         "scene18; the last two are made at 32x32 unless --size says otherwise. Several images are brought to the\n"
         "size of the first one, or to that of the layout. Channels that this version does not make are 0 inside\n"
         "a layout and refused in --channels; what no option hands in is 0; a sheet names both below its tiles.\n"
-        "IMAGE is JPEG, PNG, BMP, PPM or PGM.\n",
+        "IMAGE is " READ_PICTURES ".\n",
     .options = groups,
     .options_size = sizeof(generate_options),
     .run = run_generate,

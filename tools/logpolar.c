@@ -4,6 +4,7 @@
  * again.
  */
 #include "texturevlm/logpolar.h"
+#include "shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -190,7 +191,7 @@ const tool_command logpolar_command = {
     .details =
         "Ring i has the radius inner * ((outer / inner)^(i / rings) - 1), sector j the angle 2 pi j / sectors from the\n"
         "x axis down. A sample is the average of what lies between it and its neighbours. Beyond the image its edge\n"
-        "goes on. IMAGE is JPEG, PNG, BMP, PPM or PGM.\n",
+        "goes on. IMAGE is\n" READ_PICTURES ".\n",
     .options = groups,
     .options_size = sizeof(logpolar_options),
     .run = run_logpolar,

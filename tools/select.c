@@ -11,6 +11,7 @@
 #include "select_layout.h"
 #include "select_outputs.h"
 #include "select_pool.h"
+#include "shared.h"
 #include "strategies.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
@@ -433,7 +434,8 @@ const tool_command select_command = {
     .operands = "IMAGE...",
     .operand_max = INT32_MAX, /* and one at least, unless there is a list */
     .details =
-        "IMAGE is JPEG, PNG, BMP, PPM or PGM. x, y and size are in its pixels after its EXIF rotation, with centres\n"
+        "IMAGE is " READ_PICTURES ".\n"
+        "x, y and size are in its pixels after its EXIF rotation, with centres\n"
         "at +0.5. One image gives one object, several give {\"selections\": [...]}; when one of them fails, no JSON is\n"
         "written. With several images each picture's name gets the image's: --overlay out.png writes out-photo.png\n"
         "for photo.jpg. --stride, --patch and --min-distance are in pixels of the working image: the image itself, unless\n"

@@ -23,6 +23,9 @@ typedef struct weighing_options {
 } weighing_options;
 extern const option_specs weighing_specs;
 
+/* What --help says of pictures. */
+#define READ_PICTURES "JPEG, PNG, BMP, PPM, PGM, or what else --version names (WebP, HEIF, AVIF)"
+
 /* What --help says of --max-side. */
 #define MAX_SIDE_HELP                                                                                        \
     "images with a longer side are worked on smaller, in their shape (default: what fits the device)"

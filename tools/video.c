@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "progress.h"
+#include "shared.h"
 #include "signals.h"
 #include "strategies.h"
 #include "video_overlay.h"
@@ -338,7 +339,8 @@ const tool_command video_command = {
     .operand_min = 1,
     .operand_max = INT32_MAX,
     .details =
-        "FRAMEs are JPEG, PNG, BMP, PPM or PGM, in their order; CLIP is one video. One line of JSON a frame: what\n"
+        "FRAMEs are " READ_PICTURES ",\n"
+        "in their order; CLIP is one video. One line of JSON a frame: what\n"
         "`tvlm select` prints, and\n"
         "  frame, time      its number, seconds\n"
         "  keyframe, cut    all is made anew; and the frame before it is forgotten\n"

@@ -80,26 +80,28 @@ TVLM_API void tvlm_file_remove_temporaries(void);
  * Decodes a picture into a new image without gaps between its rows. The caller owns *image and releases it
  * with tvlm_image_destroy.
  *
- * JPEG, PNG, BMP, PPM and PGM are read, and what else tvlm_image_decoder_list says. They are told apart by
- * their content and not by their name. Not supported are 12-bit, arithmetic-coded and lossless JPEG,
- * run-length-coded BMP, PBM, and every other format.
+ * JPEG, PNG, BMP, PPM and PGM are read, and WebP, HEIF and AVIF where the library was built with what decodes
+ * them (tvlm_image_decoder_list). They are told apart by their content and not by their name. Not supported are
+ * 12-bit, arithmetic-coded and lossless JPEG, run-length-coded BMP, PBM, and every other format.
  *
- * - Pixels are TVLM_PIXEL_U8 where the file has 8 bits or fewer, and TVLM_PIXEL_U16 where it has 16 (PNG,
- *   PPM, PGM). The samples of PPM and PGM are scaled to the full range.
+ * - Pixels are TVLM_PIXEL_U8 where the file has 8 bits or fewer, and TVLM_PIXEL_U16 where it has more (PNG,
+ *   PPM, PGM, HEIF, AVIF). The samples of PPM, PGM, HEIF and AVIF are scaled to the full range.
  * - Channels stay as they are in the file: 1 gray, 2 gray + alpha, 3 RGB, 4 RGBA; nothing is composited. A
- *   palette becomes 3 or 4 channels. A CMYK JPEG becomes 3.
+ *   palette becomes 3 or 4 channels. A CMYK JPEG becomes 3; so does what is gray in WebP, HEIF and AVIF.
+ * - Of an animation it is the first frame, of several pictures in a HEIF the main one.
  * - Colour profiles are not applied: values are taken as if they were sRGB.
- * - The EXIF orientation of JPEG and PNG is applied, so that rows and columns, width and height are as a
- *   viewer shows them.
- * - The pixels of a JPEG are those of libjpeg-turbo's defaults, which Pillow and OpenCV have too, where that is
- *   what decodes; stb_image's differ by a step or two.
+ * - The EXIF orientation of JPEG, PNG and WebP is applied, and what HEIF and AVIF say of it, so that rows and
+ *   columns, width and height are as a viewer shows them.
+ * - The pixels of JPEG and WebP are those of libjpeg-turbo's and libwebp's defaults, which Pillow and OpenCV
+ *   have too; those of a JPEG that stb_image decodes differ by a step or two.
  *
  * A truncated file is an error, also where an end marker was put behind what is left of a JPEG. So is one
  * that is larger than the limits, which are
  *
- * - 2^24 pixels a side (JPEG: 65500) and 2^31 - 1 bytes of pixels, as they come out,
- * - for PNG, 2^30 samples (pixels times channels; a palette counts as 4), and no more compressed data than
- *   its size in pixels needs,
+ * - 2^24 pixels a side (JPEG: 65500, WebP: 16384) and 2^31 - 1 bytes of pixels, as they come out,
+ * - for PNG, 2^30 samples (pixels times channels; a palette counts as 4); of more compressed data than its size
+ *   in pixels needs, libpng inflates no more than the pixels, and for stb_image they are an error,
+ * - for HEIF and AVIF, 2^28 pixels,
  * - for JPEG, 100 scans; encoders make about ten.
  */
 TVLM_API tvlm_status tvlm_image_load(const char *path, const tvlm_log *log, tvlm_image **image);

@@ -37,4 +37,14 @@ tvlm_status tvlm_io_decode_jpeg_libjpeg(const tvlm_io_source *source, const tvlm
                                         tvlm_io_picture *picture);
 extern const char tvlm_io_libjpeg_name[];
 
+tvlm_status tvlm_io_decode_png_libpng(const tvlm_io_source *source, const tvlm_io_findings *findings,
+                                      tvlm_io_picture *picture);
+
+tvlm_status tvlm_io_check_webp_libwebp(const tvlm_io_source *source, tvlm_io_findings *findings);
+tvlm_status tvlm_io_decode_webp_libwebp(const tvlm_io_source *source, const tvlm_io_findings *findings,
+                                        tvlm_io_picture *picture);
+
+tvlm_status tvlm_io_decode_heif_libheif(const tvlm_io_source *source, const tvlm_io_findings *findings,
+                                        tvlm_io_picture *picture);
+
 #endif

@@ -41,11 +41,24 @@ const tvlm_io_decoder tvlm_io_decoders[] = {
 #else
     [FORMAT_JPEG] = {"JPEG", "stb_image", tvlm_io_check_jpeg, tvlm_io_decode_stb},
 #endif
+#ifdef TVLM_WITH_LIBPNG
+    [FORMAT_PNG] = {"PNG", "libpng " TVLM_WITH_LIBPNG, tvlm_io_check_png_parts, tvlm_io_decode_png_libpng},
+#else
     [FORMAT_PNG] = {"PNG", "stb_image", tvlm_io_check_png, tvlm_io_decode_stb},
+#endif
     [FORMAT_BMP] = {"BMP", "stb_image", check_bmp, tvlm_io_decode_stb},
     [FORMAT_PNM] = {"PPM and PGM", "texturevlm", NULL, decode_pnm},
+#ifdef TVLM_WITH_LIBWEBP
+    [FORMAT_WEBP] = {"WebP", "libwebp " TVLM_WITH_LIBWEBP, tvlm_io_check_webp_libwebp,
+                     tvlm_io_decode_webp_libwebp},
+#else
     [FORMAT_WEBP] = {"WebP", NULL, NULL, NULL},
+#endif
+#ifdef TVLM_WITH_LIBHEIF
+    [FORMAT_HEIF] = {"HEIF and AVIF", "libheif " TVLM_WITH_LIBHEIF, NULL, tvlm_io_decode_heif_libheif},
+#else
     [FORMAT_HEIF] = {"HEIF and AVIF", NULL, NULL, NULL},
+#endif
     [FORMAT_END] = {NULL, NULL, NULL, NULL},
     [FORMAT_GIF] = {"GIF", NULL, NULL, NULL},
     [FORMAT_TIFF] = {"TIFF", NULL, NULL, NULL},

@@ -69,6 +69,8 @@ typedef struct tvlm_io_findings {
  */
 tvlm_status tvlm_io_check_jpeg(const tvlm_io_source *source, tvlm_io_findings *findings);
 tvlm_status tvlm_io_check_png(const tvlm_io_source *source, tvlm_io_findings *findings);
+tvlm_status tvlm_io_check_png_parts(const tvlm_io_source *source,
+                                    tvlm_io_findings *findings); /* without the sums, which libpng checks */
 tvlm_status tvlm_io_check_bmp(const tvlm_io_source *source);
 
 /* Decodes JPEG, PNG or BMP with stb_image. The file has passed its check. */

@@ -328,6 +328,24 @@ sed -i 's|"/dev/stdin"|"'"$photo"'"|' two.json
 same "an image from stdin" one.json two.json
 cat "$photo" | "${select[@]}" - -k 4 -o - 2>"$work/stderr" | sed 's|"/dev/stdin"|"'"$photo"'"|' >two.json
 same "an image from a pipe, to stdout" one.json two.json
+# Pictures of all formats: by name, which does not matter, and from a pipe. What this build does not read it refuses in one line.
+for picture in webp_rgb:9:7 webp_animated:9:7 heif_avif:38:26 heif_heic:38:26 jpeg_progressive:19:13 png_palette:3:1; do
+    IFS=: read -r name width height <<<"$picture"
+    case $name in webp*) format=WebP ;; heif*) format='HEIF and AVIF' ;; *) format=${name%%_*} ;; esac
+    cp "$(dirname "${BASH_SOURCE[0]}")/../fuzz/corpus/image/seed_$name" "$work/in/any.picture"
+    if grep -q "no $format" "$work/version"; then
+        refused 1 "is $format, which is not supported" "${select[@]}" "$work/in/any.picture"
+        continue
+    fi
+    succeeds "${select[@]}" "$work/in/any.picture" -k 1
+    json "$work/stdout" 'd["image"]["width"] == '"$width"' and d["image"]["height"] == '"$height"
+    cp "$work/stdout" named.json
+    "${select[@]}" - -k 1 <"$work/in/any.picture" 2>"$work/stderr" | sed 's|"/dev/stdin"|"'"$work/in/any.picture"'"|' >piped.json
+    same "$name from stdin" named.json piped.json
+    head -c $(($(wc -c <"$work/in/any.picture") / 2)) "$work/in/any.picture" >"$work/in/cut.picture"
+    refused 1 'cut.picture is a' "${select[@]}" "$work/in/cut.picture"
+done
+rm -f named.json piped.json
 "${select[@]}" "$photo" -k 4 -o /dev/null --overlay - >out.png 2>"$work/stderr"
 "${select[@]}" "$photo" -k 4 --overlay out2.png >/dev/null
 same "an overlay to stdout" out.png out2.png

@@ -56,7 +56,7 @@ limited() {
 answers() {
     local what=$1 pattern=$2 seen=0 most
     shift 2
-    for most in $(seq 20000 4000 44000); do
+    for most in $(seq 24000 4000 48000); do
         limited "$most" "$@"
         checks=$((checks + 1))
         if [ $rc -eq 1 ]; then

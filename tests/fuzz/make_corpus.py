@@ -66,7 +66,7 @@ def bmp(width, height, bits, body, header=40):
 
 def images(pictures):
     for name, content in pictures.items():
-        if name.startswith(("png", "jpeg", "bmp")):
+        if name.startswith(("png", "jpeg", "bmp", "webp", "heif")):
             put("image", name, content)
     jpeg = pictures["jpeg_rgb"]
     exif = tiff(b"MM", [(0x0112, 3, 1, 6)])
@@ -88,7 +88,7 @@ def images(pictures):
                        "p5_wide": "P5 2 1 1023\n\x03~\x02!", "p6": "P6\n# a\n2 # b\n1\n255\nABCDEF",
                        "p5_large": "P5 99999999 99999999 255\n"}.items():
         put("image", name, text)
-    put("image", "webp", b"RIFF\x10\0\0\0WEBPVP8 ")
+    put("image", "webp_cut", b"RIFF\x10\0\0\0WEBPVP8 ")
 
 
 def exifs():

@@ -6,7 +6,9 @@ Pillow decodes by the same libraries, with the same choices: JPEG by libjpeg-tur
 `draft`), and what is stored without loss. A build whose JPEG is stb_image's is only checked where that does not matter.
 """
 import ctypes
+import io
 import os
+import struct
 import tempfile
 
 from common import Checks, PHOTOS, _Log, arguments, need, np, random_pixels
@@ -131,6 +133,47 @@ def pngs(folder):
         yield f"{name}.png", path
 
 
+def offset_animation():
+    """An animation whose first frame covers a part of the canvas only: 9 x 7 pixels at 4, 2 of 20 x 12."""
+    stored = io.BytesIO()
+    Image.fromarray(random_pixels(9, 7, 3)).save(stored, "WEBP", lossless=True)
+    pixels = stored.getvalue()[12:]
+
+    def chunk(name, content):
+        return name + struct.pack("<I", len(content)) + content + b"\0" * (len(content) % 2)
+
+    def three(number):
+        return struct.pack("<I", number)[:3]
+    frame = three(4 // 2) + three(2 // 2) + three(9 - 1) + three(7 - 1) + three(100) + b"\0" + pixels
+    body = b"WEBP" + chunk(b"VP8X", b"\x12\0\0\0" + three(20 - 1) + three(12 - 1)) + chunk(b"ANIM", b"\xff" * 4 + b"\0\0")
+    return b"RIFF" + struct.pack("<I", len(body) + 8 + len(frame)) + body + chunk(b"ANMF", frame)
+
+
+def webps(folder):
+    rough, smooth = random_pixels(317, 211, 4), Image.fromarray(random_pixels(40, 27, 5)).resize((317, 211), Image.BICUBIC)
+    alpha = Image.fromarray(np.dstack([np.asarray(smooth), random_pixels(317, 211, 6)[..., :1]]))
+    exif = Image.Exif()
+    exif[0x0112] = 8
+    ways = {"lossless": (Image.fromarray(rough), {"lossless": True}), "q80": (smooth, {"quality": 80}),
+            "q20": (Image.fromarray(rough), {"quality": 20}), "alpha": (alpha, {"quality": 70}),
+            "alpha_lossless": (alpha, {"lossless": True, "exact": True}), "turned": (smooth, {"exif": exif}),
+            "animated": (smooth, {"save_all": True, "append_images": [Image.fromarray(rough)]}),
+            "animated_alpha": (alpha, {"save_all": True, "append_images": [alpha.rotate(180)], "lossless": True})}
+    for name, (image, options) in ways.items():
+        path = os.path.join(folder, f"{name}.webp")
+        image.save(path, **options)
+        yield f"{name}.webp", path
+    for name, path in photos(".png"):
+        image = Image.open(path).convert("RGB")
+        path = os.path.join(folder, os.path.basename(name) + ".webp")
+        image.save(path, quality=75)
+        yield os.path.basename(path), path
+    path = os.path.join(folder, "offset.webp")
+    with open(path, "wb") as file:
+        file.write(offset_animation())
+    yield "offset.webp", path
+
+
 def photos(ending):
     if not os.path.isdir(PHOTOS):
         print(f"note   no photos in {PHOTOS}")
@@ -152,4 +195,7 @@ with tempfile.TemporaryDirectory() as folder:
             check_file(name, path)
         for name, path in [*made, *photos(".jpg")]:
             check_fractions(name, path)
+    if who["WebP"]:
+        for name, path in webps(folder):
+            check_file(name, path)
 checks.done()

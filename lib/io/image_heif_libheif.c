@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image_heif_libheif.c: decodes HEIF and AVIF with libheif.
+ *
+ * It is loaded when such a picture is met, and stays loaded: with its codecs it is twenty times the size of all
+ * other decoders, and most programs never meet one. libheif turns and crops pictures as the file says; what
+ * their EXIF says of it does not count (ISO/IEC 23008-12, A.2.2).
+ */
+#include <dlfcn.h>
+#include <string.h>
+
+#include <libheif/heif.h>
+
+#include "io/decoders.h"
+
+/* A few bytes can stand for a picture of any size: this is what the memory is good for. */
+#define PIXELS_MAX ((uint64_t)1 << 28)
+
+#define LIBRARY "libheif.so.1"
+
+/* The functions that are used, by their names without "heif_". */
+#define FUNCTIONS(X)                                                                                         \
+    X(context_alloc)                                                                                         \
+    X(context_free)                                                                                          \
+    X(context_read_from_memory_without_copy)                                                                 \
+    X(context_get_primary_image_handle)                                                                      \
+    X(image_handle_get_width)                                                                                \
+    X(image_handle_get_height)                                                                               \
+    X(image_handle_has_alpha_channel)                                                                        \
+    X(image_handle_is_premultiplied_alpha)                                                                   \
+    X(image_handle_get_luma_bits_per_pixel)                                                                  \
+    X(image_handle_release)                                                                                  \
+    X(decoding_options_alloc)                                                                                \
+    X(decoding_options_free)                                                                                 \
+    X(decode_image)                                                                                          \
+    X(image_get_width)                                                                                       \
+    X(image_get_height)                                                                                      \
+    X(image_get_bits_per_pixel_range)                                                                        \
+    X(image_get_plane_readonly)                                                                              \
+    X(image_release)
+
+#define MEMBER(name) __typeof__(heif_##name) *name;
+struct heif {
+    FUNCTIONS(MEMBER)
+};
+#undef MEMBER
+
+/* Everything about one picture. */
+struct job {
+    const tvlm_io_source *source;
+    struct heif heif;
+    struct heif_context *context;
+    struct heif_image_handle *handle;
+    struct heif_decoding_options *options;
+    struct heif_image *image;
+    bool alpha, deep; /* more than 8 bits */
+};
+
+/* Copies a pointer to a function byte by byte: C has no cast for it. */
+static bool find(void *library, const char *name, void *function) {
+    void *const symbol = dlsym(library, name);
+    memcpy(function, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+/* The system counts who has loaded a library, and loads it once: any thread may do this at any time. */
+static tvlm_status load(struct job *job) {
+    void *const library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    const char *const path = job->source->path;
+    if (library == NULL)
+        return tvlm_fail(job->source->log, TVLM_ERROR_UNSUPPORTED,
+                         "%s is HEIF or AVIF, which needs " LIBRARY ": it cannot be loaded", path);
+#define FIND(name)                                                                                           \
+    if (!find(library, "heif_" #name, &job->heif.name))                                                      \
+        return tvlm_fail(job->source->log, TVLM_ERROR_UNSUPPORTED,                                           \
+                         "%s is HEIF or AVIF: this " LIBRARY " has no heif_" #name, path);
+    FUNCTIONS(FIND)
+#undef FIND
+    return TVLM_OK;
+}
+
+static tvlm_status explain(const struct job *job, struct heif_error error) {
+    const tvlm_log *const log = job->source->log;
+    const char *const path = job->source->path, *const message = error.message != NULL ? error.message : "";
+    if (error.code == heif_error_Ok) return TVLM_OK;
+    if (error.code == heif_error_Memory_allocation_error &&
+        error.subcode != heif_suberror_Security_limit_exceeded)
+        return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for the pixels of %s", path);
+    if (error.code == heif_error_Unsupported_feature || error.code == heif_error_Unsupported_filetype)
+        return tvlm_fail(log, TVLM_ERROR_UNSUPPORTED,
+                         "%s is HEIF or AVIF of a kind that is not supported: %s", path, message);
+    if (error.subcode == heif_suberror_End_of_data)
+        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s is a truncated HEIF or AVIF: it ends after %zu bytes",
+                         path, job->source->size);
+    return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s is a damaged HEIF or AVIF: %s", path, message);
+}
+
+/* Opens the picture that the file is about: of a sequence its first, of several the main one. */
+static tvlm_status open_picture(struct job *job) {
+    const tvlm_io_source *const source = job->source;
+    const struct heif *const heif = &job->heif;
+    job->context = heif->context_alloc();
+    if (job->context == NULL)
+        return tvlm_fail(source->log, TVLM_ERROR_MEMORY, "no memory to decode %s", source->path);
+    tvlm_status status = explain(
+        job, heif->context_read_from_memory_without_copy(job->context, source->bytes, source->size, NULL));
+    if (status == TVLM_OK)
+        status = explain(job, heif->context_get_primary_image_handle(job->context, &job->handle));
+    if (status != TVLM_OK) return status;
+    const int width = heif->image_handle_get_width(job->handle),
+              height = heif->image_handle_get_height(job->handle);
+    if (width > 0 && height > 0 && (uint64_t)width * (uint64_t)height > PIXELS_MAX)
+        return tvlm_fail(source->log, TVLM_ERROR_UNSUPPORTED, "%s is too large: %d x %d pixels", source->path,
+                         width, height);
+    job->alpha = heif->image_handle_has_alpha_channel(job->handle) != 0;
+    job->deep = heif->image_handle_get_luma_bits_per_pixel(job->handle) > 8;
+    if (job->alpha && heif->image_handle_is_premultiplied_alpha(job->handle))
+        return tvlm_fail(source->log, TVLM_ERROR_UNSUPPORTED,
+                         "%s is HEIF or AVIF of a kind that is not supported: its colours are multiplied by "
+                         "their alpha",
+                         source->path);
+    return TVLM_OK;
+}
+
+static enum heif_chroma chroma_of(const struct job *job) {
+    const uint16_t one = 1;
+    const bool little = *(const uint8_t *)&one == 1;
+    if (!job->deep) return job->alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB;
+    if (little) return job->alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE;
+    return job->alpha ? heif_chroma_interleaved_RRGGBBAA_BE : heif_chroma_interleaved_RRGGBB_BE;
+}
+
+/* Strict: what is damaged is an error, and not a picture with something made up. */
+static tvlm_status decode(struct job *job) {
+    job->options = job->heif.decoding_options_alloc();
+    if (job->options == NULL)
+        return tvlm_fail(job->source->log, TVLM_ERROR_MEMORY, "no memory to decode %s", job->source->path);
+    if (job->options->version >= 3) job->options->strict_decoding = 1;
+    return explain(job, job->heif.decode_image(job->handle, &job->image, heif_colorspace_RGB, chroma_of(job),
+                                               job->options));
+}
+
+/* Brings samples of `bits` bits to the full range of 16. */
+static void widen(uint16_t *samples, size_t count, int bits) {
+    const uint32_t most = (1u << bits) - 1;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t sample = samples[i] < most ? samples[i] : most;
+        samples[i] = (uint16_t)((sample * UINT16_MAX + most / 2) / most);
+    }
+}
+
+static tvlm_status copy(const struct job *job, tvlm_io_picture *picture) {
+    const struct heif *const heif = &job->heif;
+    const int width = heif->image_get_width(job->image, heif_channel_interleaved),
+              height = heif->image_get_height(job->image, heif_channel_interleaved),
+              bits = heif->image_get_bits_per_pixel_range(job->image, heif_channel_interleaved);
+    int stride = 0;
+    const uint8_t *const from = heif->image_get_plane_readonly(job->image, heif_channel_interleaved, &stride);
+    if (from == NULL || width < 1 || height < 1 || bits < 8 || bits > 16 || (bits > 8) != job->deep)
+        return tvlm_fail(job->source->log, TVLM_ERROR_FORMAT,
+                         "%s is a damaged HEIF or AVIF: its pixels are not as it says", job->source->path);
+    const tvlm_status status =
+        tvlm_io_picture_create(job->source, (uint32_t)width, (uint32_t)height, job->alpha ? 4 : 3,
+                               job->deep ? TVLM_PIXEL_U16 : TVLM_PIXEL_U8, picture);
+    if (status != TVLM_OK) return status;
+    const size_t samples = (size_t)picture->channels * (size_t)width, row = samples * (job->deep ? 2 : 1);
+    for (int y = 0; y < height; y++)
+        memcpy(picture->pixels + row * (size_t)y, from + (ptrdiff_t)stride * y, row);
+    if (job->deep && bits < 16) widen((uint16_t *)(void *)picture->pixels, samples * (size_t)height, bits);
+    return TVLM_OK;
+}
+
+static void release(struct job *job) {
+    if (job->image != NULL) job->heif.image_release(job->image);
+    if (job->options != NULL) job->heif.decoding_options_free(job->options);
+    if (job->handle != NULL) job->heif.image_handle_release(job->handle);
+    if (job->context != NULL) job->heif.context_free(job->context);
+}
+
+tvlm_status tvlm_io_decode_heif_libheif(const tvlm_io_source *source, const tvlm_io_findings *findings,
+                                        tvlm_io_picture *picture) {
+    struct job job = {.source = source};
+    (void)findings;
+    tvlm_status status = load(&job);
+    if (status == TVLM_OK) status = open_picture(&job);
+    if (status == TVLM_OK) status = decode(&job);
+    if (status == TVLM_OK) status = copy(&job, picture);
+    release(&job);
+    return status;
+}
