@@ -25,6 +25,7 @@ typedef struct slot {
 struct batch_queue {
     batch_names *names;
     const tvlm_log *log;
+    int32_t max_side;
     int count; /* of slots and of threads that were asked for */
     int started;
     pthread_t *threads;
@@ -72,7 +73,8 @@ static void write_line(void *user, tvlm_log_level level, const char *message) {
 static tvlm_status load(const batch_queue *queue, const char *path, batch_image *one) {
     image_log own = {.image = one, .log = queue->log, .path = path};
     const tvlm_log log = {write_line, &own};
-    return tvlm_image_load(path, &log, &one->image);
+    return tvlm_image_load_for(path, tvlm_image_load_params(.max_side = queue->max_side, .log = &log),
+                               &one->image);
 }
 
 static bool write_all(int file, const void *bytes, size_t size) {
@@ -146,12 +148,13 @@ static void *work(void *argument) {
 
 /* ---- In the tool's thread ---- */
 
-int batch_queue_open(struct tool *tool, batch_names *names, int jobs, batch_queue **queue) {
+int batch_queue_open(struct tool *tool, batch_names *names, int jobs, int32_t max_side, batch_queue **queue) {
     batch_queue *made = calloc(1, sizeof *made);
     if (made == NULL) return tool_fail(tool, "no memory for a queue of images");
     made->names = names;
     made->log = &tool->log;
     made->count = jobs;
+    made->max_side = max_side;
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->changed, NULL);
     made->slots = calloc((size_t)jobs, sizeof *made->slots);

@@ -26,8 +26,9 @@ typedef enum batch_turn {
 
 typedef struct batch_queue batch_queue;
 
-/* Starts `jobs` threads on the names, which only they use from here on. Warnings go to the tool's log. */
-int batch_queue_open(struct tool *tool, batch_names *names, int jobs, batch_queue **queue);
+/* Starts `jobs` threads on the names, which only they use from here on. Warnings go to the tool's log. Images are decoded for
+ * a `max_side` (tvlm_image_load_for); 0: in their own size. */
+int batch_queue_open(struct tool *tool, batch_names *names, int jobs, int32_t max_side, batch_queue **queue);
 
 /* Takes the next image, and waits for it: without end, or with `impatient` for some milliseconds, or until
  * batch_queue_wake. */

@@ -171,7 +171,7 @@ int each_run(struct tool *tool, const each_options *options, const char *folder,
                                               .user = r.lines};
     batch_names *names = NULL;
     if (code == TOOL_DONE) code = batch_names_open(tool, &params, &names);
-    if (code == TOOL_DONE) code = batch_queue_open(tool, names, batch_jobs(&batch->jobs), &r.queue);
+    if (code == TOOL_DONE) code = batch_queue_open(tool, names, batch_jobs(&batch->jobs), 0, &r.queue);
     if (code == TOOL_DONE) code = answer_all(&r);
     if (code == TOOL_DONE && r.lines != NULL)
         code = batch_partly(tool, r.failed + batch_lines_failed(r.lines),

@@ -147,7 +147,9 @@ static int select_path(select_run *run, const char *path, int number) {
     select_job job = {.path = path, .number = number};
     tvlm_image *image = NULL;
     run->tool->subject = path;
-    int code = tool_status(run->tool, tvlm_image_load(path, &run->tool->log, &image));
+    const struct tvlm_image_load_params params = {.max_side = select_side(run->tool, run->options, false),
+                                                  .log = &run->tool->log};
+    int code = tool_status(run->tool, tvlm_image_load_for(path, &params, &image));
     job.image = image;
     if (code == TOOL_DONE) code = select_find_middles(run, &job);
     if (code == TOOL_DONE) {

@@ -9,6 +9,33 @@
 #include "select_outputs.h"
 #include "texturevlm/io.h"
 
+/* ---- The image ---- */
+
+/* Where --max-side had it decoded smaller, all that is said of it is in the file's pixels nevertheless. */
+static int32_t image_width(const tvlm_image *image) {
+    return image->of_width > 0 ? image->of_width : image->width;
+}
+
+static int32_t image_height(const tvlm_image *image) {
+    return image->of_height > 0 ? image->of_height : image->height;
+}
+
+/* Whether pictures of the image are made of its own pixels. */
+static bool is_drawn(const select_options *options) {
+    return options->overlay != NULL || options->heatmap != NULL || options->explain != NULL ||
+           options->crops != NULL;
+}
+
+/* What was decoded smaller is decoded again in its own size, so that what is drawn does not change what is chosen. */
+static int read_whole(const select_run *run, select_job *job) {
+    if (job->whole != NULL || job->image->of_width == 0 || !is_drawn(run->options)) return TOOL_DONE;
+    return tool_status(run->tool, tvlm_image_load(job->path, &run->tool->log, &job->whole));
+}
+
+static const tvlm_image *whole(const select_job *job) {
+    return job->whole != NULL ? job->whole : job->image;
+}
+
 /* ---- Choosing ---- */
 
 /* Fixations are given in pixels of the image as it was handed in. */
@@ -17,12 +44,12 @@ static int scale_fixations(const select_run *run, const select_job *job, const t
     *fixations = run->options->fixations.count > 0 ? run->options->fixations : job->middles;
     for (int32_t i = 0; i < fixations->count; ++i) {
         float *const at = &fixations->values[2 * i];
-        if (!(at[0] >= 0.0f && at[0] <= (float)job->image->width && at[1] >= 0.0f &&
-              at[1] <= (float)job->image->height))
+        if (!(at[0] >= 0.0f && at[0] <= (float)image_width(job->image) && at[1] >= 0.0f &&
+              at[1] <= (float)image_height(job->image)))
             return tool_fail(run->tool, "--fixation %g,%g lies outside its %dx%d pixels", (double)at[0],
-                             (double)at[1], (int)job->image->width, (int)job->image->height);
-        at[0] = fminf(at[0] * (float)stack->width / (float)job->image->width, (float)stack->width);
-        at[1] = fminf(at[1] * (float)stack->height / (float)job->image->height, (float)stack->height);
+                             (double)at[1], (int)image_width(job->image), (int)image_height(job->image));
+        at[0] = fminf(at[0] * (float)stack->width / (float)image_width(job->image), (float)stack->width);
+        at[1] = fminf(at[1] * (float)stack->height / (float)image_height(job->image), (float)stack->height);
     }
     return TOOL_DONE;
 }
@@ -41,7 +68,7 @@ static struct tvlm_score_params score_params_of(const select_run *run) {
 
 static int explain(select_run *run, select_job *job, const struct tvlm_select_params *params) {
     const explain_subject subject = {.path = job->path,
-                                     .image = job->image,
+                                     .image = whole(job),
                                      .stack = job->stack,
                                      .query = job->query,
                                      .params = params,
@@ -139,7 +166,7 @@ static bool draw_thumbnail(select_job *job, const char *stem) {
     char title[256];
     snprintf(title, sizeof title, "%s: %d x %d thumbnail, %d tiles", stem, job->thumbnail_columns,
              job->thumbnail_rows, job->count - cells);
-    return draw_budget(job->image, job->thumbnail_columns, job->thumbnail_rows, job->positions + cells,
+    return draw_budget(whole(job), job->thumbnail_columns, job->thumbnail_rows, job->positions + cells,
                        job->count - cells, title, &job->overlay);
 }
 
@@ -152,8 +179,8 @@ static bool draw_candidates(const select_run *run, select_job *job, const char *
     else
         snprintf(title, sizeof title, "%s: %d of %d cells", stem, job->count,
                  job->grid.columns * job->grid.rows);
-    return squares ? draw_squares(job->image, job->positions, job->count, tree, title, &job->overlay)
-                   : draw_overlay(job->image, &job->grid, job->positions, job->count, title, &job->overlay);
+    return squares ? draw_squares(whole(job), job->positions, job->count, tree, title, &job->overlay)
+                   : draw_overlay(whole(job), &job->grid, job->positions, job->count, title, &job->overlay);
 }
 
 static int draw_overlay_of(select_run *run, select_job *job) {
@@ -171,7 +198,7 @@ static int draw_heatmap_of(select_run *run, select_job *job) {
              run->strategy == TVLM_STRATEGY_BUDGET ? "what the thumbnail loses of" : "score of",
              job->grid.columns, job->grid.rows);
     const float *const scores = tvlm_selection_scores(job->selection, NULL, NULL);
-    if (draw_heatmap(job->image, &job->grid, scores, title, &job->heatmap)) return TOOL_DONE;
+    if (draw_heatmap(whole(job), &job->grid, scores, title, &job->heatmap)) return TOOL_DONE;
     return tool_fail(run->tool, "no memory for the heat map");
 }
 
@@ -192,8 +219,8 @@ static void write_selection(select_run *run, const select_job *job) {
     json_open_object(json, NULL, run->lines != NULL);
     json_open_object(json, "image", true);
     json_string(json, "path", job->path);
-    json_integer(json, "width", job->image->width);
-    json_integer(json, "height", job->image->height);
+    json_integer(json, "width", image_width(job->image));
+    json_integer(json, "height", image_height(job->image));
     json_close(json);
     if (run->questions.queries.path != NULL && run->options->questions.combine == QUESTION_EACH &&
         (run->several || run->questions.several))
@@ -231,7 +258,7 @@ static int write_crops(select_run *run, const select_job *job) {
     const select_options *const options = run->options;
     const float patch = options->placing.patch.given ? options->placing.patch.value : TVLM_PATCH_DEFAULT;
     if (options->crops == NULL) return TOOL_DONE;
-    return budget_write_crops(run->tool, options->crops, job->path, job->image, job->selection,
+    return budget_write_crops(run->tool, options->crops, job->path, whole(job), job->selection,
                               job->cut_out.data, (int32_t)patch);
 }
 
@@ -291,12 +318,18 @@ static int make_arrays(select_run *run, select_job *job) {
 
 /* ---- select_answer.h ---- */
 
+/* What comes from a pipe or an archive cannot be decoded again to be drawn on. */
+int32_t select_side(const struct tool *tool, const select_options *options, bool once) {
+    if (is_drawn(options) && (once || tool->files.read_once)) return 0;
+    return options->stacks.max_side.value;
+}
+
 int select_find_middles(const select_run *run, select_job *job) {
     truth_middles middles;
     const bool looks = run->strategy == TVLM_STRATEGY_FOVEATED && run->options->fixations.count == 0;
     if (run->handed.objects == NULL || !looks) return TOOL_DONE;
-    const int code = truth_find_middles(run->tool, run->handed.objects, job->path, job->image->width,
-                                        job->image->height, &middles);
+    const int code = truth_find_middles(run->tool, run->handed.objects, job->path, image_width(job->image),
+                                        image_height(job->image), &middles);
     job->middles = middles.points;
     return code;
 }
@@ -309,10 +342,10 @@ static int find_stack(select_run *run, select_job *job) {
     int code = stack_find(&run->stacks, job->path, job->image, run->layout, key, &job->used);
     job->stack = job->used.stack;
     if (code == TOOL_DONE && job->used.new)
-        code = questions_set(run->tool, &run->questions, job->number, job->image->width, job->stack);
+        code = questions_set(run->tool, &run->questions, job->number, image_width(job->image), job->stack);
     if (code == TOOL_DONE && job->used.new)
-        code = handed_set(run->tool, &run->handed, job->path, job->image->width, job->image->height, false,
-                          job->stack);
+        code = handed_set(run->tool, &run->handed, job->path, image_width(job->image),
+                          image_height(job->image), false, job->stack);
     return code;
 }
 
@@ -335,7 +368,8 @@ int select_prepare(select_run *run, select_job *job) {
 int select_compute(select_run *run, select_job *job) {
     const select_options *const options = run->options;
     job->query = questions_query(&run->questions, job->query_number, &job->storage);
-    int code = find_positions(run, job);
+    int code = read_whole(run, job);
+    if (code == TOOL_DONE) code = find_positions(run, job);
     if (code == TOOL_DONE && options->overlay != NULL) code = draw_overlay_of(run, job);
     if (code == TOOL_DONE && options->heatmap != NULL) code = draw_heatmap_of(run, job);
     return code == TOOL_DONE ? make_arrays(run, job) : code;
@@ -367,4 +401,5 @@ void select_answer_release(select_job *job) {
     free(job->axes);
     job->axes = NULL;
     tvlm_selection_destroy(&job->selection);
+    tvlm_image_destroy(&job->whole);
 }

@@ -76,6 +76,7 @@ typedef struct select_job {
     const char *path;
     int number; /* the place of the image among the operands */
     const tvlm_image *image;
+    tvlm_image *whole; /* the same in its own size, where that is drawn on and `image` is smaller */
     image_stack used;
     tvlm_stack *stack;     /* that of `used` */
     option_points middles; /* of objects that are looked at, in pixels of the image */
@@ -96,6 +97,9 @@ typedef struct select_job {
     explained explained;
 } select_job;
 
+/* How long the sides of an image need be at least, by --max-side; 0: it is wanted as it is. `once`: there may be inputs
+ * that cannot be read twice. */
+int32_t select_side(const struct tool *tool, const select_options *options, bool once);
 /* With objects and no fixation of its own, foveated looks at their middles. It needs no device. */
 int select_find_middles(const select_run *run, select_job *job);
 /* Finds the image's stack, with what is handed in to it. */

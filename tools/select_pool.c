@@ -347,7 +347,10 @@ int select_pool_run(select_run *run, int count, char *const *paths) {
     pooled all = {.run = run, .begin = *run, .handing_in = PTHREAD_MUTEX_INITIALIZER};
     batch_names *names = NULL;
     int code = batch_names_open(run->tool, &params, &names);
-    if (code == TOOL_DONE) code = batch_queue_open(run->tool, names, batch_jobs(&options->jobs), &all.queue);
+    if (code == TOOL_DONE)
+        code = batch_queue_open(
+            run->tool, names, batch_jobs(&options->jobs),
+            select_side(run->tool, run->options, batch_is_open(&options->sources, count, paths)), &all.queue);
     if (code == TOOL_DONE) code = answer_images(&all);
     tvlm_pool_destroy(&all.pool);
     tvlm_device_destroy(&all.device);

@@ -3,6 +3,7 @@
 # DEVICE: what --device gets; without it the default device, and the test is skipped (77) where there is none. From here
 # on they are in $work/out, an empty folder that `refused` watches; what they read goes into $work/in.
 set -uo pipefail
+here=$(realpath -e "$(dirname "${BASH_SOURCE[0]}")") || exit 1 # the folder of the scripts
 tvlm=$(realpath -e "$1") && scene=$(realpath -e "$2") || exit 1
 device=${3:+--device=$3}
 work=$(mktemp -d)

@@ -332,7 +332,7 @@ same "an image from a pipe, to stdout" one.json two.json
 for picture in webp_rgb:9:7 webp_animated:9:7 heif_avif:38:26 heif_heic:38:26 jpeg_progressive:19:13 png_palette:3:1; do
     IFS=: read -r name width height <<<"$picture"
     case $name in webp*) format=WebP ;; heif*) format='HEIF and AVIF' ;; *) format=${name%%_*} ;; esac
-    cp "$(dirname "${BASH_SOURCE[0]}")/../fuzz/corpus/image/seed_$name" "$work/in/any.picture"
+    cp "$here/../fuzz/corpus/image/seed_$name" "$work/in/any.picture"
     if grep -q "no $format" "$work/version"; then
         refused 1 "is $format, which is not supported" "${select[@]}" "$work/in/any.picture"
         continue

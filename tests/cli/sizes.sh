@@ -44,6 +44,27 @@ refused 2 '--size' "${select[@]}" --size 0x8
 refused 2 '--max-side' "${select[@]}" --max-side 0
 refused 2 '--max-side is not for --layout patch13' "${generate[@]}" --layout patch13 --max-side 8 -o small.npy
 
+echo "== a JPEG, which may be decoded smaller"
+jpeg=$here/../../doc/look.jpg # 768 x 622 pixels
+select=("$tvlm" select ${device:+"$device"} "$jpeg" --strategy grid -k 50)
+succeeds "${select[@]}" --max-side 192
+checks=$((checks + 1))
+grep -q '"width": 768, "height": 622' "$work/stdout" || complain "the JPEG has another size"
+grep -q '"candidates": 120,' "$work/stdout" || complain "not 12 x 10 cells"
+awk -F'[:,]' '/"x":/ { if ($2 > x) x = $2; if ($4 > y) y = $4 } END { exit !(x > 500 && x < 768 && y > 400 && y < 622) }' \
+    "$work/stdout" || complain "positions are not in the file's pixels"
+cp "$work/stdout" small.json
+succeeds "${select[@]}" --max-side 192 --overlay small.png
+same "what is chosen with an overlay" "$work/stdout" small.json
+succeeds "${select[@]}" --overlay whole.png
+checks=$((checks + 1))
+[ "$(head -c 24 small.png | od -An -tx1)" = "$(head -c 24 whole.png | od -An -tx1)" ] || complain "the overlay has another size"
+"$tvlm" select ${device:+"$device"} - --strategy grid -k 50 --max-side 192 --overlay piped.png <"$jpeg" >/dev/null 2>"$work/stderr" ||
+    complain "an overlay of what comes from stdin"
+[ "$(head -c 24 piped.png | od -An -tx1)" = "$(head -c 24 whole.png | od -An -tx1)" ] || complain "stdin's overlay has another size"
+rm -f small.json small.png whole.png piped.png
+select=("$tvlm" select ${device:+"$device"} "$photo" --strategy grid)
+
 # limited KIBIBYTES COMMAND...: within that much address space; its status in $rc.
 limited() {
     local most=$1
