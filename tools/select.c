@@ -442,6 +442,8 @@ const tool_command select_command = {
         "written. With several images each picture's name gets the image's: --overlay out.png writes out-photo.png\n"
         "for photo.jpg. --stride, --patch and --min-distance are in pixels of the working image: the image itself, unless\n"
         "--size or --max-side say otherwise, or it is larger than the device, or its memory, can hold; a warning says so.\n"
+        "With --max-side libjpeg-turbo decodes a JPEG at a half, a quarter or an eighth of its size where no side is too\n"
+        "short then; positions stay in the file's pixels, and a few of them may differ from those of the whole picture.\n"
         "A file that is named twice, with the same features, is worked on once, while it fits into --cache-bytes; -v says\n"
         "how often.\n"
         "With --device all, or several names with commas between, images go to whichever of those devices is free; the\n"
