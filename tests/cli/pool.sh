@@ -35,6 +35,8 @@ both() {
 echo "== the same as one device"
 both reference,reference reference -k 9
 both reference,reference reference -k 9 --strategy grid --overlay o.png --heatmap h.png --explain e.json --patches p.npy
+both reference,reference reference -k 9 --jsonl
+both reference,reference reference -k 9 --strategy grid --jsonl --jobs 3 --patches p.npy
 both reference,reference,reference reference -k 5 --strategy grid "${features[@]}" --query "$work/in/q.npy"
 both reference,reference reference -k 5 "${features[@]}" --query "$work/in/q.npy" --basis image --components 2
 photos+=("$work/in/p1.png" "$work/in/p1.png")
@@ -52,6 +54,13 @@ refused 1 'broken.png' "${several[@]}" "${photos[@]}" "$work/in/broken.png" "$wo
 refused 1 'p0.png: .*--fixation 500,5 lies outside' "${several[@]}" --strategy foveated --fixation 500,5 "${photos[@]}"
 refused 1 'wide.npy: ' "${several[@]}" "${photos[0]}" "${photos[1]}" --features "$work/in/f.npy" --features "$work/in/wide.npy" \
     --query "$work/in/q.npy"
+# Of lines what was done stays, and what fails is a line among those of two devices.
+rc=0
+"${several[@]}" "${photos[@]:0:3}" "$work/in/broken.png" "${photos[@]:3}" --jsonl --skip-errors >"$work/stdout" 2>"$work/stderr" || rc=$?
+is "exit $rc with a line about an error" test $rc -eq 3
+"$tvlm" select --device reference -k 4 "${photos[@]}" --jsonl >"$work/in/lines.jsonl"
+same "lines beside one about an error" <(grep -v '"error"' "$work/stdout") "$work/in/lines.jsonl"
+is "the line about an error" test "$(sed -n 4p "$work/stdout" | grep -c '"error"')" -eq 1
 refused 1 "no device 'nobody'|no OpenCL device" "$tvlm" select --device reference,nobody "${photos[0]}"
 refused 1 'a name of 0 bytes' "$tvlm" select --device reference, "${photos[0]}"
 # Of a batch what was written before the error stays, as with one device.
@@ -69,6 +78,8 @@ if [ "$("$tvlm" devices --json 2>/dev/null | grep -c '"type": "cpu"')" -ne 2 ]; 
 fi
 both all 0 -k 9 --strategy grid
 cp "$work/in/alone.json" "$work/in/expected.json"
+both all 0 -k 9 --strategy grid --jsonl
+cp "$work/in/alone.json" "$work/in/expected.jsonl"
 lost=0
 for n in 700 1500 2500; do
     rc=0
@@ -77,6 +88,9 @@ for n in 700 1500 2500; do
     checks=$((checks + 1))
     [ $rc -eq 0 ] || complain "exit $rc where the device of call $n is lost"
     same "device lost at call $n" "$work/stdout" "$work/in/expected.json"
+    env OPENCL_LAYERS="$layer" TVLM_LAYER_LOSE=$n "$tvlm" select --device 0,1 "${photos[@]}" -k 9 --strategy grid --jsonl \
+        >"$work/out.jsonl" 2>/dev/null || complain "exit $? with --jsonl where the device of call $n is lost"
+    same "device lost at call $n, --jsonl" "$work/out.jsonl" "$work/in/expected.jsonl"
     lost=$((lost + $(grep -c '^tvlm: warning: .*jobs go to the 1 other device' "$work/stderr")))
 done
 checks=$((checks + 1))
