@@ -287,7 +287,7 @@ refused 1 'is an input; it is not overwritten' "$tvlm" export --for siglip --eac
 rm -rf -- *
 
 echo "== memory"
-# Its peak does not grow with the number of images.
+# Its peak does not grow with the number of images. (A sanitizer keeps what was freed.)
 peak() {
     python3 - "$@" <<'END'
 import resource, subprocess, sys
@@ -295,7 +295,7 @@ subprocess.run(sys.argv[2:], stdin=open(sys.argv[1]), stdout=subprocess.DEVNULL,
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 END
 }
-if [ "${TVLM_TEST_SMALL:-0}" != 1 ] && command -v python3 >/dev/null; then
+if [ "${TVLM_TEST_SMALL:-0}" != 1 ] && ! grep -qaE '__[at]san_init' "$tvlm" && command -v python3 >/dev/null; then
     for _ in {1..4}; do printf '%s\n' "${photos[@]}"; done >"$in/few.txt"
     for _ in {1..40}; do printf '%s\n' "${photos[@]}"; done >"$in/many.txt"
     few=$(peak "$in/few.txt" "${lines[@]}" --list -) most=$(peak "$in/many.txt" "${lines[@]}" --list -)
