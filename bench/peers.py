@@ -7,6 +7,10 @@ N rounds; the median of all rounds counts (machines are noisy, and drift). Both 
 write into arrays that exist already where their interface can. What is compared is the time of the same result: first of
 all each peer's result is compared with the tool's own. The fastest peer counts.
 
+"same work" is the fastest peer's time where it does what the tool does on what the tool has: channels taken out of texels
+of four floats, the position by its formula, two levels at a point. It explains, and counts for nothing. "of copy" is the
+share of the device's own copy bandwidth that the stage's bytes are moved at.
+
 A stage "loses" when it is slower than the fastest peer both by the median and by the smallest of the rounds; no family may lose, and no stage of more than 5 ms.
 Exit 1 when one loses that must not, 77 where neither OpenCV nor PyTorch is there.
 """
@@ -431,6 +435,67 @@ def torch_pack():
 position_t = None if torch is None else tensor(np.stack([x_map, y_map, eccentricity]))[None]
 
 
+# ---- What the tool does beyond its peers, done by the peers, too ----
+
+half_rgba = np.ascontiguousarray(source_levels[0])
+edges_out, saliency_out, half_luma_out = plane(SIDE, SIDE), plane(QUARTER, QUARTER), plane(SIDE // 2, SIDE // 2)
+dx_row, dy_column = xs[:1] - SIDE / 2, ys[:, :1] - SIDE / 2
+farthest = float(np.hypot(SIDE / 2, SIDE / 2))
+
+
+def cv_laplacian_of_texels():
+    cv2.extractChannel(rgba, 3, dst=out["h"])
+    return cv2.Laplacian(out["h"], cv2.CV_32F, dst=out["a"], ksize=1, scale=0.25, borderType=EDGE)
+
+
+def cv_visual_of_texels():
+    cv2.extractChannel(rgba, 3, dst=out["h"])
+    return cv_visual()
+
+
+def cv_motion_of_texels():
+    cv2.extractChannel(half_rgba, 3, dst=half_luma_out)
+    apart = cv2.absdiff(half_luma_out, half_before, dst=half_out)
+    return cv2.min(apart, 1.0, dst=apart)
+
+
+def eccentricities():
+    squares = np.add(dx_row * dx_row, dy_column * dy_column, out=out["g"])
+    return cv2.multiply(cv2.sqrt(squares, dst=squares), 1 / farthest, dst=squares)
+
+
+def cv_score_of_texels():
+    cv2.extractChannel(visual, 0, dst=edges_out)
+    cv2.extractChannel(saliency, 0, dst=saliency_out)
+    return combine(edges_out, cv2.resize(entropy, (SIDE, SIDE)), cv2.resize(saliency_out, (SIDE, SIDE)), eccentricities())
+
+
+def cv_pack_of_texels():
+    np.multiply(xs, np.float32(1 / SIDE), out=x_map)
+    np.multiply(ys, np.float32(1 / SIDE), out=y_map)
+    np.copyto(eccentricity, eccentricities())
+    return cv_pack()
+
+
+def torch_sample_two_levels():
+    """Each texture at two of its levels, and what lies between them."""
+    both = zip(torch_sample(), [F.grid_sample(t, points_t, mode="bilinear", padding_mode="border", align_corners=False)
+                                for t in family_halves])
+    return [torch.lerp(fine, coarse, 0.5) for fine, coarse in both]
+
+
+if torch is not None:
+    family_halves = [F.avg_pool2d(t, 2) for t in family_t]
+SAME_WORK = {
+    "laplacian": cv_laplacian_of_texels,
+    "visual": cv_visual_of_texels,
+    "motion": cv_motion_of_texels,
+    "score of pixels": cv_score_of_texels,
+    "pack": cv_pack_of_texels,
+    "sample 273": torch and torch_sample_two_levels,
+}
+
+
 def torch_chain(array):
     planes = tensor(array.transpose(2, 0, 1) if array.ndim == 3 else array[None])[None]
     return lambda: torch_levels(planes)
@@ -512,7 +577,7 @@ def time_tool(path, stage):
     if options.device:
         words += ["--device", options.device]
     report = json.loads(run(options.tool, *words))
-    return report, {row["name"]: row["median_ms"] for row in report["stages"]}
+    return report, {row["name"]: (row["median_ms"], row["share_of_copy"]) for row in report["stages"]}
 
 
 def groups():
@@ -525,7 +590,7 @@ def groups():
         yield text, mine
 
 
-ours, theirs, report = {}, {}, {}
+ours, theirs, same, shares, report = {}, {}, {}, {}, {}
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "image.ppm")
     save_ppm(path, pixels)
@@ -536,16 +601,19 @@ with tempfile.TemporaryDirectory() as folder:
             for name in names:
                 if name not in rows:
                     sys.exit(f"`tvlm bench` has no stage '{name}'")
-                ours.setdefault(name, []).append(rows[name])
+                ours.setdefault(name, []).append(rows[name][0])
+                shares.setdefault(name, []).append(rows[name][1])
                 for who, work in PEERS[name]:
                     theirs.setdefault((name, who), []).append(time_work(work))
+                if SAME_WORK.get(name) is not None:
+                    same.setdefault(name, []).append(time_work(SAME_WORK[name]))
         if sys.stderr.isatty():
             print(f"\rround {done + 1} of {options.rounds}", end="", file=sys.stderr)
 
 print(f"{report['device']}, {report['storage']} storage, {report['format']}; {SIDE}x{SIDE}; peers with {options.threads} threads: "
       f"OpenCV {cv2.__version__}, PyTorch {torch.__version__ if torch else '-'}, NumPy {np.__version__}; "
       f"{options.rounds} rounds, milliseconds: median (smallest .. largest of the rounds)")
-print(f"{'stage':20s}{'ours':>24s}  {'fastest peer':>34s}{'peer / ours, of the smallest':>30s}")
+print(f"{'stage':20s}{'ours':>24s}  {'fastest peer':>34s}{'peer / ours, of the smallest':>30s}{'of copy':>9s}{'same work':>16s}")
 failed, table = [], []
 for name, times in ours.items():
     mine = statistics.median(times)
@@ -560,10 +628,12 @@ for name, times in ours.items():
     mark = "  LOSES" if loses and must else "  loses (less than 5 ms)" if loses else ""
     others = ", ".join(f"{other} {value:.2f}" for other, value in medians.items() if other != who)
     print(f"{name:20s}{mine:9.3f} ({min(times):.2f} .. {max(times):.2f})".ljust(46) +
-          f"{who:>16s} {medians[who]:8.3f} ({min(spread):.2f} .. {max(spread):.2f})".ljust(44) + f"{ratio:6.2f}{best:8.2f}{mark}" +
+          f"{who:>16s} {medians[who]:8.3f} ({min(spread):.2f} .. {max(spread):.2f})".ljust(44) + f"{ratio:6.2f}{best:8.2f}{max(shares[name]):11.2f}" +
+          (f"{min(same[name]):10.3f} ({min(same[name]) / min(times):.2f})" if name in same else "") + mark +
           (f"   [{others}]" if others else ""))
     table.append({"stage": name, "ours_ms": mine, "ours_min_ms": min(times), "peers_ms": medians, "ratio": ratio,
-                  "ratio_of_minima": best})
+                  "ratio_of_minima": best, "share_of_copy": max(shares[name]),
+                  **({"same_work_ms": min(same[name])} if name in same else {})})
 if options.json:
     with open(options.json, "w") as file:
         json.dump({**{key: report[key] for key in ("device", "driver", "storage", "format")}, "stages": table}, file, indent=1)

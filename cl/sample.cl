@@ -5,11 +5,11 @@
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DBUNDLE_UNIT=1
-// check-kernels: -DRUN=16 -DBUNDLE_SIZE=4 -DRAGGED=1
+// check-kernels: -DRUN=16 -DROWS=16 -DBUNDLE_SIZE=4 -DRAGGED=1
 // gpu: -DBUNDLE_SIZE=1
 // gpu: -DBUNDLE_SIZE=4
 // gpu: -DBUNDLE_SIZE=16
-#include "bundle.clh"
+#include "block.clh"
 
 /*
  * Writes out[point][group of four channels]. A point is (x, y, level, image), x and y in pixels of the image.
@@ -38,22 +38,36 @@ HELPER float texel_centre(int i, float step, float side) {
 /*
  * Makes a texture of chosen channels at one level of the image: layer n of the result has the four channels
  * refs[n], and each texel covers step.x x step.y pixels. Image images.x + i of the bundle becomes image images.y + i of the
- * result. Work-item (n, y, slice) makes RUN texels of row y; slice counts from the first of these images on.
+ * result. Work-item (n, m, slice) makes RUN texels of each of ROWS rows; slice counts from the first of these images on.
  */
 kernel void pack(BUNDLE_IN, global const int4 *restrict refs, const float level, const int2 images,
                  ALL_ALIKE float2 step, TEXTURE_OUT(result)) {
-    const int first = get_global_id(0) * RUN, y = get_global_id(1), slice = get_global_id(2);
+    const int first = get_global_id(0) * RUN, row = get_global_id(1) * ROWS, slice = get_global_id(2);
     const int from = images.x + slice / result_size.z, to = images.y + slice / result_size.z;
     const int layer = slice % result_size.z;
     VIEW_OF_IMAGE(from)
     OUTPUT_OF_IMAGE(result, to)
     STEP_OF_IMAGE(result, to, step)
-    if (first >= result_size.x || y >= result_size.y) return;
-    float x[RUN];
-    float4 values[RUN];
+    if (first >= result_size.x || row >= result_size.y) return;
+    const int columns = min(RUN, result_size.x - first), rows = min(ROWS, result_size.y - row);
+    float x[RUN], y[ROWS];
     for (int i = 0; i < RUN; ++i) x[i] = texel_centre(first + i, step.x, view.x);
-    bundle_gather(BUNDLE, refs[layer], x, texel_centre(y, step.y, view.y), LEVEL_OF_IMAGE(level), from,
-                  values);
-    for (int i = 0; i < min(RUN, result_size.x - first); ++i)
-        texel_store(result, first + i, y, SLICE_OF(result, to) + layer, values[i]);
+    for (int j = 0; j < ROWS; ++j) y[j] = texel_centre(row + j, step.y, view.y);
+#if ROWS > 1
+    float values[4][BLOCK];
+#pragma unroll 1
+    for (int c = 0; c < 4; ++c)
+        block_gather(BUNDLE, ref_of(refs[layer], c), x, y, LEVEL_OF_IMAGE(level), from, values[c]);
+    for (int j = 0; j < rows; ++j)
+        for (int i = 0; i < columns; ++i) {
+            const int k = j * RUN + i;
+            texel_store(result, first + i, row + j, SLICE_OF(result, to) + layer,
+                        (float4)(values[0][k], values[1][k], values[2][k], values[3][k]));
+        }
+#else
+    float4 values[RUN];
+    bundle_gather(BUNDLE, refs[layer], x, y[0], LEVEL_OF_IMAGE(level), from, values);
+    for (int i = 0; i < columns; ++i)
+        texel_store(result, first + i, row, SLICE_OF(result, to) + layer, values[i]);
+#endif
 }

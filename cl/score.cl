@@ -6,8 +6,8 @@
  * It adds min(cap, weight * value) over these channels, and over one tap or the 3x3 neighbourhood, to one of
  * three parts of the score. A layer consists of
  *
- *   - a head of four ints: the reference to its first channel, its part, 1 or 9 taps, and the bits of the level at which it
- *     is read, or -1 for that of the candidates;
+ *   - a head of four ints: the reference to its first channel, its part, 1 or 9 taps and 16 times a mask of the channels
+ *     that have a term, and the bits of the level at which it is read, or -1 for that of the candidates;
  *   - LAYER_FLOATS floats: a cap for each channel, and a weight for each channel at each of nine taps.
  *
  * Layers stand in the order of their textures (bundle.clh), the position formula last.
@@ -17,10 +17,13 @@
  * that too, and also finds the best of the scores, as topk_rank of topk.cl does. score_add adds a bonus to scores.
  * pass_range and pass_keep make scores a channel of a texture.
  */
+// check-kernels: -DRUN=1
+// check-kernels: -DRUN=16 -DROWS=16 -DBUNDLE_SIZE=4
+// check-kernels: -DRUN=16 -DBUNDLE_UNIT=1
 // gpu: -DBUNDLE_SIZE=1
 // gpu: -DBUNDLE_SIZE=4
 // gpu: -DBUNDLE_SIZE=16
-#include "bundle.clh"
+#include "block.clh"
 #include "rank.clh"
 
 #ifndef SCORE_GROUP
@@ -38,14 +41,54 @@ HELPER float unordered(int bits) {
     return as_float(bits ^ ((bits >> 31) & 0x7fffffff));
 }
 
-/* Where a work-item's row of candidates is: at y in pixels and a level of an image. `step` is the size of a cell
+#define TAPS_OF(head)  ((head).z & 15)
+#define TERMS_OF(head) ((head).z >> 4)
+
+/* Where a work-item's candidates are: at rows y in pixels and a level of an image. `step` is the size of a cell
  * in pixels, and so the distance of the taps. */
 typedef struct place {
     float2 step;
-    float y, level;
+    float y[ROWS], level;
     int image;
 } place;
 
+/* The level at which a layer is read. */
+HELPER float level_of(int4 head, place at) {
+    return head.w < 0 ? at.level : as_float(head.w);
+}
+
+#if ROWS > 1
+/* Adds the terms of all layers to the sums of their parts, one channel at a time. */
+INLINED void score_layers(BUNDLE_IN, global const int *restrict heads, global const float *restrict floats,
+                          int layers, const float *x, place at, float (*sums)[BLOCK]) {
+    /* The terms of all layers, taps and channels are gone through in one loop, since its turn inlines the sampler. */
+    int tap = 0, channel = 0, next = 0;
+#pragma unroll 1
+    while (next < layers) {
+        const int4 head = vload4(next, heads);
+        const int taps = TAPS_OF(head), number = taps == 1 ? 4 : tap;
+        if (TERMS_OF(head) >> channel & 1) {
+            const float level = level_of(head, at);
+            const float cap = floats[next * LAYER_FLOATS + channel];
+            const float weight = floats[next * LAYER_FLOATS + 4 * (1 + number) + channel];
+            float tap_x[RUN], tap_y[ROWS], values[BLOCK], *sum = sums[head.y];
+            for (int i = 0; i < RUN; ++i) tap_x[i] = x[i] + (number % 3 - 1) * at.step.x;
+            for (int j = 0; j < ROWS; ++j) tap_y[j] = at.y[j] + (number / 3 - 1) * at.step.y;
+            block_gather(BUNDLE, head.x + channel, tap_x, tap_y, level, at.image, values);
+            for (int k = 0; k < BLOCK; ++k) {
+                const float term = weight * values[k];
+                /* This is not min(), since a NaN must stay one. */
+                sum[k] += term > cap ? cap : term;
+            }
+        }
+        channel = (channel + 1) & 3;
+        tap = channel == 0 ? tap + 1 : tap;
+        if (tap < taps) continue;
+        tap = 0;
+        ++next;
+    }
+}
+#else
 /*
  * Adds the terms of one tap, min(cap, weight * value) of four channels, to the sums of their part. An index
  * that is not a constant puts an array into memory; on GPUs (RUN 1) each sum asks whether it is meant, and
@@ -70,7 +113,7 @@ HELPER void add_terms(const float4 *values, global const float *restrict floats,
 /* Where tap 0 .. 8 of candidates stands. A single tap is number 4, the candidate itself. */
 HELPER float tap_row(const float *x, place at, int tap, float *tap_x) {
     for (int i = 0; i < RUN; ++i) tap_x[i] = x[i] + (tap % 3 - 1) * at.step.x;
-    return at.y + (tap / 3 - 1) * at.step.y;
+    return at.y[0] + (tap / 3 - 1) * at.step.y;
 }
 
 /* Adds those layers to the sums that are in texture `t`, the n-th of the bundle. They follow each other from
@@ -81,10 +124,10 @@ INLINED int score_from_(TEXTURE_IN(t), int n, global const int *restrict heads,
     for (; next < layers; ++next) {
         const int4 head = vload4(next, heads);
         if (TVLM_REF_TEXTURE(head.x) != n) break;
-        const float level = head.w < 0 ? at.level : as_float(head.w);
+        const float level = level_of(head, at);
         /* The loop is not unrolled, since each turn inlines the sampler. */
 #pragma unroll 1
-        for (int tap = head.z == 1 ? 4 : 0; tap < (head.z == 1 ? 5 : 9); ++tap) {
+        for (int tap = TAPS_OF(head) == 1 ? 4 : 0; tap < (TAPS_OF(head) == 1 ? 5 : 9); ++tap) {
             float tap_x[RUN];
             float4 values[RUN];
             const float y = tap_row(x, at, tap, tap_x);
@@ -102,7 +145,7 @@ HELPER void score_formula(float4 view, float4 formula, global const int *restric
     for (; next < layers; ++next) {
         const int4 head = vload4(next, heads);
 #pragma unroll 1
-        for (int tap = head.z == 1 ? 4 : 0; tap < (head.z == 1 ? 5 : 9); ++tap) {
+        for (int tap = TAPS_OF(head) == 1 ? 4 : 0; tap < (TAPS_OF(head) == 1 ? 5 : 9); ++tap) {
             float tap_x[RUN];
             float4 values[RUN];
             const float y = tap_row(x, at, tap, tap_x);
@@ -112,16 +155,34 @@ HELPER void score_formula(float4 view, float4 formula, global const int *restric
     }
 }
 
+INLINED void score_layers(BUNDLE_IN, global const int *restrict heads, global const float *restrict floats,
+                          int layers, const float *x, place at, float (*sums)[RUN]) {
+    int next = 0;
+#ifdef BUNDLE_CHOOSE
+    while (next < layers && TVLM_REF_TEXTURE(heads[4 * next]) < BUNDLE_SIZE) {
+        BUNDLE_CHOOSE(TVLM_REF_TEXTURE(heads[4 * next]))
+        next = score_from_(TEXTURE(chosen), chosen_number, heads, floats, next, layers, x, at, sums);
+    }
+#else
+#define SCORE(n) next = score_from_(TEXTURE(b##n), n, heads, floats, next, layers, x, at, sums);
+    BUNDLE_EACH(SCORE)
+#undef SCORE
+#endif
+    score_formula(view, formula, heads, floats, next, layers, x, at, sums);
+}
+#endif
+
 /*
  * Writes parts[part][candidate], and ranges[turn][part] = (smallest, largest), as ordered integers that begin
  * as an empty range. `turn` is 0 or 1. `heads` holds the heads of all layers, and floats_at is where the
- * floats begin behind them. size = columns and rows of candidates. Work-item n scores RUN candidates of a
- * row; a row takes `runs` work-items. NaN counts towards no range.
+ * floats begin behind them. size = columns and rows of candidates. `used` says as bits which parts are wanted.
+ * Work-item n scores RUN candidates of each of ROWS rows; `runs` work-items cover the columns. NaN counts towards no
+ * range.
  */
 kernel __attribute__((reqd_work_group_size(SCORE_GROUP, 1, 1))) void
 score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, const int layers,
             const int2 size, const float2 step, const float level, const int image, const int runs,
-            global float *restrict parts, global int *restrict ranges, const int turn) {
+            const int used, global float *restrict parts, global int *restrict ranges, const int turn) {
     local int low[PARTS], high[PARTS];
     global const float *floats = (global const float *)heads + floats_at;
     const int lane = get_local_id(0), item = get_global_id(0);
@@ -130,38 +191,41 @@ score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, co
         high[lane] = INT_MIN;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < runs * size.y) {
-        const int first = item % runs * RUN, row = item / runs, count = min(RUN, size.x - first);
+    if (item < runs * ((size.y + ROWS - 1) / ROWS)) {
+        const int first = item % runs * RUN, row = item / runs * ROWS;
+        const int columns = min(RUN, size.x - first), rows = min(ROWS, size.y - row);
+        place at;
+        at.step = step;
+        at.level = level;
+        at.image = image;
+        float x[RUN], sums[PARTS][BLOCK];
         /* The image clips the last cells of a row or column; a candidate is the centre of what remains. */
-        const float y = 0.5f * (row * step.y + min((row + 1) * step.y, view.y));
-        const place at = {step, y, level, image};
-        float x[RUN], sums[PARTS][RUN];
-        for (int i = 0; i < RUN; ++i) {
+        for (int i = 0; i < RUN; ++i)
             x[i] = 0.5f * ((first + i) * step.x + min((first + i + 1) * step.x, view.x));
-            for (int p = 0; p < PARTS; ++p) sums[p][i] = 0.0f;
-        }
-        int next = 0;
-#ifdef BUNDLE_CHOOSE
-        while (next < layers && TVLM_REF_TEXTURE(heads[4 * next]) < BUNDLE_SIZE) {
-            BUNDLE_CHOOSE(TVLM_REF_TEXTURE(heads[4 * next]))
-            next = score_from_(TEXTURE(chosen), chosen_number, heads, floats, next, layers, x, at, sums);
-        }
-#else
-#define SCORE(n) next = score_from_(TEXTURE(b##n), n, heads, floats, next, layers, x, at, sums);
-        BUNDLE_EACH(SCORE)
-#undef SCORE
-#endif
-        score_formula(view, formula, heads, floats, next, layers, x, at, sums);
+        for (int j = 0; j < ROWS; ++j)
+            at.y[j] = 0.5f * ((row + j) * step.y + min((row + j + 1) * step.y, view.y));
+        for (int p = 0; p < PARTS; ++p)
+            for (int k = 0; k < BLOCK; ++k) sums[p][k] = 0.0f;
+        score_layers(BUNDLE, heads, floats, layers, x, at, sums);
 #pragma unroll
         for (int p = 0; p < PARTS; ++p) {
-            int least = INT_MAX, most = INT_MIN;
-            for (int i = 0; i < count; ++i) {
-                const float sum = sums[p][i];
-                parts[(p * size.y + row) * size.x + first + i] = sum;
-                if (!isnan(sum)) {
-                    least = min(least, ordered(sum));
-                    most = max(most, ordered(sum));
+            if ((used >> p & 1) == 0) continue;
+            int lows[RUN], highs[RUN], least = INT_MAX, most = INT_MIN;
+            for (int i = 0; i < RUN; ++i) {
+                lows[i] = INT_MAX;
+                highs[i] = INT_MIN;
+            }
+            for (int j = 0; j < rows; ++j)
+                for (int i = 0; i < columns; ++i) {
+                    const float sum = sums[p][j * RUN + i];
+                    const int bits = ordered(sum);
+                    parts[(size_t)(p * size.y + row + j) * size.x + first + i] = sum;
+                    lows[i] = min(lows[i], isnan(sum) ? INT_MAX : bits);
+                    highs[i] = max(highs[i], isnan(sum) ? INT_MIN : bits);
                 }
+            for (int i = 0; i < RUN; ++i) {
+                least = min(least, lows[i]);
+                most = max(most, highs[i]);
             }
             atomic_min(&low[p], least);
             atomic_max(&high[p], most);
@@ -182,25 +246,32 @@ score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, co
 #define COMBINE parts, all_ranges, turn, count, weights, normalise, bonus, has_bonus
 
 /*
- * Score i: the bias, and the weights times the parts. A part whose `normalise` is 1 is brought to [0, 1] by its
- * range first; one that is equal everywhere becomes 0. Then the bonus is added.
+ * Scores `first` and so many after it: the bias, and the weights times the parts. A part whose `normalise` is 1 is brought
+ * to [0, 1] by its range first; one that is equal everywhere becomes 0. Then the bonus is added.
  */
-HELPER float combined(COMBINE_IN, int i) {
+INLINED void combine(COMBINE_IN, int first, const int wanted, float *sums) {
     global const int *ranges = all_ranges + 2 * PARTS * turn;
     const float weight[PARTS] = {weights.x, weights.y, weights.z};
     const int bring[PARTS] = {normalise.x, normalise.y, normalise.z};
-    float score = weights.w;
+    for (int i = 0; i < wanted; ++i) sums[i] = weights.w;
     for (int p = 0; p < PARTS; ++p) {
+        global const float *restrict part = parts + (size_t)p * count + first;
         if (weight[p] == 0.0f) continue;
-        float value = parts[p * count + i];
-        if (bring[p]) {
-            const float low = unordered(ranges[2 * p]), span = unordered(ranges[2 * p + 1]) - low;
-            /* value - value is 0, and NaN stays NaN. */
-            value = span > TVLM_SCORE_FLOOR ? (value - low) / span : value - value;
-        }
-        score += weight[p] * value;
+        const float low = unordered(ranges[2 * p]), span = unordered(ranges[2 * p + 1]) - low;
+        if (!bring[p])
+            for (int i = 0; i < wanted; ++i) sums[i] += weight[p] * part[i];
+        else if (span > TVLM_SCORE_FLOOR)
+            for (int i = 0; i < wanted; ++i) sums[i] += weight[p] * ((part[i] - low) / span);
+        else /* value - value is 0, and NaN stays NaN. */
+            for (int i = 0; i < wanted; ++i) sums[i] += weight[p] * (part[i] - part[i]);
     }
-    return has_bonus ? score + bonus[i] : score;
+    if (has_bonus)
+        for (int i = 0; i < wanted; ++i) sums[i] += bonus[first + i];
+}
+HELPER float combined(COMBINE_IN, int i) {
+    float score;
+    combine(COMBINE, i, 1, &score);
+    return score;
 }
 
 /* Empties the ranges of the other turn, which nobody reads now, for the next scores. One work-item does it. */
@@ -209,11 +280,17 @@ HELPER void empty_ranges(global int *restrict all_ranges, int turn) {
     for (int p = 0; p < PARTS; ++p) vstore2((int2)(INT_MAX, INT_MIN), PARTS * (1 - turn) + p, all_ranges);
 }
 
-/* Writes the scores. Work-item i makes one. */
+/* How many scores a work-item of score_combine makes. */
+#define COMBINED (RUN > 1 ? 256 : 1)
+
+/* Writes the scores. Work-item n makes COMBINED of them. */
 kernel void score_combine(COMBINE_IN, global float *restrict scores) {
-    const int i = get_global_id(0);
+    const int first = get_global_id(0) * COMBINED, wanted = min(COMBINED, count - first);
+    float sums[COMBINED];
     empty_ranges(all_ranges, turn);
-    if (i < count) scores[i] = combined(COMBINE, i);
+    if (wanted <= 0) return;
+    combine(COMBINE, first, wanted, sums);
+    for (int i = 0; i < wanted; ++i) scores[first + i] = sums[i];
 }
 
 /*

@@ -356,6 +356,10 @@ tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, 
 /* The options that bundle.clh is compiled with, for the bundle's size and `run` points for each work-item. */
 void tvlm_opencl_bundle_options(const opencl_device *device, const tvlm_bundle *bundle, int32_t run,
                                 char options[80]);
+/* How many rows of `run` points a work-item of score_parts or pack has: more than one where it reads them as cl/block.clh
+ * does, on CPUs, in programs for that format. */
+int32_t tvlm_opencl_block_rows(const opencl_device *device, const tvlm_bundle *bundle, tvlm_format format,
+                               int32_t run);
 /* Runs the kernel. Sizes are rounded up to whole groups; with `group` NULL the driver chooses groups. */
 tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size,
                                  const size_t *group);

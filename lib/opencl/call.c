@@ -131,6 +131,12 @@ void tvlm_opencl_bundle_options(const opencl_device *device, const tvlm_bundle *
              bundle->views != NULL ? " -DRAGGED=1" : "");
 }
 
+int32_t tvlm_opencl_block_rows(const opencl_device *device, const tvlm_bundle *bundle, tvlm_format format,
+                               int32_t run) {
+    const bool buffers = device->base.info.storage == TVLM_STORAGE_BUFFER && format != TVLM_FORMAT_U8;
+    return buffers && run >= 8 && !bundle->unit && !device->short_loops ? 16 : 1;
+}
+
 void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle) {
     for (int i = 0; i < bundle_size(bundle); ++i) {
         tvlm_opencl_call_input(call, i < bundle->count ? bundle->textures[i] : call->device->empty);

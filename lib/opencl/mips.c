@@ -126,10 +126,13 @@ static tvlm_status one_level(const mips_job *job, mips_texture *t) {
     opencl_call call;
     TVLM_TRY(begin(job, &launch, "mips_level", &call));
     if (job->tiles != NULL) return run_parts(job, &call, 1, wide * run, TILE, (size_t)wide, TILE);
-    const int32_t width = tvlm_level_side(shape->width, t->level + 1);
-    return tvlm_opencl_call_run_pixels(&call, (width + run - 1) / run,
-                                       tvlm_level_side(shape->height, t->level + 1),
-                                       shape->layers * shape->images);
+    const int32_t width = tvlm_level_side(shape->width, t->level + 1),
+                  height = tvlm_level_side(shape->height, t->level + 1);
+    if (run == 1) return tvlm_opencl_call_run_pixels(&call, width, height, shape->layers * shape->images);
+    /* A few work-items make a row; groups are rows below each other, or most of their work-items had nothing to do. */
+    const size_t group[3] = {1, TILE, 1};
+    const size_t size[3] = {(size_t)((width + run - 1) / run), (size_t)height, tvlm_opencl_slices(shape)};
+    return tvlm_opencl_call_run(&call, 3, size, group);
 }
 
 static int32_t levels_in_tile(const mips_texture *t) {

@@ -2,6 +2,8 @@
 /*
  * sample.c: launches cl/sample.cl: channels at points, and packed into a texture.
  */
+#include <stdio.h>
+
 #include "core/try.h"
 #include "opencl/backend.h"
 
@@ -37,13 +39,14 @@ tvlm_status tvlm_opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, con
 static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
                         int32_t from, int32_t to, int32_t count, tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
-    const int32_t run = device->tuning.run;
+    const int32_t run = device->tuning.run, rows = tvlm_opencl_block_rows(device, bundle, out->format, run);
     const cl_int2 images = {{from, to}};
     const cl_float2 step = {{out->extent_x / (float)out->width, out->extent_y / (float)out->height}};
-    char options[80];
+    char bundled[80], options[96];
     cl_mem memory;
     opencl_call call;
-    tvlm_opencl_bundle_options(device, bundle, run, options);
+    tvlm_opencl_bundle_options(device, bundle, run, bundled);
+    snprintf(options, sizeof options, "%s -DROWS=%d", bundled, (int)rows);
     TVLM_TRY(tvlm_opencl_upload_refs(device, refs, out->layers, &memory));
     TVLM_TRY(tvlm_opencl_call_begin(device, "sample.cl", "pack", out->format, options, &call));
     tvlm_opencl_call_bundle(&call, bundle);
@@ -52,7 +55,8 @@ static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int3
     tvlm_opencl_call_bytes(&call, sizeof images, &images);
     tvlm_opencl_call_bytes(&call, sizeof step, &step);
     tvlm_opencl_call_output(&call, out);
-    return tvlm_opencl_call_run_pixels(&call, (out->width + run - 1) / run, out->height, out->layers * count);
+    return tvlm_opencl_call_run_pixels(&call, (out->width + run - 1) / run, (out->height + rows - 1) / rows,
+                                       out->layers * count);
 }
 
 tvlm_status tvlm_opencl_pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,

@@ -14,7 +14,7 @@
  * `level` is OF_CANDIDATES, or the bits of a float. */
 #define OF_CANDIDATES (-1)
 typedef struct layer_head {
-    cl_int ref, part, taps;
+    cl_int ref, part, taps; /* sent, `taps` also says which components have a term */
     cl_int level;
 } layer_head;
 typedef struct layer_floats {
@@ -99,6 +99,7 @@ static void add_group(program *p, const tvlm_score_group *group) {
 /* Brings a program to the device, unless the last question left the same one there. */
 static tvlm_status write_program(opencl_device *device, const program *p, score_scratch *scratch) {
     const size_t heads = (size_t)p->count * sizeof *p->heads, floats = (size_t)p->count * sizeof *p->floats;
+    for (int32_t n = 0; n < p->count; ++n) p->heads[n].taps |= p->taken[n] << 4;
     memmove(p->block + heads, p->floats, floats);
     scratch->floats_at = heads;
     scratch->layers = p->count;
@@ -142,20 +143,37 @@ static tvlm_status take_ranges(opencl_device *device, score_scratch *scratch) {
     return TVLM_OK;
 }
 
+static tvlm_format format_of(const tvlm_bundle *bundle) {
+    return bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
+}
+
+/* How many rows of candidates a work-item of score_parts has. */
+static int32_t rows_of(const opencl_device *device, const tvlm_bundle *bundle) {
+    return tvlm_opencl_block_rows(device, bundle, format_of(bundle), device->tuning.run);
+}
+
 static tvlm_status begin(opencl_device *device, const tvlm_bundle *bundle, const char *name,
                          opencl_call *call) {
-    const tvlm_format format = bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
     char bundle_options[80], options[144];
     tvlm_opencl_bundle_options(device, bundle, device->tuning.run, bundle_options);
-    snprintf(options, sizeof options, "%s -DSCORE_GROUP=%d -DTOPK_GROUP=%d", bundle_options,
-             (int)device->tuning.score_group, (int)device->tuning.topk_group);
-    return tvlm_opencl_call_begin(device, "score.cl", name, format, options, call);
+    snprintf(options, sizeof options, "%s -DROWS=%d -DSCORE_GROUP=%d -DTOPK_GROUP=%d", bundle_options,
+             (int)rows_of(device, bundle), (int)device->tuning.score_group, (int)device->tuning.topk_group);
+    return tvlm_opencl_call_begin(device, "score.cl", name, format_of(bundle), options, call);
+}
+
+/* Which parts count, as bits. */
+static int32_t used_parts(const tvlm_score_combination *combination) {
+    int32_t used = 0;
+    for (int p = 0; p < TVLM_SCORE_PARTS; ++p) used |= (combination->weight[p] != 0) << p;
+    return used;
 }
 
 static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, const tvlm_candidates *candidates,
-                         const score_scratch *scratch) {
-    const int32_t runs = (candidates->columns + device->tuning.run - 1) / device->tuning.run;
-    const size_t items = (size_t)runs * (size_t)candidates->rows, group = (size_t)device->tuning.score_group;
+                         int32_t used, const score_scratch *scratch) {
+    const int32_t run = device->tuning.run, rows = rows_of(device, bundle);
+    const int32_t runs = (candidates->columns + run - 1) / run;
+    const size_t items = (size_t)runs * (size_t)((candidates->rows + rows - 1) / rows),
+                 group = (size_t)device->tuning.score_group;
     const cl_int2 size = {{candidates->columns, candidates->rows}};
     const cl_float2 step = {{candidates->step_x, candidates->step_y}};
     opencl_call call;
@@ -169,6 +187,7 @@ static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, const
     tvlm_opencl_call_float(&call, candidates->level);
     tvlm_opencl_call_int(&call, candidates->image);
     tvlm_opencl_call_int(&call, runs);
+    tvlm_opencl_call_int(&call, used);
     tvlm_opencl_call_memory(&call, scratch->parts);
     tvlm_opencl_call_memory(&call, scratch->ranges);
     tvlm_opencl_call_int(&call, scratch->turn);
@@ -205,9 +224,10 @@ static tvlm_status begin_combining(opencl_device *device, const combining *c, co
 }
 
 static tvlm_status combine(opencl_device *device, const combining *c) {
+    const size_t each = device->tuning.run > 1 ? 256 : 1; /* as COMBINED of cl/score.cl */
     opencl_call call;
     TVLM_TRY(begin_combining(device, c, "score_combine", &call));
-    return tvlm_opencl_call_run_list(&call, (size_t)c->count, 1);
+    return tvlm_opencl_call_run_list(&call, ((size_t)c->count + each - 1) / each, 1);
 }
 
 /* Combines and ranks in one launch where the device ranks so many scores. *ranked says whether it did. */
@@ -234,7 +254,7 @@ static tvlm_status make_scores(opencl_device *device, const tvlm_bundle *bundle,
                                  &scratch->parts));
     TVLM_TRY(upload_program(device, groups, group_count, scratch));
     TVLM_TRY(take_ranges(device, scratch));
-    TVLM_TRY(parts(device, bundle, candidates, scratch));
+    TVLM_TRY(parts(device, bundle, candidates, used_parts(c->combination), scratch));
     if (ranking != NULL) TVLM_TRY(combine_and_rank(device, c, ranking, ranked));
     if (!*ranked) TVLM_TRY(combine(device, c));
     device->score.ranges = 1 - scratch->turn;
