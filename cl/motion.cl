@@ -23,6 +23,17 @@ HELPER int half_level(int4 source_size) {
     return min(1, LEVEL_COUNT(source_size) - 1);
 }
 
+/* The luma of RUN texels of a row from x on; beyond its end that of the last one. */
+HELPER void luma_row(TEXTURE_IN(source), int4 place, int slice, int level, int x, int y, float *luma) {
+#if RUN == 16
+    if (x + 16 <= place.x) {
+        vstore16(texels_w_16_(TEXTURE(source), place, slice, level, x, y), 0, luma);
+        return;
+    }
+#endif
+    for (int i = 0; i < RUN; ++i) luma[i] = texel_fetch_at_(TEXTURE(source), place, slice, level, x + i, y).w;
+}
+
 /* Writes the channel of all images. Work-item (n, y, image) makes RUN texels of row y. */
 kernel void motion(TEXTURE_IN(source), TEXTURE_IN(previous), TEXTURE_OUT(result) REGION_IN) {
     const int first = ITEM_X * RUN, y = ITEM_Y, image = ITEM_Z;
@@ -30,10 +41,11 @@ kernel void motion(TEXTURE_IN(source), TEXTURE_IN(previous), TEXTURE_OUT(result)
     const int slice = image * source_size.z, level = half_level(source_size);
     const int4 now = level_place_(TEXTURE(source), slice, level),
                before = level_place_(TEXTURE(previous), image, 0);
+    float luma[RUN];
+    luma_row(TEXTURE(source), now, slice, level, first, y, luma);
     for (int i = 0; i < min(RUN, result_size.x - first); ++i) {
-        const float luma = texel_inside_(TEXTURE(source), now, slice, level, first + i, y).w;
         const float last = texel_scalar_inside_(TEXTURE(previous), before, image, 0, first + i, y);
-        texel_store_scalar(result, first + i, y, image, last < 0.0f ? 0.0f : min(1.0f, fabs(luma - last)));
+        texel_store_scalar(result, first + i, y, image, last < 0.0f ? 0.0f : min(1.0f, fabs(luma[i] - last)));
     }
 }
 
@@ -51,8 +63,8 @@ kernel void motion_remember(TEXTURE_IN(source), const int image, TEXTURE_OUT(pre
     if (first >= previous_size.x || y >= previous_size.y) return;
     const int slice = image * source_size.z, level = half_level(source_size);
     const int4 now = level_place_(TEXTURE(source), slice, level);
-    for (int i = 0; i < min(RUN, previous_size.x - first); ++i) {
-        const float luma = texel_fetch_at_(TEXTURE(source), now, slice, level, first + i, y).w;
-        texel_store_scalar(previous, first + i, y, image, luma);
-    }
+    float luma[RUN];
+    luma_row(TEXTURE(source), now, slice, level, first, y, luma);
+    for (int i = 0; i < min(RUN, previous_size.x - first); ++i)
+        texel_store_scalar(previous, first + i, y, image, luma[i]);
 }

@@ -50,9 +50,7 @@ HELPER void to_lab(TEXTURE_IN(source), int slice, int level, int first, global f
     const int last = place.x * place.y - 1;
     float r[RUN], g[RUN], b[RUN], x[RUN], y[RUN], z[RUN];
     for (int i = 0; i < RUN; ++i) {
-        const int at = min(first + i, last);
-        const float4 texel =
-            texel_fetch_at_(TEXTURE(source), place, slice, level, at % place.x, at / place.x);
+        const float4 texel = texel_number_(TEXTURE(source), place, slice, level, min(first + i, last));
         r[i] = texel.x;
         g[i] = texel.y;
         b[i] = texel.z;
