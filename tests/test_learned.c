@@ -468,13 +468,14 @@ DEVICE_CHECKS(names_and_ranges, inputs_and_levels, strides, made_anew, next_fram
 static void memory(const test_target *target, tvlm_device *reference) {
     test_network made;
     uint64_t random = 12, need = 0;
+    const int32_t width = test_small() ? 20 : 200, height = test_small() ? 13 : 130;
     const test_layer *const layers[] = {bounded, strided, cases[5].layers};
     (void)reference;
     for (int i = 0; i < 3; ++i) {
         test_network_make(&made, i < 2 ? 3 : 6, layers[i], true, &random);
         const struct tvlm_stack_params params = {.layout = "net0",
-                                                 .width = 200,
-                                                 .height = 130,
+                                                 .width = width,
+                                                 .height = height,
                                                  .format = target->format,
                                                  .network = &made.network};
         tvlm_stack *stack = NULL;
