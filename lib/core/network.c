@@ -208,6 +208,15 @@ double tvlm_network_work(const tvlm_network *network, const tvlm_network_size *s
     return most * value_bytes;
 }
 
+double tvlm_network_weights(const tvlm_network *network) {
+    double floats = 0.0;
+    for (int32_t i = 0; i < network->layer_count; ++i) {
+        const tvlm_network_layer *const layer = &network->layers[i];
+        floats += ((layer->outputs + 15) / 16 * 16) * (layer->inputs * (layer->side * layer->side) + 1.0);
+    }
+    return floats * sizeof(float);
+}
+
 bool tvlm_network_is_bounded(const tvlm_network *network) {
     return network->layers[network->layer_count - 1].activation == TVLM_ACTIVATION_SIGMOID;
 }

@@ -39,6 +39,8 @@ float tvlm_network_limit(tvlm_format format);
 
 /* The most bytes that two layers which follow each other take for one image, at so many a value. */
 double tvlm_network_work(const tvlm_network *network, const tvlm_network_size *size, double value_bytes);
+/* Finds how many bytes a network's weights and biases take on a device, in vectors of up to 16 outputs. */
+double tvlm_network_weights(const tvlm_network *network);
 
 /* A device takes no more than this many bytes for what lies between layers, but for rows that are very long. */
 #define TVLM_NETWORK_WORK (16 << 20)

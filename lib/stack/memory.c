@@ -122,7 +122,7 @@ static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int
     return demand->images * (bytes + work);
 }
 
-/* What the network's inputs, its outputs with their levels, and its layers take for all images. */
+/* What the network's inputs, its outputs with their levels, and its layers take for all images; and its weights. */
 static double network_bytes(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
     const tvlm_network *const network = demand->network;
     if (network == NULL || (demand->grids & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) == 0) return 0.0;
@@ -134,10 +134,11 @@ static double network_bytes(const tvlm_stack_demand *demand, int32_t width, int3
     const double outputs = texels_of(demand, size.width, size.height) * ((network->output_count + 3) / 4) *
                            texel_bytes(demand, tvlm_network_range(network, TVLM_GRID_LEARNED));
     const bool reference = demand->device->info.type == TVLM_DEVICE_REFERENCE;
-    /* The reference works in doubles, one image after the other. */
+    /* The reference works in doubles, one image after the other, and reads the weights where they are. */
     const double work = reference ? tvlm_network_work(network, &size, sizeof(double))
                                   : fmin(demand->images * tvlm_network_work(network, &size, sizeof(float)),
-                                         TVLM_NETWORK_WORK);
+                                         TVLM_NETWORK_WORK) +
+                                        tvlm_network_weights(network);
     return demand->images * (inputs + outputs) + work + WORK_FIXED;
 }
 
