@@ -6,8 +6,8 @@
  *
  * 1. Pieces are found by union-find: pieces_link within each tile, then pieces_merge across the tiles' edges.
  *    The root of a piece is its first pixel in reading order, whatever the order in which work-items unite.
- * 2. pieces_count adds up the sizes of pieces; pieces_largest and pieces_main find each label's main piece
- *    (of equal ones the first), and number the labels that are in use.
+ * 2. pieces_count adds up the sizes of pieces and finds the largest size of each label; pieces_main finds each label's
+ *    main piece (of equal ones the first), and numbers the labels that are in use.
  * 3. Every other piece takes the label of that main piece beside it whose colour is most like the colour of a
  *    pixel that touches it (pieces_offer). A piece that touches none takes what its neighbour ends with, and
  *    so do all pixels (pieces_settle). Pixels that arrive at nothing have -1, and regions_sum of regions.cl
@@ -151,17 +151,25 @@ kernel void pieces_merge(global const int *restrict all_labels, const int2 size,
 #define FOR_SPAN(count, p)                                                                                   \
     for (int p = (int)get_global_id(0) * SPAN; p < min((int)(get_global_id(0) + 1) * SPAN, count); ++p)
 
-/* Adds the sizes that the tiles counted to those of the roots. The first pixel of a piece in a tile, unless
- * it is the root, then has -1 - root in place of its size. */
-kernel void pieces_count(global const int *restrict all_parents, const int count, global int *all_sizes) {
+/*
+ * Adds the sizes that the tiles counted to those of the roots, and finds the size of each label's largest piece. The
+ * first pixel of a piece in a tile, unless it is the root, then has -1 - root in place of its size. `largest` is told
+ * every sum that a root ever has, of which the last one is the largest, so that nobody need wait for it.
+ */
+kernel void pieces_count(global const int *restrict all_parents, const int count,
+                         global const int *restrict all_labels, global int *all_sizes, global int *work,
+                         const int4 tables) {
     const size_t plane = (size_t)get_global_id(1) * count;
-    global const int *parents = all_parents + plane;
+    global const int *parents = all_parents + plane, *labels = all_labels + plane;
     global int *sizes = all_sizes + plane;
+    global int *largest = work + (size_t)get_global_id(1) * tables.x + tables.y;
     FOR_SPAN(count, p) {
-        if (parents[p] == p || sizes[p] <= 0) continue;
-        const int root = find(parents, p);
-        atomic_add(sizes + root, sizes[p]);
-        sizes[p] = -1 - root;
+        const bool is_root = parents[p] == p;
+        if (!is_root && sizes[p] <= 0) continue;
+        const int root = is_root ? p : find(parents, p), size = is_root ? 0 : sizes[p];
+        const int before = atomic_add(sizes + root, size);
+        atomic_max(largest + labels[p], before + size);
+        if (!is_root) sizes[p] = -1 - root;
     }
 }
 
@@ -169,17 +177,6 @@ kernel void pieces_count(global const int *restrict all_parents, const int count
 HELPER int piece_of(global const int *parents, global const int *sizes, int p) {
     const int in_tile = parents[p];
     return parents[in_tile] == in_tile ? in_tile : -1 - sizes[in_tile];
-}
-
-/* Finds the size of each label's largest piece. */
-kernel void pieces_largest(global const int *restrict all_parents, const int count,
-                           global const int *restrict all_labels, global const int *restrict all_sizes,
-                           global int *work, const int4 tables) {
-    const size_t plane = (size_t)get_global_id(1) * count;
-    global int *largest = work + (size_t)get_global_id(1) * tables.x + tables.y;
-    FOR_SPAN(count, p) {
-        if (all_parents[plane + p] == p) atomic_max(largest + all_labels[plane + p], all_sizes[plane + p]);
-    }
 }
 
 /*

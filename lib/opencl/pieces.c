@@ -20,6 +20,18 @@ static void pass_size(opencl_call *call, const opencl_cluster *cluster) {
     tvlm_opencl_call_bytes(call, sizeof size, &size);
 }
 
+/* Begins pieces_count or pieces_main. */
+static tvlm_status begin_over_roots(const opencl_cluster *cluster, const char *name, opencl_call *call) {
+    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", name, call));
+    tvlm_opencl_call_memory(call, cluster->parents);
+    tvlm_opencl_call_int(call, opencl_cluster_texels(cluster));
+    tvlm_opencl_call_memory(call, cluster->first);
+    tvlm_opencl_call_memory(call, cluster->sizes);
+    tvlm_opencl_call_memory(call, cluster->work);
+    pass_tables(call, cluster);
+    return TVLM_OK;
+}
+
 static tvlm_status find_pieces(const opencl_cluster *cluster) {
     const opencl_tuning *tuning = &cluster->device->tuning;
     const int32_t edges = (cluster->width - 1) / tuning->tile_width * cluster->height +
@@ -38,35 +50,17 @@ static tvlm_status find_pieces(const opencl_cluster *cluster) {
         tvlm_opencl_call_memory(&call, cluster->parents);
         TVLM_TRY(opencl_cluster_run_span(&call, edges, 1, cluster->images));
     }
-    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_count", &call));
-    tvlm_opencl_call_memory(&call, cluster->parents);
-    tvlm_opencl_call_int(&call, opencl_cluster_texels(cluster));
-    tvlm_opencl_call_memory(&call, cluster->sizes);
+    TVLM_TRY(begin_over_roots(cluster, "pieces_count", &call));
     return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
 }
 
-/* Begins pieces_largest or pieces_main. */
-static tvlm_status begin_over_roots(const opencl_cluster *cluster, const char *name, opencl_call *call) {
-    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", name, call));
-    tvlm_opencl_call_memory(call, cluster->parents);
-    tvlm_opencl_call_int(call, opencl_cluster_texels(cluster));
-    tvlm_opencl_call_memory(call, cluster->first);
-    tvlm_opencl_call_memory(call, cluster->sizes);
-    tvlm_opencl_call_memory(call, cluster->work);
-    pass_tables(call, cluster);
-    return TVLM_OK;
-}
-
 static tvlm_status find_mains(const opencl_cluster *cluster) {
-    const int32_t texels = opencl_cluster_texels(cluster);
     opencl_call call;
-    TVLM_TRY(begin_over_roots(cluster, "pieces_largest", &call));
-    TVLM_TRY(opencl_cluster_run_span(&call, texels, span(cluster), cluster->images));
     TVLM_TRY(begin_over_roots(cluster, "pieces_main", &call));
     tvlm_opencl_call_int(&call, opencl_cluster_cells(cluster));
     tvlm_opencl_call_memory(&call, cluster->regions);
     tvlm_opencl_call_int(&call, cluster->layout.words);
-    return opencl_cluster_run_span(&call, texels, span(cluster), cluster->images);
+    return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
 }
 
 /* Puts the ids of the centres in place of the new numbers of image 0. */

@@ -104,6 +104,8 @@ KERNELS = [
     ("regions.cl", "cluster", "buffer", "a direction of the gradient is missing", "const bool flat = along >= across && along >= -across,",
      "const bool flat = along >= across,"),
     ("pieces.cl", "cluster", "buffer", "pieces do not grow upwards", "if (up && !(left &&", "if (false && !(left &&"),
+    ("pieces.cl", "cluster", "buffer", "the last part of a piece does not count", "atomic_max(largest + labels[p], before + size);",
+     "atomic_max(largest + labels[p], before);"),
     # ---- Flow, and what it moves ----
     ("flow.cl", "flow", "buffer", "a derivative has the wrong sign", "const float ix = 0.5f * (m[1] - m[-1])", "const float ix = 0.5f * (m[-1] - m[1])"),
     ("flow.cl", "flow", "buffer", "the neighbour above is left out", "right + down + s[-1] + s[-W];", "right + down + s[-1];"),
