@@ -37,9 +37,9 @@ from ._binding import ffi as _ffi, lib as _lib
 
 
 def __getattr__(name: str) -> object:
-    """`tv.hf`, which needs PyTorch and transformers, `tv.torch`, which needs PyTorch, and `tv.index`, which needs pyarrow and pylance,
-    are imported when they are first asked for."""
-    if name in ("hf", "index", "torch"):
+    """`tv.hf`, which needs PyTorch and transformers, `tv.torch`, which needs PyTorch, `tv.index`, which needs pyarrow and pylance, and
+    `tv.ray`, which needs ray, too, are imported when they are first asked for."""
+    if name in ("hf", "index", "ray", "torch"):
         import importlib
         return importlib.import_module(f"texturevlm.{name}")
     raise AttributeError(f"module 'texturevlm' has no attribute {name!r}")
