@@ -119,15 +119,15 @@ ends 1 "${resuming[@]}" "${photos[@]}" --resume /dev/null
 has "$work/stderr" '/dev/null: is no file to resume'
 flock out.jsonl "${resuming[@]}" "${photos[@]}" --resume out.jsonl 2>"$work/stderr"
 has "$work/stderr" 'another process writes to it'
-# Killed at some moment, and resumed until it is done.
+# Killed when so many lines are there, and resumed until it is done.
 many=()
-for _ in 1 2 3 4 5; do many+=("${photos[@]}"); done
+for _ in {1..20}; do many+=("${photos[@]}"); done
 ends 0 "${lines[@]}" "${many[@]}" -o many.jsonl
 rm -f out.jsonl
 killed=0
-for pause in 0.3 0.32 0.35 0.4 0.5; do
+for count in 1 4 9 15 22; do
     "${resuming[@]}" "${many[@]}" --resume out.jsonl 2>/dev/null &
-    sleep $pause
+    while kill -0 $! 2>/dev/null && { [ ! -e out.jsonl ] || [ "$(wc -l <out.jsonl)" -lt $count ]; }; do sleep 0.002; done
     ! kill -9 $! 2>/dev/null || killed=$((killed + 1))
     wait $! 2>/dev/null
 done

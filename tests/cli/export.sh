@@ -301,7 +301,7 @@ refused 1 'none.png' export_ "$scene" none.png --for qwen2-vl -o x.safetensors
 refused 1 'no folder' export_ "$scene" --for qwen2-vl -o none/x.safetensors
 refused 1 'is the input' export_ "$scene" --for qwen2-vl -o "$scene"
 printf '\0\0\0\x18ftypheic\0\0\0\0' >"$work/in/photo.heic"
-refused 1 'photo.heic is HEIF' export_ "$work/in/photo.heic" --for qwen2-vl -o x.safetensors
+refused 1 'photo.heic is (HEIF|a damaged HEIF or AVIF)' export_ "$work/in/photo.heic" --for qwen2-vl -o x.safetensors
 printf '\0\0\0\x18ftypisom\0\0\0\0' >"$work/in/isom"
 refused 1 'isom is a video: --video' export_ "$scene" "$work/in/isom" --for qwen2-vl -o x.safetensors
 printf '\x89PNG\r\n\x1a\nbroken' >"$work/in/broken.png"
