@@ -26,10 +26,12 @@
  *   - A flow is two planes of width * height floats, u and then v, in texels of its level. The flows of the
  *     two directions lie `half_` floats apart.
  */
+#include "flow.clh"
 #include "tile.clh"
 
 // check-kernels: -DRUN=1 -DLANES=8 -DROWS=1
 // check-kernels: -DRUN=16 -DLANES=1 -DROWS=4 -DGROUP_W=1 -DGROUP_H=1 -DTILE_W=64 -DTILE_H=16
+// check-kernels: -DGRID=1
 
 /* How many texels a work-item of flow_planes makes. */
 #ifndef RUN
@@ -43,10 +45,6 @@
 #ifndef ROWS
 #define ROWS 1
 #endif
-
-#define PAD    TVLM_FLOW_PAD
-#define PATCH  TVLM_FLOW_PATCH
-#define STRIDE TVLM_FLOW_STRIDE
 
 /* ---- Planes ---- */
 
@@ -78,35 +76,6 @@ kernel void flow_planes(TEXTURE_IN(from), TEXTURE_IN(to), const int2 images, con
         const int4 place = level_place_(TEXTURE(to), slice, level);
         for (int i = 0; i < RUN; ++i) out[i] = texel_fetch_at_(TEXTURE(to), place, slice, level, x + i, y).w;
     }
-}
-
-/* The bilinear value of a plane at (x, y) in texels of the level, clamped to the edge. Texel centres are at
- * whole numbers. */
-HELPER float plane_at(global const float *plane, int4 level, float x, float y) {
-    x = clamp(x, 0.0f, level.x - 1.0f);
-    y = clamp(y, 0.0f, level.y - 1.0f);
-    const int x0 = (int)x, y0 = (int)y, at = level.w + y0 * level.z + x0;
-    const float ax = x - x0, ay = y - y0;
-    const float top = plane[at] + (plane[at + 1] - plane[at]) * ax;
-    const float bottom = plane[at + level.z] + (plane[at + level.z + 1] - plane[at + level.z]) * ax;
-    return top + (bottom - top) * ay;
-}
-
-/* The same for a flow of size.x x size.y texels. */
-HELPER float2 flow_at(global const float *flow, int2 size, float x, float y) {
-    x = clamp(x, 0.0f, size.x - 1.0f);
-    y = clamp(y, 0.0f, size.y - 1.0f);
-    const int x0 = (int)x, y0 = (int)y, right = min(x0 + 1, size.x - 1) - x0;
-    const int at = y0 * size.x + x0, below = at + (min(y0 + 1, size.y - 1) - y0) * size.x;
-    const float ax = x - x0, ay = y - y0;
-    float value[2];
-    for (int c = 0; c < 2; ++c) {
-        global const float *plane = flow + c * size.x * size.y;
-        const float top = plane[at] + (plane[at + right] - plane[at]) * ax;
-        const float bottom = plane[below] + (plane[below + right] - plane[below]) * ax;
-        value[c] = top + (bottom - top) * ay;
-    }
-    return (float2)(value[0], value[1]);
 }
 
 /* ---- Patches ---- */
@@ -573,11 +542,19 @@ TILE_KERNEL void flow_refine(global const float *restrict planes, const int tota
  * constants.h defines at TVLM_FLOW_RELATIVE; it is 0 where the flow leaves the image. `forward` is the flow
  * of direction 0, and `backwards` are both directions of a flow of back_size texels. The layout is that of
  * tile.clh.
+ *
+ * With GRID the same goes into an image of a stack's grid, as input.cl would write it: what is not finite is 0, and u
+ * and v are clamped to [-limit, limit].
  */
+#ifdef GRID
+#define GRID_OUT , const int image, const float limit, TEXTURE_OUT(grid)
+#else
+#define GRID_OUT
+#endif
 TILE_KERNEL void flow_result(global const float *restrict planes, const int total, const int4 level,
                              global const float *restrict forward, global const float *restrict backwards,
                              const int half_, const int2 back_size, const float2 scale,
-                             global float *restrict result) {
+                             global float *restrict result GRID_OUT) {
     local float change[BORDERED(WINDOW)], luma[BORDERED(WINDOW)];
     global const float *backward = backwards + half_;
     const int area = level.x * level.y;
@@ -618,8 +595,15 @@ TILE_KERNEL void flow_result(global const float *restrict planes, const int tota
         const float round_trip = 1.0f / (1.0f + e / (TVLM_FLOW_RELATIVE * lengths + TVLM_FLOW_ABSOLUTE));
         const float alike =
             1.0f / (1.0f + squares * share_ / (TVLM_FLOW_TEXTURE * variance + TVLM_FLOW_NOISE));
+        const float confidence = inside ? round_trip * alike : 0.0f;
         result[3 * from] = flow.x;
         result[3 * from + 1] = flow.y;
-        result[3 * from + 2] = inside ? round_trip * alike : 0.0f;
+        result[3 * from + 2] = confidence;
+#ifdef GRID
+        texel_store(grid, x, y, image,
+                    (float4)(isfinite(flow.x) ? clamp(flow.x, -limit, limit) : 0.0f,
+                             isfinite(flow.y) ? clamp(flow.y, -limit, limit) : 0.0f,
+                             isfinite(confidence) ? clamp(confidence, 0.0f, 1.0f) : 0.0f, 0.0f));
+#endif
     }
 }

@@ -3,12 +3,12 @@
  * motion.cl: the absolute difference of luma from that of the previous frame, at most 1, on the source's
  * level 1.
  *
- * The previous frame is a scalar texture of that size: luma, and -1 where an image of the batch has no previous
- * frame, so that its motion is 0. Work-items make RUN texels of a row: 1
+ * The previous frame is a scalar texture of that size, which temporal_remember (temporal.cl) fills: luma, and -1 where
+ * an image of the batch has no previous frame, so that its motion is 0. Work-items make RUN texels of a row: 1
  * on GPUs, more on CPUs, where the loops over them vectorise.
  */
+#include "motion.clh"
 #include "region.clh"
-#include "texture.clh"
 
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16
@@ -17,11 +17,6 @@
 #ifndef RUN
 #define RUN 1
 #endif
-
-/* The level that is compared: 1, or 0 of a source that is a single texel and has no level 1. */
-HELPER int half_level(int4 source_size) {
-    return min(1, LEVEL_COUNT(source_size) - 1);
-}
 
 /* The luma of RUN texels of a row from x on; beyond its end that of the last one. */
 HELPER void luma_row(TEXTURE_IN(source), int4 place, int slice, int level, int x, int y, float *luma) {
@@ -54,17 +49,4 @@ kernel void motion(TEXTURE_IN(source), TEXTURE_IN(previous), TEXTURE_OUT(result)
 kernel void motion_none(TEXTURE_OUT(result) REGION_IN) {
     const int x = ITEM_X, y = ITEM_Y, image = ITEM_Z;
     if (x < result_size.x && y < result_size.y) texel_store_scalar(result, x, y, image, 0.0f);
-}
-
-/* Keeps what the next frame needs of one image in its slice of `previous`. Work-item (n, y) makes RUN
- * texels. */
-kernel void motion_remember(TEXTURE_IN(source), const int image, TEXTURE_OUT(previous)) {
-    const int first = get_global_id(0) * RUN, y = get_global_id(1);
-    if (first >= previous_size.x || y >= previous_size.y) return;
-    const int slice = image * source_size.z, level = half_level(source_size);
-    const int4 now = level_place_(TEXTURE(source), slice, level);
-    float luma[RUN];
-    luma_row(TEXTURE(source), now, slice, level, first, y, luma);
-    for (int i = 0; i < min(RUN, previous_size.x - first); ++i)
-        texel_store_scalar(previous, first + i, y, image, luma[i]);
 }

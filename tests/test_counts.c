@@ -162,7 +162,7 @@ static const struct {
     {"a further query, 64x64x768", turn_query, further, 5, 1, 0, 0},
     {"all families of full40, with levels", set_all, families, 32, 0, 0, 0},
     {"flow", nothing, flow, 15, 0, 0, 0},
-    {"a moving frame, push and select", nothing, moving_frame, 40, 2, 0, 0},
+    {"a moving frame, push and select", nothing, moving_frame, 34, 2, 0, 0},
     {"a frame with a tenth changed, carried", change_tenth, carried_frame, 14, 1, 0, 0},
     {"export for qwen2-vl", nothing, export_picture, 16, 1, 0, 0},
     {"a device opened", nothing, open_device, 5, 2, 12, 1},

@@ -57,6 +57,45 @@ static float *flow_of(tvlm_device *device, tvlm_texture *from, tvlm_texture *to,
     return values;
 }
 
+/* What goes into a stack's grid with the flow is what would be there if the flow had been handed in, and other images
+ * stay as they are. */
+static void check_grid(tvlm_device *device, tvlm_texture *from, tvlm_texture *to, tvlm_flow_args args,
+                       tvlm_format format) {
+    const test_size size = {tvlm_level_side(from->width, args.finest),
+                            tvlm_level_side(from->height, args.finest)};
+    const size_t texels = (size_t)size.width * (size_t)size.height;
+    const float most = 2.5f; /* so that some of it is clamped */
+    tvlm_texture shape = test_shape(size, 1, 2, format), *grid = NULL, *expected = NULL;
+    assert_int_equal(device->backend->texture_create(device, &shape, &grid), TVLM_OK);
+    assert_int_equal(device->backend->texture_create(device, &shape, &expected), TVLM_OK);
+    test_poison(device, grid);
+    test_poison(device, expected);
+    args.from = from;
+    args.to = to;
+    args.out = test_buffer(device, 3 * texels * sizeof(float), NULL);
+    args.grid = grid;
+    args.grid_image = 1;
+    args.limit = most;
+    if (device->backend->flow(device, &args) != TVLM_OK) fail_msg("flow: %s", test_last_log());
+    const tvlm_input input = {.columns = size.width,
+                              .rows = size.height,
+                              .channels = 3,
+                              .mode = TVLM_INPUT_CLAMP,
+                              .row_stride = 3 * sizeof(float) * (size_t)size.width,
+                              .low = {-most, -most, 0.0f, 0.0f},
+                              .high = {most, most, 1.0f, 0.0f}};
+    assert_int_equal(device->backend->input(device, args.out, &input, 1, expected), TVLM_OK);
+    for (int32_t slice = 0; slice < 2; ++slice) {
+        float *got = test_read(device, grid, 0, slice), *want = test_read(device, expected, 0, slice);
+        if (memcmp(got, want, 4 * texels * sizeof *got) != 0) fail_msg("the grid differs, slice %d", slice);
+        free(got);
+        free(want);
+    }
+    device->backend->buffer_destroy(device, &args.out);
+    device->backend->texture_destroy(device, &grid);
+    device->backend->texture_destroy(device, &expected);
+}
+
 /*
  * Texels that differ by more than float's rounding of positions: where a patch compares two errors that are
  * all but equal, or stands still over no texture, a device may take the other one. A refinement carries that
@@ -108,6 +147,10 @@ static void check_pair(const test_pair *from, const test_pair *to, bool moved) {
         snprintf(what, sizeof what, "flow, stage %zu, %s, %dx%d", s, name, (int)from->got->width,
                  (int)from->got->height);
         compare_share(what, got, expected, texels, stages[s].tolerance, stages[s].share);
+        if (s == 1) {
+            check_grid(from->device, from->got, to->got, args, from->got->format);
+            check_grid(from->reference, from->expected, to->expected, args, from->got->format);
+        }
         free(got);
         free(expected);
     }

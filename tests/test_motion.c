@@ -68,10 +68,11 @@ static void check_size(const test_target *target, tvlm_device *reference, test_s
     if (images > 1) assert_zero(out.device, out.got, 1);
 
     for (int32_t image = 0; image < images; ++image) {
-        assert_int_equal(target->device->backend->remember_luma(target->device, source.got, image, luma.got),
-                         TVLM_OK);
-        assert_int_equal(reference->backend->remember_luma(reference, source.expected, image, luma.expected),
-                         TVLM_OK);
+        tvlm_remember_args args = {.luma = luma.got, .source = source.got, .image = image};
+        assert_int_equal(target->device->backend->remember(target->device, &args), TVLM_OK);
+        args.luma = luma.expected;
+        args.source = source.expected;
+        assert_int_equal(reference->backend->remember(reference, &args), TVLM_OK);
     }
     test_pair_compare("the luma that is kept", &luma, names, exact);
     make(out.device, source.got, luma.got, out.got); /* the same frame again */

@@ -61,12 +61,8 @@ static tvlm_status fake_score(tvlm_device *d, const tvlm_bundle *bundle, const t
 static tvlm_status fake_topk(tvlm_device *d, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result) {
     PASS(topk(d, scores, n, k, result));
 }
-static tvlm_status fake_remember_luma(tvlm_device *d, const tvlm_texture *source, int32_t image,
-                                      tvlm_texture *t) {
-    PASS(remember_luma(d, source, image, t));
-}
-static tvlm_status fake_remember(tvlm_device *d, const tvlm_remember_args *args, tvlm_texture *t) {
-    PASS(remember(d, args, t));
+static tvlm_status fake_remember(tvlm_device *d, const tvlm_remember_args *args) {
+    PASS(remember(d, args));
 }
 static tvlm_status fake_relevance(tvlm_device *d, tvlm_buffer *scores, tvlm_texture *t) {
     PASS(relevance(d, scores, t));
@@ -92,7 +88,6 @@ static void fake_backend(tvlm_device *device, tvlm_backend *fake) {
     fake->pack = fake_pack;
     fake->score = fake_score;
     fake->topk = fake_topk;
-    fake->remember_luma = fake_remember_luma;
     fake->remember = fake_remember;
     fake->relevance = fake_relevance;
 #define SET_GENERATE(ID, NAME, ...) fake->generate[TVLM_GRID_##ID] = fake_##NAME;

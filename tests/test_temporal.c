@@ -102,11 +102,13 @@ static void check_remember(const test_target *target, tvlm_device *reference, te
     args.saliency = saliency.got;
     args.positions = got;
     if (everything) args.relevance = map.got, args.temporal = temporal.got;
-    assert_int_equal(target->device->backend->remember(target->device, &args, state.got), TVLM_OK);
+    args.state = state.got;
+    assert_int_equal(target->device->backend->remember(target->device, &args), TVLM_OK);
     args.saliency = saliency.expected;
     args.positions = expected;
     if (everything) args.relevance = map.expected, args.temporal = temporal.expected;
-    assert_int_equal(reference->backend->remember(reference, &args, state.expected), TVLM_OK);
+    args.state = state.expected;
+    assert_int_equal(reference->backend->remember(reference, &args), TVLM_OK);
     state_tolerances(target, size.width > size.height ? size.width : size.height, tolerances);
     test_pair_compare("what is remembered", &state, names, tolerances);
     test_buffer_take(target->device, &got, sizeof positions, positions);
@@ -115,6 +117,74 @@ static void check_remember(const test_target *target, tvlm_device *reference, te
     test_pair_destroy(&map);
     test_pair_destroy(&temporal);
     test_pair_destroy(&state);
+}
+
+static test_pair create_luma(const test_target *target, tvlm_device *reference, test_size size,
+                             int32_t images) {
+    const test_size half = {tvlm_level_side(size.width, 1), tvlm_level_side(size.height, 1)};
+    tvlm_texture shape = test_shape(half, 1, images, target->format);
+    shape.levels = 1;
+    shape.scalar = true;
+    const test_pair pair = test_pair_create(target, reference, &shape);
+    test_poison(pair.device, pair.got);
+    test_poison(pair.reference, pair.expected);
+    return pair;
+}
+
+/* Scores of the cells themselves, some of which are no relevance; positions behind other floats; and the luma. */
+static void check_remember_scores(const test_target *target, tvlm_device *reference, test_size size,
+                                  uint64_t *random) {
+    static const char *const luma_names[4] = {"luma", "component 1", "component 2", "component 3"};
+    static const test_tolerance exact[4];
+    const test_size quarter = {tvlm_level_side(size.width, 2), tvlm_level_side(size.height, 2)};
+    const int32_t images = 2, image = 1;
+    test_pair saliency = create(target, reference, quarter, size, images, 0);
+    test_pair source = test_source(target, reference, size, images, TEST_PICTURE_RANDOM, random);
+    test_pair state = create_cells(target, reference, size, images),
+              luma = create_luma(target, reference, size, images);
+    const size_t cells = test_texels(state.got, 0);
+    float positions[3 + 2 * POSITIONS], *scores = malloc(cells * sizeof *scores);
+    test_tolerance tolerances[4];
+    assert_non_null(scores);
+    for (size_t i = 0; i < cells; ++i)
+        scores[i] = i % 7 == 3 ? NAN : i % 7 == 5 ? INFINITY : 2.0f * test_random_unit(random) - 0.5f;
+    for (int i = 0; i < 3 + 2 * POSITIONS; ++i) positions[i] = test_random_unit(random) * (float)size.width;
+    test_pair_fill(&saliency, random, 0.0f, 1.0f, false);
+    with_levels(&saliency);
+    test_pair_fill(&state, random, 0.0f, 1.0f, false); /* the other images stay as they are */
+    test_pair_fill(&luma, random, 0.0f, 1.0f, false);
+    tvlm_buffer *got[] = {test_buffer(target->device, cells * sizeof *scores, scores),
+                          test_buffer(target->device, sizeof positions, positions)};
+    tvlm_buffer *expected[] = {test_buffer(reference, cells * sizeof *scores, scores),
+                               test_buffer(reference, sizeof positions, positions)};
+    tvlm_remember_args args = {.luma = luma.got,
+                               .state = state.got,
+                               .image = image,
+                               .source = source.got,
+                               .scores = got[0],
+                               .saliency = saliency.got,
+                               .positions = got[1],
+                               .positions_at = 3,
+                               .count = POSITIONS,
+                               .decay = 0.7f,
+                               .sigma = 9.0f};
+    assert_int_equal(target->device->backend->remember(target->device, &args), TVLM_OK);
+    args.luma = luma.expected, args.state = state.expected, args.source = source.expected;
+    args.saliency = saliency.expected, args.scores = expected[0], args.positions = expected[1];
+    assert_int_equal(reference->backend->remember(reference, &args), TVLM_OK);
+    state_tolerances(target, size.width > size.height ? size.width : size.height, tolerances);
+    tolerances[0] = (test_tolerance){0.0f, 0.0f, TEST_HALF_ULP};
+    test_pair_compare("what is remembered of scores", &state, names, tolerances);
+    test_pair_compare("the luma beside it", &luma, luma_names, exact);
+    test_buffer_take(target->device, &got[0], cells * sizeof *scores, scores);
+    test_buffer_take(target->device, &got[1], sizeof positions, positions);
+    test_buffer_take(reference, &expected[0], cells * sizeof *scores, scores);
+    test_buffer_take(reference, &expected[1], sizeof positions, positions);
+    test_pair_destroy(&saliency);
+    test_pair_destroy(&source);
+    test_pair_destroy(&state);
+    test_pair_destroy(&luma);
+    free(scores);
 }
 
 /* Flow that changes slowly, some of it without confidence; where it is not sure, it also is nonsense. */
@@ -214,6 +284,7 @@ static void stages(const test_target *target, tvlm_device *reference) {
     for (size_t i = 0; i < count; ++i) {
         check_remember(target, reference, sizes[i], true, &random);
         check_remember(target, reference, sizes[i], false, &random);
+        check_remember_scores(target, reference, sizes[i], &random);
         check_move(target, reference, sizes[i], sizes[i], &random);
         check_move(target, reference, sizes[i], (test_size){3, 2}, &random);
     }

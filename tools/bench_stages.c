@@ -368,14 +368,18 @@ static tvlm_status run_select_again(struct bench *bench, int32_t strategy) {
     return select_all(bench, (tvlm_strategy)strategy);
 }
 
-/* Makes a frame the previous one: what is relevant in it, where it was looked at, and its luma are
- * remembered, and the flow is dropped. */
-static tvlm_status run_advance(struct bench *bench, int32_t unused) {
+enum { MAP_SIDE = 48 };
+
+/* Makes a frame the previous one: what is relevant in it (its scores, or a map that is handed in), where it was
+ * looked at, and its luma are remembered, and the flow is dropped. */
+static tvlm_status run_advance(struct bench *bench, int32_t given) {
+    static const float map[MAP_SIDE * MAP_SIDE] = {1.0f};
     tvlm_frame *const frame = &bench->stack->frames[0];
-    (void)unused;
     frame->scored = frame->scores != NULL; /* as after a selection: advancing forgets both */
     frame->position_count = frame->position_capacity;
-    return tvlm_stack_advance(bench->stack, 0, NULL);
+    return tvlm_stack_advance(
+        bench->stack, 0,
+        given ? tvlm_advance_params(.relevance = map, .columns = MAP_SIDE, .rows = MAP_SIDE) : NULL);
 }
 
 static tvlm_status run_flow(struct bench *bench, int32_t full) {
@@ -543,6 +547,8 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     bench_add(stages, &count, "flow", "", run_flow, 0, flow_bytes(bench, 0));
     bench_add(stages, &count, "flow", " full", run_flow, 1, flow_bytes(bench, 1));
     bench_add(stages, &count, "advance", "", run_advance, 0, advance_bytes(bench));
+    bench_add(stages, &count, "advance", ", given", run_advance, 1,
+              advance_bytes(bench) + (double)sizeof(float) * MAP_SIDE * MAP_SIDE);
     bench_delta_list(bench, stages, &count);
     bench_features_list(bench, stages, &count);
     bench_export_list(bench, stages, &count);

@@ -19,6 +19,9 @@ struct tvlm_buffer;
  * two floats after it become u, v in pixels of level 0, and the confidence. finest <= coarsest < levels.
  *
  * `refinements` is how many there are at the finest level; the others have one. 0 means none at any level.
+ *
+ * If `grid` is not NULL, level 0 of its image grid_image, w x h texels of one layer, becomes the same, with u and v
+ * clamped to [-limit, limit], and 0 where a value is not finite.
  */
 typedef struct tvlm_flow_args {
     const struct tvlm_texture *from, *to;
@@ -26,6 +29,9 @@ typedef struct tvlm_flow_args {
     int32_t finest, coarsest;
     int32_t refinements;
     struct tvlm_buffer *out;
+    struct tvlm_texture *grid;
+    int32_t grid_image;
+    float limit;
 } tvlm_flow_args;
 
 /*

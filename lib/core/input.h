@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The largest number that a half holds. */
+#define TVLM_HALF_MAX 65504.0f
+
 typedef struct tvlm_input {
     /* The channels of a cell lie beside each other. */
     int32_t columns, rows, channels;

@@ -354,15 +354,20 @@ typedef struct tvlm_generate_args {
     bool keep; /* what lies between the stages stays in products, for when tiles come */
 } tvlm_generate_args;
 
-/* What becomes of a frame when the next one comes: one image's slice of TVLM_PREVIOUS_STATE. */
+/* What becomes of a frame when the next one comes: one image's slices of TVLM_PREVIOUS_LUMA, which gets that of the
+ * source, and of TVLM_PREVIOUS_STATE, which gets all else. Either may be NULL; then what it is made of may be, too. */
 typedef struct tvlm_remember_args {
+    tvlm_texture *luma, *state;
     int32_t image;                 /* of the chunk */
-    const tvlm_texture *relevance; /* one image, all levels; NULL: 0 everywhere */
+    const tvlm_texture *source;    /* of the chunk, levels 0 and 1 */
+    const tvlm_texture *relevance; /* one image, all levels; NULL: */
+    tvlm_buffer *scores;           /* a float for each cell of the state; NULL, too: 0 everywhere */
     const tvlm_texture *saliency;  /* of the chunk, all levels; in its first layer, */
     int32_t component;             /* this one */
     const tvlm_texture
         *temporal; /* the chunk's grid of this frame, level 0 alone; NULL: there was no fixation yet */
-    tvlm_buffer *positions; /* x, y in pixels of the working image, `count` of them */
+    tvlm_buffer *positions; /* x, y in pixels of the working image, `count` of them, */
+    size_t positions_at;    /* from this float on */
     int32_t count;
     float decay, sigma; /* of the fixation; sigma in pixels */
 } tvlm_remember_args;

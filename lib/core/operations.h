@@ -164,13 +164,8 @@ typedef tvlm_status tvlm_input_directions_operation(tvlm_device *device, tvlm_bu
  * named in TVLM_GENERATED_GRIDS (registry.h). */
 typedef tvlm_status tvlm_generate_operation(tvlm_device *device, const tvlm_generate_args *args);
 
-/* Keeps one image of the source in its slice of TVLM_PREVIOUS_LUMA. */
-typedef tvlm_status tvlm_remember_luma_operation(tvlm_device *device, const tvlm_texture *source,
-                                                 int32_t image, tvlm_texture *out);
-
-/* Keeps everything else of a frame in the image's slice of TVLM_PREVIOUS_STATE. */
-typedef tvlm_status tvlm_remember_operation(tvlm_device *device, const tvlm_remember_args *args,
-                                            tvlm_texture *out);
+/* Keeps what the next frame needs of one image: tvlm_remember_args. Scores are clamped to [0, 1], NaN to 0. */
+typedef tvlm_status tvlm_remember_operation(tvlm_device *device, const tvlm_remember_args *args);
 
 /* Puts out->width * out->height floats into level 0 of the only slice of `out`: clamped to [0, 1], NaN to
  * 0. */
@@ -378,9 +373,8 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(input, "test_input", "features upload")                                                                \
     X(input_check, "test_input", "check")                                                                    \
     X(input_directions, "test_input", "check")                                                               \
-    X(remember_luma, "test_motion", "advance")                                                               \
     X(remember, "test_temporal", "advance")                                                                  \
-    X(relevance, "test_temporal", "advance")                                                                 \
+    X(relevance, "test_temporal", "advance, given")                                                          \
     X(flow, "test_flow", "flow")                                                                             \
     X(sample, "test_sample", "sample 273")                                                                   \
     X(sample_backward, "test_backward", "sample backward")                                                   \

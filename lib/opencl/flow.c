@@ -172,9 +172,11 @@ static tvlm_status result(const flow_job *job, int forward) {
     const cl_int2 back_size = {{job->levels[back].s[0], job->levels[back].s[1]}};
     const cl_float2 scale = {{(float)job->args->from->width / (float)here.s[0],
                               (float)job->args->from->height / (float)here.s[1]}};
+    tvlm_texture *const grid = job->args->grid;
     opencl_call call;
-    TVLM_TRY(tvlm_opencl_call_begin_tiles(job->device, NULL, "flow.cl", "flow_result", TVLM_FORMAT_F32, "",
-                                          &call));
+    TVLM_TRY(tvlm_opencl_call_begin_tiles(job->device, NULL, "flow.cl", "flow_result",
+                                          grid != NULL ? grid->format : TVLM_FORMAT_F32,
+                                          grid != NULL ? "-DGRID=1" : "", &call));
     planes_and_level(job, &call, level);
     tvlm_opencl_call_memory(&call, job->flows[forward]);
     tvlm_opencl_call_memory(&call, job->flows[job->back]);
@@ -182,6 +184,11 @@ static tvlm_status result(const flow_job *job, int forward) {
     tvlm_opencl_call_bytes(&call, sizeof back_size, &back_size);
     tvlm_opencl_call_bytes(&call, sizeof scale, &scale);
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)job->args->out)->memory);
+    if (grid != NULL) {
+        tvlm_opencl_call_int(&call, job->args->grid_image);
+        tvlm_opencl_call_float(&call, job->args->limit);
+        tvlm_opencl_call_output(&call, grid);
+    }
     return tvlm_opencl_call_run_tiles(&call, here.s[0], here.s[1], 1);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * motion.c: launches cl/motion.cl: the channel, and what the next frame needs of this one.
+ * motion.c: launches cl/motion.cl. What the next frame needs of this one is in temporal.c.
  */
 #include <stdio.h>
 
@@ -12,11 +12,6 @@ static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const c
     char options[24];
     snprintf(options, sizeof options, "-DRUN=%d", (int)device->tuning.run);
     return tvlm_opencl_call_begin_over(device, tiles, "motion.cl", name, format, options, call);
-}
-
-/* How many work-items a row takes. */
-static int32_t runs_of(const opencl_device *device, int32_t width) {
-    return (width + device->tuning.run - 1) / device->tuning.run;
 }
 
 tvlm_status tvlm_opencl_motion(tvlm_device *base, const tvlm_generate_args *args) {
@@ -34,15 +29,4 @@ tvlm_status tvlm_opencl_motion(tvlm_device *base, const tvlm_generate_args *args
     tvlm_opencl_call_input(&call, previous);
     tvlm_opencl_call_scalar(&call, out);
     return tvlm_opencl_call_run_rows(&call, device->tuning.run);
-}
-
-tvlm_status tvlm_opencl_remember_luma(tvlm_device *base, const tvlm_texture *source, int32_t image,
-                                      tvlm_texture *out) {
-    opencl_device *device = (opencl_device *)base;
-    opencl_call call;
-    TVLM_TRY(begin(device, NULL, "motion_remember", out->format, &call));
-    tvlm_opencl_call_input(&call, source);
-    tvlm_opencl_call_int(&call, image);
-    tvlm_opencl_call_scalar(&call, out);
-    return tvlm_opencl_call_run_pixels(&call, runs_of(device, out->width), out->height, 1);
 }

@@ -434,11 +434,25 @@ static void store(const tvlm_flow_args *args, const field *flow, const field *ba
     }
 }
 
+/* Writes the grid as if the result had been handed in. */
+static tvlm_status hand_in(tvlm_device *device, const tvlm_flow_args *args) {
+    const float most = args->limit;
+    const tvlm_input input = {.columns = args->grid->width,
+                              .rows = args->grid->height,
+                              .channels = 3,
+                              .mode = TVLM_INPUT_CLAMP,
+                              .row_stride = 3 * sizeof(float) * (size_t)args->grid->width,
+                              .low = {-most, -most, 0.0f, 0.0f},
+                              .high = {most, most, 1.0f, 0.0f}};
+    return tvlm_reference_input(device, args->out, &input, args->grid_image, args->grid);
+}
+
 tvlm_status tvlm_reference_flow(tvlm_device *device, const tvlm_flow_args *args) {
     field flow = {0}, back = {0};
     tvlm_status status = one_way(device, args, false, &flow);
     if (status == TVLM_OK) status = one_way(device, args, true, &back);
     if (status == TVLM_OK) store(args, &flow, &back, reference_data(args->out));
+    if (status == TVLM_OK && args->grid != NULL) status = hand_in(device, args);
     free(flow.at);
     free(back.at);
     return status;

@@ -30,13 +30,10 @@ tvlm_status tvlm_reference_motion(tvlm_device *device, const tvlm_generate_args 
     return TVLM_OK;
 }
 
-tvlm_status tvlm_reference_remember_luma(tvlm_device *device, const tvlm_texture *source, int32_t image,
-                                         tvlm_texture *out) {
-    (void)device;
+void tvlm_reference_remember_luma(const tvlm_texture *source, int32_t image, tvlm_texture *out) {
     for (int32_t y = 0; y < out->height; ++y)
         for (int32_t x = 0; x < out->width; ++x) {
             const double value[4] = {half_luma(source, image, x, y), 0, 0, 0};
             tvlm_reference_store(out, 0, image, x, y, value);
         }
-    return TVLM_OK;
 }

@@ -34,6 +34,9 @@ TVLM_GENERATED_GRIDS(REFERENCE_GENERATOR)
 tvlm_status tvlm_reference_each(tvlm_device *device, const tvlm_generate_args *args,
                                 tvlm_generate_operation *make);
 
+/* Keeps the luma of one image for the next frame (motion.c), a part of tvlm_reference_remember. */
+void tvlm_reference_remember_luma(const tvlm_texture *source, int32_t image, tvlm_texture *out);
+
 /* CIE L*a*b* (D65) of encoded sRGB in [0, 1] (saliency.c). */
 typedef struct reference_lab {
     double l, a, b;

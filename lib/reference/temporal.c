@@ -21,12 +21,16 @@ static reference_point cell_centre(int32_t column, int32_t row, double level, in
 
 /* ---- Remembering ---- */
 
+static double relevance_of(float score) {
+    return isnan(score) ? 0 : fmin(fmax((double)score, 0), 1);
+}
+
 tvlm_status tvlm_reference_relevance(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out) {
     const float *score = reference_data(scores);
     (void)device;
     for (int32_t y = 0; y < out->height; ++y)
         for (int32_t x = 0; x < out->width; ++x, ++score) {
-            const double value[4] = {isnan(*score) ? 0 : fmin(fmax((double)*score, 0), 1), 0, 0, 0};
+            const double value[4] = {relevance_of(*score), 0, 0, 0};
             tvlm_reference_store(out, 0, 0, x, y, value);
         }
     return TVLM_OK;
@@ -35,7 +39,7 @@ tvlm_status tvlm_reference_relevance(tvlm_device *device, tvlm_buffer *scores, t
 /* The largest of the Gaussians around the positions that were looked at: where positions lie close together,
  * being looked at twice is no more than once. */
 static double gaussian(const tvlm_remember_args *args, const reference_point *at) {
-    const float *position = reference_data(args->positions);
+    const float *position = (const float *)reference_data(args->positions) + args->positions_at;
     const double sigma = (double)args->sigma;
     double most = 0;
     for (int32_t i = 0; i < args->count; ++i, position += 2) {
@@ -45,8 +49,8 @@ static double gaussian(const tvlm_remember_args *args, const reference_point *at
     return most;
 }
 
-tvlm_status tvlm_reference_remember(tvlm_device *device, const tvlm_remember_args *args, tvlm_texture *out) {
-    (void)device;
+static void remember_state(const tvlm_remember_args *args, tvlm_texture *out) {
+    const float *scores = args->scores != NULL ? reference_data(args->scores) : NULL;
     for (int32_t row = 0; row < out->height; ++row)
         for (int32_t column = 0; column < out->width; ++column) {
             reference_point at = cell_centre(column, row, (double)TVLM_TEMPORAL_LEVEL, args->image);
@@ -58,9 +62,18 @@ tvlm_status tvlm_reference_remember(tvlm_device *device, const tvlm_remember_arg
             value[2] = fmin(value[2] + gaussian(args, &at), 1);
             /* The map of relevance is of this image alone. */
             at.image = 0;
-            if (args->relevance != NULL) value[0] = sample(args->relevance, 0, &at);
+            if (args->relevance != NULL)
+                value[0] = sample(args->relevance, 0, &at);
+            else if (scores != NULL)
+                value[0] = relevance_of(scores[row * out->width + column]);
             tvlm_reference_store(out, 0, args->image, column, row, value);
         }
+}
+
+tvlm_status tvlm_reference_remember(tvlm_device *device, const tvlm_remember_args *args) {
+    (void)device;
+    if (args->state != NULL) remember_state(args, args->state);
+    if (args->luma != NULL) tvlm_reference_remember_luma(args->source, args->image, args->luma);
     return TVLM_OK;
 }
 

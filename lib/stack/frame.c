@@ -77,6 +77,7 @@ tvlm_status tvlm_stack_keep_positions(tvlm_stack *stack, int32_t index, int32_t 
     tvlm_frame *frame = &stack->frames[index];
     frame->position_count = 0;
     frame->positions_there = false;
+    frame->copied = NULL;
     TVLM_TRY(reserve_positions(stack, frame, count));
     frame->position_count = count;
     *positions = frame->positions;
@@ -88,6 +89,7 @@ tvlm_status tvlm_stack_looked(tvlm_stack *stack, int32_t index, int32_t count, t
     tvlm_frame *frame = &stack->frames[index];
     const size_t bytes = (size_t)count * 2 * sizeof(float);
     frame->position_count = 0;
+    frame->copied = NULL;
     if (frame->looked == NULL || frame->looked->bytes < bytes) {
         backend->buffer_destroy(stack->device, &frame->looked);
         TVLM_TRY(backend->buffer_create(stack->device, bytes, &frame->looked));
@@ -115,6 +117,11 @@ tvlm_status tvlm_stack_positions(tvlm_stack *stack, int32_t index, const float *
     return TVLM_OK;
 }
 
+void tvlm_stack_positions_copied(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer, size_t at) {
+    stack->frames[index].copied = buffer;
+    stack->frames[index].copied_at = at;
+}
+
 void tvlm_stack_set_streamed(tvlm_stack *stack) {
     stack->streamed = true;
 }
@@ -140,6 +147,7 @@ const float *tvlm_stack_bonus(const tvlm_stack *stack, int32_t index, const tvlm
 void tvlm_stack_new_frame(tvlm_stack *stack, int32_t index) {
     stack->frames[index].scored = false;
     stack->frames[index].position_count = 0;
+    stack->frames[index].copied = NULL;
     tvlm_stack_given_clear(stack, index, TVLM_GRID_PREVIOUS_PASS);
     for (int32_t i = 0; i < stack->user_count; ++i)
         if (stack->users[i].output) tvlm_stack_given_clear(stack, index, (tvlm_grid)(TVLM_GRID_USER_0 + i));

@@ -40,6 +40,10 @@ void tvlm_stack_mark_looked(tvlm_stack *stack, int32_t index, int32_t count);
 /* Hands out those positions, and how many they are. Waits for positions that are on the device. */
 tvlm_status tvlm_stack_positions(tvlm_stack *stack, int32_t index, const float **positions, int32_t *count);
 
+/* Says that the work that copies those positions to float `at` of a buffer and on is enqueued, so that they need not be
+ * brought to the device again. The buffer stays the caller's, and must hold them until the frame is advanced. */
+void tvlm_stack_positions_copied(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer, size_t at);
+
 /* Sets what is added to the scores of the candidates of image `index`: [rows * columns]; NULL: nothing. The
  * memory stays the caller's, and must be valid until another bonus is set. */
 void tvlm_stack_set_bonus(tvlm_stack *stack, int32_t index, const float *bonus, int32_t columns,

@@ -22,7 +22,6 @@
 #include "stack/input.h"
 #include "stack/inside.h"
 
-#define HALF_MAX 65504.0f
 /* A half can hold every whole number up to this one. */
 #define ID_MAX 2048
 
@@ -193,7 +192,7 @@ static tvlm_status check_camera(const job *j, const struct tvlm_grid_input *inpu
 
 /* Sets the range that values are clamped to: that of the channel, and what the stack's format can hold. */
 static void set_ranges(job *j) {
-    const float most = j->stack->format == TVLM_FORMAT_F32 ? FLT_MAX : HALF_MAX;
+    const float most = j->stack->format == TVLM_FORMAT_F32 ? FLT_MAX : TVLM_HALF_MAX;
     for (int c = 0; c < 4; ++c) {
         j->input.low[c] = fmaxf(j->kind->low[c], -most);
         j->input.high[c] = fminf(j->kind->high[c], most);

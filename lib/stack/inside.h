@@ -26,6 +26,7 @@ typedef struct tvlm_chunk {
     tvlm_texture *grids[TVLM_GRID_COUNT];
     tvlm_grid_mask valid; /* grids whose content is up to date; so are their levels, but those of `flat` */
     tvlm_grid_mask flat;  /* grids of which only level 0 is up to date: only the query's ever is one */
+    tvlm_grid_mask later; /* grids that are to be made with the next ones, not to be read yet */
     tvlm_grid_mask kept;  /* grids that were made with tvlm_generate_args.keep */
     tvlm_grid_mask given; /* grids that were handed in for some of its images */
     uint64_t made[TVLM_GRID_COUNT];     /* how often each grid was made */
@@ -99,6 +100,9 @@ typedef struct tvlm_frame {
     int32_t position_count, position_capacity;
     tvlm_buffer *looked;  /* the same on the device, NULL until positions were selected there */
     bool positions_there; /* whether the positions are those in `looked` */
+    tvlm_buffer
+        *copied; /* where a stream has a copy of the positions, from float `copied_at` on; NULL: nowhere */
+    size_t copied_at;
 } tvlm_frame;
 
 /* The question that query_similarity answers: stack/query.h. */

@@ -190,8 +190,12 @@ tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_ma
     if ((stale & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) != 0 && stack->network != NULL)
         TVLM_TRY(tvlm_stack_ensure(
             stack, chunk, tvlm_stack_grids_of(stack, stack->network->inputs, stack->network->input_count)));
-    const tvlm_grid_mask missing = tvlm_grids_with_needs(with_replaced(stack, chunk, stale)) & ~chunk->valid;
+    tvlm_grid_mask missing = tvlm_grids_with_needs(with_replaced(stack, chunk, stale)) & ~chunk->valid;
     tvlm_grid_mask flat = mask & chunk->valid & chunk->flat;
+    if ((missing | flat) != 0) {
+        missing |= chunk->later & ~chunk->valid;
+        chunk->later = 0;
+    }
     TVLM_TRY(make_grids(stack, chunk, missing, &flat));
     return make_levels(stack, chunk, flat);
 }
@@ -206,6 +210,13 @@ tvlm_status tvlm_stack_ensure_level_0(tvlm_stack *stack, tvlm_chunk *chunk, tvlm
 
 tvlm_status tvlm_stack_make(tvlm_stack *stack, int32_t index, tvlm_grid_mask mask) {
     return tvlm_stack_ensure(stack, tvlm_stack_chunk(stack, index), mask);
+}
+
+tvlm_status tvlm_stack_make_later(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    TVLM_TRY(tvlm_stack_ensure_level_0(stack, chunk, grid));
+    chunk->later |= TVLM_GRID_BIT(grid) & ~chunk->valid;
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_stack_generate(tvlm_stack *stack) {

@@ -20,6 +20,12 @@ tvlm_status tvlm_stack_make(tvlm_stack *stack, int32_t index, tvlm_grid_mask mas
 tvlm_status tvlm_stack_texture(tvlm_stack *stack, int32_t index, int32_t channel, tvlm_texture **texture,
                                int32_t *layer, int32_t *component, int32_t *first_image);
 
+/*
+ * Makes level 0 of a grid, and its levels together with the next ones that are made, if not before, when somebody reads
+ * them. Until then tvlm_stack_held has it, and tvlm_stack_made does not.
+ */
+tvlm_status tvlm_stack_make_later(tvlm_stack *stack, int32_t index, tvlm_grid grid);
+
 /* ---- Inside lib/stack ---- */
 
 struct tvlm_chunk;

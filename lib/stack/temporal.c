@@ -94,14 +94,24 @@ static tvlm_status upload_relevance(tvlm_stack *stack, const struct tvlm_advance
     return stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, params->relevance);
 }
 
-/* Makes stack->relevance with its levels. *relevance is that texture, or NULL where nothing is known. */
-static tvlm_status make_relevance(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params,
-                                  const tvlm_texture **relevance) {
+/* Whether scores are those of the cells of the state, so that nothing need be sampled. */
+static bool are_of_cells(const tvlm_candidates *c, const tvlm_texture *state) {
+    return c->columns == state->width && c->rows == state->height && c->step_x == (float)TVLM_CELL &&
+           c->step_y == (float)TVLM_CELL;
+}
+
+/* Finds what was relevant: the scores themselves, or stack->relevance with its levels, or neither where nothing is
+ * known. */
+static tvlm_status find_relevance(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params,
+                                  tvlm_remember_args *args) {
     const tvlm_backend *backend = stack->device->backend;
     const tvlm_frame *frame = &stack->frames[index];
     const tvlm_candidates *c = &frame->candidates;
     tvlm_buffer *scores = frame->scores;
-    *relevance = NULL;
+    if (params->relevance == NULL && frame->scored && are_of_cells(c, args->state)) {
+        args->scores = scores;
+        return TVLM_OK;
+    }
     if (params->relevance != NULL)
         TVLM_TRY(upload_relevance(stack, params, &scores));
     else if (frame->scored)
@@ -111,7 +121,7 @@ static tvlm_status make_relevance(tvlm_stack *stack, int32_t index, const struct
         return TVLM_OK;
     TVLM_TRY(backend->relevance(stack->device, scores, stack->relevance));
     if (stack->relevance->levels > 1) TVLM_TRY(backend->mips(stack->device, &stack->relevance, 1));
-    *relevance = stack->relevance;
+    args->relevance = stack->relevance;
     return TVLM_OK;
 }
 
@@ -130,50 +140,63 @@ static tvlm_status take_positions(tvlm_stack *stack, int32_t index,
     return TVLM_OK;
 }
 
-static tvlm_status upload_positions(tvlm_stack *stack, int32_t index, tvlm_buffer **buffer) {
+static tvlm_status upload_positions(tvlm_stack *stack, int32_t index, tvlm_remember_args *args) {
     const tvlm_frame *frame = &stack->frames[index];
     const size_t bytes = (size_t)frame->position_count * 2 * sizeof *frame->positions;
-    *buffer = frame->looked;
-    if (frame->positions_there && bytes > 0) return TVLM_OK;
-    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_POINTS, bytes, buffer));
+    args->count = frame->position_count;
+    args->positions = frame->positions_there ? frame->looked : frame->copied;
+    args->positions_at = frame->positions_there ? 0 : frame->copied_at;
+    if (args->positions != NULL && bytes > 0) return TVLM_OK;
+    args->positions_at = 0;
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_POINTS, bytes, &args->positions));
     if (bytes == 0) return TVLM_OK;
-    return stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, frame->positions);
+    return stack->device->backend->buffer_write(stack->device, args->positions, 0, bytes, frame->positions);
 }
 
 /* ---- Remembering ---- */
 
-static tvlm_status remember_luma(tvlm_stack *stack, int32_t index) {
-    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+static tvlm_status find_luma(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_remember_args *args) {
     TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
     TVLM_TRY(previous_texture(stack, chunk, TVLM_PREVIOUS_LUMA));
-    TVLM_TRY(stack->device->backend->remember_luma(stack->device, chunk->grids[TVLM_GRID_SOURCE],
-                                                   index - chunk->first,
-                                                   chunk->previous[TVLM_PREVIOUS_LUMA]));
-    stack->originals[index].remembered[TVLM_PREVIOUS_LUMA] = true;
+    args->source = chunk->grids[TVLM_GRID_SOURCE];
+    args->luma = chunk->previous[TVLM_PREVIOUS_LUMA];
     return TVLM_OK;
 }
 
-static tvlm_status remember_state(tvlm_stack *stack, int32_t index,
-                                  const struct tvlm_advance_params *params) {
+static tvlm_status find_state(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params,
+                              tvlm_remember_args *args) {
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     const bool fixated = chunk->previous[TVLM_PREVIOUS_STATE] != NULL;
-    tvlm_remember_args args = {.image = index - chunk->first,
-                               .decay = tvlm_or_default(params->decay, TVLM_DECAY_DEFAULT),
-                               .sigma = params->sigma > 0.0f ? params->sigma : TVLM_SIGMA_DEFAULT};
     tvlm_texture *saliency;
     int32_t layer, first;
     TVLM_TRY(
-        tvlm_stack_texture(stack, index, TVLM_CHANNEL_SALIENCY, &saliency, &layer, &args.component, &first));
+        tvlm_stack_texture(stack, index, TVLM_CHANNEL_SALIENCY, &saliency, &layer, &args->component, &first));
     if (fixated) TVLM_TRY(tvlm_stack_ensure_level_0(stack, chunk, TVLM_GRID_TEMPORAL));
-    TVLM_TRY(make_relevance(stack, index, params, &args.relevance));
-    if (params->positions != NULL) TVLM_TRY(take_positions(stack, index, params));
-    TVLM_TRY(upload_positions(stack, index, &args.positions));
     TVLM_TRY(previous_texture(stack, chunk, TVLM_PREVIOUS_STATE));
-    args.saliency = saliency;
-    args.temporal = fixated ? chunk->grids[TVLM_GRID_TEMPORAL] : NULL;
-    args.count = stack->frames[index].position_count;
-    TVLM_TRY(stack->device->backend->remember(stack->device, &args, chunk->previous[TVLM_PREVIOUS_STATE]));
-    stack->originals[index].remembered[TVLM_PREVIOUS_STATE] = true;
+    args->state = chunk->previous[TVLM_PREVIOUS_STATE];
+    TVLM_TRY(find_relevance(stack, index, params, args));
+    if (params->positions != NULL) TVLM_TRY(take_positions(stack, index, params));
+    TVLM_TRY(upload_positions(stack, index, args));
+    args->saliency = saliency;
+    args->temporal = fixated ? chunk->grids[TVLM_GRID_TEMPORAL] : NULL;
+    return TVLM_OK;
+}
+
+/* Keeps what the next frame needs, as far as anything that is kept of the stack needs it: at once, so that nothing
+ * has changed where a part of it fails. */
+static tvlm_status remember(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params) {
+    const tvlm_grid_mask kept =
+        stack->asked | tvlm_stack_grids_of(stack, stack->channels, stack->channel_count);
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    tvlm_remember_args args = {.image = index - chunk->first,
+                               .decay = tvlm_or_default(params->decay, TVLM_DECAY_DEFAULT),
+                               .sigma = params->sigma > 0.0f ? params->sigma : TVLM_SIGMA_DEFAULT};
+    if (kept & TVLM_GRID_BIT(TVLM_GRID_TEMPORAL)) TVLM_TRY(find_state(stack, index, params, &args));
+    if (kept & TVLM_GRID_BIT(TVLM_GRID_MOTION)) TVLM_TRY(find_luma(stack, chunk, &args));
+    if (args.state == NULL && args.luma == NULL) return TVLM_OK;
+    TVLM_TRY(stack->device->backend->remember(stack->device, &args));
+    if (args.state != NULL) stack->originals[index].remembered[TVLM_PREVIOUS_STATE] = true;
+    if (args.luma != NULL) stack->originals[index].remembered[TVLM_PREVIOUS_LUMA] = true;
     return TVLM_OK;
 }
 
@@ -222,11 +245,7 @@ tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tv
     if (params == NULL) params = &defaults;
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_check_advance(&stack->device->log, params));
-    const tvlm_grid_mask kept =
-        stack->asked | tvlm_stack_grids_of(stack, stack->channels, stack->channel_count);
-    /* The state comes first: it still needs the last frame, and if it fails, nothing has changed yet. */
-    if (kept & TVLM_GRID_BIT(TVLM_GRID_TEMPORAL)) TVLM_TRY(remember_state(stack, index, params));
-    if (kept & TVLM_GRID_BIT(TVLM_GRID_MOTION)) TVLM_TRY(remember_luma(stack, index));
+    TVLM_TRY(remember(stack, index, params));
     stack->carries[index].confidence = tvlm_or_default(params->confidence, TVLM_CONFIDENCE_DEFAULT);
     tvlm_stack_new_frame(stack, index);
     /* The flow led to the frame that is over now. */

@@ -78,6 +78,7 @@ void tvlm_stack_exchange_source(tvlm_stack *stack, tvlm_texture **texture) {
 void tvlm_stack_drop_frame(tvlm_stack *stack, int32_t index) {
     ++stack->originals[index].changes[TVLM_GRID_SOURCE];
     stack->originals[index].set = false;
+    stack->frames[index].copied = NULL;
     tvlm_stack_outdate(stack, tvlm_stack_chunk(stack, index), TVLM_GRID_BIT(TVLM_GRID_SOURCE));
 }
 

@@ -4,10 +4,14 @@
  */
 #include "video/flow.h"
 
+#include <float.h>
+
 #include "core/check.h"
+#include "core/input.h"
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "stack/given.h"
 #include "stack/grids.h"
 #include "stack/input.h"
 #include "stack/make.h"
@@ -55,31 +59,57 @@ static tvlm_status reserve(tvlm_device *device, const tvlm_flow_info *info, tvlm
     return TVLM_OK;
 }
 
-tvlm_status tvlm_flow_between(tvlm_device *device, const tvlm_texture *from, int32_t from_image,
-                              const tvlm_texture *to, int32_t to_image, const struct tvlm_flow_params *params,
-                              tvlm_flow **flow) {
-    const int32_t wanted = params != NULL && params->full ? 0 : 1;
-    tvlm_flow_args args = {.from = from,
-                           .to = to,
-                           .from_image = from_image,
-                           .to_image = to_image,
-                           .refinements = TVLM_FLOW_REFINEMENTS};
-    tvlm_flow *made = NULL;
-    args.finest = wanted < from->levels ? wanted : 0;
-    args.coarsest = coarsest_of(from, args.finest);
-    const tvlm_flow_info info = {.width = tvlm_level_side(from->width, args.finest),
-                                 .height = tvlm_level_side(from->height, args.finest),
+/* Sets which levels there are to be, and gives *flow with room for the result: `old`, if there is one. */
+static tvlm_status plan(tvlm_device *device, bool full, tvlm_flow *old, tvlm_flow_args *args,
+                        tvlm_flow **flow) {
+    const tvlm_texture *from = args->from;
+    const int32_t wanted = full ? 0 : 1;
+    args->refinements = TVLM_FLOW_REFINEMENTS;
+    args->finest = wanted < from->levels ? wanted : 0;
+    args->coarsest = coarsest_of(from, args->finest);
+    const tvlm_flow_info info = {.width = tvlm_level_side(from->width, args->finest),
+                                 .height = tvlm_level_side(from->height, args->finest),
                                  .image_width = from->width,
                                  .image_height = from->height};
-    TVLM_TRY(check_area(device, from, args.finest));
-    TVLM_TRY(reserve(device, &info, *flow, &made));
-    args.out = made->buffer;
-    const tvlm_status status = device->backend->flow(device, &args);
+    TVLM_TRY(check_area(device, from, args->finest));
+    TVLM_TRY(reserve(device, &info, old, flow));
+    args->out = (*flow)->buffer;
+    return TVLM_OK;
+}
+
+/* Hands out a flow that was planned, or frees it where the caller had none and it failed. */
+static tvlm_status take(tvlm_status status, tvlm_flow *made, tvlm_flow **flow) {
     if (status != TVLM_OK && *flow == NULL)
         tvlm_flow_destroy(&made);
     else
         *flow = made;
     return status;
+}
+
+static tvlm_status between(tvlm_device *device, tvlm_flow_args *args, bool full, tvlm_flow **flow) {
+    tvlm_flow *made = NULL;
+    TVLM_TRY(plan(device, full, *flow, args, &made));
+    return take(device->backend->flow(device, args), made, flow);
+}
+
+tvlm_status tvlm_flow_hand_in(tvlm_stack *stack, const tvlm_texture *before, tvlm_flow **flow) {
+    tvlm_device *device = tvlm_stack_device(stack);
+    tvlm_flow_args args = {.from = tvlm_stack_held(stack, 0, TVLM_GRID_SOURCE), .to = before};
+    tvlm_flow *made = NULL;
+    TVLM_TRY(plan(device, false, *flow, &args, &made));
+    const tvlm_given size = {.columns = made->info.width,
+                             .rows = made->info.height,
+                             .layers = 1,
+                             .extent_x = (float)made->info.image_width,
+                             .extent_y = (float)made->info.image_height};
+    tvlm_status status = tvlm_stack_given_begin(stack, 0, TVLM_GRID_FLOW, &size, "flow", &args.grid);
+    if (status == TVLM_OK) {
+        args.limit = args.grid->format == TVLM_FORMAT_F32 ? FLT_MAX : TVLM_HALF_MAX;
+        status = device->backend->flow(device, &args);
+        tvlm_stack_given_end(stack, 0, TVLM_GRID_FLOW);
+        if (status != TVLM_OK) tvlm_stack_given_clear(stack, 0, TVLM_GRID_FLOW);
+    }
+    return take(status, made, flow);
 }
 
 /* Makes the source of image `index` with its levels, and says which image of that texture it is. */
@@ -115,7 +145,8 @@ tvlm_status tvlm_flow_compute(tvlm_stack *stack_from, int32_t index_from, tvlm_s
     if (from->format != to->format) /* kernels read both alike */
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "flow: the stacks are of different formats, %s and %s",
                          tvlm_format_name(from->format), tvlm_format_name(to->format));
-    return tvlm_flow_between(tvlm_stack_device(stack_from), from, from_image, to, to_image, params, flow);
+    tvlm_flow_args args = {.from = from, .to = to, .from_image = from_image, .to_image = to_image};
+    return between(tvlm_stack_device(stack_from), &args, params != NULL && params->full, flow);
 }
 
 void tvlm_flow_destroy(tvlm_flow **flow) {

@@ -17,11 +17,9 @@ struct tvlm_flow {
 };
 
 /*
- * The same as tvlm_flow_compute, between two sources that need not be in a stack. They are of `device` and of
- * one size, with all their levels up to date.
+ * The same as tvlm_flow_compute between the source of a stack of one image, which has all its levels, and another one
+ * of that shape, and then tvlm_stack_set_flow of what it found; but in a launch and a copy less.
  */
-tvlm_status tvlm_flow_between(tvlm_device *device, const tvlm_texture *from, int32_t from_image,
-                              const tvlm_texture *to, int32_t to_image, const struct tvlm_flow_params *params,
-                              tvlm_flow **flow);
+tvlm_status tvlm_flow_hand_in(tvlm_stack *stack, const tvlm_texture *before, tvlm_flow **flow);
 
 #endif

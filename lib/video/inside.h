@@ -12,6 +12,9 @@
 #include "stack/planes.h"
 #include "texturevlm/stream.h"
 
+/* The level at which the flow is read that moves positions, which is the one at which it is estimated. */
+#define STREAM_POSITIONS_LEVEL 1.0f
+
 /* The longer side of a thumbnail has at most so many texels. */
 #define STREAM_THUMBNAIL 64
 
@@ -177,9 +180,10 @@ void tvlm_stream_release_sent(const tvlm_stream *stream, stream_camera *camera);
 tvlm_status tvlm_stream_push_frame(tvlm_stream *stream, int32_t index, const stream_frame *frame,
                                    const struct tvlm_push_params *params, tvlm_stream_report *report);
 
-/* stream_steady.c: keeps the last selection's positions, moves them along the flow, and makes the bonus from
- * them. */
+/* stream_steady.c: keeps the last selection's positions, brings them to the gathered buffer, moves them along the
+ * flow, and makes the bonus from them. */
 tvlm_status tvlm_stream_keep_positions(stream_camera *camera);
+tvlm_status tvlm_stream_gather_positions(stream_camera *camera);
 tvlm_status tvlm_stream_follow_positions(stream_camera *camera);
 void tvlm_stream_take_positions(stream_camera *camera);
 tvlm_status tvlm_stream_make_bonus(const tvlm_stream *stream, stream_camera *camera,

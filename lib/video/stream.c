@@ -206,6 +206,7 @@ static tvlm_status leave_frame(const tvlm_stream *s, stream_camera *camera,
     TVLM_TRY(tvlm_stream_volume_store(s, camera));
     TVLM_TRY(tvlm_stream_keep_positions(camera));
     TVLM_TRY(tvlm_stream_gather_begin(s, camera));
+    if (params->flow != NULL || !s->params.no_flow) TVLM_TRY(tvlm_stream_gather_positions(camera));
     TVLM_TRY(tvlm_stream_keep_regions(s, camera));
     return tvlm_stack_advance(camera->stack, 0,
                               tvlm_advance_params(.positions = params->fixations,
@@ -258,9 +259,7 @@ static tvlm_status find_flow(const tvlm_stream *s, stream_camera *camera,
                              const struct tvlm_push_params *params) {
     if (params->flow != NULL) return tvlm_stack_set_grid(camera->stack, 0, TVLM_CHANNEL_FLOW_U, params->flow);
     if (s->params.no_flow) return TVLM_OK;
-    TVLM_TRY(tvlm_flow_between(s->device, tvlm_stack_held(camera->stack, 0, TVLM_GRID_SOURCE), 0,
-                               camera->before, 0, NULL, &camera->flow));
-    return tvlm_stack_set_flow(camera->stack, 0, camera->flow);
+    return tvlm_flow_hand_in(camera->stack, camera->before, &camera->flow);
 }
 
 /* Forgets all that was before, also what was carried over before the cut was known. */
@@ -285,12 +284,29 @@ static void begin_report(const tvlm_stream *s, stream_camera *camera, const stru
     camera->since_key = report->keyframe ? 0 : camera->since_key + 1;
 }
 
+/* Whether anything but level 0 of the flow is read now: for regions, for features, and for positions where the
+ * flow is finer than they are read. */
+static bool reads_levels(const stream_camera *camera) {
+    const tvlm_texture *flow = tvlm_stack_held(camera->stack, 0, TVLM_GRID_FLOW);
+    const float step = fmaxf(flow->extent_x / (float)flow->width, flow->extent_y / (float)flow->height);
+    bool reads = camera->gathered > 0 || (camera->former_count > 0 && step < exp2f(STREAM_POSITIONS_LEVEL));
+    for (int i = 0; i < TVLM_STREAMED_COUNT; ++i) reads = reads || camera->carried[i].there;
+    return reads;
+}
+
+/* Makes the flow's levels, or leaves them to what makes levels next: the next frame wants them in any case, and those
+ * of several grids take few launches together. */
+static tvlm_status make_flow(const stream_camera *camera) {
+    return reads_levels(camera) ? tvlm_stack_make(camera->stack, 0, TVLM_GRID_BIT(TVLM_GRID_FLOW))
+                                : tvlm_stack_make_later(camera->stack, 0, TVLM_GRID_FLOW);
+}
+
 /* Enqueues what carries everything over into the present frame. */
 static tvlm_status carry_over(const tvlm_stream *s, stream_camera *camera,
                               const struct tvlm_push_params *params) {
     TVLM_TRY(find_flow(s, camera, params));
     if (stream_has_flow(camera)) {
-        TVLM_TRY(tvlm_stack_make(camera->stack, 0, TVLM_GRID_BIT(TVLM_GRID_FLOW)));
+        TVLM_TRY(make_flow(camera));
         TVLM_TRY(tvlm_stream_follow_regions(s, camera));
         TVLM_TRY(tvlm_stream_follow_positions(camera));
     }

@@ -30,20 +30,25 @@ tvlm_status tvlm_stream_keep_positions(stream_camera *camera) {
     return TVLM_OK;
 }
 
-/* How many steps of the iteration find the place that a position came to, and the level at which the flow is
- * read, which is the one at which it is estimated. */
-#define STEPS 3
-#define LEVEL 1.0f
-
-/* Positions follow any flow, however low its confidence: a wrong guess costs some steadiness, and no guess
- * costs more. */
-tvlm_status tvlm_stream_follow_positions(stream_camera *camera) {
+tvlm_status tvlm_stream_gather_positions(stream_camera *camera) {
     const stream_gather *gather = &camera->gather;
     tvlm_device *device = tvlm_stack_device(camera->stack);
     if (camera->former_count == 0) return TVLM_OK;
     TVLM_TRY(device->backend->buffer_write(device, gather->buffer, gather->positions * sizeof(float),
                                            2 * (size_t)camera->former_count * sizeof(float), camera->former));
-    return tvlm_stream_follow(camera, &(tvlm_follow){.level = LEVEL,
+    tvlm_stack_positions_copied(camera->stack, 0, gather->buffer, gather->positions);
+    return TVLM_OK;
+}
+
+/* How many steps of the iteration find the place that a position came to. */
+#define STEPS 3
+
+/* Positions follow any flow, however low its confidence: a wrong guess costs some steadiness, and no guess
+ * costs more. */
+tvlm_status tvlm_stream_follow_positions(stream_camera *camera) {
+    const stream_gather *gather = &camera->gather;
+    if (camera->former_count == 0) return TVLM_OK;
+    return tvlm_stream_follow(camera, &(tvlm_follow){.level = STREAM_POSITIONS_LEVEL,
                                                      .confidence = -INFINITY,
                                                      .steps = STEPS,
                                                      .from_offset = gather->positions,

@@ -113,7 +113,11 @@ KERNELS = [
     ("flow.cl", "flow", "buffer", "Gauss-Newton climbs", "next = best - (float2)(c * least.y", "next = best + (float2)(c * least.y"),
     ("warp.cl", "warp", "buffer", "cells without a vector count", "texel_bilinear(from, x, y, layer, 0) / share;",
      "texel_bilinear(from, x, y, layer, 0);"),
+    ("flow.cl", "flow", "buffer", "the grid is not clamped", "clamp(flow.x, -limit, limit)", "flow.x"),
     ("temporal.cl", "temporal", "buffer", "fixations do not fade", "value.z = shape.x * texel_fetch", "value.z = texel_fetch"),
+    ("temporal.cl", "temporal", "buffer", "scores of other cells", "scores[row * state_size.x + column]", "scores[column * state_size.y + row]"),
+    ("temporal.cl", "temporal", "buffer", "positions begin elsewhere", "gaussian(positions + span.x,", "gaussian(positions,"),
+    ("temporal.cl", "motion", "buffer", "luma stays in its column", "place, slice, level, first + i, y).w", "place, slice, level, first, y).w"),
     ("follow.cl", "follow", "buffer", "points move the other way", "now = was - back.xy;", "now = was + back.xy;"),
     # ---- Features, scores, positions ----
     ("backward.cl", "backward", "buffer", "the last entry of a segment is left out", "i < begins[segment + 1]; ++i)", "i < begins[segment + 1] - 1; ++i)"),
