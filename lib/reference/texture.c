@@ -51,14 +51,14 @@ static bool within_limits(const tvlm_device_info *info, const tvlm_texture *shap
            (int64_t)shape->layers * shape->images <= info->image_slices_max;
 }
 
-/* Sets where the levels of a texture begin, whose texels lie at `texels`. */
+/* Sets where the levels of a texture begin, whose texels lie at `texels`. There is a level 0 always. */
 static void place_levels(reference_texture *texture, float *texels) {
     texture->texels = texels;
-    for (int32_t level = 0; level < texture->base.levels; ++level) {
+    texture->levels[0] = texels;
+    for (int32_t level = 1; level < texture->base.levels; ++level) {
         size_t count = 0;
-        texture->levels[level] = texels;
-        (void)level_floats(&texture->base, level, &count);
-        texels += count;
+        (void)level_floats(&texture->base, level - 1, &count);
+        texture->levels[level] = texture->levels[level - 1] + count;
     }
 }
 
@@ -134,18 +134,24 @@ tvlm_status tvlm_reference_texture_read(tvlm_device *device, tvlm_texture *textu
     return TVLM_OK;
 }
 
-tvlm_status tvlm_reference_texture_write(tvlm_device *device, tvlm_texture *texture, int32_t slice,
-                                         const float *rgba) {
-    if (texture->parts != NULL) {
-        reference_texture alone = tvlm_reference_image(texture, slice / texture->layers);
-        return tvlm_reference_texture_write(device, &alone.base, slice % texture->layers, rgba);
-    }
+static void write_plane(tvlm_texture *texture, int32_t slice, const float *rgba) {
     for (int32_t y = 0; y < texture->height; ++y) {
         for (int32_t x = 0; x < texture->width; ++x, rgba += 4) {
             double value[4] = {rgba[0], 0.0, 0.0, 0.0};
             for (int c = 1; c < 4 && !texture->scalar; ++c) value[c] = rgba[c];
             tvlm_reference_store(texture, 0, slice, x, y, value);
         }
+    }
+}
+
+tvlm_status tvlm_reference_texture_write(tvlm_device *device, tvlm_texture *texture, int32_t slice,
+                                         const float *rgba) {
+    (void)device;
+    if (texture->parts != NULL) {
+        reference_texture alone = tvlm_reference_image(texture, slice / texture->layers);
+        write_plane(&alone.base, slice % texture->layers, rgba);
+    } else {
+        write_plane(texture, slice, rgba);
     }
     return TVLM_OK;
 }

@@ -251,9 +251,9 @@ static tvlm_status find(tvlm_budget *budget, tvlm_selection *selection) {
     }
     float *const places = tvlm_allocate(4 * (size_t)budget->tree.places, sizeof *places);
     tvlm_budget_tile *const order = tvlm_allocate((size_t)answer.choice.count, sizeof *order);
-    tvlm_status status = TVLM_OK;
-    if (places == NULL || order == NULL) status = tvlm_budget_no_memory(budget);
-    if (status == TVLM_OK) status = deliver(budget, &answer, places, order, selection);
+    const tvlm_status status = places != NULL && order != NULL
+                                   ? deliver(budget, &answer, places, order, selection)
+                                   : tvlm_budget_no_memory(budget);
     free(order);
     free(places);
     tvlm_budget_answer_free(&answer);
