@@ -278,17 +278,18 @@ kernel void pieces_offer(global const uint *restrict colours, global const int *
  *
  * It is -1 where this arrives at pixel 0 without an offer. Where a root on the way has its result already, that
  * is taken: there may be thousands of pieces on the way. A result that another work-item is about to write is
- * found once more.
+ * found once more. Results of roots are therefore read and written atomically; few are ever read, since a piece
+ * that has a region of its own or an offer needs none.
  */
 HELPER int region_of(global const int *parents, global const int *sizes, global const int *labels,
-                     global const int *mains, global const int *dense, volatile global const int *results,
+                     global const int *mains, global const int *dense, volatile global int *results,
                      int count, int width, int at) {
     for (;;) {
-        const int result = results[at];
-        if (result != TVLM_CLUSTER_NONE) return result;
         if (mains[labels[at]] == count - at) return dense[labels[at]];
         if (sizes[at] != TVLM_CLUSTER_NONE) return dense[sizes[at] % TVLM_CLUSTER_MAX];
         if (at == 0) return -1;
+        const int result = atomic_or(results + at, 0);
+        if (result != TVLM_CLUSTER_NONE) return result;
         at = piece_of(parents, sizes, at >= width ? at - width : at - 1);
     }
 }
@@ -315,7 +316,10 @@ kernel void pieces_settle(global const int *restrict all_parents, global const i
         /* Pixels beside each other are mostly of one piece. */
         if (piece != last) result = REGION_OF(piece);
         last = piece;
-        results[p] = result;
+        if (piece == p)
+            atomic_xchg(results + p, result);
+        else
+            results[p] = result;
         if (first || result < 0) continue;
         const int before = p % size.x > 0 ? p - 1 : p - size.x;
         if (REGION_OF(piece_of(parents, sizes, before)) < 0) atomic_max(own + tables.y - 1, count - p);
