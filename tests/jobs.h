@@ -19,8 +19,9 @@ static const struct job {
 } jobs[] = {{"select", choose, true, false},       {"export", process, false, false},
             {"session", remember, false, false},   {"stream", watch, false, false},
             {"learn", learn, false, false},        {"generate", generate, false, false},
-            {"ragged", make_ragged, false, false}, {"pool", share, false, false},
-            {"frames", film, false, true},         {"buffers", stay, false, true}};
+            {"ragged", make_ragged, false, false}, {"bytes", keep_bytes, false, false},
+            {"pool", share, false, false},         {"frames", film, false, true},
+            {"buffers", stay, false, true}};
 
 static tvlm_status open_device(const struct job *job, const char *name, objects *o) {
     const struct tvlm_device_params params = {.name = name, .log = &job_log};

@@ -35,6 +35,7 @@ enum { TOKENS = 6, ROW_FLOATS = 4 * 1176, SQUARES = 8 }; /* of the export: 84 x 
 enum { SHARED = 4 }; /* images of a pool */
 /* A batch of different sizes: its images, what is packed of the second one, and points. */
 enum { RAGGED = 3, RAGGED_FLOATS = 3 * 5 * 17, RAGGED_POINTS = 6 };
+enum { BYTES_FLOATS = 9 * 7 * 5 };            /* what is packed of a stack of bytes */
 enum { FRAME_KINDS = 10, SCORES_THERE = 54 }; /* frames on the device; cells of 4 pixels of 33 x 21 */
 enum { COLUMNS = 6, ROWS = 4, CELLS = COLUMNS * ROWS, DIMENSION = 8 };
 
@@ -72,6 +73,7 @@ typedef struct results {
     float all[5 * 4 * 40], moved[2], axes[2];
     float ragged[RAGGED_FLOATS], ragged_samples[RAGGED_POINTS][2];
     float ragged_edges[STACK_WIDTH * STACK_HEIGHT / 4];
+    float bytes[BYTES_FLOATS], bytes_samples[2 * 3], bytes_edges[STACK_WIDTH * STACK_HEIGHT];
     float frames[FRAME_KINDS][STACK_WIDTH * STACK_HEIGHT];
     tvlm_position chosen_there[K];
     float patches_there[K * 4 * 4], scores_there[SCORES_THERE], user[4];

@@ -439,6 +439,34 @@ static tvlm_status make_ragged(objects *o, results *r) {
     return TVLM_OK;
 }
 
+/* ---- Bytes ---- */
+
+/* Grids of bytes, of signed ones and of half, after a frame of which a part was replaced. */
+static tvlm_status keep_bytes(objects *o, results *r) {
+    static const tvlm_sample_point points[2] = {{3.5f, 4.5f, 0.5f, 0}, {20.0f, 11.0f, 2.0f, 0}};
+    const int32_t read[3] = {TVLM_CHANNEL_EDGE_X, TVLM_CHANNEL_SALIENCY, TVLM_CHANNEL_CLUSTER_ID};
+    tvlm_image image = {.pixels = pixels,
+                        .width = STACK_WIDTH,
+                        .height = STACK_HEIGHT,
+                        .channels = 3,
+                        .row_stride = 3 * WIDTH};
+    if (o->stack == NULL)
+        TVLM_TRY(tvlm_stack_create(o->device,
+                                   tvlm_stack_params(.layout = "r,edges,edge_x,saliency,cluster_id",
+                                                     .width = STACK_WIDTH, .height = STACK_HEIGHT,
+                                                     .clusters = 4, .format = TVLM_FORMAT_U8),
+                                   &o->stack));
+    TVLM_TRY(tvlm_stack_set_image(o->stack, 0, &image));
+    TVLM_TRY(tvlm_stack_generate(o->stack));
+    image.pixels = pixels + 3;
+    TVLM_TRY(tvlm_stack_update_image(o->stack, 0, &image, NULL, NULL));
+    tvlm_packed_destroy(&o->packed);
+    TVLM_TRY(tvlm_stack_pack(o->stack, tvlm_pack_params(.width = 9, .height = 7), &o->packed));
+    TVLM_TRY(tvlm_packed_read(o->packed, 0, BYTES_FLOATS, r->bytes));
+    TVLM_TRY(tvlm_stack_read(o->stack, 0, TVLM_CHANNEL_EDGES, 0, STACK_WIDTH * STACK_HEIGHT, r->bytes_edges));
+    return tvlm_stack_sample(o->stack, points, 2, read, 3, r->bytes_samples);
+}
+
 /* ---- A selection ---- */
 
 /* The strategies that ask a stack, and all that is read from one. */

@@ -29,10 +29,12 @@ static void check(tvlm_status status) {
     if (status != TVLM_OK) fail_msg("%s", test_last_log());
 }
 
-/* Bytes are a format of their own: each storage is tried once, whatever the format of the target is. */
-static bool is_twin(const test_target *target) {
+/* Bytes are a format of their own: each storage is tried once, whatever the format of the target is. Images of them not every
+ * driver has (doc/drivers.md). */
+static bool is_left_out(const test_target *target) {
     const bool buffers = target->device->info.storage == TVLM_STORAGE_BUFFER;
-    return target->format != (buffers ? TVLM_FORMAT_F32 : TVLM_FORMAT_F16);
+    if (!target->device->stores_bytes) printf("  %s: no images of bytes\n", target->device->info.name);
+    return !target->device->stores_bytes || target->format != (buffers ? TVLM_FORMAT_F32 : TVLM_FORMAT_F16);
 }
 
 static double step_of(tvlm_range range) {
@@ -88,7 +90,7 @@ static void round_trip(tvlm_device *device, tvlm_range range, bool scalar) {
 }
 
 static void texels(const test_target *target, tvlm_device *reference) {
-    if (is_twin(target)) return;
+    if (is_left_out(target)) return;
     for (int range = TVLM_RANGE_ANY; range <= TVLM_RANGE_SIGNED; ++range)
         for (int scalar = 0; scalar < 2; ++scalar) {
             round_trip(target->device, (tvlm_range)range, scalar);
@@ -180,7 +182,7 @@ static void levels_of(const test_target *target, tvlm_device *reference) {
 }
 
 static void levels(const test_target *target, tvlm_device *reference) {
-    if (!is_twin(target)) test_with_tunings(target, reference, levels_of);
+    if (!is_left_out(target)) test_with_tunings(target, reference, levels_of);
 }
 
 /* ---- Channels ---- */
@@ -294,7 +296,7 @@ static void compare_scores(tvlm_stack *got, tvlm_stack *wanted) {
 static void stacks(const test_target *target, tvlm_device *reference) {
     const char *const all = LAYOUT ",x,y,attention,embedding_3,signed";
     uint64_t random = 21;
-    if (is_twin(target)) return;
+    if (is_left_out(target)) return;
     uint8_t *const pixels = test_random_pixels(&random, WIDTH, HEIGHT, 3);
     tvlm_stack *got = make_stack(target->device, LAYOUT, TVLM_FORMAT_U8, pixels),
                *wanted = make_stack(reference, LAYOUT, TVLM_FORMAT_U8, pixels);
@@ -322,7 +324,7 @@ static void frames(const test_target *target, tvlm_device *reference) {
     int32_t channels[32], count = 0;
     tvlm_delta_report report = {0};
     (void)reference;
-    if (is_twin(target)) return;
+    if (is_left_out(target)) return;
     uint8_t *const pixels = test_random_pixels(&random, WIDTH, HEIGHT, 3);
     const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
     tvlm_stack *parts = make_stack(target->device, layout, TVLM_FORMAT_U8, pixels),
@@ -372,7 +374,7 @@ static void memory(const test_target *target, tvlm_device *reference) {
     struct tvlm_stack_params params = {
         .layout = LAYOUT, .width = 512, .height = 512, .format = TVLM_FORMAT_F16};
     (void)reference;
-    if (is_twin(target) || !test_is_opencl(target->device)) return;
+    if (is_left_out(target) || !test_is_opencl(target->device)) return;
     uint8_t *const pixels = test_random_pixels(&random, WIDTH, HEIGHT, 3);
     /* PoCL has no images of one half, which then have four components: those are not compared. */
     const bool comparable =
@@ -401,7 +403,7 @@ static void memory(const test_target *target, tvlm_device *reference) {
 static void identifiers(const test_target *target, tvlm_device *reference) {
     uint64_t random = 37;
     size_t count = 0, same = 0;
-    if (is_twin(target)) return;
+    if (is_left_out(target)) return;
     uint8_t *const pixels = test_random_pixels(&random, WIDTH, HEIGHT, 3);
     tvlm_stack *got = make_stack(target->device, "cluster_id,cluster_size,boundary", TVLM_FORMAT_U8, pixels),
                *wanted = make_stack(reference, "cluster_id,cluster_size,boundary", TVLM_FORMAT_U8, pixels);
@@ -431,7 +433,7 @@ static void handed_out(const test_target *target, tvlm_device *reference) {
                   {TVLM_CHANNEL_CLUSTER_ID, TVLM_FORMAT_F16}};
     uint64_t random = 41;
     (void)reference;
-    if (is_twin(target) || !test_is_opencl(target->device)) return;
+    if (is_left_out(target) || !test_is_opencl(target->device)) return;
     uint8_t *const pixels = test_random_pixels(&random, WIDTH, HEIGHT, 3);
     tvlm_stack *stack = make_stack(target->device, "r,edge_x,cluster_id", TVLM_FORMAT_U8, pixels);
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; ++i) {

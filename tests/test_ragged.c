@@ -179,6 +179,17 @@ static void check_chunks(tvlm_device *device, tvlm_format format) {
     check_equal(device, format, 4);
 }
 
+/* Bytes, whose kernels are told of each texture what it is. They are a format of their own: each storage that holds them is
+ * tried once, whatever the format of the target is. */
+static bool has_bytes(const tvlm_device *device, tvlm_format format) {
+    const bool buffers = device->info.storage == TVLM_STORAGE_BUFFER;
+    return device->stores_bytes && format == (buffers ? TVLM_FORMAT_F32 : TVLM_FORMAT_F16);
+}
+
+static void check_bytes(tvlm_device *device, tvlm_format format) {
+    if (has_bytes(device, format)) check_equal(device, TVLM_FORMAT_U8, 4);
+}
+
 /* Formulas alone, which lie in no texture that says how many images there are. */
 static void check_formulas(tvlm_device *device, tvlm_format format) {
     static const int32_t formulas[] = {TVLM_CHANNEL_X, TVLM_CHANNEL_ECCENTRICITY};
@@ -232,7 +243,7 @@ static void check_places(tvlm_device *device, tvlm_format format) {
 }
 
 /* Levels that are smoothed, whose edges are repeated at each image's own border. */
-static void check_gaussian(tvlm_device *device, tvlm_format format) {
+static void smoothed(tvlm_device *device, tvlm_format format) {
     tvlm_stack *batch = batch_of(device, format, 0);
     assert_int_equal(tvlm_stack_set_reduce(batch, TVLM_GAUSSIAN), TVLM_OK);
     for (int32_t index = 0; index < IMAGES; index += 3) {
@@ -242,6 +253,11 @@ static void check_gaussian(tvlm_device *device, tvlm_format format) {
         tvlm_stack_destroy(&one);
     }
     tvlm_stack_destroy(&batch);
+}
+
+static void check_gaussian(tvlm_device *device, tvlm_format format) {
+    smoothed(device, format);
+    if (has_bytes(device, format)) smoothed(device, TVLM_FORMAT_U8);
 }
 
 /* What asks an image for more than its texels either is right or says that it cannot be done. */
@@ -327,5 +343,5 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
-DEVICE_CHECKS_MAIN(check_one_chunk, check_chunks, check_formulas, check_gaussian, check_places,
+DEVICE_CHECKS_MAIN(check_one_chunk, check_chunks, check_bytes, check_formulas, check_gaussian, check_places,
                    check_other_calls, check_refusals)
