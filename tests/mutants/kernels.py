@@ -40,7 +40,7 @@ KERNELS = [
      "((ulong)place.y * (ulong)read.z"),
     ("learned.cl", "learned", "buffer", "all planes are that of the first output", "* (ulong)channels + (ulong)c];", "* (ulong)channels];"),
     ("learned.cl", "learned", "buffer", "what is no output is stored", "4 * layer + c < stored ? from", "4 * layer + c < channels ? from"),
-    ("motion.cl", "motion", "buffer", "the level below", "return min(1, LEVEL_COUNT(source_size) - 1);", "return 0;"),
+    ("motion.clh", "motion", "buffer", "the level below", "return min(1, LEVEL_COUNT(source_size) - 1);", "return 0;"),
     ("motion.cl", "motion", "buffer", "motion where there is no last frame", "last < 0.0f ? 0.0f : min(1.0f, fabs(luma[i] - last))", "min(1.0f, fabs(luma[i] - last))"),
     # ---- Levels ----
     ("mips.cl", "mips", "buffer", "odd sides: the last area is one too small", "tap == 1 ? side / 2 : i + 1;", "tap == 1 ? side / 2 : i;"),
