@@ -86,12 +86,14 @@ static void test_list(void **state) {
 static void test_wrong_arguments(void **state) {
     (void)state;
     static const char *const nothing[] = {NULL}, *const storage[] = {"77", NULL};
-    static const char *const image[] = {"reference", "buffer", NULL};
+    static const char *const image[] = {"reference", "buffer", NULL}, *const format[] = {"format 4", NULL};
     assert_int_equal(tvlm_device_open(NULL, NULL), TVLM_ERROR_ARGUMENT);
     check_refused(tvlm_device_params(.name = "reference", .storage = (tvlm_storage)77), TVLM_ERROR_ARGUMENT,
                   storage);
     check_refused(tvlm_device_params(.name = "reference", .storage = TVLM_STORAGE_IMAGE),
                   TVLM_ERROR_UNSUPPORTED, image);
+    check_refused(tvlm_device_params(.name = "reference", .format = TVLM_FORMAT_S8), TVLM_ERROR_ARGUMENT,
+                  format);
     check_refused(tvlm_device_params(.name = "-1"), TVLM_ERROR_NO_DEVICE, nothing);
     check_refused(tvlm_device_params(.name = "999"), TVLM_ERROR_NO_DEVICE, nothing);
     assert_int_equal(tvlm_device_finish(NULL), TVLM_ERROR_ARGUMENT);

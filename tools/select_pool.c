@@ -273,8 +273,10 @@ static int open_pool(pooled *all) {
     const tool_common *const common = &run->options->common;
     const bool several = select_pool_wanted(common);
     const tvlm_log log = {write_pool_line, all};
-    const struct tvlm_device_params open = {
-        .storage = (tvlm_storage)common->storage, .fallback = common->fallback > 0, .log = &log};
+    const struct tvlm_device_params open = {.storage = (tvlm_storage)common->storage,
+                                            .fallback = common->fallback > 0,
+                                            .log = &log,
+                                            .format = (tvlm_format)common->format};
     int code = several ? TOOL_DONE : tool_open_device(run->tool, common, &all->device);
     if (code != TOOL_DONE) return code;
     const struct tvlm_pool_params params = {.devices = several ? common->device : NULL,

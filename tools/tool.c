@@ -147,6 +147,7 @@ int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device *
                                               .storage = (tvlm_storage)common->storage,
                                               .fallback = common->fallback > 0,
                                               .untuned = tool->untuned,
+                                              .format = (tvlm_format)common->format,
                                               .log = &tool->log};
     const char *const subject = tool->subject;
     tool->subject = NULL; /* what fails now is not about the file */

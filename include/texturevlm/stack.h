@@ -74,7 +74,8 @@ struct tvlm_stack_params {
  * Creates a stack whose images are black. Device memory is taken when families are made. Errors: ARGUMENT
  * (sizes, layout, network, a fixation that is not finite; a channel that TVLM_FORMAT_U8 does not hold), DEVICE_MEMORY
  * (larger than the device's images or its largest allocation, or more than memory_max), MEMORY, UNSUPPORTED
- * (TVLM_FORMAT_U8 on a device whose images of bytes fail the self-test: it needs TVLM_STORAGE_BUFFER).
+ * (TVLM_FORMAT_U8 on a device whose images of bytes fail the self-test: it is to be opened with that format, see
+ * tvlm_device_params, or with TVLM_STORAGE_BUFFER).
  */
 TVLM_API tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,
                                        tvlm_stack **stack);

@@ -171,10 +171,34 @@ static bool tested_images(const tvlm_device_info *info) {
     return false;
 }
 
-/* `tuned` is the storage that was found to be the fastest, or AUTO. */
-static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, tvlm_storage tuned,
-                                  const opencl_ability able[]) {
-    const bool gpu = device->base.info.type == TVLM_DEVICE_GPU;
+/* The storage that is chosen where none is asked for, and why. `tuned` is the one that was found to be the fastest, or AUTO;
+ * where stacks will be bytes, it is one that holds them. */
+static tvlm_storage default_storage(const tvlm_device_info *info, tvlm_format format, tvlm_storage tuned,
+                                    const opencl_ability able[], const char **reason) {
+    const bool gpu = info->type == TVLM_DEVICE_GPU, bytes = format == TVLM_FORMAT_U8;
+    bool can[TVLM_STORAGE_MIPMAPPED + 1];
+    for (int i = 0; i <= TVLM_STORAGE_MIPMAPPED; ++i) can[i] = able[i].works && (!bytes || able[i].bytes);
+    if (tuned != TVLM_STORAGE_AUTO && can[tuned]) {
+        *reason = "it was the fastest when the device was tuned";
+        return tuned;
+    }
+    if (gpu && can[TVLM_STORAGE_MIPMAPPED]) {
+        *reason = "the hardware filters between levels, and passes the self-test";
+        return TVLM_STORAGE_MIPMAPPED;
+    }
+    if (gpu && can[TVLM_STORAGE_IMAGE]) {
+        *reason = "a GPU filters images in hardware";
+        return TVLM_STORAGE_IMAGE;
+    }
+    *reason = !gpu                             ? "images are emulated on a device that is no GPU"
+              : able[TVLM_STORAGE_IMAGE].works ? "images of bytes fail the self-test"
+                                               : "images fail the self-test";
+    return TVLM_STORAGE_BUFFER;
+}
+
+static tvlm_status choose_storage(opencl_device *device, const struct tvlm_device_params *params,
+                                  tvlm_storage tuned, const opencl_ability able[]) {
+    tvlm_storage asked = params->storage;
     tvlm_device_info *info = &device->base.info;
     const char *reason = "asked for";
     if ((int)asked < 0 || asked > TVLM_STORAGE_MIPMAPPED)
@@ -183,19 +207,7 @@ static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, tvl
         return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
                          "%s: %s storage does not pass the self-test", info->name, tvlm_storage_name(asked));
     if (asked == TVLM_STORAGE_AUTO) {
-        if (tuned != TVLM_STORAGE_AUTO && able[tuned].works) {
-            asked = tuned;
-            reason = "it was the fastest when the device was tuned";
-        } else if (gpu && able[TVLM_STORAGE_MIPMAPPED].works) {
-            asked = TVLM_STORAGE_MIPMAPPED;
-            reason = "the hardware filters between levels, and passes the self-test";
-        } else if (gpu && able[TVLM_STORAGE_IMAGE].works) {
-            asked = TVLM_STORAGE_IMAGE;
-            reason = "a GPU filters images in hardware";
-        } else {
-            asked = TVLM_STORAGE_BUFFER;
-            reason = gpu ? "images fail the self-test" : "images are emulated on a device that is no GPU";
-        }
+        asked = default_storage(info, params->format, tuned, able, &reason);
         if (!able[asked].works)
             return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s: no storage passes the self-test",
                              info->name);
@@ -234,7 +246,7 @@ static tvlm_status prepare(opencl_device *device, const struct tvlm_device_param
     prepare_mipmaps(device);
     TVLM_TRY(tvlm_opencl_self_test(device, gpu || named || params->test_all, able));
     device->tuning = tuning_for(device); /* now that it is known what the device can do */
-    TVLM_TRY(choose_storage(device, asked, tuned, able));
+    TVLM_TRY(choose_storage(device, params, tuned, able));
     device->cl_std = tvlm_opencl_language(device, device->base.info.storage);
     device->round_stores =
         device->base.info.storage != TVLM_STORAGE_BUFFER && !able[TVLM_STORAGE_IMAGE].rounds;

@@ -47,6 +47,10 @@ def test_a_device_is_named_and_closed(photo):
     stack.close()
     with pytest.raises(tv.NoDeviceError, match="no such card"):
         tv.Device("no such card")
+    with pytest.raises(ValueError, match="format"):
+        tv.Device("reference", format="s8")
+    with tv.Device("reference", format="u8") as device, tv.Stack(photo, device=device, max_side=64, format="u8") as stack:
+        assert stack.select(5, strategy="grid").xy.shape == (5, 2)
     with pytest.raises(TypeError, match="device is 'reference'"):
         tv.select(photo, device="reference")
 

@@ -77,6 +77,7 @@ class Device:
         fallback: where no OpenCL device is there, or the driver fails or does not pass the self-test, open another one, at last the
             reference, with a warning.
         cache_dir: where compiled programs are kept. None: the user's cache; ``""``: nowhere.
+        format: what its stacks will be, where that is known: with ``"u8"`` no storage is chosen that does not hold bytes.
 
     All calls that take no device share one, which is opened as by ``Device(fallback=True)`` when it is first needed.
 
@@ -89,7 +90,7 @@ class Device:
     """
 
     def __init__(self, name: str | int | None = None, *, storage: str = "auto", fallback: bool = False,
-                 cache_dir: str | os.PathLike[str] | None = None) -> None:
+                 cache_dir: str | os.PathLike[str] | None = None, format: str = "auto") -> None:
         self._owner = Owner()
         word = str(name) if isinstance(name, int) and not isinstance(name, bool) else name
         keep = [chars("name", word) if word is not None else b"",
@@ -100,6 +101,7 @@ class Device:
             "storage": choice("storage", storage, STORAGES),
             "cache_dir": boxes[1] if cache_dir is not None else ffi.NULL,
             "fallback": flag("fallback", fallback),
+            "format": choice("format", format, FORMATS),
             "log": LOG,
         })
         if word != "reference":

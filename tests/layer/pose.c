@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pose.c: a driver whose devices say that they are GPUs (TVLM_LAYER_GPU=1). The library then chooses images,
- * half, groups of 16 x 16 and all else that it does on a GPU. What a device answers stays what it is.
+ * half, groups of 16 x 16 and all else that it does on a GPU. What a device answers stays what it is. And one whose devices
+ * have no images of signed bytes (TVLM_LAYER_NO_BYTES=1), which OpenCL promises nobody.
  */
 #include "layer.h"
 
@@ -27,10 +28,30 @@ static cl_int CL_API_CALL device_info(cl_device_id id, cl_device_info what, size
     return error;
 }
 
+/* All but those of signed bytes. */
+static cl_int CL_API_CALL image_formats(cl_context context, cl_mem_flags flags, cl_mem_object_type type,
+                                        cl_uint room, cl_image_format *formats, cl_uint *count) {
+    cl_image_format all[256];
+    cl_uint there = 0, kept = 0;
+    const cl_int error = next->clGetSupportedImageFormats(context, flags, type, 256, all, &there);
+    for (cl_uint i = 0; error == CL_SUCCESS && i < there && i < 256; ++i) {
+        if (all[i].image_channel_data_type == CL_SNORM_INT8) continue;
+        if (formats != NULL && kept < room) formats[kept] = all[i];
+        ++kept;
+    }
+    if (count != NULL) *count = kept;
+    return error;
+}
+
+static int is_wanted(const char *name) {
+    const char *const wanted = getenv(name);
+    return wanted != NULL && strcmp(wanted, "1") == 0;
+}
+
 void layer_wrap_pose(const cl_icd_dispatch *below, cl_icd_dispatch *table) {
-    const char *const wanted = getenv("TVLM_LAYER_GPU");
     next = below;
-    if (wanted == NULL || strcmp(wanted, "1") != 0) return;
+    if (is_wanted("TVLM_LAYER_NO_BYTES")) table->clGetSupportedImageFormats = image_formats;
+    if (!is_wanted("TVLM_LAYER_GPU")) return;
     table->clGetDeviceIDs = device_ids;
     table->clGetDeviceInfo = device_info;
 }
