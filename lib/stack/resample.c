@@ -102,14 +102,24 @@ static float element(const unsigned char *row, size_t i, tvlm_pixel_type type) {
     return 0.0f;
 }
 
+/* The u8 values of a row of any length: most images are these, and this loop is one that compilers make vectors of. */
+static void load_bytes(const unsigned char *restrict row, size_t count, float *restrict pixels) {
+    for (size_t i = 0; i < count; ++i) pixels[i] = (float)row[i] / 255.0f;
+}
+
 /* Loads source row y as floats. Alpha is composited here, since what lies behind it must be mixed in before
  * averaging. */
 static void load_row(resampler *r, int32_t y) {
     const tvlm_image *image = r->image;
     const unsigned char *row = (const unsigned char *)image->pixels + (size_t)y * r->stride;
-    const size_t channels = (size_t)image->channels, colours = (size_t)r->channels;
-    for (size_t x = 0; x < (size_t)image->width; ++x) {
-        const bool opaque = channels == colours;
+    const size_t width = (size_t)image->width, channels = (size_t)image->channels,
+                 colours = (size_t)r->channels;
+    const bool opaque = channels == colours;
+    if (opaque && image->type == TVLM_PIXEL_U8) {
+        load_bytes(row, width * colours, r->pixels);
+        return;
+    }
+    for (size_t x = 0; x < width; ++x) {
         const float alpha = opaque ? 1.0f : element(row, x * channels + colours, image->type);
         for (size_t c = 0; c < colours; ++c) {
             const float value = element(row, x * channels + c, image->type);
@@ -118,23 +128,43 @@ static void load_row(resampler *r, int32_t y) {
     }
 }
 
+/* The average of `taps` pixels of three colours: three sums side by side, each in the order of the pixels. */
+static void average_colours(const float *from, const double *weights, size_t taps, double *out) {
+    double red = 0.0, green = 0.0, blue = 0.0;
+    for (size_t tap = 0; tap < taps; ++tap) {
+        red += weights[tap] * (double)from[3 * tap];
+        green += weights[tap] * (double)from[3 * tap + 1];
+        blue += weights[tap] * (double)from[3 * tap + 2];
+    }
+    out[0] = red;
+    out[1] = green;
+    out[2] = blue;
+}
+
+static double average_grey(const float *from, const double *weights, size_t taps) {
+    double sum = 0.0;
+    for (size_t tap = 0; tap < taps; ++tap) sum += weights[tap] * (double)from[tap];
+    return sum;
+}
+
 static const double *row_along_x(resampler *r, int32_t y) {
     double *out = r->rows[y & 1];
     if (r->held[y & 1] == y) return out;
-    const size_t colours = (size_t)r->channels;
     load_row(r, y);
     for (size_t i = 0; i < (size_t)r->width; ++i) {
         const double *weights = r->x.weights + i * r->x.stride;
-        const float *from = r->pixels + (size_t)r->x.first[i] * colours;
-        for (size_t c = 0; c < colours; ++c) {
-            double sum = 0.0;
-            for (size_t tap = 0; tap < (size_t)r->x.count[i]; ++tap)
-                sum += weights[tap] * (double)from[tap * colours + c];
-            out[i * colours + c] = sum;
-        }
+        const size_t first = (size_t)r->x.first[i], taps = (size_t)r->x.count[i];
+        if (r->channels == 1)
+            out[i] = average_grey(r->pixels + first, weights, taps);
+        else
+            average_colours(r->pixels + 3 * first, weights, taps, out + 3 * i);
     }
     r->held[y & 1] = y;
     return out;
+}
+
+static void add_row(const double *restrict row, double weight, size_t count, double *restrict sums) {
+    for (size_t i = 0; i < count; ++i) sums[i] += weight * row[i];
 }
 
 static void make_row(resampler *r, int32_t j, float *out) {
@@ -142,8 +172,7 @@ static void make_row(resampler *r, int32_t j, float *out) {
     memset(r->sums, 0, count * sizeof *r->sums);
     for (int32_t tap = 0; tap < r->y.count[j]; ++tap) {
         const double weight = r->y.weights[(size_t)j * r->y.stride + (size_t)tap];
-        const double *row = row_along_x(r, r->y.first[j] + tap);
-        for (size_t i = 0; i < count; ++i) r->sums[i] += weight * row[i];
+        add_row(row_along_x(r, r->y.first[j] + tap), weight, count, r->sums);
     }
     for (size_t i = 0; i < count; ++i) out[i] = (float)r->sums[i];
 }
