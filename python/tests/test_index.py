@@ -511,6 +511,28 @@ def test_tars_in_webdataset_layout(tmp_path):
     assert everything(made) == first
 
 
+def test_a_member_that_is_broken_fails_its_image_alone(tmp_path):
+    tar_of(tmp_path / "whole.tar", 4)
+    with tarfile.open(tmp_path / "whole.tar") as whole, tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for member in whole:
+            data = b"nothing" if member.name in ("s/001.npy", "s/002.png") else whole.extractfile(member).read()
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    made = index.Index.create(tmp_path / "one", k=5, basis=BASIS)
+    failed = made.add([tmp_path / "a.tar", *pictures(1)], skip_errors=True)
+    assert [pathlib.Path(key).name for key, _ in failed] == ["001.png", "002.png"]
+    assert "001.png: features: no .npy of numbers" in failed[0][1]
+    assert [pathlib.Path(row["key"]).name for row in everything(made)[0]] == ["000.png", "003.png", "p000"]
+
+
+def test_a_name_that_is_no_text_fails_its_image_alone(tmp_path):
+    for name in (b"a.png", b"no\xfftext.png"):
+        write_png(str(tmp_path / os.fsdecode(name)), draw(80, 64, 1))
+    made = index.Index.create(tmp_path / "one", k=5)
+    failed = made.add([tmp_path], skip_errors=True)
+    assert len(failed) == 1 and "which is no text" in failed[0][1] and len(made) == 1
+
+
 @pytest.mark.parametrize("where", ["in a picture", "between two members", "in a header"])
 def test_a_tar_that_is_cut(tmp_path, where):
     path = tmp_path / "a.tar"

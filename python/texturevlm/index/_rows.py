@@ -2,6 +2,7 @@
 """What an index knows of an image: its row, and the rows of its regions, as Arrow tables."""
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
@@ -14,7 +15,7 @@ from .._core import ArgumentError
 from .._device import Device
 from .._image import Image
 from .._stack import SCORED, Stack
-from ._sources import Loaded
+from ._sources import Loaded, vectors_of
 
 CELLS = ["half", "int8"]
 NO_REGION = 255
@@ -59,13 +60,16 @@ class Row(NamedTuple):
 
 def describe(loaded: Loaded, settings: Settings, *, features: Any = None, basis: Basis | None = None,
              device: Device | None = None) -> Row:
-    """The row of an image. `features`: the encoder's vectors [rows, columns, D] over the whole image; None: those of its source.
+    """The row of an image. `features`: the encoder's vectors [rows, columns, D] over the whole image, or the bytes of an .npy
+    file of them; None: those of its source.
 
     Errors: those of texturevlm.select; `ArgumentError` (features of another shape, or with values that are not finite; a basis of
     another dimension). They begin with the image's key.
     """
     source = loaded.source
     given = source.features if features is None else features
+    if isinstance(given, bytes):
+        given = vectors_of(io.BytesIO(given), f"{source.key}: features")
     array = None
     if given is not None:
         array = values(f"{source.key}: features", given, (3,))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import tarfile
 import zlib
@@ -23,7 +22,8 @@ class Source(NamedTuple):
     """An image to be indexed.
 
     `key` is its name in the index. The image is a file (`path`), a file's bytes (`data`), or an `image` in any form that
-    texturevlm.select takes. `features`: the encoder's vectors of it, [rows, columns, D], over the whole image, or None.
+    texturevlm.select takes. `features`: the encoder's vectors of it, [rows, columns, D], over the whole image; the bytes of an .npy
+    file of them; or None.
     """
 
     key: str
@@ -81,7 +81,7 @@ def _members(path: str) -> Iterator[Source]:
                 data = file.read()
                 if suffix.lower() == ".npy":
                     if picture is not None and os.path.splitext(picture.key)[0] == f"{path}/{stem}":
-                        picture = picture._replace(features=vectors_of(io.BytesIO(data), f"{path}/{member.name}"))
+                        picture = picture._replace(features=data)  # read with the picture, so that bad ones fail it alone
                     continue
                 if picture is not None:
                     yield picture
@@ -107,6 +107,15 @@ def _check_end(path: str) -> None:
             file.seek(-min(1024, os.path.getsize(path)), os.SEEK_END)
             if file.read().strip(b"\0"):
                 raise ArgumentError(f"{path}: the tar is cut: it has no end")
+
+
+def is_text(key: str) -> bool:
+    """Whether a name is text: a file's may be any bytes."""
+    try:
+        key.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def vectors_of(file: Any, name: str) -> Any:
@@ -138,7 +147,10 @@ def stamp(source: Source) -> tuple[int, int]:
 
 
 def load(source: Source) -> Loaded:
-    """Reads and decodes. The hash is the SHA-256 of the file's bytes, of an array of its pixels with their shape and type."""
+    """Reads and decodes. The hash is the SHA-256 of the file's bytes, of an array of its pixels with their shape and type.
+    Errors: those of reading; `ArgumentError` (a key that is no text, which no table can keep)."""
+    if not is_text(source.key):
+        raise ArgumentError(f"a key is {short(source.key)}, which is no text")
     if source.image is not None:
         image = image_of(source.image)
         array = image.array if image.array is not None else np.zeros(0, np.uint8)
