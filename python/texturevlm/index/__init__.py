@@ -15,6 +15,10 @@ An index is a folder of two Lance tables, which DuckDB and Polars can read, and 
 counts. `Index` makes, fills, asks and shrinks one; `Shards` asks several as if they were one. It needs pyarrow and pylance:
 ``pip install texturevlm[index]``. doc/archive.md in the project's repository says what is stored, and what it costs.
 """
+import os as _os
+
+# Lance warns on stderr, line after line, of clusters of vectors that came out empty; it reads this when it is imported.
+_os.environ.setdefault("LANCE_LOG", "error")
 try:
     import lance as _lance
     import pyarrow as _pyarrow
