@@ -16,6 +16,7 @@ import tempfile
 import time
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # Ray's processes listen on 127.0.0.1, not on all addresses (doc/scale.md)
 os.environ.setdefault("POCL_MAX_PTHREAD_COUNT", "1")
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("--images", type=int, default=2000)
@@ -111,7 +112,7 @@ def by_ray(paths):
     except ImportError as missing:
         print("SKIPPED:", missing)
         return
-    ray.init(address="local", num_cpus=2, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False,
+    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False,
              object_store_memory=200_000_000)
     for workers in (1, 2):
         tvr.describe(tvr.read_images(paths[:4]), workers=workers).count()  # the cluster's processes are started

@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is told to anybody
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # Ray's processes listen on 127.0.0.1, not on all addresses (doc/scale.md)
 try:
     import numpy as np
     import ray
@@ -62,7 +63,7 @@ def main():
         basis = os.path.join(folder, "basis.safetensors")
         tv.Basis(np.eye(4, 8)).save(basis)
 
-        ray.init(address="local", num_cpus=2, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False,
+        ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False,
                  object_store_memory=200_000_000)
         ray.data.DataContext.get_current().execution_options.preserve_order = True  # so that rows are numbered alike
         killed = os.path.join(folder, "killed")

@@ -16,12 +16,14 @@ pylance: ``pip install 'texturevlm[ray]'``. doc/scale.md in the project's reposi
 """
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple, Optional
 
 try:
     import pyarrow as pa
+    import pyarrow.parquet
     import ray
     import ray.data
 except ImportError as _missing:
@@ -35,25 +37,44 @@ from ._names import STRATEGIES
 from .index._build import FLUSH
 from .index._index import Index
 from .index._rows import CELLS, ROWS, Row, Settings, describe as describe_one, described, rows_of
-from .index._sources import Source, load, sources
+from .index._sources import Source, is_text, load, sources
+from .index._store import told
 
 __all__ = ["describe", "read_images", "write_index"]
 _TARS = (".tar", ".tar.gz", ".tgz")
 _LIGHT = {"num_cpus": 0.1}
 """What a task takes that only reads: where every CPU has an actor, which takes 0.9, readers find room beside it."""
-READ = pa.schema([("key", pa.string()), ("path", pa.string()), ("data", pa.large_binary()), ("error", pa.string())])
+_SENT = 64_000_000
+"""So many bytes of images are sent on at once."""
+
+
+class Read(NamedTuple):
+    """An image on its way to an actor: its path, or its file's bytes; or why it is neither."""
+
+    key: str
+    path: Optional[str] = None
+    data: Optional[bytes] = None
+    features: Optional[bytes] = None
+    """Those that lie beside it, as an .npy file's bytes."""
+    error: Optional[str] = None
+
+
+READ = pa.schema([("key", pa.string()), ("path", pa.string()), ("data", pa.large_binary()), ("features", pa.large_binary()),
+                  ("error", pa.string())])
 
 
 def read_images(inputs: Any, *, rows_a_block: int = 64) -> Any:
-    """A ray.data.Dataset of images, with the columns ``key``, ``path``, ``data`` (a file's bytes) and ``error``.
+    """A ray.data.Dataset of images in the order of the inputs, with the columns ``key``, ``path``, ``data`` (a file's bytes),
+    ``features`` (an .npy file's) and ``error``.
 
     Parameters:
-        inputs: paths of pictures and folders, which the actors open by themselves, so that all machines must see them; of tars in
-            WebDataset layout, of which each is one task; and of .parquet files (or folders of them, named \\*.parquet) with the
-            columns ``key`` and ``bytes``.
+        inputs: paths, which all machines must see: of pictures, and of folders of them, which the actors open by themselves; of
+            tars in WebDataset layout, each one task, whose members are keyed TAR/NAME, with their STEM.npy as features; and of
+            .parquet files (or folders of them, named \\*.parquet), each one task, with the columns ``key`` and ``bytes``, and
+            ``features`` where there are some.
         rows_a_block: how many files are one task.
 
-    Errors: `ArgumentError` (no inputs). What cannot be read is a row with its error.
+    Errors: `ArgumentError` (no inputs, folders without pictures). What cannot be read is a row with its error.
     """
     if isinstance(inputs, (str, os.PathLike)):
         inputs = [inputs]
@@ -62,54 +83,91 @@ def read_images(inputs: Any, *, rows_a_block: int = 64) -> Any:
     paths = [file_name("an input", one) for one in inputs]
     if not paths:
         raise ArgumentError("there are no inputs")
-    block = integer("rows_a_block", rows_a_block, 1)
-    tars = [path for path in paths if path.lower().endswith(_TARS)]
-    tables = [path for path in paths if path.lower().endswith(".parquet")]
-    files = [path for path in paths if path not in tars and path not in tables]
-    parts = []
-    if files:
-        named = [{"key": source.key, "path": source.path} for source in sources(files)]
-        if not named:
-            raise ArgumentError(f"{files[0]}: there are no pictures in the folder")
-        parts.append(ray.data.from_items(named, override_num_blocks=-(-len(named) // block))
-                     .map_batches(_with_columns, batch_format="pyarrow", batch_size=None, **_LIGHT))
-    if tars:
-        parts.append(ray.data.from_items([{"tar": path} for path in tars], override_num_blocks=len(tars))
-                     .map_batches(_members, batch_format="pyarrow", batch_size=1, **_LIGHT))
-    for path in tables:
-        parts.append(ray.data.read_parquet(path, columns=["key", "bytes"], ray_remote_args=_LIGHT)
-                     .map_batches(_of_bytes, batch_format="pyarrow", batch_size=None, **_LIGHT))
-    return parts[0].union(*parts[1:]) if len(parts) > 1 else parts[0]
+    tasks = list(_tasks(paths, integer("rows_a_block", rows_a_block, 1)))
+    if not tasks:
+        raise ArgumentError(f"{paths[0]}: there are no pictures in the folder")
+    return ray.data.from_items(tasks, override_num_blocks=len(tasks)).map_batches(_read, batch_format="pyarrow", batch_size=1, **_LIGHT)
 
 
-def _with_columns(table: Any) -> Any:
-    empty = len(table)
-    return pa.table([table.column("key").cast(pa.string()), table.column("path").cast(pa.string()), pa.nulls(empty, pa.large_binary()),
-                     pa.nulls(empty, pa.string())], schema=READ)
+def _tasks(paths: list[str], block: int) -> Iterator[dict[str, Any]]:
+    """What is read at once: some files, a tar, or a table. Names are bytes, since not every file's is text."""
+    for kind, group in itertools.groupby(_named(paths), lambda one: one[0]):
+        names = [os.fsencode(name) for _, name in group]
+        size = block if kind == "files" else 1
+        yield from ({"kind": kind, "names": names[i:i + size]} for i in range(0, len(names), size))
 
 
-def _of_bytes(table: Any) -> Any:
-    return pa.table([table.column("key").cast(pa.string()), pa.nulls(len(table), pa.string()),
-                     table.column("bytes").cast(pa.large_binary()), pa.nulls(len(table), pa.string())], schema=READ)
+def _named(paths: list[str]) -> Iterator[tuple[str, str]]:
+    """All files of inputs, and how they are read."""
+    for path in paths:
+        if path.lower().endswith(".parquet"):
+            yield from (("table", table) for table in (_tables(path) if os.path.isdir(path) else [path]))
+        elif path.lower().endswith(_TARS) and not os.path.isdir(path):
+            yield "tar", path
+        else:
+            yield from (("files", str(source.path)) for source in sources([path]))
 
 
-def _members(table: Any) -> Iterator[Any]:
-    """The pictures of a tar, some at a time; what ends it before its end is a row with the error."""
-    for path in table.column("tar").to_pylist():
-        some: list[tuple[str, None, bytes | None, str | None]] = []
-        try:
-            for source in sources([path]):
-                some.append((source.key, None, source.data, None))
-                if sum(len(one[2] or b"") for one in some) > 64_000_000:
-                    yield _read_table(some)
-                    some = []
-        except Error as error:
-            some.append((path, None, None, str(error)))
+def _tables(folder: str) -> list[str]:
+    """The Parquet files in and under a folder, by name."""
+    return sorted(os.path.join(inside, name) for inside, _, names in os.walk(folder) for name in names if name.lower().endswith(".parquet"))
+
+
+def _read(table: Any) -> Iterator[Any]:
+    """The images of tasks, sent on whenever they are many bytes, so that actors begin before a tar is read."""
+    readers = {"files": _of_files, "tar": _of_tar, "table": _of_table}
+    for kind, names in zip(table.column("kind").to_pylist(), table.column("names").to_pylist()):
+        some: list[Read] = []
+        held = 0
+        for one in readers[kind]([os.fsdecode(name) for name in names]):
+            some.append(one if is_text(one.key) else _without_name(one.key))
+            held += len(one.data or b"") + len(one.features or b"")
+            if held > _SENT:
+                yield _read_table(some)
+                some, held = [], 0
         yield _read_table(some)
 
 
-def _read_table(some: list[tuple[str, None, bytes | None, str | None]]) -> Any:
-    columns = list(zip(*some)) or [()] * 4
+def _of_files(paths: list[str]) -> Iterator[Read]:
+    yield from (Read(path, path) for path in paths)
+
+
+def _of_tar(paths: list[str]) -> Iterator[Read]:
+    """The pictures of a tar; what ends it before its end is a row with the error."""
+    try:
+        for source in sources(paths):
+            yield Read(source.key, data=source.data, features=source.features)
+    except Error as error:
+        yield Read(paths[0], error=str(error))
+
+
+def _of_table(paths: list[str]) -> Iterator[Read]:
+    """The rows of a Parquet file; what ends it before its end is a row with the error."""
+    path, number = paths[0], 0
+    try:
+        with told(path), pyarrow.parquet.ParquetFile(path) as file:
+            columns = [name for name in ("key", "bytes", "features") if name in file.schema_arrow.names]
+            if columns[:2] != ["key", "bytes"]:
+                raise ArgumentError(f"{path}: there are no columns key and bytes")
+            for batch in file.iter_batches(batch_size=64, columns=columns):
+                keys = batch.column("key").cast(pa.string()).to_pylist()
+                data, features = (batch.column(name).cast(pa.large_binary()).to_pylist() if name in columns else [None] * len(keys)
+                                  for name in ("bytes", "features"))
+                for key, *rest in zip(keys, data, features):
+                    name = f"{path}: row {number}"
+                    number += 1
+                    yield Read(key, None, *rest) if key else Read(name, error=f"{name}: the image has no key")
+    except Error as error:
+        yield Read(path, error=str(error))
+
+
+def _without_name(key: str) -> Read:
+    """In place of an image whose name no table can keep."""
+    return Read(key.encode(errors="backslashreplace").decode(), error=f"a key is {short(key)}, which is no text")
+
+
+def _read_table(some: list[Read]) -> Any:
+    columns = list(zip(*some)) or [()] * len(READ)
     return pa.table([pa.array(column, field.type) for column, field in zip(columns, READ)], schema=READ)
 
 
@@ -125,10 +183,11 @@ class _Describer:
 
     def __call__(self, table: Any) -> Any:
         found: list[tuple[str, Row | str]] = []
-        for key, path, data, error in zip(*(table.column(name).to_pylist() for name in ("key", "path", "data", "error"))):
+        columns = [table.column(name).to_pylist() if name in table.column_names else [None] * len(table) for name in READ.names]
+        for key, path, data, beside, error in zip(*columns):
             if error is None:
                 try:
-                    source = Source(key, path, data)
+                    source = Source(key, path, data, features=beside)
                     found.append((key, describe_one(load(source), self.settings, basis=self.basis, device=self.device,
                                                     features=self.features(source) if self.features is not None else None)))
                     continue
