@@ -9,9 +9,9 @@
 #include "each.h"
 #include "export_inputs.h"
 #include "export_pictures.h"
+#include "export_results.h"
 #include "json.h"
 #include "networks.h"
-#include "positions.h"
 #include "questions.h"
 #include "select_budget.h"
 #include "select_layout.h"
@@ -21,7 +21,6 @@
 #include "texturevlm/io_scorer.h"
 #include "tool.h"
 
-#define TENSORS_MAX 12
 #define PIXELS_MAX  (1 << 30)
 #define LAYOUT_SIZE 2048
 
@@ -130,9 +129,7 @@ struct job {
     struct tvlm_query *queries;
     tvlm_device *device;
     tvlm_export *export;
-    tvlm_tensor tensors[TENSORS_MAX];
-    void *data[TENSORS_MAX];
-    int32_t tensor_count;
+    export_results results;
 };
 
 /* ---- Before any work ---- */
@@ -150,18 +147,11 @@ static int find_model(struct tool *tool, const char *name, int *model) {
     return tool_usage(tool, "--for %.64s: there is no such model; there are %s", name, known);
 }
 
-/* Whether the model takes crops. */
-static bool is_cut(const struct job *job) {
-    tvlm_export_processor processor;
-    return tvlm_export_processor_get((tvlm_export_model)job->model, &processor) == TVLM_OK &&
-           processor.crops > 0;
-}
-
 /* The strategy that was named, or the one that goes with the model. */
 static tvlm_strategy strategy_of(const struct job *job) {
     const tvlm_strategy named = ways_meant[job->options->strategy];
     if (named != TVLM_STRATEGY_DEFAULT) return named;
-    return is_cut(job) ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
+    return export_is_cut((tvlm_export_model)job->model) ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
 }
 
 /* Checks the options of the strategy budget, and reads the emphasis. */
@@ -357,111 +347,16 @@ static int process(struct job *job) {
     return code;
 }
 
-/* Reads the next tensor, if it is wanted. */
-static int read_tensor(struct job *job, int32_t index) {
-    tvlm_export_tensor found;
-    int code = tool_status(job->tool, tvlm_export_get_tensor(job->export, index, &found));
-    if (code != TOOL_DONE) return code;
-    if (job->options->selected_only > 0 && strncmp(found.name, "pixel_values", strlen("pixel_values")) == 0)
-        return TOOL_DONE;
-    tvlm_tensor *const tensor = &job->tensors[job->tensor_count];
-    void *const data = malloc(found.bytes);
-    if (data == NULL) return tool_fail(job->tool, "no memory for %s", found.name);
-    job->data[job->tensor_count++] = data;
-    *tensor = (tvlm_tensor){.name = found.name,
-                            .type = found.integer ? TVLM_ELEMENT_I64 : TVLM_ELEMENT_F32,
-                            .rank = found.rank,
-                            .data = data};
-    memcpy(tensor->shape, found.shape, sizeof found.shape);
-    code = tool_status(job->tool, tvlm_export_read(job->export, index, found.bytes, data));
-    if (code == TOOL_DONE && strcmp(found.name, "scores") == 0)
-        code = scores_check(job->tool, data, found.bytes / sizeof(float));
-    return code;
-}
-
+/* Reads the tensors of what was exported, and writes them. */
 static int write_tensors(struct job *job) {
-    const tvlm_metadata metadata[] = {{"format", "texturevlm.export"},
-                                      {"model", tvlm_export_model_name((tvlm_export_model)job->model)}};
-    int code = TOOL_DONE;
-    const int32_t count = tvlm_export_tensor_count(job->export);
-    for (int32_t i = 0; code == TOOL_DONE && i < count; ++i) code = read_tensor(job, i);
+    job->results.tool = job->tool;
+    job->results.export = job->export;
+    job->results.model = (tvlm_export_model)job->model;
+    job->results.pictures = &job->pictures;
+    job->results.paths = job->paths;
+    const int code = export_results_read(&job->results, job->options->selected_only > 0);
     job->tool->subject = NULL;
-    if (code != TOOL_DONE) return code;
-    return tool_status(job->tool,
-                       tvlm_safetensors_write(job->output, job->tensors, job->tensor_count, metadata,
-                                              sizeof metadata / sizeof *metadata, &job->tool->log));
-}
-
-/* ---- Results ---- */
-
-/* Whether an image has become several pictures. */
-static bool is_several(const struct job *job) {
-    for (int32_t i = 0; i < job->tensor_count; ++i)
-        if (strcmp(job->tensors[i].name, "picture_scale") == 0) return true;
-    return false;
-}
-
-static int print_text(struct job *job) {
-    const bool cut = is_cut(job);
-    for (int32_t i = 0; i < tvlm_export_picture_count(job->export); ++i) {
-        tvlm_export_picture p;
-        char line[600];
-        const int code = tool_status(job->tool, tvlm_export_get_picture(job->export, i, &p));
-        if (code != TOOL_DONE) return code;
-        const tvlm_image *const image = &job->pictures.images[p.source];
-        snprintf(line, sizeof line, "%.400s: %dx%d -> %dx%d, %s %dx%dx%d, %d of %d %s\n",
-                 job->paths[p.source], image->width, image->height, p.width, p.height,
-                 cut ? "crops" : "patches", p.grid_t, p.grid_h, p.grid_w, p.selected, p.tokens,
-                 cut ? "crops" : "tokens");
-        if (tool_print(job->tool, line) != TOOL_DONE) return TOOL_FAILED;
-    }
-    return TOOL_DONE;
-}
-
-static void json_picture(const struct job *job, json_writer *json, const tvlm_export_picture *p) {
-    json_open_object(json, NULL, true);
-    json_string(json, "path", job->paths[p->source]);
-    json_integer(json, "width", p->width);
-    json_integer(json, "height", p->height);
-    json_open_array(json, "grid_thw", true);
-    json_integer(json, NULL, p->grid_t);
-    json_integer(json, NULL, p->grid_h);
-    json_integer(json, NULL, p->grid_w);
-    json_close(json);
-    if (is_several(job)) {
-        json_open_array(json, "scale", true);
-        json_float(json, NULL, p->scale_h);
-        json_float(json, NULL, p->scale_w);
-        json_close(json);
-    }
-    json_integer(json, "first_token", p->first_token);
-    json_integer(json, "tokens", p->tokens);
-    json_integer(json, "selected", p->selected);
-    json_close(json);
-}
-
-static void json_pictures(struct job *job, json_writer *json) {
-    json_open_array(json, "images", false);
-    for (int32_t i = 0; i < tvlm_export_picture_count(job->export); ++i) {
-        tvlm_export_picture p;
-        if (tvlm_export_get_picture(job->export, i, &p) == TVLM_OK) json_picture(job, json, &p); /* always */
-    }
-    json_close(json);
-}
-
-static void json_tensors(const struct job *job, json_writer *json) {
-    json_open_array(json, "tensors", false);
-    for (int32_t i = 0; i < job->tensor_count; ++i) {
-        const tvlm_tensor *const tensor = &job->tensors[i];
-        json_open_object(json, NULL, true);
-        json_string(json, "name", tensor->name);
-        json_string(json, "type", tvlm_element_name(tensor->type));
-        json_open_array(json, "shape", true);
-        for (int32_t d = 0; d < tensor->rank; ++d) json_integer(json, NULL, tensor->shape[d]);
-        json_close(json);
-        json_close(json);
-    }
-    json_close(json);
+    return code == TOOL_DONE ? export_results_write(&job->results, job->output) : code;
 }
 
 static int print_json(struct job *job) {
@@ -470,18 +365,11 @@ static int print_json(struct job *job) {
     json_string(&json, "model", tvlm_export_model_name((tvlm_export_model)job->model));
     json_string(&json, "output", job->output);
     json_device(&json, job->device);
-    json_pictures(job, &json);
-    json_tensors(job, &json);
+    export_results_json(&job->results, &json);
     json_close(&json);
     const int code = tool_print(job->tool, json_text_of(&json));
     json_release(&json);
     return code;
-}
-
-static void release_tensors(struct job *job) {
-    for (int i = 0; i < TENSORS_MAX; ++i) free(job->data[i]);
-    memset(job->data, 0, sizeof job->data);
-    job->tensor_count = 0;
 }
 
 static void release_features(struct job *job) {
@@ -495,7 +383,7 @@ static void release_features(struct job *job) {
 }
 
 static void release(struct job *job) {
-    release_tensors(job);
+    export_results_release(&job->results);
     release_features(job);
     questions_release(&job->questions);
     export_inputs_release(&job->inputs);
@@ -516,7 +404,7 @@ static int export_all(struct job *job) {
     if (code == TOOL_DONE) code = process(job);
     if (code == TOOL_DONE) code = write_tensors(job);
     if (code != TOOL_DONE) return code;
-    return job->options->common.json > 0 ? print_json(job) : print_text(job);
+    return job->options->common.json > 0 ? print_json(job) : export_results_text(&job->results);
 }
 
 /* ---- A file of each image ---- */
@@ -542,13 +430,12 @@ static int export_each(void *user, const each_image *image) {
     if (code == TOOL_DONE && image->json != NULL) {
         json_string(image->json, "model", tvlm_export_model_name((tvlm_export_model)job->model));
         json_device(image->json, job->device);
-        json_pictures(job, image->json);
-        json_tensors(job, image->json);
+        export_results_json(&job->results, image->json);
     } else if (code == TOOL_DONE) {
-        code = print_text(job);
+        code = export_results_text(&job->results);
     }
     release_features(job);
-    release_tensors(job);
+    export_results_release(&job->results);
     job->pictures = (export_pictures){0};
     return code;
 }
