@@ -2,6 +2,7 @@
 """Questions: which images, and where in them; to one index, or to several as if they were one."""
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -139,19 +140,22 @@ class Shards:
 
     def _outside(self, rows: list[dict[str, Any]], question: Array, basis: Basis) -> list[Array]:
         """Of each cell of the candidates the product of the question with what of its region's mean lies outside the basis."""
-        projected = basis.project(question[None])[0]
-        products: dict[tuple[int, int], Array] = {}
-        for shard in sorted({row["shard"] for row in rows}):
-            words = ",".join(str(row["id"]) for row in rows if row["shard"] == shard)
+        # Of the product v.q - Cv.Cq, C being the basis, what has no v in it once for all: v.(q - C'Cq).
+        beyond = question - basis.components.T @ basis.project(question[None])[0]
+        products: list[Array] = []
+        for shard, some in itertools.groupby(rows, lambda row: int(row["shard"])):
+            of_shard = list(some)
+            numbers = np.array([row["id"] for row in of_shard])  # which rise, as _rows gives them
             with told(self.indexes[shard].folder):
-                table = self.indexes[shard].table("regions").to_table(columns=["image", "region", "vector"], filter=f"image IN ({words})")
+                table = self.indexes[shard].table("regions").to_table(columns=["image", "region", "vector"],
+                                                                      filter=f"image IN ({','.join(map(str, numbers))})")
             vectors = table.column("vector").combine_chunks().values.to_numpy(zero_copy_only=False).astype(np.float32)
-            vectors = vectors.reshape(-1, len(question))
-            outside = vectors @ question - basis.project(vectors) @ projected
-            for image, region, value in zip(table.column("image").to_pylist(), table.column("region").to_pylist(), outside):
-                products.setdefault((shard, image), np.zeros(NO_REGION + 1, np.float32))[region] = value
-        return [np.zeros(0, np.float32) if row["cell_regions"] is None else products[row["shard"], row["id"]][row["cell_regions"]]
-                for row in rows]
+            by_region = np.zeros((len(numbers), NO_REGION + 1), np.float32)
+            by_region[np.searchsorted(numbers, table.column("image").to_numpy()), table.column("region").to_numpy()] = \
+                vectors.reshape(-1, len(question)) @ beyond
+            products += [np.zeros(0, np.float32) if row["cell_regions"] is None else of_image[row["cell_regions"]]
+                         for row, of_image in zip(of_shard, by_region)]
+        return products
 
     def info(self) -> list[dict[str, Any]]:
         """What `Index.info` gives, of each."""
@@ -202,8 +206,14 @@ def nearest(regions: Any, question: Array, wanted: int, exact: bool, shard: int 
 
 
 def _lists(regions: Any) -> int:
-    """How many lists the approximate index has."""
-    return int(regions.stats.index_stats("vector")["indices"][0]["num_partitions"])
+    """How many lists the approximate index has. Lance takes tens of milliseconds to say it, so that each version is asked once."""
+    which = (str(regions.uri), int(regions.version))
+    if which not in _known_lists:
+        _known_lists[which] = int(regions.stats.index_stats("vector")["indices"][0]["num_partitions"])
+    return _known_lists[which]
+
+
+_known_lists: dict[tuple[str, int], int] = {}
 
 
 # ---- Cells ----
