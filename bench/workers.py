@@ -4,7 +4,8 @@
 multiprocessing, and texturevlm.ray on a local cluster; and where the time goes, stage by stage.
 
 The images are JPEGs, crops of COCO photos (../shared/data/boxes) enlarged to --side. Each worker has one thread (PoCL's
-POCL_MAX_PTHREAD_COUNT). Times are from the first image to the last, workers being started and warm. It runs by a Python that has the
+POCL_MAX_PTHREAD_COUNT, OPENBLAS_NUM_THREADS). Times are from the first image to the last, workers being started and
+warm. It runs by a Python that has the
 package, Pillow and what ci/index-environment prints, with `ray` too. Exit 77 where something is missing.
 """
 import argparse
@@ -18,6 +19,7 @@ import time
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # Ray's processes listen on 127.0.0.1, not on all addresses (doc/scale.md)
 os.environ.setdefault("POCL_MAX_PTHREAD_COUNT", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("--images", type=int, default=2000)
 parser.add_argument("--side", type=int, default=512)
@@ -50,8 +52,10 @@ def made(folder, count, side):
     return sorted(glob.glob(f"{folder}/*.jpg"))
 
 
-def told(name, count, seconds):
-    print(f"{name:34} {seconds:7.1f} s   {1000 * seconds / count:6.1f} ms an image", flush=True)
+def told(name, count, seconds, one_worker=None):
+    beside = f"   {one_worker / seconds:.2f} times as fast as one worker" if one_worker else ""
+    print(f"{name:34} {seconds:7.1f} s   {1000 * seconds / count:6.1f} ms an image{beside}", flush=True)
+    return seconds
 
 
 def stages(paths):
@@ -94,12 +98,13 @@ def main():
         started = time.perf_counter()
         [one(path) for path in paths]
         told("one process", len(paths), time.perf_counter() - started)
+        alone = None
         for workers in (1, 2):
             with multiprocessing.get_context("spawn").Pool(workers) as pool:
                 pool.map(one, warm * workers, 1)
                 started = time.perf_counter()
                 pool.map(one, paths, 16)
-                told(f"multiprocessing, {workers} workers", len(paths), time.perf_counter() - started)
+                alone = told(f"multiprocessing, workers: {workers}", len(paths), time.perf_counter() - started, alone)
         if not options.no_ray:
             by_ray(paths)
     return 0
@@ -114,11 +119,12 @@ def by_ray(paths):
         return
     ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False,
              object_store_memory=200_000_000)
+    alone = None
     for workers in (1, 2):
         tvr.describe(tvr.read_images(paths[:4]), workers=workers).count()  # the cluster's processes are started
         started = time.perf_counter()
         rows = tvr.describe(tvr.read_images(paths), workers=workers).count()
-        told(f"Ray, {workers} workers, with their start", rows, time.perf_counter() - started)
+        alone = told(f"Ray, with their start, workers: {workers}", rows, time.perf_counter() - started, alone)
     ray.shutdown()
 
 
