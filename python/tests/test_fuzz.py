@@ -233,6 +233,22 @@ def test_attention(a, b, c):
 
 @SETTINGS
 @given(anything, anything, anything)
+def test_rings(a, b, c):
+    tried(tv.logpolar, a, b, fixation=c)
+    for name in ("names", "fixation", "inner", "outer", "plain", "rings", "sectors", "max_side", "format", "network", "device", "copy"):
+        tried(tv.logpolar, IMAGE, **{name: a})
+    tried(tv.logpolar, IMAGE, inner=a, outer=b, rings=8)
+    with tv.Stack(IMAGE) as stack:
+        tried(tv.logpolar, stack, a, rings=b, sectors=c)
+        seen = tv.logpolar(stack, rings=8, sectors=12)
+    tried(seen.back, a)
+    tried(seen.back, size=a)
+    tried(seen.back, np.zeros((12, 8, 2)), size=(b, c))
+    assert seen.back().shape == IMAGE.shape
+
+
+@SETTINGS
+@given(anything, anything, anything)
 def test_streams_and_sessions(a, b, c):
     with tv.VideoStream() as stream:
         tried(stream.update, a)

@@ -7,8 +7,8 @@
     selection.xy, selection.size, selection.scores   # NumPy views: centres and sides in pixels
     tv.show("photo.jpg", selection)                  # a picture of them, in a notebook
 
-One call, one answer: `select`, `scores`, `channels`, `patches`, `flow`, `topk`, `export`, `fit`, `show`, `devices`. What is kept
-from call to call: `Stack` (all that is known of an image), `Session` (many questions about many images), `VideoStream` (frame
+One call, one answer: `select`, `scores`, `channels`, `patches`, `flow`, `logpolar`, `topk`, `export`, `fit`, `show`, `devices`. What is
+kept from call to call: `Stack` (all that is known of an image), `Session` (many questions about many images), `VideoStream` (frame
 after frame), `Texture` (keys and values of a `hierarchical_attention`), `Device`. What is asked and answered: `Query`, `Scorer`,
 `Network`, `Basis`, `Codec`, `Projection`, `Selection`. Errors are `Error`, which is a
 `ValueError`, `TypeError`, `MemoryError` or `FileNotFoundError` too where that fits.
@@ -26,6 +26,7 @@ from ._core import (ArgumentError, ArgumentTypeError, DeviceError, DeviceLostErr
                     NoDeviceError, OutOfMemoryError, TexturevlmWarning)
 from ._device import Device, devices
 from ._functions import channels, flow, layouts, patches, scores, select, topk
+from ._logpolar import logpolar
 from ._network import Network
 from ._options import Query, Scorer
 from ._projection import Projection
@@ -50,5 +51,5 @@ __all__ = [
     "ArgumentError", "ArgumentTypeError", "Basis", "Codec", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
     "MissingFileError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Projection", "Query", "Scorer", "Selection", "Session", "Stack",
     "Texture", "TexturevlmWarning", "VideoStream", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
-    "patches", "scores", "select", "show", "topk",
+    "logpolar", "patches", "scores", "select", "show", "topk",
 ]

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An image as an eye sees it: rings around a place, cut into sectors; and back."""
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._arguments import Array, channels, flag, floats, integer, pairs, real, values
+from ._binding import ffi, lib
+from ._core import ArgumentError, call
+from ._device import Device
+from ._stack import Stack
+
+if TYPE_CHECKING:
+    import os
+    from ._network import Network
+
+_PIXELS_MAX = 2**28  # of an image that is made again, as of samples (lib/stack/logpolar.c)
+
+
+class LogPolar:
+    """What `logpolar` gives. Lengths and places are in pixels of the image."""
+
+    def __init__(self, samples: Array, info: Any, working: tuple[int, int], image: tuple[int, int]) -> None:
+        self.samples = samples
+        """float32 [sectors, rings, C]"""
+        self._info, self._working, self._image = info, working, image
+        self._scale = image[0] / working[0], image[1] / working[1]
+
+    @property
+    def fixation(self) -> tuple[float, float]:
+        """x and y of the middle of the rings."""
+        return self._info.x * self._scale[0], self._info.y * self._scale[1]
+
+    @property
+    def inner(self) -> float:
+        """The steps between rings grow as their radius and this."""
+        return float(self._info.inner * self._scale[0])
+
+    @property
+    def outer(self) -> float:
+        """The radius of the ring behind the last one, and `inner`."""
+        return float(self._info.outer * self._scale[0])
+
+    @property
+    def radii(self) -> Array:
+        """float64 [rings]: how far each ring is from the fixation; the first is at 0."""
+        rings = int(self._info.rings)
+        return self.inner * np.expm1(math.log(self._info.outer / self._info.inner) / rings * np.arange(rings))
+
+    def back(self, samples: Any = None, *, size: tuple[int, int] | None = None) -> Array:
+        """float32 [height, width, C]: an image again, for looking at: bilinear between the samples, and beyond the last ring that ring.
+
+        Parameters:
+            samples: others in place of its own, [sectors, rings, C] with as many sectors and rings, of any C.
+            size: width and height; None: the image's own.
+        """
+        array = self.samples if samples is None else values("samples", samples, (3,))
+        if array.shape[:2] != self.samples.shape[:2] or not array.size:
+            raise ArgumentError(f"samples have the shape {array.shape}; they are {self.samples.shape[:2]} and a channel or more")
+        if size is not None and (not isinstance(size, (list, tuple)) or len(size) != 2):
+            raise ArgumentError("size is not width and height")
+        width, height = (integer("size", side, 1) for side in (self._image if size is None else size))
+        if width * height * array.shape[2] > _PIXELS_MAX:
+            raise ArgumentError(f"an image of {width} x {height} pixels and {array.shape[2]} channels is too large")
+        info = ffi.new("tvlm_logpolar_info *", self._info[0])
+        info.channel_count = array.shape[2]
+        out = np.empty((height, width, array.shape[2]), np.float32)
+        call(lib.tvlm_logpolar_back, info, floats(array), *self._working, width, height, floats(out))
+        return out
+
+    def __repr__(self) -> str:
+        sectors, rings, count = self.samples.shape
+        return f"<texturevlm.LogPolar of {sectors} sectors, {rings} rings, {count} channels>"
+
+
+def logpolar(image: Any, names: Any = "r,g,b", *, fixation: Any = None, inner: float | None = None, outer: float | None = None,
+             rings: int | None = None, sectors: int | None = None, plain: bool = False, max_side: int | None = None,
+             format: str | None = None, network: Network | str | os.PathLike[str] | None = None, device: Device | None = None,
+             copy: bool = False) -> LogPolar:
+    """An image as an eye sees it: rings around a fixation, farther and farther apart, cut into sectors of one angle.
+
+        seen = texturevlm.logpolar("photo.jpg", fixation=(640, 360))
+        seen.samples                          # float32 [sectors, rings, 3]
+        seen.back()                           # float32 [height, width, 3]: what is left of the photo
+
+    Ring i has the radius inner ((outer / inner)^(i / rings) - 1), and sector j the angle 2 pi j / sectors, from the x axis towards
+    the y axis, that is down. Each sample is the average of what lies between it and its neighbours, so that far rings, which are
+    coarse, do not alias. These are the places of OpenCV's warpPolar with WARP_POLAR_LOG where `inner` is 1 and `outer` its
+    maxRadius, whose pixels have their centres at whole numbers, and these at + 0.5 (include/texturevlm/logpolar.h).
+
+    Parameters:
+        image: as in `select`; or a `Stack`, with whatever was handed in to it.
+        names: the channels, as in `channels`.
+        fixation: x and y in pixels of the image; None: its middle. It may lie outside.
+        inner, outer: in pixels of the image, 0 < inner < outer. None: 1, and as much as reaches the farthest corner.
+        rings, sectors: at least 1 and 3. None: 128, and as many as make samples about as long as they are wide.
+        plain: samples are single points, bilinear, as warpPolar takes them: they alias.
+        max_side, format, network: those of the `Stack` that is made of an image.
+
+    Errors: `ArgumentError` (lengths that do not grow, more than 2^28 numbers, no such channel).
+    """
+    if isinstance(image, Stack):
+        if any(value is not None for value in (max_side, format, network, device)) or flag("copy", copy):
+            raise ArgumentError("the image is a Stack, which has its max_side, format, network and device already")
+        return _of(image, names, fixation, inner, outer, rings, sectors, plain)
+    options: Any = {"layout": "r,g,b", "max_side": max_side, "format": format, "network": network}
+    with Stack(image, device=device, copy=copy, **options) as stack:
+        return _of(stack, names, fixation, inner, outer, rings, sectors, plain)
+
+
+def _of(stack: Stack, names: Any, fixation: Any, inner: Any, outer: Any, rings: Any, sectors: Any, plain: Any) -> LogPolar:
+    across, down = (there / here for there, here in zip(stack.size, stack.image_size))
+    params, info = ffi.new("struct tvlm_logpolar_params *", {"plain": flag("plain", plain)}), ffi.new("tvlm_logpolar_info *")
+    if fixation is not None:
+        at = pairs("fixation", fixation)
+        if at.shape[0] != 1:
+            raise ArgumentError("fixation is one x and one y")
+        at = at * np.array([across, down], np.float32)
+        params.fixation = floats(at)
+    for name, value in (("inner", inner), ("outer", outer)):
+        if value is not None:  # 0 stands for the default
+            setattr(params, name, max(real(name, value, 0.0, above=True) * across, 1e-30))
+    for name, count, least in (("rings", rings, 1), ("sectors", sectors, 3)):
+        if count is not None:
+            setattr(params, name, integer(name, count, least))
+    with stack._device._owner.lock:
+        numbers = channels(names, stack._pointer)
+        array = ffi.new("int32_t[]", numbers)
+        params.channels, params.channel_count = array, len(numbers)
+        stack._call(lib.tvlm_logpolar_get_info, params, info)
+        out = np.empty((info.sectors, info.rings, info.channel_count), np.float32)
+        stack._call(lib.tvlm_logpolar, params, out.size, floats(out))
+    return LogPolar(out, info, stack.size, stack.image_size)
