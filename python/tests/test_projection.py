@@ -126,3 +126,19 @@ def test_wrong_arguments_of_every_kind(a, b):
     tried(tv.Projection.train, a, b)
     with tv.Stack(draw(32, 32), format="f32") as stack:
         tried(tv.Projection(np.ones((4, 2)), channels="r,g").apply, stack, a, level=b)
+
+
+def test_it_is_learned_without_pytorch(run):
+    assert "(5, 2) ImportError" in run("""
+import sys
+sys.modules["torch"] = None  # as where it is not installed
+import numpy as np
+from texturevlm import train
+random = np.random.default_rng(0)
+photo, features = random.integers(0, 255, (64, 64, 3), np.uint8), random.normal(size=(8, 8, 6)).astype("f4")
+learned = train.projection([(photo, features, features[..., :5])], 2)
+try:
+    train.learn([train.Example(photo, np.eye(64))], outputs=["thing"])
+except ImportError as error:
+    print(learned.weight.shape, type(error).__name__.replace("ModuleNotFoundError", "ImportError"))
+""")

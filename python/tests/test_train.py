@@ -64,17 +64,59 @@ def test_what_is_unknown_teaches_nothing(examples):
         train.learn([examples[0]._replace(mask=np.full((64, 96), np.nan))], **HOW)
 
 
-def test_errors(examples):
-    with pytest.raises(tv.ArgumentError, match="no examples"):
-        train.learn([], **HOW)
-    with pytest.raises(tv.ArgumentError, match="nothing is marked"):
-        train.learn([examples[0]._replace(mask=np.zeros((64, 96)))], **HOW)
-    with pytest.raises(tv.ArgumentError, match="everything is marked"):
-        train.learn([examples[0]._replace(mask=np.ones((64, 96)))], **HOW)
-    with pytest.raises(tv.ArgumentError, match="there are 1 outputs"):
-        train.learn([examples[0]._replace(mask=np.ones((2, 64, 96)))], **HOW)
+@pytest.mark.parametrize("change, line", [
+    ({"examples": []}, "no examples"),
+    ({"mask": np.zeros((64, 96))}, "nothing is marked"),
+    ({"mask": np.ones((64, 96))}, "everything is marked"),
+    ({"mask": np.ones((2, 64, 96))}, "there are 1 outputs"),
+    ({"mask": np.ones(5)}, "a mask has 1 dimensions"),
+    ({"mask": np.full((64, 96), 255)}, "a mask has the value 255; it must be 0 .. 1"),
+    ({"mask": -np.eye(5)}, "a mask has the value -1"),
+    ({"mask": np.zeros((0, 3))}, "there is nothing in it"),
+    ({"mask": "marks"}, "a mask has the dtype"),
+    ({"hidden": 0}, "hidden is 0; it must be 1 .. 256"),
+    ({"hidden": 257}, "hidden is 257"),
+    ({"level": 99}, "a network at level 99; 0 to 15 are possible"),
+    ({"level": -1}, "level is -1"),
+    ({"outputs": ["edges"]}, "output 'edges' has a name that is the library's own"),
+    ({"outputs": ["one", "one"]}, "two outputs of the network are named 'one'"),
+    ({"outputs": []}, "the number of outputs is 0"),
+    ({"outputs": "red"}, "not a list of names"),
+    ({"inputs": "r,motion"}, "the channel motion has no input in a still image"),
+    ({"inputs": "r,embedding_0"}, "the channel embedding_0 has no input"),
+    ({"inputs": "r,r"}, "'r' stands twice"),
+    ({"inputs": "r,edge"}, "unknown channel 'edge'; did you mean 'edges'"),
+    ({"inputs": ""}, "an empty layout"),
+    ({"steps": 0}, "steps is 0"),
+    ({"steps": -5}, "steps is -5"),
+    ({"rate": 0}, "rate is 0"),
+    ({"decay": -1}, "decay is -1"),
+    ({"seed": -1}, "seed is -1"),
+    ({"seed": 2**64}, "seed is 18446744073709551616"),
+    ({"deep": 1}, "deep is 1"),
+])
+def test_what_is_wrong_is_said_before_anything_is_learned(examples, monkeypatch, change, line):
+    monkeypatch.setattr(train, "_optimise", lambda *_: pytest.fail("it learns"))
+    options = {"examples": examples, **HOW, **change}
+    if "mask" in change:
+        options["examples"] = [examples[0]._replace(mask=options.pop("mask"))]
+    with pytest.raises(tv.Error, match=line):
+        train.learn(**options)
     with pytest.raises(tv.ArgumentError, match="5 folds of 4 examples"):
-        list(train.folds(examples, 5, **HOW))
+        next(train.folds(examples, 5, **HOW))
+
+
+def test_folds_in_which_nothing_is_marked_are_refused_first(examples, monkeypatch):
+    monkeypatch.setattr(train, "_optimise", lambda *_: pytest.fail("it learns"))
+    unmarked = [e if i == 1 else e._replace(mask=0 * e.mask) for i, e in enumerate(examples)]
+    with pytest.raises(tv.ArgumentError, match="nothing is marked"):
+        next(train.folds(unmarked, 2, **HOW))  # the second fold holds out what the first one learns from
+
+
+def test_inputs_may_be_a_layout(examples):
+    name = next(name for name, channels in tv.layouts().items() if "motion" in channels)
+    with pytest.raises(tv.ArgumentError, match="the channel motion has no input"):  # by its channels, which are counted
+        train.learn(examples, **HOW, inputs=name)
 
 
 def test_the_program(examples, tmp_path, capsys):
@@ -101,6 +143,87 @@ def test_the_program(examples, tmp_path, capsys):
     output = below[:, :side[1], 2 + side[0] + 2:2 * side[0] + 4]
     np.testing.assert_allclose(output[1], train.apply(tv.Network.load(file), photos[0], side)[0], atol=0.003)
     assert below[:, side[1] + 2:].max() == 1
-    (tmp_path / "masks" / "3.npy").unlink()
-    assert train.main(words) == 1
-    assert capsys.readouterr().err.startswith("texturevlm.train: ") and not (tmp_path / "other.safetensors").exists()
+
+
+@pytest.fixture
+def program(examples, tmp_path, monkeypatch, capsys):
+    """Photos and masks in files, and what the program says where it refuses, without having learned."""
+    from texturevlm._image import write_png
+    monkeypatch.setattr(train, "_optimise", lambda *_: pytest.fail("it learns"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "masks").mkdir()
+    for i, example in enumerate(examples):
+        write_png(f"{i}.png", example.image)
+        np.save(tmp_path / "masks" / f"{i}.npy", example.mask)
+
+    def refuses(*options, output="red.safetensors"):
+        before = sorted((path, path.stat().st_size) for path in tmp_path.rglob("*"))
+        assert train.main([*(f"{i}.png" for i in range(4)), "--masks", "masks", "-o", output, "--hidden", "8", *options]) == 1
+        assert before == sorted((path, path.stat().st_size) for path in tmp_path.rglob("*"))
+        line = capsys.readouterr().err
+        assert line.startswith("texturevlm.train: ") and line.count("\n") == 1, line
+        return line
+    return refuses
+
+
+@pytest.mark.parametrize("options, line", [
+    (["--hidden", "0"], "hidden is 0"),
+    (["--hidden", "400"], "hidden is 400; it must be 1 .. 256"),
+    (["--level", "99"], "a network at level 99"),
+    (["--output", "edges"], "output 'edges' has a name that is the library's own"),
+    (["--inputs", "r,motion"], "the channel motion has no input in a still image"),
+    (["--steps", "-5"], "steps is -5"),
+    (["--folds", "9"], "9 folds of 4 examples"),
+    (["--folds", "-1"], "-1 folds of 4 examples"),
+    (["--sheet", "no/where.png"], "no/where.png: cannot be written"),
+    (["--sheet", "1.png"], "1.png: is an input"),
+    (["--sheet", "red.safetensors"], "red.safetensors: is the network's file, too"),
+])
+def test_options_that_the_program_refuses(program, options, line):
+    assert line in program(*options)
+
+
+@pytest.mark.parametrize("output, line", [
+    ("no/where.safetensors", "no/where.safetensors: cannot be written: No such file or directory"),
+    ("0.png/red.safetensors", "0.png/red.safetensors: cannot be written: Not a directory"),
+    ("masks", "masks: is a folder"),
+    ("2.png", "2.png: is an input"),
+    ("masks/0.npy", "masks/0.npy: is an input"),
+])
+def test_files_that_the_program_does_not_write(program, output, line):
+    assert line in program(output=output)
+
+
+@pytest.mark.parametrize("content, line", [
+    (b"", "is no .npy of numbers"),
+    (b"garbage", "is no .npy of numbers"),
+    (b"PK\3\4 garbage", "is no .npy of numbers"),
+    (b"\x93NUMPY\1\0v\0{'descr': '<f4', 'fortran_order': False, 'shape': (99999999, 99999999), }".ljust(128) + b"\n", "is no .npy of numbers"),
+    (np.array([["a"]]), "has the dtype <U1"),
+    (np.zeros((2, 3, 4)), "has 3 dimensions, not 2"),
+    (np.full((4, 4), -1.0), "is no mask, whose numbers are 0 and more, or NaN"),
+    (np.full((4, 4), np.inf), "is no mask"),
+    (np.array([[1, 2j]]), "has the dtype complex128"),
+    (None, "there is no mask for 3.png"),
+])
+def test_masks_that_are_none(program, tmp_path, content, line):
+    path = tmp_path / "masks" / "3.npy"
+    if content is None:
+        path.unlink()
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        np.save(path, content)
+    assert line in program()
+
+
+def test_a_photo_that_is_none_is_found_before_folds(program, tmp_path):
+    (tmp_path / "0.png").write_bytes(b"no picture")
+    assert "0.png" in program("--folds", "2")
+
+
+def test_a_mask_of_which_nothing_is_known_is_left_out(examples, tmp_path):
+    np.save(tmp_path / "m.npy", np.full((4, 4), np.nan))
+    assert np.isnan(train._mask_of(tmp_path / "m.npy")).all()
+    unknown = [*examples, examples[0]._replace(mask=np.full((4, 4), np.nan))]
+    assert train.learn(unknown, **{**HOW, "steps": 1}).outputs == ["red"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""texturevlm.train: learns channels from what people marked in images, as a `texturevlm.Network`. It needs PyTorch.
+"""texturevlm.train: learns channels from what people marked in images, as a `texturevlm.Network`, with PyTorch.
 
     python -m texturevlm.train photos/*.jpg --masks masks --output thing -o thing.safetensors --folds 4 --sheet learned.png
     tvlm generate photo.jpg --network thing.safetensors --sheet channels.png
@@ -17,7 +17,8 @@ In a program:
     network = train.learn(examples, outputs=["thing"], inputs="r,g,b,saliency", level=2)
     for network, held_out in train.folds(examples, 4, outputs=["thing"]): ...
 
-`train.projection` is `texturevlm.Projection.train`: few numbers a cell to an encoder's tokens. It needs no PyTorch.
+What can be refused is refused before anything is learned. `train.projection` is `texturevlm.Projection.train`: few numbers a cell
+to an encoder's tokens. It, `apply`, `auc` and `sheet` need no PyTorch.
 """
 from __future__ import annotations
 
@@ -25,18 +26,23 @@ import argparse
 import os
 import pathlib
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import torch
-from torch import nn
 
 from . import _functions
-from ._core import ArgumentError, Error
-from ._network import Network
+from ._arguments import channel_names, channels as channel_numbers, flag, integer, real, values
+from ._binding import lib
+from ._core import ArgumentError, Error, FileError
+from ._network import Network, _list
 from ._projection import Projection
 from ._stack import Stack
+
+if TYPE_CHECKING:  # importing PyTorch takes seconds, and what is said below to need none has none
+    import torch
+    from torch import nn
 
 Array = Any
 
@@ -51,7 +57,13 @@ class Example(NamedTuple):
 
 def generator(inputs: int, outputs: int, *, hidden: int = 64, deep: bool = False) -> nn.Sequential:
     """A network with random weights: Conv2d(inputs, hidden, 3) - ReLU - Conv2d(hidden, outputs, 1) - Sigmoid. `deep`: with two
-    more convolutions of 3 x 3, and two strides, so that an output sees 19 texels and has a quarter of the sides."""
+    more convolutions of 3 x 3, and two strides, so that an output sees 19 texels and has a quarter of the sides.
+
+    Errors: `ArgumentError` (numbers of channels that no `Network` has)."""
+    from torch import nn
+    integer("the number of inputs", inputs, 1, lib.TVLM_NETWORK_INPUTS_MAX)
+    integer("the number of outputs", outputs, 1, lib.TVLM_NETWORK_OUTPUTS_MAX)
+    integer("hidden", hidden, 1, lib.TVLM_NETWORK_HIDDEN_MAX)
     if not deep:
         return nn.Sequential(nn.Conv2d(inputs, hidden, 3, padding=1), nn.ReLU(), nn.Conv2d(hidden, outputs, 1), nn.Sigmoid())
     half = max(hidden // 2, 1)
@@ -71,14 +83,57 @@ def _mirrored(image: Any) -> Any:
     return np.ascontiguousarray(planes.transpose(1, 2, 0)[:, ::-1])
 
 
-def _sample(image: Any, mask: Array, inputs: str, level: int, model: nn.Sequential) -> _Sample:
-    planes = torch.from_numpy(np.ascontiguousarray(_functions.channels(image, inputs, level=level, format="f32")))[None]
+def _sample(image: Any, mask: Array, network: Network, model: nn.Sequential) -> _Sample:
+    import torch
+    from torch import nn
+    with Stack(image, layout=",".join(network.inputs), format="f32") as stack:
+        empty = [name for name in network.inputs if not stack.has(name)]
+        if empty:
+            raise ArgumentError(f"the channel {empty[0]} has no input in a still image: there is nothing in it to learn from")
+        planes = torch.from_numpy(stack.channels(network.inputs, level=network.level))[None]
     with torch.no_grad():
         size = model(planes).shape[-2:]
     marked = torch.from_numpy(np.array(mask, np.float32)).reshape((1, -1) + np.shape(mask)[-2:])
     known = nn.functional.adaptive_avg_pool2d((~marked.isnan()).float(), tuple(size))
     total = nn.functional.adaptive_avg_pool2d(marked.nan_to_num(0.0), tuple(size))
     return _Sample(planes, total / known.clamp_min(1e-6), known)
+
+
+def _masks(examples: Sequence[Example], outputs: int | None = None) -> list[Array]:
+    """The masks, with something marked in one of them and something not."""
+    if not examples:
+        raise ArgumentError("there are no examples")
+    masks = [values("a mask", example.mask, (2, 3)) for example in examples]
+    for mask in masks:
+        if outputs is not None and (1 if mask.ndim == 2 else len(mask)) != outputs:
+            raise ArgumentError(f"a mask has the shape {mask.shape}; there are {outputs} outputs")
+        wrong = mask[(mask < 0) | (mask > 1)]
+        if not mask.size or wrong.size:
+            raise ArgumentError(f"a mask has the value {wrong[0]:g}; it must be 0 .. 1, or NaN" if wrong.size else
+                                f"a mask has the shape {mask.shape}: there is nothing in it")
+    for nothing, line in ((0, "nothing is marked"), (1, "everything is marked")):
+        if not any((mask[~np.isnan(mask)] != nothing).any() for mask in masks):
+            raise ArgumentError(line)
+    return masks
+
+
+def _prepared(examples: Sequence[Example], *, outputs: Sequence[str], inputs: Any = "r,g,b", level: int = 2, deep: bool = False,
+              hidden: int = 64, steps: int = 600, rate: float = 2e-3, decay: float = 1e-3,
+              seed: int = 0) -> tuple[nn.Sequential, Network, list[_Sample]]:
+    """What `learn` begins with: random weights, the network that they are, and the samples. All that can be wrong is refused here."""
+    import torch
+    integer("steps", steps, 1)
+    real("rate", rate, 0.0, above=True)
+    real("decay", decay, 0.0)
+    torch.manual_seed(integer("seed", seed, 0, 2**63 - 1))
+    names, numbers = _list("outputs", outputs), channel_numbers(inputs)
+    model = generator(len(numbers), len(names), hidden=hidden, deep=flag("deep", deep))
+    network = Network(model, outputs=names, inputs=channel_names(numbers), level=level)
+    samples = []
+    for example, mask in zip(examples, _masks(examples, len(names))):
+        samples.append(_sample(example.image, mask, network, model))
+        samples.append(_sample(_mirrored(example.image), mask[..., ::-1].copy(), network, model))
+    return model, network, samples
 
 
 def learn(examples: Sequence[Example], *, outputs: Sequence[str], inputs: Any = "r,g,b", level: int = 2, deep: bool = False,
@@ -88,35 +143,27 @@ def learn(examples: Sequence[Example], *, outputs: Sequence[str], inputs: Any = 
     same network.
 
     Parameters:
-        examples: images and what is marked in them. outputs: the names of the channels. inputs, level: as of `Network`.
+        examples: images and what is marked in them. outputs: the names of the channels. inputs, level: as of `Network`; each
+            input has something in a still image.
         deep, hidden: of `generator`. steps, rate, decay: of AdamW, whose rate falls to 0 along half a cosine.
 
-    Errors: `ArgumentError` (no examples, nothing marked or all of it, masks of another number of outputs).
+    Errors, before anything is learned: `ArgumentError` (no examples, nothing marked or all of it, masks of another number of
+    outputs or with values beyond 0 .. 1, an input without values, what no `Network` is).
     """
-    if not examples:
-        raise ArgumentError("there are no examples")
-    names = inputs if isinstance(inputs, str) else ",".join(inputs)
-    torch.manual_seed(seed)
-    model = generator(names.count(",") + 1, len(outputs), hidden=hidden, deep=deep)
-    samples = []
-    for example in examples:
-        mask = np.asarray(example.mask, np.float32)
-        if mask.ndim not in (2, 3) or (1 if mask.ndim == 2 else len(mask)) != len(outputs):
-            raise ArgumentError(f"a mask has the shape {mask.shape}; there are {len(outputs)} outputs")
-        samples.append(_sample(example.image, mask, names, level, model))
-        samples.append(_sample(_mirrored(example.image), mask[..., ::-1].copy(), names, level, model))
+    model, network, samples = _prepared(examples, outputs=outputs, inputs=inputs, level=level, deep=deep, hidden=hidden,
+                                        steps=steps, rate=rate, decay=decay, seed=seed)
+    _optimise(model, samples, steps, rate, decay)
+    return Network(model, outputs=network.outputs, inputs=network.inputs, level=level)
+
+
+def _optimise(model: nn.Sequential, samples: Sequence[_Sample], steps: int, rate: float, decay: float) -> None:
+    import torch
+    from torch import nn
     marked = sum(float((sample.known * sample.target).sum()) for sample in samples)
     unmarked = sum(float((sample.known * (1 - sample.target)).sum()) for sample in samples)
-    if marked == 0 or unmarked == 0:
-        raise ArgumentError("nothing is marked" if marked == 0 else "everything is marked")
-    _optimise(model, samples, torch.tensor(unmarked / marked), steps, rate, decay)
-    return Network(model, outputs=list(outputs), inputs=names, level=level)
-
-
-def _optimise(model: nn.Sequential, samples: Sequence[_Sample], balance: torch.Tensor, steps: int, rate: float,
-              decay: float) -> None:
+    balance = torch.tensor(unmarked / max(marked, 1e-30))
     optimiser = torch.optim.AdamW(model.parameters(), rate, weight_decay=decay)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, max(steps, 1))
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
     for _ in range(steps):
         sample = samples[int(torch.randint(len(samples), ()))]
         optimiser.zero_grad()
@@ -132,10 +179,11 @@ def folds(examples: Sequence[Example], count: int, **options: Any) -> Iterator[t
     With as many folds as examples, that is leave-one-out."""
     if not 2 <= count <= len(examples):
         raise ArgumentError(f"{count} folds of {len(examples)} examples; 2 to {len(examples)} are possible")
-    for fold in range(count):
-        held_out = list(range(fold, len(examples), count))
-        rest = [example for i, example in enumerate(examples) if i % count != fold]
-        yield learn(rest, **options), held_out
+    parts = [[example for i, example in enumerate(examples) if i % count != fold] for fold in range(count)]
+    for part in parts:
+        _masks(part)  # before the first is learned
+    for fold, part in enumerate(parts):
+        yield learn(part, **options), list(range(fold, len(examples), count))
 
 
 projection = Projection.train
@@ -217,14 +265,43 @@ def _maps(network: Network, image: Any, width: int) -> Array:
 
 # ---- The program ----
 
-def _mask_of(photo: pathlib.Path, folder: pathlib.Path) -> Array:
+def _mask_path(photo: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     for suffix in (".npy", ".png", ".jpg", ".pgm", ".bmp"):
-        path = folder / (photo.stem + suffix)
-        if path.exists():
-            mask = np.load(path) if suffix == ".npy" else _functions.channels(path, "r", format="f32")[0]
-            mask = np.asarray(mask, np.float32)
-            return mask / max(float(np.nanmax(mask)), 1e-12)
+        if (folder / (photo.stem + suffix)).exists():
+            return folder / (photo.stem + suffix)
     raise ArgumentError(f"{folder}: there is no mask for {photo.name}")
+
+
+def _mask_of(path: pathlib.Path) -> Array:
+    if path.suffix == ".npy":
+        try:
+            array = np.load(path, mmap_mode="r")  # mapped, so that a header that lies about the size takes no memory
+            mask = values(f"{path}:", array if isinstance(array, np.ndarray) else None, (2,))
+        except Error:
+            raise
+        except Exception:  # whatever NumPy raises at what is none
+            raise ArgumentError(f"{path}: is no .npy of numbers") from None
+    else:
+        mask = _functions.channels(path, "r", format="f32")[0]
+    known = mask[~np.isnan(mask)]
+    if not mask.size or (known < 0).any() or np.isinf(known).any():
+        raise ArgumentError(f"{path}: is no mask, whose numbers are 0 and more, or NaN")
+    return mask / max(float(known.max(initial=0)), 1e-12)
+
+
+def _check_output(path: pathlib.Path | None, inputs: Sequence[pathlib.Path]) -> None:
+    """Refuses a file that could not be written after all has been learned, or that would be lost."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise FileError(f"{path}: is a folder")
+    if path.exists() and any(other.exists() and path.samefile(other) for other in inputs):
+        raise ArgumentError(f"{path}: is an input")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -250,13 +327,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     how = {"outputs": [options.output], "inputs": options.inputs, "level": options.level, "deep": options.deep,
            "hidden": options.hidden, "steps": options.steps, "seed": options.seed}
     try:
-        examples = [Example(path, _mask_of(path, options.masks)) for path in options.photos]
+        masks = [_mask_path(photo, options.masks) for photo in options.photos]
+        for path in (options.file, options.sheet):
+            _check_output(path, [*options.photos, *masks])
+        if options.sheet and options.sheet.resolve() == options.file.resolve():
+            raise ArgumentError(f"{options.sheet}: is the network's file, too")
+        examples = [Example(photo, _mask_of(mask)) for photo, mask in zip(options.photos, masks)]
+        if options.folds:
+            _prepared(examples, **how)  # a photo that is held out first is not read otherwise
         found = []
         for network, held_out in folds(examples, options.folds, **how) if options.folds else ():
             for i in held_out:
                 known = ~np.isnan(examples[i].mask)
                 mask = examples[i].mask[known] > 0.5
-                if 0 < mask.mean() < 1:
+                if mask.any() and not mask.all():
                     found.append(auc(apply(network, examples[i].image, known.shape[::-1])[0][known], mask))
                     print(f"{options.photos[i].name}: AUC {found[-1]:.3f}, held out", flush=True)
         if found:
@@ -265,7 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         network.save(options.file)
         if options.sheet:
             sheet(network, options.sheet, image=options.photos[0])
-    except Error as error:
+    except (Error, ImportError) as error:  # PyTorch may not be there
         print(f"texturevlm.train: {error}", file=sys.stderr)
         return 1
     return 0
