@@ -1,27 +1,31 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench/bytes.py [--build build] [--device NAME] [--photos N]: what stacks of bytes (--format u8) cost, and what they save.
+"""bench/bytes.py [--build build] [--device NAME] [--photos N] [--repeat N] [--times]: what stacks of bytes (--format u8) cost, and what they save.
 
 Of photos of ../shared/data, 512 pixels wide at most: each channel in bytes and in half beside float, as the largest and the mean
 error at level 0 and the mean at level 4, at which cells of 16 pixels are read; how many of the 273 best cells (or a third of those
-that there are) `tvlm select` chooses alike; and the memory that layouts need at 1024x1024.
+that there are) `tvlm select` chooses alike; the memory that layouts need at 1024x1024; and of a picture of that size how long all
+channels and a selection take: the least of --repeat rounds, in each of which every format has its turn, by the clock and in
+seconds of all processors together, which other programs on the machine disturb less.
 
 Exit: 0; 77 without OpenCV, the data or a build.
 """
 import argparse
+import ctypes
 import glob
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "python"))
 try:
     import cv2
     import numpy as np
-    from common import Library
+    from common import Library, _Image, random_pixels
 except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
@@ -95,11 +99,53 @@ def agreement(tool, device, photos):
         print(f"| {name} | " + " | ".join(f"{100 * np.mean(found):.1f} % | {100 * min(found):.1f} %" for found in shares.values()) + " |")
 
 
+def timed(work):
+    """Seconds by the clock, and of all processors."""
+    clock, processors = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - clock, time.process_time() - processors
+
+
+def times(library, device, repeat):
+    """All channels of an image that is new, and a selection from those that are there."""
+    pixels = random_pixels(1024, 1024, 1)
+    image = _Image(pixels.ctypes.data, 1024, 1024, 3, 0, 0)
+    forms = ("f32", "f16", "u8")
+    stacks = {form: library.stack(device, pixels, ["full40"], form) for form in forms}
+
+    def make(stack):
+        library.call("tvlm_stack_set_image", stack, 0, ctypes.byref(image))
+        library.call("tvlm_stack_generate", stack)
+        library.call("tvlm_device_finish", device)
+
+    def select(stack):
+        selection = ctypes.c_void_p()
+        library.call("tvlm_select", stack, None, None, ctypes.byref(selection))
+        library.c.tvlm_selection_destroy(ctypes.byref(selection))
+
+    least = {}
+    for turn in range(repeat + 1):
+        for what, work in (("all channels", make), ("a selection", select)):
+            for form in forms:
+                found = timed(lambda: work(stacks[form]))  # noqa: B023 (called at once)
+                if turn > 0:  # kernels are compiled in the first
+                    least[what, form] = np.minimum(least.get((what, form), np.inf), found)
+    print("\n| of `full40` | " + " | ".join(f"{form}: ms | of processors" for form in forms) + " | u8 of f16 | of processors |\n" + "|---" * 9 + "|")
+    for what in ("all channels", "a selection"):
+        cells = [f"{1e3 * value:.1f}" for form in forms for value in least[what, form]]
+        cells += [f"{value:.2f}" for value in least[what, "u8"] / least[what, "f16"]]
+        print(f"| {what} | " + " | ".join(cells) + " |", flush=True)
+    for stack in stacks.values():
+        library.destroy_stack(stack)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build")
     parser.add_argument("--device")
     parser.add_argument("--photos", type=int, default=12)
+    parser.add_argument("--repeat", type=int, default=9)
+    parser.add_argument("--times", action="store_true", help="nothing but these")
     options = parser.parse_args()
     tool, path = (os.path.join(options.build, *name) for name in (("tools", "tvlm"), ("lib", "libtexturevlm.so")))
     if not (os.path.exists(tool) and os.path.exists(path) and os.path.isdir(DATA)):
@@ -107,6 +153,10 @@ def main():
         return 77
     library = Library(path)
     device = library.open(options.device)
+    if options.times:
+        times(library, device, options.repeat)
+        library.close(device)
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         photos = photos_of(options.photos, folder)
         print(f"{len(photos)} photos")
@@ -117,6 +167,7 @@ def main():
         errors(library, device, photos)
         sys.stdout.flush()
         agreement(tool, options.device, photos)
+    times(library, device, options.repeat)
     library.close(device)
     return 0
 
