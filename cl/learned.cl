@@ -10,11 +10,15 @@
  *
  * Values of one place lie beside each other: value c of place (x, y) is at (y * width + x) * channels + c. The
  * channels of what a layer makes are rounded up to whole vectors, and those that are too many are not read.
+ *
+ * With RAGGED (texture.clh) each image has sizes of its own, at each layer: what a tile has beyond them is 0, in buffers too.
  */
 // check-kernels: -DFROM_BUFFER=0 -DTO_BUFFER=0
 // check-kernels: -DFROM_BUFFER=1 -DTO_BUFFER=0
 // check-kernels: -DFROM_BUFFER=0 -DTO_BUFFER=1 -DGROUP=1 -DVECTOR=16 -DPLACES=8
 // check-kernels: -DFROM_BUFFER=1 -DTO_BUFFER=1 -DGROUP=1 -DVECTOR=16 -DPLACES=8
+// check-kernels: -DFROM_BUFFER=0 -DTO_BUFFER=0 -DRAGGED=1
+// check-kernels: -DFROM_BUFFER=1 -DTO_BUFFER=1 -DRAGGED=1
 // gpu: -DFROM_BUFFER=0 -DTO_BUFFER=0
 // gpu: -DFROM_BUFFER=1 -DTO_BUFFER=1
 #include "texture.clh"
@@ -60,11 +64,25 @@
 #define TO TEXTURE_OUT(result)
 #endif
 
+/* How many places the image has in what a layer makes: SIZE_HERE. Images of different sizes are followed from the network's
+ * inputs, whose sizes all launches are given, from layer to layer: SIZE_AFTER. */
+#ifdef RAGGED
+#define SIZES_IN                  , global const float4 *restrict sizes
+#define SIZE_AFTER(layer, before) (((before)-1) / (layer)[STRIDE] + 1)
+#define SIZE_HERE(layer, size)    (size)
+#define SIZE_OF_INPUTS(image)     as_int4(sizes[PART_SIZE * (image)]).xy
+#else
+#define SIZES_IN
+#define SIZE_AFTER(layer, before) (before)
+#define SIZE_HERE(layer, size)    ((int2)((layer)[WIDTH], (layer)[HEIGHT]))
+#define SIZE_OF_INPUTS(image)     ((int2)(0))
+#endif
+
 /* Whether a place of a layer's tile lies in the image. */
-HELPER bool is_inside(global const int *layer, int2 corner, int place) {
+HELPER bool is_inside(global const int *layer, int2 size, int2 corner, int place) {
     const int y = place / layer[TILE], x = place - y * layer[TILE];
-    return corner.x + x >= 0 && corner.x + x < layer[WIDTH] && corner.y + y >= 0 &&
-           corner.y + y < layer[HEIGHT];
+    const int2 here = SIZE_HERE(layer, size);
+    return corner.x + x >= 0 && corner.x + x < here.x && corner.y + y >= 0 && corner.y + y < here.y;
 }
 
 /*
@@ -72,7 +90,7 @@ HELPER bool is_inside(global const int *layer, int2 corner, int place) {
  * and has `channels` values a place. Where the tile reaches beyond the image it is 0, as the next layer reads it.
  */
 HELPER void run_layer(global const int *layer, global const float *weights, local const float *from,
-                      int width, int channels, local float *to, int2 corner) {
+                      int width, int channels, local float *to, int2 size, int2 corner) {
     const int tile = layer[TILE], inputs = layer[INPUTS], side = layer[SIDE], stride = layer[STRIDE];
     const int made = layer[CHANNELS], activation = layer[ACTIVATION];
     const int all = tile * tile, runs = (all + PLACES - 1) / PLACES;
@@ -106,11 +124,11 @@ HELPER void run_layer(global const int *layer, global const float *weights, loca
 #pragma unroll
         for (int p = 0; p < PLACES; ++p)
             if (first + p < all)
-                STORE(is_inside(layer, corner, first + p) ? fmax(sums[p], (vector_t)(least))
-                                                          : (vector_t)(0.0f),
+                STORE(is_inside(layer, size, corner, first + p) ? fmax(sums[p], (vector_t)(least))
+                                                                : (vector_t)(0.0f),
                       0, out + p * made);
         for (int p = 0; activation == TVLM_NETWORK_SIGMOID && p < min(PLACES, all - first); ++p)
-            if (is_inside(layer, corner, first + p))
+            if (is_inside(layer, size, corner, first + p))
                 STORE((vector_t)(1.0f) / ((vector_t)(1.0f) + exp(-LOAD(0, out + p * made))), 0,
                       out + p * made);
     }
@@ -129,8 +147,8 @@ HELPER void run_layer(global const int *layer, global const float *weights, loca
  */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 learned(FROM, TO, global const int *layers, global const float *weights, const int first, const int count,
-        const int4 read, const int4 source, const int4 made, const int stored, const float limit,
-        local float *a, local float *b) {
+        ALL_ALIKE int4 read, const int4 source, const int4 made, const int stored, const float limit,
+        local float *a, local float *b SIZES_IN) {
     const int item = (int)get_local_id(0), image = (int)get_group_id(2);
     global const int *last = layers + (first + count - 1) * FIELDS;
     const int2 begin =
@@ -138,6 +156,17 @@ learned(FROM, TO, global const int *layers, global const float *weights, const i
     const int2 corner = begin * source.y + source.z;
     local float *from = a, *to = b;
     int width = source.x, channels = source.w;
+    int2 size = SIZE_OF_INPUTS(image); /* of what a layer reads */
+    for (int l = 0; l < first; ++l) size = SIZE_AFTER(layers + l * FIELDS, size);
+#if !FROM_BUFFER
+    INPUT_OF_IMAGE(inputs, image)
+#ifdef RAGGED
+    read.zw = size;
+#endif
+#endif
+#if !TO_BUFFER
+    OUTPUT_OF_IMAGE(result, image)
+#endif
 
     for (int n = item; n < width * width; n += GROUP) {
         const int y = n / width, x = n - y * width;
@@ -152,7 +181,7 @@ learned(FROM, TO, global const int *layers, global const float *weights, const i
         for (int layer = 0; layer < inputs_size.z; ++layer) {
             float values[4] = {0.0f, 0.0f, 0.0f, 0.0f};
             if (inside)
-                vstore4(texel_fetch(inputs, place.x, place.y, image * inputs_size.z + layer, 0), 0, values);
+                vstore4(texel_fetch(inputs, place.x, place.y, SLICE_OF(inputs, image) + layer, 0), 0, values);
             for (int c = 0; c < 4; ++c)
                 if (4 * layer + c < channels) from[n * channels + 4 * layer + c] = values[c];
         }
@@ -162,7 +191,8 @@ learned(FROM, TO, global const int *layers, global const float *weights, const i
 
     for (int l = first; l < first + count; ++l) {
         global const int *layer = layers + l * FIELDS;
-        run_layer(layer, weights, from, width, channels, to, begin * layer[SCALE] + layer[OFFSET]);
+        size = SIZE_AFTER(layer, size);
+        run_layer(layer, weights, from, width, channels, to, size, begin * layer[SCALE] + layer[OFFSET]);
         barrier(CLK_LOCAL_MEM_FENCE);
         local float *const read_next = to;
         to = from;
@@ -175,6 +205,9 @@ learned(FROM, TO, global const int *layers, global const float *weights, const i
         const int y = n / width, x = n - y * width;
         const int2 place = begin + (int2)(x, y);
         if (place.x >= made.x + made.z || place.y >= made.y + made.w) continue;
+#if defined(RAGGED) && !TO_BUFFER
+        if (place.x >= size.x || place.y >= size.y) continue;
+#endif
 #if TO_BUFFER
         global float *values = to_base + ((ulong)(image * made.w + place.y - made.y) * (ulong)made.z +
                                           (ulong)(place.x - made.x)) *
@@ -187,7 +220,7 @@ learned(FROM, TO, global const int *layers, global const float *weights, const i
                 const float value = 4 * layer + c < stored ? from[n * channels + 4 * layer + c] : 0.0f;
                 values[c] = fmin(fmax(value, -limit), limit);
             }
-            texel_store(result, place.x, place.y, image * result_size.z + layer, vload4(0, values));
+            texel_store(result, place.x, place.y, SLICE_OF(result, image) + layer, vload4(0, values));
         }
 #endif
     }

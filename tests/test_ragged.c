@@ -3,6 +3,8 @@
  * test_ragged.c: batches of images of different sizes. Whatever is read of one of their images is, to the bit, what is read
  * of the image alone, which bleeding from a neighbour or from what lies beyond its border would change.
  */
+#include "network_helper.h"
+#include "opencl/backend.h"
 #include "stack/inside.h"
 #include "stack_helper.h"
 
@@ -82,24 +84,25 @@ static void same(const char *what, int32_t index, int32_t channel, const float *
                      (double)expected[i]);
 }
 
-/* Every level of every grid. */
-static void same_levels(tvlm_stack *batch, int32_t index, tvlm_stack *one) {
-    for (int32_t c = 0; c < CHANNELS; ++c) {
-        int32_t width = 0, height = 0;
-        for (int32_t level = 0; level == 0 || width > 1 || height > 1; ++level) {
-            size_t count, expected_count;
-            float *const got = read_of(batch, index, channels[c], level, &count);
-            float *const expected = read_of(one, 0, channels[c], level, &expected_count);
-            assert_int_equal(count, expected_count);
-            same("a level", index, channels[c], got, expected, count);
-            assert_int_equal(tvlm_stack_channel_size_of(one, 0, channels[c], level, &width, &height),
-                             TVLM_OK);
-            free(got);
-            free(expected);
-        }
-        refused(tvlm_stack_channel_size_of(batch, index, channels[c], 9, &width, &height),
-                TVLM_ERROR_ARGUMENT, "level 9 of a channel of");
+/* Every level of a channel. */
+static void same_levels_of(tvlm_stack *batch, int32_t index, tvlm_stack *one, int32_t channel) {
+    int32_t width = 0, height = 0;
+    for (int32_t level = 0; level == 0 || width > 1 || height > 1; ++level) {
+        size_t count, expected_count;
+        float *const got = read_of(batch, index, channel, level, &count);
+        float *const expected = read_of(one, 0, channel, level, &expected_count);
+        assert_int_equal(count, expected_count);
+        same("a level", index, channel, got, expected, count);
+        assert_int_equal(tvlm_stack_channel_size_of(one, 0, channel, level, &width, &height), TVLM_OK);
+        free(got);
+        free(expected);
     }
+    refused(tvlm_stack_channel_size_of(batch, index, channel, 9, &width, &height), TVLM_ERROR_ARGUMENT,
+            "level 9 of a channel of");
+}
+
+static void same_levels(tvlm_stack *batch, int32_t index, tvlm_stack *one) {
+    for (int32_t c = 0; c < CHANNELS; ++c) same_levels_of(batch, index, one, channels[c]);
 }
 
 /* Inside, on the border, beyond it, and between levels, also beyond the image's last one. */
@@ -242,6 +245,70 @@ static void check_places(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
+/* What a network makes of one image of a batch of these parameters, beside what it makes of that alone. */
+static void same_outputs(tvlm_device *device, struct tvlm_stack_params params, tvlm_stack *batch,
+                         int32_t index) {
+    static const int32_t outputs[2] = {TVLM_CHANNEL_LEARNED_0, TVLM_CHANNEL_LEARNED_0 + 4};
+    tvlm_sample_point point = {.x = 2.3f, .y = 0.7f, .level = 1.2f};
+    float got[2], expected[2];
+    tvlm_stack *one = NULL;
+    params.images = 1;
+    params.sizes = NULL;
+    params.width = sizes[index][0];
+    params.height = sizes[index][1];
+    assert_int_equal(tvlm_stack_create(device, &params, &one), TVLM_OK);
+    set_image(one, 0, index);
+    for (int i = 0; i < 2; ++i) same_levels_of(batch, index, one, outputs[i]);
+    assert_int_equal(tvlm_stack_sample(one, &point, 1, outputs, 2, expected), TVLM_OK);
+    point.index = index;
+    assert_int_equal(tvlm_stack_sample(batch, &point, 1, outputs, 2, got), TVLM_OK);
+    same("a sample of a network", index, outputs[0], got, expected, 2);
+    tvlm_stack_destroy(&one);
+}
+
+/* Inputs come from grids of two sizes and from a formula, at level 0 and at one that the smallest images have not. */
+static void networks(tvlm_device *device, tvlm_format format) {
+    static const test_layer layers[] = {{40, 3, 1, TVLM_ACTIVATION_RELU},   {9, 3, 2, TVLM_ACTIVATION_NONE},
+                                        {64, 3, 1, TVLM_ACTIVATION_RELU},   {64, 3, 1, TVLM_ACTIVATION_RELU},
+                                        {5, 1, 1, TVLM_ACTIVATION_SIGMOID}, {0, 0, 0, TVLM_ACTIVATION_NONE}};
+    static const int32_t inputs[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_EDGES, TVLM_CHANNEL_ENTROPY,
+                                     TVLM_CHANNEL_ECCENTRICITY, TVLM_CHANNEL_G};
+    uint64_t random = 77;
+    test_network made;
+    test_network_make(&made, 5, layers, true, &random);
+    made.network.inputs = inputs;
+    for (int32_t level = 0; level < 4; level += 3) {
+        const struct tvlm_stack_params params = {.layout = "net0,net4,entropy",
+                                                 .images = IMAGES,
+                                                 .format = format,
+                                                 .network = &made.network,
+                                                 .sizes = sizes[0]};
+        tvlm_stack *batch = NULL;
+        made.network.level = level;
+        if (tvlm_stack_create(device, &params, &batch) != TVLM_OK) fail_msg("%s", test_last_log());
+        for (int32_t i = 0; i < IMAGES; ++i) set_image(batch, i, i);
+        for (int32_t i = 0; i < IMAGES; i += test_quick() && i > 0 ? 2 : 1)
+            same_outputs(device, params, batch, i);
+        tvlm_stack_destroy(&batch);
+    }
+    test_network_release(&made);
+}
+
+/*
+ * Images end at each layer of a network where they end alone, and what lies beyond is 0 there. So it is between launches: tuned
+ * as for a GPU, local memory does not hold all layers.
+ */
+static void check_network(tvlm_device *device, tvlm_format format) {
+    networks(device, format);
+    if (has_bytes(device, format)) networks(device, TVLM_FORMAT_U8);
+    if (device->info.type == TVLM_DEVICE_REFERENCE) return;
+    opencl_tuning *const tuning = &((opencl_device *)device)->tuning;
+    const opencl_tuning usual = *tuning;
+    tuning->run = 1;
+    networks(device, format);
+    *tuning = usual;
+}
+
 /* Levels that are smoothed, whose edges are repeated at each image's own border. */
 static void smoothed(tvlm_device *device, tvlm_format format) {
     tvlm_stack *batch = batch_of(device, format, 0);
@@ -306,6 +373,16 @@ static void check_other_calls(tvlm_device *device, tvlm_format format) {
 static void check_refusals(tvlm_device *device, tvlm_format format) {
     static const int32_t two[] = {8, 9, 3, 0};
     static const float fixation[2] = {1.0f, 1.0f};
+    static const int32_t from_saliency = TVLM_CHANNEL_SALIENCY;
+    static const char *const output = "net";
+    static const tvlm_network_layer layer = {
+        .inputs = 1, .outputs = 1, .side = 1, .stride = 1, .weights = fixation};
+    static const tvlm_network reader = {.inputs = &from_saliency,
+                                        .input_count = 1,
+                                        .outputs = &output,
+                                        .output_count = 1,
+                                        .layers = &layer,
+                                        .layer_count = 1};
     tvlm_stack *stack = NULL;
     tvlm_packed *packed = NULL;
     tvlm_selection *selection = NULL;
@@ -322,6 +399,7 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     CREATE("a batch of images of different sizes has no 'saliency'", .layout = "r,saliency", .sizes = two);
     CREATE("a batch of images of different sizes has no 'attention'", .layout = "attention", .sizes = two);
     CREATE("has no 'embedding'", .layout = "temporal34", .sizes = two);
+    CREATE("has no 'saliency'", .network = &reader, .sizes = two);
     CREATE("-1 images of different sizes", .images = -1, .sizes = two);
 #undef CREATE
     const uint8_t pixel[3] = {1, 2, 3};
@@ -343,5 +421,5 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
-DEVICE_CHECKS_MAIN(check_one_chunk, check_chunks, check_bytes, check_formulas, check_gaussian, check_places,
-                   check_other_calls, check_refusals)
+DEVICE_CHECKS_MAIN(check_one_chunk, check_chunks, check_bytes, check_formulas, check_network, check_gaussian,
+                   check_places, check_other_calls, check_refusals)

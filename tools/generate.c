@@ -439,12 +439,11 @@ static int check_each(struct tool *tool, const generate_options *options) {
 
 /* Refuses what is not for images of different sizes. */
 static int check_ragged(struct tool *tool, const generate_options *options) {
-    const char *const other = options->sheet != NULL     ? "--sheet"
-                              : options->network != NULL ? "--network"
-                              : options->size.given      ? "--size"
-                              : options->max_side.given  ? "--max-side"
-                              : options->clusters.given  ? "--clusters"
-                                                         : inputs_given(&options->inputs);
+    const char *const other = options->sheet != NULL    ? "--sheet"
+                              : options->size.given     ? "--size"
+                              : options->max_side.given ? "--max-side"
+                              : options->clusters.given ? "--clusters"
+                                                        : inputs_given(&options->inputs);
     return other != NULL ? tool_usage(tool, "%s is not for --ragged", other) : TOOL_DONE;
 }
 
@@ -474,19 +473,16 @@ static int check_usage(struct tool *tool, const generate_options *options, int p
     return TOOL_DONE;
 }
 
-static int run_ragged(struct tool *tool, const generate_options *options, int count, char *const *paths) {
-    const char *const layout = options->channels != NULL ? options->channels : options->layout;
+static int run_ragged(const struct job *job, int count, char *const *paths) {
+    const generate_options *const options = job->options;
     const ragged_options ragged = {.common = &options->common,
                                    .folder = options->output,
-                                   .layout = layout,
+                                   .layout = job->layout,
+                                   .network = job->network,
                                    .level = options->level.value,
                                    .prepare = prepare_stack,
                                    .values = options};
-    int32_t known = 0;
-    const int code = layout != NULL
-                         ? tool_usage_status(tool, tvlm_layout_parse(layout, &tool->log, 0, NULL, &known))
-                         : TOOL_DONE;
-    return code == TOOL_DONE ? generate_ragged(tool, &ragged, count, paths) : code;
+    return generate_ragged(job->tool, &ragged, count, paths);
 }
 
 static int run_generate(struct tool *tool, const void *values, int operand_count, char *const *operands) {
@@ -502,10 +498,12 @@ static int run_generate(struct tool *tool, const void *values, int operand_count
         !folder && options->output != NULL ? files_output(tool, "--output", options->output) : TOOL_DONE;
     if (code == TOOL_DONE) code = each_check(tool, &options->each, options->output, operand_count, operands);
     if (code == TOOL_DONE) code = check_usage(tool, options, operand_count);
-    if (code == TOOL_DONE && options->ragged > 0) return run_ragged(tool, options, operand_count, operands);
     if (code != TOOL_DONE) return code;
     code = read_options(&job, outputs);
-    if (code == TOOL_DONE) code = each ? run_each(&job, operand_count, operands) : generate(&job);
+    if (code == TOOL_DONE)
+        code = each                  ? run_each(&job, operand_count, operands)
+               : options->ragged > 0 ? run_ragged(&job, operand_count, operands)
+                                     : generate(&job);
     progress_clear();
     tvlm_npy_writer_destroy(&job.writer);
     canvas_release(&job.sheet.canvas);

@@ -60,6 +60,7 @@ static int make_batch(run *r) {
     const struct tvlm_stack_params params = {.layout = r->options->layout,
                                              .images = r->count,
                                              .format = (tvlm_format)r->options->common->format,
+                                             .network = r->options->network,
                                              .sizes = r->sizes[0]};
     int code = tool_open_device(r->tool, r->options->common, &r->device);
     if (code == TOOL_DONE) code = tool_status(r->tool, tvlm_stack_create(r->device, &params, &r->stack));

@@ -10,7 +10,8 @@
 typedef struct ragged_options {
     const tool_common *common;
     const char *folder;
-    const char *layout; /* a list of channels; NULL: all that such a batch can have */
+    const char *layout;          /* a list of channels; NULL: all that such a batch can have */
+    const tvlm_network *network; /* whose outputs these may be; NULL: of none */
     int32_t level;
     /* How the stack is told of what other options say of channels. */
     int (*prepare)(struct tool *tool, const void *values, tvlm_stack *stack);

@@ -58,8 +58,8 @@ struct tvlm_stack_params {
      * [images][2]: the width and the height of each working image, of tvlm_stack_create alone. It is copied. Such a batch
      * is *ragged*: its images lie in one texture array, each with an extent of its own, and are what they would be
      * alone to the bit, at every level: none reads a neighbour's texels. A family is made for all of them at once. Not all
-     * families can be made so, and a channel of one that cannot is refused with the family's name; a layout of NULL means
-     * all that can. Each image's fixation is its middle. Such a stack is read, sampled and packed; scores,
+     * families can be made so, and a channel of one that cannot is refused with the family's name, also where it is one that
+     * `network` reads; a layout of NULL means all that can, but for what a network makes. Each image's fixation is its middle. Such a stack is read, sampled and packed; scores,
      * selections and all else are refused.
      * `width` and `height` are 0 then, and those that the stack tells are the largest. NULL: all have one size.
      */

@@ -116,7 +116,8 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_SHARPNESS] = {GRID("sharpness", CELLS, 1, MEAN, BIT(LAPLACIAN), 0), .scalar = true,
                              .ragged = true, .level_0 = true, .scale = 256.0f},
     /* It has as many layers as the network has outputs, up to this number. */
-    [TVLM_GRID_LEARNED] = {GRID("learned", NETWORK, TVLM_NETWORK_OUTPUTS_MAX / 4, MEAN, 0, -1)},
+    [TVLM_GRID_LEARNED] = {GRID("learned", NETWORK, TVLM_NETWORK_OUTPUTS_MAX / 4, MEAN, 0, -1),
+                           .ragged = true},
     [TVLM_GRID_QUERY] = {GRID("query", QUESTION, 1, MEAN, 0, 0), .scalar = true},
 };
 

@@ -266,8 +266,9 @@ static tvlm_status launch(opencl_device *device, const plan *p, int32_t r, const
     const bool from_buffer = r > 0, to_buffer = goes_to_buffer(p, job, r);
     char options[128];
     opencl_call call;
-    snprintf(options, sizeof options, "-DFROM_BUFFER=%d -DTO_BUFFER=%d -DGROUP=%d -DVECTOR=%d -DPLACES=%d",
-             from_buffer, to_buffer, (int)p->shape.group, (int)p->shape.vector, (int)p->shape.places);
+    snprintf(options, sizeof options, "-DFROM_BUFFER=%d -DTO_BUFFER=%d -DGROUP=%d -DVECTOR=%d -DPLACES=%d %s",
+             from_buffer, to_buffer, (int)p->shape.group, (int)p->shape.vector, (int)p->shape.places,
+             tvlm_opencl_ragged_option(job->inputs));
     TVLM_TRY(tvlm_opencl_call_begin(device, "learned.cl", "learned", job->format, options, &call));
     if (from_buffer)
         tvlm_opencl_call_memory(&call, between[r % 2]);
@@ -291,6 +292,7 @@ static tvlm_status launch(opencl_device *device, const plan *p, int32_t r, const
     tvlm_opencl_call_float(&call, tvlm_network_limit(job->format));
     tvlm_opencl_call_bytes(&call, t.local[0], NULL);
     tvlm_opencl_call_bytes(&call, t.local[1], NULL);
+    tvlm_opencl_call_parts(&call, job->inputs); /* whichever of them this launch reads */
     const size_t group[3] = {(size_t)p->shape.group, 1, 1};
     const size_t size[3] = {(size_t)((made[r].width + run->tile - 1) / run->tile) * group[0],
                             (size_t)((made[r].height + run->tile - 1) / run->tile), (size_t)job->images};

@@ -101,6 +101,7 @@ static tvlm_status run(const tvlm_device *device, const tvlm_network *network, c
 
 tvlm_status tvlm_reference_learned(tvlm_device *device, const tvlm_generate_args *args) {
     tvlm_status status = TVLM_OK;
+    if (args->out->parts != NULL) return tvlm_reference_each(device, args, tvlm_reference_learned);
     for (int32_t image = 0; status == TVLM_OK && image < args->out->images; ++image) {
         maps made;
         status = run(device, args->network, args->inputs, image, &made);

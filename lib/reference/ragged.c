@@ -9,7 +9,7 @@
 tvlm_status tvlm_reference_each(tvlm_device *device, const tvlm_generate_args *args,
                                 tvlm_generate_operation *make) {
     for (int32_t i = 0; i < args->out->images; ++i) {
-        reference_texture sources[TVLM_GRID_COUNT], out = tvlm_reference_image(args->out, i), beside;
+        reference_texture sources[TVLM_GRID_COUNT], out = tvlm_reference_image(args->out, i), beside, inputs;
         tvlm_texture *grids[TVLM_GRID_COUNT] = {0};
         tvlm_generate_args one = *args;
         for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
@@ -20,6 +20,8 @@ tvlm_status tvlm_reference_each(tvlm_device *device, const tvlm_generate_args *a
         if (args->beside != NULL) beside = tvlm_reference_image(args->beside, i);
         one.grids = grids;
         one.out = &out.base;
+        if (args->inputs != NULL) inputs = tvlm_reference_image(args->inputs, i);
+        one.inputs = args->inputs != NULL ? &inputs.base : NULL;
         one.beside = args->beside != NULL ? &beside.base : NULL;
         TVLM_TRY(make(device, &one));
     }

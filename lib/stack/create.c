@@ -143,7 +143,12 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
     TVLM_TRY(tvlm_stack_check_bytes(stack));
     TVLM_TRY(make_images(stack));
     TVLM_TRY(tvlm_stack_take_sizes(stack, params->sizes));
-    return tvlm_stack_check_ragged(stack, tvlm_stack_grids_of(stack, stack->channels, stack->channel_count));
+    TVLM_TRY(
+        tvlm_stack_check_ragged(stack, tvlm_stack_grids_of(stack, stack->channels, stack->channel_count)));
+    const tvlm_network *const network = stack->network;
+    return network == NULL ? TVLM_OK
+                           : tvlm_stack_check_ragged(
+                                 stack, tvlm_stack_grids_of(stack, network->inputs, network->input_count));
 }
 
 tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,

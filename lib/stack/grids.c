@@ -36,7 +36,7 @@ static tvlm_texture shape_of(const tvlm_stack *stack, tvlm_grid grid, int32_t im
     switch (info->size) {
     case TVLM_SIZE_IMAGE: break;
     case TVLM_SIZE_NETWORK:
-        if (network) shape = tvlm_stack_learned_shape(stack, images);
+        if (network) shape = tvlm_stack_learned_shape(stack, images, width, height);
         break;
     case TVLM_SIZE_HALF:
         shape.width = tvlm_level_side(width, 1);
@@ -211,7 +211,7 @@ bool tvlm_stack_has_grid(const tvlm_stack *stack, int32_t index, tvlm_grid grid)
     /* A formula needs nothing, and an image without pixels is black. */
     if (grid >= TVLM_GRID_COUNT || grid == TVLM_GRID_SOURCE) return true;
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
-    if (stack->sizes != NULL) return info->ragged;
+    if (stack->sizes != NULL && !info->ragged) return false;
     switch (info->size) {
     case TVLM_SIZE_QUESTION: return stack->question.image == index;
     case TVLM_SIZE_NETWORK: return stack->network != NULL;

@@ -4,22 +4,43 @@
  */
 #include "stack/learned.h"
 
+#include "core/memory.h"
 #include "core/network.h"
 #include "core/try.h"
 #include "stack/bundle.h"
 #include "stack/inside.h"
+#include "stack/ragged.h"
+
+/* What one image of a ragged batch has of the inputs: as much as it would alone, at a level of its own. */
+static tvlm_texture_part part_of(const tvlm_stack *stack, int32_t index) {
+    int32_t width, height;
+    tvlm_stack_size_of(stack, index, &width, &height);
+    const tvlm_network_size size =
+        tvlm_network_size_of(stack->network, width, height, tvlm_level_count(width, height));
+    return (tvlm_texture_part){size.input_width, size.input_height, (float)width, (float)height};
+}
 
 static tvlm_status inputs_texture(tvlm_stack *stack, tvlm_chunk *chunk, const tvlm_network_size *size) {
-    const tvlm_texture shape = {.width = size->input_width,
-                                .height = size->input_height,
-                                .layers = (stack->network->input_count + 3) / 4,
-                                .images = chunk->images,
-                                .levels = 1,
-                                .format = stack->format,
-                                .extent_x = (float)stack->width,
-                                .extent_y = (float)stack->height};
+    tvlm_texture shape = {.width = size->input_width,
+                          .height = size->input_height,
+                          .layers = (stack->network->input_count + 3) / 4,
+                          .images = chunk->images,
+                          .levels = 1,
+                          .format = stack->format,
+                          .extent_x = (float)stack->width,
+                          .extent_y = (float)stack->height};
+    tvlm_texture_part *parts = NULL;
     if (chunk->network_inputs != NULL) return TVLM_OK;
-    return stack->device->backend->texture_create(stack->device, &shape, &chunk->network_inputs);
+    if (stack->sizes != NULL) {
+        shape.parts = parts = tvlm_allocate((size_t)chunk->images, sizeof *parts);
+        if (parts == NULL)
+            return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for the sizes of a batch");
+        for (int32_t i = 0; i < chunk->images; ++i) parts[i] = part_of(stack, chunk->first + i);
+    }
+    const tvlm_status status =
+        stack->device->backend->texture_create(stack->device, &shape, &chunk->network_inputs);
+    free(parts);
+    return status;
 }
 
 tvlm_status tvlm_stack_learned_inputs(tvlm_stack *stack, tvlm_chunk *chunk) {

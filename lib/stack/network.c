@@ -50,9 +50,10 @@ int32_t tvlm_stack_network_layers(const tvlm_stack *stack) {
     return (most + 3) / 4;
 }
 
-tvlm_texture tvlm_stack_learned_shape(const tvlm_stack *stack, int32_t images) {
+tvlm_texture tvlm_stack_learned_shape(const tvlm_stack *stack, int32_t images, int32_t width,
+                                      int32_t height) {
     const tvlm_network_size size =
-        tvlm_network_size_of(stack->network, stack->width, stack->height, stack->levels);
+        tvlm_network_size_of(stack->network, width, height, tvlm_level_count(width, height));
     return (tvlm_texture){.width = size.width,
                           .height = size.height,
                           .layers = (stack->network->output_count + 3) / 4,

@@ -14,8 +14,8 @@ tvlm_status tvlm_stack_take_network(tvlm_stack *stack, const tvlm_network *netwo
 /* Returns the most layers of a texture that the network reads or makes; 0 without one. */
 int32_t tvlm_stack_network_layers(const tvlm_stack *stack);
 
-/* Returns the shape of what the network makes, with all levels, for a stack that has one. */
-tvlm_texture tvlm_stack_learned_shape(const tvlm_stack *stack, int32_t images);
+/* Returns the shape of what the network makes of images of that size, with all levels, for a stack that has one. */
+tvlm_texture tvlm_stack_learned_shape(const tvlm_stack *stack, int32_t images, int32_t width, int32_t height);
 
 /* Returns the grids and all that is made from them: tvlm_grids_with_dependents, and the network's outputs where
  * it reads one of these. */

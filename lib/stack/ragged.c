@@ -19,8 +19,6 @@ tvlm_status tvlm_stack_check_sizes(const tvlm_device *device, struct tvlm_stack_
     if (params->fixation != NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "a fixation of images of different sizes; each has its own, the middle");
-    if (params->network != NULL)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a batch of images of different sizes has no 'learned'");
     if (params->images < 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d images of different sizes", (int)params->images);
     if (params->layout == NULL) params->layout = TVLM_LAYOUT_RAGGED;

@@ -36,6 +36,12 @@ network "$in/square.safetensors" "[{\"type\":\"conv\",\"name\":\"0\",\"padding\"
     "$zero$zero$zero$one$zero$zero$zero$zero$zero" r
 succeeds "${generate[@]}" "$photo" -o beside.npy --network "$in/square.safetensors"
 holds "0 beyond the border" beside.npy 0 0 1
+mkdir -p ragged
+printf 'P5\n2 3\n255\nabcdef' >"$work/in/small.pgm"
+succeeds "${generate[@]}" "$photo" "$work/in/small.pgm" --ragged -o ragged --network "$in/mix.safetensors" --channels cold,r,learned_0
+stem=$(basename "$photo")
+same "a network of a ragged batch" "ragged/${stem%.*}.npy" named.npy
+is "all outputs of one of 2 x 3" "${generate[@]}" "$work/in/small.pgm" --ragged -o ragged --network "$in/mix.safetensors"
 succeeds "${generate[@]}" "$photo" "$photo" -o two.npy --network "$in/mix.safetensors" --channels warm
 holds "several images" two.npy 0 2 0.5 2 0.5
 

@@ -26,7 +26,7 @@ KERNELS = [
     ("detail.cl", "detail", "buffer", "of work-items that share a cell the last one counts", "count += counts[cell][bin][i];",
      "count = counts[cell][bin][i];"),
     ("sharpness.cl", "sharpness", "buffer", "the mean is not subtracted", "[y * CELL + x] - mean;", "[y * CELL + x];"),
-    ("learned.cl", "learned", "buffer", "the border is not 0 between layers", "if (first + p < all)\n                STORE(is_inside(layer, corner, first + p) ?",
+    ("learned.cl", "learned", "buffer", "the border is not 0 between layers", "if (first + p < all)\n                STORE(is_inside(layer, size, corner, first + p) ?",
      "if (first + p < all)\n                STORE(true ?"),
     ("learned.cl", "learned", "buffer", "rows and columns of a kernel exchanged", "from + (v * width + u) * channels;",
      "from + (u * width + v) * channels;"),
