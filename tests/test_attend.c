@@ -269,6 +269,10 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     values = NULL;
     refused(tvlm_attend(keys, NULL, &fits, 11, out, NULL, NULL), TVLM_ERROR_ARGUMENT,
             "room for 11 numbers; there are 2 x 6");
+    assert_int_equal(tvlm_stack_set_reduce(keys, TVLM_GAUSSIAN), TVLM_OK);
+    REFUSED("attention to level 1 of features whose levels are no means", bad.level = 1);
+    assert_int_equal(tvlm_attend(keys, NULL, &fits, 12, out, NULL, NULL), TVLM_OK);
+    assert_int_equal(tvlm_stack_set_reduce(keys, TVLM_MEAN), TVLM_OK);
     p.q[8] = NAN;
     REFUSED("query 1: value 2 is nan", (void)0);
     p.q[8] = 2e15f;

@@ -196,6 +196,19 @@ static void check_texels(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&s.stack);
 }
 
+/* Levels that are no means are not read: every token is a texel. */
+static void check_gaussian(tvlm_device *device, tvlm_format format) {
+    scene s = make_scene(device, format, 8, 8, 1);
+    int32_t texels;
+    assert_int_equal(tvlm_stack_set_reduce(s.stack, TVLM_GAUSSIAN), TVLM_OK);
+    tvlm_selection *selection =
+        select_of(&s, (struct tvlm_select_params){.k = 4, .strategy = TVLM_STRATEGY_QUADTREE});
+    assert_int_equal(compare(&s, selection, format, &texels), 64);
+    assert_int_equal(texels, 64);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&s.stack);
+}
+
 /* With `whole`, the cells of a thumbnail have all tokens, whatever tiles lie in them; and a square of half a token
  * has the token that it lies in. */
 static void check_whole(tvlm_device *device, tvlm_format format) {
@@ -313,5 +326,5 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&s.stack);
 }
 
-DEVICE_CHECKS_MAIN(check_strategies, check_nines, check_texels, check_whole, check_clipped, check_ties,
-                   check_foveated, check_refusals)
+DEVICE_CHECKS_MAIN(check_strategies, check_nines, check_texels, check_gaussian, check_whole, check_clipped,
+                   check_ties, check_foveated, check_refusals)

@@ -209,6 +209,15 @@ static void check_apply(tvlm_device *device, tvlm_format format) {
     assert_int_equal(tvlm_stack_clear_grid(stack, 0, TVLM_CHANNEL_FEATURE_0), TVLM_OK);
     refused(tvlm_projection_apply(projection, stack, points, 3, 3 * OUTPUTS, out), TVLM_ERROR_ARGUMENT,
             "image 0 has no features");
+    const int32_t motion = TVLM_CHANNEL_MOTION;
+    tvlm_projection *still = NULL;
+    assert_int_equal(tvlm_projection_create(tvlm_projection_params(.channels = &motion, .channel_count = 1,
+                                                                   .outputs = 1, .weights = read_weights),
+                                            &test_log, &still),
+                     TVLM_OK);
+    refused(tvlm_projection_apply(still, stack, points, 3, 3, out), TVLM_ERROR_ARGUMENT,
+            "the projection reads motion, for which image 0 has no input");
+    tvlm_projection_destroy(&still);
     refused(tvlm_projection_apply(projection, stack, points, -1, 0, out), TVLM_ERROR_ARGUMENT, "-1 points");
     assert_int_equal(tvlm_projection_apply(projection, stack, NULL, 0, 0, NULL), TVLM_OK);
     tvlm_stack_destroy(&stack);

@@ -476,7 +476,8 @@ static int run_export(struct tool *tool, const void *values, int operand_count, 
     if (code == TOOL_DONE) code = read_questions(&job);
     if (code == TOOL_DONE) code = check(&job);
     if (code == TOOL_DONE && options->weighing.scorer != NULL)
-        code = questions_scorer(tool, &job.asked, options->weighing.scorer, &job.scorer);
+        code = questions_scorer(tool, &job.asked, options->given.files.embedding != NULL,
+                                options->weighing.scorer, &job.scorer);
     if (code == TOOL_DONE) code = read_projection(&job);
     if (code == TOOL_DONE) code = read_inputs(&job);
     if (code == TOOL_DONE)

@@ -335,16 +335,26 @@ int questions_set(struct tool *tool, const questions *q, int image, int32_t widt
                         stack, 0);
 }
 
-int questions_scorer(struct tool *tool, const question_options *options, const char *path,
+static int check_weighed(struct tool *tool, const question_options *options, bool embedded, const char *path,
+                         const tvlm_channel_info *info) {
+    const bool features = strcmp(info->family, "features") == 0,
+               embedding = strcmp(info->family, "embedding") == 0;
+    if (info->channel == TVLM_CHANNEL_PREVIOUS_PASS)
+        return tool_usage(tool, "%s weighs previous_pass, the scores of a pass before: this is the only one",
+                          path);
+    if ((features || (embedding && !embedded)) && options->features.count == 0)
+        return tool_usage(tool, "%s weighs %s: hand in %s", path, info->name,
+                          embedding ? "--embedding or --features" : "--features");
+    return TOOL_DONE;
+}
+
+int questions_scorer(struct tool *tool, const question_options *options, bool embedded, const char *path,
                      tvlm_scorer **scorer) {
     int code = tool_status(tool, tvlm_scorer_load(path, &tool->log, scorer));
-    for (int32_t c = 0; code == TOOL_DONE && options->features.count == 0 && c < scorer_channels(*scorer);
-         ++c) {
+    for (int32_t c = 0; code == TOOL_DONE && c < scorer_channels(*scorer); ++c) {
         tvlm_channel_info info;
-        if (tvlm_channel_get_info(scorer_channel(*scorer, c), &info) != TVLM_OK || !scorer_weighs(*scorer, c))
-            continue;
-        if (strcmp(info.family, "features") == 0 || strcmp(info.family, "embedding") == 0)
-            code = tool_usage(tool, "%s weighs %s: hand in --features", path, info.name);
+        if (tvlm_channel_get_info(scorer_channel(*scorer, c), &info) == TVLM_OK && scorer_weighs(*scorer, c))
+            code = check_weighed(tool, options, embedded, path, &info);
     }
     return code;
 }

@@ -89,9 +89,10 @@ typedef struct questions {
 int questions_read(struct tool *tool, const question_options *options, int images, questions *questions);
 void questions_release(questions *questions);
 
-/* Loads the scorer of --scorer FILE. One that weighs features or an embedding is refused where there are no
- * --features. */
-int questions_scorer(struct tool *tool, const question_options *options, const char *path,
+/* Loads the scorer of --scorer FILE, which is for stills. One that weighs features or an embedding is refused where there
+ * are no --features; `embedded` says that --embedding hands one in. So is one that weighs the scores of a pass before: the
+ * tool makes one pass. */
+int questions_scorer(struct tool *tool, const question_options *options, bool embedded, const char *path,
                      tvlm_scorer **scorer);
 
 /* Hands the features of the image-th image to a stack. */

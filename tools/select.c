@@ -320,7 +320,8 @@ static int check(struct tool *tool, const select_options *options, int images) {
 /* Loads the scorer, and the codec whose codes it is to read, and names the channels that are read. */
 static int read_scorer(select_run *run) {
     const char *const path = run->options->weighing.scorer, *const codec = run->options->stacks.codec;
-    int code = questions_scorer(run->tool, &run->options->questions, path, &run->scorer);
+    int code = questions_scorer(run->tool, &run->options->questions,
+                                run->options->given.files.embedding != NULL, path, &run->scorer);
     if (code == TOOL_DONE && codec != NULL)
         code = codec_read_folded(run->tool, codec, run->scorer, 0, &run->codec, &run->folded);
     if (code == TOOL_DONE)

@@ -81,13 +81,41 @@ tvlm_strategy video_strategy(const video_options *options) {
     return name != NULL ? (tvlm_strategy)tvlm_strategy_find(name) : TVLM_STRATEGY_GRID;
 }
 
+/* Refuses a channel that no frame could bring: it would be 0 in all of them. */
+static int check_brought(struct tool *tool, const video_options *options, const tvlm_channel_info *info) {
+    static const char *const never[] = {"attention_prev", "attention", "depth",
+                                        "occlusion",      "object_id", "normal_x",
+                                        "normal_y",       "normal_z",  "previous_pass"};
+    const char *const path = options->weighing.scorer, *option = NULL;
+    bool brought = strcmp(info->family, "embedding") != 0 && strcmp(info->family, "words") != 0;
+    for (size_t i = 0; i < sizeof never / sizeof *never; ++i)
+        brought = brought && strcmp(info->name, never[i]) != 0;
+    if (!brought) return tool_usage(tool, "%s weighs %s, which no frame of a video brings", path, info->name);
+    if (strcmp(info->family, "features") == 0 && options->features == NULL) option = "--features";
+    if (strcmp(info->name, "query_similarity") == 0 && options->questions.query == NULL) option = "--query";
+    if (strcmp(info->name, "gaze") == 0 && options->gaze == NULL) option = "--gaze";
+    return option == NULL ? TOOL_DONE
+                          : tool_usage(tool, "%s weighs %s: hand in %s", path, info->name, option);
+}
+
+static int check_scorer(const video_session *session) {
+    int code = TOOL_DONE;
+    for (int32_t c = 0; code == TOOL_DONE && c < scorer_channels(session->scorer); ++c) {
+        tvlm_channel_info info;
+        if (scorer_weighs(session->scorer, c) &&
+            tvlm_channel_get_info(scorer_channel(session->scorer, c), &info) == TVLM_OK)
+            code = check_brought(session->tool, session->options, &info);
+    }
+    return code;
+}
+
 /* Loads the scorer, or, since one that looks back needs the stream, finds what it will read; the names of it are in `layout`. */
 static int read_scorer(video_session *session, char *layout, size_t size) {
     const video_options *const options = session->options;
     const char *const path = options->weighing.scorer;
     if (options->frames.given) return find_volume(session, layout, size);
-    const int code =
-        tool_status(session->tool, tvlm_scorer_load(path, &session->tool->log, &session->scorer));
+    int code = tool_status(session->tool, tvlm_scorer_load(path, &session->tool->log, &session->scorer));
+    if (code == TOOL_DONE) code = check_scorer(session);
     return code == TOOL_DONE ? scorer_layout(session->tool, path, session->scorer, layout, size) : code;
 }
 
@@ -154,9 +182,10 @@ static int create(video_session *session, const tvlm_image *image) {
     code = tool_status(session->tool,
                        tvlm_stream_create(session->device, width, height, params, &session->stream));
     if (code != TOOL_DONE || session->volume[0] == '\0') return code;
-    return tool_status(session->tool,
+    code = tool_status(session->tool,
                        tvlm_scorer_load_for(options->weighing.scorer, tvlm_stream_stack(session->stream, 0),
                                             &session->tool->log, &session->scorer));
+    return code == TOOL_DONE ? check_scorer(session) : code;
 }
 
 /* Releases the device and what it knew of earlier frames. */

@@ -90,7 +90,7 @@ typedef struct tvlm_attend_info {
  * features are set anew. Sums are in float (in double on the reference). The thread that calls it has the device of
  * the keys, which is also that of the values.
  *
- * Errors: ARGUMENT (no features; grids of two sizes, or of more than 65536 cells; another dimension than the
+ * Errors: ARGUMENT (no features; a coarse level of features whose levels are no means, see tvlm_stack_set_reduce; grids of two sizes, or of more than 65536 cells; another dimension than the
  * keys'; what the struct above refuses; a capacity that is too small), MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_attend(tvlm_stack *keys, tvlm_stack *values,

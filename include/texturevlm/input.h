@@ -144,8 +144,8 @@ TVLM_API tvlm_status tvlm_stack_parse(const tvlm_stack *stack, const char *text,
 
 /*
  * Tells whether anything stands behind a channel in image `index`: its pixels, a formula, a grid that was
- * handed in (for embeddings, as many channels as were handed in, rounded up to four), a question, or a frame
- * before. Where nothing does, the channel is 0 everywhere. Nothing is made to find this out. Errors:
+ * handed in (for embeddings, as many channels as were handed in, rounded up to four), a question, a frame
+ * before, or, for an output of the stack's network, all that the network reads. Where nothing does, the channel is 0 everywhere. Nothing is made to find this out. Errors:
  * ARGUMENT.
  */
 TVLM_API tvlm_status tvlm_stack_has_channel(const tvlm_stack *stack, int32_t index, int32_t channel,

@@ -18,7 +18,8 @@
  * in no square, as with the strategy grid, are left out.
  *
  * It is read from the levels of the tokens, as far up as both sides of their grid are even: a square of 4 x 4
- * tokens at a multiple of its side is one texel.
+ * tokens at a multiple of its side is one texel. Where the levels are no means (tvlm_stack_set_reduce), each token is
+ * read by itself.
  */
 #ifndef TEXTUREVLM_MERGE_H
 #define TEXTUREVLM_MERGE_H

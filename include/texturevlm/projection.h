@@ -92,7 +92,8 @@ TVLM_API tvlm_status tvlm_projection_get_params(const tvlm_projection *projectio
 /*
  * Finds the vectors of `count` points of a stack: out[count * outputs], where there is room for `capacity` floats. With
  * a basis the features of each image that has points become its embedding first (tvlm_stack_embed). Waits. Errors:
- * those of tvlm_stack_sample and tvlm_stack_embed; ARGUMENT also where the capacity is too small.
+ * those of tvlm_stack_sample and tvlm_stack_embed; ARGUMENT also where the capacity is too small, and where an image has
+ * no input for a channel that is read (tvlm_stack_has_channel).
  */
 TVLM_API tvlm_status tvlm_projection_apply(const tvlm_projection *projection, tvlm_stack *stack,
                                            const tvlm_sample_point *points, int32_t count, size_t capacity,

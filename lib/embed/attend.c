@@ -105,9 +105,19 @@ static tvlm_status find_features(const task *t, tvlm_stack *stack, tvlm_features
     return tvlm_stack_features(stack, t->given.index, features);
 }
 
+/* A coarse cell stands for those below it by their mean. */
+static tvlm_status check_means(const task *t, const tvlm_stack *stack) {
+    if (t->given.level == 0 || tvlm_stack_features_are_means(stack)) return TVLM_OK;
+    return tvlm_fail(t->log, TVLM_ERROR_ARGUMENT,
+                     "attention to level %d of features whose levels are no means (tvlm_stack_set_reduce)",
+                     (int)t->given.level);
+}
+
 static tvlm_status check(task *t) {
     TVLM_TRY(check_numbers(t));
     TVLM_TRY(check_queries(t));
+    TVLM_TRY(check_means(t, t->stack));
+    TVLM_TRY(check_means(t, t->values_stack));
     TVLM_TRY(find_features(t, t->stack, &t->keys));
     TVLM_TRY(find_features(t, t->values_stack, &t->values));
     t->columns = t->keys.texture->width;

@@ -120,13 +120,34 @@ tvlm_status tvlm_projection_get_params(const tvlm_projection *projection,
 
 /* ---- Using one ---- */
 
-/* Embeds the features of each image that has a point. */
-static tvlm_status embed(const tvlm_projection *p, tvlm_stack *stack, const tvlm_sample_point *points,
-                         int32_t count) {
-    for (int32_t i = 0; p->basis != NULL && i < count; ++i) {
-        bool seen = false;
-        for (int32_t other = 0; other < i && !seen; ++other) seen = points[other].index == points[i].index;
-        if (!seen) TVLM_TRY(tvlm_stack_embed(stack, points[i].index, p->basis));
+/* Whether point i is the first of its image. */
+static bool is_first(const tvlm_sample_point *points, int32_t i) {
+    for (int32_t other = 0; other < i; ++other)
+        if (points[other].index == points[i].index) return false;
+    return true;
+}
+
+/* Refuses an image without input for a channel, whose vectors would be those of zeros. */
+static tvlm_status check_inputs(const tvlm_projection *p, const tvlm_stack *stack, int32_t index) {
+    for (int32_t c = 0; c < p->params.channel_count; ++c) {
+        tvlm_channel_info info;
+        bool has = false;
+        TVLM_TRY(tvlm_stack_has_channel(stack, index, p->params.channels[c], &has));
+        if (has) continue;
+        TVLM_TRY(tvlm_channel_get_info(p->params.channels[c], &info));
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
+                         "the projection reads %s, for which image %d has no input", info.name, (int)index);
+    }
+    return TVLM_OK;
+}
+
+/* Embeds the features of each image that has a point, and looks whether it has what is read. */
+static tvlm_status prepare(const tvlm_projection *p, tvlm_stack *stack, const tvlm_sample_point *points,
+                           int32_t count) {
+    for (int32_t i = 0; i < count; ++i) {
+        if (!is_first(points, i)) continue;
+        if (p->basis != NULL) TVLM_TRY(tvlm_stack_embed(stack, points[i].index, p->basis));
+        TVLM_TRY(check_inputs(p, stack, points[i].index));
     }
     return TVLM_OK;
 }
@@ -174,7 +195,7 @@ tvlm_status tvlm_projection_apply(const tvlm_projection *projection, tvlm_stack 
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "room for %zu numbers; there are %d x %d", capacity,
                          (int)count, (int)p->outputs);
     for (int32_t i = 0; i < count; ++i) TVLM_TRY(tvlm_stack_check_index(stack, points[i].index));
-    TVLM_TRY(embed(projection, stack, points, count));
+    TVLM_TRY(prepare(projection, stack, points, count));
     float *const values = tvlm_allocate((size_t)count, (size_t)p->channel_count * sizeof *values);
     if (values == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d points", (int)count);
     tvlm_status status = tvlm_stack_sample(stack, points, count, p->channels, p->channel_count, values);

@@ -221,7 +221,10 @@ static tvlm_status start(merging *m, const tvlm_features *features) {
     m->bias = fmaxf(0.0f, fmaxf(across, down));
     const float most = (float)(tvlm_stack_levels(m->stack) - 1) - m->bias;
     m->levels = 1;
-    while (m->columns % (1 << m->levels) == 0 && m->rows % (1 << m->levels) == 0 && (float)m->levels <= most)
+    /* Levels of another kind are no means of tokens: then every token is read. */
+    const bool means = tvlm_stack_features_are_means(m->stack);
+    while (means && m->columns % (1 << m->levels) == 0 && m->rows % (1 << m->levels) == 0 &&
+           (float)m->levels <= most)
         ++m->levels;
     m->squares = tvlm_allocate(count, sizeof *m->squares);
     m->channels = tvlm_allocate((size_t)m->dimension, sizeof *m->channels);

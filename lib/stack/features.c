@@ -50,6 +50,10 @@ tvlm_status tvlm_stack_features(tvlm_stack *stack, int32_t index, tvlm_features 
     return TVLM_OK;
 }
 
+bool tvlm_stack_features_are_means(const tvlm_stack *stack) {
+    return tvlm_stack_grid_shape(stack, TVLM_GRID_FEATURES, 1).reduce[0] == TVLM_REDUCE_MEAN;
+}
+
 /* How many cells the first `levels` levels have. */
 static size_t cells_of_levels(const tvlm_features *features, int32_t levels) {
     size_t cells = 0;

@@ -13,6 +13,9 @@
  */
 tvlm_status tvlm_stack_features(tvlm_stack *stack, int32_t index, tvlm_features *features);
 
+/* Whether each texel of a level is the mean of those below it (tvlm_stack_set_reduce). */
+bool tvlm_stack_features_are_means(const tvlm_stack *stack);
+
 /* Hands out the features as a matrix of floats, cells x dimension, row-major. It is made when it is first
  * asked for, kept for the image that asked last, and belongs to the stack. */
 tvlm_status tvlm_stack_features_matrix(tvlm_stack *stack, const tvlm_features *features,

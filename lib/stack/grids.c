@@ -205,6 +205,20 @@ tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
                : place;
 }
 
+static bool has_channel(const tvlm_stack *stack, int32_t index, int32_t channel) {
+    if (tvlm_stack_has_grid(stack, index, tvlm_stack_place(stack, channel).grid)) return true;
+    /* A channel that is replaced only in other images is still generated for this one. */
+    return channel < TVLM_CHANNEL_USER_0 && tvlm_channel_get_replacement(channel).grid != TVLM_GRID_NONE &&
+           tvlm_stack_has_grid(stack, index, tvlm_channel_get_place(channel).grid);
+}
+
+/* A network never reads its own outputs (network.c), so this ends. */
+static bool network_has_inputs(const tvlm_stack *stack, int32_t index) {
+    for (int32_t i = 0; i < stack->network->input_count; ++i)
+        if (!has_channel(stack, index, stack->network->inputs[i])) return false;
+    return true;
+}
+
 bool tvlm_stack_has_grid(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     const tvlm_stack_image *image = &stack->originals[index];
     if (grid == TVLM_GRID_NONE) return false;
@@ -214,7 +228,7 @@ bool tvlm_stack_has_grid(const tvlm_stack *stack, int32_t index, tvlm_grid grid)
     if (stack->sizes != NULL && !info->ragged) return false;
     switch (info->size) {
     case TVLM_SIZE_QUESTION: return stack->question.image == index;
-    case TVLM_SIZE_NETWORK: return stack->network != NULL;
+    case TVLM_SIZE_NETWORK: return stack->network != NULL && network_has_inputs(stack, index);
     case TVLM_SIZE_GIVEN: return (image->given & TVLM_GRID_BIT(grid)) != 0;
     case TVLM_SIZE_LIKE: return (image->given & TVLM_GRID_BIT(info->like)) != 0;
     default: return info->previous == 0 || image->remembered[info->previous - 1];
@@ -226,11 +240,7 @@ tvlm_status tvlm_stack_has_channel(const tvlm_stack *stack, int32_t index, int32
     TVLM_NEED(&stack->device->log, has);
     TVLM_TRY(tvlm_stack_check_image_number(stack, index));
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
-    *has = tvlm_stack_has_grid(stack, index, tvlm_stack_place(stack, channel).grid);
-    /* A channel that is replaced only in other images is still generated for this one. */
-    if (!*has && channel < TVLM_CHANNEL_USER_0 &&
-        tvlm_channel_get_replacement(channel).grid != TVLM_GRID_NONE)
-        *has = tvlm_stack_has_grid(stack, index, tvlm_channel_get_place(channel).grid);
+    *has = has_channel(stack, index, channel);
     return TVLM_OK;
 }
 

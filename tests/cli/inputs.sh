@@ -194,6 +194,14 @@ is "not so: both middles are looked at" test "$(places two.json)" = "$(places gi
 succeeds "$tvlm" select ${device:+"$device"} "$in/other_photo.png" --strategy foveated --patch 4 -k 20 --yolo "$in" --classes 1 -o one.json
 succeeds "$tvlm" select ${device:+"$device"} "$in/other_photo.png" --strategy foveated --patch 4 -k 20 --fixation 48,36 -o given.json
 is "not so: one class is looked at" test "$(places one.json)" = "$(places given.json)"
+scorer "$in/meaning.safetensors" '"format":"texturevlm.scorer","channels":"embedding_1"' '[1]' "$one"
+scorer "$in/pass.safetensors" '"format":"texturevlm.scorer","channels":"previous_pass"' '[1]' "$one"
+succeeds "${select[@]}" --strategy grid --scorer "$in/meaning.safetensors" --embedding "$in/vectors.npy" -o meaning.json
+is "not where the embedding points" python3 -c 'import json, sys
+sys.exit(not all(p["x"] >= 28 for p in json.load(open(sys.argv[1]))["positions"]))' meaning.json
+refused 2 'meaning.safetensors weighs embedding_1: hand in --embedding or --features' "${select[@]}" --strategy grid \
+    --scorer "$in/meaning.safetensors"
+refused 2 'pass.safetensors weighs previous_pass' "${select[@]}" --strategy grid --scorer "$in/pass.safetensors"
 refused 1 'the scorer weighs gaze \(.*, for which the image has no input' "${select[@]}" --strategy grid --scorer "$in/gazed.safetensors"
 refused 2 '--gaze has no effect: nothing reads gaze' "${select[@]}" --strategy grid --gaze "$in/map.npy"
 refused 2 '--saliency-map has no effect' "${budget[@]}" --saliency-map "$in/map.npy"
@@ -221,6 +229,10 @@ begin, end = header["selected_indices"]["data_offsets"]
 tokens = header["scores"]["shape"][0]
 sys.exit(struct.unpack("<q", raw[8 + size + begin:8 + size + end])[0] != tokens - 1)' corner.safetensors
 done
+"${export[@]}" --scorer "$in/meaning.safetensors" --embedding "$in/vectors.npy" -o meaning.safetensors >"$work/stdout" 2>"$work/stderr"
+is "no export by an embedding" test $? -eq 0
+refused 2 'weighs embedding_1: hand in --embedding or' "${export[@]}" -o bad.safetensors --scorer "$in/meaning.safetensors"
+refused 2 'pass.safetensors weighs previous_pass' "${export[@]}" -o bad.safetensors --scorer "$in/pass.safetensors"
 refused 2 '--gaze has no effect' "${export[@]}" -o bad.safetensors --gaze "$in/map.npy"
 refused 2 '--gaze is of one image' "${export[@]}" "$in/other.png" -o bad.safetensors --scorer "$in/gazed.safetensors" --gaze "$in/map.npy"
 refused 1 'nan.npy: .*not finite' "${export[@]}" -o bad.safetensors --scorer "$in/gazed.safetensors" --gaze "$in/nan.npy"

@@ -72,6 +72,11 @@ refused 1 'a scorer that is a network' "${select[@]}" --scorer "$in/scores.safet
 network "$in/wants.safetensors" "$layer" s '[1,1,1,1]' "$one" feature_0
 refused 2 'wants.safetensors weighs feature_0: hand in --features' "${select[@]}" --scorer "$in/wants.safetensors"
 
+scorer "$in/first.safetensors" "$(printf "$meta" learned_0)" '[1]' "$one"
+network "$in/moved.safetensors" "$layer" moved '[1,1,1,1]' "$one" motion
+refused 1 'the scorer weighs moved \(.*, for which the image has no input' "${select[@]}" --scorer "$in/first.safetensors" \
+    --network "$in/moved.safetensors"
+
 echo "== exports and videos"
 export_=("$tvlm" export ${device:+"$device"} "$in/scene.png" --for qwen2-vl --json)
 tokens() { succeeds "${export_[@]}" -o "$1" "${@:2}"; }
@@ -84,6 +89,8 @@ header="{\"__metadata__\":{\"format\":\"texturevlm.projection\",\"channels\":\"l
 { printf "\\x$(printf %02x ${#header})\0\0\0\0\0\0\0%s" "$header" && printf "$one"; } >"$in/p.safetensors"
 tokens projected.safetensors --projection "$in/p.safetensors" --network "$in/mix.safetensors"
 has projected.safetensors visual_tokens
+sed 's/learned_1/feature_0/' "$in/p.safetensors" >"$in/still.safetensors"
+refused 1 'the projection reads feature_0, for which image 0 has no input' "${export_[@]}" -o bad.safetensors --projection "$in/still.safetensors"
 refused 2 'learned_1 is read, which is an output of a --network' "${export_[@]}" -o bad.safetensors --projection "$in/p.safetensors"
 refused 2 'learned_1 is read, which is an output of a --network' "${export_[@]}" -o bad.safetensors --scorer "$in/learned.safetensors"
 refused 2 'network has no effect' "${export_[@]}" -o bad.safetensors --network "$in/mix.safetensors"
@@ -97,6 +104,7 @@ lines() { succeeds "${video[@]}" "${@:2}" && cp "$work/stdout" "$1"; }
 lines learned.json --scorer "$in/learned.safetensors" --network "$in/mix.safetensors"
 lines blue.json --scorer "$in/blue.safetensors"
 same "the frames of an output that is blue" learned.json blue.json
+lines moved.json --scorer "$in/first.safetensors" --network "$in/moved.safetensors"
 lines emphasis.json --strategy budget --emphasis 3:learned_0 --network "$in/mix.safetensors"
 scorer "$in/before.safetensors" "$(printf "$meta" learned_1@-1,r)" '[2]' "$one$zero"
 lines before.json --scorer "$in/before.safetensors" --frames 2 --network "$in/mix.safetensors"
