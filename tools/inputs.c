@@ -87,12 +87,12 @@ const char *inputs_given(const input_options *options) {
 
 /* ---- What is read of them ---- */
 
-/* Whether a channel comes from what is handed in for another one: directly, or as normals do from depth. */
+/* Whether a channel comes from what is handed in for another one: directly, or as normals do from depth and words from one file. */
 static bool follows(int32_t channel, int32_t handed_in) {
     tvlm_channel_info a, b;
     if (channel == handed_in) return true;
     if (handed_in != TVLM_CHANNEL_DEPTH && handed_in != TVLM_CHANNEL_EMBEDDING_0 &&
-        handed_in != TVLM_CHANNEL_CLUSTER_ID)
+        handed_in != TVLM_CHANNEL_CLUSTER_ID && handed_in != TVLM_CHANNEL_WORD_0)
         return false;
     return tvlm_channel_get_info(channel, &a) == TVLM_OK && tvlm_channel_get_info(handed_in, &b) == TVLM_OK &&
            strcmp(a.family, b.family) == 0;

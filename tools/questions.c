@@ -42,6 +42,12 @@ static const option_spec combine_list[] = {
 };
 const option_specs combine_specs = OPTION_SPECS(combine_list);
 
+static const option_spec words_list[] = {
+    {0, OPTION_INPUT, "words", offsetof(question_options, words), "Q.npy",
+     "up to 64 vectors, N x D, for a scorer of word_0 .., the features' similarity to each", 0, 0, NULL},
+};
+const option_specs words_specs = OPTION_SPECS(words_list);
+
 /* ---- Arrays ---- */
 
 static int check_array(struct tool *tool, const char *option, const tvlm_npy *array) {
@@ -268,6 +274,7 @@ int features_set(struct tool *tool, const char *path, float patch, int32_t width
 static int check_usage(struct tool *tool, const question_options *options, int images) {
     if (options->features.count == 0) {
         if (options->query != NULL) return tool_usage(tool, "--query needs --features");
+        if (options->words != NULL) return tool_usage(tool, "--words needs --features");
         if (options->patch.given) return tool_usage(tool, "--feature-patch needs --features");
     } else if (options->features.count != images) {
         return tool_usage(tool, "--features is given for %d of %d images", (int)options->features.count,
@@ -314,6 +321,8 @@ static int read_mean(struct tool *tool, questions *q) {
 int questions_read(struct tool *tool, const question_options *options, int images, questions *q) {
     *q = (questions){.options = options, .count = 1};
     int code = check_usage(tool, options, images);
+    if (code == TOOL_DONE && options->words != NULL)
+        code = vectors_read(tool, "--words", options->words, &q->words);
     if (code != TOOL_DONE || options->query == NULL) return code;
     if ((code = vectors_read(tool, "--query", options->query, &q->queries)) != TOOL_DONE ||
         (code = read_mean(tool, q)) != TOOL_DONE || (code = check_directions(tool, q)) != TOOL_DONE)
@@ -326,13 +335,17 @@ int questions_read(struct tool *tool, const question_options *options, int image
 void questions_release(questions *q) {
     vectors_release(&q->queries);
     vectors_release(&q->mean);
+    vectors_release(&q->words);
 }
 
 int questions_set(struct tool *tool, const questions *q, int image, int32_t width, tvlm_stack *stack) {
     const question_options *const options = q->options;
     if (options->features.count == 0) return TOOL_DONE;
-    return features_set(tool, options->features.values[image], options->patch.value, width, &q->queries,
-                        stack, 0);
+    const int code = features_set(tool, options->features.values[image], options->patch.value, width,
+                                  q->queries.path != NULL ? &q->queries : &q->words, stack, 0);
+    if (code != TOOL_DONE || q->words.path == NULL) return code;
+    return tool_status(tool,
+                       tvlm_stack_set_words(stack, 0, q->words.values, q->words.count, q->words.dimension));
 }
 
 static int check_weighed(struct tool *tool, const question_options *options, bool embedded, const char *path,

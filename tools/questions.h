@@ -64,7 +64,7 @@ typedef enum question_combine { QUESTION_EACH = 0, QUESTION_MAX, QUESTION_MEAN }
 typedef struct question_options {
     option_list features;
     option_number patch;
-    const char *query, *mean;
+    const char *query, *mean, *words;
     int combine; /* a question_combine */
 } question_options;
 
@@ -73,10 +73,11 @@ extern const option_specs features_specs;      /* for `features` */
 extern const option_specs feature_patch_specs; /* for `patch`, or an option_number elsewhere */
 extern const option_specs query_specs;         /* for `query` and `mean` */
 extern const option_specs combine_specs;       /* for `combine` */
+extern const option_specs words_specs;         /* for `words` */
 
 typedef struct questions {
     const question_options *options;
-    vector_file queries, mean;
+    vector_file queries, mean, words;
     /* How many selections are made of each image. It is 1 where there is no query, or they are combined. */
     int32_t count;
     /* Whether there are more than one, so that each has its number. */
@@ -95,7 +96,7 @@ void questions_release(questions *questions);
 int questions_scorer(struct tool *tool, const question_options *options, bool embedded, const char *path,
                      tvlm_scorer **scorer);
 
-/* Hands the features of the image-th image to a stack. */
+/* Hands the features of the image-th image, and the words, to a stack. */
 int questions_set(struct tool *tool, const questions *questions, int image, int32_t width, tvlm_stack *stack);
 
 /* Fills in the query of selection `number` and returns it; NULL where nothing is asked. */

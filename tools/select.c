@@ -89,6 +89,7 @@ static const option_group groups[] = {
     {&feature_patch_specs, offsetof(select_options, questions.patch)},
     {&query_specs, offsetof(select_options, questions)},
     {&combine_specs, offsetof(select_options, questions)},
+    {&words_specs, offsetof(select_options, questions)},
     {&basis_specs, offsetof(select_options, basis)},
     {&patch_specs, offsetof(select_options, patches)},
     {&input_specs, offsetof(select_options, given.files)},
@@ -359,6 +360,10 @@ static int find_layout(select_run *run) {
         parts_layout(&options->weighing.weights, asked, run->layout, sizeof run->layout);
     }
     if (code != TOOL_DONE) return code;
+    if (options->questions.words != NULL) {
+        code = inputs_check_read(run->tool, "--words", TVLM_CHANNEL_WORD_0, run->layout);
+        if (code != TOOL_DONE) return code;
+    }
     return patches_layout(run->tool, &options->patches, &run->patches, run->layout, sizeof run->layout);
 }
 

@@ -199,6 +199,18 @@ scorer "$in/pass.safetensors" '"format":"texturevlm.scorer","channels":"previous
 succeeds "${select[@]}" --strategy grid --scorer "$in/meaning.safetensors" --embedding "$in/vectors.npy" -o meaning.json
 is "not where the embedding points" python3 -c 'import json, sys
 sys.exit(not all(p["x"] >= 28 for p in json.load(open(sys.argv[1]))["positions"]))' meaning.json
+npy "$in/features.npy" '<f4' '(1, 2, 2)' "$two$zero$zero$one"
+npy "$in/words.npy" '<f4' '(2, 2)' "$one$zero$zero$one"
+npy "$in/deep.npy" '<f4' '(1, 3)' "$one$zero$zero"
+scorer "$in/second.safetensors" '"format":"texturevlm.scorer","channels":"word_1"' '[1]' "$one"
+succeeds "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --features "$in/features.npy" --words "$in/words.npy" -o word.json
+is "not where the second word is" python3 -c 'import json, sys
+sys.exit(not all(p["x"] >= 28 for p in json.load(open(sys.argv[1]))["positions"]))' word.json
+refused 1 'the scorer weighs word_1' "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --features "$in/features.npy"
+refused 2 '--words needs --features' "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --words "$in/words.npy"
+refused 2 '--words has no effect: nothing reads word_0' "${select[@]}" --strategy grid --scorer "$in/meaning.safetensors" \
+    --features "$in/features.npy" --basis pca --words "$in/words.npy"
+refused 1 'deep.npy' "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --features "$in/features.npy" --words "$in/deep.npy"
 refused 2 'meaning.safetensors weighs embedding_1: hand in --embedding or --features' "${select[@]}" --strategy grid \
     --scorer "$in/meaning.safetensors"
 refused 2 'pass.safetensors weighs previous_pass' "${select[@]}" --strategy grid --scorer "$in/pass.safetensors"
