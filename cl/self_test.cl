@@ -4,9 +4,10 @@
  * sampling texels, rounding to half, running loops, and rounding products. lib/opencl/self_test.c runs them and
  * knows the answers.
  *
- * One program has them for all storages that are tested together, and one kernel asks about textures of all
+ * One program has them for all storages that are tested together, and one kernel asks about textures of two
  * formats, since each program and each kernel costs a device a build: buffers, and with SELF_TEST_IMAGES images, whose
- * format kernels do not see. The mipmapped storage needs another language, and therefore a program of its own.
+ * format kernels do not see: a and b are floats and halves, or both kinds of bytes, whose pattern is scaled to be so many
+ * of them. The mipmapped storage needs another language, and therefore a program of its own.
  */
 // check-kernels: -DSELF_TEST_IMAGES=0
 // check-kernels: -DSELF_TEST_IMAGES=1
@@ -29,33 +30,25 @@ HELPER float4 number_answer(int turns, float4 product_sum) {
     return (float4)(number >> 16, number & 0xffff, product_sum.x * product_sum.y + product_sum.z, 0.0f);
 }
 
-/* What the patterns of bytes are multiplied by (lib/opencl/self_test.c). */
-#define UNSIGNED_SCALE (16.0f / 255.0f)
-#define SIGNED_SCALE   (-16.0f / 127.0f)
-
 #if TVLM_STORAGE == 2
 #define KIND      mipmapped
 #define STORED_AS 2
 #define HALVES    0
 #include "self_test.clh"
 
-kernel void self_test_write_mipmapped(TEXTURE_OUT(f32), TEXTURE_OUT(f16), TEXTURE_OUT(u8), TEXTURE_OUT(s8),
-                                      const float8 between) {
-    pattern_write_mipmapped(OUTPUT(f32), between, 1.0f);
-    pattern_write_mipmapped(OUTPUT(f16), between, 1.0f);
-    pattern_write_mipmapped(OUTPUT(u8), between, UNSIGNED_SCALE);
-    pattern_write_mipmapped(OUTPUT(s8), between, SIGNED_SCALE);
+kernel void self_test_write_mipmapped(TEXTURE_OUT(a), TEXTURE_OUT(b), const float8 between,
+                                      const float4 scales) {
+    pattern_write_mipmapped(OUTPUT(a), between, scales.x);
+    pattern_write_mipmapped(OUTPUT(b), between, scales.y);
 }
 
-/* Writes from the `first` answer on those about all textures, one after the other. */
-kernel void self_test_read_mipmapped(TEXTURE_IN(f32), TEXTURE_IN(f16), TEXTURE_IN(u8), TEXTURE_IN(s8),
-                                     global float4 *restrict all_answers, const int first) {
+/* Writes from the `first` answer on those about both textures, one after the other. */
+kernel void self_test_read_mipmapped(TEXTURE_IN(a), TEXTURE_IN(b), global float4 *restrict all_answers,
+                                     const int first) {
     const int i = get_global_id(0), count = get_global_size(0);
     global float4 *const answers = all_answers + first;
-    answers[i] = answer_mipmapped(TEXTURE(f32));
-    answers[count + i] = answer_mipmapped(TEXTURE(f16));
-    answers[2 * count + i] = answer_mipmapped(TEXTURE(u8));
-    answers[3 * count + i] = answer_mipmapped(TEXTURE(s8));
+    answers[i] = answer_mipmapped(TEXTURE(a));
+    answers[count + i] = answer_mipmapped(TEXTURE(b));
 }
 
 /* Writes out[i] = the sample at points[i] = (x, y, slice, level), x and y in pixels of the image. */
@@ -75,17 +68,25 @@ kernel void self_test_sample(TEXTURE_IN(source), global const float4 *restrict p
 #define HALVES 1
 #include "self_test.clh"
 
-kernel void self_test_write_buffer(BUFFER_OUT(float4, f32), BUFFER_OUT(half, f16), const float8 between) {
+/* The textures begin at these texels of their memory, which is that of the answers, too. */
+#define BUFFERS_AT(places)                                                                                   \
+    f32_base += (places).x;                                                                                  \
+    f16_base += 4 * (places).y;
+
+kernel void self_test_write_buffer(BUFFER_OUT(float4, f32), BUFFER_OUT(half, f16), const float8 between,
+                                   const int2 places) {
+    BUFFERS_AT(places)
     pattern_write_buffer_f32(OUTPUT(f32), between, 1.0f);
     pattern_write_buffer_f16(OUTPUT(f16), between, 1.0f);
 }
 
 /* Writes from the `first` answer on those about both textures, one after the other; the last of the first ones is about numbers. */
 kernel void self_test_read_buffer(BUFFER_IN(float4, f32), BUFFER_IN(half, f16),
-                                  global float4 *restrict all_answers, const int first, const int turns,
-                                  const float4 product_sum) {
+                                  global float4 *restrict all_answers, const int first, const int2 places,
+                                  const int turns, const float4 product_sum) {
     const int i = get_global_id(0), count = get_global_size(0);
     global float4 *const answers = all_answers + first;
+    BUFFERS_AT(places)
     answers[i] = i == count - 1 ? number_answer(turns, product_sum) : answer_buffer_f32(TEXTURE(f32));
     answers[count + i] = answer_buffer_f16(TEXTURE(f16));
 }
@@ -121,41 +122,31 @@ HELPER int scalar_wrong(TEXTURE_IN(scalar), float whole) {
     return wrong;
 }
 
-/* Images of one component are tested with those of four. */
-kernel void self_test_write_image(TEXTURE_OUT(f32), TEXTURE_OUT(f16), TEXTURE_OUT(u8), TEXTURE_OUT(s8),
-                                  const float8 between, TEXTURE_OUT(scalar_f32), TEXTURE_OUT(scalar_f16),
-                                  TEXTURE_OUT(scalar_u8), TEXTURE_OUT(scalar_s8)) {
+/* Images of one component are tested with those of four: scales.z and scales.w are what theirs hold as a whole. */
+kernel void self_test_write_image(TEXTURE_OUT(a), TEXTURE_OUT(b), const float8 between, const float4 scales,
+                                  TEXTURE_OUT(scalar_a), TEXTURE_OUT(scalar_b)) {
     const int x = get_global_id(0), y = get_global_id(1), slice = get_global_id(2);
     const float scalar = scalar_pattern(x, y, slice);
-    pattern_write_image(OUTPUT(f32), between, 1.0f);
-    pattern_write_image(OUTPUT(f16), between, 1.0f);
-    pattern_write_image(OUTPUT(u8), between, UNSIGNED_SCALE);
-    pattern_write_image(OUTPUT(s8), between, SIGNED_SCALE);
-    texel_store_scalar(scalar_f32, x, y, slice, scalar);
-    texel_store_scalar(scalar_f16, x, y, slice, scalar);
-    texel_store_scalar(scalar_u8, x, y, slice, scalar / 255.0f);
-    texel_store_scalar(scalar_s8, x, y, slice, scalar / -127.0f);
+    pattern_write_image(OUTPUT(a), between, scales.x);
+    pattern_write_image(OUTPUT(b), between, scales.y);
+    texel_store_scalar(scalar_a, x, y, slice, scalar / scales.z);
+    texel_store_scalar(scalar_b, x, y, slice, scalar / scales.w);
 }
 
-/* Writes from the `first` answer on those about all textures, one after the other; the last of each is how many reads of its image of one
+/* Writes from the `first` answer on those about both textures, one after the other; the last of each is how many reads of its image of one
  * component are wrong. */
-kernel void self_test_read_image(TEXTURE_IN(f32), TEXTURE_IN(f16), TEXTURE_IN(u8), TEXTURE_IN(s8),
-                                 global float4 *restrict all_answers, const int first, TEXTURE_IN(scalar_f32),
-                                 TEXTURE_IN(scalar_f16), TEXTURE_IN(scalar_u8), TEXTURE_IN(scalar_s8)) {
+kernel void self_test_read_image(TEXTURE_IN(a), TEXTURE_IN(b), global float4 *restrict all_answers,
+                                 const int first, const float4 scales, TEXTURE_IN(scalar_a),
+                                 TEXTURE_IN(scalar_b)) {
     const int i = get_global_id(0), count = get_global_size(0);
     global float4 *const answers = all_answers + first;
-    float4 of_f32 = answer_image(TEXTURE(f32)), of_f16 = answer_image(TEXTURE(f16));
-    float4 of_u8 = answer_image(TEXTURE(u8)), of_s8 = answer_image(TEXTURE(s8));
+    float4 of_a = answer_image(TEXTURE(a)), of_b = answer_image(TEXTURE(b));
     if (i == count - 1) {
-        of_f32.w = scalar_wrong(TEXTURE(scalar_f32), 1.0f);
-        of_f16.w = scalar_wrong(TEXTURE(scalar_f16), 1.0f);
-        of_u8.w = scalar_wrong(TEXTURE(scalar_u8), 255.0f);
-        of_s8.w = scalar_wrong(TEXTURE(scalar_s8), -127.0f);
+        of_a.w = scalar_wrong(TEXTURE(scalar_a), scales.z);
+        of_b.w = scalar_wrong(TEXTURE(scalar_b), scales.w);
     }
-    answers[i] = of_f32;
-    answers[count + i] = of_f16;
-    answers[2 * count + i] = of_u8;
-    answers[3 * count + i] = of_s8;
+    answers[i] = of_a;
+    answers[count + i] = of_b;
 }
 #endif
 #endif

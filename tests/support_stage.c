@@ -58,6 +58,10 @@ int test_exit(int failed) {
     return failed != 0 ? failed : test_targets_seen() == 0 ? 77 : 0;
 }
 
+bool test_stores_bytes(tvlm_device *device) {
+    return device->backend->ask_bytes(device) == TVLM_OK && device->stores_bytes;
+}
+
 bool test_is_opencl(const tvlm_device *device) {
     return strcmp(device->backend->name, "opencl") == 0;
 }

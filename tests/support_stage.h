@@ -47,6 +47,9 @@ int test_exit(int failed);
 
 bool test_is_opencl(const tvlm_device *device);
 
+/* Whether stacks of bytes can be made, which a device is asked first. */
+bool test_stores_bytes(tvlm_device *device);
+
 /* False where the self-test found that the driver ends loops early: what suits a CPU is never run there. */
 bool test_has_long_loops(const tvlm_device *device);
 

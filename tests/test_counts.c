@@ -165,7 +165,7 @@ static const struct {
     {"a moving frame, push and select", nothing, moving_frame, 34, 2, 0, 0},
     {"a frame with a tenth changed, carried", change_tenth, carried_frame, 14, 1, 0, 0},
     {"export for qwen2-vl", nothing, export_picture, 16, 1, 0, 0},
-    {"a device opened", nothing, open_device, 5, 2, 12, 1},
+    {"a device opened", nothing, open_device, 5, 2, 5, 1},
 };
 
 static long commands_of(layer_commands c) {

@@ -7,6 +7,7 @@
 #include "opencl/backend.h"
 #include "stack/inside.h"
 #include "stack_helper.h"
+#include "support_stage.h"
 
 /* Sides of 1, odd and even ones, larger and smaller than a cell, one whose cells have a level more than it has, and the largest width and height in different images. */
 static const int32_t sizes[][2] = {{97, 61}, {1, 1}, {16, 16}, {33, 128}, {130, 7},
@@ -184,9 +185,9 @@ static void check_chunks(tvlm_device *device, tvlm_format format) {
 
 /* Bytes, whose kernels are told of each texture what it is. They are a format of their own: each storage that holds them is
  * tried once, whatever the format of the target is. */
-static bool has_bytes(const tvlm_device *device, tvlm_format format) {
+static bool has_bytes(tvlm_device *device, tvlm_format format) {
     const bool buffers = device->info.storage == TVLM_STORAGE_BUFFER;
-    return device->stores_bytes && format == (buffers ? TVLM_FORMAT_F32 : TVLM_FORMAT_F16);
+    return test_stores_bytes(device) && format == (buffers ? TVLM_FORMAT_F32 : TVLM_FORMAT_F16);
 }
 
 static void check_bytes(tvlm_device *device, tvlm_format format) {

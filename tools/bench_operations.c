@@ -181,6 +181,7 @@ static tvlm_status run_send(struct bench *bench, int32_t unused) {
 static tvlm_status run_texture(struct bench *bench, int32_t unused) {
     tvlm_texture *made = NULL;
     (void)unused;
+    TVLM_TRY(bench->device->backend->ask_bytes(bench->device)); /* as who makes one of bytes does */
     TVLM_TRY(
         bench->device->backend->texture_create(bench->device, bench->chunk->grids[TVLM_GRID_SOURCE], &made));
     bench->device->backend->texture_destroy(bench->device, &made);

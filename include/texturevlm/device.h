@@ -59,7 +59,8 @@ typedef enum tvlm_device_type {
     TVLM_DEVICE_REFERENCE
 } tvlm_device_type;
 
-/* One known-answer test run when the device was opened. */
+/* One known-answer test run when the device was opened; those of bytes when the first stack of bytes is made, unless
+ * all were asked for (test_all), or bytes (format). */
 typedef struct tvlm_self_test {
     char name[32];
     bool passed;

@@ -36,7 +36,7 @@ struct tvlm_device {
     size_t held, held_most;
     /* Whether the texels of scalar textures are one component, by their format (TVLM_FORMAT_*). */
     bool stores_scalar[TVLM_FORMAT_S8 + 1];
-    /* Whether textures may be bytes (TVLM_FORMAT_U8). */
+    /* Whether textures may be bytes (TVLM_FORMAT_U8). Of bytes both are known once the operation ask_bytes was called. */
     bool stores_bytes;
     /* The thread that is in a public function now (owner.h), or NULL; and how many of those it has entered. */
     _Atomic(const void *) owner;

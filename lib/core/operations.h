@@ -20,6 +20,10 @@
 /* Waits for what is enqueued and frees all that belongs to the device, and the device. */
 typedef void tvlm_destroy_operation(tvlm_device *device);
 
+/* Finds whether textures may be bytes, and which of those are one component, where nobody knows yet: sets stores_bytes of the
+ * device, and stores_scalar. Who wants bytes asks before he looks at these. Nothing is known where it fails. */
+typedef tvlm_status tvlm_ask_bytes_operation(tvlm_device *device);
+
 /* Waits until everything that was enqueued is done. */
 typedef tvlm_status tvlm_finish_operation(tvlm_device *device);
 
@@ -410,6 +414,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
 /* These a backend need not have: the table of one without them names tvlm_plain_NAME (plain.c), which does
  * with the operations above what can be done so, and refuses the rest with a line. */
 #define TVLM_OPTIONAL_OPERATIONS(X)                                                                          \
+    X(ask_bytes, "test_bytes", "texture")                                                                    \
     X(buffer_send, "test_texture", "send")                                                                   \
     X(buffer_arrive, "test_texture", "send")                                                                 \
     X(buffer_native, "test_export", "handles")                                                               \

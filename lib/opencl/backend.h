@@ -131,8 +131,9 @@ typedef struct opencl_device {
     size_t group_max;
     /* Whether images of one component can be had and pass the self-test, by their format. */
     bool scalar_images[TVLM_FORMAT_S8 + 1];
-    /* Whether the driver lists images of bytes, unsigned and signed. */
-    bool byte_images;
+    /* Whether the driver lists images of bytes, unsigned and signed; and whether it is known what they are good for, which
+     * is asked when somebody wants them (tvlm_opencl_ask_bytes). */
+    bool byte_images, asked_bytes;
     /* Images do not round to the nearest half, so kernels do it before they write. */
     bool round_stores;
     /* The driver lets go of memory that enqueued work still reads, so that is waited for (tvlm_opencl_release). */
@@ -163,7 +164,7 @@ typedef struct opencl_device {
     opencl_kept network;
     /* What the images of a bundle are seen with, in SCRATCH_VIEWS (ragged.c). */
     opencl_kept views;
-    /* A texture of one texel, for arguments that are not looked at. */
+    /* A texture of one texel, for arguments that are not looked at, where there is no other one; NULL until then. */
     tvlm_texture *empty;
 } opencl_device;
 
@@ -203,24 +204,28 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
 /* The OpenCL C that the kernels of a storage need, as -cl-std takes it. */
 const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage);
 
-/* Makes device->empty in the storage that the device has now. */
-tvlm_status tvlm_opencl_empty_create(opencl_device *device);
-
 /*
  * self_test.c: finds which storages work, and whether values that they store are rounded to the nearest half by
- * themselves; abilities[storage], with room for every storage. It fills info->self_tests. What it leaves as
- * device->empty is an image, or NULL.
+ * themselves; abilities[storage], with room for every storage. It fills info->self_tests. Whether a storage holds bytes is
+ * found with `with_bytes`, else by tvlm_opencl_ask_bytes.
  */
 typedef struct opencl_ability {
-    bool works, rounds, bytes;
+    bool works, rounds, bytes, asked_bytes;
 } opencl_ability;
-tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, opencl_ability abilities[]);
+tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, bool with_bytes,
+                                  opencl_ability abilities[]);
+/* self_test_levels.c: the largest error of reads between the levels of a mipmapped texture. NaN counts as one. */
+tvlm_status tvlm_opencl_levels_error(opencl_device *device, double *worst);
+/* device.c: keeps what was found of bytes in the device's storage, and which textures are one component. */
+void tvlm_opencl_take_bytes(opencl_device *device, const opencl_ability *ability);
 
 /* program.c: a kernel by file, options and name, built when it is first asked for. `name` must be a
  * literal. */
 tvlm_status tvlm_opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
                                cl_kernel *kernel);
 void tvlm_opencl_programs_destroy(opencl_device *device);
+/* Lets go of the programs of one file. */
+void tvlm_opencl_program_forget(opencl_device *device, const char *file);
 /* kernel_text.c: a kernel file with its includes in it, and #line where files begin. The caller frees it. */
 tvlm_status tvlm_opencl_kernel_source(const opencl_device *device, const char *file, char **text);
 /* cache.c: files of a folder by their key, with a hash of key and content. Reading gives memory that the caller
@@ -324,6 +329,8 @@ void tvlm_opencl_call_size(opencl_call *call, const tvlm_texture *texture);
 /* Pass a texture as TEXTURE_IN or TEXTURE_OUT (cl/texture.clh), or a bundle as BUNDLE_IN (cl/bundle.clh). A kernel
  * that writes a scalar texture takes it as such; a buffer that is not what the kernel writes is refused. */
 void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture);
+/* Passes an input that the kernel does not look at: a texture that is there anyhow, or where that is NULL device->empty. */
+void tvlm_opencl_call_unused(opencl_call *call, const tvlm_texture *any);
 void tvlm_opencl_call_output(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_scalar(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle);

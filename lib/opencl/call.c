@@ -84,10 +84,11 @@ cl_float4 tvlm_opencl_extent(const opencl_device *device, const tvlm_texture *te
 
 void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture) {
     const opencl_texture *t = (const opencl_texture *)texture;
-    opencl_device *device = call->device;
+    const opencl_device *device = call->device;
     tvlm_opencl_call_memory(call, t->level0);
     if (device->base.info.storage == TVLM_STORAGE_IMAGE)
-        tvlm_opencl_call_memory(call, t->rest != NULL ? t->rest : ((opencl_texture *)device->empty)->level0);
+        tvlm_opencl_call_memory(call,
+                                t->rest != NULL ? t->rest : t->level0); /* without levels nobody reads it */
     else if (device->base.info.storage == TVLM_STORAGE_BUFFER)
         tvlm_opencl_call_int(call, texture->layers * texture->images);
     else
@@ -96,6 +97,24 @@ void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture) {
     tvlm_opencl_call_size(call, texture);
     tvlm_opencl_call_bytes(call, sizeof extent, &extent);
     tvlm_opencl_call_parts(call, texture);
+}
+
+void tvlm_opencl_call_unused(opencl_call *call, const tvlm_texture *any) {
+    static const tvlm_texture one = {.width = 1,
+                                     .height = 1,
+                                     .layers = 1,
+                                     .images = 1,
+                                     .levels = 1,
+                                     .format = TVLM_FORMAT_F32,
+                                     .extent_x = 1.0f,
+                                     .extent_y = 1.0f};
+    opencl_device *device = call->device;
+    if (any == NULL && device->empty == NULL &&
+        tvlm_opencl_texture_create(&device->base, &one, &device->empty) != TVLM_OK) {
+        if (call->error == CL_SUCCESS) call->error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+        return;
+    }
+    tvlm_opencl_call_input(call, any != NULL ? any : device->empty);
 }
 
 static void pass_output(opencl_call *call, const tvlm_texture *texture) {
@@ -138,9 +157,10 @@ int32_t tvlm_opencl_block_rows(const opencl_device *device, const tvlm_bundle *b
 }
 
 void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle) {
-    for (int i = 0; i < bundle_size(bundle); ++i) {
-        tvlm_opencl_call_input(call, i < bundle->count ? bundle->textures[i] : call->device->empty);
-        if (bundle->views != NULL && i >= bundle->count) tvlm_opencl_call_memory(call, NULL);
+    for (int i = 0; i < bundle->count; ++i) tvlm_opencl_call_input(call, bundle->textures[i]);
+    for (int i = bundle->count; i < bundle_size(bundle); ++i) {
+        tvlm_opencl_call_unused(call, bundle->count > 0 ? bundle->textures[0] : NULL);
+        if (bundle->views != NULL && bundle->count == 0) tvlm_opencl_call_memory(call, NULL);
     }
     tvlm_opencl_call_float4(call, bundle->width, bundle->height, bundle->fixation_x, bundle->fixation_y);
     tvlm_opencl_call_float4(call, bundle->farthest, 1.0f / bundle->rope.patch,

@@ -218,16 +218,11 @@ static tvlm_status choose_storage(opencl_device *device, const struct tvlm_devic
     return TVLM_OK;
 }
 
-tvlm_status tvlm_opencl_empty_create(opencl_device *device) {
-    static const tvlm_texture one = {.width = 1,
-                                     .height = 1,
-                                     .layers = 1,
-                                     .images = 1,
-                                     .levels = 1,
-                                     .format = TVLM_FORMAT_F32,
-                                     .extent_x = 1.0f,
-                                     .extent_y = 1.0f};
-    return tvlm_opencl_texture_create(&device->base, &one, &device->empty);
+void tvlm_opencl_take_bytes(opencl_device *device, const opencl_ability *ability) {
+    for (int format = TVLM_FORMAT_F16; format <= TVLM_FORMAT_S8; ++format)
+        device->base.stores_scalar[format] = tvlm_opencl_stores_scalar(device, (tvlm_format)format);
+    device->base.stores_bytes = ability->asked_bytes && ability->bytes;
+    device->asked_bytes = ability->asked_bytes;
 }
 
 /* Where images would not be chosen they are tested only when asked for: their kernels take seconds to compile
@@ -244,19 +239,15 @@ static tvlm_status prepare(opencl_device *device, const struct tvlm_device_param
     TVLM_TRY(check_limits(device));
     device->tuning = tuning_for(device);
     prepare_mipmaps(device);
-    TVLM_TRY(tvlm_opencl_self_test(device, gpu || named || params->test_all, able));
+    TVLM_TRY(tvlm_opencl_self_test(device, gpu || named || params->test_all,
+                                   params->test_all || params->format == TVLM_FORMAT_U8, able));
     device->tuning = tuning_for(device); /* now that it is known what the device can do */
     TVLM_TRY(choose_storage(device, params, tuned, able));
     device->cl_std = tvlm_opencl_language(device, device->base.info.storage);
     device->round_stores =
         device->base.info.storage != TVLM_STORAGE_BUFFER && !able[TVLM_STORAGE_IMAGE].rounds;
-    for (int format = TVLM_FORMAT_F16; format <= TVLM_FORMAT_S8; ++format)
-        device->base.stores_scalar[format] = tvlm_opencl_stores_scalar(device, (tvlm_format)format);
-    device->base.stores_bytes = able[device->base.info.storage].bytes;
-    if (!params->untuned) TVLM_TRY(tvlm_opencl_tuning_load(&device->base));
-    if (device->base.info.storage != TVLM_STORAGE_IMAGE)
-        tvlm_opencl_texture_destroy(&device->base, &device->empty);
-    return device->empty != NULL ? TVLM_OK : tvlm_opencl_empty_create(device);
+    tvlm_opencl_take_bytes(device, &able[device->base.info.storage]);
+    return params->untuned ? TVLM_OK : tvlm_opencl_tuning_load(&device->base);
 }
 
 tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context context,

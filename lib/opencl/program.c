@@ -189,14 +189,30 @@ tvlm_status tvlm_opencl_kernel(opencl_device *device, const char *file, const ch
     return TVLM_OK;
 }
 
+static void release(opencl_program *gone) {
+    for (int i = 0; i < gone->count; ++i) clReleaseKernel(gone->kernels[i].kernel);
+    clReleaseProgram(gone->program);
+    free(gone->file);
+    free(gone->options);
+    free(gone);
+}
+
 void tvlm_opencl_programs_destroy(opencl_device *device) {
     while (device->programs != NULL) {
         opencl_program *gone = device->programs;
         device->programs = gone->next;
-        for (int i = 0; i < gone->count; ++i) clReleaseKernel(gone->kernels[i].kernel);
-        clReleaseProgram(gone->program);
-        free(gone->file);
-        free(gone->options);
-        free(gone);
+        release(gone);
+    }
+}
+
+void tvlm_opencl_program_forget(opencl_device *device, const char *file) {
+    for (opencl_program **at = &device->programs; *at != NULL;) {
+        opencl_program *const program = *at;
+        if (strcmp(program->file, file) != 0) {
+            at = &program->next;
+            continue;
+        }
+        *at = program->next;
+        release(program);
     }
 }

@@ -22,30 +22,42 @@ enum {
     TEXELS = WIDTH * HEIGHT * SLICES,
     ALL_TEXELS = WIDTH * HEIGHT * (SLICES + 1),
     ANSWERS = ALL_TEXELS + POINTS + 1,
-    /* The formats, in the order in which kernels take them: those of all storages, and bytes, which kernels read out of
-     * buffers by themselves. And the most storages that are tested together. */
-    FORMATS_OF_BUFFERS = 2,
-    FORMATS = 4,
+    /* The formats that one kernel asks about, and the most storages that are tested together. */
+    FORMATS = 2,
     TOGETHER = 2
 };
-static const tvlm_format formats[FORMATS] = {TVLM_FORMAT_F32, TVLM_FORMAT_F16, TVLM_FORMAT_U8,
-                                             TVLM_FORMAT_S8};
-/* What the pattern is multiplied by, so that it is a whole number of bytes; of signed ones it is negative. */
-static const double scales[FORMATS] = {1.0, 1.0, 16.0 / 255.0, -16.0 / 127.0};
 
-/* A storage, whose textures of all formats have the same kernels. */
+/* Formats that are tested together. Bytes are a pair of their own, since few stacks are of bytes, and each image costs
+ * a driver an allocation: they are tested when somebody wants them. Kernels read them out of buffers by themselves. */
+typedef struct tested_formats {
+    tvlm_format formats[FORMATS];
+    /* What the pattern is multiplied by, so that it is a whole number of bytes; of signed ones it is negative. */
+    double scales[FORMATS];
+    /* What the numbers in images of one component are divided by. */
+    float wholes[FORMATS];
+} tested_formats;
+
+static const tested_formats floats = {{TVLM_FORMAT_F32, TVLM_FORMAT_F16}, {1.0, 1.0}, {1.0f, 1.0f}};
+static const tested_formats bytes = {
+    {TVLM_FORMAT_U8, TVLM_FORMAT_S8}, {16.0 / 255.0, -16.0 / 127.0}, {255.0f, -127.0f}};
+
+/* A storage with formats, whose textures have the same kernels. */
 typedef struct tested_storage {
     tvlm_storage storage;
-    int formats;
+    const tested_formats *of;
     const char *write, *read;
 } tested_storage;
 
-static const tested_storage buffers = {TVLM_STORAGE_BUFFER, FORMATS_OF_BUFFERS, "self_test_write_buffer",
+static const tested_storage buffers = {TVLM_STORAGE_BUFFER, &floats, "self_test_write_buffer",
                                        "self_test_read_buffer"};
-static const tested_storage images = {TVLM_STORAGE_IMAGE, FORMATS, "self_test_write_image",
+static const tested_storage images = {TVLM_STORAGE_IMAGE, &floats, "self_test_write_image",
                                       "self_test_read_image"};
-static const tested_storage mipmapped = {TVLM_STORAGE_MIPMAPPED, FORMATS, "self_test_write_mipmapped",
+static const tested_storage mipmapped = {TVLM_STORAGE_MIPMAPPED, &floats, "self_test_write_mipmapped",
                                          "self_test_read_mipmapped"};
+static const tested_storage image_bytes = {TVLM_STORAGE_IMAGE, &bytes, "self_test_write_image",
+                                           "self_test_read_image"};
+static const tested_storage mipmapped_bytes = {TVLM_STORAGE_MIPMAPPED, &bytes, "self_test_write_mipmapped",
+                                               "self_test_read_mipmapped"};
 
 /* Values that lie between two halves, of which a row of texels has the first five. */
 static const cl_float8 between = {{0.1f, 1.00048828125f, 1.00146484375f, 0.7777f, 0.3333333f}};
@@ -96,21 +108,38 @@ static tvlm_status begin(opencl_device *device, const char *name, bool with_imag
                                   with_images ? "-DSELF_TEST_IMAGES=1" : "-DSELF_TEST_IMAGES=0", call);
 }
 
-/* What a storage is tested with: a texture of each of its formats, and of images scalar ones, too. What the driver does not
- * list as bytes is half. */
+/* What a storage is tested with: a texture of each format, and of images scalar ones, too. */
 typedef struct tested_textures {
     tvlm_texture *texels[FORMATS], *scalars[FORMATS];
+    /* Buffers have no memory of their own: they are pieces of that of the answers, and begin at these texels. */
+    opencl_texture pieces[FORMATS];
+    cl_int2 places;
 } tested_textures;
 
-static tvlm_status make(opencl_device *device, const tested_storage *tested, tested_textures *made) {
+/* The bytes of what buffers are tested with. */
+static const size_t pieces_bytes = (size_t)ALL_TEXELS * (16 + 8);
+
+/* Makes pieces of the memory behind `asked` answers. */
+static void make_pieces(const tvlm_buffer *answers, int asked, tested_textures *made) {
+    for (int i = 0; i < FORMATS; ++i) {
+        made->pieces[i] = (opencl_texture){.base = shape_of(buffers.of->formats[i], SLICES + 1, 1),
+                                           .components = 4,
+                                           .level0 = ((const opencl_buffer *)answers)->memory};
+        made->texels[i] = &made->pieces[i].base;
+    }
+    made->places = (cl_int2){{asked, 2 * (asked + ALL_TEXELS)}};
+}
+
+static tvlm_status make(opencl_device *device, const tested_storage *tested, const tvlm_buffer *answers,
+                        int asked, tested_textures *made) {
     device->base.info.storage = tested->storage;
     device->cl_std = tvlm_opencl_language(device, tested->storage);
-    /* An image's kernels take a second one, which those of one level do not have. */
-    if (tested->storage == TVLM_STORAGE_IMAGE && device->empty == NULL)
-        TVLM_TRY(tvlm_opencl_empty_create(device));
-    for (int i = 0; i < tested->formats; ++i) {
-        tvlm_texture shape = shape_of(formats[i], SLICES + 1, 1);
-        if (!device->byte_images) shape.range = TVLM_RANGE_ANY;
+    if (tested == &buffers) {
+        make_pieces(answers, asked, made);
+        return TVLM_OK;
+    }
+    for (int i = 0; i < FORMATS; ++i) {
+        tvlm_texture shape = shape_of(tested->of->formats[i], SLICES + 1, 1);
         TVLM_TRY(tvlm_opencl_texture_create(&device->base, &shape, &made->texels[i]));
         shape.scalar = true;
         if (tested->storage == TVLM_STORAGE_IMAGE)
@@ -121,9 +150,19 @@ static tvlm_status make(opencl_device *device, const tested_storage *tested, tes
 
 static void destroy(opencl_device *device, tested_textures *made) {
     for (int i = 0; i < FORMATS; ++i) {
-        tvlm_opencl_texture_destroy(&device->base, &made->texels[i]);
+        if (made->pieces[i].level0 == NULL) tvlm_opencl_texture_destroy(&device->base, &made->texels[i]);
         tvlm_opencl_texture_destroy(&device->base, &made->scalars[i]);
     }
+}
+
+/* Passes what pattern and numbers are multiplied by, or where buffers begin. */
+static void call_scales(opencl_call *call, const tested_storage *tested, const tested_textures *made) {
+    const tested_formats *const of = tested->of;
+    if (tested == &buffers)
+        tvlm_opencl_call_bytes(call, sizeof made->places, &made->places);
+    else
+        tvlm_opencl_call_float4(call, (float)of->scales[0], (float)of->scales[1], of->wholes[0],
+                                of->wholes[1]);
 }
 
 /* Enqueues the kernels of a storage. Its answers begin at the `first` one of `answers`. */
@@ -132,16 +171,18 @@ static tvlm_status ask(opencl_device *device, const tested_storage *tested, bool
     const size_t texels[3] = {WIDTH, HEIGHT, SLICES + 1}, questions = ANSWERS;
     opencl_call call;
     TVLM_TRY(begin(device, tested->write, with_images, &call));
-    for (int i = 0; i < tested->formats; ++i) tvlm_opencl_call_output(&call, made->texels[i]);
+    for (int i = 0; i < FORMATS; ++i) tvlm_opencl_call_output(&call, made->texels[i]);
     tvlm_opencl_call_bytes(&call, sizeof between, &between);
-    for (int i = 0; i < tested->formats && made->scalars[i] != NULL; ++i)
+    call_scales(&call, tested, made);
+    for (int i = 0; i < FORMATS && made->scalars[i] != NULL; ++i)
         tvlm_opencl_call_scalar(&call, made->scalars[i]);
     TVLM_TRY(tvlm_opencl_call_run(&call, 3, texels, NULL));
     TVLM_TRY(begin(device, tested->read, with_images, &call));
-    for (int i = 0; i < tested->formats; ++i) tvlm_opencl_call_input(&call, made->texels[i]);
+    for (int i = 0; i < FORMATS; ++i) tvlm_opencl_call_input(&call, made->texels[i]);
     tvlm_opencl_call_memory(&call, ((const opencl_buffer *)answers)->memory);
     tvlm_opencl_call_int(&call, first);
-    for (int i = 0; i < tested->formats && made->scalars[i] != NULL; ++i)
+    if (tested->storage != TVLM_STORAGE_MIPMAPPED) call_scales(&call, tested, made);
+    for (int i = 0; i < FORMATS && made->scalars[i] != NULL; ++i)
         tvlm_opencl_call_input(&call, made->scalars[i]);
     if (tested == &buffers) {
         tvlm_opencl_call_int(&call, TURNS);
@@ -153,19 +194,20 @@ static tvlm_status ask(opencl_device *device, const tested_storage *tested, bool
 /* Asks about a storage, or about two, ANSWERS of each of its formats, and waits once for all of them. */
 static tvlm_status ask_all(opencl_device *device, const tested_storage *const all[], int count,
                            cl_float4 *results) {
-    int asked = 0;
-    for (int i = 0; i < count; ++i) asked += all[i]->formats * ANSWERS;
-    const size_t bytes = (size_t)asked * sizeof *results;
-    const bool with_images = all[count - 1] == &images;
+    const int asked = count * FORMATS * ANSWERS;
+    const size_t size = (size_t)asked * sizeof *results;
+    const bool with_images = all[count - 1]->storage == TVLM_STORAGE_IMAGE;
     tested_textures made[TOGETHER] = {0};
     tvlm_buffer *answers = NULL;
-    memset(results, 0xff, bytes);
-    tvlm_status status = tvlm_opencl_buffer_create(&device->base, bytes, &answers);
-    for (int i = 0, first = 0; i < count && status == TVLM_OK; first += all[i++]->formats * ANSWERS) {
-        status = make(device, all[i], &made[i]);
-        if (status == TVLM_OK) status = ask(device, all[i], with_images, &made[i], answers, first);
+    memset(results, 0xff, size);
+    tvlm_status status =
+        tvlm_opencl_buffer_create(&device->base, all[0] == &buffers ? size + pieces_bytes : size, &answers);
+    for (int i = 0; i < count && status == TVLM_OK; ++i) {
+        status = make(device, all[i], answers, asked, &made[i]);
+        if (status == TVLM_OK)
+            status = ask(device, all[i], with_images, &made[i], answers, i * FORMATS * ANSWERS);
     }
-    if (status == TVLM_OK) status = tvlm_opencl_buffer_read(&device->base, answers, 0, bytes, results);
+    if (status == TVLM_OK) status = tvlm_opencl_buffer_read(&device->base, answers, 0, size, results);
     for (int i = 0; i < count; ++i) destroy(device, &made[i]);
     tvlm_opencl_buffer_destroy(&device->base, &answers);
     return status;
@@ -247,75 +289,12 @@ static bool test_half(opencl_device *device, const tested_kind *kind, const cl_f
     return good;
 }
 
-/* Makes a texture with levels: at the left border of each slice one texel is IMPULSE in the last component. */
-#define IMPULSE 12.0f
-static tvlm_status with_levels(opencl_device *device, tvlm_texture **texture) {
-    const tvlm_texture shape = shape_of(TVLM_FORMAT_F32, SLICES, 3);
-    TVLM_TRY(tvlm_opencl_texture_create(&device->base, &shape, texture));
-    tvlm_status status = TVLM_OK;
-    for (int slice = 0; slice < SLICES && status == TVLM_OK; ++slice) {
-        float texels[WIDTH * HEIGHT][4];
-        for (int i = 0; i < WIDTH * HEIGHT; ++i) {
-            pattern(i % WIDTH, i / WIDTH, slice, texels[i]);
-            texels[i][3] = i == WIDTH ? IMPULSE : 0.0f;
-        }
-        status = tvlm_opencl_texture_write(&device->base, *texture, slice, texels[0]);
-    }
-    return status == TVLM_OK ? tvlm_opencl_mips(&device->base, texture, 1) : status;
-}
-
-/* Samples a texture of the mipmapped storage at `count` points. */
-static tvlm_status sample(opencl_device *device, const tvlm_texture *texture, size_t count,
-                          const cl_float4 *points, cl_float4 *results) {
-    const size_t bytes = count * sizeof *points;
-    tvlm_buffer *in = NULL, *out = NULL;
-    opencl_call call;
-    tvlm_status status = tvlm_opencl_buffer_create(&device->base, bytes, &in);
-    if (status == TVLM_OK) status = tvlm_opencl_buffer_create(&device->base, bytes, &out);
-    if (status == TVLM_OK) status = tvlm_opencl_buffer_write(&device->base, in, 0, bytes, points);
-    if (status == TVLM_OK) status = begin(device, "self_test_sample", false, &call);
-    if (status == TVLM_OK) {
-        tvlm_opencl_call_input(&call, texture);
-        tvlm_opencl_call_memory(&call, ((opencl_buffer *)in)->memory);
-        tvlm_opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
-        status = tvlm_opencl_call_run(&call, 1, &count, NULL);
-    }
-    if (status == TVLM_OK) status = tvlm_opencl_buffer_read(&device->base, out, 0, bytes, results);
-    tvlm_opencl_buffer_destroy(&device->base, &in);
-    tvlm_opencl_buffer_destroy(&device->base, &out);
-    return status;
-}
-
-/*
- * Tests reads of mipmapped textures at the left border of the middle row, at whole levels, at a half, and beyond
- * the last. The levels have 5 x 3, 2 x 1 and 1 x 1 texels, so the first texel is the mean of one pixel, of two and
- * a half columns, and of all: x and the impulse's share differ at each, and a driver that ignores the level, or
- * takes another, does not pass. The slice is the same at all.
- */
 static tvlm_status test_levels(opencl_device *device, bool *passed) {
-    enum { COUNT = 4 };
-    tvlm_texture *texture = NULL;
-    cl_float4 got[COUNT];
-    const cl_float4 points[COUNT] = {{{0.5f, 1.5f, 1.0f, 0.0f}},
-                                     {{0.5f, 1.5f, 3.0f, 1.0f}},
-                                     {{0.5f, 1.5f, 7.0f, 1.5f}},
-                                     {{0.5f, 1.5f, 0.0f, 9.0f}}};
-    static const double x[COUNT] = {0.0, 0.8, 1.4, 2.0}, share[COUNT] = {1.0, 2.0 / 15, 1.5 / 15, 1.0 / 15};
-    tvlm_status status = with_levels(device, &texture);
-    if (status == TVLM_OK) status = sample(device, texture, COUNT, points, got);
-    if (status == TVLM_OK) {
-        double worst = 0.0;
-        for (int i = 0; i < COUNT; ++i) {
-            const double errors[3] = {fabs(got[i].s[0] - x[i]), fabs(got[i].s[2] - (double)points[i].s[2]),
-                                      fabs(got[i].s[3] / (double)IMPULSE - share[i])};
-            for (int c = 0; c < 3; ++c) worst = errors[c] <= worst ? worst : errors[c];
-        }
-        const bool good = worst <= 0.02;
-        report(device, "levels", good, "largest error %.2g", worst);
-        *passed = *passed && good;
-    }
-    tvlm_opencl_texture_destroy(&device->base, &texture);
-    return status;
+    double worst = 0.0;
+    TVLM_TRY(tvlm_opencl_levels_error(device, &worst));
+    report(device, "levels", worst <= 0.02, "largest error %.2g", worst);
+    *passed = *passed && worst <= 0.02;
+    return TVLM_OK;
 }
 
 /*
@@ -358,49 +337,56 @@ static void test_scalar(opencl_device *device, tvlm_format format, const cl_floa
            (double)wrong);
 }
 
-/* Tests images of bytes, unsigned and signed, whose answers these are. Stacks of bytes are refused where they fail. */
-static bool test_bytes(opencl_device *device, tvlm_storage storage, const cl_float4 *got) {
-    double worst = device->byte_images ? 0.0 : INFINITY;
+static void report_bytes(opencl_device *device, tvlm_storage storage, bool passed, const char *detail,
+                         double value) {
     char name[32];
-    for (int f = FORMATS_OF_BUFFERS; f < FORMATS; ++f, got += ANSWERS) {
-        const double between_texels = bilinear_error(got + ALL_TEXELS, scales[f]);
+    snprintf(name, sizeof name, "bytes_%s", tvlm_storage_name(storage));
+    report(device, name, passed, detail, value);
+}
+
+/* Looks at the answers about images of bytes, unsigned and signed. Stacks of bytes are refused where they fail. */
+static bool judge_bytes(opencl_device *device, const tested_storage *tested, const cl_float4 *answers) {
+    double worst = 0.0;
+    for (int f = 0; f < FORMATS; ++f) {
+        const cl_float4 *const got = answers + (ptrdiff_t)f * ANSWERS;
+        const double scale = bytes.scales[f], between_texels = bilinear_error(got + ALL_TEXELS, scale);
         worst = between_texels <= worst ? worst : between_texels;
         for (int i = 0; i < TEXELS; ++i) {
             float expected[4];
             pattern(i % WIDTH, i / WIDTH % HEIGHT, i / (WIDTH * HEIGHT), expected);
             for (int c = 0; c < 4; ++c) {
-                const double error = fabs((double)got[i].s[c] / scales[f] - (double)expected[c]);
+                const double error = fabs((double)got[i].s[c] / scale - (double)expected[c]);
                 worst = error <= worst ? worst : error;
             }
         }
     }
-    const bool good = worst <= BILINEAR_MOST;
-    snprintf(name, sizeof name, "bytes_%s", tvlm_storage_name(storage));
-    report(device, name, good,
-           device->byte_images ? "largest error %.2g of a step" : "not listed by the driver", worst);
-    return good;
+    report_bytes(device, tested->storage, worst <= BILINEAR_MOST, "largest error %.2g of a step", worst);
+    return worst <= BILINEAR_MOST;
+}
+
+/* Looks at what the kernels of images found in those of one component. */
+static void judge_scalars(opencl_device *device, const tested_storage *tested, const cl_float4 *answers) {
+    if (tested->storage != TVLM_STORAGE_IMAGE) return;
+    for (int i = 0; i < FORMATS; ++i)
+        test_scalar(device, tested->of->formats[i], answers + (ptrdiff_t)(i + 1) * ANSWERS - 1);
 }
 
 /* Looks at the answers about a storage. */
 static void judge(opencl_device *device, const tested_storage *tested, const cl_float4 *answers,
                   opencl_ability *ability) {
     const cl_float4 *const numbers = answers + ANSWERS - 1;
-    *ability = (opencl_ability){.works = true, .bytes = true};
-    for (int i = 0; i < FORMATS_OF_BUFFERS; ++i) {
-        const tested_kind kind = {tested->storage, formats[i]};
-        const cl_float4 *const own = answers + i * ANSWERS;
+    *ability = (opencl_ability){.works = true};
+    for (int i = 0; i < FORMATS; ++i) {
+        const tested_kind kind = {tested->storage, floats.formats[i]};
+        const cl_float4 *const own = answers + (ptrdiff_t)i * ANSWERS;
         const bool slices = test_slices(device, &kind, own);
         const bool bilinear = test_bilinear(device, &kind, own + ALL_TEXELS);
         ability->works = ability->works && slices && bilinear;
         if (kind.format == TVLM_FORMAT_F16 && !test_half(device, &kind, own + TEXELS, &ability->rounds))
             ability->works = false;
     }
-    if (tested == &images)
-        for (int i = 0; i < FORMATS; ++i) test_scalar(device, formats[i], answers + (i + 1) * ANSWERS - 1);
-    if (tested != &buffers) {
-        ability->bytes = test_bytes(device, tested->storage, answers + FORMATS_OF_BUFFERS * ANSWERS);
-        return;
-    }
+    judge_scalars(device, tested, answers);
+    if (tested != &buffers) return;
     test_loops(device, numbers);
     test_contraction(device, numbers);
 }
@@ -457,7 +443,7 @@ static tvlm_status probe_both(opencl_device *device, opencl_ability abilities[])
     if (status == TVLM_ERROR_LOST) return fail_lost(device, &log);
     if (status == TVLM_OK) {
         judge(device, &buffers, answers, &abilities[TVLM_STORAGE_BUFFER]);
-        judge(device, &images, answers + FORMATS_OF_BUFFERS * ANSWERS, &abilities[TVLM_STORAGE_IMAGE]);
+        judge(device, &images, answers + FORMATS * ANSWERS, &abilities[TVLM_STORAGE_IMAGE]);
         return TVLM_OK;
     }
     tvlm_opencl_programs_destroy(device);
@@ -466,17 +452,52 @@ static tvlm_status probe_both(opencl_device *device, opencl_ability abilities[])
     return probe_alone(device, &images, &abilities[TVLM_STORAGE_IMAGE]);
 }
 
+/*
+ * Tests images of bytes. Memory that is short says nothing about the driver: then the status says so, and nothing is known.
+ * The floats of the storage have passed, so that what a driver refuses is bytes.
+ */
+static tvlm_status probe_bytes(opencl_device *device, const tested_storage *tested, opencl_ability *ability) {
+    const tvlm_log log = device->base.log;
+    cl_float4 answers[FORMATS * ANSWERS];
+    ability->asked_bytes = !device->byte_images;
+    ability->bytes = false;
+    if (!device->byte_images) {
+        report_bytes(device, tested->storage, false, "not listed by the driver", 0.0);
+        return TVLM_OK;
+    }
+    device->base.log = (tvlm_log){NULL, NULL};
+    const tvlm_status status = ask_all(device, &tested, 1, answers);
+    device->base.log = log;
+    if (status == TVLM_ERROR_LOST) return fail_lost(device, &log);
+    if (status == TVLM_ERROR_MEMORY || status == TVLM_ERROR_DEVICE_MEMORY)
+        return tvlm_fail(&log, status, "%s: out of memory in the self-test of bytes", device->base.info.name);
+    ability->asked_bytes = true;
+    if (status == TVLM_OK) {
+        ability->bytes = judge_bytes(device, tested, answers);
+        judge_scalars(device, tested, answers);
+    } else {
+        report_bytes(device, tested->storage, false, "the driver refused (status %.0f)", (double)status);
+    }
+    return TVLM_OK;
+}
+
 /* Tests a storage, or buffers and the images with them where `with` is not NULL. */
 static tvlm_status probe_once(opencl_device *device, const tested_storage *tested, const tested_storage *with,
                               opencl_ability abilities[], bool *works) {
+    opencl_ability *const ability = &abilities[tested->storage];
     *works = false;
-    if (tested != &buffers || with != NULL) TVLM_TRY(tvlm_opencl_image_formats(device));
-    const tvlm_status status = with != NULL ? probe_both(device, abilities)
-                                            : probe_alone(device, tested, &abilities[tested->storage]);
+    if (tested->of == &bytes) {
+        const tvlm_status status = probe_bytes(device, tested, ability);
+        tvlm_opencl_program_forget(device, "self_test.cl"); /* others are in use */
+        *works = status == TVLM_OK && ability->bytes;
+        return status;
+    }
+    if (tested == &images || with != NULL) TVLM_TRY(tvlm_opencl_image_formats(device));
+    const tvlm_status status =
+        with != NULL ? probe_both(device, abilities) : probe_alone(device, tested, ability);
     /* What comes next builds programs of its own. */
     tvlm_opencl_programs_destroy(device);
-    *works = status == TVLM_OK && abilities[tested->storage].works &&
-             (with == NULL || abilities[with->storage].works);
+    *works = status == TVLM_OK && ability->works && (with == NULL || abilities[with->storage].works);
     return status;
 }
 
@@ -488,6 +509,7 @@ static tvlm_status probe_once(opencl_device *device, const tested_storage *teste
 static tvlm_status probe(opencl_device *device, const tested_storage *tested, const tested_storage *with,
                          opencl_ability abilities[]) {
     const int32_t before = device->base.info.self_test_count;
+    const bool distrusted = device->cache_distrusted;
     bool works;
     device->cache_used = false;
     const tvlm_status once = probe_once(device, tested, with, abilities, &works);
@@ -495,19 +517,53 @@ static tvlm_status probe(opencl_device *device, const tested_storage *tested, co
     device->base.info.self_test_count = before;
     device->cache_distrusted = true;
     const tvlm_status again = probe_once(device, tested, with, abilities, &works);
-    device->cache_distrusted = works;
+    device->cache_distrusted = works || distrusted;
     return again;
 }
 
-tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, opencl_ability abilities[]) {
+/* At open. Memory that is short leaves the question open, and is no reason not to open the device. */
+static tvlm_status probe_bytes_too(opencl_device *device, const tested_storage *tested,
+                                   opencl_ability abilities[]) {
+    const tvlm_log log = device->base.log;
+    device->base.log = (tvlm_log){NULL, NULL};
+    const tvlm_status status = probe(device, tested, NULL, abilities);
+    device->base.log = log;
+    if (status == TVLM_ERROR_LOST) return fail_lost(device, &log);
+    if (status != TVLM_OK)
+        tvlm_log_message(&log, TVLM_LOG_WARNING, "%s: no memory to test images of bytes in storage '%s'",
+                         device->base.info.name, tvlm_storage_name(tested->storage));
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, bool with_bytes,
+                                  opencl_ability abilities[]) {
     const tvlm_device_info *info = &device->base.info;
     const bool has_images = info->images && info->image_slices_max > SLICES;
     for (int i = 0; i <= TVLM_STORAGE_MIPMAPPED; ++i) abilities[i] = (opencl_ability){.works = false};
     TVLM_TRY(probe(device, &buffers, images_matter && has_images ? &images : NULL, abilities));
     if (!images_matter && has_images && !abilities[TVLM_STORAGE_BUFFER].works)
         TVLM_TRY(probe(device, &images, NULL, abilities));
+    if (with_bytes && abilities[TVLM_STORAGE_IMAGE].works)
+        TVLM_TRY(probe_bytes_too(device, &image_bytes, abilities));
     /* Mip levels are never tried without the extension, since PoCL 3.1 aborts the process on them. */
     if (abilities[TVLM_STORAGE_IMAGE].works && info->mipmap_extension && device->mip_sampler != NULL)
         TVLM_TRY(probe(device, &mipmapped, NULL, abilities));
+    if (with_bytes && abilities[TVLM_STORAGE_MIPMAPPED].works)
+        TVLM_TRY(probe_bytes_too(device, &mipmapped_bytes, abilities));
+    abilities[TVLM_STORAGE_BUFFER].bytes = true; /* which kernels read by themselves */
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_opencl_ask_bytes(tvlm_device *base) {
+    opencl_device *device = (opencl_device *)base;
+    opencl_ability abilities[TVLM_STORAGE_MIPMAPPED + 1] = {0};
+    const tvlm_storage storage = base->info.storage;
+    if (device->asked_bytes) return TVLM_OK;
+    if (storage == TVLM_STORAGE_BUFFER)
+        abilities[storage].bytes = abilities[storage].asked_bytes = true;
+    else
+        TVLM_TRY(
+            probe(device, storage == TVLM_STORAGE_IMAGE ? &image_bytes : &mipmapped_bytes, NULL, abilities));
+    tvlm_opencl_take_bytes(device, &abilities[storage]);
     return TVLM_OK;
 }

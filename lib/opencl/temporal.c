@@ -25,8 +25,18 @@ tvlm_status tvlm_opencl_relevance(tvlm_device *device, tvlm_buffer *scores, tvlm
     return tvlm_opencl_call_run_pixels(&call, out->width, out->height, 1);
 }
 
-static void input_or_empty(opencl_call *call, const tvlm_texture *texture) {
-    tvlm_opencl_call_input(call, texture != NULL ? texture : call->device->empty);
+static const tvlm_texture *either(const tvlm_texture *texture, const tvlm_texture *other) {
+    return texture != NULL ? texture : other;
+}
+
+/* Passes the textures that are read. One of them stands for those that are not there. */
+static void pass_inputs(opencl_call *call, const tvlm_remember_args *args) {
+    const tvlm_texture *const any =
+        either(either(args->relevance, args->saliency), either(args->temporal, args->source));
+    tvlm_opencl_call_unused(call, either(args->relevance, any));
+    tvlm_opencl_call_unused(call, either(args->saliency, any));
+    tvlm_opencl_call_unused(call, either(args->temporal, any));
+    tvlm_opencl_call_unused(call, either(args->source, any));
 }
 
 static void memory_or_other(opencl_call *call, const tvlm_buffer *buffer, cl_mem other) {
@@ -75,10 +85,7 @@ tvlm_status tvlm_opencl_remember(tvlm_device *base, const tvlm_remember_args *ar
     opencl_call call;
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, sizeof(cl_float), &nothing));
     TVLM_TRY(begin(base, "temporal_remember", format, &call));
-    input_or_empty(&call, args->relevance);
-    input_or_empty(&call, args->saliency);
-    input_or_empty(&call, args->temporal);
-    input_or_empty(&call, args->source);
+    pass_inputs(&call, args);
     tvlm_opencl_call_int(&call, what_is_there(args));
     tvlm_opencl_call_int(&call, args->component);
     tvlm_opencl_call_int(&call, args->image);
@@ -94,12 +101,12 @@ tvlm_status tvlm_opencl_remember(tvlm_device *base, const tvlm_remember_args *ar
 /* Makes `count` images from `first` on, which are carried alike. */
 static tvlm_status move(tvlm_device *device, const tvlm_generate_args *args, int32_t first, int32_t count) {
     const tvlm_carry *carry = &args->carry[first];
-    const tvlm_texture *source = args->grids[TVLM_GRID_SOURCE];
+    const tvlm_texture *source = args->grids[TVLM_GRID_SOURCE], *state = args->previous[TVLM_PREVIOUS_STATE];
     const cl_float2 view = {{source->extent_x, source->extent_y}};
     opencl_call call;
     TVLM_TRY(begin(device, "temporal", args->out->format, &call));
-    tvlm_opencl_call_input(&call, args->previous[TVLM_PREVIOUS_STATE]);
-    input_or_empty(&call, carry->flow ? args->grids[TVLM_GRID_FLOW] : NULL);
+    tvlm_opencl_call_input(&call, state);
+    tvlm_opencl_call_input(&call, carry->flow ? args->grids[TVLM_GRID_FLOW] : state);
     tvlm_opencl_call_int(&call, carry->flow);
     tvlm_opencl_call_float(&call, carry->confidence);
     tvlm_opencl_call_bytes(&call, sizeof view, &view);

@@ -8,12 +8,11 @@
 #include "opencl/backend.h"
 
 tvlm_status tvlm_opencl_warp(tvlm_device *base, const tvlm_warp *warp, tvlm_texture *out) {
-    opencl_device *device = (opencl_device *)base;
     const cl_float2 limits = {{warp->confidence, warp->longest}};
     opencl_call call;
-    TVLM_TRY(tvlm_opencl_call_begin(device, "warp.cl", "warp", out->format, "", &call));
+    TVLM_TRY(tvlm_opencl_call_begin((opencl_device *)base, "warp.cl", "warp", out->format, "", &call));
     tvlm_opencl_call_input(&call, warp->from);
-    tvlm_opencl_call_input(&call, warp->flow != NULL ? warp->flow : device->empty);
+    tvlm_opencl_call_input(&call, warp->flow != NULL ? warp->flow : warp->from);
     tvlm_opencl_call_int(&call, warp->flow != NULL);
     tvlm_opencl_call_float4(&call, warp->width, warp->height, 0.0f, 0.0f);
     tvlm_opencl_call_bytes(&call, sizeof limits, &limits);

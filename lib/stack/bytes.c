@@ -31,8 +31,9 @@ tvlm_status tvlm_stack_check_plane(const tvlm_stack *stack, const tvlm_channel_i
 }
 
 tvlm_status tvlm_stack_check_bytes(const tvlm_stack *stack) {
-    const tvlm_device *const device = stack->device;
+    tvlm_device *const device = stack->device;
     if (stack->format != TVLM_FORMAT_U8) return TVLM_OK;
+    TVLM_TRY(device->backend->ask_bytes(device));
     if (!device->stores_bytes)
         return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED,
                          "%s: images of bytes do not pass the self-test; format u8 needs storage buffer here",

@@ -90,7 +90,7 @@ static tvlm_status make_images(tvlm_stack *stack) {
 }
 
 /* Refuses a size that needs more memory than it may take. */
-static tvlm_status check_memory(const tvlm_device *device, const struct tvlm_stack_params *params) {
+static tvlm_status check_memory(tvlm_device *device, const struct tvlm_stack_params *params) {
     tvlm_stack_demand demand;
     if (params->memory_max == 0) return TVLM_OK;
     TVLM_TRY(tvlm_stack_demand_of(device, params, &demand));
@@ -101,7 +101,7 @@ static tvlm_status check_memory(const tvlm_device *device, const struct tvlm_sta
                      (int)params->height, ceil(needed), demand.memory);
 }
 
-static tvlm_status check_params(const tvlm_device *device, const struct tvlm_stack_params *params) {
+static tvlm_status check_params(tvlm_device *device, const struct tvlm_stack_params *params) {
     const tvlm_log *log = &device->log;
     if (params->width < 1 || params->height < 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %dx%d pixels", (int)params->width,
@@ -218,7 +218,7 @@ static void say_smaller(const tvlm_log *log, const tvlm_image *image, const stru
 }
 
 /* Chooses width and height where none are given: the image's own, or the largest of its shape that fits. */
-static tvlm_status choose_size(const tvlm_device *device, const tvlm_image *image, size_t row,
+static tvlm_status choose_size(tvlm_device *device, const tvlm_image *image, size_t row,
                                struct tvlm_stack_params *params) {
     tvlm_stack_demand demand;
     if (params->width == 0 && params->height == 0)

@@ -44,7 +44,7 @@ typedef struct tvlm_stack_demand {
 
 /* Fills in what the parameters say, but for the image, which is one that has to be resampled. Fails as
  * tvlm_stack_need does. */
-tvlm_status tvlm_stack_demand_of(const tvlm_device *device, const struct tvlm_stack_params *params,
+tvlm_status tvlm_stack_demand_of(tvlm_device *device, const struct tvlm_stack_params *params,
                                  tvlm_stack_demand *demand);
 
 /* Returns how many bytes a stack of that size takes. */

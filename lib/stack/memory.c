@@ -234,7 +234,7 @@ static tvlm_status find_grids(const tvlm_log *log, const char *layout, const tvl
     return status;
 }
 
-tvlm_status tvlm_stack_demand_of(const tvlm_device *device, const struct tvlm_stack_params *params,
+tvlm_status tvlm_stack_demand_of(tvlm_device *device, const struct tvlm_stack_params *params,
                                  tvlm_stack_demand *demand) {
     const tvlm_log *const log = &device->log;
     const uint64_t most = params->memory_max;
@@ -244,11 +244,12 @@ tvlm_status tvlm_stack_demand_of(const tvlm_device *device, const struct tvlm_st
                                   .max_side = params->max_side,
                                   .memory = most > 0 ? (double)most : tvlm_stack_memory(device)};
     demand->network = params->network;
+    if (demand->format == TVLM_FORMAT_U8) TVLM_TRY(device->backend->ask_bytes(device));
     return find_grids(log, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT, params->network,
                       &demand->grids);
 }
 
-static tvlm_status demand_of_any(const tvlm_device *device, const struct tvlm_stack_params *params,
+static tvlm_status demand_of_any(tvlm_device *device, const struct tvlm_stack_params *params,
                                  tvlm_stack_demand *demand) {
     static const struct tvlm_stack_params none = {0};
     TVLM_CHECK_RESERVED(&device->log, tvlm_stack_params, params);
