@@ -13,7 +13,7 @@ function(tvlm_script_test name)
   set_tests_properties(${name} PROPERTIES LABELS static SKIP_RETURN_CODE 77)
 endfunction()
 
-foreach(compiler spirv intel amd)
+foreach(compiler spirv intel amd nvidia)
   tvlm_script_test(kernels_${compiler} ${PROJECT_SOURCE_DIR}/ci/check-kernels --only ${compiler})
   set_tests_properties(kernels_${compiler} PROPERTIES PROCESSORS 2) # it starts one compiler for each core itself
 endforeach()
