@@ -31,6 +31,7 @@ static inline layer_commands commands_after(const layer_control *layer, layer_co
                             .reads = now.reads - before.reads,
                             .others = now.others - before.others,
                             .waits = now.waits - before.waits,
+                            .stalls = now.stalls - before.stalls,
                             .memory = now.memory - before.memory,
                             .builds = now.builds - before.builds,
                             .written = now.written - before.written,

@@ -239,7 +239,12 @@ tvlm_status tvlm_opencl_topk(tvlm_device *base, tvlm_buffer *scores, int32_t n, 
     if (tuning->best_alone && !device->short_loops && k <= tuning->topk_chunk / 2)
         return by_best(device, from, k, to);
     if (n <= tuning->rank_below) return by_rank(device, from.scores, n, k, to);
-    /* Where most keys are kept anyway, selecting saves nothing. */
+    /*
+     * Where most keys are kept anyway, selecting saves nothing. Nor does it on GPUs for n below 32768, where chunks that
+     * are sorted in local memory take 3 launches for the best 273, and selecting 12 and two fills (tests/test_counts.c):
+     * a launch takes some 6 us, and a group that sorts 4096 keys took 42 us on an NVIDIA H200, so that 3 chunks with
+     * their barriers are no dearer. Neither has been measured whole on a GPU; `tvlm tune` tries 8192, too.
+     */
     if (n >= tuning->select_from && k <= n / 2) return by_selecting(device, from.scores, n, k, to);
     /* Chunks shrink the list only if they keep at most half of their keys. A single chunk holds any k. */
     if (n <= tuning->topk_chunk || k <= tuning->topk_chunk / 2) return by_chunks(device, from, k, to);

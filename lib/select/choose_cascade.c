@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The strategy `cascade`: the best cells of the best regions, or squares that are small in them.
+ *
+ * It does not become the grid on a GPU, although that is faster there (tests/test_counts.c counts 15 commands and 4
+ * waits against 5 and 1, about 0.15 ms against 0.05 where a launch takes 6 us and a wait 15; what the cascade saves of
+ * 64 x 64 x 768 numbers takes 3 us to read): its answer would hang on the kind of device, and change where a job
+ * goes on on another one. Who asks for the grid has the grid.
  */
 #include <math.h>
 #include <string.h>

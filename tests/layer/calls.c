@@ -5,6 +5,8 @@
  * not here does not compile.
  */
 #define TVLM_OPENCL_OWN_NAMES /* the names are those of the table's members here */
+#include <stdbool.h>
+
 #include "layer.h"
 #include "opencl/loader.h"
 
@@ -238,7 +240,19 @@ HOLD(1, clRetainContext, (cl_context context), (context))
 HOLD(1, clRetainMemObject, (cl_mem memory), (memory))
 CALL(clSetKernelArg, OBJECT(kernel), (cl_kernel kernel, cl_uint index, size_t size, const void *value),
      (kernel, index, size, value))
-WAIT(clWaitForEvents, OBJECT(list[0]), (cl_uint count, const cl_event *list), (count, list))
+/* Waits only for what has not ended yet. */
+static cl_int CL_API_CALL wrapped_clWaitForEvents(cl_uint count, const cl_event *list) {
+    const cl_int failure = layer_before(NUMBER_clWaitForEvents, "clWaitForEvents", OBJECT(list[0]));
+    bool stalls = false;
+    for (cl_uint i = 0; i < count; ++i) {
+        cl_int state = CL_COMPLETE;
+        (void)next->clGetEventInfo(list[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+        stalls = stalls || state > CL_COMPLETE; /* below it: it failed */
+    }
+    if (stalls) layer_count_stall();
+    const cl_int error = next->clWaitForEvents(count, list);
+    return failure != CL_SUCCESS ? failure : error;
+}
 MAKE(cl_sampler, clCreateSamplerWithProperties, OBJECT(context),
      (cl_context context, const cl_sampler_properties *properties, cl_int *error),
      (context, properties, error))

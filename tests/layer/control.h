@@ -6,10 +6,11 @@
 #define TVLM_TESTS_LAYER_CONTROL_H
 
 /* What went to all devices since the process began: commands by their kind; how often the host waited for the
- * device (clFinish, and reads and writes that block); how much memory was made; how many programs were built; and
- * the bytes that were written to buffers and read from them. */
+ * device (clFinish, and reads and writes that block), and how often for events of commands that had not ended yet
+ * (`stalls` in clWaitForEvents, which depend on how fast the device is); how much memory was made; how many programs
+ * were built; and the bytes that were written to buffers and read from them. */
 typedef struct layer_commands {
-    long kernels, writes, reads, others, waits, memory, builds, written, read;
+    long kernels, writes, reads, others, waits, stalls, memory, builds, written, read;
 } layer_commands;
 
 /* When a device began and ended a command: a kernel, or a write to a buffer; in nanoseconds of its own clock. */

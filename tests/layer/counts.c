@@ -14,7 +14,7 @@ static struct {
     _Atomic(const char *) name;
 } functions[LAYER_FUNCTIONS];
 
-static atomic_long blocked, written_bytes, read_bytes, held;
+static atomic_long blocked, stalled, written_bytes, read_bytes, held;
 
 static const char *path; /* NULL: nobody asks */
 
@@ -27,6 +27,10 @@ void layer_count_moved(cl_bool blocking, size_t written, size_t read) {
     if (blocking == CL_TRUE) atomic_fetch_add(&blocked, 1);
     atomic_fetch_add(&written_bytes, (long)written);
     atomic_fetch_add(&read_bytes, (long)read);
+}
+
+void layer_count_stall(void) {
+    atomic_fetch_add(&stalled, 1);
 }
 
 void layer_count_held(int change) {
@@ -53,6 +57,7 @@ layer_commands layer_get_commands(void) {
                             .reads = calls_of("clEnqueueRead"),
                             .others = calls_of("clEnqueueCopy") + calls_of("clEnqueueFill"),
                             .waits = calls_of("clFinish") + atomic_load(&blocked),
+                            .stalls = atomic_load(&stalled),
                             .memory = calls_of("clCreateBuffer") + calls_of("clCreateImage"),
                             .builds = calls_of("clBuildProgram"),
                             .written = atomic_load(&written_bytes),

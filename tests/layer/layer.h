@@ -76,6 +76,8 @@ long layer_failed(void);
 void layer_count(int number, const char *name);
 /* Notes what a command moves, in bytes of buffers, and whether the host waits for it. */
 void layer_count_moved(cl_bool blocking, size_t written, size_t read);
+/* Notes a wait for commands that have not ended yet. */
+void layer_count_stall(void);
 /* Notes that a handle is held once more (1), or once less (-1). */
 void layer_count_held(int change);
 void layer_counts_start(void);
