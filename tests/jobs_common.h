@@ -64,6 +64,8 @@ typedef struct results {
     float past;
     float similarity[CELLS], vectors[2 * DIMENSION], weights[2], attended[DIMENSION], networked[CELLS],
         asked[2 * CELLS];
+    int32_t assigned[CELLS];
+    float residuals[CELLS], answers[3];
     tvlm_attend_info attention;
     float texel_gradients[CELLS], point_gradients[6];
     float tokens_merged[K * DIMENSION];

@@ -57,5 +57,6 @@
 #include "temporal.h"
 #include "tune.h"
 #include "version.h"
+#include "vocab.h"
 
 #endif

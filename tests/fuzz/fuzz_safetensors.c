@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_safetensors.c: tensors, and what is kept in them: bases, codecs, networks, projections and scorers. What was read can be written, and
+ * fuzz_safetensors.c: tensors, and what is kept in them: bases, codecs, networks, projections, scorers and vocabularies. What was read can be written, and
  * is then read as the same.
  */
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include "texturevlm/io_network.h"
 #include "texturevlm/io_projection.h"
 #include "texturevlm/io_scorer.h"
+#include "texturevlm/io_vocab.h"
 
 static void check_same(const tvlm_safetensors *file, const tvlm_safetensors *again) {
     fuzz_check(file->tensor_count == again->tensor_count && file->metadata_count == again->metadata_count);
@@ -114,6 +115,17 @@ static void read_network(const char *path) {
     tvlm_network_destroy(&network);
 }
 
+static void read_vocab(const char *path) {
+    struct tvlm_vocab_params params = {0};
+    tvlm_vocab *vocab = NULL;
+    fuzz_check_status(tvlm_vocab_load(path, &fuzz_log, &vocab));
+    if (vocab != NULL) {
+        tvlm_vocab_get_params(vocab, &params);
+        fuzz_touch(params.centres, (size_t)params.count * (size_t)params.dimension * sizeof *params.centres);
+    }
+    tvlm_vocab_destroy(&vocab);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const char *const path = fuzz_file(data, size);
     tvlm_safetensors *file = NULL;
@@ -128,6 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         read_network(path);
         read_projection(path);
         read_scorer(path);
+        read_vocab(path);
     }
     tvlm_safetensors_destroy(&file);
     return 0;

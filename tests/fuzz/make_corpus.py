@@ -174,6 +174,8 @@ def all_safetensors():
         {"format": "texturevlm.basis", "D": "3", "k": "2", "centred": "true", "vectors": "100", "method": "covariance"}))
     put("safetensors", "basis_doubles", tensors([("components", "F64", [1, 2], struct.pack("<dd", 0, 1))],
                                                 {"format": "texturevlm.basis", "centred": "false"}))
+    put("safetensors", "vocab", tensors([("centres", "F32", [2, 3], floats(.6, 0, .8, 0, .5, 0)), ("error", "F32", [1], floats(.1))],
+                                        {"format": "texturevlm.vocab", "D": "3", "n": "2", "vectors": "100"}))
     codec = [("encode", "F32", [1, 2], floats(1, 2)), ("decode", "F32", [2, 1], floats(.2, .4))]
     put("safetensors", "codec", tensors(codec + [("mean", "F32", [2], floats(.1, .2))], {
         "format": "texturevlm.codec", "channels": "r,edges", "level": "1"}))
