@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """index.py [--images 10000] [--questions 50] [--folder DIR]: what texturevlm.index finds of an archive, beside scans of everything.
 
-The archive: pictures of 256x256, each composed of one, two or four crops of COCO photos (../shared/data/boxes), and features of
-16 x 16 cells painted as those of ../shared/data/clip/painted are: the CLIP vectors of the classes that a cell shows, by how much of it they cover,
-something common to all, and noise; only that each segment of a picture gets one of 1203 classes at random, so that an archive of
-ten thousand has things to find. Questions are names of classes.
+The archive is that of painted.py, with 16 x 16 cells a picture. Questions are names of classes.
 
 Recall at the top 20: of the images that a scan of all features of all images finds best (the mean of an image's best 16 cosines),
 how many the index answers. Bytes an image, and milliseconds a question: on the clock, and of processor time, which says more where a
@@ -32,7 +29,6 @@ options = parser.parse_args()
 try:
     import numpy as np
     import texturevlm as tv
-    from PIL import Image
     from texturevlm import index
 except ImportError as missing:
     print("SKIPPED:", missing)
@@ -43,43 +39,11 @@ PHOTOS = sorted(glob.glob(os.path.join(DATA, "boxes", "coco_panoptic", "*.jpg"))
 if not PHOTOS:
     print("SKIPPED: ../shared/data is not there")
     sys.exit(77)
-SIDE, CELL, TOP, POSITIONS = 256, 16, 20, 16
-CELLS = SIDE // CELL
-CLASSES = np.load(glob.glob(os.path.join(DATA, "clip", "detic_lvis*.npy"))[0]).astype(np.float32)
-CLASSES /= np.linalg.norm(CLASSES, axis=1, keepdims=True)
-COMMON = CLASSES.mean(0) / np.linalg.norm(CLASSES.mean(0))
-D = CLASSES.shape[1]
-NOISE = np.random.default_rng(1).normal(size=1 << 22).astype(np.float32) * np.float32(0.63 / D ** 0.5)
-pixels = [np.asarray(Image.open(path).convert("RGB")) for path in PHOTOS]
-segments = []
-for path in PHOTOS:
-    colours = np.asarray(Image.open(path[:-4] + "_panoptic.png").convert("RGB")).astype(np.int64)
-    segments.append(np.unique(colours @ [1, 256, 65536], return_inverse=True)[1].reshape(colours.shape[:2]))
-LAYOUTS = [[(0, 0, 256, 256)], [(0, 0, 128, 256), (128, 0, 128, 256)], [(0, 0, 256, 128), (0, 128, 256, 128)],
-           [(x, y, 128, 128) for y in (0, 128) for x in (0, 128)]]
+from painted import CELLS, Archive
 
-
-def composed(number):
-    """A picture, and its features: always the same of a number."""
-    random = np.random.default_rng(number)
-    picture, classes = np.zeros((SIDE, SIDE, 3), np.uint8), np.zeros((SIDE, SIDE), np.int64)
-    for x, y, width, height in LAYOUTS[random.integers(len(LAYOUTS))]:
-        photo = random.integers(len(pixels))
-        high, wide = segments[photo].shape
-        scale = random.uniform(1, min(high / height, wide / width))
-        top, left = random.uniform(0, high - height * scale), random.uniform(0, wide - width * scale)
-        rows = (top + (np.arange(height) + .5) * scale).astype(int)[:, None]
-        columns = (left + (np.arange(width) + .5) * scale).astype(int)[None, :]
-        names = random.integers(0, len(CLASSES), segments[photo].max() + 1)
-        picture[y:y + height, x:x + width] = pixels[photo][rows, columns]
-        classes[y:y + height, x:x + width] = names[segments[photo][rows, columns]]
-    there, place = np.unique(classes, return_inverse=True)
-    cell = (np.arange(SIDE) // CELL)[:, None] * CELLS + (np.arange(SIDE) // CELL)[None, :]
-    shares = np.bincount((cell * len(there) + place.reshape(SIDE, SIDE)).ravel(), minlength=CELLS * CELLS * len(there))
-    mixed = (shares.reshape(-1, len(there)) / CELL ** 2).astype(np.float32) @ CLASSES[there]
-    mixed /= np.linalg.norm(mixed, axis=1, keepdims=True)
-    noise = NOISE[(at := random.integers(0, len(NOISE) - mixed.size)):at + mixed.size].reshape(mixed.shape)
-    return picture, (mixed + np.float32(0.8) * COMMON + noise).reshape(CELLS, CELLS, D).astype(np.float16)
+TOP, POSITIONS = 20, 16
+ARCHIVE = Archive(DATA)
+CLASSES, D, composed = ARCHIVE.classes, ARCHIVE.dimension, ARCHIVE.composed
 
 
 def key(number):

@@ -14,7 +14,7 @@ import cffi
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-HEADERS = ["texturevlm/texturevlm.h", "texturevlm/io.h", "texturevlm/io_basis.h", "texturevlm/io_codec.h", "texturevlm/io_network.h", "texturevlm/io_projection.h", "texturevlm/io_scorer.h", "draw.h", "glue.h"]
+HEADERS = ["texturevlm/texturevlm.h", "texturevlm/io.h", "texturevlm/io_basis.h", "texturevlm/io_codec.h", "texturevlm/io_network.h", "texturevlm/io_projection.h", "texturevlm/io_scorer.h", "texturevlm/io_vocab.h", "draw.h", "glue.h"]
 
 
 def preprocess(compiler: str, *options: str) -> str:

@@ -15,6 +15,7 @@
 #include "texturevlm/io_network.h"
 #include "texturevlm/io_projection.h"
 #include "texturevlm/io_scorer.h"
+#include "texturevlm/io_vocab.h"
 #include "texturevlm/texturevlm.h"
 
 /* Writes into memory of the calling thread, where the three functions below find it. */
@@ -42,6 +43,8 @@ void tvlm_python_free_stream(tvlm_stream *stream);
 void tvlm_python_free_packed(tvlm_packed *packed);
 void tvlm_python_free_trainer(tvlm_trainer *trainer);
 void tvlm_python_free_export(tvlm_export *exported);
+void tvlm_python_free_vocab(tvlm_vocab *vocab);
+void tvlm_python_free_vocab_trainer(tvlm_vocab_trainer *trainer);
 
 #ifndef TVLM_DECLARATIONS /* what cffi compiles, and does not read */
 static _Thread_local struct {
@@ -96,6 +99,8 @@ TVLM_PYTHON_FREE(stream)
 TVLM_PYTHON_FREE(packed)
 TVLM_PYTHON_FREE(trainer)
 TVLM_PYTHON_FREE(export)
+TVLM_PYTHON_FREE(vocab)
+TVLM_PYTHON_FREE(vocab_trainer)
 
 void tvlm_python_free_folded_scorer(tvlm_scorer *scorer) {
     tvlm_codec_free_scorer(&scorer);

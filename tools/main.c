@@ -17,19 +17,9 @@
 #define BENCH "bench" /* this command is a program of its own: tvlm-bench */
 
 static const tool_command *const commands[] = {
-    &devices_command,
-    &generate_command,
-    &select_command,
-    &flow_command,
-    &video_command,
-    &fit_command,
-    &export_command,
-    &pca_command,
-    &compress_command,
-    &logpolar_command,
-    &attend_command,
-    &tune_command,
-    NULL,
+    &devices_command,  &generate_command, &select_command, &flow_command,  &video_command,
+    &fit_command,      &export_command,   &pca_command,    &vocab_command, &compress_command,
+    &logpolar_command, &attend_command,   &tune_command,   NULL,
 };
 
 static const tool_command *find_command(const char *name) {

@@ -98,6 +98,8 @@ static int read_vectors(struct tool *tool, const char *option, const char *path,
     if (code == TOOL_DONE) {
         file->path = path;
         file->dimension = (int32_t)array->shape[array->rank - 1];
+        file->rank = array->rank;
+        memcpy(file->shape, array->shape, sizeof file->shape);
         const size_t count = array->size / tvlm_element_size(array->type) / (size_t)file->dimension;
         if (count > INT32_MAX) code = tool_fail(tool, "%s: more than 2^31 - 1 vectors", option);
         file->count = (int32_t)count;

@@ -13,6 +13,8 @@
 typedef struct vector_file {
     const char *path; /* NULL: none were read */
     int32_t count, dimension;
+    int32_t rank; /* of the array, and its sides: the last is the dimension */
+    int64_t shape[TVLM_MAX_RANK];
     float *values; /* [count * dimension] */
 } vector_file;
 

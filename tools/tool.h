@@ -53,8 +53,8 @@ typedef struct tool_command {
 } tool_command;
 
 extern const tool_command devices_command, generate_command, select_command, flow_command, video_command,
-    fit_command, export_command, pca_command, compress_command, logpolar_command, attend_command,
-    tune_command;
+    fit_command, export_command, pca_command, vocab_command, compress_command, logpolar_command,
+    attend_command, tune_command;
 extern const tool_command bench_command; /* the only one of tvlm-bench */
 
 /* The options of every command. */

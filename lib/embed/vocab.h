@@ -21,7 +21,7 @@ double tvlm_vocab_product(const float *a, const float *b, int32_t dimension);
 /*
  * Finds nearest centres, a block of vectors after the other.
  *
- * |u - c|^2 is least where u.c - |c|^2 / 2 is largest. The device makes the products of a block with all centres in
+ * |u - c|^2 is least where u * c - |c|^2 / 2 is largest. The device makes the products of a block with all centres in
  * floats; whatever order it adds in, they are less than D 2^-24 |u| |c| off (Higham 2002, section 3.1). All
  * centres that may be the nearest within that are compared in double, so that no device answers otherwise than another.
  */

@@ -117,6 +117,14 @@ def test_what_takes_arrays(a, b):
     tried(tv.Scorer, network=a)
     tried(tv.Basis, a, mean=b)
     tried(tv.Basis.train, a, b)
+    tried(tv.Vocab, a)
+    tried(tv.Vocab.train, a, b)
+    for name in ("n", "seed", "rounds", "sample"):
+        tried(tv.Vocab.train, np.eye(3), **{"n": 2, name: a})
+    vocab = tv.Vocab(np.eye(2, 3))
+    tried(vocab.assign, a)
+    tried(vocab.ask, a)
+    tried(vocab.score, a, b)
     tried(tv.Projection, a, b, channels="r,g")
     tried(tv.Projection, np.ones((4, 2)), channels=a, basis=b)
     tried(tv.Projection(np.ones((4, 2)), channels="r,g").apply, a, b)
@@ -155,10 +163,11 @@ def test_files_and_what_is_kept_in_them(tmp_path_factory, a):
     try:
         basis, scorer, picture = tv.Basis(np.eye(2, 3)), tv.Scorer({"r": 1.0}), tv.show(IMAGE, tv.select(IMAGE, 2))
         network = tv.Network([{"weight": np.ones((1, 3, 1, 1))}], outputs=["one"])
-        for thing in (basis, scorer, picture, network, tv.Projection(np.ones((4, 2)), channels="r,g")):
+        for thing in (basis, scorer, picture, network, tv.Projection(np.ones((4, 2)), channels="r,g"), tv.Vocab(np.eye(2, 3))):
             tried(thing.save, a)
         tried(tv.Basis.load, a)
         tried(tv.Projection.load, a)
+        tried(tv.Vocab.load, a)
         tried(tv.Network.load, a)
         tried(tv.Scorer.load, a)
         tried(basis.project, a)

@@ -10,7 +10,7 @@
 One call, one answer: `select`, `scores`, `channels`, `patches`, `flow`, `logpolar`, `topk`, `export`, `fit`, `show`, `devices`. What is
 kept from call to call: `Stack` (all that is known of an image), `Session` (many questions about many images), `VideoStream` (frame
 after frame), `Texture` (keys and values of a `hierarchical_attention`), `Device`. What is asked and answered: `Query`, `Scorer`,
-`Network`, `Basis`, `Codec`, `Projection`, `Selection`. Errors are `Error`, which is a
+`Network`, `Basis`, `Codec`, `Projection`, `Vocab`, `Selection`. Errors are `Error`, which is a
 `ValueError`, `TypeError`, `MemoryError` or `FileNotFoundError` too where that fits.
 
 Images are arrays of NumPy, PIL images, paths, or tensors (DLPack); `select` says which. All computing is done by the C library
@@ -34,6 +34,7 @@ from ._selection import Selection
 from ._show import Picture, export, show
 from ._stack import Session, Stack
 from ._video import VideoStream
+from ._vocab import Vocab
 from ._binding import ffi as _ffi, lib as _lib
 
 
@@ -50,6 +51,6 @@ __version__: str = _ffi.string(_lib.tvlm_version()).decode()
 __all__ = [
     "ArgumentError", "ArgumentTypeError", "Basis", "Codec", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
     "MissingFileError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Projection", "Query", "Scorer", "Selection", "Session", "Stack",
-    "Texture", "TexturevlmWarning", "VideoStream", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
+    "Texture", "TexturevlmWarning", "VideoStream", "Vocab", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
     "logpolar", "patches", "scores", "select", "show", "topk",
 ]

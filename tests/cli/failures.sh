@@ -46,6 +46,7 @@ pictures) run=(export "$in/frame0.pgm" "$in/frame1.pgm" --for qwen2-vl --strateg
 crops) run=(export "$in/frame0.pgm" --for internvl --size 28 --budget 3 -o tensors.safetensors) ;;
 video) run=(video "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5) ;;
 pca) run=(pca train "$in/features.npy" -k 2 -o basis.safetensors) ;;
+vocab) run=(vocab train "$in/features.npy" -n 2 -o vocab.safetensors) ;;
 bytes) run=(select "$in/frame0.pgm" "$in/frame1.pgm" -k 5 --format u8) ;;
 compress) run=(compress train "$in/frame0.pgm" "$in/frame1.pgm" --channels r,edges,low,laplacian -k 2 -o codec.safetensors) ;;
 codec)

@@ -13,6 +13,7 @@ operands() {
     case $1 in
     flow) echo "$in/a.png $in/b.png" ;;
     compress) echo "apply $in/a.png" ;;
+    vocab) echo "apply $in/a.png $in/b.png" ;;
     pca) echo "validate $in/a.png $in/b.png" ;;
     *) echo "$in/a.png" ;;
     esac

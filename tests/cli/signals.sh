@@ -92,6 +92,7 @@ small 'File too large' generate $reference "$in/a.png" --sheet o.png
 small 'File too large' flow $reference "$in/a.png" "$in/b.png" -o o.flo
 small 'File too large' export $reference "$in/a.png" --for clip -o o.safetensors
 small 'File too large' pca $reference train "$in/f.npy" -k 16 -o o.safetensors
+small 'File too large' vocab $reference train "$in/f.npy" -n 16 -o o.safetensors
 for command in "select $in/a.png" "select $in/a.png --overlay -" "generate $in/a.png -o -" "flow $in/a.png $in/b.png -o -"; do
     rc=$("${plain[@]}" "$tvlm" $command $reference 2>"$work/stderr" | true; echo "${PIPESTATUS[0]}")
     is "exit $rc where nobody reads: $command" test "$rc" -eq 1

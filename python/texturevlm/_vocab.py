@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vocabularies: the number of the nearest of n centres in place of an encoder's vector."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ._arguments import Array, chars, file_name, floats, integer, short, values
+from ._binding import ffi, lib
+from ._core import ArgumentError, ArgumentTypeError, Handle, LOG, call, owned
+from ._device import Device, device_of
+
+
+class Vocab:
+    """n k-means centres of D components, of vectors at length 1. It belongs to no device.
+
+        vocab = tv.Vocab.train(blocks, 1024)
+        ids, residuals = vocab.assign(features)      # once for each image; ids are two bytes each
+        scores = vocab.score(ids, question)          # without the features
+
+    Parameters:
+        centres: float [n, D], means of vectors of length 1, so that none is longer: of `train`, or of any other k-means.
+    """
+
+    def __init__(self, centres: Any) -> None:
+        rows = values("centres", centres, (2,))
+        fields = {"count": rows.shape[0], "dimension": rows.shape[1], "centres": floats(rows)}
+        box = ffi.new("tvlm_vocab **")
+        call(lib.tvlm_vocab_create, ffi.new("struct tvlm_vocab_params *", fields), LOG, box)
+        self._take(box)
+
+    def _take(self, box: Any) -> None:
+        self._pointer = owned(box[0], "vocab")
+        self._params = ffi.new("struct tvlm_vocab_params *")
+        call(lib.tvlm_vocab_get_params, self._pointer, self._params)
+
+    @classmethod
+    def _of(cls, box: Any) -> Vocab:
+        vocab = cls.__new__(cls)
+        vocab._take(box)
+        return vocab
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Vocab:
+        """Reads a vocabulary's file (.safetensors), as `tvlm vocab train` writes them (texturevlm/io_vocab.h)."""
+        box, name = ffi.new("tvlm_vocab **"), file_name("path", path)
+        call(lib.tvlm_vocab_load, chars("path", name), LOG, box, path=name)
+        return cls._of(box)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it. The file appears whole or not at all."""
+        call(lib.tvlm_vocab_save, chars("path", file_name("path", path)), self._pointer, LOG)
+
+    @classmethod
+    def train(cls, blocks: Iterable[Any], n: int = 1024, *, seed: int = 0, rounds: int = 5, sample: int = 64,
+              device: Device | None = None) -> Vocab:
+        """Centres of vectors that come in blocks, float [m, D] each, which are gone through once. The same blocks and seed give
+        the same centres on every device.
+
+        Parameters:
+            rounds: how often what is kept of the vectors is gone through. sample: how many are kept for each centre.
+
+        Errors: `ArgumentError` (a vector that is not finite; fewer vectors that are not 0 than centres)."""
+        target = device_of(device)
+        if isinstance(blocks, np.ndarray):
+            blocks = [blocks]
+        if not isinstance(blocks, Iterable) or isinstance(blocks, (str, bytes, dict)):
+            raise ArgumentTypeError(f"blocks are {short(blocks)}, not arrays of vectors")
+        params = ffi.new("struct tvlm_vocab_trainer_params *", {
+            "count": integer("n", n, 1, lib.TVLM_VOCAB_COUNT_MAX), "seed": integer("seed", seed, 0, 2**63 - 1),
+            "rounds": integer("rounds", rounds, 1, lib.TVLM_VOCAB_ROUNDS_MAX), "sample": integer("sample", sample, 1, 65536)})
+        box, handle = ffi.new("tvlm_vocab **"), None
+        for block in blocks:
+            array = values("vectors", block, (2,))
+            if handle is None:
+                params.dimension = array.shape[1]
+                handle = Handle(target._owner, "vocab_trainer")
+                target._call(lib.tvlm_vocab_trainer_create, target._owner.pointer, params, handle.box, made=handle.take)
+            if array.shape[1] != params.dimension:
+                raise ArgumentError(f"vectors have {array.shape[1]} components, those before {params.dimension}")
+            if array.shape[0]:
+                target._call(lib.tvlm_vocab_trainer_add, handle.pointer, floats(array), array.shape[0])
+        if handle is None:
+            raise ArgumentError("there are no vectors to train with")
+        target._call(lib.tvlm_vocab_trainer_finish, handle.pointer, box)
+        handle.close()
+        return cls._of(box)
+
+    @property
+    def count(self) -> int:
+        """n: how many centres it has."""
+        return int(self._params.count)
+
+    @property
+    def dimension(self) -> int:
+        """How many components a vector has."""
+        return int(self._params.dimension)
+
+    @property
+    def vectors(self) -> int:
+        """How many vectors it was made from; 0 where that is unknown."""
+        return int(self._params.vectors)
+
+    @property
+    def error(self) -> float:
+        """The mean of the squared residuals of what it was trained with; 0 where that is unknown."""
+        return float(self._params.error)
+
+    @property
+    def centres(self) -> Array:
+        """float32 [n, D]."""
+        size = self.count * self.dimension * 4
+        return np.frombuffer(ffi.buffer(self._params.centres, size), np.float32).reshape(self.count, self.dimension).copy()
+
+    def assign(self, vectors: Any, *, device: Device | None = None) -> tuple[Array, Array]:
+        """The numbers of the nearest centres of vectors [..., D], uint16 [...], and float32 [...], how far each vector, at length
+        1, is from its centre. They are the same on every device."""
+        target, array = device_of(device), values("vectors", vectors, (1, 2, 3, 4))
+        if array.shape[-1] != self.dimension:
+            raise ArgumentError(f"vectors have {array.shape[-1]} components, the vocabulary {self.dimension}")
+        ids, residuals = np.empty(array.shape[:-1], np.int32), np.empty(array.shape[:-1], np.float32)
+        target._call(lib.tvlm_vocab_assign, target._owner.pointer, self._pointer, floats(array), ids.size,
+                     ffi.cast("int32_t *", ids.ctypes.data), floats(residuals))
+        return ids.astype(np.uint16), residuals
+
+    def ask(self, questions: Any) -> Array:
+        """float32 [n], or [N, n] of N questions: the products of questions [D] or [N, D], at length 1, with the centres."""
+        array = values("questions", questions, (1, 2))
+        if array.shape[-1] != self.dimension:
+            raise ArgumentError(f"questions have {array.shape[-1]} components, the vocabulary {self.dimension}")
+        answers = np.empty((*array.shape[:-1], self.count), np.float32)
+        call(lib.tvlm_vocab_ask, self._pointer, LOG, floats(array), array.size // self.dimension, floats(answers))
+        return answers
+
+    def score(self, ids: Any, question: Any) -> Array:
+        """float32, of the shape of `ids`: what a question [D] gives the cells whose centres `assign` found."""
+        numbers = np.asarray(ids)
+        if numbers.dtype.kind not in "ui":
+            raise ArgumentTypeError(f"ids are {short(ids)}, not whole numbers")
+        if numbers.size and (int(numbers.min()) < 0 or int(numbers.max()) >= self.count):
+            raise ArgumentError(f"ids are {numbers.min()} .. {numbers.max()}; the vocabulary has {self.count} centres")
+        answers = self.ask(question)
+        if answers.ndim != 1:
+            raise ArgumentError(f"question has {answers.shape[0]} vectors, not one")
+        return np.asarray(answers[numbers], dtype=np.float32)
+
+    def __repr__(self) -> str:
+        return f"<texturevlm.Vocab of {self.count} x {self.dimension}>"
