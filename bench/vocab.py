@@ -6,7 +6,8 @@ The archive of painted.py: pictures that are composed of eight of the COCO photo
 512 numbers each. Questions are names of classes: for each picture those that it shows the most of, and as many that it does not show.
 Beside the vocabularies (`tvlm vocab`): 16 and 32 components of the same vectors (`tvlm pca`), answered as `--basis` does. Per question and picture,
 against the exact cosines: Spearman's rank correlation, and the share of the 64 best cells that stay. Bytes of a cell; the mean squared residual of the vectors that
-were trained with and of those held out; seconds of training; milliseconds that a question takes for all cells held out, in NumPy.
+were trained with and of those held out; processor seconds of
+training (threads that wait for each other spin: OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1 for those of the others); milliseconds that a question takes for all cells held out, in NumPy.
 
 The same centres by scikit-learn's MiniBatchKMeans (batches of 1024, k-means++ once) and by FAISS (25 iterations of all vectors), for at most --peers
 centres, where they are installed (pip install scikit-learn faiss-cpu). Exit 77 where ../shared/data is missing.
@@ -14,6 +15,7 @@ centres, where they are installed (pip install scikit-learn faiss-cpu). Exit 77 
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -53,9 +55,11 @@ def features(archive, numbers):
 
 
 def tvlm(*words):
-    started = time.perf_counter()
+    """Runs the tool, and returns the processor seconds that it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([options.tool, *words], check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def tensor(path, name):
@@ -152,16 +156,16 @@ for n in [int(word) for word in options.centres.split(",")]:
         continue
     try:
         from sklearn.cluster import MiniBatchKMeans
-        started = time.perf_counter()
+        started = time.process_time()
         made = MiniBatchKMeans(n, batch_size=1024, n_init=1, random_state=0).fit(X)
-        by_centres(f"{n}, scikit-learn", made.cluster_centers_, time.perf_counter() - started)
+        by_centres(f"{n}, scikit-learn", made.cluster_centers_, time.process_time() - started)
     except ImportError:
         print("scikit-learn: not installed")
     try:
         import faiss
-        started = time.perf_counter()
+        started = time.process_time()
         made = faiss.Kmeans(train_on.dimension, n, niter=25, seed=1, max_points_per_centroid=10 ** 9)
         made.train(X)
-        by_centres(f"{n}, FAISS", made.centroids, time.perf_counter() - started)
+        by_centres(f"{n}, FAISS", made.centroids, time.process_time() - started)
     except ImportError:
         print("FAISS: not installed")
