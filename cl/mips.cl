@@ -254,7 +254,9 @@ kernel void mips_level(LEVELS_IO REGION_IN) {
 }
 #endif
 
-#if MIPS_RULE != TVLM_REDUCE_GAUSSIAN
+/* A program that says whether its texture is scalar is that of mips_level, or of pixels: it has no other kernels, which a
+ * CPU would compile for nothing when it makes its first levels. */
+#if MIPS_RULE != TVLM_REDUCE_GAUSSIAN && (!defined(SCALAR) || defined(FROM_PIXELS))
 
 /*
  * A work-group of mips_tile makes TILE x TILE texels of its first level, half as many in each direction of
