@@ -318,4 +318,5 @@ def test_devices(name):
     tried(tv.Device, "reference", storage=name)
     tried(tv.Device, "reference", cache_dir=name)
     tried(tv.Device, "reference", fallback=name)
+    tried(tv.Device, "reference", format=name)
     tried(tv.select, IMAGE, device=name)
