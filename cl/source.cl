@@ -9,6 +9,7 @@
 // check-kernels: -DTILE_LIST=1
 // check-kernels: -DRAGGED=1
 // check-kernels: -DTILE_LIST=1 -DPIXEL_TYPE=2 -DPIXEL_CHANNELS=4
+// gpu: -DTILE_LIST=1
 #include "pixels.clh"
 #include "region.clh"
 #include "texture.clh"
