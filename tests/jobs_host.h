@@ -203,7 +203,7 @@ static tvlm_status project(const objects *o, tvlm_stack *stack, const tvlm_basis
 }
 
 /* Trains a vocabulary, finds the nearest centres, and asks it. */
-static tvlm_status learn_vocab(const objects *o, const float *vectors, results *r) {
+static tvlm_status learn_vocab(const objects *o, tvlm_stack *stack, const float *vectors, results *r) {
     tvlm_vocab_trainer *trainer = NULL;
     tvlm_vocab *vocab = NULL;
     TVLM_TRY(tvlm_vocab_trainer_create(
@@ -212,6 +212,7 @@ static tvlm_status learn_vocab(const objects *o, const float *vectors, results *
     if (status == TVLM_OK) status = tvlm_vocab_trainer_finish(trainer, &vocab);
     if (status == TVLM_OK)
         status = tvlm_vocab_assign(o->device, vocab, vectors, CELLS, r->assigned, r->residuals);
+    if (status == TVLM_OK) status = tvlm_stack_assign(stack, 0, vocab);
     if (status == TVLM_OK) status = tvlm_vocab_ask(vocab, &job_log, vectors, 1, r->answers);
     tvlm_vocab_destroy(&vocab);
     tvlm_vocab_trainer_destroy(&trainer);
@@ -243,7 +244,7 @@ static tvlm_status learn_basis(const objects *o, tvlm_stack *stack, results *r) 
                              DIMENSION, r->attended, NULL, &r->attention);
     if (status == TVLM_OK) status = go_back(stack, r);
     if (status == TVLM_OK) status = project(o, stack, basis, r);
-    if (status == TVLM_OK) status = learn_vocab(o, vectors, r);
+    if (status == TVLM_OK) status = learn_vocab(o, stack, vectors, r);
     if (status == TVLM_OK) status = merge_features(stack, r);
     tvlm_basis_destroy(&own);
     tvlm_basis_destroy(&basis);

@@ -50,13 +50,14 @@ static void set_grids(tvlm_stack *stack, int32_t index, int32_t which, bool repl
                 {TVLM_CHANNEL_GAZE, 1, 9, 1, false},      {TVLM_CHANNEL_EMBEDDING_0, 19, 6, 5, false},
                 {TVLM_CHANNEL_DEPTH, 1, 12, 9, false},    {TVLM_CHANNEL_OBJECT_ID, 1, 8, 8, false},
                 {TVLM_CHANNEL_FLOW_U, 3, 7, 4, false},    {TVLM_CHANNEL_SALIENCY, 1, 6, 6, true},
-                {TVLM_CHANNEL_NORMAL_X, 3, 12, 9, true},  {TVLM_CHANNEL_MOTION, 1, 4, 4, true}};
+                {TVLM_CHANNEL_NORMAL_X, 3, 12, 9, true},  {TVLM_CHANNEL_MOTION, 1, 4, 4, true},
+                {TVLM_CHANNEL_VOCAB_ID, 2, 8, 4, false}};
     float values[12 * 9 * 19];
     uint64_t seed = 500 + (uint64_t)which;
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
         for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i)
             values[i] = test_random_unit(&seed) + 0.25f;
-        if (rows[r].channel == TVLM_CHANNEL_OBJECT_ID)
+        if (rows[r].channel == TVLM_CHANNEL_OBJECT_ID || rows[r].channel == TVLM_CHANNEL_VOCAB_ID)
             for (size_t i = 0; i < 64; ++i) values[i] = floorf(10.0f * values[i]);
         if ((rows[r].replaces && !replacing) || (size_t)which % 3 == 2 ||
             ((size_t)which % 3 == 1 && r % 2 == 0))

@@ -516,6 +516,7 @@ static void test_ranges(void **state) {
     assert_int_equal(tvlm_grid_range(TVLM_GRID_SALIENCY_MAP), TVLM_RANGE_UNIT);
     assert_int_equal(tvlm_grid_range(TVLM_GRID_CLUSTER), TVLM_RANGE_ANY);
     assert_int_equal(tvlm_grid_range(TVLM_GRID_OBJECT), TVLM_RANGE_ANY);
+    assert_int_equal(tvlm_grid_range(TVLM_GRID_VOCAB), TVLM_RANGE_ANY);
     assert_int_equal(tvlm_grid_range(TVLM_GRID_FLOW), TVLM_RANGE_ANY);
     assert_int_equal(tvlm_grid_range(TVLM_GRID_FEATURES), TVLM_RANGE_ANY);
     assert_int_equal(tvlm_grid_range(TVLM_GRID_QUERY), TVLM_RANGE_ANY);

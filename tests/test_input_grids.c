@@ -149,6 +149,50 @@ static void check_objects(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
+/* Numbers of centres are kept as they are, reduced by mode and read nearest, also where half does not hold them and the
+ * stack is of floats; their residuals are reduced by the mean. */
+static void check_numbers(tvlm_device *device, tvlm_format format) {
+    const float high = format == TVLM_FORMAT_F32 ? 65535.0f : 2048.0f, next = high - 1.0f;
+    const float cells[] = {high, 0.5f, high, 1.0f, 7, 0,    3, 3.0f, /* the last residual is clamped */
+                           next, 0,    0,    0,    7, 0.5f, 7, 0,    5, 1, 5, 1,
+                           6,    1,    6,    1,    5, 0,    5, 0,    6, 0, 2, 0};
+    const float ids[] = {high, high, 7, 3, next, 0, 7, 7, 5, 5, 6, 6, 5, 5, 6, 2};
+    static const int32_t channels[] = {TVLM_CHANNEL_VOCAB_ID, TVLM_CHANNEL_VOCAB_RESIDUAL};
+    tvlm_stack *stack = small_stack(device, format, 1);
+    float got[4], bad[2] = {0};
+    const tvlm_sample_point points[] = {{9.0f, 2.0f, 0, 0}, {39.0f, 23.0f, 1.4f, 0}};
+    assert_int_equal(
+        tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_VOCAB_RESIDUAL,
+                            tvlm_grid_input(.data = cells, .columns = 4, .rows = 4, .channels = 2)),
+        TVLM_OK);
+    expect_level(stack, 0, channels[0], 0, ids, 16, "numbers");
+    expect_level(stack, 0, channels[0], 1, (const float[]){high, 7, 5, 6}, 4, "numbers, level 1");
+    expect_level(stack, 0, channels[1], 1, (const float[]){0.375f, 0.625f, 0.5f, 0.5f}, 4,
+                 "residuals, level 1");
+    assert_int_equal(tvlm_stack_sample(stack, points, 2, channels, 2, got), TVLM_OK);
+    assert_true(got[0] == high && got[2] == 2.0f);
+    const struct tvlm_grid_input one = {.data = ids, .columns = 4, .rows = 4};
+    assert_int_equal(tvlm_stack_set_grid(stack, 0, channels[0], &one), TVLM_OK);
+    expect_level(stack, 0, channels[0], 0, ids, 16, "numbers alone");
+    expect_level(stack, 0, channels[1], 0, (const float[16]){0}, 16, "no residuals");
+    const struct tvlm_grid_input wrong = {.data = bad, .columns = 2, .rows = 1};
+    bad[1] = 0.5f;
+    refused(tvlm_stack_set_grid(stack, 0, channels[0], &wrong), TVLM_ERROR_ARGUMENT,
+            "vocab: cell 1 has number 0.5; numbers of centres are whole");
+    bad[1] = -1.0f;
+    refused(tvlm_stack_set_grid(stack, 0, channels[0], &wrong), TVLM_ERROR_ARGUMENT, "cell 1 has number -1");
+    bad[1] = high + 1.0f;
+    refused(tvlm_stack_set_grid(stack, 0, channels[0], &wrong), TVLM_ERROR_ARGUMENT,
+            format == TVLM_FORMAT_F32 ? "of 0 .. 65535" : "2048, and above that in stacks of format f32");
+    bad[1] = NAN;
+    refused(tvlm_stack_set_grid(stack, 0, channels[0], &wrong), TVLM_ERROR_ARGUMENT, "is not finite");
+    expect_level(stack, 0, channels[0], 0, ids, 16, "numbers after refusals");
+    refused(tvlm_stack_set_grid(stack, 0, channels[0],
+                                tvlm_grid_input(.data = cells, .columns = 2, .rows = 2, .channels = 3)),
+            TVLM_ERROR_ARGUMENT, "vocab: a grid of 3 channels; it has 1 to 2");
+    tvlm_stack_destroy(&stack);
+}
+
 static void check_flow(tvlm_device *device, tvlm_format format) {
     static const float two[] = {1.5f, -2, 100, 0.25f}, three[] = {1.5f, -2, 0.5f, 3, 4, 7, 1e9f, -1e9f, -3};
     const float most = format == TVLM_FORMAT_F16 ? 65504.0f : 1e9f;
@@ -279,8 +323,8 @@ static void test_refusals(void **state) {
     tvlm_device_destroy(&device);
 }
 
-DEVICE_CHECKS(check_attention, check_sizes, check_cells, check_memory, check_objects, check_flow,
-              check_replaced)
+DEVICE_CHECKS(check_attention, check_sizes, check_cells, check_memory, check_objects, check_numbers,
+              check_flow, check_replaced)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),

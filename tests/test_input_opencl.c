@@ -15,7 +15,7 @@ static void check_buffer(tvlm_device *device, tvlm_format format, int32_t channe
     const test_size size = {7, 5};
     grid_bytes grid = random_grid(&random, size, channels, half, false);
     tvlm_stack *host = small_stack(device, format, 1), *own = small_stack(device, format, 1);
-    if (channel == TVLM_CHANNEL_OBJECT_ID)
+    if (channel == TVLM_CHANNEL_OBJECT_ID || channel == TVLM_CHANNEL_VOCAB_ID)
         for (size_t i = 0; !half && i < grid.size / 4; ++i)
             memcpy(grid.bytes + 4 * i, &(float){(float)(i * 7 % 50)}, 4);
     tvlm_buffer *buffer = NULL;
@@ -69,6 +69,7 @@ static void buffers(const test_target *target, tvlm_device *reference) {
     check_buffer(target->device, target->format, TVLM_CHANNEL_FLOW_U, 2, false);
     check_buffer(target->device, target->format, TVLM_CHANNEL_NORMAL_Y, 3, false);
     check_buffer(target->device, target->format, TVLM_CHANNEL_OBJECT_ID, 1, false);
+    check_buffer(target->device, target->format, TVLM_CHANNEL_VOCAB_ID, 2, false);
     check_buffer(target->device, target->format, TVLM_CHANNEL_TEXT, 1, false);
 }
 

@@ -148,6 +148,8 @@ static void test_infos(void **state) {
     check_info(TVLM_CHANNEL_NORMAL_Z, "scene", -1, 1, false, true);
     check_info(TVLM_CHANNEL_PREVIOUS_PASS, "query", 0, 1, false, true);
     check_info(TVLM_CHANNEL_WORD_0 + 63, "words", -1, 1, false, true);
+    check_info(TVLM_CHANNEL_VOCAB_ID, "vocab", 0, 65535, true, true);
+    check_info(TVLM_CHANNEL_VOCAB_RESIDUAL, "vocab", 0, 2, false, true);
     check_info(TVLM_CHANNEL_FEATURE_0, "features", -INFINITY, INFINITY, false, true);
 }
 

@@ -330,6 +330,60 @@ static void check_revived(tvlm_device *device, tvlm_format format) {
     free(vectors);
 }
 
+/* The features of an image become its channels: what tvlm_vocab_assign finds of them, at the middles of their cells; on a
+ * grid that covers the image, and on one with cells of 8 pixels. */
+static void check_channels(tvlm_device *device, tvlm_format format) {
+    enum { COLUMNS = 6, ROWS = 5, CELLS = COLUMNS * ROWS, D = 12, N = 9 };
+    static const int32_t channels[] = {TVLM_CHANNEL_VOCAB_ID, TVLM_CHANNEL_VOCAB_RESIDUAL};
+    uint64_t seed = 12;
+    float *const vectors = random_numbers(&seed, (size_t)CELLS * D);
+    float *const centres = random_numbers(&seed, (size_t)N * D), *const many = calloc(3000 * D, sizeof *many);
+    float residuals[CELLS], got[2 * CELLS];
+    int32_t ids[CELLS];
+    assert_non_null(many);
+    for (int32_t i = 0; i < CELLS * D; ++i) vectors[i] = floorf(64.0f * vectors[i]); /* which half holds */
+    make_unit(centres, N, D, 0.7);
+    tvlm_vocab *vocab = vocab_of(centres, N, D), *large = vocab_of(many, 3000, D),
+               *other = vocab_of(many, 2, 7);
+    tvlm_stack *stack = random_stack(device, format, 48, 40, 5);
+    refused(tvlm_stack_assign(stack, 0, vocab), TVLM_ERROR_ARGUMENT, "no features");
+    assert_int_equal(tvlm_vocab_assign(device, vocab, vectors, CELLS, ids, residuals), TVLM_OK);
+    for (int cell = 0; cell <= 8; cell += 8) {
+        tvlm_sample_point points[CELLS];
+        assert_int_equal(
+            tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_FEATURE_0,
+                                tvlm_grid_input(.data = vectors, .columns = COLUMNS, .rows = ROWS,
+                                                .channels = D, .cell = (float)cell)),
+            TVLM_OK);
+        if (tvlm_stack_assign(stack, 0, vocab) != TVLM_OK) fail_msg("%s", test_last_log());
+        for (int32_t i = 0; i < CELLS; ++i)
+            points[i] = (tvlm_sample_point){8.0f * ((float)(i % COLUMNS) + 0.5f),
+                                            8.0f * ((float)(i / COLUMNS) + 0.5f), 0.0f, 0};
+        assert_int_equal(tvlm_stack_sample(stack, points, CELLS, channels, 2, got), TVLM_OK);
+        for (int32_t i = 0; i < CELLS; ++i)
+            if (got[2 * i] != (float)ids[i] || !(fabsf(got[2 * i + 1] - residuals[i]) < 1e-3f))
+                fail_msg("cell %d: centre %g at %g, not %d at %g", (int)i, (double)got[2 * i],
+                         (double)got[2 * i + 1], (int)ids[i], (double)residuals[i]);
+    }
+    refused(tvlm_stack_assign(stack, 0, other), TVLM_ERROR_ARGUMENT,
+            "a vocabulary of 7 dimensions, but the features have 12");
+    refused(tvlm_stack_assign(stack, 1, vocab), TVLM_ERROR_ARGUMENT, "image");
+    refused(tvlm_stack_assign(stack, 0, NULL), TVLM_ERROR_ARGUMENT, "vocab is NULL");
+    assert_int_equal(tvlm_stack_assign(NULL, 0, vocab), TVLM_ERROR_ARGUMENT);
+    if (format == TVLM_FORMAT_F32)
+        assert_int_equal(tvlm_stack_assign(stack, 0, large), TVLM_OK);
+    else
+        refused(tvlm_stack_assign(stack, 0, large), TVLM_ERROR_ARGUMENT,
+                "a vocabulary of 3000 centres; a stack holds the numbers of more than 2049 in format f32");
+    tvlm_stack_destroy(&stack);
+    tvlm_vocab_destroy(&vocab);
+    tvlm_vocab_destroy(&large);
+    tvlm_vocab_destroy(&other);
+    free(vectors);
+    free(centres);
+    free(many);
+}
+
 static void check_refusals(tvlm_device *device, tvlm_format format) {
     enum { D = 4 };
     float vectors[5 * D] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}; /* the fifth has no length */
@@ -480,7 +534,7 @@ static void test_files(void **state) {
 }
 
 DEVICE_CHECKS(check_assign, check_close, check_clumps, check_same, check_sample, check_alike, check_revived,
-              check_refusals)
+              check_channels, check_refusals)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -20,6 +20,8 @@
  *   occlusion                       1                    clamped to [0, 1]; not set: from depth
  *   normal_x                        3: x, y, z           unit vectors; not set: from depth
  *   object_id                       1, whole numbers     0, 1, ...: the n-th smallest of the image is n
+ *   vocab_id                        1: number            as given, 0 .. 65535; not in f32: 0 .. 2048
+ *                                   2: and vocab_residual  and it clamped to [0, 2] (vocab.h)
  *   flow_u                          2: u, v              as given, pixels of level 0; flow_confidence 1
  *                                   3: and confidence    and it clamped to [0, 1]
  *   saliency, motion                1                    clamped to [0, 1], in place of the library's
@@ -87,7 +89,8 @@ struct tvlm_grid_input {
  *   - sizes, channels, stride;
  *   - with `cell`, an extent that differs from the image's by more than a cell;
  *   - a value that is not finite, which is named by its number (row * columns + column) * channels + channel;
- *   - an identifier that is no whole number, or more than 2049 different ones;
+ *   - an identifier that is no whole number, or more than 2049 different ones; a number of a centre that
+ *     the stack's format does not hold;
  *   - another size than that of another image's grid.
  */
 TVLM_API tvlm_status tvlm_stack_set_grid(tvlm_stack *stack, int32_t index, int32_t channel,

@@ -14,6 +14,9 @@
  * That is the least memory a cell can have and the fastest answer, and the least exact: all cells of a centre get
  * the same. A basis (basis.h) takes 16 numbers and keeps far more of the order; bench/vocab.py has a table.
  *
+ * In a stack they are the channels vocab_id, which is reduced by mode and sampled nearest, and vocab_residual
+ * (tvlm_stack_assign).
+ *
  * A vocabulary lives on the host, belongs to no device, and never changes: any number of threads may read it.
  */
 #ifndef TEXTUREVLM_VOCAB_H
@@ -76,6 +79,15 @@ TVLM_API tvlm_status tvlm_vocab_assign(tvlm_device *device, const tvlm_vocab *vo
  */
 TVLM_API tvlm_status tvlm_vocab_ask(const tvlm_vocab *vocab, const tvlm_log *log, const float *questions,
                                     int32_t count, float *answers);
+
+/*
+ * Makes the numbers of the nearest centres of the features of image `index` its vocab_id, and their residuals its
+ * vocab_residual, as tvlm_stack_set_grid would, on the grid of the features. Waits. Errors: those of
+ * tvlm_vocab_assign; ARGUMENT also for no features, another dimension than theirs, more than 2049 centres
+ * in a stack whose format is not f32 (half does not hold all of their numbers), and another size than another
+ * image's numbers.
+ */
+TVLM_API tvlm_status tvlm_stack_assign(tvlm_stack *stack, int32_t index, const tvlm_vocab *vocab);
 
 /* ---- Training ---- */
 

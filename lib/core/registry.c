@@ -60,6 +60,12 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
                             .vectors = true, .streamed = 1 + TVLM_STREAMED_FEATURES,
                             .in = {VECTORS(TVLM_FEATURES_MAX), .mode = TVLM_INPUT_CLAMP,
                                    .limit = TVLM_FEATURE_LIMIT}},
+    /* The components are the number of the nearest centre and the residual. */
+    [TVLM_GRID_VOCAB] = {.name = "vocab",
+                         .size = TVLM_SIZE_GIVEN,
+                         .layers = 1,
+                         .reduce = {TVLM_REDUCE_MODE, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN},
+                         .in = {VECTORS(2), .mode = TVLM_INPUT_CLAMP}},
     [TVLM_GRID_WORDS] = {GRID("words", GIVEN, TVLM_WORDS_MAX / 4, MEAN, 0, 0), .follows = BIT(FEATURES)},
     [TVLM_GRID_PREVIOUS_PASS] = {GRID("previous_pass", GIVEN, 1, MEAN, 0, 0), .scalar = true},
     /* The components are edges, edges_inv, high and low. The 5 x 5 binomial filter reaches two pixels. */
@@ -211,6 +217,8 @@ static const channel_row rows[] = {
     FORMULA_RUN(TVLM_CHANNEL_ROPE_X_SIN_0, TVLM_ROPE_MAX, "rope_x_sin", "position", TVLM_FORMULA_ROPE, 1),
     FORMULA_RUN(TVLM_CHANNEL_ROPE_Y_COS_0, TVLM_ROPE_MAX, "rope_y_cos", "position", TVLM_FORMULA_ROPE, 2),
     FORMULA_RUN(TVLM_CHANNEL_ROPE_Y_SIN_0, TVLM_ROPE_MAX, "rope_y_sin", "position", TVLM_FORMULA_ROPE, 3),
+    STORED_ID(TVLM_CHANNEL_VOCAB_ID, "vocab_id", "vocab", 0.0f, 65535.0f, VOCAB, 0, 0),
+    STORED(TVLM_CHANNEL_VOCAB_RESIDUAL, "vocab_residual", "vocab", 0.0f, 2.0f, VOCAB, 0, 1),
 };
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])

@@ -31,6 +31,7 @@
     X(DEPTH)                                                                                                 \
     X(OBJECT)                                                                                                \
     X(FEATURES)                                                                                              \
+    X(VOCAB)                                                                                                 \
     X(WORDS)                                                                                                 \
     X(PREVIOUS_PASS)
 

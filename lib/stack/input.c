@@ -64,6 +64,12 @@ static bool is_relabelled(const input_kind *kind) {
     return kind->identifier && kind->grid < TVLM_GRID_USER_0;
 }
 
+/* Returns whether the first of several channels holds identifiers that mean something elsewhere: numbers of a
+ * vocabulary's centres. They are kept as they are, and must fit the stack's format. */
+static bool is_numbered(const input_kind *kind) {
+    return kind->identifier && kind->in->channels_max > 1;
+}
+
 static input_kind user_kind(const tvlm_stack *stack, int32_t plane) {
     const tvlm_user_plane *user = &stack->users[plane];
     input_kind kind = {.grid = (tvlm_grid)(TVLM_GRID_USER_0 + plane),
@@ -350,10 +356,43 @@ static tvlm_status write_grid(const job *j) {
     return status;
 }
 
+/* Refuses numbers of centres that are none, or that the stack cannot hold. */
+static tvlm_status check_numbers(const job *j) {
+    const bool exact = j->stack->format == TVLM_FORMAT_F32;
+    const float most = exact ? j->kind->high[0] : (float)ID_MAX;
+    for (int32_t row = 0; row < j->input.rows; ++row)
+        for (int32_t column = 0; column < j->input.columns; ++column) {
+            const float value = tvlm_input_value(&j->input, j->data, column, row, 0);
+            if (!isfinite(value)) continue; /* it becomes 0 */
+            if (value != floorf(value) || value < 0.0f || value > most)
+                return tvlm_fail(&j->stack->device->log, TVLM_ERROR_ARGUMENT,
+                                 "%s: cell %lld has number %g; numbers of centres are whole, of 0 .. %g%s",
+                                 j->kind->name, (long long)row * j->input.columns + column, (double)value,
+                                 (double)most, exact ? "" : ", and above that in stacks of format f32 alone");
+        }
+    return TVLM_OK;
+}
+
+static tvlm_status write_identifiers(job *j) {
+    float *ids = NULL;
+    TVLM_TRY(check_finite(j));
+    if (is_numbered(j->kind)) {
+        TVLM_TRY(check_numbers(j));
+        return write_grid(j);
+    }
+    TVLM_TRY(read_ids(j, &ids));
+    j->data = ids;
+    j->input.half = false;
+    j->input.offset = 0;
+    j->input.row_stride = (size_t)j->input.columns * sizeof *ids;
+    const tvlm_status status = write_grid(j);
+    free(ids);
+    return status;
+}
+
 /* Identifiers are always taken in on the host, since finding the distinct ones takes all of them. */
 static tvlm_status write_ids(job *j) {
     void *copy = NULL;
-    float *ids = NULL;
     tvlm_status status = TVLM_OK;
     if (j->data == NULL) {
         const size_t bytes = j->buffer->bytes;
@@ -363,16 +402,7 @@ static tvlm_status write_ids(job *j) {
         status = j->stack->device->backend->buffer_read(j->stack->device, j->buffer, 0, bytes, copy);
         j->data = copy;
     }
-    if (status == TVLM_OK) status = check_finite(j);
-    if (status == TVLM_OK) status = read_ids(j, &ids);
-    if (status == TVLM_OK) {
-        j->data = ids;
-        j->input.half = false;
-        j->input.offset = 0;
-        j->input.row_stride = (size_t)j->input.columns * sizeof *ids;
-        status = write_grid(j);
-    }
-    free(ids);
+    if (status == TVLM_OK) status = write_identifiers(j);
     free(copy);
     return status;
 }

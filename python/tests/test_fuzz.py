@@ -179,7 +179,7 @@ def test_files_and_what_is_kept_in_them(tmp_path_factory, a):
 @given(anything, anything, anything)
 def test_stacks(a, b, c):
     with tv.Stack(IMAGE) as stack:
-        for name in ("depth", "embedding_0", "feature_0", "flow_u", "attention", "object_id", a):
+        for name in ("depth", "embedding_0", "feature_0", "flow_u", "attention", "object_id", "vocab_id", a):
             tried(stack.set_grid, name, b, cell=c)
         tried(stack.set_grid, "depth", np.ones((3, 4)), camera=a)
         tried(stack.set_plane, a, b, reduce=c)
@@ -208,6 +208,7 @@ def test_stacks(a, b, c):
         tried(stack.advance)
         tried(stack.forget)
         tried(stack.embed, a)
+        tried(stack.assign, a)
         tried(tv.Basis.of_image, stack, a, queries=b)
         assert len(stack.select(3, strategy="grid")) == 3
 

@@ -20,6 +20,7 @@ from ._selection import Selection
 if TYPE_CHECKING:
     from typing_extensions import Unpack
     from ._basis import Basis
+    from ._vocab import Vocab
     from ._options import SelectOptions, StackOptions
 
 # What the score of a selection reads; a channel more is made where something else is read.
@@ -219,6 +220,14 @@ class Stack:
         if not isinstance(basis, Basis):
             raise ArgumentTypeError(f"basis is {short(basis)}, not a texturevlm.Basis")
         self._call(lib.tvlm_stack_embed, 0, basis._pointer)
+
+    def assign(self, vocab: Vocab) -> None:
+        """Makes the numbers of the nearest centres of the features the channel ``vocab_id``, and their distances ``vocab_residual``.
+        More than 2049 centres need a stack of ``format="f32"``."""
+        from ._vocab import Vocab
+        if not isinstance(vocab, Vocab):
+            raise ArgumentTypeError(f"vocab is {short(vocab)}, not a texturevlm.Vocab")
+        self._call(lib.tvlm_stack_assign, 0, vocab._pointer)
 
     # ---- What it answers ----
 
