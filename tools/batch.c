@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* _SC_NPROCESSORS_ONLN */
+#define _DEFAULT_SOURCE /* NOLINT: for _SC_NPROCESSORS_ONLN */
 #include "batch.h"
 
 #include <string.h>

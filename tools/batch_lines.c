@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* flock */
+#define _DEFAULT_SOURCE /* NOLINT: for flock */
 #include "batch_lines.h"
 
 #include <errno.h>

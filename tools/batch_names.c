@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* fts, strcasecmp */
+#define _DEFAULT_SOURCE /* NOLINT: for fts, strcasecmp */
 #include "batch_names.h"
 
 #include <errno.h>

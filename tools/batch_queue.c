@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* NOLINT: for memfd_create */
 #include "batch_queue.h"
 
 #include <errno.h>
