@@ -313,7 +313,7 @@ tvlm_range tvlm_grid_range(tvlm_grid grid) {
         tvlm_channel_info info;
         const bool in_place = first >= rows[i].first && first < rows[i].first + rows[i].count;
         if (replaced > 0 ? !in_place : rows[i].place.grid != grid) continue;
-        (void)tvlm_channel_get_info(rows[i].first, &info); /* it is there */
+        if (tvlm_channel_get_info(rows[i].first, &info) != TVLM_OK) continue; /* it is there */
         const tvlm_range range = tvlm_range_of(&info);
         if (range == TVLM_RANGE_ANY) return TVLM_RANGE_ANY;
         all = range > all ? range : all;
