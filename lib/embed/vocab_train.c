@@ -387,7 +387,7 @@ static void release(training *w) {
 static tvlm_status find_error(training *w, float *error) {
     const int32_t kept = w->t->kept;
     double sum = 0.0;
-    TVLM_TRY(tvlm_matcher_set(&w->matcher, w->centres));
+    TVLM_TRY(tvlm_matcher_set(&w->matcher, w->centres)); /* NOLINT: what w holds is freed by release() */
     for (int32_t first = 0, rows; first < kept; first += rows) {
         rows = smaller(w->matcher.rows, kept - first);
         TVLM_TRY(match(w, first, rows));
