@@ -213,7 +213,7 @@ static void at_texels(const test_target *target, const test_bundle *bundle, test
 static void bundles(const test_target *target, tvlm_device *reference) {
     static const int32_t counts[] = {0, 1, 2, 4, 9, 16};
     static const test_size sizes[] = {{1, 1}, {5, 3}, {97, 61}, {41, 77}, {150, 90}};
-    uint64_t random = 7;
+    uint64_t random = 7, lying = 29; /* a mean over one point hangs on which it is */
     for (size_t i = 0; i < (test_small() ? 3 : sizeof counts / sizeof counts[0]); ++i) {
         test_bundle bundle = test_bundle_create(target, reference, counts[i], true, -1.0f, 1.0f, &random);
         at_points(target, &bundle, 1, 1, &random);
@@ -222,7 +222,7 @@ static void bundles(const test_target *target, tvlm_device *reference) {
             at_texels(target, &bundle, sizes[s], 1 + (int32_t)(s % 3), s == 1 ? 3.25f : (float)(s % 3),
                       &random);
         /* Where texels of the result are those of a grid, kernels for CPUs read them as they lie. */
-        if (i > 0) at_texels(target, &bundle, sizes[2], 1, 0.0f, &random);
+        if (i > 0) at_texels(target, &bundle, sizes[2], 1, 0.0f, &lying);
         test_bundle_destroy(&bundle);
     }
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import Array, chars, file_name, floats, integer, short, values
+from ._arguments import Array, chars, file_name, floats, host, integer, short, values
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Handle, LOG, call, owned
 from ._device import Device, device_of
@@ -137,7 +137,7 @@ class Vocab:
 
     def score(self, ids: Any, question: Any) -> Array:
         """float32, of the shape of `ids`: what a question [D] gives the cells whose centres `assign` found."""
-        numbers = np.asarray(ids)
+        numbers = host("ids", ids)
         if numbers.dtype.kind not in "ui":
             raise ArgumentTypeError(f"ids are {short(ids)}, not whole numbers")
         if numbers.size and (int(numbers.min()) < 0 or int(numbers.max()) >= self.count):
