@@ -1,64 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "texturevlm/io_basis.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/floats.h"
+#include "io/named.h"
 #include "texturevlm/io.h"
 
 #define FORMAT_NAME "texturevlm.basis"
 
 /* ---- Reading ---- */
 
-/* The file that is read. What tvlm_basis_create says about its content gets the path before it. */
-typedef struct source {
-    const char *path;
-    const tvlm_log *log;
-} source;
-
-static void with_path(void *user, tvlm_log_level level, const char *message) {
-    const source *from = user;
-    tvlm_log_message(from->log, level, "%s: %s", from->path, message);
-}
-
-static tvlm_status read_floats(const source *from, const tvlm_safetensors *file, const char *name,
+static tvlm_status read_floats(const tvlm_io_named *from, const tvlm_safetensors *file, const char *name,
                                int64_t rows, int64_t columns, float **out) {
     return tvlm_io_read_floats(from->path, from->log, file, name, rows, columns, "components", out);
 }
 
-/* Compares a number of the metadata, where they have it, with what the tensors say. */
-static tvlm_status check_number(const source *from, const tvlm_safetensors *file, const char *key,
-                                int32_t expected) {
-    const char *text = tvlm_safetensors_metadata(file, key);
-    char wanted[16];
-    snprintf(wanted, sizeof wanted, "%d", (int)expected);
-    if (text == NULL || strcmp(text, wanted) == 0) return TVLM_OK;
-    return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: its metadata say %s = %.32s, its tensors %s",
-                     from->path, key, text, wanted);
-}
-
-static bool read_count(const char *text, int64_t *count) {
-    char *end = NULL;
-    errno = 0;
-    *count = strtoll(text, &end, 10);
-    return end != text && *end == '\0' && errno == 0 && *count >= 0;
-}
-
-static tvlm_status read_metadata(const source *from, const tvlm_safetensors *file,
+static tvlm_status read_metadata(const tvlm_io_named *from, const tvlm_safetensors *file,
                                  struct tvlm_basis_params *params) {
     const char *centred = tvlm_safetensors_metadata(file, "centred");
-    const char *vectors = tvlm_safetensors_metadata(file, "vectors");
-    tvlm_status status = check_number(from, file, "D", params->dimension);
-    if (status == TVLM_OK) status = check_number(from, file, "k", params->k);
+    tvlm_status status = tvlm_io_check_number(from, file, "D", params->dimension);
+    if (status == TVLM_OK) status = tvlm_io_check_number(from, file, "k", params->k);
+    if (status == TVLM_OK) status = tvlm_io_read_vectors(from, file, &params->vectors);
     if (status != TVLM_OK) return status;
     params->method = tvlm_safetensors_metadata(file, "method");
-    if (vectors != NULL && !read_count(vectors, &params->vectors))
-        return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: '%.32s' is no number of vectors", from->path,
-                         vectors);
     if (centred != NULL && strcmp(centred, "true") != 0 && strcmp(centred, "false") != 0)
         return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: centred is '%.32s', not true or false",
                          from->path, centred);
@@ -71,7 +39,7 @@ static tvlm_status read_metadata(const source *from, const tvlm_safetensors *fil
     return TVLM_OK;
 }
 
-static tvlm_status parse(const source *from, const tvlm_safetensors *file, tvlm_basis **basis) {
+static tvlm_status parse(const tvlm_io_named *from, const tvlm_safetensors *file, tvlm_basis **basis) {
     const char *const format = tvlm_safetensors_metadata(file, "format");
     const tvlm_tensor *const tensor = tvlm_safetensors_find(file, "components");
     float *components = NULL, *mean = NULL, *variance = NULL;
@@ -94,8 +62,7 @@ static tvlm_status parse(const source *from, const tvlm_safetensors *file, tvlm_
     params.variance = variance;
     if (status == TVLM_OK) status = read_metadata(from, file, &params);
     if (status == TVLM_OK) {
-        source copy = *from;
-        const tvlm_log log = {with_path, &copy};
+        const tvlm_log log = tvlm_io_naming(from);
         status = tvlm_basis_create(&params, &log, basis);
         if (status == TVLM_ERROR_ARGUMENT) status = TVLM_ERROR_FORMAT;
     }
@@ -110,7 +77,7 @@ tvlm_status tvlm_basis_load(const char *path, const tvlm_log *log, tvlm_basis **
     if (path == NULL || basis == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_basis_load: path or basis is NULL");
     tvlm_status status = tvlm_safetensors_read(path, log, &file);
-    if (status == TVLM_OK) status = parse(&(source){path, log}, file, basis);
+    if (status == TVLM_OK) status = parse(&(tvlm_io_named){path, log}, file, basis);
     tvlm_safetensors_destroy(&file);
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "core/try.h"
 #include "io/floats.h"
+#include "io/named.h"
 #include "io/names.h"
 #include "texturevlm/io.h"
 
@@ -14,24 +15,13 @@
 
 /* ---- Reading ---- */
 
-/* The file that is read. What tvlm_codec_create says about its content gets the path before it. */
-typedef struct source {
-    const char *path;
-    const tvlm_log *log;
-} source;
-
-static void with_path(void *user, tvlm_log_level level, const char *message) {
-    const source *const from = user;
-    tvlm_log_message(from->log, level, "%s: %s", from->path, message);
-}
-
 /* The numbers of a codec's file; free() releases them. */
 typedef struct numbers {
     int32_t channels[TVLM_CODEC_CHANNELS_MAX];
     float *encode, *decode, *mean, *variance;
 } numbers;
 
-static tvlm_status read_shape(const source *from, const tvlm_safetensors *file,
+static tvlm_status read_shape(const tvlm_io_named *from, const tvlm_safetensors *file,
                               struct tvlm_codec_params *params) {
     const tvlm_tensor *const tensor = tvlm_safetensors_find(file, "encode");
     if (tensor == NULL || tensor->rank != 2 || tensor->shape[0] < 1 || tensor->shape[0] > TVLM_CODEC_K_MAX ||
@@ -46,7 +36,7 @@ static tvlm_status read_shape(const source *from, const tvlm_safetensors *file,
     return TVLM_OK;
 }
 
-static tvlm_status read_channels(const source *from, const tvlm_safetensors *file,
+static tvlm_status read_channels(const tvlm_io_named *from, const tvlm_safetensors *file,
                                  const struct tvlm_codec_params *params, int32_t *channels) {
     const char *const names = tvlm_safetensors_metadata(file, "channels");
     if (names == NULL)
@@ -58,7 +48,7 @@ static tvlm_status read_channels(const source *from, const tvlm_safetensors *fil
     return tvlm_io_read_names(from->path, NULL, from->log, names, channels);
 }
 
-static tvlm_status read_all(const source *from, const tvlm_safetensors *file,
+static tvlm_status read_all(const tvlm_io_named *from, const tvlm_safetensors *file,
                             struct tvlm_codec_params *params, numbers *all) {
     const char *const format = tvlm_safetensors_metadata(file, "format");
     if (format == NULL || strcmp(format, FORMAT_NAME) != 0)
@@ -78,11 +68,10 @@ static tvlm_status read_all(const source *from, const tvlm_safetensors *file,
     return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: there is no tensor 'decode'", path);
 }
 
-static tvlm_status parse(const source *from, const tvlm_safetensors *file, tvlm_codec **codec) {
+static tvlm_status parse(const tvlm_io_named *from, const tvlm_safetensors *file, tvlm_codec **codec) {
     struct tvlm_codec_params params = {0};
     numbers all = {.encode = NULL};
-    source copy = *from;
-    const tvlm_log log = {with_path, &copy};
+    const tvlm_log log = tvlm_io_naming(from);
     tvlm_status status = read_all(from, file, &params, &all);
     if (status == TVLM_OK) {
         params.channels = all.channels;
@@ -105,7 +94,7 @@ tvlm_status tvlm_codec_load(const char *path, const tvlm_log *log, tvlm_codec **
     if (path == NULL || codec == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_codec_load: path or codec is NULL");
     tvlm_status status = tvlm_safetensors_read(path, log, &file);
-    if (status == TVLM_OK) status = parse(&(source){path, log}, file, codec);
+    if (status == TVLM_OK) status = parse(&(tvlm_io_named){path, log}, file, codec);
     tvlm_safetensors_destroy(&file);
     return status;
 }

@@ -9,6 +9,7 @@
 
 #include "core/memory.h"
 #include "core/try.h"
+#include "io/named.h"
 #include "io/names.h"
 #include "texturevlm/io.h"
 
@@ -25,27 +26,16 @@ typedef struct network_file {
     tvlm_network_layer layers[TVLM_NETWORK_LAYERS_MAX];
 } network_file;
 
-/* The file that is read. What tvlm_network_check says about its content gets the path before it. */
-typedef struct source {
-    const char *path;
-    const tvlm_log *log;
-} source;
-
-static void with_path(void *user, tvlm_log_level level, const char *message) {
-    const source *const from = user;
-    tvlm_log_message(from->log, level, "%s: %s", from->path, message);
-}
-
 /* ---- Metadata ---- */
 
-static tvlm_status read_text(const source *from, const network_file *made, const char *key,
+static tvlm_status read_text(const tvlm_io_named *from, const network_file *made, const char *key,
                              const char **text) {
     *text = tvlm_safetensors_metadata(made->file, key);
     if (*text != NULL) return TVLM_OK;
     return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: its metadata lacks '%s'", from->path, key);
 }
 
-static tvlm_status read_inputs(const source *from, network_file *made) {
+static tvlm_status read_inputs(const tvlm_io_named *from, network_file *made) {
     const char *names;
     TVLM_TRY(read_text(from, made, "inputs", &names));
     made->view.inputs = made->inputs;
@@ -56,7 +46,7 @@ static tvlm_status read_inputs(const source *from, network_file *made) {
     return tvlm_io_read_names(from->path, NULL, from->log, names, made->inputs);
 }
 
-static tvlm_status read_outputs(const source *from, network_file *made) {
+static tvlm_status read_outputs(const tvlm_io_named *from, network_file *made) {
     const char *names;
     TVLM_TRY(read_text(from, made, "outputs", &names));
     const int32_t count = tvlm_io_count_names(names);
@@ -80,13 +70,13 @@ static tvlm_status read_outputs(const source *from, network_file *made) {
 
 /* ---- Layers ---- */
 
-static tvlm_status bad_item(const source *from, int32_t number, const char *what) {
+static tvlm_status bad_item(const tvlm_io_named *from, int32_t number, const char *what) {
     return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: item %d of its layers %s", from->path, (int)number,
                      what);
 }
 
 /* Refuses members that nothing here knows, such as "dilation": they would be another network. */
-static tvlm_status check_members(const source *from, const cJSON *item, int32_t number, bool conv) {
+static tvlm_status check_members(const tvlm_io_named *from, const cJSON *item, int32_t number, bool conv) {
     static const char *const known[] = {"type", "name", "stride", "padding"};
     const cJSON *member;
     cJSON_ArrayForEach(member, item) {
@@ -110,7 +100,7 @@ static int32_t read_number(const cJSON *item, const char *name, int32_t otherwis
 }
 
 /* Finds a tensor of floats by the name of its layer and its own; NULL where there is none. */
-static tvlm_status find_tensor(const source *from, const network_file *made, const char *layer,
+static tvlm_status find_tensor(const tvlm_io_named *from, const network_file *made, const char *layer,
                                const char *own, const tvlm_tensor **tensor) {
     char name[256];
     snprintf(name, sizeof name, "%.200s.%s", layer, own);
@@ -121,7 +111,7 @@ static tvlm_status find_tensor(const source *from, const network_file *made, con
 }
 
 /* Fills in the arrays of a layer, and what their shapes say of it. */
-static tvlm_status read_tensors(const source *from, const network_file *made, const char *name,
+static tvlm_status read_tensors(const tvlm_io_named *from, const network_file *made, const char *name,
                                 tvlm_network_layer *layer) {
     const tvlm_tensor *weight, *bias;
     TVLM_TRY(find_tensor(from, made, name, "weight", &weight));
@@ -149,7 +139,7 @@ static tvlm_status read_tensors(const source *from, const network_file *made, co
     return TVLM_OK;
 }
 
-static tvlm_status read_convolution(const source *from, network_file *made, const cJSON *item,
+static tvlm_status read_convolution(const tvlm_io_named *from, network_file *made, const cJSON *item,
                                     int32_t number) {
     const cJSON *const name = cJSON_GetObjectItemCaseSensitive(item, "name");
     if (!cJSON_IsString(name)) return bad_item(from, number, "is a convolution without a name");
@@ -168,7 +158,7 @@ static tvlm_status read_convolution(const source *from, network_file *made, cons
     return TVLM_OK;
 }
 
-static tvlm_status read_activation(const source *from, network_file *made, tvlm_activation activation,
+static tvlm_status read_activation(const tvlm_io_named *from, network_file *made, tvlm_activation activation,
                                    int32_t number, bool follows) {
     if (!follows) return bad_item(from, number, "is an activation that does not follow a convolution");
     made->layers[made->view.layer_count - 1].activation = activation;
@@ -176,8 +166,8 @@ static tvlm_status read_activation(const source *from, network_file *made, tvlm_
 }
 
 /* `follows`: whether the item before this one is a convolution. */
-static tvlm_status read_layer(const source *from, network_file *made, const cJSON *item, int32_t number,
-                              bool *follows) {
+static tvlm_status read_layer(const tvlm_io_named *from, network_file *made, const cJSON *item,
+                              int32_t number, bool *follows) {
     const cJSON *const type = cJSON_GetObjectItemCaseSensitive(item, "type");
     if (!cJSON_IsString(type)) return bad_item(from, number, "is no object with a type");
     const bool conv = strcmp(type->valuestring, "conv") == 0, relu = strcmp(type->valuestring, "relu") == 0,
@@ -194,7 +184,7 @@ static tvlm_status read_layer(const source *from, network_file *made, const cJSO
                            follows_conv);
 }
 
-static tvlm_status read_layers(const source *from, network_file *made) {
+static tvlm_status read_layers(const tvlm_io_named *from, network_file *made) {
     const char *text;
     const cJSON *item;
     int32_t number = 0;
@@ -210,9 +200,8 @@ static tvlm_status read_layers(const source *from, network_file *made) {
 
 /* ---- The handle ---- */
 
-static tvlm_status parse(const source *from, network_file *made) {
-    source copy = *from;
-    const tvlm_log log = {with_path, &copy};
+static tvlm_status parse(const tvlm_io_named *from, network_file *made) {
+    const tvlm_log log = tvlm_io_naming(from);
     const char *const format = tvlm_safetensors_metadata(made->file, "format");
     if (format == NULL || strcmp(format, FORMAT_NAME) != 0)
         return tvlm_fail(from->log, TVLM_ERROR_FORMAT,
@@ -226,7 +215,7 @@ static tvlm_status parse(const source *from, network_file *made) {
 }
 
 tvlm_status tvlm_network_load(const char *path, const tvlm_log *log, tvlm_network **network) {
-    const source from = {path, log};
+    const tvlm_io_named from = {path, log};
     if (path == NULL || network == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_network_load: path or network is NULL");
     network_file *const made = tvlm_allocate(1, sizeof *made);
@@ -300,7 +289,7 @@ static void join_outputs(writing *w) {
                                    w->network->outputs[i]);
 }
 
-static tvlm_status write_network(const source *to, writing *w) {
+static tvlm_status write_network(const tvlm_io_named *to, writing *w) {
     const tvlm_network *const network = w->network;
     TVLM_TRY(tvlm_io_join_names(to->path, to->log, network->inputs, network->input_count, &w->inputs));
     join_outputs(w);
@@ -315,8 +304,8 @@ static tvlm_status write_network(const source *to, writing *w) {
 }
 
 tvlm_status tvlm_network_save(const char *path, const tvlm_network *network, const tvlm_log *log) {
-    source to = {path, log};
-    const tvlm_log named = {with_path, &to};
+    const tvlm_io_named to = {path, log};
+    const tvlm_log named = tvlm_io_naming(&to);
     if (path == NULL || network == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_network_save: path or network is NULL");
     TVLM_TRY(tvlm_network_check(network, &named));

@@ -7,6 +7,7 @@
 #include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
+#include "io/named.h"
 #include "io/names.h"
 #include "texturevlm/io.h"
 #include "texturevlm/layout.h"
@@ -14,16 +15,9 @@
 #define FORMAT_NAME "texturevlm.projection"
 
 typedef struct source {
-    const char *path;
-    const tvlm_log *log;
+    tvlm_io_named named;
     const tvlm_safetensors *file;
 } source;
-
-/* Hands on lines of functions that know of no file, with its name before them. */
-static void with_path(void *user, tvlm_log_level level, const char *message) {
-    const source *const from = user;
-    tvlm_log_message(from->log, level, "%s: %s", from->path, message);
-}
 
 /* ---- Reading ---- */
 
@@ -37,21 +31,20 @@ static tvlm_status find(const source *from, const char *name, int32_t rank, int6
         (rank == 1 || columns == 0 || tensor->shape[1] == columns))
         return TVLM_OK;
     if (rank == 1)
-        return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: '%s' is not float32 of shape [%lld]", from->path,
-                         name, (long long)rows);
-    return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: '%s' is not float32 of two dimensions", from->path,
-                     name);
+        return tvlm_fail(from->named.log, TVLM_ERROR_FORMAT, "%s: '%s' is not float32 of shape [%lld]",
+                         from->named.path, name, (long long)rows);
+    return tvlm_fail(from->named.log, TVLM_ERROR_FORMAT, "%s: '%s' is not float32 of two dimensions",
+                     from->named.path, name);
 }
 
 static tvlm_status read_basis(const source *from, tvlm_basis **basis) {
     const tvlm_tensor *components, *mean;
-    source copy = *from;
-    const tvlm_log log = {with_path, &copy};
+    const tvlm_log log = tvlm_io_naming(&from->named);
     TVLM_TRY(find(from, "components", 2, 0, 0, &components));
     if (components == NULL) return TVLM_OK;
     if (components->shape[0] > TVLM_EMBEDDING_MAX || components->shape[1] > TVLM_BASIS_DIMENSION_MAX)
-        return tvlm_fail(from->log, TVLM_ERROR_FORMAT,
-                         "%s: 'components' has %lld of %lld dimensions; at most %d of %d", from->path,
+        return tvlm_fail(from->named.log, TVLM_ERROR_FORMAT,
+                         "%s: 'components' has %lld of %lld dimensions; at most %d of %d", from->named.path,
                          (long long)components->shape[0], (long long)components->shape[1], TVLM_EMBEDDING_MAX,
                          TVLM_BASIS_DIMENSION_MAX);
     TVLM_TRY(find(from, "mean", 1, components->shape[1], 0, &mean));
@@ -69,16 +62,17 @@ static tvlm_status read_weights(const source *from, const char *names,
     const tvlm_tensor *weight, *bias;
     TVLM_TRY(find(from, "weight", 2, 0, 0, &weight));
     if (weight == NULL)
-        return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: there is no tensor 'weight'", from->path);
+        return tvlm_fail(from->named.log, TVLM_ERROR_FORMAT, "%s: there is no tensor 'weight'",
+                         from->named.path);
     if (weight->shape[0] > TVLM_PROJECTION_OUTPUTS_MAX || weight->shape[1] > TVLM_PROJECTION_INPUTS_MAX)
-        return tvlm_fail(from->log, TVLM_ERROR_FORMAT,
-                         "%s: 'weight' is of %lld channels to %lld numbers; at most %d and %d", from->path,
-                         (long long)weight->shape[1], (long long)weight->shape[0], TVLM_PROJECTION_INPUTS_MAX,
-                         TVLM_PROJECTION_OUTPUTS_MAX);
+        return tvlm_fail(from->named.log, TVLM_ERROR_FORMAT,
+                         "%s: 'weight' is of %lld channels to %lld numbers; at most %d and %d",
+                         from->named.path, (long long)weight->shape[1], (long long)weight->shape[0],
+                         TVLM_PROJECTION_INPUTS_MAX, TVLM_PROJECTION_OUTPUTS_MAX);
     TVLM_TRY(find(from, "bias", 1, weight->shape[0], 0, &bias));
     if (tvlm_io_count_names(names) != weight->shape[1])
-        return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: %d channels are named, 'weight' has %lld",
-                         from->path, (int)tvlm_io_count_names(names), (long long)weight->shape[1]);
+        return tvlm_fail(from->named.log, TVLM_ERROR_FORMAT, "%s: %d channels are named, 'weight' has %lld",
+                         from->named.path, (int)tvlm_io_count_names(names), (long long)weight->shape[1]);
     params->outputs = (int32_t)weight->shape[0];
     params->channel_count = (int32_t)weight->shape[1];
     params->weights = weight->data;
@@ -88,12 +82,11 @@ static tvlm_status read_weights(const source *from, const char *names,
 
 static tvlm_status create(const source *from, struct tvlm_projection_params *params, const char *names,
                           tvlm_projection **projection) {
-    source copy = *from;
-    const tvlm_log log = {with_path, &copy};
+    const tvlm_log log = tvlm_io_naming(&from->named);
     int32_t *const channels = tvlm_allocate((size_t)params->channel_count, sizeof *channels);
     if (channels == NULL)
-        return tvlm_fail(from->log, TVLM_ERROR_MEMORY, "%s: no memory for names", from->path);
-    tvlm_status status = tvlm_io_read_names(from->path, NULL, from->log, names, channels);
+        return tvlm_fail(from->named.log, TVLM_ERROR_MEMORY, "%s: no memory for names", from->named.path);
+    tvlm_status status = tvlm_io_read_names(from->named.path, NULL, from->named.log, names, channels);
     params->channels = channels;
     if (status == TVLM_OK) status = tvlm_projection_create(params, &log, projection);
     free(channels);
@@ -106,11 +99,12 @@ static tvlm_status parse(const source *from, tvlm_projection **projection) {
     struct tvlm_projection_params params = {0};
     tvlm_basis *basis = NULL;
     if (format == NULL || strcmp(format, FORMAT_NAME) != 0)
-        return tvlm_fail(from->log, TVLM_ERROR_FORMAT,
-                         "%s: is not a projection (its metadata lacks format = %s)", from->path, FORMAT_NAME);
+        return tvlm_fail(from->named.log, TVLM_ERROR_FORMAT,
+                         "%s: is not a projection (its metadata lacks format = %s)", from->named.path,
+                         FORMAT_NAME);
     if (names == NULL)
-        return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: its metadata does not name the channels",
-                         from->path);
+        return tvlm_fail(from->named.log, TVLM_ERROR_FORMAT, "%s: its metadata does not name the channels",
+                         from->named.path);
     TVLM_TRY(read_weights(from, names, &params));
     tvlm_status status = read_basis(from, &basis);
     params.basis = basis;
@@ -124,7 +118,7 @@ tvlm_status tvlm_projection_load(const char *path, const tvlm_log *log, tvlm_pro
     if (path == NULL || projection == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_projection_load: path or projection is NULL");
     tvlm_status status = tvlm_safetensors_read(path, log, &file);
-    if (status == TVLM_OK) status = parse(&(source){path, log, file}, projection);
+    if (status == TVLM_OK) status = parse(&(source){{path, log}, file}, projection);
     tvlm_safetensors_destroy(&file);
     return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "texturevlm/io_vocab.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,54 +8,26 @@
 
 #include "core/try.h"
 #include "io/floats.h"
+#include "io/named.h"
 #include "texturevlm/io.h"
 
 #define FORMAT_NAME "texturevlm.vocab"
 
 /* ---- Reading ---- */
 
-/* The file that is read. What tvlm_vocab_create says about its content gets the path before it. */
-typedef struct source {
-    const char *path;
-    const tvlm_log *log;
-} source;
-
-static void with_path(void *user, tvlm_log_level level, const char *message) {
-    const source *from = user;
-    tvlm_log_message(from->log, level, "%s: %s", from->path, message);
-}
-
-static tvlm_status read_floats(const source *from, const tvlm_safetensors *file, const char *name,
+static tvlm_status read_floats(const tvlm_io_named *from, const tvlm_safetensors *file, const char *name,
                                int64_t rows, int64_t columns, float **out) {
     return tvlm_io_read_floats(from->path, from->log, file, name, rows, columns, "centres", out);
 }
 
-/* Compares a number of the metadata, where they have it, with what the tensor says. */
-static tvlm_status check_number(const source *from, const tvlm_safetensors *file, const char *key,
-                                int32_t expected) {
-    const char *text = tvlm_safetensors_metadata(file, key);
-    char wanted[16];
-    snprintf(wanted, sizeof wanted, "%d", (int)expected);
-    if (text == NULL || strcmp(text, wanted) == 0) return TVLM_OK;
-    return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: its metadata say %s = %.32s, its tensor %s",
-                     from->path, key, text, wanted);
-}
-
-static tvlm_status read_metadata(const source *from, const tvlm_safetensors *file,
+static tvlm_status read_metadata(const tvlm_io_named *from, const tvlm_safetensors *file,
                                  struct tvlm_vocab_params *params) {
-    const char *const vectors = tvlm_safetensors_metadata(file, "vectors");
-    char *end = NULL;
-    TVLM_TRY(check_number(from, file, "D", params->dimension));
-    TVLM_TRY(check_number(from, file, "n", params->count));
-    errno = 0;
-    if (vectors != NULL) params->vectors = strtoll(vectors, &end, 10);
-    if (vectors != NULL && (end == vectors || *end != '\0' || errno != 0 || params->vectors < 0))
-        return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: '%.32s' is no number of vectors", from->path,
-                         vectors);
-    return TVLM_OK;
+    TVLM_TRY(tvlm_io_check_number(from, file, "D", params->dimension));
+    TVLM_TRY(tvlm_io_check_number(from, file, "n", params->count));
+    return tvlm_io_read_vectors(from, file, &params->vectors);
 }
 
-static tvlm_status parse(const source *from, const tvlm_safetensors *file, tvlm_vocab **vocab) {
+static tvlm_status parse(const tvlm_io_named *from, const tvlm_safetensors *file, tvlm_vocab **vocab) {
     const char *const format = tvlm_safetensors_metadata(file, "format");
     const tvlm_tensor *const tensor = tvlm_safetensors_find(file, "centres");
     float *centres = NULL, *error = NULL;
@@ -78,8 +49,7 @@ static tvlm_status parse(const source *from, const tvlm_safetensors *file, tvlm_
     if (error != NULL) params.error = *error;
     params.centres = centres;
     if (status == TVLM_OK) {
-        source copy = *from;
-        const tvlm_log log = {with_path, &copy};
+        const tvlm_log log = tvlm_io_naming(from);
         status = tvlm_vocab_create(&params, &log, vocab);
         if (status == TVLM_ERROR_ARGUMENT) status = TVLM_ERROR_FORMAT;
     }
@@ -93,7 +63,7 @@ tvlm_status tvlm_vocab_load(const char *path, const tvlm_log *log, tvlm_vocab **
     if (path == NULL || vocab == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_vocab_load: path or vocab is NULL");
     tvlm_status status = tvlm_safetensors_read(path, log, &file);
-    if (status == TVLM_OK) status = parse(&(source){path, log}, file, vocab);
+    if (status == TVLM_OK) status = parse(&(tvlm_io_named){path, log}, file, vocab);
     tvlm_safetensors_destroy(&file);
     return status;
 }
