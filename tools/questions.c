@@ -136,6 +136,14 @@ void vectors_release(vector_file *file) {
 
 #define BLOCK_VALUES ((size_t)1 << 20)
 
+/* Reads what features_read reads, one block after the other. */
+typedef struct vector_reader {
+    const char *path;
+    int32_t dimension;
+    int64_t count, done; /* how many vectors the file has, and how many of them were read */
+    struct vector_pieces *pieces;
+} vector_reader;
+
 struct vector_pieces {
     tvlm_npy_reader *reader;
     tvlm_npy array;
@@ -162,7 +170,7 @@ static int open_pieces(struct tool *tool, vector_reader *reader) {
     return p->data != NULL && p->values != NULL ? TOOL_DONE : tool_fail(tool, "no memory for vectors");
 }
 
-int vectors_open(struct tool *tool, const char *path, vector_reader *reader) {
+static int open_vectors(struct tool *tool, const char *path, vector_reader *reader) {
     const char *const subject = tool->subject;
     *reader = (vector_reader){.path = path};
     tool->subject = path;
@@ -171,7 +179,8 @@ int vectors_open(struct tool *tool, const char *path, vector_reader *reader) {
     return code;
 }
 
-int vectors_next(struct tool *tool, vector_reader *reader, const float **values, int64_t *count) {
+/* Reads the next block: *values[*count * dimension], which belong to the reader. *count is 0 after the last. */
+static int next_vectors(struct tool *tool, vector_reader *reader, const float **values, int64_t *count) {
     struct vector_pieces *const p = reader->pieces;
     const char *const subject = tool->subject;
     const size_t dimension = (size_t)reader->dimension, before = (size_t)reader->done * dimension;
@@ -187,7 +196,7 @@ int vectors_next(struct tool *tool, vector_reader *reader, const float **values,
     return code;
 }
 
-void vectors_close(vector_reader *reader) {
+static void close_vectors(vector_reader *reader) {
     if (reader->pieces != NULL) {
         tvlm_npy_reader_destroy(&reader->pieces->reader);
         free(reader->pieces->data);
@@ -195,6 +204,32 @@ void vectors_close(vector_reader *reader) {
         free(reader->pieces);
     }
     *reader = (vector_reader){0};
+}
+
+int vectors_dimension(struct tool *tool, const char *path, int32_t *dimension) {
+    vector_reader file;
+    const int code = open_vectors(tool, path, &file);
+    *dimension = file.dimension;
+    close_vectors(&file);
+    return code;
+}
+
+int vectors_add(struct tool *tool, const char *path, int32_t dimension, vectors_adder *add, void *target) {
+    vector_reader file;
+    const float *values;
+    int64_t count = 1;
+    int code = open_vectors(tool, path, &file);
+    tool->subject = path;
+    if (code == TOOL_DONE && file.dimension != dimension)
+        code = tool_fail(tool, "vectors of %d dimensions; those of the first file have %d",
+                         (int)file.dimension, (int)dimension);
+    while (code == TOOL_DONE && count > 0) {
+        code = next_vectors(tool, &file, &values, &count);
+        if (code == TOOL_DONE) code = tool_status(tool, add(target, values, count));
+    }
+    close_vectors(&file);
+    if (code == TOOL_DONE) tool->subject = NULL;
+    return code;
 }
 
 /* ---- Features ---- */

@@ -25,18 +25,13 @@ int vectors_read(struct tool *tool, const char *option, const char *path, vector
 int features_read(struct tool *tool, const char *path, vector_file *file);
 void vectors_release(vector_file *file);
 
-/* Reads what features_read reads, one block after the other, so that files may be larger than memory. */
-typedef struct vector_reader {
-    const char *path;
-    int32_t dimension;
-    int64_t count, done; /* how many vectors the file has, and how many of them were read */
-    struct vector_pieces *pieces;
-} vector_reader;
-int vectors_open(struct tool *tool, const char *path, vector_reader *reader);
-/* Reads the next block: *values[*count * dimension], which belong to the reader. *count is 0 after the last.
- */
-int vectors_next(struct tool *tool, vector_reader *reader, const float **values, int64_t *count);
-void vectors_close(vector_reader *reader);
+/* Tells the dimension of the vectors of a file. */
+int vectors_dimension(struct tool *tool, const char *path, int32_t *dimension);
+
+/* Hands all vectors of a file, as features_read reads them, to `add`: one block after the other, so that files may be larger
+ * than memory. They must have that dimension, which is the first file's. */
+typedef tvlm_status vectors_adder(void *target, const float *values, int64_t count);
+int vectors_add(struct tool *tool, const char *path, int32_t dimension, vectors_adder *add, void *target);
 
 /*
  * Reads the features of a file, h x w x D, over all of an image. `input` points into *array, which the caller

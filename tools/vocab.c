@@ -48,22 +48,8 @@ static int refuse_dimension(struct tool *tool, const char *path, int32_t dimensi
 
 /* ---- train and info ---- */
 
-static int add_file(struct tool *tool, const char *path, int32_t dimension, tvlm_vocab_trainer *trainer) {
-    vector_reader file;
-    const float *values;
-    int64_t count = 1;
-    int code = vectors_open(tool, path, &file);
-    tool->subject = path;
-    if (code == TOOL_DONE && file.dimension != dimension)
-        code = tool_fail(tool, "vectors of %d dimensions; those of the first file have %d",
-                         (int)file.dimension, (int)dimension);
-    while (code == TOOL_DONE && count > 0) {
-        code = vectors_next(tool, &file, &values, &count);
-        if (code == TOOL_DONE) code = tool_status(tool, tvlm_vocab_trainer_add(trainer, values, count));
-    }
-    vectors_close(&file);
-    if (code == TOOL_DONE) tool->subject = NULL;
-    return code;
+static tvlm_status add(void *trainer, const float *values, int64_t count) {
+    return tvlm_vocab_trainer_add(trainer, values, count);
 }
 
 static int add_all(struct tool *tool, int count, char *const *paths, int32_t dimension,
@@ -71,7 +57,7 @@ static int add_all(struct tool *tool, int count, char *const *paths, int32_t dim
     int code = TOOL_DONE;
     progress_start("files", count);
     for (int i = 0; code == TOOL_DONE && i < count; ++i) {
-        code = add_file(tool, paths[i], dimension, trainer);
+        code = vectors_add(tool, paths[i], dimension, add, trainer);
         progress_step(i + 1);
     }
     progress_clear();
@@ -109,10 +95,7 @@ static int train(struct tool *tool, const vocab_options *options, int count, cha
     tvlm_device *device = NULL;
     tvlm_vocab_trainer *trainer = NULL;
     tvlm_vocab *vocab = NULL;
-    vector_reader first = {0};
-    int code = vectors_open(tool, paths[0], &first);
-    params.dimension = first.dimension;
-    vectors_close(&first);
+    int code = vectors_dimension(tool, paths[0], &params.dimension);
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &device);
     if (code == TOOL_DONE) code = tool_status(tool, tvlm_vocab_trainer_create(device, &params, &trainer));
     if (code == TOOL_DONE) code = add_all(tool, count, paths, params.dimension, trainer);
