@@ -193,9 +193,6 @@ static tvlm_status read_info(const task *t, tvlm_attend_info *info) {
 
 /* Makes a map the channel `attention`. Its grid lies as that of the keys does. */
 static tvlm_status keep_map(const task *t, const float *map) {
-    const tvlm_texture *const texture = t->keys.texture;
-    const bool whole = texture->extent_x == (float)tvlm_stack_width(t->stack) &&
-                       texture->extent_y == (float)tvlm_stack_height(t->stack);
     float *const scaled = tvlm_allocate((size_t)cells_of(t), sizeof *scaled), most = 0.0f;
     if (scaled == NULL) return tvlm_fail(t->log, TVLM_ERROR_MEMORY, "no memory for a map");
     for (int32_t i = 0; i < cells_of(t); ++i) most = fmaxf(most, map[i]);
@@ -203,7 +200,7 @@ static tvlm_status keep_map(const task *t, const float *map) {
     const tvlm_status status =
         tvlm_stack_set_grid(t->stack, t->given.index, TVLM_CHANNEL_ATTENTION,
                             tvlm_grid_input(.data = scaled, .columns = t->columns, .rows = t->rows,
-                                            .cell = whole ? 0.0f : texture->extent_x / (float)t->columns));
+                                            .cell = tvlm_stack_features_cell(t->stack, t->keys.texture)));
     free(scaled);
     return status;
 }

@@ -188,17 +188,12 @@ void tvlm_codec_decode(const tvlm_codec *codec, const float *codes, int64_t coun
 
 tvlm_status tvlm_codec_check_inputs(const tvlm_log *log, const int32_t *channels, int32_t count,
                                     const tvlm_stack *stack, int32_t index) {
+    tvlm_channel_info lacking;
     TVLM_TRY(tvlm_stack_check_index(stack, index));
-    for (int32_t c = 0; c < count; ++c) {
-        tvlm_channel_info info;
-        bool has = false;
-        TVLM_TRY(tvlm_stack_has_channel(stack, index, channels[c], &has));
-        if (has) continue;
-        TVLM_TRY(tvlm_channel_get_info(channels[c], &info));
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the codec is of %s, for which the image has no input",
-                         info.name);
-    }
-    return TVLM_OK;
+    TVLM_TRY(tvlm_stack_find_lacking(stack, index, channels, count, &lacking));
+    if (lacking.channel == TVLM_CHANNEL_NONE) return TVLM_OK;
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the codec is of %s, for which the image has no input",
+                     lacking.name);
 }
 
 tvlm_status tvlm_codec_check_image(const tvlm_codec *codec, const tvlm_stack *stack, int32_t index) {

@@ -141,12 +141,10 @@ static tvlm_status keep_shares(tvlm_stack *stack, int32_t index, const tvlm_feat
 static tvlm_status take_in(tvlm_stack *stack, int32_t index, const tvlm_features *features,
                            const projection *p) {
     const tvlm_texture *texture = features->texture;
-    const bool whole = texture->extent_x == (float)tvlm_stack_width(stack) &&
-                       texture->extent_y == (float)tvlm_stack_height(stack);
     const struct tvlm_grid_input input = {.columns = texture->width,
                                           .rows = texture->height,
                                           .channels = p->k,
-                                          .cell = whole ? 0.0f : texture->extent_x / (float)texture->width,
+                                          .cell = tvlm_stack_features_cell(stack, texture),
                                           /* Features were checked, so this need not be. */
                                           .replace_nonfinite = true};
     return tvlm_stack_input(stack, index, TVLM_CHANNEL_EMBEDDING_0, &input, p->out, 0);

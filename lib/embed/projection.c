@@ -129,16 +129,11 @@ static bool is_first(const tvlm_sample_point *points, int32_t i) {
 
 /* Refuses an image without input for a channel, whose vectors would be those of zeros. */
 static tvlm_status check_inputs(const tvlm_projection *p, const tvlm_stack *stack, int32_t index) {
-    for (int32_t c = 0; c < p->params.channel_count; ++c) {
-        tvlm_channel_info info;
-        bool has = false;
-        TVLM_TRY(tvlm_stack_has_channel(stack, index, p->params.channels[c], &has));
-        if (has) continue;
-        TVLM_TRY(tvlm_channel_get_info(p->params.channels[c], &info));
-        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
-                         "the projection reads %s, for which image %d has no input", info.name, (int)index);
-    }
-    return TVLM_OK;
+    tvlm_channel_info lacking;
+    TVLM_TRY(tvlm_stack_find_lacking(stack, index, p->params.channels, p->params.channel_count, &lacking));
+    if (lacking.channel == TVLM_CHANNEL_NONE) return TVLM_OK;
+    return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
+                     "the projection reads %s, for which image %d has no input", lacking.name, (int)index);
 }
 
 /* Embeds the features of each image that has a point, and looks whether it has what is read. */

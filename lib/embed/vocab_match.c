@@ -23,9 +23,7 @@ tvlm_status tvlm_vocab_check_vector(const tvlm_log *log, const float *vector, in
 }
 
 bool tvlm_vocab_unit(const float *vector, int32_t dimension, float *out) {
-    double square = 0.0;
-    for (int32_t d = 0; d < dimension; ++d) square += (double)vector[d] * (double)vector[d];
-    const double length = sqrt(square);
+    const double length = sqrt(tvlm_vocab_product(vector, vector, dimension));
     const bool has = length >= (double)TVLM_FEATURE_FLOOR;
     for (int32_t d = 0; d < dimension; ++d) out[d] = has ? (float)((double)vector[d] / length) : 0.0f;
     return has;

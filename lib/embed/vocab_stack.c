@@ -36,14 +36,11 @@ static tvlm_status take_in(tvlm_stack *stack, const tvlm_features *features, con
                            const float *residuals, float *values) {
     const tvlm_texture *const grid = features->texture;
     const size_t cells = (size_t)grid->width * (size_t)grid->height;
-    tvlm_stack_info info;
-    TVLM_TRY(tvlm_stack_get_info(stack, &info));
-    const bool whole = grid->extent_x == (float)info.width && grid->extent_y == (float)info.height;
     const struct tvlm_grid_input input = {.data = values,
                                           .columns = grid->width,
                                           .rows = grid->height,
                                           .channels = 2,
-                                          .cell = whole ? 0.0f : grid->extent_x / (float)grid->width};
+                                          .cell = tvlm_stack_features_cell(stack, grid)};
     for (size_t i = 0; i < cells; ++i) {
         values[2 * i] = (float)ids[i];
         values[2 * i + 1] = residuals[i];

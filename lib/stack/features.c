@@ -50,6 +50,11 @@ tvlm_status tvlm_stack_features(tvlm_stack *stack, int32_t index, tvlm_features 
     return TVLM_OK;
 }
 
+float tvlm_stack_features_cell(const tvlm_stack *stack, const tvlm_texture *grid) {
+    const bool whole = grid->extent_x == (float)stack->width && grid->extent_y == (float)stack->height;
+    return whole ? 0.0f : grid->extent_x / (float)grid->width;
+}
+
 bool tvlm_stack_features_are_means(const tvlm_stack *stack) {
     return tvlm_stack_grid_shape(stack, TVLM_GRID_FEATURES, 1).reduce[0] == TVLM_REDUCE_MEAN;
 }

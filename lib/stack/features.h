@@ -13,6 +13,9 @@
  */
 tvlm_status tvlm_stack_features(tvlm_stack *stack, int32_t index, tvlm_features *features);
 
+/* What tvlm_grid_input calls the cell of a grid that lies in the image as this one of features does. */
+float tvlm_stack_features_cell(const tvlm_stack *stack, const tvlm_texture *grid);
+
 /* Whether each texel of a level is the mean of those below it (tvlm_stack_set_reduce). */
 bool tvlm_stack_features_are_means(const tvlm_stack *stack);
 

@@ -244,6 +244,17 @@ tvlm_status tvlm_stack_has_channel(const tvlm_stack *stack, int32_t index, int32
     return TVLM_OK;
 }
 
+tvlm_status tvlm_stack_find_lacking(const tvlm_stack *stack, int32_t index, const int32_t *channels,
+                                    int32_t count, tvlm_channel_info *lacking) {
+    bool has = true;
+    lacking->channel = TVLM_CHANNEL_NONE;
+    for (int32_t c = 0; c < count && has; ++c) {
+        TVLM_TRY(tvlm_stack_has_channel(stack, index, channels[c], &has));
+        if (!has) TVLM_TRY(tvlm_stack_get_channel_info(stack, channels[c], lacking));
+    }
+    return TVLM_OK;
+}
+
 tvlm_grid_mask tvlm_stack_grids_of(const tvlm_stack *stack, const int32_t *channels, int32_t count) {
     tvlm_grid_mask mask = 0;
     for (int32_t i = 0; i < count; ++i) {

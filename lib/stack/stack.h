@@ -52,6 +52,11 @@ tvlm_original tvlm_stack_original(const tvlm_stack *stack, int32_t index);
 
 /* Fails with a line unless 0 <= index < images. */
 tvlm_status tvlm_stack_check_index(const tvlm_stack *stack, int32_t index);
+
+/* Describes the first of these channels that image `index` has no input for (tvlm_stack_has_channel); its `channel` is
+ * TVLM_CHANNEL_NONE where there is none. */
+tvlm_status tvlm_stack_find_lacking(const tvlm_stack *stack, int32_t index, const int32_t *channels,
+                                    int32_t count, tvlm_channel_info *lacking);
 /* Fails with a line unless there is a channel of that number. */
 tvlm_status tvlm_stack_check_channel(const tvlm_stack *stack, int32_t channel);
 
