@@ -18,11 +18,11 @@ typedef struct known_name {
 } known_name;
 
 struct batch_lines {
-    char path[4096]; /* "": stdout */
-    int file;        /* -1: stdout */
-    bool ordinary;   /* what is written to it can be cut off again */
-    off_t length;    /* of its whole lines */
-    void *names;     /* a tree of known_name */
+    const char *path; /* the caller's; NULL: stdout */
+    int file;         /* -1: stdout */
+    bool ordinary;    /* what is written to it can be cut off again */
+    off_t length;     /* of its whole lines */
+    void *names;      /* a tree of known_name */
     int64_t found, failed;
 };
 
@@ -63,11 +63,14 @@ bool batch_lines_passed(batch_lines *lines, const char *name) {
 
 /* ---- What is there ---- */
 
+/* How our lines begin: of one question and of several. The name follows. */
+static const char *const begins[] = {"{\"image\": {\"path\": \"",
+                                     "{\"selections\": [{\"image\": {\"path\": \""};
+enum { BEGINS = sizeof begins / sizeof *begins };
+
 /* Finds the name in a line, in its quotes. False where the line does not begin as ours do. */
 static bool find_name(const char *line, const char **quoted, size_t *length) {
-    static const char *const begins[] = {"{\"image\": {\"path\": \"",
-                                         "{\"selections\": [{\"image\": {\"path\": \""};
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; ++i) {
+    for (size_t i = 0; i < BEGINS; ++i) {
         const size_t begin = strlen(begins[i]);
         if (strncmp(line, begins[i], begin) != 0) continue;
         const char *at = line + begin;
@@ -80,24 +83,40 @@ static bool find_name(const char *line, const char **quoted, size_t *length) {
     return false;
 }
 
+/* Whether bytes that no line's end follows may be what is left of a line of ours. */
+static bool is_rest(const char *bytes, size_t size) {
+    for (size_t i = 0; i < BEGINS; ++i) {
+        const size_t begin = strlen(begins[i]);
+        if (memcmp(bytes, begins[i], size < begin ? size : begin) == 0) return true;
+    }
+    return false;
+}
+
+static int refuse_line(struct tool *tool, const batch_lines *lines, int64_t number) {
+    return tool_fail(tool, "%.512s: line %lld is none of --jsonl", lines->path, (long long)number);
+}
+
 /* Notes one whole line. */
 static int note_line(struct tool *tool, batch_lines *lines, const char *line) {
     const char *quoted;
     size_t length;
     ++lines->found;
-    if (!find_name(line, &quoted, &length))
-        return tool_fail(tool, "%.512s: line %lld is none of --jsonl", lines->path, (long long)lines->found);
+    if (!find_name(line, &quoted, &length)) return refuse_line(tool, lines, lines->found);
     lines->failed += strncmp(quoted + length, "}, \"error\": ", strlen("}, \"error\": ")) == 0;
     return add_name(lines, quoted, length) ? TOOL_DONE : tool_fail(tool, "no memory for the names of images");
 }
 
-/* Reads all lines, up to the one that has no end. */
+/* Reads all lines, up to the one that has no end, which is to be cut off: it, too, must be one of ours. */
 static int read_lines(struct tool *tool, batch_lines *lines, FILE *file) {
     char *line = NULL;
     size_t size = 0;
     ssize_t count;
     int code = TOOL_DONE;
-    while (code == TOOL_DONE && (count = getline(&line, &size, file)) > 0 && line[count - 1] == '\n') {
+    while (code == TOOL_DONE && (count = getline(&line, &size, file)) > 0) {
+        if (line[count - 1] != '\n') {
+            if (!is_rest(line, (size_t)count)) code = refuse_line(tool, lines, lines->found + 1);
+            break;
+        }
         code = note_line(tool, lines, line);
         lines->length += count;
     }
@@ -143,7 +162,7 @@ int batch_lines_open(struct tool *tool, const char *path, bool resume, batch_lin
     if (made == NULL) return tool_fail(tool, "no memory for lines");
     made->file = -1;
     const bool standard = path == NULL || strcmp(path, FILES_STDOUT) == 0;
-    if (!standard) snprintf(made->path, sizeof made->path, "%s", path);
+    made->path = standard ? NULL : path;
     const int code = standard ? TOOL_DONE : open_file(tool, made, resume);
     if (code != TOOL_DONE)
         batch_lines_close(&made);

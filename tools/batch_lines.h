@@ -12,7 +12,7 @@
 typedef struct batch_lines batch_lines;
 
 /*
- * Opens `path`, or stdout where that is NULL. With `resume` what is there stays, but for a line that was cut short, and
+ * Opens `path`, which must live as long as the lines, or stdout where that is NULL. With `resume` what is there stays, but for a line that was cut short, and
  * the names of its images are read; without, the file is emptied. A file that another process writes so, and one that
  * holds something else than such lines, is refused and left as it is.
  */

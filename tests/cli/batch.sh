@@ -115,6 +115,14 @@ cp foreign.jsonl before.jsonl
 ends 1 "${resuming[@]}" "${photos[@]}" --resume foreign.jsonl
 has "$work/stderr" 'foreign.jsonl: line 1 is none of --jsonl'
 same "a foreign file" foreign.jsonl before.jsonl
+# What has no line's end is cut off only where it is the rest of such a line.
+for lines_before in 0 2; do
+    { head -$lines_before "$in/all.jsonl"; printf '{"x": 1}'; } >foreign.jsonl
+    cp foreign.jsonl before.jsonl
+    ends 1 "${resuming[@]}" "${photos[@]}" --resume foreign.jsonl
+    has "$work/stderr" "foreign.jsonl: line $((lines_before + 1)) is none of --jsonl"
+    same "a foreign file without a line's end, behind $lines_before lines" foreign.jsonl before.jsonl
+done
 ends 1 "${resuming[@]}" "${photos[@]}" --resume /dev/null
 has "$work/stderr" '/dev/null: is no file to resume'
 flock out.jsonl "${resuming[@]}" "${photos[@]}" --resume out.jsonl 2>"$work/stderr"
