@@ -33,7 +33,7 @@ struct batch_names {
     batch_archive *archive; /* that is read now, or NULL; it may be one in the folder */
     char *archive_name;
     bool found_member; /* a picture in it */
-    void *stems;       /* a tree of the stems that are taken */
+    void *stems;       /* a tree of taken_stem */
 };
 
 static bool ends_with(const char *name, const char *const *ends) {
@@ -71,30 +71,42 @@ int batch_names_open(struct tool *tool, const struct batch_names_params *params,
 
 /* ---- Names of files ---- */
 
+/* A stem that an input has, and the number to try next for another one of that name. Thousands of folders may each have the
+ * same names. */
+typedef struct taken_stem {
+    int64_t next;
+    char text[];
+} taken_stem;
+
 static int compare(const void *first, const void *second) {
-    return strcmp(first, second);
+    return strcmp(((const taken_stem *)first)->text, ((const taken_stem *)second)->text);
 }
 
-/* Takes a stem, if nobody has it. False: somebody does. *failed: there is no memory. */
-static bool take_stem(batch_names *names, const char *stem, bool *failed) {
-    char *const own = strdup(stem);
-    char *const *const known = own != NULL ? tsearch(own, &names->stems, compare) : NULL;
-    *failed = known == NULL;
-    if (known != NULL && *known == own) return true;
-    free(own);
-    return false;
+/* Finds a stem that is taken, or takes it, and says which (*new). NULL: there is no memory. */
+static taken_stem *take_stem(batch_names *names, const char *text, bool *new) {
+    const size_t size = strlen(text) + 1;
+    taken_stem *const own = calloc(1, sizeof *own + size);
+    if (own == NULL) return NULL;
+    own->next = 2;
+    memcpy(own->text, text, size);
+    taken_stem *const *const known = tsearch(own, &names->stems, compare);
+    *new = known != NULL &&*known == own;
+    if (!*new) free(own);
+    return known != NULL ? *known : NULL;
 }
 
 /* The stem of a name; of a second input that has it with -2 behind it, and so on. NULL: there is no memory. */
 static char *make_stem(batch_names *names, const char *name) {
     enum { STEM_BYTES = 256 };
     char stem[STEM_BYTES], numbered[STEM_BYTES + 24];
-    bool failed = false;
+    bool new = false;
     tool_stem(name, stem, sizeof stem);
-    snprintf(numbered, sizeof numbered, "%s", stem);
-    for (int64_t n = 2; !take_stem(names, numbered, &failed) && !failed; ++n)
-        snprintf(numbered, sizeof numbered, "%s-%lld", stem, (long long)n);
-    return failed ? NULL : strdup(numbered);
+    taken_stem *const first = take_stem(names, stem, &new), *found = first;
+    while (found != NULL && !new) {
+        snprintf(numbered, sizeof numbered, "%s-%lld", stem, (long long)first->next++);
+        found = take_stem(names, numbered, &new);
+    }
+    return found != NULL ? strdup(found->text) : NULL;
 }
 
 /* ---- Handing out ---- */
@@ -278,7 +290,7 @@ void batch_names_close(batch_names **names) {
     close_folder(*names);
     batch_list_close(&(*names)->list);
     while ((*names)->stems != NULL) {
-        char *const stem = *(char **)(*names)->stems;
+        taken_stem *const stem = *(taken_stem **)(*names)->stems;
         (void)tdelete(stem, &(*names)->stems, compare);
         free(stem);
     }
