@@ -211,7 +211,7 @@ static bool is_picture(const FTSENT *entry) {
     return entry->fts_info == FTS_SL && stat(entry->fts_path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Hands out the next picture of the folder. False: there is none any more. */
+/* Hands out the next picture of the folder, or at its end why there are no more. False: there is none any more. */
 static bool next_of_folder(batch_names *names, batch_input *input) {
     FTSENT *entry;
     while ((entry = fts_read(names->folder)) != NULL) {
@@ -228,9 +228,11 @@ static bool next_of_folder(batch_names *names, batch_input *input) {
             return true;
         }
     }
+    const int cause = errno; /* fts_read: 0 where that was all */
     char *const name = names->folder_name;
     names->folder_name = NULL;
     close_folder(names);
+    if (cause != 0) return hand_out(names, name, strerror(cause), input);
     if (!names->found) return hand_out(names, name, "there is no picture in this folder", input);
     free(name);
     return false;
