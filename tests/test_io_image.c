@@ -623,6 +623,34 @@ static void decodes_smaller(void **state) {
     assert_null(image);
 }
 
+/* All coefficients of a progressive JPEG are kept: a few megabytes of zeros stand for gigabytes of them, however small the
+ * picture is made. */
+static void refuses_jpeg_of_too_many_coefficients(void **state) {
+    /* 46400 x 46400 pixels of one component of 8 bits; a Huffman table whose only code means no change; a scan of means. */
+    static const uint8_t start[] = {0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0},
+                         rest[] = {0xFF, 0xC2, 0, 11, 8, 0xB5, 0x40, 0xB5, 0x40, 1, 1, 0x11, 0, 0xFF, 0xC4,
+                                   0,    20,   0, 1,  0, 0,    0,    0,    0,    0, 0, 0,    0, 0,    0,
+                                   0,    0,    0, 0,  0, 0xFF, 0xDA, 0,    8,    1, 1, 0,    0, 0,    0};
+    const size_t steps = 64, head = sizeof start + steps + sizeof rest, size = head + 5800 * 5800 / 8 + 2;
+    uint8_t *const bytes = calloc(size, 1);
+    tvlm_image *image = NULL;
+    (void)state;
+    if (!decodes_by("JPEG", "libjpeg")) {
+        free(bytes);
+        return;
+    }
+    assert_non_null(bytes);
+    memcpy(bytes, start, sizeof start);
+    memset(bytes + sizeof start, 1, steps);
+    memcpy(bytes + sizeof start + steps, rest, sizeof rest);
+    bytes[size - 2] = 0xFF, bytes[size - 1] = 0xD9;
+    const char *const path = io_put("a.jpg", bytes, size);
+    io_expect(tvlm_image_load_for(path, tvlm_image_load_params(.max_side = 64, .log = &io_log), &image),
+              TVLM_ERROR_UNSUPPORTED, "a.jpg is too large: 46400 x 46400 pixels");
+    assert_null(image);
+    free(bytes);
+}
+
 static void survives_damage(void **state) {
     static const struct {
         const unsigned char *bytes;
@@ -757,6 +785,7 @@ int main(void) {
         io_test(says_what_is_no_image),
         io_test(lists_decoders),
         io_test(decodes_smaller),
+        io_test(refuses_jpeg_of_too_many_coefficients),
         io_test(survives_damage),
         io_test(writes_png),
         io_test(refuses_bad_png_arguments),

@@ -102,7 +102,8 @@ TVLM_API void tvlm_file_remove_temporaries(void);
  * - for PNG, 2^30 samples (pixels times channels; a palette counts as 4); of more compressed data than its size
  *   in pixels needs, libpng inflates no more than the pixels, and for stb_image they are an error,
  * - for HEIF and AVIF, 2^28 pixels,
- * - for JPEG, 100 scans; encoders make about ten.
+ * - for JPEG, 100 scans (encoders make about ten); of several scans, as of progressive ones, 2^25 blocks of 8 x 8
+ *   samples in all components, also where it is made smaller: their coefficients take 4 GiB.
  */
 TVLM_API tvlm_status tvlm_image_load(const char *path, const tvlm_log *log, tvlm_image **image);
 

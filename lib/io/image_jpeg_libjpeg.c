@@ -19,6 +19,10 @@
 /* libjpeg can decode at 1/1 .. 8/8; whole fractions of this one are those that are fast. */
 enum { smallest_fraction = 8 };
 
+/* Of a file of several scans the coefficients of all blocks are kept, whatever the size that it is decoded at: what those of
+ * the largest gray picture take, two bytes each. */
+#define COEFFICIENT_BYTES_MAX ((uint64_t)1 << 32)
+
 /* Everything lies here and nothing in locals, on which there is no relying after a longjmp. */
 struct job {
     struct jpeg_decompress_struct jpeg;
@@ -145,12 +149,24 @@ static void read_rows(struct job *job) {
     }
 }
 
+static tvlm_status check_coefficients(struct job *job) {
+    struct jpeg_decompress_struct *const jpeg = &job->jpeg;
+    uint64_t blocks = 0;
+    for (int i = 0; i < jpeg->num_components; i++)
+        blocks += (uint64_t)jpeg->comp_info[i].width_in_blocks * jpeg->comp_info[i].height_in_blocks;
+    if (!jpeg_has_multiple_scans(jpeg) || blocks <= COEFFICIENT_BYTES_MAX / sizeof(JBLOCK)) return TVLM_OK;
+    return tvlm_fail(job->source->log, TVLM_ERROR_UNSUPPORTED,
+                     "%s is too large: %u x %u pixels in several scans, as of a progressive JPEG",
+                     job->source->path, (unsigned)jpeg->image_width, (unsigned)jpeg->image_height);
+}
+
 /* The end of the file is not read: tvlm_io_check_jpeg has walked through all of it. */
 static void decode(struct job *job) {
     struct jpeg_decompress_struct *const jpeg = &job->jpeg;
     jpeg_mem_src(jpeg, job->source->bytes, (unsigned long)job->source->size);
     jpeg_read_header(jpeg, TRUE);
     job->status = choose_colors(job);
+    if (job->status == TVLM_OK) job->status = check_coefficients(job);
     if (job->status != TVLM_OK) return;
     choose_fraction(jpeg, job->source->max_side);
     jpeg_calc_output_dimensions(jpeg);
