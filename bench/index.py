@@ -4,6 +4,9 @@
 
 The archive is that of painted.py, with 16 x 16 cells a picture. Questions are names of classes.
 
+Beside its coordinates in a basis, trained on 40 other pictures, each cell is kept as the nearest of --vocab centres, trained on 200, and questions are
+asked by these, too. With --regions 0 the index has nothing but the centres' numbers.
+
 Recall at the top 20: of the images that a scan of all features of all images finds best (the mean of an image's best 16 cosines),
 how many the index answers. Bytes an image, and milliseconds a question: on the clock, and of processor time, which says more where a
 machine does other things, too (then with OPENBLAS_NUM_THREADS=1 and POCL_MAX_PTHREAD_COUNT=1: threads that wait for each other take
@@ -24,6 +27,8 @@ parser.add_argument("--images", type=int, default=10000)
 parser.add_argument("--questions", type=int, default=50)
 parser.add_argument("--basis", type=int, default=32, help="components of the cells' basis")
 parser.add_argument("--cells", default="int8", choices=["half", "int8"])
+parser.add_argument("--vocab", type=int, default=1024, help="centres of the cells' vocabulary; 0: none")
+parser.add_argument("--regions", type=int, default=50, help="regions an image; 0: a vocabulary alone")
 parser.add_argument("--folder", help="keeps the index there, or asks the one that is there")
 options = parser.parse_args()
 try:
@@ -86,10 +91,24 @@ def measured(name, ask, best, most=10**9):
           f"processor time {np.median(spent_here):.1f}", flush=True)
 
 
+class One:
+    def __init__(self, number):
+        self.key = key(number)
+
+
+def best_of(cells):
+    """The images whose best cells have the largest mean."""
+    scores = np.partition(cells, -POSITIONS, axis=1)[:, -POSITIONS:].mean(1)
+    return [One(number) for number in np.argsort(-scores, kind="stable")[:TOP]]
+
+
 def build(folder):
-    held_out = range(options.images, options.images + 40)  # the basis is of pictures that are not in the archive
-    basis = tv.Basis.train([composed(number)[1].reshape(-1, D).astype(np.float32) for number in held_out], options.basis)
-    archive = index.Index.create(folder, basis=basis, cells=options.cells)
+    held_out = [composed(number)[1].reshape(-1, D).astype(np.float32) for number in range(10**8, 10**8 + (200 if options.vocab else 40))]
+    basis = tv.Basis.train(held_out[:40], options.basis) if options.regions else None  # of pictures that are not in the archive
+    started, worked = time.perf_counter(), time.process_time()
+    vocab = tv.Vocab.train(held_out, options.vocab) if options.vocab else None
+    print(f"vocabulary: {time.perf_counter() - started:.0f} s, processor time {time.process_time() - worked:.0f}", flush=True)
+    archive = index.Index.create(folder, basis=basis, cells=options.cells, vocab=vocab, regions=options.regions)
     started, worked = time.perf_counter(), time.process_time()
     archive.add(sources(), compact=False)
     seconds, work = time.perf_counter() - started, time.process_time() - worked
@@ -123,24 +142,31 @@ try:
     ties = np.mean([truth[order[0], i] - truth[order[-1], i] for i, order in enumerate(best)])
     print(f"scores of the first and of the twentieth image differ by {ties:.3f}, in the mean")
     features = lambda name: composed(int(name))[1]  # noqa: E731
-    for candidates in (80, 200, 400):
-        measured(f"index, {candidates} candidates", lambda q: archive.query(q, TOP, POSITIONS, candidates=candidates), best)
-    measured("every region scanned (--exact), 100 candidates", lambda q: archive.query(q, TOP, POSITIONS, exact=True), best)
-    measured("index, 200 candidates, exact cosines (with painting them)",
-             lambda q: archive.query(q, TOP, POSITIONS, candidates=200, features=features), best, 10)
+    if archive.basis is not None:
+        for candidates in (80, 200, 400):
+            measured(f"index, {candidates} candidates", lambda q: archive.query(q, TOP, POSITIONS, candidates=candidates), best)
+        measured("every region scanned (--exact), 100 candidates", lambda q: archive.query(q, TOP, POSITIONS, exact=True), best)
+        measured("index, 200 candidates, exact cosines (with painting them)",
+                 lambda q: archive.query(q, TOP, POSITIONS, candidates=200, features=features), best, 10)
+    if archive.vocab is not None:
+        measured("by the vocabulary", lambda q: archive.query(q, TOP, POSITIONS, by="vocab"), best)
+        for candidates in (80, 200):
+            measured(f"by the vocabulary, {candidates} candidates, exact cosines (painted)",
+                     lambda q: archive.query(q, TOP, POSITIONS, by="vocab", candidates=candidates, features=features), best, 10)
+        ids = archive.table("images").to_table(columns=["vocab_ids"]).column(0).combine_chunks()
+        ids = ids.values.to_numpy(zero_copy_only=False).reshape(options.images, CELLS * CELLS)
+        measured("simplest: all cells' centres in memory, NumPy",
+                 lambda q: best_of(np.concatenate([archive.vocab.ask(q)[block] for block in np.array_split(ids, 20)])), best)
+    if archive.basis is None:
+        sys.exit()
     by_basis = archive.table("images").to_table(columns=["cells", "scale"])
     cells = by_basis.column("cells").combine_chunks().values.to_numpy(zero_copy_only=False).reshape(options.images, CELLS * CELLS, -1)
     scale = by_basis.column("scale").to_numpy()[:, None]
 
-    class One:
-        def __init__(self, number):
-            self.key = key(number)
-
     def scan(question):
         projected = archive.basis.project((question / np.linalg.norm(question))[None])[0]
         products = np.concatenate([block.astype(np.float32) @ projected for block in np.array_split(cells, 20)]) * scale
-        scores = np.partition(products, -POSITIONS, axis=1)[:, -POSITIONS:].mean(1)
-        return [One(number) for number in np.argsort(-scores, kind="stable")[:TOP]]
+        return best_of(products)
     measured("simplest: all cells' coordinates in memory, NumPy", scan, best)
 finally:
     if not options.folder:

@@ -17,7 +17,7 @@ from .._core import ArgumentError, Error, FileError
 from .._device import Device
 from ._build import FLUSH
 from ._index import Index
-from ._query import Found, Shards
+from ._query import WAYS, Found, Shards
 from ._rows import CELLS
 from ._sheet import sheet
 from ._sources import vectors_of
@@ -34,11 +34,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add.add_argument("--list", metavar="FILE", help="more of them, a line each; -: stdin")
     add.add_argument("--features", metavar="DIR", help="of each image DIR/STEM.npy, the encoder's vectors [rows, columns, D]")
     add.add_argument("--basis", metavar="FILE", help="of a new index: what the cells are kept in (tvlm pca train)")
+    add.add_argument("--vocab", metavar="FILE", help="of a new index: whose centres' numbers are kept of the cells (tvlm vocab train)")
     add.add_argument("--cells", choices=CELLS, help="of a new index: how a cell's numbers are kept (int8)")
     add.add_argument("-k", type=int, help="of a new index: positions an image (273)")
     add.add_argument("--strategy", help="of a new index: how they are chosen (budget)")
     add.add_argument("--max-side", type=int, metavar="N", help="of a new index: the longest side to work on (1024; 0: any)")
-    add.add_argument("--regions", type=int, metavar="N", help="of a new index: regions an image (50)")
+    add.add_argument("--regions", type=int, metavar="N", help="of a new index: regions an image (50; 0: none, with --vocab)")
     add.add_argument("--skip-errors", action="store_true", help="goes on after an image that fails; exit 3 at the end")
     add.add_argument("--replace", action="store_true", help="an image that has changed takes the place of the old one")
     add.add_argument("--jobs", type=int, default=2, metavar="N", help="threads that decode (2)")
@@ -53,6 +54,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     query.add_argument("--vector", required=True, metavar="Q.npy", help="[D], or [N, D]: a line for each")
     query.add_argument("--top-images", type=int, default=20, metavar="N")
     query.add_argument("--positions", type=int, default=16, metavar="N", help="squares an image (16)")
+    query.add_argument("--by", choices=WAYS, help="what finds the images: regions, or the vocabulary, which looks at all cells")
     query.add_argument("--candidates", type=int, metavar="N", help="images that are looked into (4 times --top-images, at least 100)")
     query.add_argument("--features", metavar="DIR", help="of each candidate DIR/STEM.npy: exact cosines")
     query.add_argument("--exact", action="store_true", help="scans all regions, however many they are")
@@ -83,7 +85,7 @@ def _listed(name: str) -> Iterator[str]:
 
 def _add(options: argparse.Namespace, device: Device | None) -> int:
     given = {name: value for name, value in (("k", options.k), ("strategy", options.strategy), ("max_side", options.max_side),
-                                             ("regions", options.regions), ("cells", options.cells), ("basis", options.basis))
+                                             ("regions", options.regions), ("cells", options.cells), ("basis", options.basis), ("vocab", options.vocab))
              if value is not None}
     index = Index.open_or_create(options.index, **given)
     images = [*options.images, *(_listed(options.list) if options.list else ())]
@@ -121,7 +123,7 @@ def _query(options: argparse.Namespace, device: Device | None) -> int:
             path = os.path.join(options.features, os.path.splitext(os.path.basename(key))[0] + ".npy")
             return vectors_of(path, path)
     for question in questions:
-        found = index.query(question, options.top_images, options.positions, candidates=options.candidates, features=features,
+        found = index.query(question, options.top_images, options.positions, by=options.by, candidates=options.candidates, features=features,
                             exact=options.exact, device=device)
         _print({"images": [_answer(one) for one in found]})
         if options.overlay_sheet and found:

@@ -13,6 +13,7 @@ from .._arguments import short
 from .._basis import Basis
 from .._core import ArgumentError, ArgumentTypeError, Error
 from .._device import Device
+from .._vocab import Vocab
 from ._rows import Row, describe, image_table, region_table
 from ._sources import Loaded, Source, load, sources, stamp, vectors_of
 from ._store import Store
@@ -26,9 +27,9 @@ Read = Union[Loaded, Error, None]
 class Builder:
     """One call of `Index.add`, which has the parameters. `failed` has what failed."""
 
-    def __init__(self, store: Store, basis: Basis | None, *, features: Any = None, skip_errors: bool = False, replace: bool = False,
+    def __init__(self, store: Store, basis: Basis | None, vocab: Vocab | None, *, features: Any = None, skip_errors: bool = False, replace: bool = False,
                  device: Device | None = None, flush: int = FLUSH, told_of: Callable[[int], Any] | None = None) -> None:
-        self.store, self.basis, self.device = store, basis, device
+        self.store, self.basis, self.vocab, self.device = store, basis, vocab, device
         self.features = features_by(features)
         self.skip, self.replace, self.flush = skip_errors, replace, flush
         self.told_of = told_of or (lambda count: None)
@@ -71,12 +72,16 @@ class Builder:
 
     def append(self, row: Row) -> None:
         """Takes a row that fits the index."""
-        if row.vectors is not None:
-            if self.store.dimension not in (0, row.vectors.shape[1]):
-                raise ArgumentError(f"{row.key}: features have {row.vectors.shape[1]} components, the index {self.store.dimension}")
-            if (row.cells is not None) != (self.basis is not None):
-                raise ArgumentError(f"{row.key}: its cells are of another basis than the index has")
-            self.store.dimension = row.vectors.shape[1]
+        if row.grid[0]:
+            dimension = row.vectors.shape[1] if row.vectors is not None else self.vocab.dimension if self.vocab is not None else 0
+            if self.store.dimension not in (0, dimension):
+                raise ArgumentError(f"{row.key}: features have {dimension} components, the index {self.store.dimension}")
+            for name, there, wanted in (("basis", row.cells, self.basis), ("vocabulary", row.vocab_ids, self.vocab)):
+                if (there is None) != (wanted is None):
+                    raise ArgumentError(f"{row.key}: its cells are of another {name} than the index has")
+            if self.vocab is not None and int(row.vocab_ids.max()) >= self.vocab.count:  # type: ignore[union-attr]
+                raise ArgumentError(f"{row.key}: its cells are of another vocabulary than the index has")
+            self.store.dimension = dimension
         self.rows.append(row)
 
     def jobs(self, images: Any) -> Iterator[tuple[str, Callable[[], Read]]]:
@@ -114,7 +119,8 @@ class Builder:
         try:
             if isinstance(read, Error):
                 raise read
-            row = describe(read, self.store.settings, features=self.features(read.source), basis=self.basis, device=self.device)
+            row = describe(read, self.store.settings, features=self.features(read.source), basis=self.basis, vocab=self.vocab,
+                           device=self.device)
             self.append(row)
             if key in self.have:
                 self.dropped.append(self.have[key][0])
@@ -132,7 +138,7 @@ class Builder:
             rows, dropped = self.rows, self.dropped
             self.rows, self.dropped = [], []
             first = self.store.next
-            self.store.commit(image_table(rows, first, self.store.settings.cells), region_table(rows, first, self.store.dimension),
+            self.store.commit(image_table(rows, first, self.store.settings.cells, self.vocab is not None), region_table(rows, first, self.store.dimension),
                               dropped)
             self.keeping = False
             self.told_of(len(rows))

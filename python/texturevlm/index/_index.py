@@ -13,6 +13,7 @@ from .._basis import Basis
 from .._core import ArgumentError, ArgumentTypeError, MissingFileError
 from .._device import Device
 from .._names import STRATEGIES
+from .._vocab import Vocab
 from ._build import FLUSH, Builder
 from ._query import Found, Shards, same as _same
 from ._rows import CELLS, NO_REGION, POSITIONS, Settings
@@ -31,47 +32,56 @@ class Index:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._store = Store(folder)
-        self._basis = _basis_of(self._store)
+        self._basis, self._vocab = _basis_of(self._store), _vocab_of(self._store)
         self._tables: dict[str, Any] = {}
         for table in ("images", "regions"):
             self.table(table)
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], *, k: int = 273, strategy: str = "budget", max_side: int = 1024, regions: int = 50,
-               cells: str = "int8", basis: Any = None) -> Index:
+               cells: str = "int8", basis: Any = None, vocab: Any = None) -> Index:
         """Makes an empty one.
 
         Parameters:
             folder: one that is not there, or is empty.
             k, strategy: how many positions of each image are kept, and how they are chosen (see texturevlm.select).
             max_side: how long the sides of an image may be while it is worked on; 0: its own size.
-            regions: of how many regions of an image with features the mean vectors are kept, 1 .. 255.
+            regions: of how many regions of an image with features the mean vectors are kept, 1 .. 255; with a vocabulary and no basis
+                also 0, which makes a small index that is asked by its vocabulary alone.
             basis: a `Basis`, or its file, that is not centred: of an image with features each cell's coordinates in it are kept, as
-                `cells` says: ``"int8"`` or ``"half"``. None: no cells are kept, and questions are answered with features only.
+                `cells` says: ``"int8"`` or ``"half"``. None: no coordinates are kept.
+            vocab: a `Vocab`, or its file: of an image with features the number of each cell's nearest centre is kept.
+
+        Without a basis and a vocabulary questions are answered with features only.
         """
         if choice("strategy", strategy, STRATEGIES) < 0 or choice("cells", cells, CELLS) < 0:
             raise AssertionError
-        taken = _basis(basis)
+        taken, words = _basis(basis), _vocab(vocab)
         settings = Settings(integer("k", k, 1, 1_000_000), strategy, integer("max_side", max_side, 0, 1 << 20),
-                            integer("regions", regions, 1, NO_REGION), cells)
-        Store.create(folder, settings, taken)
+                            integer("regions", regions, 0 if words is not None else 1, NO_REGION), cells)
+        if taken is not None and not settings.regions:
+            raise ArgumentError("regions is 0, and there is a basis, whose cells are asked by their regions")
+        if taken is not None and words is not None and taken.dimension != words.dimension:
+            raise ArgumentError(f"the vocabulary does not fit the basis: it has {words.dimension} components, the basis {taken.dimension}")
+        Store.create(folder, settings, taken, words)
         return cls(folder)
 
     @classmethod
     def open_or_create(cls, folder: str | os.PathLike[str], **given: Any) -> Index:
         """Opens one, or makes it where there is none, with the options of `create`. Errors: `ArgumentError` (it is there and was made
-        with another value of an option that is given, or with another basis)."""
-        known(given, ["basis", *Settings._fields])
+        with another value of an option that is given, or with another basis or vocabulary)."""
+        known(given, ["basis", "vocab", *Settings._fields])
         try:
             found = cls(folder)
         except MissingFileError:
             return cls.create(folder, **given)
         for name, value in given.items():
-            if name != "basis" and (type(value) is not type(getattr(found.settings, name)) or value != getattr(found.settings, name)):
+            if name in Settings._fields and (type(value) is not type(getattr(found.settings, name)) or value != getattr(found.settings, name)):
                 raise ArgumentError(f"{found.folder}: the index was made with {name} {getattr(found.settings, name)}, not {short(value)}")
-        if given.get("basis") is not None and not _same(_basis(given["basis"]), found.basis):
-            raise ArgumentError(f"{found.folder}: the basis does not fit the index, which was made with "
-                                f"{'another one' if found.basis is not None else 'none'}")
+        for name, one, there in (("basis", _basis(given.get("basis")), found.basis), ("vocabulary", _vocab(given.get("vocab")), found.vocab)):
+            if one is not None and not _same(one, there):
+                raise ArgumentError(f"{found.folder}: the {name} does not fit the index, which was made with "
+                                    f"{'another one' if there is not None else 'none'}")
         return found
 
     # ---- What it is ----
@@ -96,6 +106,11 @@ class Index:
         """The basis of the cells' coordinates, or None."""
         return self._basis
 
+    @property
+    def vocab(self) -> Vocab | None:
+        """The vocabulary whose centres' numbers are kept of the cells, or None."""
+        return self._vocab
+
     def table(self, name: str) -> Any:
         """A table as a lance.LanceDataset, for SQL and data frames: ``"images"`` or ``"regions"``; None while it is empty."""
         if not isinstance(name, str) or name not in TABLES:
@@ -115,7 +130,7 @@ class Index:
 
     def info(self) -> dict[str, Any]:
         """How many ``images`` and ``regions`` it has, its ``bytes`` on the disk and ``bytes_per_image``, ``k``, ``strategy``,
-        ``max_side``, ``dimension``, ``basis`` (components; 0: none) and ``cells``; ``scan``: whether a question scans all regions
+        ``max_side``, ``dimension``, ``basis`` (components; 0: none), ``cells`` and ``vocab`` (centres; 0: none); ``scan``: whether a question scans all regions
         (``"exact"``) or Lance's index (``"approximate"``), and the ``files`` of both tables, which `compact` makes few."""
         regions, images = self.table("regions"), len(self)
         with told(self.folder):
@@ -127,7 +142,7 @@ class Index:
         return {"folder": self.folder, "images": images, "regions": count, "bytes": size,
                 "bytes_per_image": round(size / images) if images else 0, "k": settings.k, "strategy": settings.strategy,
                 "max_side": settings.max_side, "dimension": self.dimension, "basis": self._store.basis_k, "cells": settings.cells,
-                "scan": "approximate" if indexed else "exact", "files": files}
+                "vocab": self._store.vocab_n, "scan": "approximate" if indexed else "exact", "files": files}
 
     def get(self, key: str) -> dict[str, Any] | None:
         """What is kept of an image: the columns of its row, and in place of those of the positions
@@ -166,10 +181,10 @@ class Index:
         Gives what failed, as pairs of a key and the error's line.
 
         Errors: those of texturevlm.select; `ArgumentError` (two images of one key, a tar that is cut, features of another dimension,
-        a basis that does not fit); `FileError`.
+        a basis or a vocabulary that does not fit); `FileError`.
         """
         flag("skip_errors", skip_errors), flag("replace", replace), flag("compact", compact)
-        builder = Builder(self._store, self._basis, features=features, skip_errors=skip_errors, replace=replace, device=device,
+        builder = Builder(self._store, self._basis, self._vocab, features=features, skip_errors=skip_errors, replace=replace, device=device,
                           flush=integer("flush", flush, 1), told_of=told_of)
         threads = integer("jobs", jobs, 1, 256)
         return self._built(builder, lambda have: builder.run(images, have, threads), compact)
@@ -177,7 +192,7 @@ class Index:
     def add_described(self, rows: Iterable[tuple[str, Any]], *, flush: int = FLUSH, compact: bool = True) -> list[tuple[str, str]]:
         """Adds rows that other processes have made (`texturevlm.index._rows.describe`), as pairs of a key and a row, or the error of one that failed. Gives the
         latter. Images that it has already, by their key, are passed over."""
-        builder = Builder(self._store, self._basis, flush=integer("flush", flush, 1))
+        builder = Builder(self._store, self._basis, self._vocab, flush=integer("flush", flush, 1))
         return self._built(builder, lambda have: builder.run_described(rows, have), compact)
 
     def _built(self, builder: Builder, run: Callable[[dict[str, tuple[int, int, int, str]]], None], compact: bool
@@ -236,7 +251,7 @@ class Index:
 
     # ---- Questions ----
 
-    def query(self, vector: Any, top_images: int = 20, positions: int = 16, *, candidates: int | None = None,
+    def query(self, vector: Any, top_images: int = 20, positions: int = 16, *, by: str | None = None, candidates: int | None = None,
               features: Callable[[str], Any] | None = None, exact: bool = False, device: Device | None = None) -> list[Found]:
         """The images that answer a question best, and where in them.
 
@@ -246,17 +261,20 @@ class Index:
         by a scan of all regions where they are fewer than 100,000. Then the cells of these images: what of a cosine lies in the basis is
         the cell's own, and what lies outside is its region's. An image's score is the mean of its best `positions` cells.
 
+        By the vocabulary: the products of the question with its centres, which are looked up for every cell of every image.
+
         Parameters:
             vector: [D], of the encoder's text side, of any length but 0.
             top_images, positions: how many images, and how many squares of each.
-            candidates: how many images are looked into (four times top_images, at least 100).
+            by: ``"regions"`` or ``"vocab"``; None: by the regions, but where there is a vocabulary and nothing else that tells of cells.
+            candidates: how many images are looked into (four times top_images, at least 100); by the vocabulary only with features.
             features: a function that gives an image's vectors [rows, columns, D] by its key (None: it is left out), whose exact
                 cosines then take the place of those in the basis.
             exact: scans all regions, however many they are.
 
-        Errors: `ArgumentError` (another dimension; no features in the index; no basis, and no features handed in).
+        Errors: `ArgumentError` (another dimension; no features in the index; no basis or vocabulary, and no features handed in).
         """
-        return Shards([self]).query(vector, top_images, positions, candidates=candidates, features=features,
+        return Shards([self]).query(vector, top_images, positions, by=by, candidates=candidates, features=features,
                                     exact=flag("exact", exact), device=device)
 
     def __repr__(self) -> str:
@@ -275,6 +293,18 @@ def _basis(basis: Any) -> Basis | None:
     if taken.centred:
         raise ArgumentError("the basis is centred: an index takes one that is not, which answers questions better (tvlm pca train)")
     return taken
+
+
+def _vocab(vocab: Any) -> Vocab | None:
+    """A vocabulary, or that of a file."""
+    return vocab if vocab is None or isinstance(vocab, Vocab) else Vocab.load(vocab)
+
+
+def _vocab_of(store: Store) -> Vocab | None:
+    vocab = _vocab(store.vocab if store.vocab_n else None)
+    if vocab is not None and (vocab.count != store.vocab_n or store.dimension not in (0, vocab.dimension)):
+        raise ArgumentError(f"{store.vocab}: the vocabulary does not fit the index: it is {vocab}")
+    return vocab
 
 
 def _basis_of(store: Store) -> Basis | None:

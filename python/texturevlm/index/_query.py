@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import numpy as np
 
-from .._arguments import Array, integer, short, values
+from .._arguments import Array, choice, flag, integer, short, values
 from .._basis import Basis
-from .._core import ArgumentError, ArgumentTypeError
+from .._core import ArgumentError, ArgumentTypeError, FileError
 from .._device import Device
 from .._stack import Stack
+from .._vocab import Vocab
 from ._rows import NO_REGION, units
 from ._store import APPROXIMATE_FROM, has_index, told
 
 if TYPE_CHECKING:
     from ._index import Index
 
+WAYS = ["regions", "vocab"]
 _WIDE = 1024  # cells a row, where those of many images are one grid
 
 
@@ -42,7 +44,7 @@ class Found(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """An image one of whose regions is near the question: how near, its number, and which of the shards has it."""
+    """An image that may answer the question: how near its best region is, or its cells; its number, and which of the shards has it."""
 
     score: float
     id: int
@@ -56,7 +58,7 @@ class Shards:
         archive.query(vector)
 
     Parameters:
-        folders: indexes, or their folders; with features of one dimension and, where they have one, the same basis.
+        folders: indexes, or their folders; with features of one dimension and, where they have one, the same basis and the same vocabulary.
 
     Errors: `ArgumentError` (none, the same one twice, indexes that do not fit each other). An image that several of them have, by its key, is an error of the question that
     finds it.
@@ -79,8 +81,10 @@ class Shards:
                 raise ArgumentError(f"{one.folder} has features of {one.dimension} components, {first.folder} of {first.dimension}")
             if one.dimension and not same(one.basis, first.basis):
                 raise ArgumentError(f"{one.folder} and {first.folder} have different bases")
+            if one.dimension and not same(one.vocab, first.vocab):
+                raise ArgumentError(f"{one.folder} and {first.folder} have different vocabularies")
 
-    def query(self, vector: Any, top_images: int = 20, positions: int = 16, *, candidates: int | None = None,
+    def query(self, vector: Any, top_images: int = 20, positions: int = 16, *, by: str | None = None, candidates: int | None = None,
               features: Callable[[str], Any] | None = None, exact: bool = False, device: Device | None = None) -> list[Found]:
         """The images that answer a question best, and the squares of each. See `Index.query`."""
         count = integer("top_images", top_images, 1)
@@ -93,20 +97,28 @@ class Shards:
         first = self.indexes[asked[0]]
         if len(question) != first.dimension:
             raise ArgumentError(f"the question has {len(question)} components, the index {first.dimension}")
-        if features is None and first.basis is None:
-            raise ArgumentError(f"{first.folder}: the index keeps no cells: build it with a basis, or hand in features")
-        near = self._candidates(asked, question, wanted, exact)
+        answers = None
+        if _way(first, by, features is not None) == "vocab":
+            if flag("exact", exact) or (candidates is not None and features is None):
+                raise ArgumentError("a question by the vocabulary looks at all cells: it takes no exact, and candidates only with features")
+            assert first.vocab is not None
+            answers = first.vocab.ask(question)
+            near = self._each(asked, lambda shard: looked_up(self.indexes[shard], answers, places, count if features is None else wanted, shard),
+                              count if features is None else wanted)
+        else:
+            near = self._each(asked, lambda shard: nearest(self.indexes[shard].table("regions"), question, wanted, exact, shard), wanted)
         rows = self._rows(near)
         if features is not None:
             scores = _exact(rows, question, features, device)
+        elif answers is not None:
+            scores = [None if row["vocab_ids"] is None else answers[row["vocab_ids"]] for row in rows]
         else:
             assert first.basis is not None
             scores = _embedded(rows, question, first.basis, self._outside(rows, question, first.basis), device)
         return _best(rows, scores, count, places)
 
-    def _candidates(self, asked: list[int], question: Array, wanted: int, exact: bool) -> list[Candidate]:
-        def scan(shard: int) -> list[Candidate]:
-            return nearest(self.indexes[shard].table("regions"), question, wanted, exact, shard)
+    def _each(self, asked: list[int], scan: Callable[[int], list[Candidate]], wanted: int) -> list[Candidate]:
+        """The best candidates of all shards, which are scanned on threads."""
         if len(asked) == 1:
             found = scan(asked[0])
         else:
@@ -121,13 +133,14 @@ class Shards:
         for shard in sorted({one.shard for one in near}):
             index = self.indexes[shard]
             words = ",".join(str(one.id) for one in near if one.shard == shard)
+            lists = ["cells", "cell_regions"] + (["vocab_ids"] if index.vocab is not None else [])
             with told(index.folder):
                 table = index.table("images").to_table(
-                    columns=["id", "key", "path", "width", "height", "rows", "columns", "scale", "cells", "cell_regions"], filter=f"id IN ({words})")
+                    columns=["id", "key", "path", "width", "height", "rows", "columns", "scale", *lists], filter=f"id IN ({words})")
             columns = {name: table.column(name) for name in table.column_names}
-            some = [{name: columns[name][i].as_py() for name in columns if not name.startswith("cell")} for i in range(table.num_rows)]
+            some = [{name: columns[name][i].as_py() for name in columns if name not in lists} for i in range(table.num_rows)]
             for i, row in enumerate(some):
-                for name in ("cells", "cell_regions"):
+                for name in lists:
                     row[name] = columns[name][i].values.to_numpy(zero_copy_only=False) if columns[name][i].is_valid else None
                 row["index"], row["shard"] = index.folder, shard
             rows += sorted(some, key=lambda row: int(row["id"]))
@@ -165,11 +178,28 @@ class Shards:
         return f"<texturevlm.index.Shards of {len(self.indexes)}>"
 
 
-def same(one: Basis | None, other: Basis | None) -> bool:
-    """Whether two bases have the same directions."""
+def same(one: Basis | Vocab | None, other: Basis | Vocab | None) -> bool:
+    """Whether two bases have the same directions, or two vocabularies the same centres."""
     if one is None or other is None:
         return one is other
-    return np.array_equal(one.components, other.components)
+    first, second = (it.components if isinstance(it, Basis) else it.centres for it in (one, other))
+    return np.array_equal(first, second)
+
+
+def _way(index: Index, by: str | None, with_features: bool) -> str:
+    """By what an index is asked."""
+    if by is not None:
+        choice("by", by, WAYS)
+    elif index.vocab is not None and (not index.settings.regions or (index.basis is None and not with_features)):
+        by = "vocab"
+    if by == "vocab" and index.vocab is None:
+        raise ArgumentError(f"{index.folder}: the index has no vocabulary: build it with one")
+    if by == "regions" and not index.settings.regions:
+        raise ArgumentError(f"{index.folder}: the index keeps no regions: it is asked by its vocabulary")
+    if by != "vocab" and not with_features and index.basis is None:
+        raise ArgumentError(f"{index.folder}: the index keeps no cells{' in a basis' if index.vocab is not None else ''}: build it with a "
+                            "basis, or hand in features")
+    return by or "regions"
 
 
 def _unit(vector: Any) -> Array:
@@ -217,6 +247,30 @@ _known_lists: dict[tuple[str, int], int] = {}
 
 
 # ---- Cells ----
+
+def looked_up(index: Index, answers: Array, places: int, wanted: int, shard: int = 0) -> list[Candidate]:
+    """The `wanted` images whose best `places` cells have the largest mean of what a vocabulary's centres answer."""
+    images = index.table("images")
+    if images is None:
+        return []
+    numbers, scores = [np.zeros(0, np.int64)], [np.zeros(0)]
+    with told(index.folder):
+        for some in images.to_batches(columns=["id", "vocab_ids"], batch_size=1024):
+            ids, sizes = some.column("vocab_ids"), some.column("vocab_ids").value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+            kept = ids.flatten().to_numpy(zero_copy_only=False)
+            if kept.size and int(kept.max()) >= len(answers):
+                raise FileError(f"{index.folder}: the index is broken: a cell is of centre {kept.max()}, of {len(answers)}")
+            cells, ends, keys = answers[kept], np.cumsum(sizes), some.column("id").to_numpy()
+            for size in np.unique(sizes[sizes > 0]):  # images of one grid at once
+                which = np.flatnonzero(sizes == size)
+                block = cells[(ends[which] - size)[:, None] + np.arange(size)]
+                best = np.partition(block, size - places, axis=1)[:, -places:] if places < size else block
+                numbers.append(keys[which])
+                scores.append(best.mean(1, dtype=np.float64))
+    every, means = np.concatenate(numbers), np.concatenate(scores)
+    order = np.lexsort((every, -means))[:wanted]
+    return [Candidate(float(means[i]), int(every[i]), shard) for i in order]
+
 
 def _embedded(rows: list[dict[str, Any]], question: Array, basis: Basis, outside: list[Array], device: Device | None) -> list[Array | None]:
     """About the cosines of the question with the cells: the product of their coordinates in the basis, and `outside`, what of it

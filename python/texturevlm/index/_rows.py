@@ -15,6 +15,7 @@ from .._core import ArgumentError
 from .._device import Device
 from .._image import Image
 from .._stack import SCORED, Stack
+from .._vocab import Vocab
 from ._sources import Loaded, vectors_of
 
 CELLS = ["half", "int8"]
@@ -56,15 +57,17 @@ class Row(NamedTuple):
     scale: float = 1.0
     cell_regions: Optional[Array] = None
     """uint8 [rows * columns]: the region that has most of each cell; NO_REGION where it was left out."""
+    vocab_ids: Optional[Array] = None
+    """uint16 [rows * columns]: the number of each cell's nearest centre in the vocabulary."""
 
 
-def describe(loaded: Loaded, settings: Settings, *, features: Any = None, basis: Basis | None = None,
+def describe(loaded: Loaded, settings: Settings, *, features: Any = None, basis: Basis | None = None, vocab: Vocab | None = None,
              device: Device | None = None) -> Row:
     """The row of an image. `features`: the encoder's vectors [rows, columns, D] over the whole image, or the bytes of an .npy
     file of them; None: those of its source.
 
-    Errors: those of texturevlm.select; `ArgumentError` (features of another shape, or with values that are not finite; a basis of
-    another dimension). They begin with the image's key.
+    Errors: those of texturevlm.select; `ArgumentError` (features of another shape, or with values that are not finite; a basis or a
+    vocabulary of another dimension). They begin with the image's key.
     """
     source = loaded.source
     given = source.features if features is None else features
@@ -76,19 +79,27 @@ def describe(loaded: Loaded, settings: Settings, *, features: Any = None, basis:
         if 0 in array.shape or not np.isfinite(array).all():
             raise ArgumentError(f"{source.key}: features have the shape {array.shape}" if 0 in array.shape else
                                 f"{source.key}: features have values that are not finite")
-        if basis is not None and array.shape[2] != basis.dimension:
-            raise ArgumentError(f"{source.key}: features have {array.shape[2]} components, the index' basis {basis.dimension}")
+        for name, given_by in (("basis", basis), ("vocabulary", vocab)):
+            if given_by is not None and array.shape[2] != given_by.dimension:
+                raise ArgumentError(f"{source.key}: features have {array.shape[2]} components, the index' {name} {given_by.dimension}")
     options: dict[str, Any] = {"max_side": settings.max_side} if settings.max_side else {}
-    with Stack(loaded.image, device=device, layout=SCORED, clusters=settings.regions, **options) as stack:
+    if settings.regions:
+        options["clusters"] = settings.regions
+    with Stack(loaded.image, device=device, layout=SCORED, **options) as stack:
         selection = stack.select(settings.k, strategy=settings.strategy)
-        labels = stack.labels() if array is not None else None
+        labels = stack.labels() if array is not None and settings.regions else None
     positions = np.stack([selection.xy[:, 0], selection.xy[:, 1], selection.size, selection.height, selection.level,
                           selection.scores], 1)
     row = Row(source.key, source.path, loaded.bytes, loaded.modified, loaded.hash, *_size(loaded.image), selection.thumbnail, positions)
-    if array is None or labels is None:
+    if array is None:
+        return row
+    row = row._replace(grid=(array.shape[0], array.shape[1]))
+    if vocab is not None:
+        row = row._replace(vocab_ids=vocab.assign(array.reshape(-1, vocab.dimension), device=device)[0])
+    if labels is None:
         return row
     vectors, places, cell_regions = regions(array, labels, _size(loaded.image), settings.regions)
-    row = row._replace(vectors=vectors.astype(np.float16), places=places, grid=(array.shape[0], array.shape[1]))
+    row = row._replace(vectors=vectors.astype(np.float16), places=places)
     if basis is not None:
         cells, scale = compressed(basis.project(units(array)), settings.cells)
         row = row._replace(cells=cells, scale=scale, cell_regions=cell_regions)
@@ -135,14 +146,15 @@ def compressed(coordinates: Array, kind: str) -> tuple[Array, float]:
 
 # ---- As tables ----
 
-def image_schema(cells: str) -> Any:
-    """The columns of images.lance."""
+def image_schema(cells: str, vocab: bool) -> Any:
+    """The columns of images.lance; with `vocab`, those of an index with a vocabulary."""
     floats = pa.list_(pa.float32())
     return pa.schema([
         ("id", pa.int64()), ("key", pa.string()), ("path", pa.string()), ("bytes", pa.int64()), ("modified", pa.int64()),
         ("hash", pa.string()), ("width", pa.int32()), ("height", pa.int32()), ("thumbnail_columns", pa.int32()),
         ("thumbnail_rows", pa.int32()), *((name, floats) for name in POSITIONS), ("rows", pa.int32()), ("columns", pa.int32()),
-        ("scale", pa.float32()), ("cells", pa.list_(pa.float16() if cells == "half" else pa.int8())), ("cell_regions", pa.list_(pa.uint8()))])
+        ("scale", pa.float32()), ("cells", pa.list_(pa.float16() if cells == "half" else pa.int8())), ("cell_regions", pa.list_(pa.uint8())),
+        *([("vocab_ids", pa.list_(pa.uint16()))] if vocab else [])])
 
 
 def region_schema(dimension: int) -> Any:
@@ -157,7 +169,7 @@ def _columns(rows: list[Optional[Row]]) -> dict[str, Any]:
         return [None if row is None else value(row) for row in rows]
     return {
         **{name: of(lambda row, name=name: getattr(row, name))  # type: ignore[misc]
-           for name in ("key", "path", "bytes", "modified", "hash", "width", "height", "scale", "cell_regions")},
+           for name in ("key", "path", "bytes", "modified", "hash", "width", "height", "scale", "cell_regions", "vocab_ids")},
         "thumbnail_columns": of(lambda row: row.thumbnail[0]), "thumbnail_rows": of(lambda row: row.thumbnail[1]),
         **{name: of(lambda row, i=i: row.positions[:, i]) for i, name in enumerate(POSITIONS)},  # type: ignore[misc]
         "rows": of(lambda row: row.grid[0]), "columns": of(lambda row: row.grid[1]),
@@ -171,9 +183,9 @@ def _table(columns: dict[str, Any], schema: Any) -> Any:
         raise ArgumentError(f"a key is {short(error.object)}, which is no text") from None
 
 
-def image_table(rows: list[Row], first: int, cells: str) -> Any:
+def image_table(rows: list[Row], first: int, cells: str, vocab: bool) -> Any:
     """Rows as Arrow, numbered from `first`."""
-    return _table({"id": list(range(first, first + len(rows))), **_columns(list(rows))}, image_schema(cells))
+    return _table({"id": list(range(first, first + len(rows))), **_columns(list(rows))}, image_schema(cells, vocab))
 
 
 def region_table(rows: list[Row], first: int, dimension: int) -> Any:
@@ -191,12 +203,12 @@ def region_table(rows: list[Row], first: int, dimension: int) -> Any:
 
 # ---- On their way ----
 
-ROWS = [field.name for field in image_schema("half")][1:] + ["dimension", "vectors", "places", "error"]
+ROWS = [field.name for field in image_schema("half", True)][1:] + ["dimension", "vectors", "places", "error"]
 
 
 def described(found: Sequence[tuple[str, Row | str]], cells: str) -> Any:
     """Images, or the errors of those that failed, as one Arrow table, a row each: what `rows_of` reads."""
-    schema = pa.schema([*list(image_schema(cells))[1:], ("dimension", pa.int32()), ("vectors", pa.list_(pa.float16())),
+    schema = pa.schema([*list(image_schema(cells, True))[1:], ("dimension", pa.int32()), ("vectors", pa.list_(pa.float16())),
                         ("places", pa.list_(pa.float32())), ("error", pa.string())])
     rows = [row if isinstance(row, Row) else None for _, row in found]
     given = [row if row is not None and row.vectors is not None else None for row in rows]
@@ -226,5 +238,5 @@ def rows_of(table: Any) -> Iterator[tuple[str, Row | str]]:
             grid = (one["rows"].as_py(), one["columns"].as_py())
             yield key, Row(**plain, thumbnail=(one["thumbnail_columns"].as_py(), one["thumbnail_rows"].as_py()), grid=grid,
                            positions=np.stack([array(name) for name in POSITIONS], 1), cell_regions=array("cell_regions"), cells=cells,
-                           vectors=None if vectors is None else vectors.reshape(-1, one["dimension"].as_py()),
+                           vocab_ids=array("vocab_ids"), vectors=None if vectors is None else vectors.reshape(-1, one["dimension"].as_py()),
                            places=None if places is None else places.reshape(-1, 3))

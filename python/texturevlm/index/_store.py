@@ -5,6 +5,7 @@
     images.lance        a row an image
     regions.lance       a row a region, once there are features
     basis.safetensors   the basis of the cells, where there is one
+    vocab.safetensors   the vocabulary of the cells, where there is one
     lock                held by who writes
 
 A change writes to the tables, whose older versions stay, and then replaces index.json. Who is killed before that leaves versions
@@ -71,6 +72,11 @@ class Store:
         """The path of the basis."""
         return os.path.join(self.folder, "basis.safetensors")
 
+    @property
+    def vocab(self) -> str:
+        """The path of the vocabulary."""
+        return os.path.join(self.folder, "vocab.safetensors")
+
     def _uri(self, table: str) -> str:
         return os.path.join(self.folder, f"{table}.lance")
 
@@ -87,6 +93,7 @@ class Store:
             self.next = integer("next", state["next"], 0, 2**62)
             self.dimension = integer("dimension", state["dimension"])
             self.basis_k = integer("basis", state["basis"], 0, 64)
+            self.vocab_n = integer("vocab", state.get("vocab", 0))  # indexes were made before there were vocabularies
         except (KeyError, TypeError, ValueError):
             raise ArgumentError(f"{self.json}: the index is broken: a field is missing or wrong") from None
 
@@ -117,20 +124,23 @@ class Store:
     # ---- Changes ----
 
     @classmethod
-    def create(cls, folder: str | os.PathLike[str], settings: Settings, save_basis: Any = None) -> Store:
-        """An empty index in a folder that is not there, or has nothing in it. `save_basis`: a `Basis`."""
+    def create(cls, folder: str | os.PathLike[str], settings: Settings, basis: Any = None, vocab: Any = None) -> Store:
+        """An empty index in a folder that is not there, or has nothing in it. `basis`: a `Basis`; `vocab`: a `Vocab`."""
         name = file_name("folder", folder)
         with told(name):
             os.makedirs(name, exist_ok=True)
             if os.path.exists(os.path.join(name, "index.json")):
                 raise ArgumentError(f"{name}: there is an index already")
-            foreign = sorted(set(os.listdir(name)) - {"lock", "index.json.tmp", "basis.safetensors"})
+            foreign = sorted(set(os.listdir(name)) - {"lock", "index.json.tmp", "basis.safetensors", "vocab.safetensors"})
             if foreign:
                 raise ArgumentError(f"{name}: the folder is no index, and has other files in it, such as {short(foreign[0])}")
             with _lock(name):
-                if save_basis is not None:
-                    save_basis.save(os.path.join(name, "basis.safetensors"))
-                _publish(name, settings, dict.fromkeys(TABLES, 0), 0, 0, save_basis.k if save_basis is not None else 0)
+                if basis is not None:
+                    basis.save(os.path.join(name, "basis.safetensors"))
+                if vocab is not None:
+                    vocab.save(os.path.join(name, "vocab.safetensors"))
+                _publish(name, settings, dict.fromkeys(TABLES, 0), 0, 0, basis.k if basis is not None else 0,
+                         vocab.count if vocab is not None else 0)
         return cls(name)
 
     @contextlib.contextmanager
@@ -185,7 +195,7 @@ class Store:
                     self._clean(table)
 
     def _publish(self) -> None:
-        _publish(self.folder, self.settings, self.versions, self.next, self.dimension, self.basis_k)
+        _publish(self.folder, self.settings, self.versions, self.next, self.dimension, self.basis_k, self.vocab_n)
 
     def _clean(self, table: str) -> None:
         lance.dataset(self._uri(table)).cleanup_old_versions(
@@ -257,11 +267,11 @@ def _state(path: str, folder: str) -> dict[str, Any]:
     return state
 
 
-def _publish(folder: str, settings: Settings, versions: dict[str, int], following: int, dimension: int, basis_k: int) -> None:
+def _publish(folder: str, settings: Settings, versions: dict[str, int], following: int, dimension: int, basis_k: int, vocab_n: int) -> None:
     path = os.path.join(folder, "index.json")
     with open(path + ".tmp", "w", encoding="utf-8") as file:
         json.dump({"format": FORMAT, "version": VERSION, "settings": settings._asdict(), "versions": versions, "next": following,
-                   "dimension": dimension, "basis": basis_k}, file, indent=1)
+                   "dimension": dimension, "basis": basis_k, "vocab": vocab_n}, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
     os.replace(path + ".tmp", path)
