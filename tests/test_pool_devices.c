@@ -245,14 +245,16 @@ typedef struct part {
     tvlm_device *device;
 } part;
 
+/* With buffers also where PoCL poses as a GPU: it aborts where an image of a part is filled (doc/drivers.md). */
 static void open_part(cl_device_id id, part *p) {
+    const struct tvlm_device_params *params =
+        tvlm_device_params(.storage = TVLM_STORAGE_BUFFER, .log = &noting);
     cl_int error;
     p->context = clCreateContext(NULL, 1, &id, NULL, NULL, &error);
     assert_int_equal(error, CL_SUCCESS);
     p->queue = clCreateCommandQueueWithProperties(p->context, id, NULL, &error);
     assert_int_equal(error, CL_SUCCESS);
-    if (tvlm_device_open_opencl(p->context, id, p->queue, tvlm_device_params(.log = &noting), &p->device) !=
-        TVLM_OK)
+    if (tvlm_device_open_opencl(p->context, id, p->queue, params, &p->device) != TVLM_OK)
         fail_msg("%s", said.last);
 }
 
@@ -284,7 +286,8 @@ static void test_parts(void **state) {
                                                        .open = tvlm_device_params(.log = &noting)),
                                       &pool),
                      TVLM_OK);
-    select_alone("0", &few_places, expected);
+    for (int i = 0; i < PICTURES; ++i)
+        assert_int_equal(select_one(devices[0], i, &few_places, &expected[i]), TVLM_OK);
     select_with(pool, got);
     check_same_places(got, expected);
     tvlm_pool_destroy(&pool);

@@ -117,6 +117,12 @@ static layer_commands push_frame(tvlm_stream *stream, const usage *u, int frame,
     return before;
 }
 
+/* A GPU takes pixels from memory that is the library's, so that their write need not be waited for. */
+static int waits_of_push(const test_target *target, const usage *u) {
+    const bool staged = target->device->info.type == TVLM_DEVICE_GPU;
+    return u->push - (staged && !u->sent);
+}
+
 static void run(const test_target *target, const usage *u) {
     static uint8_t pixels[WIDTH * HEIGHT * 3];
     struct tvlm_stream_params params = u->params;
@@ -140,11 +146,12 @@ static void run(const test_target *target, const usage *u) {
         if (frame < SETTLED) continue;
         assert_int_equal(commands.memory, 0); /* for which drivers take their time, too */
         assert_int_equal(wanted, pushed);
-        assert_int_equal(pushed, u->push);
+        assert_int_equal(pushed, waits_of_push(target, u));
     }
     print_message(
         "    %s: %d + %d waits; last frame, asked twice: %ld kernels, %ld writes, %ld reads, %ld others\n",
-        u->name, u->push, u->select, commands.kernels, commands.writes, commands.reads, commands.others);
+        u->name, waits_of_push(target, u), u->select, commands.kernels, commands.writes, commands.reads,
+        commands.others);
     tvlm_stream_destroy(&stream);
 }
 
