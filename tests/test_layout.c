@@ -122,24 +122,25 @@ static void test_no_such_channel(void **state) {
 }
 
 static void check_info(int32_t channel, const char *family, float low, float high, bool identifier,
-                       bool available) {
+                       bool handed_in) {
     tvlm_channel_info info;
     assert_int_equal(tvlm_channel_get_info(channel, &info), TVLM_OK);
     assert_string_equal(info.family, family);
     assert_true(info.low == low && info.high == high);
     assert_int_equal(info.identifier, identifier);
-    assert_int_equal(info.available, available);
+    assert_int_equal(info.handed_in, handed_in);
+    assert_true(info.available);
 }
 
 static void test_infos(void **state) {
     (void)state;
-    check_info(TVLM_CHANNEL_R, "visual", 0, 1, false, true);
-    check_info(TVLM_CHANNEL_LOW, "visual", 0, 1, false, true);
-    check_info(TVLM_CHANNEL_SALIENCY_COARSE, "saliency", 0, 1, false, true);
-    check_info(TVLM_CHANNEL_ECCENTRICITY, "position", 0, 1, false, true);
-    check_info(TVLM_CHANNEL_LAPLACIAN, "detail", -1, 1, false, true);
-    check_info(TVLM_CHANNEL_EDGE_Y, "gradient", -1, 1, false, true);
-    check_info(TVLM_CHANNEL_RGB_VAR, "gradient", 0, 1, false, true);
+    check_info(TVLM_CHANNEL_R, "visual", 0, 1, false, false);
+    check_info(TVLM_CHANNEL_LOW, "visual", 0, 1, false, false);
+    check_info(TVLM_CHANNEL_SALIENCY_COARSE, "saliency", 0, 1, false, false);
+    check_info(TVLM_CHANNEL_ECCENTRICITY, "position", 0, 1, false, false);
+    check_info(TVLM_CHANNEL_LAPLACIAN, "detail", -1, 1, false, false);
+    check_info(TVLM_CHANNEL_EDGE_Y, "gradient", -1, 1, false, false);
+    check_info(TVLM_CHANNEL_RGB_VAR, "gradient", 0, 1, false, false);
     check_info(TVLM_CHANNEL_QUERY_SIMILARITY, "query", -1, 1, false, true);
     check_info(TVLM_CHANNEL_OBJECT_ID, "scene", 0, 2048, true, true);
     check_info(TVLM_CHANNEL_FLOW_U, "motion", -INFINITY, INFINITY, false, true);

@@ -83,19 +83,22 @@ tvlm_strategy video_strategy(const video_options *options) {
 
 /* Refuses a channel that no frame could bring: it would be 0 in all of them. */
 static int check_brought(struct tool *tool, const video_options *options, const tvlm_channel_info *info) {
-    static const char *const never[] = {"attention_prev", "attention", "depth",
-                                        "occlusion",      "object_id", "normal_x",
-                                        "normal_y",       "normal_z",  "previous_pass"};
-    const char *const path = options->weighing.scorer, *option = NULL;
-    bool brought = strcmp(info->family, "embedding") != 0 && strcmp(info->family, "words") != 0;
-    for (size_t i = 0; i < sizeof never / sizeof *never; ++i)
-        brought = brought && strcmp(info->name, never[i]) != 0;
-    if (!brought) return tool_usage(tool, "%s weighs %s, which no frame of a video brings", path, info->name);
-    if (strcmp(info->family, "features") == 0 && options->features == NULL) option = "--features";
-    if (strcmp(info->name, "query_similarity") == 0 && options->questions.query == NULL) option = "--query";
-    if (strcmp(info->name, "gaze") == 0 && options->gaze == NULL) option = "--gaze";
-    return option == NULL ? TOOL_DONE
-                          : tool_usage(tool, "%s weighs %s: hand in %s", path, info->name, option);
+    const bool features = strcmp(info->family, "features") == 0,
+               flow = strncmp(info->name, "flow_", 5) == 0; /* found from frame to frame */
+    const struct {
+        bool wanted, given;
+        const char *option;
+    } ways[] = {{features, options->features != NULL, "--features"},
+                {strcmp(info->name, "query_similarity") == 0, options->questions.query != NULL, "--query"},
+                {strcmp(info->name, "gaze") == 0, options->gaze != NULL, "--gaze"}};
+    const char *const path = options->weighing.scorer;
+    if (!info->handed_in || flow) return TOOL_DONE;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
+        if (!ways[i].wanted) continue;
+        return ways[i].given ? TOOL_DONE
+                             : tool_usage(tool, "%s weighs %s: hand in %s", path, info->name, ways[i].option);
+    }
+    return tool_usage(tool, "%s weighs %s, which no frame of a video brings", path, info->name);
 }
 
 static int check_scorer(const video_session *session) {

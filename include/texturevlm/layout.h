@@ -114,6 +114,9 @@ typedef struct tvlm_channel_info {
     bool identifier;
     /* This version makes the channel, or takes it from the application. Otherwise it is 0 in a layout. */
     bool available;
+    /* The application hands it in, or what it is made of: a grid, features and a question, or depth for occlusion and
+     * normals. Without that it is 0, but for a stream's flow, which is found where none is handed in. */
+    bool handed_in;
     uint64_t reserved[4];
 } tvlm_channel_info;
 

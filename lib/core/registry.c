@@ -368,6 +368,10 @@ bool tvlm_grid_is_local(tvlm_grid grid) {
 
 /* ---- layout.h: single channels ---- */
 
+static bool is_handed_in(const tvlm_grid_info *grid) {
+    return grid->size == TVLM_SIZE_GIVEN || grid->size == TVLM_SIZE_LIKE || grid->size == TVLM_SIZE_QUESTION;
+}
+
 tvlm_status tvlm_channel_get_info(int32_t channel, tvlm_channel_info *info) {
     const channel_row *row = find_row(channel);
     TVLM_NEED(NULL, row);
@@ -384,6 +388,7 @@ tvlm_status tvlm_channel_get_info(int32_t channel, tvlm_channel_info *info) {
     info->identifier = row->identifier;
     info->available =
         row->place.grid != TVLM_GRID_NONE || tvlm_channel_get_replacement(channel).grid != TVLM_GRID_NONE;
+    info->handed_in = row->place.grid < TVLM_GRID_COUNT && is_handed_in(tvlm_grid_get_info(row->place.grid));
     return TVLM_OK;
 }
 

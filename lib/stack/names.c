@@ -52,7 +52,7 @@ tvlm_status tvlm_stack_get_channel_info(const tvlm_stack *stack, int32_t channel
     info->low = user->low;
     info->high = user->high;
     info->identifier = user->reduce == TVLM_REDUCE_MODE;
-    info->available = true;
+    info->available = info->handed_in = true;
     return TVLM_OK;
 }
 

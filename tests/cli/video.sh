@@ -127,16 +127,17 @@ lines 'any(p["x"] < 40 and p["y"] < 40 for p in d[5]["positions"])'
 
 echo "== a scorer of what no frame brings"
 weighs() { scorer "$work/in/$1.safetensors" "\"format\":\"texturevlm.scorer\",\"channels\":\"$1\"" '[1]' '\0\0\200\077'; }
-for name in depth normal_z object_id attention word_0 embedding_3 previous_pass; do
+for name in depth normal_z object_id attention word_0 embedding_3 previous_pass vocab_id vocab_residual; do
     weighs $name
     refused 2 "$name.safetensors weighs $name, which no frame of a video brings" "${video[@]}" "${frames[@]}" \
         --scorer "$work/in/$name.safetensors"
 done
-weighs gaze && weighs feature_0 && weighs query_similarity && weighs motion
+weighs gaze && weighs feature_0 && weighs query_similarity && weighs motion && weighs flow_confidence
 refused 2 'weighs gaze: hand in --gaze' "${video[@]}" "${frames[@]}" --scorer "$work/in/gaze.safetensors"
 refused 2 'weighs feature_0: hand in --features' "${video[@]}" "${frames[@]}" --scorer "$work/in/feature_0.safetensors"
 refused 2 'weighs query_similarity: hand in --query' "${video[@]}" "${frames[@]}" --scorer "$work/in/query_similarity.safetensors"
 runs 6 0 "${frames[@]}" -k 4 --scorer "$work/in/motion.safetensors"
+runs 6 0 "${frames[@]}" -k 4 --scorer "$work/in/flow_confidence.safetensors"
 runs 6 0 "${frames[@]}" -k 4 --scorer "$work/in/gaze.safetensors" --gaze "$work/in/gaze.csv"
 
 echo "== what is left out"
