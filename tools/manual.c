@@ -34,7 +34,8 @@ static void put_head(FILE *file, const char *title, const char *name, const char
 static void put_end(FILE *file, const char *see_also) {
     fputs(
         ".SH EXIT STATUS\n0 where all is done, 1 where something failed, which is told in one line on stderr, and 2 for\n"
-        "wrong usage.\n.SH ENVIRONMENT\n.TP\n.B TVLM_DEVICE\nThe device, where no option names one.\n",
+        "wrong usage.\n.SH ENVIRONMENT\n.TP\n.B TVLM_DEVICE\nThe device, where no option names one.\n"
+        ".TP\n.B TVLM_UNTUNED\nSet and not empty: what tvlm tune found is not used.\n",
         file);
     fprintf(file, ".SH SEE ALSO\n%s\n", see_also);
 }

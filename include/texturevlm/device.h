@@ -119,7 +119,9 @@ struct tvlm_device_params {
      */
     bool fallback;
     const tvlm_log *log; /* copied; NULL: silence */
-    bool untuned;        /* what tvlm_device_tune (tune.h) kept for the device is not looked at */
+    /* What tvlm_device_tune (tune.h) kept for the device is not looked at; so too where `cache_dir` is NULL and $TVLM_UNTUNED is
+     * set and not empty, for measurements and tests that must not depend on what a machine's user did. */
+    bool untuned;
     /* What its stacks will be, where that is known. With U8, AUTO takes no storage whose bytes do not pass the self-test, so
      * that such stacks can be made on any device; with all else it says nothing. */
     tvlm_format format;

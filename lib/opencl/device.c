@@ -126,6 +126,12 @@ static tvlm_status take_folders(opencl_device *device, const struct tvlm_device_
     return copy_text(params->log, folder, &device->cache_dir);
 }
 
+/* Whether what was tuned is not looked at. Who names a folder himself means the file that is there. */
+static bool is_untuned(const struct tvlm_device_params *params) {
+    const char *const text = params->cache_dir == NULL ? getenv("TVLM_UNTUNED") : NULL;
+    return params->untuned || (text != NULL && text[0] != '\0');
+}
+
 static opencl_tuning tuning_for(const opencl_device *device) {
     return tvlm_opencl_tuning_default(device->base.info.type == TVLM_DEVICE_GPU || device->short_loops);
 }
@@ -229,7 +235,7 @@ void tvlm_opencl_take_bytes(opencl_device *device, const opencl_ability *ability
  * on PoCL. */
 static tvlm_status prepare(opencl_device *device, const struct tvlm_device_params *params) {
     const tvlm_storage asked = params->storage,
-                       tuned = params->untuned || asked != TVLM_STORAGE_AUTO
+                       tuned = is_untuned(params) || asked != TVLM_STORAGE_AUTO
                                    ? TVLM_STORAGE_AUTO
                                    : tvlm_opencl_tuning_storage(&device->base),
                        likely = asked != TVLM_STORAGE_AUTO ? asked : tuned;
@@ -247,7 +253,7 @@ static tvlm_status prepare(opencl_device *device, const struct tvlm_device_param
     device->round_stores =
         device->base.info.storage != TVLM_STORAGE_BUFFER && !able[TVLM_STORAGE_IMAGE].rounds;
     tvlm_opencl_take_bytes(device, &able[device->base.info.storage]);
-    return params->untuned ? TVLM_OK : tvlm_opencl_tuning_load(&device->base);
+    return is_untuned(params) ? TVLM_OK : tvlm_opencl_tuning_load(&device->base);
 }
 
 tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context context,

@@ -8,6 +8,7 @@
 export POCL_CACHE_DIR=${POCL_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pocl/kcache}
 mkdir -p "$POCL_CACHE_DIR"
 export XDG_CACHE_HOME=$work/cache
+unset TVLM_UNTUNED
 photo=$work/in/photo.png
 "$scene" "$photo" 320 240 || exit 1
 refused 2 'seconds' "$tvlm" tune --seconds 0 ${device:+"$device"}
@@ -51,6 +52,8 @@ for strategy in grid budget; do
     cat "$work/stdout"
 done >"$work/damaged"
 same "a selection with a damaged file" "$work/before" "$work/damaged"
+succeeds env TVLM_UNTUNED=1 "$tvlm" select "$photo" -k 40 --strategy grid --storage buffer ${device:+"$device"}
+is "a file that is not looked at warns" test ! -s "$work/stderr"
 
 # As text, and in a folder where nothing can be written.
 says 'stages are faster by more than the noise; [0-9]+ settings were tried' \
