@@ -391,8 +391,7 @@ kernel __attribute__((reqd_work_group_size(TAIL_LANES, 1, 1))) void mips_tail(LE
         for (int at = lane; at < nw * nh; at += TAIL_LANES) {
             const int i = at % nw, j = at / nw;
             float4 value;
-            if (j >= nh)
-                continue; /* PoCL 3.1 enters the first loop without a look at its condition (doc/drivers.md) */
+            if (j >= nh) continue; /* Asked again: PoCL 3.1 lets all work-items in once (doc/drivers.md). */
             if (n <= in_memory + 1) {
 #define LOAD(x, y) level_load(LEVELS, t, n - 1, x, y, slice)
                 REDUCE(value, w, h, i, j, t.rules, LOAD);
