@@ -4,8 +4,9 @@
  *
  * Luma is copied out of the source first, level after level, so that everything else reads plain floats. The
  * kernels that follow work on all pictures of a plan; z is the number of the picture. A picture is reduced
- * along columns and along rows, and enlarged along rows. The last kernel enlarges it along columns, a row of a
- * tile at a time, and compares that with the image at once, so that nothing as large as the image is written.
+ * along columns and along rows, and enlarged along rows, by one kernel, since each takes a CPU a tenth of a second to
+ * compile. The last kernel enlarges it along columns, a row of a tile at a time, and compares that with the image at
+ * once, so that nothing as large as the image is written.
  *
  * Each filter along an axis runs over the other one, where its values lie beside each other: so what is
  * between the passes lies column after column, but for what the last kernel reads.
@@ -80,6 +81,15 @@ INLINED float filter(global const float *entry, global const float *from, const 
     return sum;
 }
 
+/* What is filtered, of which a work-item makes RUN values of GROUP outputs. Lines have room for whole vectors of 16: what is
+ * behind the last value or output means nothing. */
+typedef struct filtered {
+    global const float *table, *from; /* the first value of the first line */
+    global const int *axis;
+    global float *to;
+    int values, outputs, value, output; /* how many there are, and where the work-item begins */
+} filtered;
+
 /*
  * Where a filter's values are to lie along the other axis, a work-item makes GROUP of its outputs, and writes
  * each value of all of them together: values that lie far apart, written one by one, take far longer.
@@ -141,80 +151,62 @@ APART void transpose(float16 *v) {
 #undef BETWEEN
 }
 
-/* to[i * stride + g] = value i of output first + g, for `left` values, at most RUN, and the outputs before `end`. What
- * is behind `end` in the same vector means nothing. */
-INLINED void filter_across(global const float *table, global const int *axis, const int first, const int end,
-                           global const float *from, const int from_stride, const int left, global float *to,
-                           const int stride) {
+/* Writes value i of output g to line i if `across`, which is over outputs; else to line g, within [0, 1]. */
+INLINED void filter_lines(const filtered *f, const bool across) {
+    const int last = f->outputs - 1, line = TVLM_BUDGET_LINE(f->values), over = TVLM_BUDGET_LINE(f->outputs);
     float16 v[RUN / 16][GROUP];
     for (int g = 0; g < GROUP; ++g)
-        filter_run(entry_of(table, axis, min(first + g, end - 1)), from, from_stride, &v[0][g], &v[1][g]);
+        filter_run(entry_of(f->table, f->axis, min(f->output + g, last)), f->from + f->value, line, &v[0][g],
+                   &v[1][g]);
     for (int piece = 0; piece < RUN / 16; ++piece) {
-        global float *line = to + piece * 16 * stride;
-        const int lines = left - piece * 16;
-        transpose(v[piece]);
-        if (lines >= 16)
-            for (int i = 0; i < 16; ++i) vstore16(v[piece][i], 0, line + i * stride);
-        else
-            for (int i = 0; i < lines; ++i) vstore16(v[piece][i], 0, line + i * stride);
+        const int value = f->value + piece * 16;
+        const int left = min(across ? f->values - value : f->outputs - f->output, 16);
+        global float *to = f->to + (across ? value * over + f->output : f->output * line + value);
+        if (across) transpose(v[piece]);
+        if (value >= f->values) break;
+        for (int i = 0; i < left; ++i)
+            vstore16(across ? v[piece][i] : clamp(v[piece][i], (float16)(0.0f), (float16)(1.0f)), 0,
+                     to + i * (across ? over : line));
     }
 }
 #else
 #define GROUP 1
 
-INLINED void filter_across(global const float *table, global const int *axis, const int first, const int end,
-                           global const float *from, const int from_stride, const int left, global float *to,
-                           const int stride) {
-    *to = filter(entry_of(table, axis, first), from, from_stride);
+INLINED void filter_lines(const filtered *f, const bool across) {
+    const int line = TVLM_BUDGET_LINE(f->values), over = TVLM_BUDGET_LINE(f->outputs);
+    const float value = filter(entry_of(f->table, f->axis, f->output), f->from + f->value, line);
+    if (across)
+        f->to[f->value * over + f->output] = value;
+    else
+        f->to[f->output * line + f->value] = clamp(value, 0.0f, 1.0f);
 }
 #endif
 
-/* Reduces the columns of a level. Work-item (n, m) makes RUN texels of GROUP rows. */
-kernel void losses_reduce_columns(global const int *restrict pictures, global const float *restrict table,
-                                  global const float *restrict luma, const int width, const int height,
-                                  global float *restrict between) {
+/*
+ * One pass over all pictures: 0 reduces the columns of levels, 1 the rows of that, and 2 enlarges the rows of pictures to
+ * the width of the image. Pass 1 leaves lines as they lie, and the others turn them over. Work-item (n, m) makes RUN
+ * values of GROUP outputs.
+ */
+kernel void losses_filter(global const int *restrict pictures, global const float *restrict table,
+                          global const float *restrict from, const int width, const int height,
+                          const int pass, global float *restrict to) {
     global const int *picture = pictures + get_global_id(2) * TVLM_BUDGET_PICTURE;
-    const int x = get_global_id(0) * RUN, y = get_global_id(1) * GROUP, level = picture[TVLM_BUDGET_FROM];
-    const int wide = level_side(width, level), high = picture[TVLM_BUDGET_HEIGHT];
-    const int line = TVLM_BUDGET_LINE(high);
-    if (x >= wide || y >= high) return;
-    filter_across(table, picture + TVLM_BUDGET_REDUCE_Y, y, high,
-                  luma + luma_offset(width, height, level) + x, TVLM_BUDGET_LINE(wide), wide - x,
-                  between + picture[TVLM_BUDGET_BETWEEN] + x * line + y, line);
-}
-
-/* Reduces the rows of that. Work-item (n, x) makes RUN texels of column x of the picture. */
-kernel void losses_reduce_rows(global const int *restrict pictures, global const float *restrict table,
-                               global const float *restrict between, global float *restrict texels) {
-    global const int *picture = pictures + get_global_id(2) * TVLM_BUDGET_PICTURE;
-    const int y = get_global_id(0) * RUN, x = get_global_id(1), high = picture[TVLM_BUDGET_HEIGHT];
-    if (y >= high || x >= picture[TVLM_BUDGET_WIDTH]) return;
-    const int line = TVLM_BUDGET_LINE(high);
-    global const float *entry = entry_of(table, picture + TVLM_BUDGET_REDUCE_X, x);
-    global const float *from = between + picture[TVLM_BUDGET_BETWEEN] + y;
-    global float *to = texels + picture[TVLM_BUDGET_TEXELS] + x * line + y;
-#if RUN > 1
-    float16 a, b;
-    filter_run(entry, from, line, &a, &b);
-    vstore16(clamp(a, (float16)(0.0f), (float16)(1.0f)), 0, to);
-    if (high - y > 16) vstore16(clamp(b, (float16)(0.0f), (float16)(1.0f)), 1, to);
-#else
-    *to = clamp(filter(entry, from, line), 0.0f, 1.0f);
-#endif
-}
-
-/* Enlarges the rows of the pictures to the width of the image. Work-item (n, m) makes RUN texels of GROUP columns,
- * and puts them into rows. */
-kernel void losses_enlarge_rows(global const int *restrict pictures, global const float *restrict table,
-                                global const float *restrict texels, const int width,
-                                global float *restrict between) {
-    global const int *picture = pictures + get_global_id(2) * TVLM_BUDGET_PICTURE;
-    const int y = get_global_id(0) * RUN, x = get_global_id(1) * GROUP, high = picture[TVLM_BUDGET_HEIGHT];
-    const int line = TVLM_BUDGET_LINE(width);
-    if (y >= high || x >= width) return;
-    filter_across(table, picture + TVLM_BUDGET_ENLARGE_X, x, width, texels + picture[TVLM_BUDGET_TEXELS] + y,
-                  TVLM_BUDGET_LINE(high), high - y, between + picture[TVLM_BUDGET_BETWEEN] + y * line + x,
-                  line);
+    const int level = picture[TVLM_BUDGET_FROM], high = picture[TVLM_BUDGET_HEIGHT];
+    filtered f = {table,
+                  from + picture[pass == 1 ? TVLM_BUDGET_BETWEEN : TVLM_BUDGET_TEXELS],
+                  picture + (pass == 1 ? TVLM_BUDGET_REDUCE_X : TVLM_BUDGET_ENLARGE_X),
+                  to + picture[pass == 1 ? TVLM_BUDGET_TEXELS : TVLM_BUDGET_BETWEEN],
+                  high,
+                  pass == 1 ? picture[TVLM_BUDGET_WIDTH] : width,
+                  (int)get_global_id(0) * RUN,
+                  (int)get_global_id(1) * GROUP};
+    if (pass == 0) {
+        f.from = from + luma_offset(width, height, level);
+        f.axis = picture + TVLM_BUDGET_REDUCE_Y;
+        f.values = level_side(width, level);
+        f.outputs = high;
+    }
+    if (f.value < f.values && f.output < f.outputs) filter_lines(&f, pass != 1);
 }
 
 /* ---- Losses ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * losses.c: launches cl/losses.cl: six kernels for all pictures of a plan.
+ * losses.c: launches cl/losses.cl: six launches for all pictures of a plan.
  */
 #include <stdio.h>
 
@@ -124,26 +124,23 @@ static tvlm_status look_at_tiles(const work *w) {
     return tvlm_opencl_call_run_pixels(&call, w->plan->columns, w->plan->rows, 1);
 }
 
-static tvlm_status make_pictures(const work *w) {
+/* One pass of losses_filter, over so many values and outputs of the largest picture. */
+static tvlm_status filter(const work *w, int32_t pass, cl_mem from, cl_mem to, int32_t values,
+                          int32_t outputs) {
     opencl_call call;
-    TVLM_TRY(begin_pictures(w, "losses_reduce_columns", &call));
-    tvlm_opencl_call_memory(&call, w->luma);
+    TVLM_TRY(begin_pictures(w, "losses_filter", &call));
+    tvlm_opencl_call_memory(&call, from);
     tvlm_opencl_call_int(&call, w->source->width);
     tvlm_opencl_call_int(&call, w->source->height);
-    tvlm_opencl_call_memory(&call, w->between);
-    TVLM_TRY(tvlm_opencl_call_run_pixels(&call, runs(w, w->from), groups(w, w->height), w->plan->count));
+    tvlm_opencl_call_int(&call, pass);
+    tvlm_opencl_call_memory(&call, to);
+    return tvlm_opencl_call_run_pixels(&call, runs(w, values), groups(w, outputs), w->plan->count);
+}
 
-    TVLM_TRY(begin_pictures(w, "losses_reduce_rows", &call));
-    tvlm_opencl_call_memory(&call, w->between);
-    tvlm_opencl_call_memory(&call, w->texels);
-    TVLM_TRY(tvlm_opencl_call_run_pixels(&call, runs(w, w->height), w->width, w->plan->count));
-
-    TVLM_TRY(begin_pictures(w, "losses_enlarge_rows", &call));
-    tvlm_opencl_call_memory(&call, w->texels);
-    tvlm_opencl_call_int(&call, w->source->width);
-    tvlm_opencl_call_memory(&call, w->between);
-    return tvlm_opencl_call_run_pixels(&call, runs(w, w->height), groups(w, w->source->width),
-                                       w->plan->count);
+static tvlm_status make_pictures(const work *w) {
+    TVLM_TRY(filter(w, 0, w->luma, w->between, w->from, w->height));
+    TVLM_TRY(filter(w, 1, w->between, w->texels, w->height, w->width));
+    return filter(w, 2, w->texels, w->between, w->height, w->source->width);
 }
 
 static tvlm_status compare(const work *w, cl_mem losses, size_t offset) {

@@ -199,8 +199,10 @@ KERNELS = [
     # ---- Budgets ----
     ("losses.cl", "losses", "buffer", "the last texels of a row are read from the next row", "texel_inside_(TEXTURE(source), place, slice, level, i, y).w;",
      "texel_inside_(TEXTURE(source), place, slice, level, i, min(y + 1, place.y - 1)).w;"),
-    ("losses.cl", "losses", "buffer", "pictures are not kept between black and white", "vstore16(clamp(a, (float16)(0.0f), (float16)(1.0f)), 0, to);",
-     "vstore16(a, 0, to);"),
+    ("losses.cl", "losses", "buffer", "pictures are not kept between black and white", "clamp(v[piece][i], (float16)(0.0f), (float16)(1.0f)), 0,",
+     "v[piece][i], 0,"),
+    ("losses.cl", "losses", "buffer", "the rows of a picture are reduced by the weights of columns", "(pass == 1 ? TVLM_BUDGET_REDUCE_X :", "(pass == 1 ? TVLM_BUDGET_REDUCE_Y :"),
+    ("losses.cl", "losses", "buffer", "the last output of a row is left out", "min(f->output + g, last)", "min(f->output + g, last - 1)"),
     ("losses.cl", "losses", "buffer", "the seventh weight of a filter is left out", "for (; n < count; ++n, line += stride) sums =", "for (; n < count - 1; ++n, line += stride) sums ="),
     ("losses.cl", "losses", "buffer", "what is behind the image's last row counts", "clamp(height - y0 - row * BLOCK, (int16)(0), (int16)(BLOCK)));",
      "BLOCK);"),
