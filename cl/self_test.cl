@@ -11,6 +11,7 @@
  */
 // check-kernels: -DSELF_TEST_IMAGES=0
 // check-kernels: -DSELF_TEST_IMAGES=1
+// gpu: -DSELF_TEST_IMAGES=1
 
 /* The slices of the pattern, and the points between texels. */
 #define SELF_TEST_SLICES 8
