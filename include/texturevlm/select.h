@@ -68,8 +68,8 @@ typedef enum tvlm_strategy {
     TVLM_STRATEGY_QUADTREE,
     /* The best texels of a level. */
     TVLM_STRATEGY_EXHAUSTIVE,
-    /* The best cells of the grid in the best regions. It reads only those, so that it is the cheapest for a
-     * large image. */
+    /* The best cells of the grid in the best regions. It reads only those, so that on a processor it is the
+     * cheapest for a large image; on a GPU the grid is (below). */
     TVLM_STRATEGY_CASCADE,
     /* A small picture of the whole image, and tiles where that loses most. */
     TVLM_STRATEGY_BUDGET
@@ -230,6 +230,12 @@ struct tvlm_select_params {
      * It looks into at least `keep_regions` regions, and into as many more as it takes for 8 k cells; on
      * grids of 16384 cells and more that is 2 k cells and a sixteenth of all, if that is less. Once it has
      * them, it passes over regions that would make the cells more than an eighth of all.
+     *
+     * What it saves is reading, and that pays on processors. On a GPU a further question with 64 x 64 x 768
+     * features takes it 15 commands and 4 waits of the host, the grid 5 and 1: about 0.15 ms against 0.05
+     * where a command takes 6 us and a wait 15 (counted in the tests, not yet timed on a GPU), while reading
+     * all of those features takes 3 us. It does not become the grid there, since the same question would then
+     * have another answer on another device. Who wants the exact best cells, or has a GPU, asks for the grid.
      *
      * Scores are the grid's, but each part is brought to [0, 1] by its range over the cells that were looked
      * at and the regions that were not looked into. Where the scores are kept (keep_scores, score.keep_pass,
