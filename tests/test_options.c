@@ -119,6 +119,16 @@ static void options_come_from_the_table(void **state) {
                 options.shape.size.height == 100);
 }
 
+static void one_number_is_a_square(void **state) {
+    static const char *const words[] = {"--size", "7", NULL};
+    sample_options options;
+    char error[200];
+    int first;
+    (void)state;
+    assert_true(parse_words(words, &options, &first, error, sizeof error));
+    assert_true(options.shape.size.given && options.shape.size.width == 7 && options.shape.size.height == 7);
+}
+
 static void wrong_options_are_told(void **state) {
     static const char *const cases[][3] = {
         {"--nothing", NULL, "unknown option '--nothing'"},
@@ -136,8 +146,11 @@ static void wrong_options_are_told(void **state) {
         {"--triple", "1,nan,2", "--triple: nan is not in -5 .. 5"},
         {"--triple", "1,2,6", "--triple: 6 is not in -5 .. 5"},
         {"--triple", "1,,2", "--triple: '' is not a number"},
-        {"--size", "7", "--size: '7' is not a size such as 640x480"},
-        {"--size", "7x7x7", "--size: '7x7x7' is not a size such as 640x480"},
+        {"--size", "x7", "--size: 'x7' is not a size such as 640x480 or 512"},
+        {"--size", "7x", "--size: '7x' is not a size such as 640x480 or 512"},
+        {"--size", "seven", "--size: 'seven' is not a size such as 640x480 or 512"},
+        {"--size", "7x7x7", "--size: '7x7x7' is not a size such as 640x480 or 512"},
+        {"--size", "101", "--size: a side of 101 is not in 1 .. 100"},
         {"--size", "0x7", "--size: a side of 0x7 is not in 1 .. 100"},
     };
     sample_options options;
@@ -192,6 +205,7 @@ int main(void) {
         cmocka_unit_test(numbers_are_strict),
         cmocka_unit_test(options_come_from_the_table),
         cmocka_unit_test(the_last_option_of_many_is_taken),
+        cmocka_unit_test(one_number_is_a_square),
         cmocka_unit_test(wrong_options_are_told),
         cmocka_unit_test(help_breaks_its_lines),
     };

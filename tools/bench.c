@@ -33,7 +33,7 @@ typedef struct bench_options {
 } bench_options;
 
 static const option_spec specs[] = {
-    {0, OPTION_SIZE, "size", offsetof(bench_options, size), "WxH",
+    {0, OPTION_SIZE, "size", offsetof(bench_options, size), "WxH|N",
      "of the image (default: the image's own, or 1024x1024)", 1, 32767, NULL},
     {0, OPTION_INPUT, "image", offsetof(bench_options, image), "FILE", "instead of the pattern made here", 0,
      0, NULL},
@@ -286,7 +286,7 @@ static void print_device(const struct bench *bench, const bench_clocks *clocks, 
     if (clocks->cache_bytes > 0.0)
         printf(
             "cache: %.1f MB; the copy moves %.1f MB. * moves less than the cache holds, and may be faster than "
-            "memory: --size 4096x4096 shows it\n",
+            "memory: --size 4096 shows it\n",
             1e-6 * clocks->cache_bytes, 2e-6 * (double)bench->copy_from->bytes);
 }
 

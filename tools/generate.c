@@ -57,7 +57,7 @@ static const option_spec specs[] = {
      "mip level of the image: each halves the sides (default: 0)", 0, 31, NULL},
     {0, OPTION_INTEGER, "clusters", offsetof(generate_options, clusters), "N",
      "regions that cluster_id, boundary and so on are about (default: 50)", 1, TVLM_REGIONS_MAX, NULL},
-    {0, OPTION_SIZE, "size", offsetof(generate_options, size), "WxH",
+    {0, OPTION_SIZE, "size", offsetof(generate_options, size), "WxH|N",
      "size of the result, sampled at --level or, without it, at the level that fits (default: the "
      "level's own size); of patch13 and scene18 also the size at which they are made (default: "
      "32x32)",

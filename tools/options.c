@@ -165,18 +165,18 @@ static bool set_word(const option_spec *spec, const char *text, const char **out
     return true;
 }
 
+/* "640x480", or one number for a square. */
 static bool set_size(const option_spec *spec, const char *text, option_size *out,
                      struct complaint *complaint) {
     char part[32];
     int64_t sides[2];
-    const char *cross = strpbrk(text, "xX");
-    const size_t length = cross != NULL ? (size_t)(cross - text) : 0;
-    if (length == 0 || length >= sizeof part)
-        return complain(complaint, "'%s' is not a size such as 640x480", text);
+    const size_t length = strcspn(text, "xX");
+    const char *const rest = text[length] != '\0' ? text + length + 1 : text;
+    if (length >= sizeof part) return complain(complaint, "'%s' is not a size such as 640x480 or 512", text);
     memcpy(part, text, length);
     part[length] = '\0';
-    if (!options_integer(part, &sides[0]) || !options_integer(cross + 1, &sides[1]))
-        return complain(complaint, "'%s' is not a size such as 640x480", text);
+    if (!options_integer(part, &sides[0]) || !options_integer(rest, &sides[1]))
+        return complain(complaint, "'%s' is not a size such as 640x480 or 512", text);
     for (int i = 0; i < 2; ++i) {
         if ((double)sides[i] < spec->low || (double)sides[i] > spec->high)
             return complain(complaint, "a side of %s is not in %.10g .. %.10g", text, spec->low, spec->high);

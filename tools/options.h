@@ -25,7 +25,7 @@ typedef enum option_kind {
     OPTION_CHOICE,  /* int: the place in `choices`, 0 when not given */
     OPTION_WORD,    /* const char *: one of `choices`, NULL when not given */
     OPTION_LIST,    /* option_list: a text each time it is given */
-    OPTION_SIZE,    /* option_size: "640x480", each side in the range */
+    OPTION_SIZE,    /* option_size: "640x480", or "512" for a square; each side in the range */
     /* Names of files, which are all const char * but for INPUTS. "-" is stdin, or stdout. */
     OPTION_INPUT,   /* a file or folder that is read, or one of the words in `choices` */
     OPTION_INPUTS,  /* option_list: a file that is read each time it is given */

@@ -11,7 +11,7 @@
 #define SIDE_WORTHWHILE 128
 
 static const option_spec specs[] = {
-    {0, OPTION_SIZE, "size", offsetof(stack_options, size), "WxH",
+    {0, OPTION_SIZE, "size", offsetof(stack_options, size), "WxH|N",
      "the size at which every image is worked on (default: its own, or what fits the device)", 1, SIDE_MAX,
      NULL},
     {0, OPTION_INTEGER, "max-side", offsetof(stack_options, max_side), "PIXELS", MAX_SIDE_HELP, 1, SIDE_MAX,

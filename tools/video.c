@@ -31,7 +31,7 @@ static const option_spec specs[] = {
      0, 0, NULL},
     {0, OPTION_NUMBER, "rate", offsetof(video_options, rate), "FPS",
      "frames a second of image files (default: 25)", 0.001, 10000, NULL},
-    {0, OPTION_SIZE, "size", offsetof(video_options, size), "WxH",
+    {0, OPTION_SIZE, "size", offsetof(video_options, size), "WxH|N",
      "of the working images (default: the frames' own)", 1, 32767, NULL},
     {0, OPTION_INTEGER, "keyframe", offsetof(video_options, keyframe), "N",
      "frames from one keyframe to the next (default: 30)", 1, 1000000, NULL},
