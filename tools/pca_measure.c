@@ -248,31 +248,54 @@ bool pca_measure(const tvlm_basis *basis, const vector_file *features, const vec
 
 /* ---- The plot ---- */
 
+/* What the plot is drawn with. */
+static const color plot_ink = {30, 30, 30};
+static const rect plot_area = {70, 50, 770, 450};
+
+static int32_t bar_left(int32_t i, int32_t k) {
+    return plot_area.x0 + (int32_t)((int64_t)(plot_area.x1 - plot_area.x0) * i / k);
+}
+
+static int32_t bar_top(double kept) {
+    return plot_area.y1 - (int32_t)lround((plot_area.y1 - plot_area.y0) * fmin(1.0, kept));
+}
+
+/* Writes number i below its bar, and what it keeps above: within the frame, whose line would make an 8 a 3, and above all
+ * bars that it reaches over, which grow to the right. */
+static void label_bar(const double *curve, int32_t i, int32_t k, struct canvas *canvas) {
+    const int32_t middle = (bar_left(i, k) + bar_left(i + 1, k)) / 2, across = plot_area.x1 - plot_area.x0;
+    char text[64];
+    snprintf(text, sizeof text, "%d", (int)i + 1);
+    canvas_text(canvas, middle - canvas_text_width(text, 1) / 2, plot_area.y1 + 8, 1, plot_ink, text);
+    snprintf(text, sizeof text, "%.1f", 100.0 * curve[i]);
+    const int32_t width = canvas_text_width(text, 1);
+    int32_t x = middle - width / 2;
+    if (x > plot_area.x1 - 3 - width) x = plot_area.x1 - 3 - width;
+    if (x < plot_area.x0 + 3) x = plot_area.x0 + 3;
+    const int32_t last = (int32_t)((int64_t)(x + width - plot_area.x0) * k / across);
+    canvas_text(canvas, x, bar_top(curve[last < k ? last : k - 1]) - 12, 1, plot_ink, text);
+}
+
 bool pca_plot(const double *curve, int32_t k, const char *title, struct canvas *canvas) {
-    const color paper = {255, 255, 255}, ink = {30, 30, 30}, pale = {215, 215, 215}, bar = {68, 114, 196};
-    const rect area = {70, 50, 770, 450};
+    const color paper = {255, 255, 255}, pale = {215, 215, 215}, bar = {68, 114, 196};
+    const rect area = plot_area;
     char text[64];
     if (!canvas_create(800, 500, paper, canvas)) return false;
-    canvas_text(canvas, area.x0, 14, 2, ink, title);
+    canvas_text(canvas, area.x0, 14, 2, plot_ink, title);
     for (int i = 0; i <= 10; i += 2) {
         const int32_t y = area.y1 - (area.y1 - area.y0) * i / 10;
         canvas_fill(canvas, (rect){area.x0, y, area.x1, y + 1}, pale, 1.0f);
         snprintf(text, sizeof text, "%d %%", 10 * i);
-        canvas_text(canvas, area.x0 - 8 - canvas_text_width(text, 1), y - 4, 1, ink, text);
+        canvas_text(canvas, area.x0 - 8 - canvas_text_width(text, 1), y - 4, 1, plot_ink, text);
     }
     for (int32_t i = 0; i < k; ++i) {
-        const int32_t x0 = area.x0 + (int32_t)((int64_t)(area.x1 - area.x0) * i / k);
-        const int32_t x1 = area.x0 + (int32_t)((int64_t)(area.x1 - area.x0) * (i + 1) / k);
-        const int32_t y = area.y1 - (int32_t)lround((area.y1 - area.y0) * fmin(1.0, curve[i]));
-        canvas_fill(canvas, (rect){x0, y, x1 - (x1 - x0 > 3), area.y1}, bar, 1.0f);
-        if (i == 0 || i == k - 1 || i == k / 2) {
-            snprintf(text, sizeof text, "%d", (int)i + 1);
-            canvas_text(canvas, (x0 + x1 - canvas_text_width(text, 1)) / 2, area.y1 + 8, 1, ink, text);
-            snprintf(text, sizeof text, "%.1f", 100.0 * curve[i]);
-            canvas_text(canvas, (x0 + x1 - canvas_text_width(text, 1)) / 2, y - 12, 1, ink, text);
-        }
+        const int32_t x0 = bar_left(i, k), x1 = bar_left(i + 1, k);
+        canvas_fill(canvas, (rect){x0, bar_top(curve[i]), x1 - (x1 - x0 > 3), area.y1}, bar, 1.0f);
     }
-    canvas_frame(canvas, area, 1, ink, 1.0f);
-    canvas_text(canvas, (area.x0 + area.x1) / 2 - 40, area.y1 + 26, 1, ink, "components");
+    label_bar(curve, 0, k, canvas);
+    if (k > 2) label_bar(curve, k / 2, k, canvas);
+    if (k > 1) label_bar(curve, k - 1, k, canvas);
+    canvas_frame(canvas, area, 1, plot_ink, 1.0f);
+    canvas_text(canvas, (area.x0 + area.x1) / 2 - 40, area.y1 + 26, 1, plot_ink, "components");
     return true;
 }
