@@ -113,7 +113,10 @@ static int note_outputs(select_run *run, int count, char *const *images) {
         .query_count = run->questions.count,
         .several_queries = run->questions.several,
     };
-    return select_outputs_note(run->tool, &outputs, count, images);
+    int code = select_outputs_note(run->tool, &outputs, count, images);
+    for (int i = 0; code == TOOL_DONE && options->crops != NULL && i < count; ++i)
+        code = budget_note_crops(run->tool, options->crops, images[i]);
+    return code;
 }
 
 /* ---- One image ---- */

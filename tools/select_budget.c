@@ -38,13 +38,13 @@ static int read_emphasis(struct tool *tool, const char *text, budget_emphasis *e
     double level = -1.0;
     if (length < sizeof number) memcpy(number, text, length);
     if (length >= sizeof number || !options_number(number, &level) || !(level >= 0.0 && level <= 1e9))
-        return tool_usage(tool, "--emphasis %s: a number from 0 on, and perhaps a channel: L[:CHANNEL]",
+        return tool_usage(tool, "--emphasis %s: a number from 0 to 1e9, and perhaps a channel: L[:CHANNEL]",
                           text);
     emphasis->level = level == 0.0 ? TVLM_ZERO : (float)level;
     if (colon == NULL) return TOOL_DONE;
     emphasis->channel = tvlm_channel_find(colon + 1);
     if (emphasis->channel < 0)
-        return tool_usage(tool, "--emphasis %s: there is no channel %s", text, colon + 1);
+        return tool_usage(tool, "--emphasis %s: there is no channel '%s'", text, colon + 1);
     if (emphasis->channel == 0)
         return tool_usage(tool, "--emphasis %s: r is no measure of what matters", text);
     return TOOL_DONE;

@@ -52,6 +52,10 @@ void budget_say_presets(struct tool *tool);
 /* Writes "preset", "loss", "downsampled", "thumbnail" and "duplicates": what there is of them. */
 void budget_write(json_writer *json, const tvlm_selection *selection);
 
+/* Notes before anything is computed that the crops of an image will be written, so that two images of one name are
+ * refused: the second one's would take the place of the first one's. */
+int budget_note_crops(struct tool *tool, const char *folder, const char *path);
+
 /*
  * Writes into `folder` STEM-thumbnail.png, and the tiles of a selection as STEM-0.png, ..., merged into
  * rectangles where tiles of one level touch, each at its level's scale; and STEM.json, which says where they

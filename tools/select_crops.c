@@ -224,12 +224,21 @@ static int write_all(crops *c, const tvlm_selection *selection) {
     if (code == TOOL_DONE) code = write_tiles(c);
     json_close(&c->json);
     if (code == TOOL_DONE) code = path_of(c, ".json", path);
-    if (code == TOOL_DONE) code = files_output(c->tool, "--crops", path);
     const char *const text = json_text_of(&c->json);
     if (code == TOOL_DONE && text == NULL) code = tool_fail(c->tool, "no memory for the places of crops");
     if (code == TOOL_DONE)
         code = tool_status(c->tool, tvlm_file_write(path, text, strlen(text), &c->tool->log));
     return code;
+}
+
+/* Of the files of two images only those of one name can be the same, and all of them are then: the JSON stands for
+ * all, and pictures are noted when they are written. */
+int budget_note_crops(struct tool *tool, const char *folder, const char *path) {
+    crops c = {.tool = tool, .folder = folder};
+    char places[PATH_BYTES];
+    tool_stem(path, c.stem, sizeof c.stem);
+    const int code = path_of(&c, ".json", places);
+    return code == TOOL_DONE ? files_output(tool, "--crops", places) : code;
 }
 
 int budget_write_crops(struct tool *tool, const char *folder, const char *path, const tvlm_image *image,

@@ -318,6 +318,10 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     if (code == TOOL_DONE) code = video_session_open(tool, options, &run.session);
     run.session.video = run.frames.reader != NULL;
     if (code == TOOL_DONE && options->needs != NULL) code = video_folder_make(tool, options->needs);
+    /* Of files two may have one name; frames of a video have numbers. */
+    for (int i = 0; code == TOOL_DONE && options->needs != NULL && !run.session.video && i < operand_count;
+         ++i)
+        code = video_mask_note(tool, options->needs, operands[i]);
     if (code == TOOL_DONE) code = all_frames(&run);
     while (run.now_held && tool_goes_on(tool, code)) code = go_on(&run, operand_count, operands);
     if (code == TOOL_DONE && signals_noted() == 0) video_session_end(&run.session);

@@ -125,15 +125,20 @@ void video_partial_release(video_partial *partial) {
 
 /* ---- Masks ---- */
 
+int video_mask_note(struct tool *tool, const char *folder, const char *frame) {
+    char path[4096];
+    if (!video_file_name(folder, "npy", &(video_frame){.path = frame}, false, path, sizeof path))
+        return tool_fail(tool, "%.64s...: the path is too long", folder);
+    return files_output(tool, "--needs", path);
+}
+
 int video_mask_write(struct tool *tool, const char *path, const tvlm_stream *stream,
                      const tvlm_stream_report *report) {
     const int64_t shape[] = {report->rows, report->columns};
-    int code = files_output(tool, "--needs", path);
-    if (code != TOOL_DONE) return code;
     const size_t cells = (size_t)report->rows * (size_t)report->columns;
     uint8_t *const mask = malloc(cells);
     if (mask == NULL) return tool_fail(tool, "%s: no memory", path);
-    code = tool_status(tool, tvlm_stream_needs(stream, 0, cells, mask));
+    int code = tool_status(tool, tvlm_stream_needs(stream, 0, cells, mask));
     if (code == TOOL_DONE)
         code = tool_status(tool, tvlm_npy_write(path, TVLM_ELEMENT_U8, 2, shape, mask, &tool->log));
     free(mask);

@@ -42,6 +42,10 @@ typedef struct video_partial {
 int video_partial_take(struct tool *tool, const struct tvlm_grid_input *input, video_partial *partial);
 void video_partial_release(video_partial *partial);
 
+/* Notes before any work the mask that a frame from a file will have: two frames of one name, whose masks would be one
+ * file, are refused. */
+int video_mask_note(struct tool *tool, const char *folder, const char *frame);
+
 /* Writes which cells of the present frame need new features, as an array of uint8: 1 for these, 0 for others.
  */
 int video_mask_write(struct tool *tool, const char *path, const tvlm_stream *stream,

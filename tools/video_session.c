@@ -272,7 +272,9 @@ static int write_needs(video_session *session, const video_answer *answer) {
         return TOOL_DONE;
     if (!video_file_name(session->options->needs, "npy", answer->frame, session->video, path, sizeof path))
         return tool_fail(session->tool, "%.64s...: the path is too long", path);
-    const int code = video_mask_write(session->tool, path, session->stream, &answer->report);
+    int code =
+        session->video ? files_output(session->tool, "--needs", path) : TOOL_DONE; /* files are noted */
+    if (code == TOOL_DONE) code = video_mask_write(session->tool, path, session->stream, &answer->report);
     if (code == TOOL_DONE) session->asked = number;
     return code;
 }

@@ -90,6 +90,15 @@ has crops/photo.json '"thumbnail": {"file": "photo-thumbnail.png", "x": 0, "y": 
 counts "crops" "$(($(find crops -name 'photo-[0-9]*.png' | wc -l)))" crops/photo.json '"level"'
 has crops/photo.json '"file": "photo-0.png"'
 rm -rf ./*
+# Two images of one name would have the same files: none is computed, and no name is an input's.
+mkdir crops other && cp "$photo" other/photo.png && cp "$photo" crops/photo-0.png && before=$(cksum <crops/photo-0.png)
+refused 2 'crops/photo.json would be written for two images' "${select[@]}" "$photo" other/photo.png -k 60 --crops crops -o o.json
+is "nothing is written of them" test "$(ls crops)" = photo-0.png
+refused 2 '--output and --crops name the same file' "${select[@]}" "$photo" -k 60 --crops crops -o crops/photo.json
+refused 1 'photo-0.png: is the input' "${select[@]}" "$photo" crops/photo-0.png -k 60 --crops crops -o o.json
+is "the input is what it was" test "$(cksum <crops/photo-0.png)" = "$before"
+refused 1 'there is no folder nowhere' "${select[@]}" "$photo" -k 60 --crops nowhere -o o.json
+rm -rf ./*
 
 echo "== what is refused"
 zero='\0\0\0\0'
@@ -103,7 +112,9 @@ refused 2 '-k: 0 is not in' "${select[@]}" "$photo" -k 0
 refused 2 '--tolerance: -1 is not in' "${select[@]}" "$photo" --tolerance -1
 refused 2 '--emphasis x: a number' "${select[@]}" "$photo" --emphasis x
 refused 2 '--emphasis -1: a number' "${select[@]}" "$photo" --emphasis -1
-refused 2 'there is no channel nothing' "${select[@]}" "$photo" --emphasis 2:nothing
+refused 2 '--emphasis 1e30: a number from 0 to 1e9' "${select[@]}" "$photo" --emphasis 1e30
+refused 2 "there is no channel 'nothing'" "${select[@]}" "$photo" --emphasis 2:nothing
+refused 2 "there is no channel ''" "${select[@]}" "$photo" --emphasis 2:
 refused 1 'photo.png: .*depth.*has no input' "${select[@]}" "$photo" --emphasis 2:depth -o o.json
 refused 2 "'page' is none of auto, general, document, screen" "${select[@]}" "$photo" --preset page
 refused 2 'emphasis 2:text and --scorer exclude each other' "${select[@]}" "$photo" --emphasis 2:text --scorer "$work/in/edges.safetensors"

@@ -301,6 +301,8 @@ sys.exit(not eval(sys.argv[3]))' "$work/masks" "$work/stdout" "$1"
     masks 'all(a.dtype == "uint8" and a.shape == (5, 7) and a.max() <= 1 for a in m.values())'
     masks 'all((a.mean() == 1 if f["needs_all"] else abs(a.mean() - f["needs"]) < 1e-6) for i, a in m.items() for f in [d[i]["features"]])'
     refused 1 'is the input' "${video[@]}" "${frames[@]}" "${ask[@]}" --needs "$work/features/"
+    mkdir "$work/second" && cp "${frames[1]}" "$work/second/"
+    refused 2 'masks/f1.npy would be written for two images' "${video[@]}" "${frames[@]}" "$work"/second/* "${ask[@]}" --needs "$work/masks"
     mkdir "$work/none"
     runs 6 1 "${frames[@]}" -k 3 --features "$work/none" --query "$work/features/q.npy"
     lines 'all(not o["features"]["given"] and o["features"]["needs_all"] for o in d)'
