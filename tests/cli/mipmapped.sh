@@ -3,14 +3,8 @@
 # mipmapped.sh TVLM SCENE LAYER: the storage with native levels, which no driver at hand has, on a layer that adds
 # cl_khr_mipmap_image to PoCL (layer/mipmaps.c): its self-test passes, a GPU takes that storage by itself, and chooses what the
 # reference does. Where the driver's reads ignore the lod, the self-test fails and the storage is refused.
-layer=$(realpath -e "$3") || exit 1
-set -- "$1" "$2"
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/layered.sh"
 
-unset RUSTICL_ENABLE
-OPENCL_LAYERS=$layer TVLM_LAYER_GPU=1 "$tvlm" devices --device pocl >"$work/gpu" 2>/dev/null || { echo "SKIPPED: no PoCL"; exit 77; }
-grep -q '(gpu)' "$work/gpu" || { echo "SKIPPED: the loader of OpenCL takes no layer"; exit 77; }
-export OPENCL_LAYERS=$layer TVLM_DEVICE=pocl
 "$scene" "$work/in/scene.png" 160 120
 
 export TVLM_LAYER_MIPMAPS=1

@@ -3,14 +3,9 @@
 # no_bytes.sh TVLM SCENE LAYER: a GPU without images of signed bytes, as a layer makes one of PoCL (layer/pose.c): its images are
 # taken all the same, and buffers where bytes are asked for, which are those of any buffers; images that were asked for by
 # their name are refused then.
-layer=$(realpath -e "$3") || exit 1
-set -- "$1" "$2"
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/layered.sh"
 
-unset RUSTICL_ENABLE
-OPENCL_LAYERS=$layer TVLM_LAYER_GPU=1 "$tvlm" devices --device pocl >"$work/gpu" 2>/dev/null || { echo "SKIPPED: no PoCL"; exit 77; }
-grep -q '(gpu)' "$work/gpu" || { echo "SKIPPED: the loader of OpenCL takes no layer"; exit 77; }
-export OPENCL_LAYERS=$layer TVLM_LAYER_GPU=1 TVLM_DEVICE=pocl
+export TVLM_LAYER_GPU=1
 "$scene" "$work/in/scene.png" 64 48
 generate=("$tvlm" generate "$work/in/scene.png" --layout visual12)
 
