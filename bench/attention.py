@@ -26,9 +26,9 @@ os.environ.setdefault("POCL_MAX_PTHREAD_COUNT", "1")  # for --time; before the l
 
 import numpy as np  # noqa: E402
 import texturevlm as tv  # noqa: E402
+from shared import DATA  # noqa: E402
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-CLIP = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(ROOT, "..", "shared"), "data", "clip")
+CLIP = os.path.join(DATA, "clip")
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
 WAYS = {"one softmax": {}, "step by step": {"steps": True}, "mix .7/.3": {"mix": 0.7}}
 

@@ -11,9 +11,9 @@ embedding, without the part of a vector's length that lies in the basis (compute
 import json, os, subprocess, sys, tempfile
 import numpy as np
 from scipy.stats import rankdata
+from shared import DATA as data
 
 root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-data = os.path.join(root, "..", "shared", "data")
 tool = sys.argv[1] if len(sys.argv) > 1 else os.path.join(root, "build", "tools", "tvlm")
 if not os.path.isdir(os.path.join(data, "clip", "painted")):
     print("bases.py: skipped: there is no", data)

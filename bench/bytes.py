@@ -30,7 +30,8 @@ except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
 
-DATA = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(HERE, "..", "..", "shared"), "data")
+from shared import DATA
+
 CHANNELS = ("r,edges,edges_inv,high,low,laplacian,edge_x,edge_y,rgb_var,rgb_mean,entropy,sharpness,saliency,saliency_fine,distance,text,"
             "cluster_distance,cluster_size,boundary").split(",")
 LAYOUTS = ["visual12", "mvp13", "patch13", "full40"]

@@ -42,6 +42,8 @@ except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
 
+from shared import DATA
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NUMBERS = (50, 100, 200)
 COMPACTNESS, NEAR, STEP = 10.0, 2.0, 10.0
@@ -244,8 +246,7 @@ def check_floors(options, photos):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tvlm", default=os.path.join(ROOT, "build", "tools", "tvlm"))
-    parser.add_argument("--data", default=os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(ROOT, "..", "shared"),
-                                                       "data", "segments"))
+    parser.add_argument("--data", default=os.path.join(DATA, "segments"))
     parser.add_argument("--device")
     parser.add_argument("--no-time", action="store_true")
     parser.add_argument("--floors", action="store_true", help="only whether the tool is as good as it was")

@@ -29,8 +29,8 @@ except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(HERE, "..", "..", "shared"), "data")
+from shared import DATA
+
 COCO = os.path.join(DATA, "boxes", "coco_panoptic")
 PAINTED = os.path.join(DATA, "clip", "painted")
 EMBEDDED = 12

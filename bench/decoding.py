@@ -19,7 +19,9 @@ except ImportError:
     print("SKIPPED: no Pillow")
     sys.exit(77)
 
-PHOTOS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "shared", "data", "photos")
+from shared import DATA
+
+PHOTOS = os.path.join(DATA, "photos")
 
 
 class LoadParams(ctypes.Structure):

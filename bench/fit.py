@@ -14,9 +14,10 @@ import os
 import subprocess
 import sys
 
+from shared import DATA
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-FOLDER = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(HERE, "..", "..", "shared"), "data", "boxes",
-                      "coco_panoptic")
+FOLDER = os.path.join(DATA, "boxes", "coco_panoptic")
 RUNS = [
     ("default", []),
     ("default, 3x3", ["--taps", "3x3"]),

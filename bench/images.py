@@ -13,9 +13,8 @@ import os
 
 import cv2
 import numpy as np
+from shared import DATA
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(HERE, "..", "..", "shared"), "data")
 COCO = os.path.join(DATA, "boxes", "coco_panoptic")
 PAINTED = os.path.join(DATA, "clip", "painted")
 MEDIUM = ["kodim05.png", "kodim19.png", "kodim23.png", "hubble_deep_field.jpg", "edge/exif_orientation90.jpg",

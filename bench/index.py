@@ -38,8 +38,8 @@ try:
 except ImportError as missing:
     print("SKIPPED:", missing)
     sys.exit(77)
-HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(HERE, "..", "..", "shared"), "data")
+from shared import DATA
+
 PHOTOS = sorted(glob.glob(os.path.join(DATA, "boxes", "coco_panoptic", "*.jpg")))
 if not PHOTOS:
     print("SKIPPED: ../shared/data is not there")

@@ -36,8 +36,8 @@ except ImportError as missing:
 import pages
 import saliency as salient
 import text as texts
+from shared import DATA
 
-DATA = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(salient.ROOT, "..", "shared"), "data")
 DESIGNED = "saliency,saliency_fine,saliency_mid,saliency_coarse,text,edges,distance,entropy,sharpness,x,y,eccentricity"
 STROKES = "text,edges,rgb_var,entropy,sharpness,saliency_fine,saliency_mid,distance,low"
 # A name, and how it is learned.

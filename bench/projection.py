@@ -16,9 +16,8 @@ import sys
 
 import numpy as np
 import texturevlm as tv
+from shared import DATA
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-DATA = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(ROOT, "..", "shared"), "data")
 CHANNELS = "r,g,b,edges,saliency,entropy,x,y"
 
 

@@ -27,6 +27,8 @@ except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
 
+from shared import DATA
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CHANNELS = ["saliency", "saliency_fine", "saliency_mid", "saliency_coarse"]
 
@@ -219,7 +221,7 @@ def check_floor(options, all_photos):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--tvlm", default=os.path.join(ROOT, "build", "tools", "tvlm"))
-    parser.add_argument("--data", default=os.path.join(ROOT, "..", "shared", "data", "boxes", "coco_panoptic"))
+    parser.add_argument("--data", default=os.path.join(DATA, "boxes", "coco_panoptic"))
     parser.add_argument("--device", help="as the tool takes it")
     parser.add_argument("--no-search", action="store_true", help="leave out the search for constants")
     parser.add_argument("--floors", action="store_true", help="only whether the tool is as good as it was")

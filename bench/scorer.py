@@ -24,9 +24,9 @@ import tempfile
 import time
 
 import numpy as np
+from shared import DATA
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DATA = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(ROOT, "..", "shared"), "data")
 COCO = os.path.join(DATA, "boxes", "coco_panoptic")
 PAINTED = os.path.join(DATA, "clip", "painted")
 WIDTHS, STRENGTHS, LINEAR = {"1": [4, 8, 16], "3x3": [8]}, [0.001, 0.01, 0.1, 0.3, 1], [0.1, 1, 10]

@@ -26,6 +26,8 @@ except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
 
+from shared import DATA
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PHOTOS = ["camera.png", "chelsea.png", "coffee.png", "examplepano_4096x2048.jpg", "hubble_deep_field.jpg",
           "kodim19.png", "kodim23.png", "puffins_5568x2784.jpg", "tulips_rgba.png"]
@@ -275,7 +277,7 @@ def worst_difference(images, levels, marks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tvlm", default=os.path.join(ROOT, "build", "tools", "tvlm"))
-    parser.add_argument("--data", default=os.path.join(ROOT, "..", "shared", "data"))
+    parser.add_argument("--data", default=DATA)
     parser.add_argument("--device", default="")
     parser.add_argument("--no-search", action="store_true", help="without leave-one-out (some minutes)")
     parser.add_argument("--floors", action="store_true", help="only whether the tool is as good as it was")

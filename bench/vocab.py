@@ -33,10 +33,10 @@ try:
     import numpy as np
     from scipy.stats import rankdata
     from painted import CELLS, Archive
+    from shared import DATA
 except ImportError as missing:
     print("SKIPPED:", missing)
     sys.exit(77)
-DATA = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(here, "..", "..", "shared"), "data")
 if not os.path.isdir(os.path.join(DATA, "boxes", "coco_panoptic")):
     print("SKIPPED: ../shared/data is not there")
     sys.exit(77)

@@ -33,8 +33,7 @@ try:
 except ImportError as missing:
     print("SKIPPED:", missing)
     sys.exit(77)
-HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(HERE, "..", "..", "shared"), "data")
+from shared import DATA
 
 
 def one(path):

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""shared.py: where the data lie that the benchmarks measure on: in the folder that TVLM_SHARED names, else in ../shared beside
+the project."""
+import os
+
+DATA = os.path.join(os.environ.get("TVLM_SHARED") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "shared"),
+                    "data")
