@@ -33,7 +33,7 @@ options = parser.parse_args()
 os.environ.setdefault("OMP_NUM_THREADS", str(options.threads))
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
-from common import SKIPPED, edge_pixels, generate, need, np, random_pixels, run, save_ppm  # noqa: E402
+from common import SKIPPED, edge_pixels, generate, np, random_pixels, run, save_ppm  # noqa: E402
 
 try:
     import cv2
