@@ -17,7 +17,8 @@ typedef struct tvlm_io_decoder {
     /* Walks through the file before it is decoded, and finds what decoders do not tell; NULL: nothing to find. */
     tvlm_status (*check)(const tvlm_io_source *source, tvlm_io_findings *findings);
 
-    /* Makes a picture, as it is stored. Where it fails there is none, and one line in the log says why. */
+    /* Makes a picture, as it is stored, in an empty one. Where it fails one line in the log says why, and who called releases
+     * what there is of the picture. */
     tvlm_status (*decode)(const tvlm_io_source *source, const tvlm_io_findings *findings,
                           tvlm_io_picture *picture);
 } tvlm_io_decoder;

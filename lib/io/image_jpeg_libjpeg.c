@@ -202,7 +202,6 @@ tvlm_status tvlm_io_decode_jpeg_libjpeg(const tvlm_io_source *source, const tvlm
     struct job job = {.source = source, .picture = picture};
     (void)findings;
     run(&job);
-    if (job.status != TVLM_OK) tvlm_io_picture_release(picture);
     return job.status;
 }
 

@@ -17,8 +17,7 @@ static tvlm_status decode_known(const tvlm_io_source *source, const tvlm_io_deco
     tvlm_io_findings findings = {.orientation = 1};
     tvlm_status status = decoder->check != NULL ? decoder->check(source, &findings) : TVLM_OK;
     if (status == TVLM_OK) status = decoder->decode(source, &findings, picture);
-    if (status != TVLM_OK) return status;
-    status = tvlm_io_orient(source, findings.orientation, picture);
+    if (status == TVLM_OK) status = tvlm_io_orient(source, findings.orientation, picture);
     if (status != TVLM_OK) tvlm_io_picture_release(picture);
     return status;
 }

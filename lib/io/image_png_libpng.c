@@ -111,6 +111,5 @@ tvlm_status tvlm_io_decode_png_libpng(const tvlm_io_source *source, const tvlm_i
     struct job job = {.source = source, .picture = picture};
     (void)findings;
     run(&job);
-    if (job.status != TVLM_OK) tvlm_io_picture_release(picture);
     return job.status;
 }

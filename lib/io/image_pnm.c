@@ -126,19 +126,12 @@ static tvlm_status read_samples(struct reader *reader, tvlm_io_picture *picture)
 
 tvlm_status tvlm_io_decode_pnm(const tvlm_io_source *source, tvlm_io_picture *picture) {
     struct reader reader = {.source = source};
-    tvlm_io_picture made = {0};
-    tvlm_status status = read_header(&reader, &made);
-    if (status == TVLM_OK) status = check_size(&reader, &made);
+    tvlm_status status = read_header(&reader, picture);
+    if (status == TVLM_OK) status = check_size(&reader, picture);
     if (status != TVLM_OK) return status;
-    made.block = tvlm_allocate(reader.samples, made.type == TVLM_PIXEL_U16 ? 2 : 1);
-    if (made.block == NULL)
+    picture->block = tvlm_allocate(reader.samples, picture->type == TVLM_PIXEL_U16 ? 2 : 1);
+    if (picture->block == NULL)
         return tvlm_fail(source->log, TVLM_ERROR_MEMORY, "no memory for the pixels of %s", source->path);
-    made.pixels = made.block;
-    status = read_samples(&reader, &made);
-    if (status != TVLM_OK) {
-        free(made.block);
-        return status;
-    }
-    *picture = made;
-    return TVLM_OK;
+    picture->pixels = picture->block;
+    return read_samples(&reader, picture);
 }

@@ -119,6 +119,5 @@ tvlm_status tvlm_io_decode_webp_libwebp(const tvlm_io_source *source, const tvlm
     status = decode(&job);
     WebPDemuxReleaseIterator(&job.frame);
     WebPDemuxDelete(job.demuxer);
-    if (status != TVLM_OK) tvlm_io_picture_release(picture);
     return status;
 }
