@@ -88,36 +88,25 @@ tvlm_texture tvlm_stack_image_shape(const tvlm_stack *stack, tvlm_grid grid, int
     return shape_of(stack, grid, 1, width, height);
 }
 
-/* The parts of a grid's texture for the images of a chunk, and NULL where there is no memory. The caller frees them. */
-static tvlm_texture_part *parts_of(const tvlm_stack *stack, int32_t first, int32_t images, tvlm_grid grid) {
-    tvlm_texture_part *parts = tvlm_allocate((size_t)images, sizeof *parts);
-    for (int32_t i = 0; parts != NULL && i < images; ++i) {
-        const tvlm_texture shape = tvlm_stack_image_shape(stack, grid, first + i);
-        parts[i] = (tvlm_texture_part){shape.width, shape.height, shape.extent_x, shape.extent_y};
-    }
-    return parts;
-}
-
 tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid,
                                     tvlm_texture **texture) {
-    if (chunk->grids[grid] == NULL) {
-        tvlm_texture shape = tvlm_stack_grid_shape(stack, grid, chunk->images);
-        /* Questions about features read only level 0; features.c makes the others where they are needed. */
-        if (tvlm_grid_get_info(grid)->vectors) shape.levels = 1;
-        tvlm_texture_part *parts = NULL;
-        if (stack->sizes != NULL) {
-            shape.parts = parts = parts_of(stack, chunk->first, chunk->images, grid);
-            if (parts == NULL)
-                return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY,
-                                 "no memory for the sizes of a batch");
-        }
-        const tvlm_status status =
-            stack->device->backend->texture_create(stack->device, &shape, &chunk->grids[grid]);
-        free(parts);
-        TVLM_TRY(status);
-    }
     *texture = chunk->grids[grid];
-    return TVLM_OK;
+    if (*texture != NULL) return TVLM_OK;
+    tvlm_texture shape = tvlm_stack_grid_shape(stack, grid, chunk->images);
+    tvlm_texture_part *parts;
+    /* Questions about features read only level 0; features.c makes the others where they are needed. */
+    if (tvlm_grid_get_info(grid)->vectors) shape.levels = 1;
+    TVLM_TRY(tvlm_stack_parts(stack, chunk->images, &parts));
+    for (int32_t i = 0; parts != NULL && i < chunk->images; ++i) {
+        const tvlm_texture own = tvlm_stack_image_shape(stack, grid, chunk->first + i);
+        parts[i] = (tvlm_texture_part){own.width, own.height, own.extent_x, own.extent_y};
+    }
+    shape.parts = parts;
+    const tvlm_status status =
+        stack->device->backend->texture_create(stack->device, &shape, &chunk->grids[grid]);
+    free(parts);
+    *texture = chunk->grids[grid];
+    return status;
 }
 
 /* ---- What is out of date ---- */

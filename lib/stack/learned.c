@@ -29,14 +29,11 @@ static tvlm_status inputs_texture(tvlm_stack *stack, tvlm_chunk *chunk, const tv
                           .format = stack->format,
                           .extent_x = (float)stack->width,
                           .extent_y = (float)stack->height};
-    tvlm_texture_part *parts = NULL;
+    tvlm_texture_part *parts;
     if (chunk->network_inputs != NULL) return TVLM_OK;
-    if (stack->sizes != NULL) {
-        shape.parts = parts = tvlm_allocate((size_t)chunk->images, sizeof *parts);
-        if (parts == NULL)
-            return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for the sizes of a batch");
-        for (int32_t i = 0; i < chunk->images; ++i) parts[i] = part_of(stack, chunk->first + i);
-    }
+    TVLM_TRY(tvlm_stack_parts(stack, chunk->images, &parts));
+    for (int32_t i = 0; parts != NULL && i < chunk->images; ++i) parts[i] = part_of(stack, chunk->first + i);
+    shape.parts = parts;
     const tvlm_status status =
         stack->device->backend->texture_create(stack->device, &shape, &chunk->network_inputs);
     free(parts);

@@ -114,13 +114,11 @@ static tvlm_status create_texture(const tvlm_stack *stack, const tvlm_chunk *chu
                           .format = stack->format,
                           .extent_x = (float)stack->width,
                           .extent_y = (float)stack->height};
-    tvlm_texture_part *parts = NULL;
-    if (stack->sizes != NULL) {
-        shape.parts = parts = tvlm_allocate((size_t)chunk->images, sizeof *parts);
-        if (parts == NULL)
-            return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a packed array");
-        for (int32_t i = 0; i < chunk->images; ++i) parts[i] = part_at(stack, chunk->first + i, p->level);
-    }
+    tvlm_texture_part *parts;
+    TVLM_TRY(tvlm_stack_parts(stack, chunk->images, &parts));
+    for (int32_t i = 0; parts != NULL && i < chunk->images; ++i)
+        parts[i] = part_at(stack, chunk->first + i, p->level);
+    shape.parts = parts;
     const tvlm_status status = stack->device->backend->texture_create(stack->device, &shape, texture);
     free(parts);
     return status;

@@ -72,6 +72,14 @@ void tvlm_stack_size_of(const tvlm_stack *stack, int32_t index, int32_t *width, 
     *height = stack->sizes != NULL ? stack->sizes[index][1] : stack->height;
 }
 
+tvlm_status tvlm_stack_parts(const tvlm_stack *stack, int32_t images, tvlm_texture_part **parts) {
+    *parts = NULL;
+    if (stack->sizes == NULL) return TVLM_OK;
+    *parts = tvlm_allocate((size_t)images, sizeof **parts);
+    if (*parts != NULL) return TVLM_OK;
+    return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for the sizes of a batch");
+}
+
 int32_t tvlm_stack_levels_of(const tvlm_stack *stack, int32_t index) {
     int32_t width, height;
     tvlm_stack_size_of(stack, index, &width, &height);

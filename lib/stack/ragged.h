@@ -24,6 +24,10 @@ tvlm_status tvlm_stack_check_ragged(const tvlm_stack *stack, tvlm_grid_mask mask
 /* The size of a working image. */
 void tvlm_stack_size_of(const tvlm_stack *stack, int32_t index, int32_t *width, int32_t *height);
 
+/* Makes room for what a texture of that many images says of each (struct tvlm_texture); *parts is NULL where the batch is not
+ * ragged. The caller frees it. */
+tvlm_status tvlm_stack_parts(const tvlm_stack *stack, int32_t images, tvlm_texture_part **parts);
+
 /* How many levels a working image has. */
 int32_t tvlm_stack_levels_of(const tvlm_stack *stack, int32_t index);
 
