@@ -120,13 +120,6 @@ tvlm_status tvlm_projection_get_params(const tvlm_projection *projection,
 
 /* ---- Using one ---- */
 
-/* Whether point i is the first of its image. */
-static bool is_first(const tvlm_sample_point *points, int32_t i) {
-    for (int32_t other = 0; other < i; ++other)
-        if (points[other].index == points[i].index) return false;
-    return true;
-}
-
 /* Refuses an image without input for a channel, whose vectors would be those of zeros. */
 static tvlm_status check_inputs(const tvlm_projection *p, const tvlm_stack *stack, int32_t index) {
     tvlm_channel_info lacking;
@@ -136,15 +129,29 @@ static tvlm_status check_inputs(const tvlm_projection *p, const tvlm_stack *stac
                      "the projection reads %s, for which image %d has no input", lacking.name, (int)index);
 }
 
-/* Embeds the features of each image that has a point, and looks whether it has what is read. */
+/* Embeds the features of an image, and looks whether it has what is read. */
+static tvlm_status prepare_image(const tvlm_projection *p, tvlm_stack *stack, int32_t index) {
+    if (p->basis != NULL) TVLM_TRY(tvlm_stack_embed(stack, index, p->basis));
+    return check_inputs(p, stack, index);
+}
+
+/* Prepares each image that has a point, once. */
 static tvlm_status prepare(const tvlm_projection *p, tvlm_stack *stack, const tvlm_sample_point *points,
                            int32_t count) {
-    for (int32_t i = 0; i < count; ++i) {
-        if (!is_first(points, i)) continue;
-        if (p->basis != NULL) TVLM_TRY(tvlm_stack_embed(stack, points[i].index, p->basis));
-        TVLM_TRY(check_inputs(p, stack, points[i].index));
+    tvlm_stack_info info;
+    TVLM_TRY(tvlm_stack_get_info(stack, &info));
+    bool *const prepared = tvlm_allocate((size_t)info.images, sizeof *prepared);
+    if (prepared == NULL)
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for %d images",
+                         (int)info.images);
+    tvlm_status status = TVLM_OK;
+    for (int32_t i = 0; i < count && status == TVLM_OK; ++i) {
+        if (prepared[points[i].index]) continue;
+        prepared[points[i].index] = true;
+        status = prepare_image(p, stack, points[i].index);
     }
-    return TVLM_OK;
+    free(prepared);
+    return status;
 }
 
 /* out = values * weights' + bias, by the device. */
