@@ -5,12 +5,12 @@
  */
 #include "core/backend.h"
 
-/* What is sent this way has arrived when the call returns. */
 tvlm_status tvlm_plain_ask_bytes(tvlm_device *device) {
     (void)device; /* it is known since the device was opened */
     return TVLM_OK;
 }
 
+/* What is sent this way has arrived when the call returns. */
 tvlm_status tvlm_plain_buffer_send(tvlm_device *device, tvlm_buffer *buffer, size_t bytes, const void *host) {
     return device->backend->buffer_write(device, buffer, 0, bytes, host);
 }

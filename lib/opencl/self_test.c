@@ -88,12 +88,13 @@ static void pattern(int x, int y, int slice, float texel[4]) {
     texel[3] = 0.5f * (float)x + 0.25f * (float)y;
 }
 
-static tvlm_texture shape_of(tvlm_format format, int32_t slices, int32_t levels) {
+/* The pattern, and a slice behind it. */
+static tvlm_texture shape_of(tvlm_format format) {
     tvlm_texture shape = {.width = WIDTH,
                           .height = HEIGHT,
                           .layers = 1,
-                          .images = slices,
-                          .levels = levels,
+                          .images = SLICES + 1,
+                          .levels = 1,
                           .format = format,
                           .extent_x = WIDTH,
                           .extent_y = HEIGHT};
@@ -122,7 +123,7 @@ static const size_t pieces_bytes = (size_t)ALL_TEXELS * (16 + 8);
 /* Makes pieces of the memory behind `asked` answers. */
 static void make_pieces(const tvlm_buffer *answers, int asked, tested_textures *made) {
     for (int i = 0; i < FORMATS; ++i) {
-        made->pieces[i] = (opencl_texture){.base = shape_of(buffers.of->formats[i], SLICES + 1, 1),
+        made->pieces[i] = (opencl_texture){.base = shape_of(buffers.of->formats[i]),
                                            .components = 4,
                                            .level0 = ((const opencl_buffer *)answers)->memory};
         made->texels[i] = &made->pieces[i].base;
@@ -139,7 +140,7 @@ static tvlm_status make(opencl_device *device, const tested_storage *tested, con
         return TVLM_OK;
     }
     for (int i = 0; i < FORMATS; ++i) {
-        tvlm_texture shape = shape_of(tested->of->formats[i], SLICES + 1, 1);
+        tvlm_texture shape = shape_of(tested->of->formats[i]);
         TVLM_TRY(tvlm_opencl_texture_create(&device->base, &shape, &made->texels[i]));
         shape.scalar = true;
         if (tested->storage == TVLM_STORAGE_IMAGE)
