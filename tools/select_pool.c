@@ -276,7 +276,8 @@ static int open_pool(pooled *all) {
     const struct tvlm_device_params open = {.storage = (tvlm_storage)common->storage,
                                             .fallback = common->fallback > 0,
                                             .log = &log,
-                                            .format = (tvlm_format)common->format};
+                                            .format = (tvlm_format)common->format,
+                                            .keep_memory = true};
     int code = several ? TOOL_DONE : tool_open_device(run->tool, common, &all->device);
     if (code != TOOL_DONE) return code;
     const struct tvlm_pool_params params = {.devices = several ? common->device : NULL,

@@ -148,6 +148,7 @@ int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device *
                                               .fallback = common->fallback > 0,
                                               .untuned = tool->untuned,
                                               .format = (tvlm_format)common->format,
+                                              .keep_memory = true,
                                               .log = &tool->log};
     const char *const subject = tool->subject;
     tool->subject = NULL; /* what fails now is not about the file */

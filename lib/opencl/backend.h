@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "opencl/loader.h"
+#include "opencl/spare.h"
 #include "opencl/tuning.h"
 
 typedef struct opencl_program opencl_program; /* program.c */
@@ -33,6 +34,9 @@ typedef struct opencl_texture {
     cl_mem level0;
     /* In image storage levels 1 and up, in one array of rest_width x rest_height; otherwise NULL. */
     cl_mem rest;
+    opencl_memory_kind level0_kind, rest_kind;
+    /* The application has the two, so that they are nobody else's afterwards. */
+    bool handed_out;
     /* In image storage a copy of levels carry_first and up, as mips.cl reads them. NULL until parts of levels
      * are made. */
     cl_mem carry;
@@ -153,6 +157,7 @@ typedef struct opencl_device {
     /* Scratch memory grows when it must. The queue runs in order, so that one user follows another. */
     cl_mem scratch[SCRATCH_COUNT];
     size_t scratch_bytes[SCRATCH_COUNT];
+    opencl_spares spares;
     opencl_staging staging;
     opencl_pinned pinned;
     /* Lists of work-groups (region.c); NULL until parts of something are made. */

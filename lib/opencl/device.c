@@ -15,6 +15,7 @@
 static void release(opencl_device *device) {
     tvlm_device *base = &device->base;
     tvlm_opencl_texture_destroy(base, &device->empty);
+    (void)tvlm_opencl_spares_release(device);
     tvlm_opencl_programs_destroy(device);
     tvlm_opencl_staging_release(device);
     tvlm_opencl_regions_destroy(device);
@@ -284,6 +285,7 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
         release(made);
         return status;
     }
+    made->spares.kept = params->keep_memory; /* not the self-test's */
     *device = &made->base;
     return TVLM_OK;
 }

@@ -91,21 +91,42 @@ static void rest_size(opencl_texture *texture) {
                           (texture->base.levels > 2 ? tvlm_level_side(texture->base.width, 2) : 0);
 }
 
-static tvlm_status image_create(opencl_device *device, const opencl_texture *texture, int32_t width,
-                                int32_t height, cl_uint levels, cl_mem *image) {
-    const tvlm_texture *shape = &texture->base;
-    const cl_image_format format = {texture->components == 1 ? CL_R : CL_RGBA,
-                                    channel_type(tvlm_texture_format(shape))};
+static cl_mem new_memory(opencl_device *device, const opencl_memory_kind *kind, cl_int *error) {
+    const cl_image_format format = {kind->order, kind->type};
     cl_image_desc desc;
-    cl_int error = CL_SUCCESS;
+    if (kind->width == 0) return clCreateBuffer(device->context, CL_MEM_READ_WRITE, kind->bytes, NULL, error);
     memset(&desc, 0, sizeof desc);
     desc.image_type = CL_MEM_OBJECT_IMAGE2D_ARRAY;
-    desc.image_width = (size_t)width;
-    desc.image_height = (size_t)height;
-    desc.image_array_size = tvlm_opencl_slices(shape);
-    desc.num_mip_levels = levels > 1 ? levels : 0;
-    *image = clCreateImage(device->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clCreateImage");
+    desc.image_width = (size_t)kind->width;
+    desc.image_height = (size_t)kind->height;
+    desc.image_array_size = kind->slices;
+    desc.num_mip_levels = kind->levels > 1 ? kind->levels : 0;
+    return clCreateImage(device->context, CL_MEM_READ_WRITE, &format, &desc, NULL, error);
+}
+
+/* Gives memory of a kind, spare or new. Where there is no more, spare memory of other kinds goes first. */
+static tvlm_status memory_of_kind(opencl_device *device, opencl_memory_kind *kind, cl_mem *memory) {
+    const char *const call = kind->width == 0 ? "clCreateBuffer (texture)" : "clCreateImage";
+    cl_int error = CL_SUCCESS;
+    *memory = tvlm_opencl_spare_take(device, kind);
+    if (*memory != NULL) return TVLM_OK;
+    *memory = new_memory(device, kind, &error);
+    if (error != CL_SUCCESS && tvlm_opencl_spares_release(device)) *memory = new_memory(device, kind, &error);
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, call);
+}
+
+static tvlm_status image_create(opencl_device *device, const opencl_texture *texture, int32_t width,
+                                int32_t height, cl_uint levels, opencl_memory_kind *kind, cl_mem *image) {
+    const size_t slices = tvlm_opencl_slices(&texture->base);
+    *kind = (opencl_memory_kind){.bytes = (size_t)width * (size_t)height * slices *
+                                          tvlm_opencl_texel_bytes(&texture->base),
+                                 .slices = slices,
+                                 .width = width,
+                                 .height = height,
+                                 .levels = levels,
+                                 .order = texture->components == 1 ? CL_R : CL_RGBA,
+                                 .type = channel_type(tvlm_texture_format(&texture->base))};
+    return memory_of_kind(device, kind, image);
 }
 
 /*
@@ -140,12 +161,13 @@ static tvlm_status images_create(opencl_device *device, opencl_texture *texture)
     const bool native = MIP_LEVELS_ARE_NATIVE(device);
     TVLM_TRY(check_limits(device, shape));
     TVLM_TRY(image_create(device, texture, shape->width, shape->height, native ? (cl_uint)shape->levels : 1,
-                          &texture->level0));
+                          &texture->level0_kind, &texture->level0));
     tvlm_status status = TVLM_OK;
     if (shape->parts != NULL) status = clear(device, texture, texture->level0, shape->width, shape->height);
     if (status == TVLM_OK && shape->levels > 1 && !native) {
         rest_size(texture);
-        status = image_create(device, texture, texture->rest_width, texture->rest_height, 1, &texture->rest);
+        status = image_create(device, texture, texture->rest_width, texture->rest_height, 1,
+                              &texture->rest_kind, &texture->rest);
         if (status == TVLM_OK) {
             status = clear(device, texture, texture->rest, texture->rest_width, texture->rest_height);
             if (status != TVLM_OK) clReleaseMemObject(texture->rest);
@@ -164,13 +186,14 @@ static size_t all_texels(const tvlm_texture *texture) {
 }
 
 static tvlm_status memory_create(opencl_device *device, opencl_texture *texture) {
-    cl_int error = CL_SUCCESS;
     const size_t texels = all_texels(&texture->base);
     if (texels > INT32_MAX)
         return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE_MEMORY,
                          "a texture of %zu texels is more than %d", texels, INT32_MAX);
-    texture->level0 = clCreateBuffer(device->context, CL_MEM_READ_WRITE, texture->base.bytes, NULL, &error);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clCreateBuffer (texture)");
+    texture->level0_kind = (opencl_memory_kind){.bytes = texture->base.bytes};
+    TVLM_TRY(memory_of_kind(device, &texture->level0_kind, &texture->level0));
+    texture->base.bytes = texture->level0_kind.bytes;
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *shape, tvlm_texture **texture) {
@@ -199,15 +222,22 @@ tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *sh
     return TVLM_OK;
 }
 
+static void let_go(opencl_device *device, cl_mem memory, const opencl_memory_kind *kind, bool handed_out) {
+    if (handed_out)
+        tvlm_opencl_release(device, memory);
+    else
+        tvlm_opencl_spare_give(device, memory, kind);
+}
+
 void tvlm_opencl_texture_destroy(tvlm_device *device, tvlm_texture **texture) {
     opencl_texture *gone = (opencl_texture *)*texture;
     if (gone == NULL) return;
     tvlm_device_gives(device, gone->base.bytes);
     tvlm_opencl_ragged_release((opencl_device *)device, gone);
-    tvlm_opencl_release((opencl_device *)device, gone->level0);
-    tvlm_opencl_release((opencl_device *)device, gone->rest);
-    tvlm_opencl_release((opencl_device *)device, gone->carry);
     tvlm_device_gives(device, gone->carry_bytes);
+    let_go((opencl_device *)device, gone->level0, &gone->level0_kind, gone->handed_out);
+    let_go((opencl_device *)device, gone->rest, &gone->rest_kind, gone->handed_out);
+    tvlm_opencl_release((opencl_device *)device, gone->carry);
     free(gone);
     *texture = NULL;
 }
@@ -319,6 +349,7 @@ tvlm_status tvlm_opencl_texture_write(tvlm_device *base, tvlm_texture *texture, 
 
 tvlm_status tvlm_opencl_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]) {
     (void)device;
+    ((opencl_texture *)texture)->handed_out = true;
     handles[0] = ((opencl_texture *)texture)->level0;
     handles[1] = ((opencl_texture *)texture)->rest;
     return TVLM_OK;

@@ -78,6 +78,8 @@ class Device:
             reference, with a warning.
         cache_dir: where compiled programs are kept. None: the user's cache; ``""``: nowhere.
         format: what its stacks will be, where that is known: with ``"u8"`` no storage is chosen that does not hold bytes.
+        keep_memory: keep memory of stacks that are gone for the next ones, for images of ever new sizes; with what is in use never
+            more than was in use at one time.
 
     All calls that take no device share one, which is opened as by ``Device(fallback=True)`` when it is first needed.
 
@@ -90,7 +92,8 @@ class Device:
     """
 
     def __init__(self, name: str | int | None = None, *, storage: str = "auto", fallback: bool = False,
-                 cache_dir: str | os.PathLike[str] | None = None, format: str = "auto") -> None:
+                 cache_dir: str | os.PathLike[str] | None = None, format: str = "auto",
+                 keep_memory: bool = False) -> None:
         self._owner = Owner()
         word = str(name) if isinstance(name, int) and not isinstance(name, bool) else name
         keep = [chars("name", word) if word is not None else b"",
@@ -102,6 +105,7 @@ class Device:
             "cache_dir": boxes[1] if cache_dir is not None else ffi.NULL,
             "fallback": flag("fallback", fallback),
             "format": choice("format", format, FORMATS),
+            "keep_memory": flag("keep_memory", keep_memory),
             "log": LOG,
         })
         if word != "reference":
