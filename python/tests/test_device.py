@@ -53,6 +53,11 @@ def test_a_device_is_named_and_closed(photo):
         assert stack.select(5, strategy="grid").xy.shape == (5, 2)
     with pytest.raises(TypeError, match="device is 'reference'"):
         tv.select(photo, device="reference")
+    with pytest.raises(TypeError, match="keep_memory"):
+        tv.Device("reference", keep_memory=1)
+    with tv.Device(keep_memory=True) as device:
+        chosen = [tv.select(photo[:side, :side], 20, device=device).xy for side in (64, 96, 64)]
+    assert np.array_equal(chosen[0], chosen[2])
 
 
 def test_a_closed_stack_is_named(photo):
