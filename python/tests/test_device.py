@@ -55,7 +55,7 @@ def test_a_device_is_named_and_closed(photo):
         tv.select(photo, device="reference")
     with pytest.raises(TypeError, match="keep_memory"):
         tv.Device("reference", keep_memory=1)
-    with tv.Device(keep_memory=True) as device:
+    with tv.Device(fallback=True, keep_memory=True) as device:
         chosen = [tv.select(photo[:side, :side], 20, device=device).xy for side in (64, 96, 64)]
     assert np.array_equal(chosen[0], chosen[2])
 
