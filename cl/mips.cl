@@ -227,12 +227,12 @@ kernel void mips_level(LEVELS_IO REGION_IN) {
 #endif
     /* Where both sides are even, each texel has four equal areas, in two rows that are read in place. */
     if ((w % 2 == 0) & (h % 2 == 0) & !SOME_GAUSSIAN(t.rules)) {
-        const int top = level_index(t, level, 0, 2 * j, slice);
-        const int out = level_index(t, level + 1, 0, j, slice);
-        for (int i = first; i < min(first + RUN, next_w); ++i) {
-            const int at = top + 2 * i;
-            PLACE_STORE(out + i, REDUCE_FOUR(PLACE_LOAD(at), PLACE_LOAD(at + 1), PLACE_LOAD(at + w),
-                                             PLACE_LOAD(at + w + 1), t.rules));
+        const size_t top = level_index(t, level, 0, 2 * j, slice), row = w, end = min(first + RUN, next_w);
+        const size_t out = level_index(t, level + 1, 0, j, slice);
+        for (size_t i = first; i < end; ++i) { /* places of 64 bits are counted on, those of 32 made anew */
+            const size_t at = top + 2 * i;
+            PLACE_STORE(out + i, REDUCE_FOUR(PLACE_LOAD(at), PLACE_LOAD(at + 1), PLACE_LOAD(at + row),
+                                             PLACE_LOAD(at + row + 1), t.rules));
         }
         return;
     }
