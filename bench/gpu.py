@@ -334,6 +334,13 @@ def table(report, rows, modes):
         print(f"{row['stage']:22s}{row['tvlm_ms']:9.4f}" + "".join(f"{t:10.4f}" if t is not None else f"{'-':>10s}" for t in times) + ratio)
 
 
+def save(name, rows):
+    if options.json:
+        with open(options.json + ".part", "w") as file:
+            json.dump({"device": name, "pytorch": torch.__version__, "stages": rows}, file, indent=1)
+        os.replace(options.json + ".part", options.json)
+
+
 def compare():
     try:
         with open(options.bench) as file:
@@ -364,13 +371,11 @@ def compare():
                 row["pytorch_ms"][mode] = milliseconds(prepared(job, mode))
             except Exception as error:  # whatever PyTorch cannot do is told, and the next job goes on
                 row["why_not"][mode] = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        save(name, rows)  # compiling may take longer than there is time: what is known by then is kept
     table(report, rows, modes)
     for row in rows:
         for mode, why in row["why_not"].items():
             print(f"note: {row['stage']}, {mode}: {why}")
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump({"device": name, "pytorch": torch.__version__, "stages": rows}, file, indent=1)
 
 
 if options.check:
