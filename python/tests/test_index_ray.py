@@ -190,6 +190,21 @@ def test_a_function_that_raises_fails_its_image_alone(cluster, inputs):
     assert len(rows) == 9 and len(errors) == 1 and "1.png: KeyError: " in errors[0] and "\n" not in errors[0]
 
 
+def test_an_image_that_kills_every_actor_is_a_row_with_its_error(cluster, inputs, tmp_path):
+    def of(source):
+        with open(tmp_path / "begun", "a") as file:
+            file.write(os.path.basename(source.key) + "\n")
+        if source.key.endswith(("2.png", "5.png")):
+            os.kill(os.getpid(), signal.SIGKILL)
+    rows = tvr.describe(tvr.read_images(inputs[0][0]), k=5, features=of, workers=2, batch=4).take_all()
+    errors = {os.path.basename(row["key"]): row["error"] for row in rows if row["error"]}
+    names = (tmp_path / "begun").read_text().split()
+    assert len(rows) == 9 and len(errors) == 4, errors  # and one is no picture, and one's name no text
+    for name in ("2.png", "5.png"):
+        assert errors[name].endswith(f"/{name}: 2 workers died of the image") and 2 <= names.count(name) <= 3
+    assert sum(row["width"] == 80 for row in rows) == 5
+
+
 def test_nothing_listens_to_the_network(cluster):
     """Neither this process nor those that it started."""
     parents = {}

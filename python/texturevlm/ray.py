@@ -11,11 +11,12 @@
     tvr.write_index(rows, "archive", basis="basis.safetensors")
 
 Each row says of an image what `texturevlm.index` keeps of it, to the bit; of one that failed its `error`, and nothing else. Ray holds
-back readers where actors are busy, and starts an actor again that died, with the images that it had. It needs ray[data], pyarrow and
+back readers where actors are busy, and starts an actor again that died, with the images that it had; one that several died of is a row with its error. It needs ray[data], pyarrow and
 pylance: ``pip install 'texturevlm[ray]'``. doc/scale.md in the project's repository has more; examples/ray_index.py is a whole program.
 """
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +35,7 @@ from ._basis import Basis
 from ._core import ArgumentError, ArgumentTypeError, Error
 from ._device import Device
 from ._names import STRATEGIES
+from ._vocab import Vocab
 from .index._build import FLUSH
 from .index._index import Index
 from .index._rows import CELLS, ROWS, Row, Settings, describe as describe_one, described, rows_of
@@ -173,40 +175,78 @@ def _read_table(some: list[Read]) -> Any:
 
 # ---- Describing ----
 
-class _Describer:
-    """What an actor is: a device, a basis, and the application's features."""
+_DEATHS = 2
+"""An image that so many actors died of, when it was known which one they had, is given up."""
 
-    def __init__(self, settings: Settings, basis: Any, features: Callable[[Source], Any] | None, device: str | None) -> None:
-        self.settings, self.features = settings, features
+
+class _Journal:
+    """What was begun and has not ended, and how often: an actor of its own, which tells others what those had that died."""
+
+    def __init__(self) -> None:
+        self.begun: dict[str, int] = {}
+
+    def begin(self, name: str) -> int:
+        """How often it was begun before, and did not end; more than _DEATHS are not counted."""
+        before = self.begun.get(name, 0)
+        self.begun[name] = min(before + 1, _DEATHS)
+        return before
+
+    def end(self, name: str) -> None:
+        """It has ended, so that nobody died of it."""
+        self.begun.pop(name, None)
+
+
+class _Describer:
+    """What an actor is: a device, a basis, a vocabulary, and the application's features."""
+
+    def __init__(self, settings: Settings, basis: str | None, vocab: str | None, features: Callable[[Source], Any] | None,
+                 device: str | None, journal: Any) -> None:
+        self.settings, self.features, self.journal = settings, features, journal
         self.basis = Basis.load(basis) if basis is not None else None
+        self.vocab = Vocab.load(vocab) if vocab is not None else None
         self.device = Device(device) if device is not None else Device(fallback=True)
 
     def __call__(self, table: Any) -> Any:
         found: list[tuple[str, Row | str]] = []
         columns = [table.column(name).to_pylist() if name in table.column_names else [None] * len(table) for name in READ.names]
-        for key, path, data, beside, error in zip(*columns):
-            if error is None:
-                try:
-                    source = Source(key, path, data, features=beside)
-                    found.append((key, describe_one(load(source), self.settings, basis=self.basis, device=self.device,
-                                                    features=self.features(source) if self.features is not None else None)))
-                    continue
-                except Error as failed:
-                    error = str(failed)
-                except Exception as failed:  # whatever the application's function raises: one image is no reason to end
-                    error = f"{type(failed).__name__}: {' '.join(str(failed).split())}"
-            found.append((key, error if key in error else f"{key}: {error}"))
+        # Ray gives the images of an actor that died to another, in a task of another number: they are known by their keys. (Of one that
+        # is there for the fourth time, while three have it in hand, it would be said that they died of it; an index takes no key twice.)
+        batch = hashlib.sha256(repr(columns[0]).encode()).hexdigest()
+        again, given_up = ray.get(self.journal.begin.remote(batch)) > 0, False
+        for number, (key, path, data, beside, error) in enumerate(zip(*columns)):
+            image = f"{batch} {number}"
+            deaths = ray.get(self.journal.begin.remote(image)) if again else 0
+            if deaths >= _DEATHS:
+                error, given_up = f"{deaths} workers died of the image", True
+            row = error if error is not None else self._row(key, path, data, beside)
+            found.append((key, f"{key}: {row}" if isinstance(row, str) and key not in row else row))
+            if again and deaths < _DEATHS:
+                self.journal.end.remote(image)
+        if not given_up:  # else it is known the next time: Ray may want this batch again for the sake of one that came after it
+            self.journal.end.remote(batch)
         return described(found, self.settings.cells)
+
+    def _row(self, key: str, path: str | None, data: bytes | None, beside: bytes | None) -> Row | str:
+        """An image's row, or its error."""
+        try:
+            source = Source(key, path, data, features=beside)
+            return describe_one(load(source), self.settings, basis=self.basis, vocab=self.vocab, device=self.device,
+                                features=self.features(source) if self.features is not None else None)
+        except Error as failed:
+            return str(failed)
+        except Exception as failed:  # whatever the application's function raises: one image is no reason to end
+            return f"{type(failed).__name__}: {' '.join(str(failed).split())}"
 
 
 def describe(images: Any, *, k: int = 273, strategy: str = "budget", max_side: int = 1024, regions: int = 50, cells: str = "int8",
-             basis: Any = None, features: Callable[[Source], Any] | None = None, workers: int = 2, batch: int = 16,
+             basis: Any = None, vocab: Any = None, features: Callable[[Source], Any] | None = None, workers: int = 2, batch: int = 16,
              device: str | None = None, num_cpus: float = 0.9, num_gpus: float = 0) -> Any:
     """A ray.data.Dataset with a row an image: what texturevlm.index keeps of it, or its ``error``.
 
     Parameters:
         images: of `read_images`, or any dataset with its columns.
-        k, strategy, max_side, regions, cells: as of `Index.create`. basis: the path of a basis, which all machines see.
+        k, strategy, max_side, regions, cells: as of `Index.create`. basis, vocab: the paths of a basis and of a
+            vocabulary, which all machines see.
         features: a function that Ray can send, of a `texturevlm.index.Source`, that gives an image's vectors [rows, columns, D]; it runs in the
             actors, once for each image.
         workers: how many actors. batch: how many images are sent to one at once.
@@ -216,12 +256,15 @@ def describe(images: Any, *, k: int = 273, strategy: str = "budget", max_side: i
     if not isinstance(images, ray.data.Dataset):
         raise ArgumentTypeError(f"images are {short(images)}, not a dataset of Ray's")
     choice("strategy", strategy, STRATEGIES), choice("cells", cells, CELLS)
-    settings = Settings(integer("k", k, 1), strategy, integer("max_side", max_side), integer("regions", regions, 1, 255), cells)
-    if basis is not None:
-        Basis.load(basis)  # a path that is none is an error here, and not in every actor
+    settings = Settings(integer("k", k, 1), strategy, integer("max_side", max_side), integer("regions", regions, 0 if vocab is not None else 1, 255), cells)
+    paths = [os.path.abspath(file_name(name, path)) if path is not None else None for name, path in (("basis", basis), ("vocab", vocab))]
+    for path, load_it in zip(paths, (Basis.load, Vocab.load)):
+        if path is not None:
+            load_it(path)  # a path that is none is an error here, and not in every actor
     threads = max(1, round(num_cpus))
+    journal = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(_Journal).remote()
     return images.map_batches(
-        _Describer, fn_constructor_args=(settings, os.path.abspath(file_name("basis", basis)) if basis is not None else None, features, device),
+        _Describer, fn_constructor_args=(settings, *paths, features, device, journal),
         batch_format="pyarrow", batch_size=integer("batch", batch, 1), concurrency=integer("workers", workers, 1), num_cpus=num_cpus,
         num_gpus=num_gpus or None, runtime_env={"env_vars": {"POCL_MAX_PTHREAD_COUNT": str(threads)}})
 
