@@ -290,8 +290,10 @@ struct tvlm_select_params {
      *
      * Positions are the cells of the thumbnail, row after row, with score 1 and `height`; then the tiles,
      * without cell, each with the largest gain beside those before it. Their score is what they lower the
-     * loss by, as a share of what the thumbnail loses; of each of nine a ninth of what these do. Whatever is cut off behind the thumbnail, the
-     * predicted loss is never above the thumbnail's.
+     * loss by, as a share of what the thumbnail loses; of each of nine a ninth of what these do. A tile may lie on a
+     * coarser one. One that the border clips has its place as a leaf of the quadtree has: x and y are the centre of
+     * what remains, and it begins at size * floor(x / size), size * floor(y / size). Whatever is cut off behind the
+     * thumbnail, the predicted loss is never above the thumbnail's.
      *
      * A k of all patches of the image or more is all tiles of level 0, row after row, without a thumbnail;
      * their score is 0. `patch` is a multiple of 4 from 8 to 64. Where scores are kept (keep_scores),
@@ -304,9 +306,11 @@ struct tvlm_select_params {
      * refused. */
     float share;
     /* In place of k: the least number of patches whose predicted loss is at most that share, from 0 to 1, of
-     * what a thumbnail of one patch loses. TVLM_ZERO: nothing at all is lost. There is no thumbnail then, and
-     * the positions are all tiles of level 0 but those whose pixels equal those of a tile to their left or
-     * above them (tvlm_selection_duplicates). */
+     * what a thumbnail of one patch loses. Here each part of the loss is over that of this thumbnail, and not over
+     * downsampling's, so that all numbers of patches are measured alike. The same number as k tells another loss, on
+     * some photos by a tenth of it. TVLM_ZERO: nothing at all is lost. There is no thumbnail then, and the positions
+     * are all tiles of level 0 but those whose pixels equal those of a tile to their left or above them
+     * (tvlm_selection_duplicates). */
     float tolerance;
     /* Losses are multiplied by 1 + emphasis * m, with m in [0, 1] for each tile of level 0. m is what
      * emphasis_channel says. 0: no emphasis; without a channel, but with a query TVLM_EMPHASIS_QUERY, with a
@@ -366,8 +370,8 @@ typedef struct tvlm_selection_info {
     int32_t overview_columns, overview_rows;
     /* The cells of the thumbnail, which come first. Both are 0 where there is none. */
     int32_t thumbnail_columns, thumbnail_rows;
-    /* The strategy `budget`: the predicted loss, and that of downsampling to as many patches, as shares of what a
-     * thumbnail of one patch loses; and the preset that was taken, TVLM_BUDGET_AUTO only where there is no thumbnail.
+    /* The strategy `budget`: the predicted loss, and that of downsampling to as many patches (0 of a tolerance, whose
+     * loss is weighed otherwise), as shares of what a thumbnail of one patch loses; and the preset that was taken, TVLM_BUDGET_AUTO only where there is no thumbnail.
      * 0 elsewhere. */
     float loss, loss_downsampled;
     tvlm_budget_preset preset;
