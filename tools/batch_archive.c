@@ -60,6 +60,23 @@ bool batch_archive_next(batch_archive *archive, const char **name, char *error, 
     return false;
 }
 
+/* Reads the `whole` bytes of the member. */
+static bool fill(batch_archive *archive, char *buffer, size_t whole, char *error, size_t error_size) {
+    size_t done = 0;
+    la_ssize_t count = 1;
+    while (done < whole && count > 0) {
+        count = archive_read_data(archive->reader, buffer + done, whole - done);
+        if (count > 0) done += (size_t)count;
+    }
+    if (done == whole) return true;
+    archive->broken = count < 0;
+    if (count < 0)
+        tell(archive->reader, error, error_size);
+    else /* a sparse file has a hole behind its last data, and no picture has */
+        snprintf(error, error_size, "its data end after %zu of %zu bytes", done, whole);
+    return false;
+}
+
 bool batch_archive_read(batch_archive *archive, void **bytes, size_t *size, char *error, size_t error_size) {
     const int64_t whole = archive_entry_size(archive->entry);
     *bytes = NULL;
@@ -69,19 +86,17 @@ bool batch_archive_read(batch_archive *archive, void **bytes, size_t *size, char
         return false;
     }
     char *const buffer = malloc((size_t)whole + 1);
-    if (buffer == NULL) snprintf(error, error_size, "no memory for %lld bytes", (long long)whole);
-    while (buffer != NULL && *size < (size_t)whole) {
-        const la_ssize_t count = archive_read_data(archive->reader, buffer + *size, (size_t)whole - *size);
-        if (count <= 0) {
-            tell(archive->reader, error, error_size);
-            archive->broken = true;
-            free(buffer);
-            return false;
-        }
-        *size += (size_t)count;
+    if (buffer == NULL) {
+        snprintf(error, error_size, "no memory for %lld bytes", (long long)whole);
+        return false;
+    }
+    if (!fill(archive, buffer, (size_t)whole, error, error_size)) {
+        free(buffer);
+        return false;
     }
     *bytes = buffer;
-    return buffer != NULL;
+    *size = (size_t)whole;
+    return true;
 }
 
 void batch_archive_close(batch_archive **archive) {

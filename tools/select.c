@@ -459,7 +459,7 @@ const tool_command select_command = {
         "answers and their order are those of one device, and what a device that is lost leaves is done by the others.\n"
         "With --jsonl there is a line an image, {\"image\": ...}, or with several queries {\"selections\": [...]}, and for an\n"
         "image that failed {\"image\": {\"path\": ...}, \"error\": ...}; where the list comes through a pipe each name is answered\n"
-        "before the next one is there. Of a .tar, or .tar.gz and so on, the pictures are taken. --resume knows images by their names, and cuts a line off that has no end.\n"
+        "before the next one is there. Of a .tar, or .tar.gz and so on, the pictures are taken, but no links to them. --resume knows images by their names, and cuts a line off that has no end.\n"
         "The strategy budget spends K patches of an encoder: a thumbnail of the whole image, \"thumbnail\": [columns,\n"
         "rows], whose cells come first, and tiles of it in detail, by gain: of level 0, 1 and 2, or nine in a square, of\n"
         "level 0.415, the image at three quarters of its size. The other strategies choose by scores.\n"

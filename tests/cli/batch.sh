@@ -216,6 +216,11 @@ if [ -n "$(ldd "$tvlm" | grep libarchive)" ]; then
     ends 3 "${lines[@]}" "$in/cut.tar" "${photos[4]}" --skip-errors
     counts "behind an archive that is cut" 4 "$work/stdout" .
     counts "an archive that is cut" 1 "$work/stdout" '"error"'
+    # A sparse file, of a picture's name, has fewer data than bytes: the members behind it are read all the same.
+    (cd "$in" && truncate -s 1M hole.png && tar -Scf sparse.tar hole.png p4.png && rm hole.png)
+    ends 3 "${lines[@]}" "$in/sparse.tar" --skip-errors
+    has "$work/stdout" 'sparse.tar/hole.png"}, "error": ".*: its data end after 0 of 1048576 bytes'
+    counts "behind a sparse file" 1 "$work/stdout" 'sparse.tar/p4.png", "width"'
     head -c 20000 /dev/urandom >"$in/noise.tar"
     ends 1 "${lines[@]}" "$in/noise.tar"
     has "$work/stderr" 'noise.tar: '
