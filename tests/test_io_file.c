@@ -254,6 +254,19 @@ static void appear_together_or_not_at_all(void **state) {
     assert_int_equal(io_files(false), 5); /* a, b, c, d, and the folder */
 }
 
+static void any_number_appears_together(void **state) {
+    enum { files = 1100 };
+    char name[16];
+    (void)state;
+    tvlm_files_begin();
+    for (int i = 0; i < files; ++i) {
+        snprintf(name, sizeof name, "%d", i);
+        io_expect(tvlm_file_write(io_path(name), name, 1, &io_log), TVLM_OK, NULL);
+    }
+    io_expect(tvlm_files_commit(&io_log), TVLM_OK, NULL);
+    assert_int_equal(io_files(false), files);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         io_test(reads_what_was_written),        io_test(ends_content_with_zero),
@@ -263,7 +276,7 @@ int main(void) {
         io_test(respects_a_protected_file),     io_test(notices_a_full_disk),
         io_test(leaves_nothing_of_a_part),      io_test(writes_through_a_fifo),
         io_test(appends_to_standard_output),    io_test(removes_what_is_being_written),
-        io_test(appear_together_or_not_at_all),
+        io_test(appear_together_or_not_at_all), io_test(any_number_appears_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

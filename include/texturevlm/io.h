@@ -58,8 +58,8 @@ TVLM_API tvlm_status tvlm_file_write(const char *path, const void *bytes, size_t
 /*
  * Files that appear together or not at all. From tvlm_files_begin on, what a thread writes with the functions of this header
  * keeps its temporary name when it is complete. tvlm_files_commit gives all of them their own names; tvlm_files_abort removes
- * them. Either ends it. What is written directly, such as /dev/stdout or a FIFO, takes no part. It is for a few files: there
- * may be 1000 at most in one folder.
+ * them. Either ends it. What is written directly, such as /dev/stdout or a FIFO, takes no part. It is for a few files:
+ * of more than 64, tvlm_file_remove_temporaries leaves some behind.
  *
  * A commit in which a name cannot be given returns TVLM_ERROR_IO; those that come after it are removed. TVLM_OK where
  * nothing was begun.

@@ -21,7 +21,7 @@
  * The name of a temporary file: the folder, the process and a number. It adds less than the room to the
  * folder.
  */
-#define TEMPORARY_FORMAT "%.*s.tvlm-%ld-%d.tmp"
+#define TEMPORARY_FORMAT "%.*s.tvlm-%ld-%zu.tmp"
 #define TEMPORARY_ROOM   64
 
 struct tvlm_io_output {
@@ -109,7 +109,8 @@ static tvlm_status find_target(tvlm_io_output *output) {
     return TVLM_OK;
 }
 
-/* Creates a file beside the target. Its name is short, so that it fits wherever the target's name does. */
+/* Creates a file beside the target. Its name is short, so that it fits wherever the target's name does. Those that wait have the
+ * numbers before. */
 static tvlm_status open_temporary(tvlm_io_output *output) {
     const char *slash = strrchr(output->target, '/');
     int folder = slash == NULL ? 0 : (int)(slash - output->target + 1);
@@ -118,7 +119,8 @@ static tvlm_status open_temporary(tvlm_io_output *output) {
     int fd = -1;
     if (name == NULL) return out_of_memory(output);
     for (int attempt = 0; attempt < 1000 && fd < 0; attempt++) {
-        snprintf(name, room, TEMPORARY_FORMAT, folder, output->target, (long)getpid(), attempt);
+        snprintf(name, room, TEMPORARY_FORMAT, folder, output->target, (long)getpid(),
+                 together.count + (size_t)attempt);
         fd = temporary_create(name);
         if (fd < 0 && errno != EEXIST && errno != EINTR) break;
     }
