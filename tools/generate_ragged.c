@@ -12,6 +12,16 @@
 
 enum { PATH_BYTES = 4096, STEM_BYTES = 256 };
 
+/* So many files get their names together: a few, which a program that is killed removes. */
+enum { FILES_TOGETHER = 32 };
+
+/* Where the device is lost after it, the command begins anew all the same, and makes these files again. */
+static int keep_files(struct tool *tool) {
+    const int code = tool_status(tool, tvlm_files_commit(&tool->log));
+    tvlm_files_begin();
+    return code;
+}
+
 /* What a run works with. */
 typedef struct run {
     struct tool *tool;
@@ -96,6 +106,18 @@ static int write_image(run *r, int32_t index) {
     return code;
 }
 
+static int write_images(run *r) {
+    int code = TOOL_DONE;
+    progress_start("images", r->count);
+    for (int i = 0; code == TOOL_DONE && i < r->count; ++i) {
+        code = write_image(r, i);
+        if (code == TOOL_DONE && (i + 1) % FILES_TOGETHER == 0) code = keep_files(r->tool);
+        progress_step(i + 1);
+    }
+    progress_clear();
+    return code;
+}
+
 static int print_summary(run *r) {
     int32_t count = 0;
     const int32_t *const channels = tvlm_stack_channels(r->stack, &count);
@@ -131,12 +153,7 @@ static int run_all(run *r) {
     if (code == TOOL_DONE) code = make_batch(r);
     if (code != TOOL_DONE) return code;
     (void)tvlm_stack_channels(r->stack, &r->channels);
-    progress_start("images", r->count);
-    for (int i = 0; code == TOOL_DONE && i < r->count; ++i) {
-        code = write_image(r, i);
-        progress_step(i + 1);
-    }
-    progress_clear();
+    code = write_images(r);
     return code == TOOL_DONE && r->options->common->json > 0 ? print_summary(r) : code;
 }
 

@@ -100,6 +100,19 @@ succeeds "${generate[@]}" "$photo" -o alone.npy --channels r,edges,entropy
 is "an image of a ragged batch as alone" cmp "ragged/$stem.npy" alone.npy
 is "one of 1 x 1" test "$(wc -c <ragged/dot.npy)" -eq $((128 + 3 * 4))
 succeeds "${generate[@]}" --ragged -o ragged "$work/in/dot.pgm"
+mkdir -p many "$work/in/many"
+for i in {10..44}; do cp "$work/in/dot.pgm" "$work/in/many/$i.pgm"; done
+succeeds "${generate[@]}" --ragged -o many "$work/in/many/"*.pgm --channels r
+is "many of a ragged batch: $(ls -A many | wc -l)" test "$(ls -A many | tr -d '\n')" = "$(printf '%s.npy' {10..44})"
+rm many/*
+# Where one cannot be written, those that were long before are there, and no temporary file. (PoCL could not keep its kernels so.)
+if [ "$device" = --device=reference ]; then
+    { printf 'P5\n40 40\n255\n' && head -c 1600 /dev/zero; } >"$work/in/many/43.pgm"
+    (ulimit -f 1; "${generate[@]}" --ragged -o many "$work/in/many/"*.pgm --channels r 2>"$work/stderr")
+    has "$work/stderr" '^tvlm: cannot write many/43.npy: File too large'
+    is "what was written before: $(ls -A many | wc -l)" test "$(ls -A many | tr -d '\n')" = "$(printf '%s.npy' {10..41})"
+fi
+rm -r many
 refused 1 "has no 'saliency'" "${generate[@]}" --ragged -o ragged "$photo" --channels r,saliency
 refused 1 'there is no folder none' "${generate[@]}" --ragged -o none "$photo"
 refused 2 'needs -o DIR' "${generate[@]}" --ragged "$photo" --channels r
