@@ -238,7 +238,7 @@ static int look_up(struct tool *tool, const char *output, const tvlm_npy *ids, c
     const size_t cells = ids->size / sizeof *id;
     const int32_t asked = query->count, several = query->rank > 1;
     int64_t shape[TVLM_MAX_RANK] = {asked};
-    float *const scores = malloc((size_t)asked * cells * sizeof *scores);
+    float *const scores = calloc(cells, (size_t)asked * sizeof *scores); /* which looks at the product */
     if (scores == NULL) return tool_fail(tool, "no memory for %zu cells", cells);
     for (size_t q = 0; q < (size_t)asked; ++q)
         for (size_t i = 0; i < cells; ++i) scores[q * cells + i] = answers[q * (size_t)centres + id[i]];
