@@ -10,7 +10,8 @@
  *    main piece (of equal ones the first), and numbers the labels that are in use.
  * 3. Every other piece takes the label of that main piece beside it whose colour is most like the colour of a
  *    pixel that touches it (pieces_offer). A piece that touches none takes what its neighbour ends with, and
- *    so do all pixels (pieces_settle). Pixels that arrive at nothing have -1, and regions_sum of regions.cl
+ *    so do all pixels (pieces_settle, after pieces_roots where SPAN is more than 1). Pixels that arrive at nothing
+ *    have -1, and regions_sum of regions.cl
  *    gives them what pieces_settle found for them.
  *
  * Buffers of a value for each pixel, and `work`, are as in cluster.cl: image after image. `tables` says where
@@ -20,6 +21,8 @@
  *
  * pieces_link uses the tiles of tile.clh. Other kernels go over SPAN pixels in each work-item: 1 on GPUs.
  */
+// check-kernels: -DGROUP_W=16 -DGROUP_H=16
+// check-kernels: -DGROUP_W=1 -DGROUP_H=1 -DTILE_W=64 -DTILE_H=16
 #include "slic.clh"
 
 /* ---- 1. Pieces ---- */
@@ -294,6 +297,28 @@ HELPER int region_of(global const int *parents, global const int *sizes, global 
     }
 }
 
+#define REGION_OF(piece) region_of(parents, sizes, labels, mains, dense, results, count, size.x, piece)
+
+/* Where a work-item has many pixels, which is on CPUs, a launch costs less than what all pixels of a piece find again
+ * and again: there the roots have their results before pieces_settle, which then reads them. */
+#if SPAN > 1
+#define ROOTS_FIRST
+kernel void pieces_roots(global const int *restrict all_parents, global const int *restrict all_sizes,
+                         global const int *restrict all_labels, global const int *restrict work,
+                         const int4 tables, const int2 size, volatile global int *all_results) {
+    const int count = size.x * size.y, image = get_global_id(1);
+    const size_t plane = (size_t)image * count;
+    global const int *parents = all_parents + plane, *sizes = all_sizes + plane, *labels = all_labels + plane;
+    volatile global int *results = all_results + plane;
+    global const int *own = work + (size_t)image * tables.x, *mains = own + tables.z, *dense = own + tables.w;
+    FOR_SPAN(count, p) {
+        if (parents[p] == p) atomic_xchg(results + p, REGION_OF(p));
+    }
+}
+#undef REGION_OF
+#define REGION_OF(piece) results[piece]
+#endif
+
 /*
  * Gives each pixel the region that its piece ends with. In case that pixel 0 has none, the word before the largest
  * pieces gets the first pixel in reading order that has one, as count - that pixel: it touches those that have none.
@@ -304,11 +329,12 @@ kernel void pieces_settle(global const int *restrict all_parents, global const i
                           const int2 size, volatile global int *all_results) {
     const int count = size.x * size.y, image = get_global_id(1);
     const size_t plane = (size_t)image * count;
-    global const int *parents = all_parents + plane, *sizes = all_sizes + plane, *labels = all_labels + plane;
+    global const int *parents = all_parents + plane, *sizes = all_sizes + plane;
     volatile global int *results = all_results + plane;
     global int *own = work + (size_t)image * tables.x;
-    global const int *mains = own + tables.z, *dense = own + tables.w;
-#define REGION_OF(piece) region_of(parents, sizes, labels, mains, dense, results, count, size.x, piece)
+#ifndef ROOTS_FIRST
+    global const int *labels = all_labels + plane, *mains = own + tables.z, *dense = own + tables.w;
+#endif
     const bool first = REGION_OF(piece_of(parents, sizes, 0)) >= 0;
     int last = -1, result = -1;
     FOR_SPAN(count, p) {
@@ -316,13 +342,12 @@ kernel void pieces_settle(global const int *restrict all_parents, global const i
         /* Pixels beside each other are mostly of one piece. */
         if (piece != last) result = REGION_OF(piece);
         last = piece;
-        if (piece == p)
-            atomic_xchg(results + p, result);
-        else
-            results[p] = result;
+        if (piece != p) results[p] = result;
+#ifndef ROOTS_FIRST
+        if (piece == p) atomic_xchg(results + p, result);
+#endif
         if (first || result < 0) continue;
         const int before = p % size.x > 0 ? p - 1 : p - size.x;
         if (REGION_OF(piece_of(parents, sizes, before)) < 0) atomic_max(own + tables.y - 1, count - p);
     }
-#undef REGION_OF
 }

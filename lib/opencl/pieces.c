@@ -94,9 +94,10 @@ static tvlm_status offer(const opencl_cluster *cluster) {
     return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
 }
 
-static tvlm_status settle(const opencl_cluster *cluster) {
+/* Runs pieces_settle, or pieces_roots before it. */
+static tvlm_status settle(const opencl_cluster *cluster, const char *name) {
     opencl_call call;
-    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_settle", &call));
+    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", name, &call));
     tvlm_opencl_call_memory(&call, cluster->parents);
     tvlm_opencl_call_memory(&call, cluster->sizes);
     tvlm_opencl_call_memory(&call, cluster->first);
@@ -112,5 +113,6 @@ tvlm_status tvlm_opencl_pieces(const opencl_cluster *cluster) {
     TVLM_TRY(find_mains(cluster));
     if (cluster->centres != NULL) TVLM_TRY(take_ids(cluster));
     TVLM_TRY(offer(cluster));
-    return settle(cluster);
+    if (span(cluster) > 1) TVLM_TRY(settle(cluster, "pieces_roots"));
+    return settle(cluster, "pieces_settle");
 }
