@@ -41,6 +41,11 @@
 #include "pixels.clh"
 #include "region.clh"
 
+/* How many texels of a row a work-item of mips_level makes: 1 on GPUs. */
+#ifndef RUN
+#define RUN 1
+#endif
+
 #define MIPS_MIXED 5
 #ifndef MIPS_RULE
 #define MIPS_RULE MIPS_MIXED
@@ -89,21 +94,6 @@ HELPER float smooth_area(int side, int i, int tap) {
 #endif
 
 #if MIPS_RULE == MIPS_MIXED || MIPS_RULE == TVLM_REDUCE_MODE
-/* The value with the largest area, and of those that tie the lowest. */
-HELPER float mode_of(const float *values, const int *areas, int count) {
-    float best = values[0];
-    int most = -1;
-    for (int a = 0; a < count; ++a) {
-        int area = 0;
-        for (int b = 0; b < count; ++b) area += values[b] == values[a] ? areas[b] : 0;
-        if (area > most || (area == most && values[a] < best)) {
-            most = area;
-            best = values[a];
-        }
-    }
-    return best;
-}
-
 /* The mode of four equal areas: the lowest value that occurs twice or more, else the lowest of all. Two pairs
  * of two tie, and three of a kind are found as a pair. */
 HELPER float4 mode_of_four(float4 a, float4 b, float4 c, float4 d) {
@@ -124,13 +114,71 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
     return value;
 }
 
-/* Sets one component of `value` to the mode of `texels`, if that is the component's rule. */
+/*
+ * MODE sets those components of `value` whose rule it is to the value with the largest area, and of those that tie the lowest.
+ * CPUs KEEP the texels in arrays. These would lie in a GPU's memory, and all textures of a launch would pay for them
+ * (doc/registers.md): there texels are read once more for each that they are compared with.
+ */
+#if RUN > 1
+HELPER float mode_of(const float *values, const int *areas, int count) {
+    float best = values[0];
+    int most = -1;
+    for (int a = 0; a < count; ++a) {
+        int area = 0;
+        for (int b = 0; b < count; ++b) area += values[b] == values[a] ? areas[b] : 0;
+        if (area > most || (area == most && values[a] < best)) {
+            most = area;
+            best = values[a];
+        }
+    }
+    return best;
+}
+
 #define MODE_OF(value, component, rules, texels, areas, count)                                               \
     if ((rules).component == TVLM_REDUCE_MODE) {                                                             \
         float own[9];                                                                                        \
         for (int tap = 0; tap < (count); ++tap) own[tap] = (texels)[tap].component;                          \
         (value).component = mode_of(own, areas, count);                                                      \
     }
+#define KEPT                                                                                                 \
+    float4 kept[9];                                                                                          \
+    int areas[9], taps = 0;
+#define KEEP(texel, area)                                                                                    \
+    kept[taps] = texel;                                                                                      \
+    areas[taps++] = area;
+#define MODE(value, w, h, i, j, rules, LOAD)                                                                 \
+    MODE_OF(value, s0, rules, kept, areas, taps)                                                             \
+    MODE_OF(value, s1, rules, kept, areas, taps)                                                             \
+    MODE_OF(value, s2, rules, kept, areas, taps)                                                             \
+    MODE_OF(value, s3, rules, kept, areas, taps)
+#else
+#define KEPT
+#define KEEP(texel, area)
+
+/* The area, of each component, of the texels that equal `own`. LOAD names variables of the kernel (n, w, t): none here may have
+ * the name of one. */
+#define AREA_OF(area, own, w, h, i, j, LOAD)                                                                 \
+    for (int tap = 0, x = 0, y = 0; tap < taps_of(w) * taps_of(h); ++tap, ++x) {                             \
+        if (x == taps_of(w)) x = 0, ++y;                                                                     \
+        area += select((int4)(0), (int4)(tap_area(w, i, x) * tap_area(h, j, y)),                             \
+                       LOAD(2 * (i) + x, 2 * (j) + y) == own);                                               \
+    }
+#define MODE(value, w, h, i, j, rules, LOAD)                                                                 \
+    if (any((rules) == TVLM_REDUCE_MODE)) {                                                                  \
+        float4 mode = 0.0f;                                                                                  \
+        int4 most_area = -1;                                                                                 \
+        for (int from = 0, dx = 0, dy = 0; from < taps_of(w) * taps_of(h); ++from, ++dx) {                   \
+            if (dx == taps_of(w)) dx = 0, ++dy;                                                              \
+            const float4 own = LOAD(2 * (i) + dx, 2 * (j) + dy);                                             \
+            int4 area = 0;                                                                                   \
+            AREA_OF(area, own, w, h, i, j, LOAD)                                                             \
+            const int4 better = (area > most_area) | ((area == most_area) & (own < mode));                   \
+            most_area = select(most_area, area, better);                                                     \
+            mode = select(mode, own, better);                                                                \
+        }                                                                                                    \
+        value = select(value, mode, (rules) == TVLM_REDUCE_MODE);                                            \
+    }
+#endif
 #endif
 
 /*
@@ -174,26 +222,22 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
                                 LOAD(2 * (i), 2 * (j) + 1), LOAD(2 * (i) + 1, 2 * (j) + 1), rules);          \
             break;                                                                                           \
         }                                                                                                    \
-        float4 texels[9], mean = 0.0f, most = -INFINITY, least = INFINITY;                                   \
-        int areas[9], taps = 0;                                                                              \
+        KEPT float4 mean = 0.0f, most = -INFINITY, least = INFINITY;                                         \
         for (int dy = 0; dy < taps_of(h); ++dy) {                                                            \
             float4 row = 0.0f;                                                                               \
-            for (int dx = 0; dx < taps_of(w); ++dx, ++taps) {                                                \
-                texels[taps] = LOAD(2 * (i) + dx, 2 * (j) + dy);                                             \
-                areas[taps] = tap_area(w, i, dx) * tap_area(h, j, dy);                                       \
-                row += texels[taps] * (tap_area(w, i, dx) / (float)area_of(w));                              \
-                most = max(most, texels[taps]);                                                              \
-                least = min(least, texels[taps]);                                                            \
+            for (int dx = 0; dx < taps_of(w); ++dx) {                                                        \
+                const float4 texel = LOAD(2 * (i) + dx, 2 * (j) + dy);                                       \
+                KEEP(texel, tap_area(w, i, dx) * tap_area(h, j, dy))                                         \
+                row += texel * (tap_area(w, i, dx) / (float)area_of(w));                                     \
+                most = max(most, texel);                                                                     \
+                least = min(least, texel);                                                                   \
             }                                                                                                \
             mean += row * (tap_area(h, j, dy) / (float)area_of(h));                                          \
         }                                                                                                    \
         value = mean;                                                                                        \
         value = select(value, most, (rules) == TVLM_REDUCE_MAX);                                             \
         value = select(value, least, (rules) == TVLM_REDUCE_MIN);                                            \
-        MODE_OF(value, s0, rules, texels, areas, taps)                                                       \
-        MODE_OF(value, s1, rules, texels, areas, taps)                                                       \
-        MODE_OF(value, s2, rules, texels, areas, taps)                                                       \
-        MODE_OF(value, s3, rules, texels, areas, taps)                                                       \
+        MODE(value, w, h, i, j, rules, LOAD)                                                                 \
     } while (0)
 #endif
 
@@ -205,9 +249,6 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
 
 /* Makes the level of one texture that follows the one that its plan names. Work-item (n, j, slice) makes RUN
  * texels of row j. */
-#ifndef RUN
-#define RUN 1
-#endif
 #ifndef FROM_PIXELS
 kernel void mips_level(LEVELS_IO REGION_IN) {
     texture_levels t = levels_of(0, size0, plan0);

@@ -52,7 +52,8 @@ KERNELS = [
     # ---- Levels ----
     ("mips.cl", "mips", "buffer", "odd sides: the last area is one too small", "tap == 1 ? side / 2 : i + 1;", "tap == 1 ? side / 2 : i;"),
     ("mips.cl", "mips", "buffer", "the largest in place of the least", "#define FURTHEST(a, b) min(a, b)", "#define FURTHEST(a, b) max(a, b)"),
-    ("mips.cl", "mips", "buffer", "of values that tie the highest", "(area == most && values[a] < best)", "(area == most && values[a] > best)"),
+    ("mips.cl", "mips", "buffer", "of values that tie the highest", "(own < mode));", "(own > mode));"),
+    ("mips.cl", "mips", "buffer", "on CPUs, of values that tie the highest", "(area == most && values[a] < best)", "(area == most && values[a] > best)"),
     ("mips.cl", "mips", "buffer", "the last level is not made", "for (int n = level + 1; n < t.size.w; ++n)",
      "for (int n = level + 1; n < t.size.w - 1; ++n)"),
     ("mips.cl", "mips", "buffer", "the third level is made from the wrong column", "second[((y)-TILE / 2 * gy) * SPAN_2 + (x)-TILE / 2 * gx]",
