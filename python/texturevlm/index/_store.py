@@ -31,6 +31,9 @@ FORMAT, VERSION = "texturevlm.index", 1
 TABLES = ("images", "regions")
 APPROXIMATE_FROM = 100_000
 """From so many regions on they are found by Lance's approximate index."""
+ROUNDS = 10
+"""How often Lance goes through its sample when it trains an index; its own 50 take four times as long, and what is found is the same
+to a hundredth (bench/README.md)."""
 _DEFAULTS = Settings()
 
 
@@ -240,7 +243,7 @@ def _index(dataset: Any, table: str, approximate_from: int) -> None:
         # A code of a byte for each eight components; the best are compared again by their own vectors (refine_factor).
         parts = next(dimension // size for size in (8, 4, 2, 1) if dimension % size == 0)
         dataset.create_index("vector", "IVF_PQ", name="vector", metric="dot", num_sub_vectors=parts,
-                             num_partitions=max(1, min(4096, int(rows ** 0.5) // 2)))
+                             num_partitions=max(1, min(4096, int(rows ** 0.5) // 2)), max_iters=ROUNDS)
 
 
 def _remove(folder: str) -> None:
