@@ -26,10 +26,17 @@ static bool is_drawn(const select_options *options) {
            options->crops != NULL;
 }
 
-/* What was decoded smaller is decoded again in its own size, so that what is drawn does not change what is chosen. */
+/* What was decoded smaller is decoded again in its own size, so that what is drawn does not change what is chosen. Places
+ * of another picture, whose file has come there meanwhile, may lie outside of it. */
 static int read_whole(const select_run *run, select_job *job) {
     if (job->whole != NULL || job->image->of_width == 0 || !is_drawn(run->options)) return TOOL_DONE;
-    return tool_status(run->tool, tvlm_image_load(job->path, &run->tool->log, &job->whole));
+    const int code = tool_status(run->tool, tvlm_image_load(job->path, &run->tool->log, &job->whole));
+    if (code != TOOL_DONE ||
+        (job->whole->width == job->image->of_width && job->whole->height == job->image->of_height))
+        return code;
+    return tool_fail(run->tool, "has %d x %d pixels now, and had %d x %d when it was read first",
+                     (int)job->whole->width, (int)job->whole->height, (int)job->image->of_width,
+                     (int)job->image->of_height);
 }
 
 static const tvlm_image *whole(const select_job *job) {
