@@ -122,13 +122,13 @@ struct tvlm_device_params {
     /* What tvlm_device_tune (tune.h) kept for the device is not looked at; so too where `cache_dir` is NULL and $TVLM_UNTUNED is
      * set and not empty, for measurements and tests that must not depend on what a machine's user did. */
     bool untuned;
-    /* What its stacks will be, where that is known. With U8, AUTO takes no storage whose bytes do not pass the self-test, so
-     * that such stacks can be made on any device; with all else it says nothing. */
-    tvlm_format format;
     /* Memory of textures that are destroyed is kept for the next ones, for who makes stacks of ever new sizes: with what is in
      * use never more than was in use at one time, until the device is destroyed. On PoCL new memory is filled with zeros page
      * by page as it is written, which takes longer than many a kernel. */
     bool keep_memory;
+    /* What its stacks will be, where that is known. With U8, AUTO takes no storage whose bytes do not pass the self-test, so
+     * that such stacks can be made on any device; with all else it says nothing. */
+    tvlm_format format;
     uint64_t reserved[3];
 };
 #define tvlm_device_params(...) TVLM_PARAMS(tvlm_device_params, __VA_ARGS__)

@@ -246,7 +246,7 @@ refused 2 'visual13' "${generate[@]}" "$photo" -o a.npy --layout visual13
 refused 2 'edgse' "${generate[@]}" "$photo" -o a.npy --channels r,edgse
 refused 1 'level' "${generate[@]}" "$photo" -o a.npy --level 20
 refused 2 'level: 99' "${generate[@]}" "$photo" -o a.npy --level 99
-refused 2 'size such as' "${generate[@]}" "$photo" -o a.npy --size 5
+refused 2 'size such as' "${generate[@]}" "$photo" -o a.npy --size 5,5
 refused 2 'not in' "${generate[@]}" "$photo" -o a.npy --size 0x7
 refused 2 'no command' "$tvlm"
 refused 2 'exclude each other' "${select[@]}" "$photo" -q -v
