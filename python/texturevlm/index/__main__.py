@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m texturevlm.index add | info | query | delete | compact: an archive's index from the command line.
+"""python -m texturevlm.index add | info | query | delete | compact | check: an archive's index from the command line.
 
 Results are JSON on stdout, a line each; errors one line on stderr. Exit 0: done; 1: an error, and what was there is as it was, or
-with what was added before; 2: an argument that is none; 3: with --skip-errors, some images failed.
+with what was added before; 2: an argument that is none; 3: with --skip-errors, some images failed, or
+check found problems that are still there.
 """
 from __future__ import annotations
 
@@ -66,6 +67,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
     compact = commands.add_parser("compact", help="joins small files, drops what was deleted, makes the approximate index")
     compact.add_argument("index", metavar="INDEX")
+    check = commands.add_parser("check", help="compares all files with their checksums")
+    check.add_argument("index", nargs="+", metavar="INDEX")
+    check.add_argument("--repair", action="store_true", help="takes out what is broken; the next add brings those images back")
     for one in (add, query):
         one.add_argument("--device", metavar="NAME", help="as `tvlm --device`")
     return parser.parse_args(arguments)
@@ -131,6 +135,14 @@ def _query(options: argparse.Namespace, device: Device | None) -> int:
     return 0
 
 
+def _check(options: argparse.Namespace) -> int:
+    reports = []
+    for folder in options.index:
+        reports.append(Index.check(folder, repair=options.repair))
+        _print(reports[-1])
+    return 3 if any(report["problems"] for report in reports) else 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parse(arguments)
     try:
@@ -142,6 +154,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "delete":
             index = Index(options.index)
             _print({"deleted": index.delete(options.key), "images": len(index)})
+        elif options.command == "check":
+            return _check(options)
         elif options.command == "compact":
             index = Index(options.index)
             index.compact()

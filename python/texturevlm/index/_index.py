@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import choice, flag, integer, known, short
+from .._arguments import choice, file_name, flag, integer, known, short
 from .._basis import Basis
 from .._core import ArgumentError, ArgumentTypeError, MissingFileError
 from .._device import Device
 from .._names import STRATEGIES
 from .._vocab import Vocab
+from . import _repair
 from ._build import FLUSH, Builder
 from ._query import Found, Shards, same as _same
 from ._rows import CELLS, NO_REGION, POSITIONS, Settings
@@ -121,7 +122,9 @@ class Index:
 
     def refresh(self) -> None:
         """Sees what was added, deleted or compacted since it was opened."""
+        compared = self._store.compared
         self._store = Store(self.folder)
+        self._store.compared |= compared  # files never change
         self._tables.clear()
 
     def __len__(self) -> int:
@@ -238,6 +241,21 @@ class Index:
         with self._store.writing():
             self._store.compact()
         self._tables.clear()
+
+    @staticmethod
+    def check(folder: str | os.PathLike[str], *, repair: bool = False) -> dict[str, Any]:
+        """Reads every file of an index and compares it with its checksum; tables of up to 4 GiB are compared whenever they are opened,
+        larger ones here alone.
+
+        With `repair`, takes out what is broken: index.json comes back from its copy, a table from the newest version that can be read, and
+        images of which something is lost are taken out whole, so that the next `add` of the same call brings them back.
+
+        Gives ``folder``, ``files`` and ``bytes`` that were read, ``problems``, a line each; and where something was repaired,
+        ``repaired``, the problems that there were, and ``lost``, how many images were taken out.
+
+        Errors: `MissingFileError` (no index), `FileError` (nothing to repair it from; another process is writing).
+        """
+        return _repair.check(file_name("folder", folder), flag("repair", repair))
 
     def known(self) -> dict[str, tuple[int, int, int, str]]:
         """Number, bytes, time of change and hash of each image, by its key."""

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The folder of an index: two Lance tables, and the one file that says which version of each counts.
 
-    index.json          what the index is, and the versions; replaced by rename, which is the moment at which a change happens
+    index.json          what the index is, the versions, and checksums of their files; replaced by rename, which is the moment at which a
+                        change happens
+    index.json.copy     the same, written behind it: what `Index.check` mends it from
     images.lance        a row an image
     regions.lance       a row a region, once there are features
     basis.safetensors   the basis of the cells, where there is one
@@ -17,14 +19,16 @@ import contextlib
 import datetime
 import fcntl
 import json
+import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import lance
 
 from .._arguments import file_name, integer, short
 from .._core import ArgumentError, Error, FileError, MissingFileError
+from . import _check
 from ._rows import CELLS, Settings
 
 FORMAT, VERSION = "texturevlm.index", 1
@@ -34,7 +38,10 @@ APPROXIMATE_FROM = 100_000
 ROUNDS = 10
 """How often Lance goes through its sample when it trains an index; its own 50 take four times as long, and what is found is the same
 to a hundredth (bench/README.md)."""
+NETWORKS = ("basis.safetensors", "vocab.safetensors")
+"""What the cells are kept by, where there is one."""
 _DEFAULTS = Settings()
+_log = logging.getLogger("texturevlm")
 
 
 @contextlib.contextmanager
@@ -59,9 +66,14 @@ def told(what: str) -> Iterator[None]:
 class Store:
     """The tables of an index at the versions that count. One process writes at a time; any number read."""
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], compare: bool = True) -> None:
         self.folder = file_name("folder", folder)
+        self.compared: set[str] = set()  # files that this process has read and found to be what was written
         self._read()
+        for name, what in zip(NETWORKS, ("basis", "vocabulary")):
+            if compare and name in self.sums and (words := _check.wrong(self.folder, name, self.sums[name], whole=True)):
+                raise ArgumentError(f"{os.path.join(self.folder, name)}: the {what} does not fit the index, which was made with another "
+                                    f"file: {words}")
 
     # ---- What it is ----
 
@@ -84,7 +96,7 @@ class Store:
         return os.path.join(self.folder, f"{table}.lance")
 
     def _read(self) -> None:
-        state = _state(self.json, self.folder)
+        state = read_state(self.json, self.folder)
         try:
             fields = {name: state["settings"][name] for name in Settings._fields}
             if not all(type(value) is type(getattr(_DEFAULTS, name)) for name, value in fields.items()):
@@ -97,32 +109,49 @@ class Store:
             self.dimension = integer("dimension", state["dimension"])
             self.basis_k = integer("basis", state["basis"], 0, 64)
             self.vocab_n = integer("vocab", state.get("vocab", 0))  # indexes were made before there were vocabularies
+            self.count = integer("images", state.get("images", 0), 0)  # as above
+            self.sums = _check.sums_in(state)
         except (KeyError, TypeError, ValueError):
             raise ArgumentError(f"{self.json}: the index is broken: a field is missing or wrong") from None
 
-    def open(self, table: str) -> Any:
-        """A table at its version, or None where it has none. Errors: `FileError` (broken: a file is missing or is not as long as it
-        was), after which nothing has changed."""
+    def open(self, table: str, whole: bool | None = None) -> Any:
+        """A table at its version, or None where it has none. Its files are compared with their checksums: of a table of more than
+        `_check.AT_ONCE` bytes only the manifest and the files' lengths, or with `whole` all that is given there.
+
+        Errors: `FileError` (broken: a file is missing, or is not what was written), after which nothing has changed."""
         for again in (True, False):  # a writer may have cleaned up what an older index.json named
             if not self.versions[table]:
                 return None
             try:
-                with told(f"{self._uri(table)}: the index is broken"):
-                    dataset = lance.dataset(self._uri(table), version=self.versions[table])
-                    self._check_files(dataset, table)
-                return dataset
+                return self._opened(table, whole)
             except FileError:
                 if not again:
                     raise
                 self._read()
         return None
 
-    def _check_files(self, dataset: Any, table: str) -> None:
+    def _opened(self, table: str, whole: bool | None) -> Any:
+        manifest = _check.manifest_of(self.folder, table, self.versions[table])
+        if manifest in self.sums:
+            self._compare([manifest])
+        with told(f"{self._uri(table)}: the index is broken"):
+            dataset = lance.dataset(self._uri(table), version=self.versions[table])
+            names = _check.files_of(self.folder, table, dataset)
         for fragment in dataset.get_fragments():
             for file in fragment.data_files():
-                path = os.path.join(self._uri(table), "data", file.path)
-                if file.file_size_bytes and os.path.getsize(path) != file.file_size_bytes:
-                    raise FileError(f"{path}: the index is broken: {os.path.getsize(path)} bytes, not {file.file_size_bytes}")
+                if file.file_size_bytes:  # an index of a version without checksums has at least the lengths
+                    _check.refuse(self.folder, {f"{table}.lance/data/{file.path}": (file.file_size_bytes, 0)}, whole=False)
+        known = {name: self.sums[name] for name in names if name in self.sums}
+        _check.refuse(self.folder, known, whole=False)
+        if whole or (whole is None and sum(size for size, _ in known.values()) <= _check.AT_ONCE):
+            self._compare(known)
+        return dataset
+
+    def _compare(self, names: Iterable[str]) -> None:
+        """Reads the files that this process has not compared yet. Errors: `FileError`."""
+        new = {name: self.sums[name] for name in names if name not in self.compared}
+        _check.refuse(self.folder, new, whole=True)
+        self.compared.update(new)
 
     # ---- Changes ----
 
@@ -134,17 +163,32 @@ class Store:
             os.makedirs(name, exist_ok=True)
             if os.path.exists(os.path.join(name, "index.json")):
                 raise ArgumentError(f"{name}: there is an index already")
-            foreign = sorted(set(os.listdir(name)) - {"lock", "index.json.tmp", "basis.safetensors", "vocab.safetensors"})
+            foreign = sorted(set(os.listdir(name)) - {"lock", "index.json.tmp", "index.json.copy", *NETWORKS})
             if foreign:
                 raise ArgumentError(f"{name}: the folder is no index, and has other files in it, such as {short(foreign[0])}")
             with _lock(name):
                 if basis is not None:
-                    basis.save(os.path.join(name, "basis.safetensors"))
+                    basis.save(os.path.join(name, NETWORKS[0]))
                 if vocab is not None:
-                    vocab.save(os.path.join(name, "vocab.safetensors"))
-                _publish(name, settings, dict.fromkeys(TABLES, 0), 0, 0, basis.k if basis is not None else 0,
-                         vocab.count if vocab is not None else 0)
+                    vocab.save(os.path.join(name, NETWORKS[1]))
+                kept = [file for file, one in zip(NETWORKS, (basis, vocab)) if one is not None]
+                _publish(name, {"settings": settings._asdict(), "versions": dict.fromkeys(TABLES, 0), "next": 0, "dimension": 0,
+                                "basis": basis.k if basis is not None else 0, "vocab": vocab.count if vocab is not None else 0, "images": 0,
+                                "files": _check.sums_of(name, kept, {})})
         return cls(name)
+
+    def drop(self, table: str, images: Sequence[int]) -> None:
+        """Takes the rows of images away, by their numbers. The caller publishes."""
+        column = "id" if table == "images" else "image"
+        for begin in range(0, len(images) if self.versions[table] else 0, 5000):
+            words = ",".join(map(str, images[begin:begin + 5000]))
+            lance.dataset(self._uri(table)).delete(f"{column} IN ({words})")
+        if self.versions[table] and images:
+            self.versions[table] = lance.dataset(self._uri(table)).version
+
+    def locked(self) -> contextlib.AbstractContextManager[None]:
+        """Holds the lock, and looks at nothing."""
+        return _lock(self.folder)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
@@ -167,20 +211,38 @@ class Store:
                 if os.path.isdir(uri):
                     _remove(uri)
                 continue
-            latest = lance.dataset(uri)
+            latest = self._latest(table)
             if latest.version != counted:
                 latest.checkout_version(counted).restore()
                 self.versions[table] = lance.dataset(uri).version
-                self._publish()
+                self.publish()
                 self._clean(table)
+
+    def _latest(self, table: str) -> Any:
+        """A table at its latest version, which Lance appends to. Manifests that cannot be read go: they do not count."""
+        try:
+            return lance.dataset(self._uri(table))
+        except BaseException:  # a panic of Lance's is no Exception
+            self.drop_unreadable(table)
+            return lance.dataset(self._uri(table))
+
+    def drop_unreadable(self, table: str) -> None:
+        """Removes manifests of versions that do not count and cannot be read: each would stop whatever looks at all versions."""
+        for version in _check.versions_of(self.folder, table):
+            if version == self.versions[table]:
+                continue
+            try:
+                lance.dataset(self._uri(table), version=version)
+            except BaseException:
+                name = _check.manifest_of(self.folder, table, version)
+                if name:
+                    os.remove(os.path.join(self.folder, name))
 
     def commit(self, images: Any = None, regions: Any = None, dropped: Sequence[int] = ()) -> None:
         """Takes images away by their numbers, appends tables, and lets both happen at once. The caller is `writing`."""
         with told(self.folder):
-            for table, column in (("images", "id"), ("regions", "image")):
-                for begin in range(0, len(dropped) if self.versions[table] else 0, 5000):
-                    words = ",".join(map(str, dropped[begin:begin + 5000]))
-                    lance.dataset(self._uri(table)).delete(f"{column} IN ({words})")
+            for table in TABLES:
+                self.drop(table, dropped)
             for table, rows in (("images", images), ("regions", regions)):
                 if rows is not None:
                     lance.write_dataset(rows, self._uri(table), mode="append" if self.versions[table] else "create")
@@ -191,18 +253,41 @@ class Store:
                 self.next = max(self.next, max(images.column("id").to_pylist(), default=-1) + 1)
             if regions is not None:
                 self.dimension = regions.schema.field("vector").type.list_size
-            self._publish()
+            self.publish()
             # Each version's manifest names all files: kept for ever, they would take the square of the appends.
             for table in TABLES:
                 if self.versions[table] and self.versions[table] % 16 == 0:
                     self._clean(table)
 
-    def _publish(self) -> None:
-        _publish(self.folder, self.settings, self.versions, self.next, self.dimension, self.basis_k, self.vocab_n)
+    def publish(self) -> None:
+        """Lets the versions count. Files that are new are read for their checksums: they were written a moment ago."""
+        names = [name for name in NETWORKS if os.path.exists(os.path.join(self.folder, name))]
+        self.count = 0
+        for table in TABLES:
+            if self.versions[table]:
+                dataset = lance.dataset(self._uri(table), version=self.versions[table])
+                names += _check.files_of(self.folder, table, dataset)
+                self.count += dataset.count_rows() if table == "images" else 0
+        self.sums = _check.sums_of(self.folder, names, self.sums)
+        _publish(self.folder, {"settings": self.settings._asdict(), "versions": self.versions, "next": self.next,
+                               "dimension": self.dimension, "basis": self.basis_k, "vocab": self.vocab_n, "images": self.count,
+                               "files": self.sums})
+        self.compared.update(self.sums)
 
     def _clean(self, table: str) -> None:
-        lance.dataset(self._uri(table)).cleanup_old_versions(
-            older_than=datetime.timedelta(0), retain_versions=1, delete_unverified=True)
+        """Removes all versions but the latest. The change that came before has happened: what fails here is told, and no error."""
+        for again in (True, False):
+            try:
+                lance.dataset(self._uri(table)).cleanup_old_versions(
+                    older_than=datetime.timedelta(0), retain_versions=1, delete_unverified=True)
+                return
+            except (KeyboardInterrupt, SystemExit, MemoryError):
+                raise
+            except BaseException as error:
+                if again:
+                    self.drop_unreadable(table)
+                else:
+                    _log.warning("%s: older versions stay: %s", self._uri(table), " ".join(str(error).split())[:200])
 
     def compact(self, approximate_from: int = APPROXIMATE_FROM) -> None:
         """Joins small files, drops what was deleted, indexes what has grown, and removes all older versions. The caller is
@@ -215,7 +300,7 @@ class Store:
                 dataset.optimize.compact_files(materialize_deletions_threshold=0.0, num_threads=os.cpu_count())
                 _index(lance.dataset(self._uri(table)), table, approximate_from)
                 self.versions[table] = lance.dataset(self._uri(table)).version
-            self._publish()
+            self.publish()
             for table in TABLES:
                 if self.versions[table]:
                     self._clean(table)
@@ -253,7 +338,8 @@ def _remove(folder: str) -> None:
 
 # ---- index.json ----
 
-def _state(path: str, folder: str) -> dict[str, Any]:
+def read_state(path: str, folder: str) -> dict[str, Any]:
+    """What an index.json says. Errors: `MissingFileError`, `FileError`, `ArgumentError` (broken, or of something else)."""
     try:
         with open(path, encoding="utf-8") as file:
             state = json.load(file)
@@ -267,22 +353,31 @@ def _state(path: str, folder: str) -> dict[str, Any]:
         raise ArgumentError(f"{path}: the file is not of an index of texturevlm")
     if state.get("version") != VERSION:
         raise ArgumentError(f"{path}: the index has the version {short(state.get('version'))}; this texturevlm reads {VERSION}")
-    return state
+    return _check.unsealed(state, path)
 
 
-def _publish(folder: str, settings: Settings, versions: dict[str, int], following: int, dimension: int, basis_k: int, vocab_n: int) -> None:
+def _publish(folder: str, state: dict[str, Any]) -> None:
+    sealed = _check.sealed({"format": FORMAT, "version": VERSION, **state})
     path = os.path.join(folder, "index.json")
-    with open(path + ".tmp", "w", encoding="utf-8") as file:
-        json.dump({"format": FORMAT, "version": VERSION, "settings": settings._asdict(), "versions": versions, "next": following,
-                   "dimension": dimension, "basis": basis_k, "vocab": vocab_n}, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(path + ".tmp", path)
+    _replace(path, sealed)
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+    try:
+        _replace(path + ".copy", sealed)
+    except OSError as error:  # the change has happened
+        _log.warning("%s.copy: %s", path, error.strerror)
+
+
+def _replace(path: str, state: dict[str, Any]) -> None:
+    temporary = os.path.join(os.path.dirname(path), "index.json.tmp")
+    with open(temporary, "w", encoding="utf-8") as file:
+        json.dump(state, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
 
 
 @contextlib.contextmanager
