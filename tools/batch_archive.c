@@ -6,19 +6,21 @@
 #ifdef TVLM_WITH_ARCHIVE
 #include <archive.h>
 #include <archive_entry.h>
-#include <stdint.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A member of more bytes is no picture. */
-#define MEMBER_BYTES_MAX ((size_t)1 << 30)
+#include "unpack.h"
 
-#define BLOCK_BYTES ((size_t)1 << 16)
+/* The end of a tar is marked by two blocks of zeros. */
+enum { BLOCK = 512, MARK = 2 * BLOCK };
 
 struct batch_archive {
     struct archive *reader;
     struct archive_entry *entry; /* the member that it stands at */
-    bool broken;                 /* a member could not be read, which was told */
+    unpack *stream;
+    bool begun; /* a member was there */
+    bool broken, unmarked;
 };
 
 static void tell(struct archive *reader, char *error, size_t error_size) {
@@ -26,7 +28,20 @@ static void tell(struct archive *reader, char *error, size_t error_size) {
     snprintf(error, error_size, "%s", why != NULL ? why : "the archive cannot be read");
 }
 
-batch_archive *batch_archive_open(const char *path, char *error, size_t error_size) {
+static la_ssize_t read_stream(struct archive *reader, void *user, const void **bytes) {
+    batch_archive *const archive = user;
+    const ssize_t count = unpack_read(archive->stream, bytes);
+    if (count < 0) archive_set_error(reader, EIO, "%s", unpack_error(archive->stream));
+    return count;
+}
+
+static la_int64_t skip_stream(struct archive *reader, void *user, la_int64_t count) {
+    const batch_archive *const archive = user;
+    (void)reader;
+    return unpack_skip(archive->stream, count);
+}
+
+batch_archive *batch_archive_open(const char *path, uint64_t memory, char *error, size_t error_size) {
     batch_archive *made = calloc(1, sizeof *made);
     if (made != NULL) made->reader = archive_read_new();
     if (made == NULL || made->reader == NULL) {
@@ -34,82 +49,97 @@ batch_archive *batch_archive_open(const char *path, char *error, size_t error_si
         snprintf(error, error_size, "no memory for an archive");
         return NULL;
     }
-    (void)archive_read_support_format_tar(made->reader);
-    (void)archive_read_support_filter_gzip(made->reader);
-    (void)archive_read_support_filter_bzip2(made->reader);
-    (void)archive_read_support_filter_xz(made->reader);
-    (void)archive_read_support_filter_zstd(made->reader);
-    if (archive_read_open_filename(made->reader, path, BLOCK_BYTES) == ARCHIVE_OK) return made;
-    tell(made->reader, error, error_size);
+    made->stream = unpack_open(path, memory, error, error_size);
+    if (made->stream != NULL) {
+        (void)archive_read_support_format_tar(made->reader);
+        if (archive_read_open2(made->reader, made, NULL, read_stream, skip_stream, NULL) == ARCHIVE_OK)
+            return made;
+        tell(made->reader, error, error_size);
+    }
     batch_archive_close(&made);
     return NULL;
+}
+
+/* Reads what follows behind the members: there the checksum of a compressed archive is found to be right or wrong. */
+static bool end(batch_archive *archive, char *error, size_t error_size) {
+    const int64_t begin = archive_read_header_position(archive->reader);
+    const void *bytes;
+    ssize_t count;
+    do count = unpack_read(archive->stream, &bytes);
+    while (count > 0);
+    const int64_t left = unpack_count(archive->stream) - begin, zeros = unpack_zeros(archive->stream);
+    archive->broken = count < 0 || zeros < left;
+    archive->unmarked = left < MARK;
+    if (count < 0)
+        snprintf(error, error_size, "%s; what was read of it may be damaged, too",
+                 unpack_error(archive->stream));
+    else if (zeros < left)
+        snprintf(error, error_size, "its last %lld bytes are neither a member nor the end of a tar",
+                 (long long)left);
+    return false;
 }
 
 bool batch_archive_next(batch_archive *archive, const char **name, char *error, size_t error_size) {
     error[0] = '\0';
     while (!archive->broken) {
         const int code = archive_read_next_header(archive->reader, &archive->entry);
-        if (code == ARCHIVE_EOF) return false;
-        if (code < ARCHIVE_WARN) {
+        if (code == ARCHIVE_EOF) return end(archive, error, error_size);
+        if (code != ARCHIVE_OK && code != ARCHIVE_WARN) {
+            archive->broken = true;
             tell(archive->reader, error, error_size);
             return false;
         }
+        archive->begun = true;
         *name = archive_entry_pathname(archive->entry);
         if (*name != NULL && archive_entry_filetype(archive->entry) == AE_IFREG) return true;
     }
     return false;
 }
 
-/* Reads the `whole` bytes of the member. */
-static bool fill(batch_archive *archive, char *buffer, size_t whole, char *error, size_t error_size) {
+int64_t batch_archive_size(const batch_archive *archive) {
+    return archive_entry_size(archive->entry);
+}
+
+bool batch_archive_read(batch_archive *archive, void *bytes, size_t size, char *error, size_t error_size) {
     size_t done = 0;
     la_ssize_t count = 1;
-    while (done < whole && count > 0) {
-        count = archive_read_data(archive->reader, buffer + done, whole - done);
+    while (done < size && count > 0) {
+        count = archive_read_data(archive->reader, (char *)bytes + done, size - done);
         if (count > 0) done += (size_t)count;
     }
-    if (done == whole) return true;
+    if (done == size) return true;
     archive->broken = count < 0;
     if (count < 0)
         tell(archive->reader, error, error_size);
     else /* a sparse file has a hole behind its last data, and no picture has */
-        snprintf(error, error_size, "its data end after %zu of %zu bytes", done, whole);
+        snprintf(error, error_size, "its data end %zu bytes before their end", size - done);
     return false;
 }
 
-bool batch_archive_read(batch_archive *archive, void **bytes, size_t *size, char *error, size_t error_size) {
-    const int64_t whole = archive_entry_size(archive->entry);
-    *bytes = NULL;
-    *size = 0;
-    if (whole < 0 || (uint64_t)whole > MEMBER_BYTES_MAX) {
-        snprintf(error, error_size, "has %lld bytes, which is too much for a picture", (long long)whole);
-        return false;
-    }
-    char *const buffer = malloc((size_t)whole + 1);
-    if (buffer == NULL) {
-        snprintf(error, error_size, "no memory for %lld bytes", (long long)whole);
-        return false;
-    }
-    if (!fill(archive, buffer, (size_t)whole, error, error_size)) {
-        free(buffer);
-        return false;
-    }
-    *bytes = buffer;
-    *size = (size_t)whole;
-    return true;
+void batch_archive_pass(batch_archive *archive) {
+    archive->broken = archive_read_data_skip(archive->reader) < ARCHIVE_WARN;
+}
+
+bool batch_archive_broken(const batch_archive *archive) {
+    return archive->broken && archive->begun;
+}
+
+bool batch_archive_unmarked(const batch_archive *archive) {
+    return archive->unmarked;
 }
 
 void batch_archive_close(batch_archive **archive) {
     if (*archive == NULL) return;
     (void)archive_read_free((*archive)->reader);
+    unpack_close(&(*archive)->stream);
     free(*archive);
     *archive = NULL;
 }
 
 #else
 
-batch_archive *batch_archive_open(const char *path, char *error, size_t error_size) {
-    (void)path;
+batch_archive *batch_archive_open(const char *path, uint64_t memory, char *error, size_t error_size) {
+    (void)path, (void)memory;
     snprintf(error, error_size, "is an archive, and this build has no libarchive to read it");
     return NULL;
 }
@@ -120,9 +150,28 @@ bool batch_archive_next(batch_archive *archive, const char **name, char *error, 
     return false;
 }
 
-bool batch_archive_read(batch_archive *archive, void **bytes, size_t *size, char *error, size_t error_size) {
+int64_t batch_archive_size(const batch_archive *archive) {
+    (void)archive;
+    return 0;
+}
+
+bool batch_archive_read(batch_archive *archive, void *bytes, size_t size, char *error, size_t error_size) {
     (void)archive, (void)bytes, (void)size;
     snprintf(error, error_size, "this build has no libarchive");
+    return false;
+}
+
+void batch_archive_pass(batch_archive *archive) {
+    (void)archive;
+}
+
+bool batch_archive_broken(const batch_archive *archive) {
+    (void)archive;
+    return true;
+}
+
+bool batch_archive_unmarked(const batch_archive *archive) {
+    (void)archive;
     return false;
 }
 

@@ -21,8 +21,12 @@ static const char *const picture_ends[] = {".jpg", ".jpeg", ".jpe",  ".png",  ".
 static const char *const archive_ends[] = {".tar",    ".tar.gz",  ".tgz", ".tar.bz2",
                                            ".tar.xz", ".tar.zst", NULL};
 
+/* A member of more bytes is no picture. */
+#define MEMBER_BYTES_MAX ((int64_t)1 << 30)
+
 struct batch_names {
     struct batch_names_params params;
+    const tvlm_log *log;
     int64_t number;
     int operand;      /* the next one */
     batch_list *list; /* NULL: there is none */
@@ -61,6 +65,7 @@ int batch_names_open(struct tool *tool, const struct batch_names_params *params,
     const char *const list = params->sources->list;
     if (made == NULL) return tool_fail(tool, "no memory for names");
     made->params = *params;
+    made->log = &tool->log;
     if (list != NULL) made->list = batch_list_open(list, params->sources->null > 0 ? '\0' : '\n');
     *names = made;
     if (list == NULL || made->list != NULL) return TOOL_DONE;
@@ -131,7 +136,7 @@ static bool hand_out(batch_names *names, char *name, const char *error, batch_in
 /* Begins to read an archive, whose name it takes. False: there is an input that says why not. */
 static bool open_archive(batch_names *names, char *name, batch_input *input) {
     char error[sizeof input->error];
-    names->archive = batch_archive_open(name, error, sizeof error);
+    names->archive = batch_archive_open(name, UINT64_MAX, error, sizeof error);
     if (names->archive == NULL) return !hand_out(names, name, error, input);
     names->archive_name = name;
     names->found_member = false;
@@ -157,6 +162,45 @@ static bool is_picture_member(const char *member) {
     return (slash != NULL ? slash[1] : member[0]) != '.' && ends_with(member, picture_ends);
 }
 
+/* Reads the member that was handed out. */
+static void read_member(batch_names *names, batch_input *input) {
+    const int64_t size = batch_archive_size(names->archive);
+    if (size < 0 || size > MEMBER_BYTES_MAX) {
+        snprintf(input->error, sizeof input->error, "has %lld bytes, which is too much for a picture",
+                 (long long)size);
+        return;
+    }
+    input->bytes = malloc((size_t)size + 1);
+    input->size = (size_t)size;
+    if (input->bytes == NULL)
+        snprintf(input->error, sizeof input->error, "no memory for %lld bytes", (long long)size);
+    else
+        (void)batch_archive_read(names->archive, input->bytes, input->size, input->error,
+                                 sizeof input->error);
+    input->damaged = batch_archive_broken(names->archive);
+}
+
+/* Closes the archive, of which there is no more, and hands out what is to be said of it. False: nothing is. */
+static bool end_archive(batch_names *names, const char *error, batch_input *input) {
+    char *const name = names->archive_name;
+    const bool found = names->found_member, damaged = batch_archive_broken(names->archive);
+    if (batch_archive_unmarked(names->archive))
+        tvlm_log_message(
+            names->log, TVLM_LOG_WARNING,
+            "%.512s: ends without the blocks that mark an archive's end: if it was cut, members are missing",
+            name);
+    names->archive_name = NULL;
+    close_archive(names);
+    if (error[0] == '\0' && !found) error = "there is no picture in this archive";
+    if (error[0] != '\0') {
+        if (!hand_out(names, name, error, input)) return false;
+        input->damaged = damaged;
+        return true;
+    }
+    free(name);
+    return false;
+}
+
 /* Hands out the next picture of the archive, read. False: there is none any more. */
 static bool next_of_archive(batch_names *names, batch_input *input) {
     char error[sizeof input->error];
@@ -165,20 +209,14 @@ static bool next_of_archive(batch_names *names, batch_input *input) {
         while (strncmp(member, "./", 2) == 0) member += 2;
         if (!is_picture_member(member)) continue;
         names->found_member = true;
-        if (!hand_out(names, name_member(names->archive_name, member), "", input)) continue;
-        if (input->error[0] == '\0')
-            (void)batch_archive_read(names->archive, &input->bytes, &input->size, input->error,
-                                     sizeof input->error);
+        if (!hand_out(names, name_member(names->archive_name, member), "", input)) {
+            batch_archive_pass(names->archive); /* that it is damaged was told when it was read */
+            continue;
+        }
+        if (input->error[0] == '\0') read_member(names, input);
         return true;
     }
-    char *const name = names->archive_name;
-    const bool failed = error[0] != '\0', found = names->found_member;
-    names->archive_name = NULL;
-    close_archive(names);
-    if (failed || !found)
-        return hand_out(names, name, failed ? error : "there is no picture in this archive", input);
-    free(name);
-    return false;
+    return end_archive(names, error, input);
 }
 
 /* ---- Folders ---- */

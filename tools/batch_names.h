@@ -21,6 +21,7 @@ typedef struct batch_input {
     void *bytes;    /* of a member of an archive; NULL: the file is to be read */
     size_t size;
     char error[512]; /* why it cannot be read; "": nothing is known against it */
+    bool damaged; /* it is, or was to come from, an archive that ends here, because what follows is damaged */
 } batch_input;
 void batch_input_release(batch_input *input);
 

@@ -35,7 +35,7 @@ static int print_overview(void) {
     for (int i = 0; commands[i] != NULL; ++i) printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     printf("  %-10s %s\n", BENCH, "how long every stage takes on this device (the program tvlm-bench)");
     printf(
-        "\n'tvlm COMMAND --help' tells the options of each. Exit: 0 done, 1 failed, 2 wrong usage,\n3 some of many images failed (--skip-errors).\n");
+        "\n'tvlm COMMAND --help' tells the options of each. Exit: 0 done, 1 failed, 2 wrong usage,\n3 some of many images failed (--skip-errors), or an archive or a clip is damaged\nbehind what was answered of it.\n");
     return TOOL_DONE;
 }
 

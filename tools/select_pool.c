@@ -193,12 +193,13 @@ static bool may_be_skipped(const select_run *run, tvlm_status status) {
            status != TVLM_ERROR_NO_DEVICE && status != TVLM_ERROR_CANCELLED;
 }
 
-/* Takes the error of an image, or writes a line about it. */
+/* Takes the error of an image, or writes a line about it. That an archive is damaged behind what was answered of it is no
+ * failure of all. */
 static int answer_error(pooled *all, pooled_image *one, const tvlm_job_result *result) {
     select_run *const run = all->run;
     struct tool *const tool = run->tool;
     const int code = take_error(tool, one, result);
-    if (!may_be_skipped(run, result->status)) return code;
+    if (!may_be_skipped(run, result->status)) return one->decoded.input.damaged ? TOOL_PARTLY : code;
     char error[sizeof tool->error];
     memcpy(error, tool->error, sizeof error);
     tool->error[0] = '\0';

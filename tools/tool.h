@@ -3,7 +3,8 @@
  * tool.h: what the commands of tvlm share: how they end, what they say and check, and how they open a device.
  *
  * A command ends with 0, or with 1 and exactly one line on stderr, or with 2 and one line for wrong usage, or with 3 and
- * one line where it went on after some of many inputs had failed.
+ * one line where it went on after some of many inputs had failed, or where an archive or a clip is damaged behind what was
+ * answered of it.
  * The library's errors come through `log`: the first line is kept, whatever follows from it is not printed.
  */
 #ifndef TVLM_TOOLS_TOOL_H

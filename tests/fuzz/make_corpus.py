@@ -5,13 +5,18 @@
 Files of other names are left alone: they are findings, inputs that once broke something. With TVLM, the tool, the seeds of
 videos that need an encoder are written as well. What one seed shows is its name; they are small on purpose.
 """
+import bz2
+import gzip
 import hashlib
+import io
 import json
+import lzma
 import os
 import re
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zlib
 
@@ -309,6 +314,31 @@ def videos(pictures, tvlm):
                 put("video", ending, file.read())
 
 
+def archives(pictures):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name in ["a.png", "b/" + 120 * "c" + ".png", "d.txt"]:
+            info = tarfile.TarInfo(name)
+            info.size = len(pictures["png_rgb"])
+            tar.addfile(info, io.BytesIO(pictures["png_rgb"]))
+    whole = file.getvalue()
+    end = len(whole.rstrip(b"\0")) + 511 & -512
+    put("archive", "tar", whole[:end + 1024])
+    put("archive", "tar_unmarked", whole[:end])
+    put("archive", "tar_cut", whole[:1300])
+    put("archive", "tar_more", whole[:end + 1024] + b"more")
+    packed = gzip.compress(whole, mtime=0)
+    put("archive", "gzip", packed)
+    put("archive", "gzip_two", gzip.compress(whole[:700], mtime=0) + gzip.compress(whole[700:], mtime=0) + bytes(9))
+    put("archive", "gzip_sum", packed[:-6] + b"\x55" + packed[-5:])
+    put("archive", "gzip_cut", packed[:-9])
+    put("archive", "bzip2", bz2.compress(whole))
+    put("archive", "xz", lzma.compress(whole))
+    put("archive", "xz_large", lzma.compress(whole, preset=9)) # takes more memory than the target allows
+    put("archive", "zstd", b"\x28\xb5\x2f\xfd\x04\x58" + struct.pack("<I", 700 << 3 | 1)[:3] + whole[:700] + bytes(4))
+    put("archive", "zstd_window", b"\x28\xb5\x2f\xfd\0\xf8" + struct.pack("<I", 700 << 3 | 1)[:3] + whole[:700])
+
+
 def main():
     if len(sys.argv) > 2 or (len(sys.argv) == 2 and sys.argv[1].startswith("-")):
         sys.exit(__doc__)
@@ -323,6 +353,7 @@ def main():
     caches()
     tunings()
     selections()
+    archives(pictures)
     videos(pictures, sys.argv[1] if len(sys.argv) == 2 else None)
 
 
