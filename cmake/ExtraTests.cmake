@@ -26,6 +26,8 @@ tvlm_script_test(citations_refused ${PROJECT_SOURCE_DIR}/tests/check_citations.s
 add_test(NAME includes COMMAND ${PROJECT_SOURCE_DIR}/ci/check-includes)
 set_tests_properties(includes PROPERTIES LABELS static)
 tvlm_script_test(includes_refused ${PROJECT_SOURCE_DIR}/tests/check_includes.sh)
+add_test(NAME enumerated COMMAND ${PROJECT_SOURCE_DIR}/tests/check_enumerated.py)
+set_tests_properties(enumerated PROPERTIES LABELS static)
 tvlm_script_test(spdx ${PROJECT_SOURCE_DIR}/ci/check-spdx)
 if(NOT TVLM_SANITIZE) # the sanitizers' runtime adds symbols of its own
   set(libraries $<TARGET_FILE:texturevlm> $<TARGET_FILE:texturevlm_io> $<TARGET_FILE:texturevlm_static>

@@ -274,6 +274,7 @@ static void refuses_to_write(void **state) {
     static uint8_t rgb[3 * WIDTH * HEIGHT];
     tvlm_image image = {
         .pixels = rgb, .width = WIDTH, .height = HEIGHT, .channels = 3, .type = TVLM_PIXEL_U8};
+    static const int wrong_types[] = {TVLM_PIXEL_U16, TVLM_PIXEL_F32, TVLM_PIXEL_F32 + 1, -1};
     tvlm_video_writer *writer = NULL;
     (void)state;
     assert_true(tvlm_video_writable("a.mp4") && tvlm_video_writable("b/c.webm") &&
@@ -294,6 +295,11 @@ static void refuses_to_write(void **state) {
     image.height = HEIGHT;
     image.channels = 1;
     io_expect(tvlm_video_writer_add(writer, &image, 0.0), TVLM_ERROR_ARGUMENT, "not RGB of 96 x 64");
+    image.channels = 3;
+    for (int i = 0; i < 4; ++i) {
+        image.type = (tvlm_pixel_type)wrong_types[i];
+        io_expect(tvlm_video_writer_add(writer, &image, 0.0), TVLM_ERROR_ARGUMENT, "not RGB of 96 x 64");
+    }
     tvlm_video_writer_destroy(&writer);
     assert_int_equal(io_files(false), 0);
 }

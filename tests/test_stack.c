@@ -436,7 +436,7 @@ static void test_opening(void **state) {
     assert_int_equal(tvlm_device_list(0, NULL, NULL), TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_device_get_info(NULL, NULL), TVLM_ERROR_ARGUMENT);
     assert_string_equal(tvlm_storage_name(TVLM_STORAGE_MIPMAPPED), "mipmapped");
-    assert_string_equal(tvlm_storage_name((tvlm_storage)9), "auto");
+    assert_string_equal(tvlm_storage_name((tvlm_storage)9), "unknown");
     assert_string_equal(tvlm_format_name(TVLM_FORMAT_F16), "f16");
 }
 

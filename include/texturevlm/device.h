@@ -192,7 +192,7 @@ struct tvlm_memory {
 /* Waits until all work of the device is done. */
 TVLM_API tvlm_status tvlm_device_finish(tvlm_device *device);
 
-/* "image", "buffer", "mipmapped" or "auto"; "f16", "f32" or "auto". Never NULL. */
+/* "image", "buffer", "mipmapped" or "auto"; "f16", "f32", "u8", "s8" or "auto"; "unknown" for other values. Never NULL. */
 TVLM_API const char *tvlm_storage_name(tvlm_storage storage);
 TVLM_API const char *tvlm_format_name(tvlm_format format);
 

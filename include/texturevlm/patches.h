@@ -45,7 +45,8 @@ struct tvlm_patches_params {
 };
 #define tvlm_patches_params(...) TVLM_PARAMS(tvlm_patches_params, __VA_ARGS__)
 
-/* The bytes that `count` patches take. ARGUMENT where no memory can hold so many. */
+/* The bytes that `count` patches take. ARGUMENT (without a line, as there is no log) where no memory can hold so many,
+ * and for parameters out of their ranges. */
 TVLM_API tvlm_status tvlm_patches_size(const struct tvlm_patches_params *params, int32_t count,
                                        size_t *bytes);
 

@@ -18,6 +18,9 @@ struct tvlm_backend {
     const tvlm_tuner *tuner;                            /* NULL: there is nothing to tune */
 };
 
+/* Refuses parameters that no device could be opened with, whichever way it is opened. */
+tvlm_status tvlm_device_check_params(const struct tvlm_device_params *params);
+
 /* Opens the reference device. The OpenCL backend's way in is in opencl/open.h. */
 tvlm_status tvlm_reference_open(const struct tvlm_device_params *params, tvlm_device **device);
 

@@ -9,6 +9,16 @@
 #include "core/check.h"
 #include "core/owner.h"
 
+tvlm_status tvlm_device_check_params(const struct tvlm_device_params *params) {
+    TVLM_CHECK_RESERVED(params->log, tvlm_device_params, params);
+    if ((int)params->storage < TVLM_STORAGE_AUTO || params->storage > TVLM_STORAGE_MIPMAPPED)
+        return tvlm_fail(params->log, TVLM_ERROR_ARGUMENT, "there is no storage %d", (int)params->storage);
+    if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_U8)
+        return tvlm_fail(params->log, TVLM_ERROR_ARGUMENT, "there are no stacks of format %d",
+                         (int)params->format);
+    return TVLM_OK;
+}
+
 void tvlm_device_destroy(tvlm_device **device) {
     tvlm_device *entered = NULL; /* it is not left: it is gone */
     if (device == NULL || *device == NULL) return;
@@ -35,9 +45,9 @@ const char *tvlm_storage_name(tvlm_storage storage) {
     case TVLM_STORAGE_IMAGE: return "image";
     case TVLM_STORAGE_BUFFER: return "buffer";
     case TVLM_STORAGE_MIPMAPPED: return "mipmapped";
-    case TVLM_STORAGE_AUTO: break;
+    case TVLM_STORAGE_AUTO: return "auto";
     }
-    return "auto";
+    return "unknown";
 }
 
 const char *tvlm_format_name(tvlm_format format) {
@@ -46,7 +56,7 @@ const char *tvlm_format_name(tvlm_format format) {
     case TVLM_FORMAT_F32: return "f32";
     case TVLM_FORMAT_U8: return "u8";
     case TVLM_FORMAT_S8: return "s8";
-    case TVLM_FORMAT_AUTO: break;
+    case TVLM_FORMAT_AUTO: return "auto";
     }
-    return "auto";
+    return "unknown";
 }

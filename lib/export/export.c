@@ -24,6 +24,8 @@ static tvlm_status check_score(const tvlm_log *log, const struct tvlm_score_para
         if (!(score->weights[i] >= 0.0f) || !isfinite(score->weights[i]))
             return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %d is %g; weights are finite and not negative",
                              i, (double)score->weights[i]);
+    if (score->scorer != NULL && score->scorer->network != NULL)
+        return tvlm_network_check(score->scorer->network, log);
     return TVLM_OK;
 }
 
@@ -84,6 +86,8 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_pa
     if (params->all + (params->budget > 0) + (params->share != 0.0f) + (params->tolerance != 0.0f) > 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "a budget, all tokens, a share and a tolerance exclude each other");
+    if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_U8)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there are no stacks of format %d", (int)params->format);
     return check_score(log, &params->score);
 }
 

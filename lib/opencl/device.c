@@ -208,8 +208,6 @@ static tvlm_status choose_storage(opencl_device *device, const struct tvlm_devic
     tvlm_storage asked = params->storage;
     tvlm_device_info *info = &device->base.info;
     const char *reason = "asked for";
-    if ((int)asked < 0 || asked > TVLM_STORAGE_MIPMAPPED)
-        return tvlm_fail(&device->base.log, TVLM_ERROR_ARGUMENT, "there is no storage %d", (int)asked);
     if (asked != TVLM_STORAGE_AUTO && !able[asked].works)
         return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
                          "%s: %s storage does not pass the self-test", info->name, tvlm_storage_name(asked));
@@ -348,7 +346,7 @@ tvlm_status tvlm_device_open_opencl(cl_context context, cl_device_id id, cl_comm
     static const struct tvlm_device_params defaults;
     if (params == NULL) params = &defaults;
     TVLM_NEED(params->log, device);
-    TVLM_CHECK_RESERVED(params->log, tvlm_device_params, params);
+    TVLM_TRY(tvlm_device_check_params(params));
     tvlm_opencl_lock();
     const bool loaded = tvlm_opencl_load();
     tvlm_opencl_unlock();

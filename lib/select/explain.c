@@ -201,6 +201,13 @@ tvlm_status tvlm_explain_scores(const tvlm_explanation *explanation, int32_t *ch
     return status;
 }
 
+/* Refuses what no image could be asked, also where the strategy has nothing to say of it. */
+static tvlm_status check_question(const tvlm_log *log, const struct tvlm_query *query,
+                                  const tvlm_scorer *scorer) {
+    if (query != NULL) TVLM_TRY(tvlm_query_check(log, query));
+    return scorer != NULL && scorer->network != NULL ? tvlm_network_check(scorer->network, log) : TVLM_OK;
+}
+
 /* ---- texturevlm/explain.h ---- */
 
 tvlm_status tvlm_explain(tvlm_stack *stack, const struct tvlm_query *query,
@@ -218,6 +225,7 @@ tvlm_status tvlm_explain(tvlm_stack *stack, const struct tvlm_query *query,
     if (params != NULL) task.params = *params;
     if (task.params.strategy == TVLM_STRATEGY_DEFAULT) task.params.strategy = selection->info.strategy;
     TVLM_TRY(tvlm_strategy_check(log, &task.params));
+    TVLM_TRY(check_question(log, query, task.params.score.scorer));
     if (task.params.strategy != selection->info.strategy)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "parameters of the strategy %s for a selection by %s",
                          tvlm_strategy_name(task.params.strategy),

@@ -67,11 +67,16 @@ static size_t element_of(const struct tvlm_patches_params *params) {
 
 static const struct tvlm_patches_params defaults = {0};
 
+static bool has_numbers(const struct tvlm_patches_params *params) {
+    return (int)params->format >= TVLM_FORMAT_AUTO && params->format <= TVLM_FORMAT_F32 &&
+           (int)params->border >= TVLM_BORDER_CLAMP && params->border <= TVLM_BORDER_REFLECT;
+}
+
 tvlm_status tvlm_patches_size(const struct tvlm_patches_params *params, int32_t count, size_t *bytes) {
     if (params == NULL) params = &defaults;
     TVLM_NEED(NULL, bytes);
     if (count < 0 || params->side < 0 || params->side > SIDE_MAX || channels_of(params) < 1 ||
-        channels_of(params) > TVLM_LAYOUT_CHANNELS_MAX)
+        channels_of(params) > TVLM_LAYOUT_CHANNELS_MAX || !has_numbers(params))
         return TVLM_ERROR_ARGUMENT; /* without a log */
     const size_t area = (size_t)side_of(params) * (size_t)side_of(params);
     return tvlm_multiply((size_t)count, area * (size_t)channels_of(params) * element_of(params), bytes)
@@ -115,8 +120,7 @@ static tvlm_status check(const tvlm_stack *stack, const tvlm_position *positions
     if (params->side < 0 || params->side > SIDE_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "patches of side %d; 1 to %d are possible",
                          (int)params->side, SIDE_MAX);
-    if ((int)params->format < 0 || params->format > TVLM_FORMAT_F32 || (int)params->border < 0 ||
-        params->border > TVLM_BORDER_REFLECT)
+    if (!has_numbers(params))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no format %d or no border %d",
                          (int)params->format, (int)params->border);
     if (tvlm_patches_size(params, count, &bytes) != TVLM_OK)

@@ -21,10 +21,6 @@
 #include "stack/send.h"
 #include "stack/upload.h"
 
-/* With a compactness as large as this, regions are the cells that they began as, and its square is still in
- * range. */
-#define COMPACTNESS_MAX 1e6f
-
 /* Logs the families of the layout that this version does not make, if there are any. */
 static void log_missing_families(const tvlm_stack *stack, const char *layout) {
     char families[512] = "";
@@ -106,18 +102,7 @@ static tvlm_status check_params(tvlm_device *device, const struct tvlm_stack_par
     if (params->width < 1 || params->height < 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %dx%d pixels", (int)params->width,
                          (int)params->height);
-    if (params->max_side < 0)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "sides of at most %d pixels", (int)params->max_side);
-    if (params->images < 0)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %d images", (int)params->images);
-    if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_U8)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no format %d", (int)params->format);
-    if (params->clusters < 0 || params->clusters > TVLM_CLUSTER_MAX)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d clusters; 1 to %d are possible", (int)params->clusters,
-                         TVLM_CLUSTER_MAX);
-    if (!(params->compactness >= 0.0f && params->compactness <= COMPACTNESS_MAX))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a compactness of %g; up to %g is possible",
-                         (double)params->compactness, (double)COMPACTNESS_MAX);
+    TVLM_TRY(tvlm_stack_check_options(log, params));
     TVLM_TRY(tvlm_stack_check_size(device, params->width, params->height,
                                    tvlm_stack_format(device, params->format)));
     return check_memory(device, params);

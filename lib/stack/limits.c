@@ -8,6 +8,26 @@
 /* Kernels index the components of a texture with 32-bit integers. */
 #define COMPONENTS_MAX ((uint64_t)INT32_MAX)
 
+/* With a compactness as large as this, regions are the cells that they began as, and its square is still in
+ * range. */
+#define COMPACTNESS_MAX 1e6f
+
+tvlm_status tvlm_stack_check_options(const tvlm_log *log, const struct tvlm_stack_params *params) {
+    if (params->max_side < 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "sides of at most %d pixels", (int)params->max_side);
+    if (params->images < 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %d images", (int)params->images);
+    if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_U8)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no format %d", (int)params->format);
+    if (params->clusters < 0 || params->clusters > TVLM_CLUSTER_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d clusters; 1 to %d are possible", (int)params->clusters,
+                         TVLM_CLUSTER_MAX);
+    if (!(params->compactness >= 0.0f && params->compactness <= COMPACTNESS_MAX))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a compactness of %g; up to %g is possible",
+                         (double)params->compactness, (double)COMPACTNESS_MAX);
+    return TVLM_OK;
+}
+
 /* AUTO means half on GPUs, where bandwidth is what counts and the hardware converts, and float elsewhere. */
 tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format) {
     if (format != TVLM_FORMAT_AUTO) return format;

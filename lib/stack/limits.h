@@ -8,6 +8,10 @@
 #include "core/backend.h"
 #include "texturevlm/stack.h"
 
+/* Refuses what is out of its range in the parameters of a stack, but for its size, which may not be chosen yet, and what
+ * takes its own look (layout, fixation, network, sizes). */
+tvlm_status tvlm_stack_check_options(const tvlm_log *log, const struct tvlm_stack_params *params);
+
 /* Returns the format that suits the device where `format` is AUTO. Any other format stays as it is. */
 tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format);
 

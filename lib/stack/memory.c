@@ -238,6 +238,7 @@ tvlm_status tvlm_stack_demand_of(tvlm_device *device, const struct tvlm_stack_pa
                                  tvlm_stack_demand *demand) {
     const tvlm_log *const log = &device->log;
     const uint64_t most = params->memory_max;
+    TVLM_TRY(tvlm_stack_check_options(log, params));
     *demand = (tvlm_stack_demand){.device = device,
                                   .format = tvlm_stack_format(device, params->format),
                                   .images = params->images > 0 ? params->images : 1,
@@ -253,9 +254,6 @@ static tvlm_status demand_of_any(tvlm_device *device, const struct tvlm_stack_pa
                                  tvlm_stack_demand *demand) {
     static const struct tvlm_stack_params none = {0};
     TVLM_CHECK_RESERVED(&device->log, tvlm_stack_params, params);
-    if (params != NULL && params->max_side < 0)
-        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "sides of at most %d pixels",
-                         (int)params->max_side);
     return tvlm_stack_demand_of(device, params != NULL ? params : &none, demand);
 }
 

@@ -94,13 +94,7 @@ static tvlm_status open_or_another(const char *choice, const struct tvlm_device_
 
 static tvlm_status check_params(const struct tvlm_device_params *params, tvlm_device **device) {
     TVLM_NEED(params->log, device);
-    TVLM_CHECK_RESERVED(params->log, tvlm_device_params, params);
-    if ((int)params->storage < TVLM_STORAGE_AUTO || params->storage > TVLM_STORAGE_MIPMAPPED)
-        return tvlm_fail(params->log, TVLM_ERROR_ARGUMENT, "there is no storage %d", (int)params->storage);
-    if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_U8)
-        return tvlm_fail(params->log, TVLM_ERROR_ARGUMENT, "there are no stacks of format %d",
-                         (int)params->format);
-    return TVLM_OK;
+    return tvlm_device_check_params(params);
 }
 
 static const struct tvlm_device_params defaults = {0};

@@ -42,13 +42,13 @@ static tvlm_status check_vectors(const tvlm_log *log, const struct tvlm_query *q
     if (query->count < 0 || query->dimension < 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query of %d vectors of %d dimensions",
                          (int)query->count, (int)query->dimension);
-    if ((int)query->combine < TVLM_COMBINE_MAX || query->combine > TVLM_COMBINE_MEAN)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no combination %d", (int)query->combine);
     return TVLM_OK;
 }
 
-static tvlm_status check_query(const tvlm_log *log, const struct tvlm_query *query) {
+tvlm_status tvlm_query_check(const tvlm_log *log, const struct tvlm_query *query) {
     TVLM_CHECK_RESERVED(log, tvlm_query, query);
+    if ((int)query->combine < TVLM_COMBINE_MAX || query->combine > TVLM_COMBINE_MEAN)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no combination %d", (int)query->combine);
     if (query->vectors != NULL && query->vectors_in != NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query with vectors on the host and on the device");
     const bool vectors = tvlm_query_has_vectors(query);
@@ -87,7 +87,7 @@ static tvlm_status prepare(tvlm_stack *stack, int32_t index, const struct tvlm_q
                   .rows = query->rows,
                   .extent_x = (float)stack->width,
                   .extent_y = (float)stack->height};
-    TVLM_TRY(check_query(&stack->device->log, query));
+    TVLM_TRY(tvlm_query_check(&stack->device->log, query));
     if (!tvlm_query_has_vectors(query)) return TVLM_OK;
     const tvlm_stack_image *image = &stack->originals[index];
     if ((image->given & TVLM_GRID_BIT(TVLM_GRID_FEATURES)) != 0 &&

@@ -9,6 +9,9 @@
 #include "stack/stack.h"
 #include "texturevlm/score.h"
 
+/* Refuses a query that no image could be asked: what it consists of, its counts, and values that are not finite. */
+tvlm_status tvlm_query_check(const tvlm_log *log, const struct tvlm_query *query);
+
 /*
  * Sets the question about image `index`. From then on, query_similarity of this image is the query's own
  * grid, or the similarity of the image's features with the query's vectors; it is 0 for all other images. If

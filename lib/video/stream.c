@@ -68,6 +68,8 @@ static tvlm_status take_params(tvlm_stream *s, const struct tvlm_stream_params *
     s->longest = p->longest != 0.0f ? p->longest : TVLM_CELLS_OF_FLOW_DEFAULT;
     TVLM_TRY(check_ranges(&s->device->log, s));
     TVLM_TRY(check_volume(&s->device->log, p));
+    if (p->scorer != NULL && p->scorer->network != NULL)
+        TVLM_TRY(tvlm_network_check(p->scorer->network, &s->device->log));
     TVLM_TRY(tvlm_delta_check_params(&s->device->log, &p->update));
     TVLM_TRY(
         tvlm_stack_check_advance(&s->device->log, tvlm_advance_params(.decay = p->decay, .sigma = p->sigma)));
