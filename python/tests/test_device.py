@@ -196,7 +196,7 @@ def test_a_call_costs_less_than_50_microseconds_more_than_the_librarys(photo):
         box, params = ffi.new("tvlm_selection **"), ffi.new("struct tvlm_select_params *", {"k": 4, "strategy": 1})
 
         def bare():
-            lib.tvlm_select(stack._pointer, ffi.NULL, params, box)
+            lib.tvlm_select(stack._handle.box[0], ffi.NULL, params, box)
             lib.tvlm_selection_destroy(box)
 
         extra = fastest(lambda: stack.select(4, strategy="grid")) - fastest(bare)

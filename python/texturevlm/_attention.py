@@ -38,13 +38,11 @@ class Texture:
         self._device = device_of(device)
         choice("format", format, FORMATS[:3])  # bytes hold no vectors
         params = StackParams({"layout": "x", "size": (self._shape[1], self._shape[0]), "format": format})
-        self._handle = Handle(self._device._owner, "stack")
-        self._device._call(lib.tvlm_stack_create, self._device._owner.pointer, params.c, self._handle.box, made=self._handle.take)
-        self._device._call(lib.tvlm_stack_set_grid, self._pointer, 0, lib.TVLM_CHANNEL_FEATURE_0, _grid_input(vectors))
+        self._handle = Handle(self._device._owner, "stack").make(lib.tvlm_stack_create, self._device._owner.pointer, params.c)
+        self._call(lib.tvlm_stack_set_grid, 0, lib.TVLM_CHANNEL_FEATURE_0, _grid_input(vectors))
 
-    @property
-    def _pointer(self) -> Any:
-        return self._handle.pointer
+    def _call(self, function: Any, *arguments: Any) -> None:
+        self._handle.call(function, *arguments)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -56,15 +54,15 @@ class Texture:
         depth = integer("level", level)
         width, height = ffi.new("int32_t *"), ffi.new("int32_t *")
         planes = []
-        with self._device._owner.lock:
+        with self._handle:
             for number in range(lib.TVLM_CHANNEL_FEATURE_0, lib.TVLM_CHANNEL_FEATURE_0 + self._shape[2]):
-                self._device._call(lib.tvlm_stack_channel_size, self._pointer, number, depth, width, height)
+                self._call(lib.tvlm_stack_channel_size, number, depth, width, height)
                 planes.append(np.empty((height[0], width[0]), np.float32))
-                self._device._call(lib.tvlm_stack_read, self._pointer, 0, number, depth, planes[-1].size, floats(planes[-1]))
+                self._call(lib.tvlm_stack_read, 0, number, depth, planes[-1].size, floats(planes[-1]))
         return np.stack(planes, axis=-1)
 
     def close(self) -> None:
-        """Releases it."""
+        """Releases it; waits for the call that another thread is in."""
         self._handle.close()
 
     def __enter__(self) -> Texture:
@@ -92,13 +90,16 @@ class Attention(NamedTuple):
     """What that is in bytes, as a share of what exact attention reads."""
 
 
-def _texture(name: str, texture: Any) -> tuple[Any, tuple[int, int, int]]:
-    """What has vectors, and their rows, columns and dimension."""
-    if isinstance(texture, Stack):
-        return texture, texture.features_shape
-    if not isinstance(texture, Texture):
+def _texture(name: str, texture: Any) -> Texture | Stack:
+    """What has vectors."""
+    if not isinstance(texture, (Stack, Texture)):
         raise ArgumentTypeError(f"{name} is {short(texture)}, neither a texturevlm.Texture nor a Stack with features")
-    return texture, texture.shape
+    return texture
+
+
+def _shape(texture: Texture | Stack) -> tuple[int, int, int]:
+    """Rows, columns and dimension of its vectors, which stay as long as the caller is inside."""
+    return texture.features_shape if isinstance(texture, Stack) else texture.shape
 
 
 def hierarchical_attention(queries: Any, key_texture: Any, value_texture: Any = None, coarse_mip: int = 2, fine_ratio: float = 0.2,
@@ -128,8 +129,10 @@ def hierarchical_attention(queries: Any, key_texture: Any, value_texture: Any = 
 
     Errors: `ArgumentError` (a level that there is not, a ratio outside its range, NaN, shapes that do not fit).
     """
-    keys, shape = _texture("key_texture", key_texture)
-    others, of_values = (keys, shape) if value_texture is None else _texture("value_texture", value_texture)
+    keys = _texture("key_texture", key_texture)
+    others = keys if value_texture is None else _texture("value_texture", value_texture)
+    if keys._device is not others._device:
+        raise ArgumentError("key_texture and value_texture are on two devices")
     array = values("queries", queries, (1, 2))
     rows = array.reshape(-1, array.shape[-1]) if array.size else array.reshape(0, 1)
     if not rows.size:
@@ -143,12 +146,10 @@ def hierarchical_attention(queries: Any, key_texture: Any, value_texture: Any = 
         params.scale = real("scale", scale, 1e-30)
     if mix is not None:
         params.mix = real("mix", mix, 1e-30)
-    out = np.empty((rows.shape[0], of_values[2]), np.float32)
-    spread = np.empty(shape[:2], np.float32)
     info = ffi.new("tvlm_attend_info *")
     wanted = flag("details", details)
-    with keys._device._owner.lock:
-        keys._device._call(lib.tvlm_attend, keys._pointer, others._pointer, params, out.size, floats(out),
-                           floats(spread) if wanted else ffi.NULL, info)
+    with keys._handle, others._handle as of_values:
+        out, spread = np.empty((rows.shape[0], _shape(others)[2]), np.float32), np.empty(_shape(keys)[:2], np.float32)
+        keys._call(lib.tvlm_attend, of_values, params, out.size, floats(out), floats(spread) if wanted else ffi.NULL, info)
     answer = out[0] if array.ndim == 1 else out
     return Attention(answer, spread, info.keys, info.values, info.bytes) if wanted else answer

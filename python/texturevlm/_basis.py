@@ -101,23 +101,23 @@ class Basis:
         passes, done = 1, 0
         while done < passes:
             if handle is not None:
-                target._call(lib.tvlm_trainer_next_pass, handle.pointer)
+                handle.call(lib.tvlm_trainer_next_pass)
             for block in blocks:
                 array = values("vectors", block, (2,))
                 if handle is None:
                     params.dimension = array.shape[1]
-                    handle = Handle(target._owner, "trainer")
-                    target._call(lib.tvlm_trainer_create, target._owner.pointer, params, handle.box, made=handle.take)
-                    passes = lib.tvlm_trainer_passes(handle.pointer)
+                    handle = Handle(target._owner, "trainer").make(lib.tvlm_trainer_create, target._owner.pointer, params)
+                    with handle as trainer:
+                        passes = lib.tvlm_trainer_passes(trainer)
                 if array.shape[1] != params.dimension:
                     raise ArgumentError(f"vectors have {array.shape[1]} components, those before {params.dimension}")
                 if array.shape[0]:
-                    target._call(lib.tvlm_trainer_add, handle.pointer, floats(array), array.shape[0])
+                    handle.call(lib.tvlm_trainer_add, floats(array), array.shape[0])
             if handle is None:
                 raise ArgumentError("there are no vectors to train with")
             done += 1
         assert handle is not None
-        target._call(lib.tvlm_trainer_finish, handle.pointer, box)
+        handle.call(lib.tvlm_trainer_finish, box)
         handle.close()
         return cls._of(box)
 
@@ -217,13 +217,12 @@ def fit(images: Sequence[Any], shares: Sequence[Any], *, queries: Sequence[Any] 
             array = _averaged(array, rows[0], columns[0], (params.stride or 16.0) * stack.image_size[0] / stack.size[0])
         if array.shape != (rows[0], columns[0]):
             raise ArgumentError(f"a share has the shape {array.shape}; the image has {rows[0]} x {columns[0]} cells")
-        with stack._device._owner.lock:
-            stack._device._owner.check()
+        with stack._handle as pointer:
             if queries is None:
-                call(lib.tvlm_fit_add, fitted, stack._pointer, 0, floats(array), columns[0], rows[0])
+                call(lib.tvlm_fit_add, fitted, pointer, 0, floats(array), columns[0], rows[0])
             else:
-                pointer, _keep = query_of(query)
-                call(lib.tvlm_fit_add_query, fitted, stack._pointer, 0, pointer, floats(array), columns[0], rows[0])
+                asked_of, _keep = query_of(query)
+                call(lib.tvlm_fit_add_query, fitted, pointer, 0, asked_of, floats(array), columns[0], rows[0])
         if not isinstance(image, Stack):
             stack.close()
     solve = ffi.new("struct tvlm_fit_solve_params *")

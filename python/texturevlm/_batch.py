@@ -24,23 +24,22 @@ def channels_of_all(images: Any, names: Any, level: float, device: Device | None
         return []
     sizes = ffi.new("int32_t[]", [side for picture in pictures for side in (picture.width, picture.height)])
     params.c.images, params.c.sizes = len(pictures), sizes
-    stack, packed = Handle(device._owner, "stack"), Handle(device._owner, "packed")
-    with device._owner.lock:
-        device._call(lib.tvlm_stack_create, device._owner.pointer, params.c, stack.box, made=stack.take)
+    stack = Handle(device._owner, "stack").make(lib.tvlm_stack_create, device._owner.pointer, params.c)
+    with stack as pointer:
         for index, picture in enumerate(pictures):
-            device._call(lib.tvlm_stack_set_image, stack.pointer, index, picture.c)
-        numbers = channel_numbers(names, stack.pointer) if names is not None else []
+            stack.call(lib.tvlm_stack_set_image, index, picture.c)
+        numbers = channel_numbers(names, pointer) if names is not None else []
         array = ffi.new("int32_t[]", numbers) if numbers else ffi.NULL
         wanted = ffi.new("struct tvlm_pack_params *", {
             "channels": array, "channel_count": len(numbers), "level": real("level", level, 0.0)})
-        device._call(lib.tvlm_stack_pack, stack.pointer, wanted, packed.box, made=packed.take)
+        packed = Handle(device._owner, "packed").make(lib.tvlm_stack_pack, pointer, wanted)
         width, height, count = (ffi.new("int32_t *") for _ in range(3))
-        device._call(lib.tvlm_packed_size, packed.pointer, width, height, count)
+        packed.call(lib.tvlm_packed_size, width, height, count)
         made = []
         for index in range(len(pictures)):
-            device._call(lib.tvlm_packed_size_of, packed.pointer, index, width, height)
+            packed.call(lib.tvlm_packed_size_of, index, width, height)
             made.append(np.empty((count[0], height[0], width[0]), np.float32))
-            device._call(lib.tvlm_packed_read, packed.pointer, index, made[-1].size, floats(made[-1]))
+            packed.call(lib.tvlm_packed_read, index, made[-1].size, floats(made[-1]))
         packed.close()
-        stack.close()
+    stack.close()
     return made

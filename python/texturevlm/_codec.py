@@ -102,9 +102,8 @@ class Codec:
         trainer = owned(box[0], "codec_trainer")
         for image in images:
             stack = image if isinstance(image, Stack) else Stack(image, device=device, copy=flag("copy", copy))
-            with stack._device._owner.lock:
-                stack._device._owner.check()
-                call(lib.tvlm_codec_trainer_add, trainer, stack._pointer, 0)
+            with stack._handle as pointer:
+                call(lib.tvlm_codec_trainer_add, trainer, pointer, 0)
             if not isinstance(image, Stack):
                 stack.close()
         made = ffi.new("tvlm_codec **")

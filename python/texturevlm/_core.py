@@ -7,7 +7,6 @@ import os
 import sys
 import threading
 import warnings
-import weakref
 from types import FrameType
 from typing import Any, Callable
 
@@ -137,93 +136,204 @@ def owned(pointer: Any, kind: str) -> Any:
 
 
 class Owner:
-    """A device's lock, and what was made from the device: used by one thread at a time, and released before it."""
+    """A device, and what was made from it. Every call on either enters the owner (`with owner:`), which
+
+    - lets one thread in at a time, and that one as often as it likes, since calls are made of calls;
+    - refuses a device that is closed, or that another process opened;
+    - releases what was closed when the outermost call ends, never within: no call loses what it works on.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        self.depth = 0  # how many calls the thread inside is in
         self.process = os.getpid()
+        self.closed = False
         self.pointer: Any = None
         self.alive: dict[int, tuple[Any, Callable[[Any], None]]] = {}
         self.dead: list[int] = []
 
-    def check(self) -> None:
-        """Refuses a device that is closed, or that another process opened. The caller has the lock."""
-        if self.process != os.getpid():
+    def __enter__(self) -> Owner:
+        if self.process != os.getpid():  # before the lock, which a thread may have had that was not forked
             raise DeviceError(
                 "this process was forked from one that had opened the device, which no OpenCL driver survives: start "
                 "workers by spawn (multiprocessing.get_context(\"spawn\")), or use texturevlm in the workers only")
-        if self.pointer is None:
+        self._begin()
+        if self.pointer is None or self.ending(self.closed):
+            self._end()
             raise ArgumentError("the device is closed")
-        if self.dead:
-            self.bury()
+        return self
 
-    def bury(self) -> None:
-        """Releases what nobody refers to any more. The caller has the lock."""
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def _begin(self) -> None:
+        self.lock.acquire()
+        self.depth += 1
+
+    def _end(self) -> None:
+        try:
+            if self.depth == 1:
+                self._release()
+        finally:
+            self.depth -= 1
+            self.lock.release()
+
+    def ending(self, closed: bool) -> bool:
+        """Whether a call ends at what is closed by another thread, which waits: one that begins does, one that runs does not. The
+        caller is inside."""
+        return closed and self.depth == 1
+
+    def open(self, function: Callable[[], Any]) -> Any:
+        """Calls what opens the device, and sets `pointer`; the end of the interpreter waits for it."""
+        owners[id(self)] = self
+        self._begin()
+        try:
+            if _ended:
+                raise DeviceError("the interpreter is ending: no device is opened any more")
+            return function()
+        finally:
+            self._end()
+            if self.pointer is None:
+                owners.pop(id(self), None)
+
+    def close(self) -> None:
+        """Releases all that was made from the device, the youngest first, and the device; waits for another thread's call."""
+        self.closed = True
+        if self.process == os.getpid():
+            self._begin()
+            self._end()
+
+    def discard(self, key: int) -> None:
+        """Releases what nobody refers to any more, at once or with the end of the call that another thread is in. Never waits:
+        it is called by the collector of garbage, at any place."""
+        self.dead.append(key)
+        if self.lock.acquire(blocking=False):
+            try:
+                if self.depth == 0:
+                    self._begin()
+                    self._end()
+            finally:
+                self.lock.release()
+
+    def _release(self) -> None:
+        """Releases what is closed. The caller is inside, in one call."""
+        if self.closed:
+            self.dead.extend(self.alive)  # released from the end, the youngest first
         while self.dead:
             entry = self.alive.pop(self.dead.pop(), None)
             if entry is not None:
                 entry[1](entry[0])
-
-    def close(self) -> None:
-        """Releases all that was made from the device, the youngest first, and the device."""
-        if self.process != os.getpid():
-            return
-        with self.lock:
-            for pointer, release in reversed(list(self.alive.values())):
-                release(pointer)
-            self.alive.clear()
-            self.dead.clear()
-            if self.pointer is not None:
-                box = ffi.new("tvlm_device **", self.pointer)
-                self.pointer = None
-                lib.tvlm_device_destroy(box)
+        if self.closed and self.pointer is not None:
+            box = ffi.new("tvlm_device **", self.pointer)
+            self.pointer = None
+            owners.pop(id(self), None)
+            lib.tvlm_device_destroy(box)
 
 
 _keys = itertools.count(1)
 
 
-class Handle:
-    """What was made from a device. It is released when its last reference goes, at once or, where another thread is in
-    a call on the device, with the device's next call."""
+class Entered:
+    """What a call enters (`with handle as pointer:`), and so its device; the pointer is good inside."""
 
-    def __init__(self, owner: Owner, kind: str) -> None:
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *_: object) -> None:
+        raise NotImplementedError
+
+    def call(self, function: Callable[..., int], *arguments: Any, made: Callable[[], Any] | None = None) -> Any:
+        """Calls a function of the library with its pointer before the other arguments."""
+        with self as pointer:
+            return call(function, pointer, *arguments, made=made)
+
+
+class Handle(Entered):
+    """What was made from a device. `close` waits for the call that another thread is in; without it, it is released when its last
+    reference goes.
+    """
+
+    def __init__(self, owner: Owner, kind: str, missing: str = "") -> None:
+        """`missing`: what a call is told as long as nothing was taken."""
+        self.key = 0
         self.owner = owner
         self.what = kind
+        self.missing = missing
+        self.closed = False
         self.box = ffi.new(f"tvlm_{kind} **")
-        self.key = 0
 
-    def take(self) -> Handle:
-        """Notes what the library has put into `box`."""
-        self.key = next(_keys)
-        self.owner.alive[self.key] = (self.box[0], getattr(lib, f"tvlm_python_free_{self.what}"))
+    def make(self, function: Callable[..., int], *arguments: Any) -> Handle:
+        """Calls the function of the library that makes it, and that puts it into its last argument."""
+        def take() -> None:
+            self.key = next(_keys)
+            self.owner.alive[self.key] = (self.box[0], getattr(lib, f"tvlm_python_free_{self.what}"))
+
+        with self.owner:
+            call(function, *arguments, self.box, made=take)
         return self
 
-    @property
-    def pointer(self) -> Any:
-        if self.key not in self.owner.alive:
-            self.owner.check()
+    def __enter__(self) -> Any:
+        self.owner.__enter__()
+        try:
+            self.check()
+            if self.key not in self.owner.alive:
+                raise ArgumentError(self.missing)
+            return self.box[0]
+        except BaseException:
+            self.owner.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self.owner.__exit__()
+
+    def check(self) -> None:
+        """Refuses what is closed. The caller is inside."""
+        if self.owner.ending(self.closed) or (self.closed and self.key not in self.owner.alive):
             raise ArgumentError(f"the {self.what} is closed")
-        return self.box[0]
 
     def close(self) -> None:
-        key, self.key = self.key, 0
-        if not key or self.owner.process != os.getpid():
-            return
-        self.owner.dead.append(key)
-        if self.owner.lock.acquire(blocking=False):
+        self.closed = True
+        if self.owner.process == os.getpid():
+            self.owner._begin()
             try:
-                self.owner.bury()
+                self._drop()
             finally:
-                self.owner.lock.release()
+                self.owner._end()
+
+    def _drop(self) -> None:
+        key, self.key = self.key, 0
+        if key:
+            self.owner.dead.append(key)
 
     def __del__(self) -> None:
-        self.close()
+        if self.key and self.owner.process == os.getpid():
+            self.owner.discard(self.key)
 
 
-owners: weakref.WeakSet[Owner] = weakref.WeakSet()
+class Lent(Entered):
+    """A handle to what another one owns, which a call on it enters."""
+
+    def __init__(self, handle: Handle, pointer: Any) -> None:
+        self.handle, self.pointer = handle, pointer
+
+    def __enter__(self) -> Any:
+        self.handle.__enter__()
+        return self.pointer
+
+    def __exit__(self, *_: object) -> None:
+        self.handle.__exit__()
+
+    def close(self) -> None:
+        """Nothing: its owner releases it."""
+
+
+owners: dict[int, Owner] = {}  # those whose device is open, or is being opened
+_ended = False
 
 
 def close_all() -> None:
-    """Closes all devices, before the interpreter and the drivers end."""
-    for owner in list(owners):
+    """Closes all devices, before the interpreter and the drivers end. A daemon's thread, which goes on, finds them closed."""
+    global _ended
+    _ended = True
+    for owner in list(owners.values()):
         owner.close()

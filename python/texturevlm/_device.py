@@ -9,7 +9,7 @@ from typing import Any
 
 from ._arguments import chars, choice, file_name, flag, short
 from ._binding import ffi, lib
-from ._core import ArgumentTypeError, DeviceError, LOG, Owner, call, close_all, owners, text, warn
+from ._core import ArgumentTypeError, DeviceError, LOG, Owner, call, close_all, text, warn
 
 TYPES = ["gpu", "cpu", "other", "reference"]
 STORAGES = ["auto", "image", "buffer", "mipmapped"]
@@ -60,11 +60,15 @@ def devices() -> list[dict[str, Any]]:
     ``platform``, ``driver``, ``memory_bytes`` and more; ``tvlm devices`` also runs their self-tests.
     """
     _ask_drivers()
-    count = ffi.new("int32_t *")
-    call(lib.tvlm_device_list, 0, ffi.NULL, count)
-    infos = ffi.new("tvlm_device_info[]", count[0])
-    call(lib.tvlm_device_list, count[0], infos, count)
-    return [_described(info) for info in infos]
+
+    def listed() -> list[dict[str, Any]]:
+        count = ffi.new("int32_t *")
+        call(lib.tvlm_device_list, 0, ffi.NULL, count)
+        infos = ffi.new("tvlm_device_info[]", count[0])
+        call(lib.tvlm_device_list, count[0], infos, count)
+        return [_described(info) for info in infos]
+
+    return list(Owner().open(listed))
 
 
 class Device:
@@ -84,8 +88,9 @@ class Device:
     All calls that take no device share one, which is opened as by ``Device(fallback=True)`` when it is first needed.
 
     A device is for one thread at a time: its lock sees to that, and the GIL is released while it works, so that threads may
-    share it; devices of their own work beside each other. A process that was forked after a device was opened cannot use
-    any: start workers by ``spawn``, or use texturevlm in them only.
+    share it and all that was made from it; devices of their own work beside each other. What is closed while another thread is in
+    a call on it is released after that call; later calls are refused. A process that was forked after a device was opened cannot
+    use any: start workers by ``spawn``, or use texturevlm in them only.
 
     Errors: `Error`: ``no_device`` (none of that name; the line says which there are), ``device`` (a kernel does not build),
     ``unsupported`` (a storage that does not pass the self-test).
@@ -110,16 +115,17 @@ class Device:
         })
         if word != "reference":
             _ask_drivers()
-        box = ffi.new("tvlm_device **")
+        box, info = ffi.new("tvlm_device **"), ffi.new("tvlm_device_info *")
+        lines: list[str] = []
 
         def take() -> None:
             self._owner.pointer = box[0]
-            owners.add(self._owner)
 
-        lines: list[str] = []
-        call(lib.tvlm_device_open, params, box, made=take, told=lines.append)
-        info = ffi.new("tvlm_device_info *")
-        call(lib.tvlm_device_get_info, box[0], info)
+        def opened() -> None:
+            call(lib.tvlm_device_open, params, box, made=take, told=lines.append)
+            call(lib.tvlm_device_get_info, box[0], info)
+
+        self._owner.open(opened)
         self.info: dict[str, Any] = _described(info)
         if lines and self.type == "reference":
             why = "" if lines[0].startswith("no OpenCL") else f" ({lines[0]})"
@@ -139,8 +145,7 @@ class Device:
 
     def _call(self, function: Any, *arguments: Any, made: Any = None) -> Any:
         """Calls a function that needs the device, or what was made from it."""
-        with self._owner.lock:
-            self._owner.check()
+        with self._owner:
             return call(function, *arguments, made=made)
 
     def finish(self) -> None:
@@ -148,7 +153,8 @@ class Device:
         self._call(lib.tvlm_device_finish, self._owner.pointer)
 
     def close(self) -> None:
-        """Releases all that was made from the device, and the device. Its stacks cannot be used any more."""
+        """Releases all that was made from the device, and the device; waits for the call that another thread is in. Its stacks cannot
+        be used any more; selections stay."""
         self._owner.close()
 
     def __enter__(self) -> Device:
@@ -170,9 +176,15 @@ def open_default() -> Device:
     """The device of this process that all calls share which name none."""
     global _default
     with _default_lock:
-        if _default is None or _default._owner.pointer is None or _default._owner.process != os.getpid():
+        if _default is None or _default._owner.closed or _default._owner.process != os.getpid():
             _default = Device(fallback=True)
         return _default
+
+
+def _renew() -> None:
+    """In a process that was just forked: another thread may have had the lock, which is not there any more."""
+    global _default_lock
+    _default_lock = threading.Lock()
 
 
 def device_of(device: Any) -> Device:
@@ -184,4 +196,5 @@ def device_of(device: Any) -> Device:
     raise ArgumentTypeError(f"device is {short(device)}, not a texturevlm.Device")
 
 
+os.register_at_fork(after_in_child=_renew)
 atexit.register(close_all)

@@ -164,17 +164,16 @@ def flow(image: Any, other: Any, *, full: bool = False, device: Device | None = 
 
     Errors: `ArgumentError` (images of different sizes).
     """
-    with Stack(image, device=device, copy=copy, layout="r,g,b") as a, Stack(other, device=device, copy=copy, layout="r,g,b") as b:
-        owner = a._device._owner
+    target = device_of(device)
+    with Stack(image, device=target, copy=copy, layout="r,g,b") as a, Stack(other, device=target, copy=copy, layout="r,g,b") as b:
         params = ffi.new("struct tvlm_flow_params *", {"full": flag("full", full)})
-        with owner.lock:
-            handle = Handle(owner, "flow")
-            a._device._call(lib.tvlm_flow_compute, a._pointer, 0, b._pointer, 0, params, handle.box, made=handle.take)
-            info = ffi.new("tvlm_flow_info *")
-            a._device._call(lib.tvlm_flow_get_info, handle.pointer, info)
-            out = np.empty((info.height, info.width, 3), np.float32)
-            a._device._call(lib.tvlm_flow_read, handle.pointer, out.size, floats(out))
-            handle.close()
+        with a._handle as one, b._handle as two:
+            handle = Handle(target._owner, "flow").make(lib.tvlm_flow_compute, one, 0, two, 0, params)
+        info = ffi.new("tvlm_flow_info *")
+        handle.call(lib.tvlm_flow_get_info, info)
+        out = np.empty((info.height, info.width, 3), np.float32)
+        handle.call(lib.tvlm_flow_read, out.size, floats(out))
+        handle.close()
     return out
 
 
@@ -187,9 +186,8 @@ def topk(scores: Any, k: int, *, device: Device | None = None) -> tuple[Array, A
         raise ArgumentError("scores have no values")
     target = device_of(device)
     indices, found = np.empty(count, np.int32), np.empty(count, np.float32)
-    with target._owner.lock:
-        target._call(lib.tvlm_topk, target._owner.pointer, floats(array), array.size, count,
-                     ffi.cast("int32_t *", indices.__array_interface__["data"][0]), floats(found))
+    target._call(lib.tvlm_topk, target._owner.pointer, floats(array), array.size, count,
+                 ffi.cast("int32_t *", indices.__array_interface__["data"][0]), floats(found))
     return indices, found
 
 

@@ -112,25 +112,26 @@ def logpolar(image: Any, names: Any = "r,g,b", *, fixation: Any = None, inner: f
 
 
 def _of(stack: Stack, names: Any, fixation: Any, inner: Any, outer: Any, rings: Any, sectors: Any, plain: Any) -> LogPolar:
-    across, down = (there / here for there, here in zip(stack.size, stack.image_size))
     params, info = ffi.new("struct tvlm_logpolar_params *", {"plain": flag("plain", plain)}), ffi.new("tvlm_logpolar_info *")
-    if fixation is not None:
-        at = pairs("fixation", fixation)
-        if at.shape[0] != 1:
-            raise ArgumentError("fixation is one x and one y")
-        at = at * np.array([across, down], np.float32)
-        params.fixation = floats(at)
-    for name, value in (("inner", inner), ("outer", outer)):
-        if value is not None:  # 0 stands for the default
-            setattr(params, name, max(real(name, value, 0.0, above=True) * across, 1e-30))
+    at = None if fixation is None else pairs("fixation", fixation)
+    if at is not None and at.shape[0] != 1:
+        raise ArgumentError("fixation is one x and one y")
+    lengths = {name: real(name, value, 0.0, above=True) for name, value in (("inner", inner), ("outer", outer)) if value is not None}
     for name, count, least in (("rings", rings, 1), ("sectors", sectors, 3)):
         if count is not None:
             setattr(params, name, integer(name, count, least))
-    with stack._device._owner.lock:
-        numbers = channels(names, stack._pointer)
+    with stack._handle as pointer:
+        working, image = stack.size, stack.image_size
+        scale = np.array([working[0] / image[0], working[1] / image[1]], np.float32)
+        if at is not None:
+            at = at * scale
+            params.fixation = floats(at)
+        for name, length in lengths.items():  # 0 stands for the default
+            setattr(params, name, max(length * working[0] / image[0], 1e-30))
+        numbers = channels(names, pointer)
         array = ffi.new("int32_t[]", numbers)
         params.channels, params.channel_count = array, len(numbers)
         stack._call(lib.tvlm_logpolar_get_info, params, info)
         out = np.empty((info.sectors, info.rings, info.channel_count), np.float32)
         stack._call(lib.tvlm_logpolar, params, out.size, floats(out))
-    return LogPolar(out, info, stack.size, stack.image_size)
+    return LogPolar(out, info, working, image)

@@ -129,8 +129,9 @@ class Projection:
         rows = np.zeros((at.shape[0], 4), np.float32)
         rows[:, :2], rows[:, 2] = at, levels
         out = np.empty((at.shape[0], int(self._params.outputs)), np.float32)
-        stack._device._call(lib.tvlm_projection_apply, self._pointer, stack._pointer, ffi.cast("tvlm_sample_point *", floats(rows)),
-                            at.shape[0], out.size, floats(out))
+        with stack._handle as pointer:
+            stack._device._call(lib.tvlm_projection_apply, self._pointer, pointer, ffi.cast("tvlm_sample_point *", floats(rows)),
+                                at.shape[0], out.size, floats(out))
         return out
 
     def __repr__(self) -> str:

@@ -158,22 +158,19 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
                 keep.append(query if isinstance(query, Query) else Query(query))
                 query_array[i] = keep[-1]._pointer[0]
     target = device_of(device)
-    with target._owner.lock:
-        handle = Handle(target._owner, "export")
-        target._call(lib.tvlm_export_create, target._owner.pointer, params, handle.box, made=handle.take)
-        try:
-            if overview is not None:
-                target._call(lib.tvlm_export_set_overview, handle.pointer, real("overview", overview))
-            if projection is not None:
-                target._call(lib.tvlm_export_set_projection, handle.pointer, projection_of(projection)._pointer)
-            if network is not None:
-                keep.append(network_of(network))
-                target._call(lib.tvlm_export_set_inputs, handle.pointer,
-                             ffi.new("struct tvlm_export_inputs *", {"network": keep[-1]._pointer}))
-            target._call(lib.tvlm_export_run, handle.pointer, array, len(pictures), grid_array, query_array)
-            return dict(_tensors(target, handle, selected_only))
-        finally:
-            handle.close()
+    handle = Handle(target._owner, "export").make(lib.tvlm_export_create, target._owner.pointer, params)
+    try:
+        if overview is not None:
+            handle.call(lib.tvlm_export_set_overview, real("overview", overview))
+        if projection is not None:
+            handle.call(lib.tvlm_export_set_projection, projection_of(projection)._pointer)
+        if network is not None:
+            keep.append(network_of(network))
+            handle.call(lib.tvlm_export_set_inputs, ffi.new("struct tvlm_export_inputs *", {"network": keep[-1]._pointer}))
+        handle.call(lib.tvlm_export_run, array, len(pictures), grid_array, query_array)
+        return dict(_tensors(handle, selected_only))
+    finally:
+        handle.close()
 
 
 def _each(name: str, value: Any, several: bool, count: int) -> list[Any] | None:
@@ -187,13 +184,14 @@ def _each(name: str, value: Any, several: bool, count: int) -> list[Any] | None:
     return list(value)
 
 
-def _tensors(device: Device, handle: Handle, selected_only: bool) -> Iterator[tuple[str, Array]]:
+def _tensors(handle: Handle, selected_only: bool) -> Iterator[tuple[str, Array]]:
     about = ffi.new("tvlm_export_tensor *")
-    for index in range(lib.tvlm_export_tensor_count(handle.pointer)):
-        device._call(lib.tvlm_export_get_tensor, handle.pointer, index, about)
+    with handle as exported:
+        count = lib.tvlm_export_tensor_count(exported)
+    for index in range(count):
+        handle.call(lib.tvlm_export_get_tensor, index, about)
         if selected_only and text(about.name).startswith("pixel_values"):
             continue
         out = np.empty(tuple(about.shape[0:about.rank]), np.int64 if about.integer else np.float32)
-        device._call(lib.tvlm_export_read, handle.pointer, index, out.nbytes,
-                     ffi.cast("void *", out.__array_interface__["data"][0]))
+        handle.call(lib.tvlm_export_read, index, out.nbytes, ffi.cast("void *", out.__array_interface__["data"][0]))
         yield text(about.name), out

@@ -11,7 +11,7 @@ from . import _names
 from ._arguments import (Array, channel, channel_names, channels, chars, choice, flag, floats, host, integer, known, pairs, real,
                          short, values)
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, Handle
+from ._core import ArgumentError, ArgumentTypeError, Handle, Lent
 from ._device import Device, device_of
 from ._image import Fit, Image, image_of
 from ._options import STACK, Choosing, StackParams, choosing, query_of, scorer_of
@@ -65,12 +65,12 @@ class Stack:
         self._device = device_of(device)
 
         picture = image_of(image, flag("copy", copy), _fit(self._device, params))
-        self._handle = Handle(self._device._owner, "stack")
-        self._device._call(lib.tvlm_stack_create_for_image, self._device._owner.pointer, picture.c, params.c, self._handle.box,
-                           made=self._handle.take)
+        self._handle: Handle | Lent = Handle(self._device._owner, "stack")
+        self._handle.make(lib.tvlm_stack_create_for_image, self._device._owner.pointer, picture.c, params.c)
         self._note(picture)
 
     def _note(self, picture: Image) -> None:
+        """Keeps what questions need of a picture that was taken in. A stack that others see is entered from before that on."""
         self._image_size = (picture.width, picture.height)
         self._source = picture.source
         info = ffi.new("tvlm_stack_info *")
@@ -86,13 +86,8 @@ class Stack:
         stack._note(picture)
         return stack
 
-    @property
-    def _pointer(self) -> Any:
-        return self._handle.pointer
-
     def _call(self, function: Any, *arguments: Any, made: Any = None) -> Any:
-        with self._device._owner.lock:
-            return self._device._call(function, self._pointer, *arguments, made=made)
+        return self._handle.call(function, *arguments, made=made)
 
     # ---- What it is ----
 
@@ -114,34 +109,36 @@ class Stack:
     @property
     def bytes(self) -> int:
         """All device memory that it takes now."""
-        with self._device._owner.lock:
-            return int(lib.tvlm_stack_bytes(self._pointer))
+        with self._handle as stack:
+            return int(lib.tvlm_stack_bytes(stack))
 
     @property
     def layout(self) -> list[str]:
         """The names of the layout's channels."""
-        with self._device._owner.lock:
+        with self._handle as stack:
             count = ffi.new("int32_t *")
-            numbers = lib.tvlm_stack_channels(self._pointer, count)
-            return channel_names(list(numbers[0:count[0]]), self._pointer)
+            numbers = lib.tvlm_stack_channels(stack, count)
+            return channel_names(list(numbers[0:count[0]]), stack)
 
     def has(self, name: str) -> bool:
         """Whether anything stands behind a channel: pixels, or what was handed in. Where nothing does, it is 0 everywhere."""
         answer = ffi.new("bool *")
-        self._call(lib.tvlm_stack_has_channel, 0, self._channel(name), answer)
+        with self._handle:
+            self._call(lib.tvlm_stack_has_channel, 0, self._channel(name), answer)
         return bool(answer[0])
 
     def _channel(self, name: str) -> int:
-        with self._device._owner.lock:
-            return channel(name, self._pointer)
+        with self._handle as stack:
+            return channel(name, stack)
 
     # ---- Pixels ----
 
     def set_image(self, image: Any, *, copy: bool = False) -> None:
         """Puts another image in. One of another size is resampled to the working size."""
         picture = image_of(image, flag("copy", copy), lambda width, height: self._working)
-        self._call(lib.tvlm_stack_set_image, 0, picture.c)
-        self._note(picture)
+        with self._handle:
+            self._call(lib.tvlm_stack_set_image, 0, picture.c)
+            self._note(picture)
 
     def set_fixation(self, x: float, y: float) -> None:
         """Moves the place from which eccentricity is measured, in pixels of the working image."""
@@ -175,7 +172,7 @@ class Stack:
             replace_nonfinite: NaN and infinite values become 0; they are refused otherwise.
         """
         array = values(name if isinstance(name, str) else "a grid", grid, (2, 3), halves=True)
-        with self._device._owner.lock:
+        with self._handle:
             self._call(lib.tvlm_stack_set_grid, 0, self._channel(name), _grid_input(array, cell, camera, replace_nonfinite))
 
     def set_plane(self, name: str, grid: Any, *, low: float = 0.0, high: float = 0.0, reduce: str = "mean",
@@ -192,9 +189,11 @@ class Stack:
     def set_features(self, features: Any, *, patch: float | None = None) -> None:
         """Hands in an encoder's own vectors, float [rows, columns, D], one for each cell of a grid over the image; `patch`: how
         many pixels of the image as it was handed in a cell covers, where the grid does not cover all of it exactly."""
-        cell = None if patch is None else real("feature_patch", patch, 0.0, above=True) * self._working[0] / self._image_size[0]
+        pixels = None if patch is None else real("feature_patch", patch, 0.0, above=True)
         array = values("features", features, (3,), halves=True)
-        self._call(lib.tvlm_stack_set_grid, 0, lib.TVLM_CHANNEL_FEATURE_0, _grid_input(array, cell))
+        with self._handle:
+            cell = None if pixels is None else pixels * self._working[0] / self._image_size[0]
+            self._call(lib.tvlm_stack_set_grid, 0, lib.TVLM_CHANNEL_FEATURE_0, _grid_input(array, cell))
 
     def set_labels(self, labels: Any | None) -> None:
         """Divides the image as an int array [rows, columns] says (by SAM, or any segmenter) in place of SLIC; None: SLIC again."""
@@ -212,7 +211,8 @@ class Stack:
 
     def clear(self, name: str) -> None:
         """Takes back what was handed in for a channel."""
-        self._call(lib.tvlm_stack_clear_grid, 0, self._channel(name))
+        with self._handle:
+            self._call(lib.tvlm_stack_clear_grid, 0, self._channel(name))
 
     def embed(self, basis: Basis) -> None:
         """Makes the coordinates of the features in `basis` the image's embedding, for queries with ``basis=``."""
@@ -237,8 +237,8 @@ class Stack:
         return self._select(chosen)
 
     def _select(self, chosen: Choosing) -> Selection:
-        with self._device._owner.lock:
-            return answer(self._device, self._pointer, chosen, self._image_size, self._working, self._source)
+        with self._handle as stack:
+            return answer(self._device, stack, chosen, self._image_size, self._working, self._source)
 
     def scores(self, query: Any = None, *, stride: float | None = None, weights: Any = None, scorer: Any = None,
                level: int | None = None, keep_pass: bool = False) -> Array:
@@ -249,7 +249,7 @@ class Stack:
         chosen = choosing({name: value for name, value in options.items() if value is not None})
         columns, rows = ffi.new("int32_t *"), ffi.new("int32_t *")
         params = ffi.addressof(chosen.c, "score")
-        with self._device._owner.lock:
+        with self._handle:
             self._call(lib.tvlm_score_size, params, columns, rows)
             out = np.empty((rows[0], columns[0]), np.float32)
             self._call(lib.tvlm_score, chosen.query, params, out.size, floats(out))
@@ -260,28 +260,28 @@ class Stack:
 
         `names`: one string as ``"r,g,b"`` or a layout's name, or a list of names; None: the stack's layout.
         """
-        with self._device._owner.lock:
-            numbers = channels(names, self._pointer) if names is not None else []
+        with self._handle as stack:
+            numbers = channels(names, stack) if names is not None else []
             array = ffi.new("int32_t[]", numbers) if numbers else ffi.NULL
             params = ffi.new("struct tvlm_pack_params *", {
                 "channels": array, "channel_count": len(numbers), "level": real("level", level, 0.0)})
             if size is not None:
                 sides = StackParams({"size": size}).c
                 params.width, params.height = sides.width, sides.height
-            handle = Handle(self._device._owner, "packed")
-            self._call(lib.tvlm_stack_pack, params, handle.box, made=handle.take)
+            packed = Handle(self._device._owner, "packed").make(lib.tvlm_stack_pack, stack, params)
             width, height, count = (ffi.new("int32_t *") for _ in range(3))
-            self._device._call(lib.tvlm_packed_size, handle.pointer, width, height, count)
+            packed.call(lib.tvlm_packed_size, width, height, count)
             out = np.empty((count[0], height[0], width[0]), np.float32)
-            self._device._call(lib.tvlm_packed_read, handle.pointer, 0, out.size, floats(out))
-            handle.close()
+            packed.call(lib.tvlm_packed_read, 0, out.size, floats(out))
+            packed.close()
         return out
 
     def read(self, name: str, level: int = 0) -> Array:
         """float32 [height, width]: a channel at its own size, at a level of its own."""
-        number, depth = self._channel(name), integer("level", level)
+        depth = integer("level", level)
         width, height = ffi.new("int32_t *"), ffi.new("int32_t *")
-        with self._device._owner.lock:
+        with self._handle:
+            number = self._channel(name)
             self._call(lib.tvlm_stack_channel_size, number, depth, width, height)
             out = np.empty((height[0], width[0]), np.float32)
             self._call(lib.tvlm_stack_read, 0, number, depth, out.size, floats(out))
@@ -295,8 +295,8 @@ class Stack:
             raise ArgumentError(f"there are {levels.shape[0]} levels and {at.shape[0]} points")
         rows = np.zeros((at.shape[0], 4), np.float32)
         rows[:, :2], rows[:, 2] = at, levels
-        with self._device._owner.lock:
-            numbers = channels(names, self._pointer) if names is not None else channels(self.layout, self._pointer)
+        with self._handle as stack:
+            numbers = channels(names if names is not None else self.layout, stack)
             out = np.empty((at.shape[0], len(numbers)), np.float32)
             if out.size:
                 self._call(lib.tvlm_stack_sample, ffi.cast("tvlm_sample_point *", floats(rows)), at.shape[0],
@@ -312,8 +312,8 @@ class Stack:
             "side": integer("side", side, 1, 1024), "border": choice("border", border, _names.BORDERS),
             "format": lib.TVLM_FORMAT_F16 if half else lib.TVLM_FORMAT_F32})
         pointer, count, kept = _positions(positions)
-        with self._device._owner.lock:
-            numbers = _numbers(channels, self._pointer)
+        with self._handle as stack:
+            numbers = _numbers(channels, stack)
             if numbers:
                 keep.append(ffi.new("int32_t[]", numbers))
                 params.channels, params.channel_count = keep[-1], len(numbers)
@@ -337,7 +337,7 @@ class Stack:
         if not array.size:
             raise ArgumentError("vectors have no values")
         width, height = ffi.new("int32_t *"), ffi.new("int32_t *")
-        with self._device._owner.lock:
+        with self._handle:
             self._call(lib.tvlm_stack_channel_size, lib.TVLM_CHANNEL_FEATURE_0, 0, width, height)
             out = np.empty((array.shape[0], height[0], width[0]), np.float32)
             self._call(lib.tvlm_similarity, 0, floats(array), array.shape[0], array.shape[1], out.size, floats(out))
@@ -364,7 +364,7 @@ class Stack:
             raise ArgumentTypeError(f"selection is {short(selection)}, not a texturevlm.Selection")
         params = ffi.new("struct tvlm_merge_params *", {"whole": flag("whole", whole)})
         count = len(selection)
-        with self._device._owner.lock:
+        with self._handle:
             out = np.empty((count, self.features_shape[2]), np.float32)
             merged = ffi.new("tvlm_merged_token[]", max(count, 1))
             self._call(lib.tvlm_merge_tokens, selection._pointer, params, out.size, floats(out), merged)
@@ -386,8 +386,9 @@ class Stack:
         picture = image_of(image, flag("copy", copy), lambda width, height: self._working)
         params = ffi.new("struct tvlm_update_params *", {"threshold": real("threshold", threshold, 0.0)})
         report = ffi.new("tvlm_delta_report *")
-        self._call(lib.tvlm_stack_update_image, 0, picture.c, params, report)
-        self._note(picture)
+        with self._handle:
+            self._call(lib.tvlm_stack_update_image, 0, picture.c, params, report)
+            self._note(picture)
         return {"tiles": report.tiles, "changed": report.changed, "whole": bool(report.whole),
                 "bytes_uploaded": report.bytes_uploaded}
 
@@ -400,7 +401,7 @@ class Stack:
         self._call(lib.tvlm_stack_forget, 0)
 
     def close(self) -> None:
-        """Releases it. Selections that were made from it stay."""
+        """Releases it; waits for the call that another thread is in. Selections that were made from it stay."""
         self._handle.close()
 
     def __enter__(self) -> Stack:
@@ -529,9 +530,7 @@ class Session:
         if cache_bytes is not None:
             params.cache_bytes = integer("cache_bytes", cache_bytes, 1, 2**63)
         self._device = device_of(device)
-        self._handle = Handle(self._device._owner, "session")
-        self._device._call(lib.tvlm_session_create, self._device._owner.pointer, params, self._handle.box,
-                           made=self._handle.take)
+        self._handle = Handle(self._device._owner, "session").make(lib.tvlm_session_create, self._device._owner.pointer, params)
 
     def select(self, image: Any, k: int | None = None, *, features: Any = None, feature_patch: float | None = None,
                copy: bool = False, stack: StackOptions | None = None, **options: Unpack[SelectOptions]) -> Selection:
@@ -547,27 +546,25 @@ class Session:
         key = b"" if array is None else hashlib.sha256(repr((array.shape, array.dtype, feature_patch)).encode()
                                                        + array.tobytes()).digest()
         box = ffi.new("tvlm_stack **")
-        with self._device._owner.lock:
-            self._device._call(lib.tvlm_session_stack, self._handle.pointer, picture.c, params.c, key or ffi.NULL, len(key),
-                               box, ffi.NULL)
-            found = Stack._wrap(self._device, _Lent(box[0]), picture)
+        with self._handle as session:
+            self._handle.call(lib.tvlm_session_stack, picture.c, params.c, key or ffi.NULL, len(key), box, ffi.NULL)
+            found = Stack._wrap(self._device, Lent(self._handle, box[0]), picture)
             if array is not None and not found.has("feature_0"):
                 found.set_features(array, patch=feature_patch)
             try:
                 return found._select(chosen)
             finally:
-                lib.tvlm_session_trim(self._handle.pointer)
+                lib.tvlm_session_trim(session)
 
     @property
     def info(self) -> dict[str, int]:
         """``hits``, ``misses`` and ``evictions`` so far; ``stacks`` that are kept, and their ``bytes`` of at most ``cache_bytes``."""
         info = ffi.new("tvlm_session_info *")
-        with self._device._owner.lock:
-            self._device._call(lib.tvlm_session_get_info, self._handle.pointer, info)
+        self._handle.call(lib.tvlm_session_get_info, info)
         return {name: int(getattr(info, name)) for name in ("hits", "misses", "evictions", "stacks", "bytes", "cache_bytes")}
 
     def close(self) -> None:
-        """Releases it and all its stacks."""
+        """Releases it and all its stacks; waits for the call that another thread is in."""
         self._handle.close()
 
     def __enter__(self) -> Session:
@@ -575,13 +572,3 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class _Lent:
-    """A handle that another one owns."""
-
-    def __init__(self, pointer: Any) -> None:
-        self.pointer = pointer
-
-    def close(self) -> None:
-        """Nothing: its owner releases it."""

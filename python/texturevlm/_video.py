@@ -9,13 +9,13 @@ import numpy as np
 from . import _names
 from ._arguments import Array, choice, flag, floats, host, integer, pairs, real, values
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, Handle
+from ._core import ArgumentError, ArgumentTypeError, Handle, Lent
 from ._device import Device, device_of
 from ._image import Image, image_of
 from ._network import network_of
 from ._options import StackParams, choosing, scorer_of
 from ._selection import Selection
-from ._stack import Stack, _grid_input, _Lent, answer
+from ._stack import Stack, _grid_input, answer
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -69,18 +69,20 @@ class VideoStream:
             params.network = self._network._pointer
         self._params = params
         self._device = device_of(device)
-        self._handle: Handle | None = None
+        self._handle = Handle(self._device._owner, "stream", missing="no frame was taken in yet: update() comes first")
         self._size: tuple[int, int] | None = None
         if size is not None:
             sides = StackParams({"size": size}).c
             self._size = (sides.width, sides.height)
         self._picture: Image | None = None
+        self._working: tuple[int, int] | None = None
         self._grid = (0, 0)
 
-    def _pointer(self) -> Any:
-        if self._handle is None or self._picture is None:
-            raise ArgumentError("no frame was taken in yet: update() comes first")
-        return self._handle.pointer
+    def _frame(self) -> Image:
+        """The present frame. The caller is inside the handle."""
+        if self._picture is None:
+            raise ArgumentError(self._handle.missing)
+        return self._picture
 
     def update(self, frame: Any, *, keyframe: bool = False, fixations: Any = None, flow: Any = None,
                copy: bool = False) -> dict[str, Any]:
@@ -108,14 +110,13 @@ class VideoStream:
             keep += [array, _grid_input(array)]
             push.flow = keep[-1]
         report = ffi.new("tvlm_stream_report *")
-        with self._device._owner.lock:
-            if self._handle is None:
+        with self._device._owner:
+            self._handle.check()
+            if self._working is None:
                 width, height = self._size or self._fit(picture)
-                handle = Handle(self._device._owner, "stream")
-                self._device._call(lib.tvlm_stream_create, self._device._owner.pointer, width, height, self._params, handle.box,
-                                   made=handle.take)
-                self._handle, self._working = handle, (width, height)
-            self._device._call(lib.tvlm_stream_push, self._handle.pointer, 0, picture.c, push, report)
+                self._handle.make(lib.tvlm_stream_create, self._device._owner.pointer, width, height, self._params)
+                self._working = (width, height)
+            self._handle.call(lib.tvlm_stream_push, 0, picture.c, push, report)
             self._picture = picture
             self._grid = (report.rows, report.columns)
         return {"frame": report.frame, "keyframe": bool(report.keyframe), "cut": bool(report.cut), "flow": bool(report.flow),
@@ -123,7 +124,6 @@ class VideoStream:
                 "needs_all": bool(report.needs_all)}
 
     def _fit(self, picture: Image) -> tuple[int, int]:
-        self._device._owner.check()
         width, height = ffi.new("int32_t *", picture.width), ffi.new("int32_t *", picture.height)
         self._device._call(lib.tvlm_stack_fit, self._device._owner.pointer, ffi.NULL, width, height)
         return width[0], height[0]
@@ -132,14 +132,14 @@ class VideoStream:
         """The positions of the present frame that matter, with the options of texturevlm.select. With the strategy ``grid`` those
         stay that were selected in the last frame, where they are still good."""
         chosen = choosing({"k": k, **options})
-        with self._device._owner.lock:
-            stream, picture = self._pointer(), self._picture
-            assert picture is not None
+        with self._handle as stream:
+            picture, working = self._frame(), self._working
+            assert working is not None
 
             def choose(asked: Any, box: Any, take: Any) -> None:
-                self._device._call(lib.tvlm_stream_select, stream, 0, asked.query, asked.c, box, made=take)
+                self._handle.call(lib.tvlm_stream_select, 0, asked.query, asked.c, box, made=take)
 
-            return answer(self._device, lib.tvlm_stream_stack(stream, 0), chosen, (picture.width, picture.height), self._working,
+            return answer(self._device, lib.tvlm_stream_stack(stream, 0), chosen, (picture.width, picture.height), working,
                           picture.source, choose)
 
     def set_features(self, features: Any, mask: Any = None) -> None:
@@ -154,32 +154,31 @@ class VideoStream:
             if given.shape != array.shape[:2]:
                 raise ArgumentError(f"mask has the shape {given.shape}, features {array.shape}")
             cells = np.ascontiguousarray(given, dtype=bool)
-        with self._device._owner.lock:
-            self._device._call(lib.tvlm_stream_set_features, self._pointer(), 0, lib.TVLM_CHANNEL_FEATURE_0, _grid_input(array),
-                               ffi.NULL if cells is None else ffi.cast("uint8_t *", cells.__array_interface__["data"][0]))
+        with self._handle:
+            self._frame()
+            self._handle.call(lib.tvlm_stream_set_features, 0, lib.TVLM_CHANNEL_FEATURE_0, _grid_input(array),
+                              ffi.NULL if cells is None else ffi.cast("uint8_t *", cells.__array_interface__["data"][0]))
             self._grid = array.shape[:2]
 
     def needs(self) -> Array:
         """bool [rows, columns]: the cells whose features should come from the encoder again; of no cells where there never were
         features."""
-        out = np.zeros(self._grid, np.uint8)
-        if out.size:
-            with self._device._owner.lock:
-                self._device._call(lib.tvlm_stream_needs, self._pointer(), 0, out.size,
-                                   ffi.cast("uint8_t *", out.__array_interface__["data"][0]))
+        with self._handle:
+            self._frame()
+            out = np.zeros(self._grid, np.uint8)
+            if out.size:
+                self._handle.call(lib.tvlm_stream_needs, 0, out.size, ffi.cast("uint8_t *", out.__array_interface__["data"][0]))
         return out.astype(bool)
 
     def channels(self, names: Any = None, *, level: float = 0) -> Array:
         """float32 [C, height, width]: channels of the present frame, as texturevlm.channels."""
-        with self._device._owner.lock:
-            pointer, picture = self._pointer(), self._picture
-            assert picture is not None
-            return Stack._wrap(self._device, _Lent(lib.tvlm_stream_stack(pointer, 0)), picture).channels(names, level=level)
+        with self._handle as stream:
+            lent = Lent(self._handle, lib.tvlm_stream_stack(stream, 0))
+            return Stack._wrap(self._device, lent, self._frame()).channels(names, level=level)
 
     def close(self) -> None:
-        """Releases it."""
-        if self._handle is not None:
-            self._handle.close()
+        """Releases it; waits for the call that another thread is in."""
+        self._handle.close()
 
     def __enter__(self) -> VideoStream:
         return self

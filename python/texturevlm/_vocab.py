@@ -77,15 +77,14 @@ class Vocab:
             array = values("vectors", block, (2,))
             if handle is None:
                 params.dimension = array.shape[1]
-                handle = Handle(target._owner, "vocab_trainer")
-                target._call(lib.tvlm_vocab_trainer_create, target._owner.pointer, params, handle.box, made=handle.take)
+                handle = Handle(target._owner, "vocab_trainer").make(lib.tvlm_vocab_trainer_create, target._owner.pointer, params)
             if array.shape[1] != params.dimension:
                 raise ArgumentError(f"vectors have {array.shape[1]} components, those before {params.dimension}")
             if array.shape[0]:
-                target._call(lib.tvlm_vocab_trainer_add, handle.pointer, floats(array), array.shape[0])
+                handle.call(lib.tvlm_vocab_trainer_add, floats(array), array.shape[0])
         if handle is None:
             raise ArgumentError("there are no vectors to train with")
-        target._call(lib.tvlm_vocab_trainer_finish, handle.pointer, box)
+        handle.call(lib.tvlm_vocab_trainer_finish, box)
         handle.close()
         return cls._of(box)
 

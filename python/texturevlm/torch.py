@@ -99,7 +99,7 @@ def _numbers(array: Array) -> Any:
 def _forward(texture: Texture, points: torch.Tensor) -> torch.Tensor:
     rows, channels = _rows(points), _channels(texture)
     out = np.zeros((len(rows), len(channels)), np.float32)
-    texture._device._call(lib.tvlm_stack_sample, texture._pointer, _places(rows), len(rows), _numbers(channels), len(channels), floats(out))
+    texture._call(lib.tvlm_stack_sample, _places(rows), len(rows), _numbers(channels), len(channels), floats(out))
     return torch.from_numpy(out).reshape(points.shape[:-1] + (len(channels),))
 
 
@@ -113,8 +113,8 @@ def _backward(texture: Texture, points: torch.Tensor, given: torch.Tensor, wante
     params = ffi.new("struct tvlm_sample_backward_params *", {
         "points": _places(rows), "count": len(rows), "channels": _numbers(channels), "channel_count": len(channels),
         "gradients": floats(gradients)})
-    texture._device._call(lib.tvlm_sample_backward, texture._pointer, params, texels.size if texels is not None else 0,
-                          floats(texels) if texels is not None else ffi.NULL, floats(steps) if steps is not None else ffi.NULL)
+    texture._call(lib.tvlm_sample_backward, params, texels.size if texels is not None else 0,
+                  floats(texels) if texels is not None else ffi.NULL, floats(steps) if steps is not None else ffi.NULL)
     return [torch.from_numpy(np.ascontiguousarray(np.moveaxis(texels, 0, -1))) if texels is not None else None,
             _as_points(steps, points) if steps is not None else None]
 
