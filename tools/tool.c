@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver_cache.h"
 #include "progress.h"
 #include "texturevlm/io.h"
 
@@ -69,6 +70,7 @@ static void write_log(void *user, tvlm_log_level level, const char *message) {
 void tool_start(struct tool *tool) {
     memset(tool, 0, sizeof *tool);
     tool->log = (tvlm_log){write_log, tool};
+    driver_cache_start();
 }
 
 int tool_fail(struct tool *tool, const char *format, ...) {
@@ -139,6 +141,7 @@ int tool_end(struct tool *tool, int code) {
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_DONE) code = stdout_failed(tool);
     if (code != TOOL_DONE) fprintf(stderr, "tvlm: %s\n", tool->error[0] != '\0' ? tool->error : "failed");
     files_release(&tool->files);
+    driver_cache_end();
     return code;
 }
 

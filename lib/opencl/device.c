@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/check.h"
 #include "core/try.h"
@@ -97,13 +98,20 @@ static bool is_rusticl(const opencl_device *device) {
     return strcmp(device->base.info.platform, "rusticl") == 0;
 }
 
-/* The folder for what is kept: asked for, $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm. NULL: none. */
+static bool is_folder(const char *path) {
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+/* The folder for what is kept: asked for, $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm. NULL: none, also where the home is
+ * not there (/nonexistent of Debian's system users): root could make it, and must not. */
 static const char *cache_folder(const char *asked, char *path, size_t size) {
     const char *home = getenv("XDG_CACHE_HOME"), *below = "texturevlm";
     if (asked != NULL) return asked[0] != '\0' ? asked : NULL;
     if (home == NULL || home[0] != '/') {
         home = getenv("HOME");
         below = ".cache/texturevlm";
+        if (home != NULL && !is_folder(home)) return NULL;
     }
     if (home == NULL || home[0] != '/') return NULL;
     const int length = snprintf(path, size, "%s/%s", home, below);
