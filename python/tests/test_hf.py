@@ -16,7 +16,7 @@ if VERSION not in ("4.47", "4.57") and not NEW:
     pytest.skip(f"transformers {VERSION} is not one of texturevlm.hf's", allow_module_level=True)
 hf = tv.hf
 pytestmark = pytest.mark.usefixtures("no_gradients")
-from texturevlm.hf import _qwen, _tokens  # noqa: E402
+from texturevlm.hf import _families, _qwen, _tokens  # noqa: E402
 generates = pytest.mark.skipif(VERSION == "4.47", reason="its generate does not import on torch 1.13 with Python 3.11")
 FAMILIES = ["qwen2_vl"] if VERSION == "4.47" else ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"] + ["qwen3_5"] * NEW
 IMAGE, VIDEO, START, END, PAD = 100, 101, 102, 103, 0
@@ -276,7 +276,7 @@ def processed(picture, patch):
 def test_tokens_are_those_that_select_finds_in_the_picture(preset):
     picture = picture_of(4, 224, 288)
     values, grid = processed(picture, 16)
-    kept = hf.select_tokens(values, grid, share=0.3, preset=preset)[0]
+    kept = hf.select_tokens(values, grid, share=0.3, preset=preset, processor=Processor())[0]
     if preset is None:
         expected = tv.select(picture, 19, strategy="grid", stride=32).indices
     else:
@@ -291,7 +291,7 @@ def test_tokens_of_videos_take_the_better_frame_of_the_clip():
     pictures = [picture_of(i, 128, 160) for i in range(4)]
     rows = [processed(picture, 16)[0].reshape(80, 3, 2, 256) for picture in pictures]
     values = torch.cat([torch.stack([rows[2 * t][:, :, 0], rows[2 * t + 1][:, :, 1]], dim=2).reshape(80, -1) for t in range(2)])
-    kept = hf.select_tokens(values, torch.tensor([[2, 8, 10]]), k=9)[0]
+    kept = hf.select_tokens(values, torch.tensor([[2, 8, 10]]), k=9, processor=Processor())[0]
     scores = [tv.scores(picture, stride=32) for picture in pictures]
     best = np.stack([np.maximum(scores[0], scores[1]), np.maximum(scores[2], scores[3])])
     assert kept.tolist() == sorted(tv.topk(best, 9)[0].tolist())
@@ -303,8 +303,9 @@ class Processor:
     image_mean = image_std = (0.5, 0.5, 0.5)
     image_processor = property(lambda self: self)
 
-    def apply_chat_template(self, messages, **options):
-        return messages[0]["content"][-1]["text"]
+    def apply_chat_template(self, messages, tokenize=False, **options):
+        *images, text = messages[0]["content"]
+        return self([text["text"]], [part["image"] for part in images]) if tokenize else text["text"]
 
     def __call__(self, text, images, **options):
         values, grid = processed(images[0], self.patch)
@@ -357,7 +358,7 @@ def test_the_examples_of_the_document_run():
     names["batch"] = processor(["what?"], [names["image"]])
     import test_hf_encoder
     names.update(encoder=test_hf_encoder.encoder_of("siglip"), encoder_processor=processor,
-                 encoder_batch=test_hf_encoder.batch_of("siglip"))
+                 encoder_batch={"pixel_values": test_hf_encoder.batch_of("siglip")["pixel_values"].clamp(-1, 1)})
     blocks = [block for block in test_document.examples(test_document.ROOT / "doc" / "python.md") if "tv.hf" in block]
     assert len(blocks) == 3
     blocks += [block for block in test_document.examples(test_document.ROOT / "README.md") if "tv.hf" in block]
@@ -389,16 +390,16 @@ def test_what_does_not_fit_is_one_clear_line():
     with pytest.raises(tv.Error, match="num_beams=2"):
         hf.prune_batch(model, batch).generate(num_beams=2)
     with pytest.raises(tv.Error, match="192 patches.*191"):
-        hf.select_tokens(batch["pixel_values"][1:], batch["image_grid_thw"])
+        hf.select_tokens(batch["pixel_values"][1:], batch["image_grid_thw"], processor=Processor())
     with pytest.raises(tv.Error, match="not a tensor of floats"):
-        hf.select_tokens(np.zeros((3, 4)), batch["image_grid_thw"])
+        hf.select_tokens(np.zeros((3, 4)), batch["image_grid_thw"], processor=Processor())
     with pytest.raises(tv.Error, match="exclude each other"):
         hf.select_tokens(batch["pixel_values"], batch["image_grid_thw"], share=0.1, k=3)
 
 
 def test_another_version_is_refused(monkeypatch):
     model = model_of("qwen2_vl")
-    monkeypatch.setattr(transformers, "__version__", "4.99.1")
+    monkeypatch.setattr(_families.transformers, "__version__", "4.99.1")
     with pytest.raises(tv.Error, match="not supported: qwen2_vl needs transformers 4.47, 4.57, 5.23 or later, this is 4.99.1"):
         hf.Pruner(model, None)
 

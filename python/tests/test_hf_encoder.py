@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """texturevlm.hf: image encoders of random weights, pruned, are what they compute where the dropped patches are masked."""
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -157,11 +159,11 @@ def test_what_does_not_fit_is_one_clear_line():
     with pytest.raises(tv.Error, match="keep_videos is for Qwen-VL"):
         hf.prune_batch(model, batch, None, [torch.tensor([1])])
     with pytest.raises(tv.Error, match="generates nothing"):
-        hf.Pruner(model, None).generate(batch)
+        hf.Pruner(model, SimpleNamespace(image_mean=(0.5,) * 3, image_std=(0.5,) * 3)).generate(batch)
     with pytest.raises(tv.Error, match="need patch"):
-        hf.select_tokens(batch["pixel_values"])
+        hf.select_tokens(batch["pixel_values"], mean=0.5, std=0.5)
     with pytest.raises(tv.Error, match=r"smaller than a token of 98 x 98"):
-        hf.select_tokens(batch["pixel_values"], patch=98)
+        hf.select_tokens(batch["pixel_values"], patch=98, mean=0.5, std=0.5)
     if "siglip2" in FAMILIES:
         with pytest.raises(tv.Error, match="spatial_shapes .* do not fit"):
             hf.prune_batch(encoder_of("siglip2"), {**batch_of("siglip2"), "spatial_shapes": torch.tensor([[6, 8], [9, 8]])})

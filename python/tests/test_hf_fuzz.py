@@ -10,9 +10,10 @@ import test_hf_encoder  # noqa: E402
 from test_fuzz import FEATURES, SETTINGS, anything, numbers, tried  # noqa: E402
 
 hf = test_hf.hf
+PROCESSOR = test_hf.Processor()
 MODEL, ENCODER = test_hf.model_of("qwen2_vl"), test_hf_encoder.encoder_of("siglip")
 BATCH, IMAGES = test_hf.batch_of(MODEL, *test_hf.PROMPTS["two images"]), test_hf_encoder.batch_of("siglip")
-PIXELS, GRID = BATCH["pixel_values"], BATCH["image_grid_thw"]
+PIXELS, GRID = BATCH["pixel_values"].clamp_(-1, 1), BATCH["image_grid_thw"]  # as of pixels
 dtypes = st.sampled_from([torch.float32, torch.float16, torch.int64, torch.bool, torch.complex64])
 tensors = st.builds(lambda shape, dtype: torch.zeros(shape, dtype=dtype), st.lists(st.integers(0, 5), max_size=5), dtypes)
 wrong = st.one_of(anything, tensors)
@@ -23,12 +24,12 @@ keeps = st.one_of(wrong, st.lists(wrong, max_size=3), st.lists(st.lists(numbers,
 @given(st.data())
 def test_select_tokens(data):
     right = {"pixel_values": PIXELS, "grid": GRID, "merge": 2, "patch": None, "share": None, "k": None, "preset": None,
-             "mean": (0.5,) * 3, "std": (0.5,) * 3, "temporal": 2, "weights": None, "scorer": None, "query": None, "features": None,
+             "mean": None, "std": None, "processor": PROCESSOR, "temporal": 2, "weights": None, "scorer": None, "query": None, "features": None,
              "device": None}
     names = data.draw(st.lists(st.sampled_from(sorted(right)), min_size=1, max_size=3, unique=True))
     found = tried(hf.select_tokens, **{**right, **{name: data.draw(wrong) for name in names}})
     assert found is None or all(tokens.dtype == torch.int64 and len(tokens) for tokens in found)
-    tried(hf.select_tokens, IMAGES["pixel_values"], patch=data.draw(wrong), features=[FEATURES, data.draw(wrong)],
+    tried(hf.select_tokens, IMAGES["pixel_values"].clamp(-1, 1), mean=0.5, std=0.5, patch=data.draw(wrong), features=[FEATURES, data.draw(wrong)],
           query=[FEATURES[0, 0], data.draw(wrong)])
 
 
@@ -48,10 +49,16 @@ def test_prune_batch(a, keep, name):
 @SETTINGS
 @given(wrong, wrong)
 def test_pruner(a, b):
-    tried(hf.Pruner, a, test_hf.Processor())
+    tried(hf.Pruner, a, PROCESSOR)
+    tried(hf.Pruner, MODEL, a)
     for name in ("share", "k", "preset", "weights", "scorer", "device"):
-        pruner = hf.Pruner(MODEL, test_hf.Processor(), **{name: a})
-        tried(pruner.prune, BATCH)
-    pruner = hf.Pruner(MODEL, test_hf.Processor())
+        pruner = tried(hf.Pruner, MODEL, PROCESSOR, **{name: a})
+        if pruner is not None:
+            pruner.prune(BATCH)  # what was taken when it was made is taken here
+    pruner = hf.Pruner(MODEL, PROCESSOR)
+    tried(pruner.batch_of, a)
+    tried(pruner.batch_of, a, "what?")
+    tried(pruner.batch_of, [{"role": "user", "content": a}])
+    tried(pruner.batch_of, [{"role": "user", "content": [{"type": "image", "image": a}, {"type": "text", "text": "what?"}]}])
     tried(pruner.prune, a)
     tried(pruner.prune, BATCH, query=a, features=b)

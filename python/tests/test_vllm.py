@@ -172,7 +172,7 @@ def test_the_processor_selects_as_texturevlm_hf(processor, settings, on_device):
     made = process(processor({"texturevlm": settings}, mm_device_do_normalize=on_device), f"one {PICTURE} two {PICTURE}.", images)
     theirs = processor({}, architecture="Qwen3VLForConditionalGeneration").info.get_image_processor(do_rescale=True, do_normalize=True)(
         images=images, return_tensors="pt", do_rescale=True, do_normalize=True)
-    chosen = tv.hf.select_tokens(theirs["pixel_values"], theirs["image_grid_thw"], **settings)
+    chosen = tv.hf.select_tokens(theirs["pixel_values"], theirs["image_grid_thw"], mean=0.5, std=0.5, **settings)
     full = theirs["pixel_values"].split(theirs["image_grid_thw"].prod(-1).tolist())
     for item, place, numbers, values in zip(made["mm_kwargs"]["image"], made["mm_placeholders"]["image"], chosen, full):
         flags = item["image_keep"].data

@@ -9,9 +9,10 @@ import torch
 
 from .._arguments import short
 from .._core import ArgumentError, ArgumentTypeError
+from ._tokens import Bound
 
 
-class PrunedBatch:
+class PrunedBatch(Bound):
     """A batch of which the dropped tokens are gone: what `prune_batch` makes of prompts with pictures.
 
     Attributes:

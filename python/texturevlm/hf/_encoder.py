@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
 from .._core import ArgumentError
-from ._tokens import check_pictures, check_shapes, kept_of, select_tokens
+from ._tokens import Bound, check_pictures, check_shapes, kept_of, select_tokens
 
 
 @contextlib.contextmanager
@@ -53,7 +53,7 @@ def rows_of(kept: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     return rows, mask
 
 
-class PrunedImages:
+class PrunedImages(Bound):
     """A batch of an image encoder, of which the dropped patches are gone: what `prune_batch` makes of CLIP's, SigLIP's, SigLIP2's.
 
     Attributes:
@@ -84,6 +84,10 @@ class PrunedImages:
         with chosen_rows(getattr(self._model, "vision_model", self._model), self.rows):
             return self._model(**self._given, **options)
 
+    def generate(self, **options: Any) -> NoReturn:
+        """Refused: an encoder generates nothing."""
+        raise ArgumentError(f"a {self._model.config.model_type} is an encoder, which generates nothing: forward() gives its answer")
+
     def image_features(self, **options: Any) -> Any:
         """What the model's get_image_features answers."""
         names = ("pixel_values", "pixel_attention_mask", "spatial_shapes", "interpolate_pos_encoding")
@@ -93,7 +97,6 @@ class PrunedImages:
 
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """prune_batch's keep, by the scores of the pictures."""
-    images = getattr(processor, "image_processor", processor)
     config = getattr(model.config, "vision_config", model.config)
     return {"keep": select_tokens(batch["pixel_values"], batch.get("spatial_shapes"), patch=int(config.patch_size),
-                                  mean=tuple(images.image_mean), std=tuple(images.image_std), **asked, **options)}
+                                  processor=processor, **asked, **options)}

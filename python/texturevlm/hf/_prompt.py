@@ -133,7 +133,6 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
     """prune_batch's keep, by the scores of the pictures."""
     if batch.get("pixel_values") is None:
         return {}
-    images = getattr(processor, "image_processor", processor)
     patch, merge = _side(model, family)
-    return {"keep": select_tokens(_pictures(batch["pixel_values"]), merge=merge, patch=patch, mean=tuple(images.image_mean),
-                                  std=tuple(images.image_std), **asked, **options)}
+    return {"keep": select_tokens(_pictures(batch["pixel_values"]), merge=merge, patch=patch, processor=processor,
+                                  **asked, **options)}

@@ -10,14 +10,16 @@ import torch
 from .._arguments import short
 from .._core import ArgumentError, ArgumentTypeError
 from .._device import Device
-from . import _encoder, _prompt, _qwen
+from . import _encoder, _messages, _prompt, _qwen
 from ._batch import PrunedBatch
 from ._encoder import PrunedImages
 from ._families import Family, family_of
+from ._processors import check_processor
+from ._tokens import Bound, check_query, checked
 
 
 def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] | None = None,
-                keep_videos: list[torch.Tensor] | None = None) -> Any:
+                keep_videos: list[torch.Tensor] | None = None) -> PrunedBatch | PrunedImages:
     """Makes the batch without the tokens that are not kept: a `PrunedBatch`, or of an image encoder `PrunedImages`.
 
     Parameters:
@@ -44,7 +46,7 @@ def _check_batch(family: Family, batch: Any) -> None:
         raise ArgumentTypeError(f"batch is {short(batch)}, not a mapping with {wanted}")
 
 
-class Pruner:
+class Pruner(Bound):
     """Prunes a loaded model's images and videos.
 
     Parameters:
@@ -52,18 +54,23 @@ class Pruner:
         processor: its processor.
         share, k, preset, weights, scorer: as in `select_tokens`.
         device: a `texturevlm.Device` for the choice.
+
+    All of them are checked here, before the first image: `ArgumentError` (also a processor that is another family's, or makes other
+    patches than the model takes), `MissingFileError` (a scorer's). A pruner cannot be pickled or copied: make one in each process.
     """
 
     def __init__(self, model: Any, processor: Any, *, share: float | None = None, k: int | None = None, preset: str | None = None,
                  weights: Any = None, scorer: Any = None, device: Device | None = None) -> None:
         self._family = family_of(model)
+        check_processor(model, self._family, processor)
         self.model, self.processor = model, processor
-        self._options = {"share": share, "k": k, "preset": preset, "weights": weights, "scorer": scorer, "device": device}
+        self._options = checked(share=share, k=k, preset=preset, weights=weights, scorer=scorer, device=device)
 
-    def prune(self, batch: Mapping[str, Any], *, query: Any = None, features: Any = None) -> Any:
+    def prune(self, batch: Mapping[str, Any], *, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
         """The shorter batch: a `PrunedBatch`, or of an image encoder `PrunedImages`. query, features: lists, an entry for each
         image (`select_tokens`)."""
         _check_batch(self._family, batch)
+        check_query(self._options["preset"], query)
         asked = {"query": query, "features": features}
         if self._family.kind == "qwen":
             keep = _qwen.choose(self.model, self.processor, batch, asked, self._options)
@@ -73,16 +80,28 @@ class Pruner:
             keep = _prompt.choose(self.model, self.processor, batch, asked, self._options, self._family)
         return prune_batch(self.model, batch, **keep)
 
-    def batch_of(self, messages: Any, question: str | None = None) -> Mapping[str, Any]:
-        """What the processor makes of messages (of a chat, with their images), or of images and a question."""
-        if question is not None:
-            images = messages if isinstance(messages, (list, tuple)) else [messages]
-            content = [{"type": "image", "image": image} for image in images] + [{"type": "text", "text": question}]
-            messages = [{"role": "user", "content": content}]
-        images = [part["image"] for message in messages for part in message["content"]
-                  if isinstance(part, dict) and part.get("type") == "image"]
-        text = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        made = self.processor(text=[text], images=images or None, padding=True, return_tensors="pt")
+    def batch_of(self, messages: Any, question: str | None = None, **options: Any) -> Mapping[str, Any]:
+        """What the processor makes of a chat, on the model's device; what `prune` and `generate` take.
+
+        Parameters:
+            messages: one of
+                a conversation, a list of messages: ``{"role": "user", "content": ...}``, whose content is a text, or a list of
+                    parts: ``{"type": "text", "text": ...}``; ``{"type": "image", ...}`` with one of ``image`` (PIL, array, tensor,
+                    path, URL), ``url`` (also ``data:`` and ``file://``), ``path``, ``base64``; ``{"type": "image_url", "image_url":
+                    {"url": ...}}``; ``{"type": "video", ...}`` with one of ``video`` (frames, path, URL), ``url``, ``path``;
+                a list of conversations: a batch, padded on the left;
+                an image or a list of images, in any of these forms, in one prompt.
+            question: the text behind images.
+            options: what the processor's ``apply_chat_template`` takes beside: ``num_frames``, ``tools``, ``processor_kwargs``, ...
+
+        It is what ``processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=True,
+        return_tensors="pt", padding=True)`` makes. Of a processor without a template (PaliGemma, encoders) it is what the processor
+        makes of the texts and images.
+
+        Errors, which name the image by its number over all messages, from 0: `MissingFileError`, `FileError` (a URL that cannot be
+        fetched), `ArgumentError` (status ``format``: it is no picture; messages of another form).
+        """
+        made = _messages.batch_of(self.processor, messages, question, options)
         device = next(self.model.parameters()).device
         return {name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in made.items()}
 
@@ -90,8 +109,7 @@ class Pruner:
                  **options: Any) -> torch.Tensor:
         """Answers: as model.generate(**batch, **options), the prompts and what follows them.
 
-        messages_or_batch: what the processor made (with input_ids); or the messages of a chat; or, with a question, an image or
-        a list of images.
+        messages_or_batch: what the processor made (with input_ids), or what `batch_of` takes.
         """
         batch = messages_or_batch
         if self._family.kind == "encoder":
@@ -100,8 +118,7 @@ class Pruner:
             batch = self.batch_of(batch, question)
         elif question is not None:
             raise ArgumentError("a question is for images; a batch has its text already")
-        pruned: PrunedBatch = self.prune(batch, query=query, features=features)
-        return pruned.generate(**options)
+        return self.prune(batch, query=query, features=features).generate(**options)
 
 
 __all__ = ["PrunedBatch", "PrunedImages", "Pruner", "prune_batch"]

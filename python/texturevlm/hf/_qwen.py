@@ -182,6 +182,6 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
     found = {}
     for (grid_name, pixel_name, _), name, source, own in zip(_KINDS, ("keep", "keep_videos"), (images, videos), (asked, {})):
         if batch.get(pixel_name) is not None:
-            found[name] = select_tokens(batch[pixel_name], batch[grid_name], int(vision.spatial_merge_size), mean=tuple(source.image_mean),
-                                        std=tuple(source.image_std), temporal=int(vision.temporal_patch_size), **own, **options)
+            found[name] = select_tokens(batch[pixel_name], batch[grid_name], int(vision.spatial_merge_size), processor=source,
+                                        temporal=int(vision.temporal_patch_size), **own, **options)
     return found

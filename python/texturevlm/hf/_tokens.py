@@ -7,11 +7,22 @@ from typing import Any
 
 import torch
 
-from .._arguments import integer, real, short, values as numbers
+from .._arguments import choice, integer, real, short
 from .._core import ArgumentError, ArgumentTypeError
 from .._device import Device
 from .._functions import topk
+from .._names import PRESETS
+from .._options import Choosing, scorer_of
 from .._stack import SCORED, Stack
+from ._processors import bytes_or_floats, colours, normalisation_of
+
+
+class Bound:
+    """What hangs on a loaded model: it is neither pickled nor copied."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        name = next(kind.__name__ for kind in type(self).__mro__ if kind.__name__.startswith("Prune"))
+        raise ArgumentTypeError(f"a {name} cannot be pickled or copied, as it hangs on its model: make it where it is needed")
 
 
 def side_of(numbers: int, temporal: int = 1) -> int:
@@ -64,6 +75,10 @@ def check_pictures(pixel_values: Any, side: int) -> tuple[int, int]:
 
 # ---- Pixels ----
 
+_BEYOND = 0.25
+"""So far beyond black and white pixels may lie, 0 .. 1 being the range: a resizer that computes in floats overshoots."""
+
+
 def frames_of(rows: torch.Tensor, t: int, h: int, w: int, merge: int, temporal: int) -> torch.Tensor:
     """[t, temporal, H, W, 3]: the values that Qwen-VL's processor made patches of."""
     side = side_of(rows.shape[1], temporal)
@@ -72,9 +87,14 @@ def frames_of(rows: torch.Tensor, t: int, h: int, w: int, merge: int, temporal: 
 
 
 def pixels_of(values: torch.Tensor, mean: Any, std: Any) -> torch.Tensor:
-    """uint8: the pixels whose normalised values, colours last, these are."""
+    """uint8: the pixels whose normalised values, colours last, these are. Values that cannot be are refused."""
     scale, shift = (torch.tensor(value, dtype=torch.float32, device=values.device) for value in (std, mean))
-    return ((values.float() * scale + shift) * 255).round().clamp(0, 255).to(torch.uint8)
+    found = values.float() * scale + shift
+    low, high = (float(end) for end in found.aminmax())
+    if not (low >= -_BEYOND and high <= 1 + _BEYOND):
+        raise ArgumentError(f"pixel_values are those of pixels {low:.3g} .. {high:.3g} by that mean and std, not 0 .. 1: give the "
+                            "processor that made them, or its mean and std")
+    return (found * 255).round().clamp(0, 255).to(torch.uint8)
 
 
 def _pictures(pixel_values: Any, grid: Any, merge: int | None, patch: int | None, temporal: int) -> Iterator[tuple[torch.Tensor, int]]:
@@ -101,19 +121,50 @@ def _pictures(pixel_values: Any, grid: Any, merge: int | None, patch: int | None
 
 # ---- The choice ----
 
+def checked(*, share: Any = None, k: Any = None, preset: Any = None, weights: Any = None, scorer: Any = None,
+            device: Any = None) -> dict[str, Any]:
+    """How tokens are chosen, as select_tokens takes it, with a scorer that is read; `Error` where something does not fit."""
+    if share is not None and k is not None:
+        raise ArgumentError("share and k exclude each other")
+    if share is not None and real("share", share, 0.0, above=True) > 1:
+        raise ArgumentError(f"share is {share}; it must be at most 1")
+    if k is not None:
+        k = integer("k", k, 1)
+    if preset is not None:
+        choice("preset", preset, PRESETS)
+        if weights is not None or scorer is not None:
+            raise ArgumentError("a preset is not for weights or a scorer, which a score has")
+    if device is not None:
+        if not isinstance(device, Device):
+            raise ArgumentTypeError(f"device is {short(device)}, not a texturevlm.Device")
+        with device._owner.lock:
+            device._owner.check()
+    if scorer is not None:
+        scorer = scorer_of(scorer)
+    if weights is not None:
+        Choosing({"weights": weights})
+        with Device("reference") as reference, Stack(torch.zeros(16, 16, 3, dtype=torch.uint8), device=reference, layout=SCORED) as stack:
+            stack.scores(weights=weights)  # the library's own opinion of them
+    return {"share": share, "k": k, "preset": preset, "weights": weights, "scorer": scorer, "device": device}
+
+
 def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, merge: int | None = None, *,
-                  patch: int | None = None, share: float | None = None, k: int | None = None, preset: str | None = None,
-                  mean: Any = (0.5, 0.5, 0.5), std: Any = (0.5, 0.5, 0.5), temporal: int = 2, weights: Any = None,
+                  processor: Any = None, patch: int | None = None, share: float | None = None, k: int | None = None,
+                  preset: str | None = None, mean: Any = None, std: Any = None, temporal: int = 2, weights: Any = None,
                   scorer: Any = None, query: Any = None, features: Any = None, device: Device | None = None) -> list[torch.Tensor]:
     """Chooses tokens of the tensors that a processor made: of what the model sees, whichever resizer made it.
 
     Parameters:
-        pixel_values, grid: what the processor made, normalised by mean and std:
+        pixel_values, grid: what the processor made:
             of Qwen-VL float [patches, 3 * temporal * patch^2] and its image_grid_thw or video_grid_thw, int [pictures, 3];
             of SigLIP2 float [pictures, patches, 3 * patch^2] and its spatial_shapes, int [pictures, 2];
             of all others float [pictures, 3, height, width], no grid, and `patch`, the side of a patch in pixels.
+        processor: the one that made them (of videos its video_processor), from which is read how values become pixels again:
+            do_rescale, rescale_factor, do_normalize, image_mean, image_std.
+        mean, std: the same said by hand, without a processor: three numbers each; value * std + mean is the pixel, 0 .. 1. There is no
+            default, as every family has its own. Values that are far from pixels by them are refused.
         merge: patches along a side of a token (default: 2 of Qwen-VL, else 1).
-        share: of each picture's tokens, 0 .. 1 (default: 0.25); k: how many of each picture. At least one is chosen.
+        share: of each picture's tokens, above 0 .. 1 (default: 0.25); k: how many of each picture. At least one is chosen.
         preset: ``"general"``, ``"document"`` or ``"screen"``: tokens by what a small picture of the whole loses of each (the loss
             of the strategy ``budget``); None: by the score of the strategy ``grid``, which weights, a scorer, or a query do say.
         query, features: of each picture (lists), or None.
@@ -126,36 +177,43 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
     temporal = integer("temporal", temporal, 1, 16)
     if merge is not None:
         merge = integer("merge", merge, 1, 64)
-    if share is not None and k is not None:
-        raise ArgumentError("share and k exclude each other")
-    part = real("share", 0.25 if share is None else share, 0.0, above=True)
-    if part > 1:
-        raise ArgumentError(f"share is {part}; it must be at most 1")
-    if preset is not None and any(value is not None for value in (weights, scorer, query)):
-        raise ArgumentError("a preset is not for weights, a scorer or a query, which a score has")
-    mean, std = (_colours(name, value) for name, value in (("mean", mean), ("std", std)))
+    options = checked(share=share, k=k, preset=preset, weights=weights, scorer=scorer, device=device)
+    check_query(preset, query)
+    mean, std = _scale(processor, mean, std, pixel_values)
+    part = 0.25 if share is None else float(share)
     chosen = []
     for number, (values, side) in enumerate(_pictures(pixel_values, grid, merge, patch, temporal)):
         tokens = values.shape[0] * (values.shape[2] // side) * (values.shape[3] // side)
-        count = min(integer("k", k, 1), tokens) if k is not None else max(1, round(part * tokens))
+        count = min(options["k"], tokens) if k is not None else max(1, round(part * tokens))
         if count == tokens:
             best = torch.arange(tokens)
         else:
             asked = {name: _of_picture(name, value, number, len(pixel_values if grid is None else grid))
                      for name, value in (("query", query), ("features", features))}
-            scores = torch.stack([_token_scores(pixels_of(moment, mean, std), side, count / tokens, preset, weights, scorer, asked,
-                                                device) for moment in values])
+            scores = torch.stack([_token_scores(pixels_of(moment, mean, std), side, count / tokens, preset, weights, options["scorer"],
+                                                asked, device) for moment in values])
             best = torch.from_numpy(topk(scores.numpy(), count, device=device)[0]).long().sort().values
         chosen.append(best.to(pixel_values.device))
     return chosen
 
 
-def _colours(name: str, value: Any) -> Any:
-    """Three numbers, of red, green and blue."""
-    found = numbers(name, value, (1,))
-    if found.shape != (3,):
-        raise ArgumentError(f"{name} are {found.shape[0]} numbers, not 3")
-    return found.tolist()
+def check_query(preset: Any, query: Any) -> None:
+    if preset is not None and query is not None:
+        raise ArgumentError("a preset is not for a query, which a score has")
+
+
+def _scale(processor: Any, mean: Any, std: Any, pixel_values: Any) -> tuple[list[float], list[float]]:
+    """mean and std, from the processor or as they were given."""
+    if processor is None:
+        if mean is None or std is None:
+            raise ArgumentError("how the values were made of pixels must be said: give the processor, or its mean and std")
+        return colours("mean", mean), colours("std", std)
+    if mean is not None or std is not None:
+        raise ArgumentError("a processor has its own mean and std")
+    found = normalisation_of(processor)
+    if isinstance(pixel_values, torch.Tensor) and pixel_values.is_floating_point() and pixel_values.numel():
+        return bytes_or_floats(processor, *found, float(pixel_values.amax()))
+    return found
 
 
 def _of_picture(name: str, value: Any, number: int, count: int) -> Any:

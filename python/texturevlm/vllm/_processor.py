@@ -4,6 +4,7 @@ places that the images have in the prompt."""
 from __future__ import annotations
 
 import dataclasses
+import types
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 
 from .. import __version__
 from .._core import ArgumentError
+from ..hf._processors import VALUES, normalisation_of
 from . import check_version
 from ._prompt import NAME, flags_of, kept_tokens, settings_of
 
@@ -49,10 +51,8 @@ class ProcessingInfo(Qwen3VLProcessingInfo):  # type: ignore[misc]
             return getattr(images, name) if merged.get(name) is None else merged[name]
 
         # vLLM can leave normalising to the model: then these are bytes.
-        white = 255 * (float(asked("rescale_factor")) if asked("do_rescale") else 1)
-        mean, std = (asked("image_mean"), asked("image_std")) if asked("do_normalize") else ([0.0] * 3, [1.0] * 3)
-        return {"mean": tuple(value / white for value in mean), "std": tuple(value / white for value in std),
-                "temporal": int(asked("temporal_patch_size"))}
+        mean, std = normalisation_of(types.SimpleNamespace(**{name: asked(name) for name in VALUES}))
+        return {"mean": mean, "std": std, "temporal": int(asked("temporal_patch_size"))}
 
 
 class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]

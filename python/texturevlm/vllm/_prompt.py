@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
-from .._arguments import choice, known, short
+from .._arguments import known, short
 from .._core import ArgumentError, ArgumentTypeError
-from .._names import PRESETS
 from ..hf import select_tokens
+from ..hf._tokens import checked
 
 NAME = "texturevlm"  # of the settings among mm_processor_kwargs
 _SETTINGS = ("share", "k", "preset")
@@ -24,10 +24,7 @@ def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
         raise ArgumentTypeError(f"{NAME} in mm_processor_kwargs is {short(given)}, not a mapping")
     found = {name: value for name, value in sorted((given or {}).items()) if value is not None}
     known(found, _SETTINGS)
-    if "preset" in found:
-        choice("preset", found["preset"], PRESETS)
-    # Of an image of one token there is nothing to choose: this only looks at the settings, and opens no device.
-    select_tokens(torch.zeros(1, 3), torch.tensor([[1, 1, 1]]), 1, temporal=1, **found)
+    checked(**found)
     return found
 
 

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages of a chat, in all forms that transformers' documents show, as a batch of the model's own processor.
+
+Each picture is loaded first, by the processor's own loader, so that one that cannot be had is named before anything is computed; the
+rest is the processor's `apply_chat_template`. Before 4.57 that makes text only: there the processor itself is called with the text.
+"""
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
+
+import transformers
+
+from .._arguments import short
+from .._core import ArgumentError, ArgumentTypeError, Error, FileError, MissingFileError
+from ._processors import VALUES
+
+# How a part of a message names what it shows, as in transformers.
+_SOURCES = {"image": ("image", "url", "path", "base64"), "video": ("video", "url", "path")}
+_WEB = ("requests", "urllib3", "httpx", "httpx2", "httpcore", "httpcore2", "http", "ssl", "socket")
+
+
+def batch_of(processor: Any, messages: Any, question: str | None, options: Mapping[str, Any]) -> Any:
+    """What the processor makes of conversations, or of images and a question; all rows are padded on the left."""
+    _check_options(options)
+    conversations, batched = conversations_of(messages, question)
+    counts = {"image": 0, "video": 0}
+    loaded = [[_loaded(message, processor, counts) for message in conversation] for conversation in conversations]
+    try:
+        if _template_of(processor) is None:
+            made = _without_template(processor, loaded, options)
+        elif _whole():
+            made = _by_template(processor, loaded if batched else loaded[0], options)
+        else:
+            made = _by_text(processor, loaded, options)
+    except Error:
+        raise
+    except Exception as error:  # transformers' own, of any class
+        _name_the_broken_video(processor, loaded)
+        raise ArgumentError(f"the processor, a {type(processor).__name__}, does not take the messages: {_line(error)}") from error
+    for kind in ("image", "video"):
+        if counts[kind] and not any(name.startswith("pixel_values") for name in made):
+            raise ArgumentError(f"the processor, a {type(processor).__name__}, made nothing of the {kind}s in the messages")
+    return made
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    given = {**options, **(options.get("processor_kwargs") or {})}
+    given.update({name: value for kind in ("images_kwargs", "videos_kwargs") for name, value in (given.get(kind) or {}).items()})
+    for name in (*VALUES, "padding_side", "return_tensors", "return_dict", "tokenize"):
+        if name in given:
+            raise ArgumentError(f"{name} is not for a call: " + ("set it on the processor, of which the choice reads it"
+                                                                 if name in VALUES else "batches are tensors, padded on the left"))
+
+
+# ---- Conversations ----
+
+def conversations_of(messages: Any, question: str | None) -> tuple[list[list[Any]], bool]:
+    """A list of conversations, each a list of messages, from any of the forms; and whether they were several."""
+    if isinstance(messages, Mapping):
+        messages = [messages]
+    items = list(messages) if isinstance(messages, (list, tuple)) else [messages]
+    if not items:
+        raise ArgumentError("there are no messages")
+    if question is not None and not isinstance(question, str):
+        raise ArgumentTypeError(f"question is {short(question)}, not a text")
+    chat = all(isinstance(item, Mapping) for item in items)
+    several = all(isinstance(item, (list, tuple)) and item and all(isinstance(part, Mapping) for part in item) for item in items)
+    if chat or several:
+        if question is not None:
+            raise ArgumentError("a question is for images; messages have their text already")
+        return ([list(item) for item in items], True) if several else ([items], False)
+    content = [{"type": "image", "image": image} for image in items]
+    if question is not None:
+        content.append({"type": "text", "text": question})
+    return [[{"role": "user", "content": content}]], False
+
+
+def _loaded(message: Mapping[str, Any], processor: Any, counts: dict[str, int]) -> dict[str, Any]:
+    """A message whose content is a list of parts, with pictures in place of their names. `counts` goes on."""
+    if not isinstance(message.get("role"), str):
+        raise ArgumentError(f"a message has no role: {short(dict(message))[:60]}")
+    content = message.get("content")
+    if content is None:
+        content = []
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    if not isinstance(content, (list, tuple)):
+        raise ArgumentTypeError(f"the content of a message is {short(content)[:60]}, neither a text nor a list of parts")
+    return {**message, "content": [_part(part, processor, counts) for part in content]}
+
+
+def _part(part: Any, processor: Any, counts: dict[str, int]) -> dict[str, Any]:
+    if isinstance(part, str):
+        part = {"type": "text", "text": part}
+    if not isinstance(part, Mapping):
+        raise ArgumentTypeError(f"a part of a message is {short(part)[:60]}, neither a text nor a mapping with a type")
+    found: dict[str, Any] = {name: value for name, value in part.items() if value is not None}  # data sets fill names up with None
+    kind = found.get("type")
+    if kind == "image_url":  # OpenAI's form
+        given = found.pop("image_url", None)
+        found.update(type="image", url=given.get("url") if isinstance(given, Mapping) else given)
+        kind = "image"
+    if kind == "text":
+        if not isinstance(found.get("text"), str):
+            raise ArgumentTypeError(f"a part of the type text has {short(found.get('text'))[:60]}, not a text")
+        return found
+    if kind not in _SOURCES:
+        raise ArgumentError(f"a part of a message is of the type {short(kind)[:60]}; taken are text, image, image_url, video")
+    where = f"{kind} {counts[kind]}"
+    counts[kind] += 1
+    named = [name for name in _SOURCES[kind] if found.get(name) is not None]
+    if len(named) != 1:
+        raise ArgumentError(f"{where} has {'none' if not named else 'several'} of {', '.join(_SOURCES[kind])}; it must have one of them")
+    source = found.pop(named[0])
+    if kind == "image":
+        return {**found, "image": _image(processor, source, where, named[0])}
+    if getattr(processor, "video_processor", None) is None and _whole():
+        raise ArgumentError(f"{where}: the processor, a {type(processor).__name__}, takes no videos")
+    if isinstance(source, (str, os.PathLike)):
+        source = _file(source, f"{where}, {_shown(source)}")
+    return {**found, "video": source}
+
+
+# ---- Pictures ----
+
+def _image(processor: Any, source: Any, where: str, name: str) -> Any:
+    """The picture, loaded as the processor loads it."""
+    images = getattr(processor, "image_processor", None) or processor
+    fetch = getattr(images, "fetch_images", None) or transformers.image_utils.load_image
+    if isinstance(source, (str, os.PathLike)):
+        shown = f"{where}, {_shown(source)}"
+        source = _address(source, name, shown)
+    else:
+        shown = where
+        if not transformers.image_utils.is_valid_image(source):
+            raise ArgumentTypeError(f"{where} is {short(source)[:80]}, not a picture, a path, a URL, or base64")
+    try:
+        if hasattr(source, "load"):
+            source.load()  # of PIL: reads its file now
+            return source
+        return fetch(source) if isinstance(source, str) else source
+    except MemoryError:
+        raise
+    except Exception as error:  # of PIL, torchvision, torchcodec, requests, httpx
+        if type(error).__module__.split(".")[0] in _WEB or isinstance(error, (ConnectionError, TimeoutError)):
+            raise FileError(f"{shown} cannot be fetched: {_line(error)}") from error
+        if isinstance(error, PermissionError):
+            raise FileError(f"{shown} cannot be read: {_line(error)}") from error
+        refused = ArgumentError(f"{shown} cannot be read as a picture: {_line(error)}")
+        refused.status = "format"
+        raise refused from error
+
+
+def _address(source: str | os.PathLike[str], name: str, shown: str) -> str:
+    """What transformers' loaders take: a URL of the web, a path of a file that is there, or base64."""
+    text = os.fspath(source)
+    if not isinstance(text, str):
+        raise ArgumentTypeError(f"{shown} is no text")
+    if name != "base64":
+        if text.startswith(("http://", "https://")):
+            return text
+        if not text.startswith("data:"):
+            if isinstance(source, os.PathLike) or name == "path" or text.startswith("file://") or not _is_base64(text):
+                return _file(source, shown)
+            return text
+    data = text.partition(",")[2] if text.startswith("data:") else text
+    if not _is_base64(data):
+        refused = ArgumentError(f"{shown} is no base64 of a picture")
+        refused.status = "format"
+        raise refused
+    return data
+
+
+def _file(source: str | os.PathLike[str], shown: str) -> str:
+    """The path of a file that is there, or a URL of the web."""
+    path = os.fspath(source)
+    if path.startswith(("http://", "https://")):
+        return path
+    if path.startswith("file://"):
+        path = urllib.request.url2pathname(urllib.parse.urlparse(path).path)
+    if os.path.isdir(path):
+        raise FileError(f"{shown} is a folder")
+    if not os.path.isfile(path):
+        raise MissingFileError(f"{shown}: there is no such file")
+    return path
+
+
+def _shown(source: str | os.PathLike[str]) -> str:
+    """A source as an error's line names it: a path whole, base64 by its beginning."""
+    text = ascii(str(os.fspath(source)))
+    return text if len(text) <= 200 else f"{text[:40]}...'"
+
+
+def _is_base64(text: str) -> bool:
+    """Whether it is base64 of at least a few bytes: a path is not, but for rare short ones without a dot."""
+    if os.path.isfile(text):
+        return False
+    try:
+        return len(base64.b64decode("".join(text.split()), validate=True)) >= 24
+    except (binascii.Error, ValueError):
+        return False
+
+
+def _name_the_broken_video(processor: Any, conversations: list[list[dict[str, Any]]]) -> None:
+    """Where the processor failed: refuses the first video that cannot be loaded alone, if there is one."""
+    fetch = getattr(getattr(processor, "video_processor", None), "fetch_videos", None)
+    videos = [part["video"] for conversation in conversations for message in conversation for part in message["content"]
+              if part.get("type") == "video"]
+    for number, video in enumerate(videos):
+        if fetch is None or not isinstance(video, str):
+            continue
+        try:
+            fetch(video)
+        except Exception as error:  # of any decoder
+            web = type(error).__module__.split(".")[0] in _WEB or isinstance(error, (ConnectionError, TimeoutError))
+            kind = FileError if web else ArgumentError
+            raise kind(f"video {number}, {_shown(video)}, cannot be loaded: {_line(error)}") from error
+
+
+def _line(error: Exception) -> str:
+    """The first line of what an error says."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:240]
+
+
+# ---- The processor ----
+
+def _whole() -> bool:
+    """Whether apply_chat_template makes the whole batch, from 4.57 on."""
+    major, minor = (int(part) for part in transformers.__version__.split(".")[:2])
+    return (major, minor) >= (4, 57)
+
+
+def _template_of(processor: Any) -> Any:
+    tokenizer = getattr(processor, "tokenizer", None)
+    if not hasattr(processor, "apply_chat_template"):
+        return None
+    if not hasattr(processor, "chat_template"):
+        return True  # somebody's own processor, which says by its method that it has one
+    return processor.chat_template or (None if _whole() else getattr(tokenizer, "chat_template", None))
+
+
+def _by_template(processor: Any, conversations: Any, options: Mapping[str, Any]) -> Any:
+    given: dict[str, Any] = {"add_generation_prompt": not options.get("continue_final_message"), **options}
+    padding = {"padding": True, "padding_side": "left"}
+    if int(transformers.__version__.split(".")[0]) >= 5:
+        given["processor_kwargs"] = {**padding, **(options.get("processor_kwargs") or {})}
+    else:
+        given = {**padding, **given}
+    return processor.apply_chat_template(conversations, tokenize=True, return_dict=True, return_tensors="pt", **given)
+
+
+def _pictures(conversations: list[list[dict[str, Any]]], kind: str) -> list[Any]:
+    return [part[kind] for conversation in conversations for message in conversation for part in message["content"]
+            if part.get("type") == kind]
+
+
+def _by_text(processor: Any, conversations: list[list[dict[str, Any]]], options: Mapping[str, Any]) -> Any:
+    given: dict[str, Any] = {"add_generation_prompt": True, **options}
+    texts = [processor.apply_chat_template(conversation, tokenize=False, **given) for conversation in conversations]
+    images, videos = (_pictures(conversations, kind) or None for kind in ("image", "video"))
+    found = {} if videos is None else {"videos": videos}
+    return processor(text=texts, images=images, padding=True, padding_side="left", return_tensors="pt", **found)
+
+
+def _without_template(processor: Any, conversations: list[list[dict[str, Any]]], options: Mapping[str, Any]) -> Any:
+    """Of a processor that has no template: its own call, with the token of an image where one is shown."""
+    if any(len(conversation) != 1 for conversation in conversations) or _pictures(conversations, "video"):
+        raise ArgumentError(f"the processor, a {type(processor).__name__}, has no chat template: give one message of images and text each")
+    if getattr(processor, "tokenizer", None) is None:
+        return processor(images=_pictures(conversations, "image"), return_tensors="pt", **options)
+    token = str(getattr(processor, "image_token", "<image>"))
+    texts = ["".join(token if part["type"] == "image" else part["text"] for part in conversation[0]["content"])
+             for conversation in conversations]
+    images = [_pictures([conversation], "image") for conversation in conversations]
+    return processor(text=texts, images=images if any(images) else None, padding=True, padding_side="left", return_tensors="pt", **options)
