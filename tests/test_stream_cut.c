@@ -72,9 +72,9 @@ static void check_light(tvlm_device *device, tvlm_format format) {
 }
 
 /* From one to another, in daylight and in a third of it; to a flat frame, and to one that is a little darker
- * or much. */
+ * or much; to a black one, which varies by nothing at all, and back. */
 static void check_cuts(tvlm_device *device, tvlm_format format) {
-    uint8_t pixels[WIDTH * HEIGHT * 3];
+    uint8_t pixels[WIDTH * HEIGHT * 3], black[WIDTH * HEIGHT * 3];
     uint64_t random = 24;
     for (int light = 3; light >= 1; light -= 2) {
         tvlm_stream *stream = open_still(device, format);
@@ -88,6 +88,13 @@ static void check_cuts(tvlm_device *device, tvlm_format format) {
             const tvlm_stream_report report = push(stream, pixels);
             if (report.cut != (frame > 0))
                 fail_msg("light %d / 3: a difference of %g", light, (double)report.difference);
+        }
+        memset(black, 0, sizeof black);
+        for (int frame = 0; frame < 4; ++frame) {
+            const tvlm_stream_report report = push(stream, frame % 2 == 0 ? black : pixels);
+            if (!report.cut)
+                fail_msg("black %d, light %d / 3: a difference of %g", frame, light,
+                         (double)report.difference);
         }
         wall(pixels, 128, 0, &random);
         assert_true(push(stream, pixels).cut);

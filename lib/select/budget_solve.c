@@ -96,10 +96,10 @@ static void try_grid(const search *s, int32_t grid, int32_t tiles, double *price
     add_up(s, tried);
 }
 
-/* Gives an answer exactly so many tiles: those that are added are of level 0 alone, where `fine`. */
-static bool fill(const search *s, tvlm_budget_answer *answer, int32_t tiles, bool fine) {
+/* Gives an answer exactly so many tiles: those that are added are of level 0 alone. */
+static bool fill(const search *s, tvlm_budget_answer *answer, int32_t tiles) {
     tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, answer->grid, answer->weights, s->places);
-    if (fine) losses.levels = 1;
+    losses.levels = 1;
     if (!tvlm_budget_fill(&s->budget->tree, &losses, tiles, &answer->choice)) return false;
     add_up(s, answer);
     return true;
@@ -161,14 +161,14 @@ static bool solve(search *s, int32_t n) {
     tvlm_budget_weigh_parts(down, structure_of(budget), s->weights);
     s->best->grid = first;
     tvlm_budget_weigh_parts(down, structure_of(budget), s->best->weights);
-    if (!fill(s, s->best, n - tvlm_budget_patches(&budget->grids[first]), true)) return false;
+    if (!fill(s, s->best, n - tvlm_budget_patches(&budget->grids[first]))) return false;
     /* Those that leave many patches to tiles come first: what they find rules out most of those that are given all. */
     for (int32_t i = 0; i < budget->grid_count; ++i) {
         const int32_t grid = (budget->alone + i) % budget->grid_count;
         try_all(s, grid, n - tvlm_budget_patches(&budget->grids[grid]), down);
     }
     memcpy(s->best->downsampled, down, sizeof s->best->downsampled);
-    return fill(s, s->best, n - tvlm_budget_patches(&budget->grids[s->best->grid]), true);
+    return fill(s, s->best, n - tvlm_budget_patches(&budget->grids[s->best->grid]));
 }
 
 /* ---- A tolerance ---- */
@@ -180,7 +180,7 @@ static bool least_tiles(search *s, int32_t grid, double tolerance, int32_t most,
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
         try_grid(s, grid, middle, &s->prices[0]);
-        if (!fill(s, s->tried, middle, true)) return false;
+        if (!fill(s, s->tried, middle)) return false;
         if (s->tried->lost <= tolerance)
             high = middle;
         else
@@ -207,7 +207,7 @@ static bool solve_tolerance(search *s, double tolerance) {
         patches = own + least;
     }
     try_grid(s, best, tiles, &s->prices[0]);
-    if (!fill(s, s->tried, tiles, true)) return false;
+    if (!fill(s, s->tried, tiles)) return false;
     exchange(s->tried, s->best);
     return true;
 }

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_budget_solve.c: what a budget answers where what every picture loses is given: which answers are allowed beside
+ * downsampling, which tiles take the patches that are left over, and that a tolerance takes no patch too many.
+ */
+#include <string.h>
+
+#include "select/budget.h"
+#include "support.h"
+
+enum { SIDE = 8, PLACES = SIDE * SIDE, PICTURES = TVLM_BUDGET_FIRST + 4 };
+
+/* An image of 8 x 8 tiles, four roots. */
+typedef struct given {
+    tvlm_budget budget;
+    float parts[PICTURES][TVLM_BUDGET_PARTS][PLACES];
+} given;
+
+static given *make_given(int32_t grid_count, int32_t alone) {
+    given *const g = calloc(1, sizeof *g);
+    assert_non_null(g);
+    g->budget = (tvlm_budget){.patch = 16,
+                              .tiles = PLACES,
+                              .grid_count = grid_count,
+                              .alone = alone,
+                              .preset = TVLM_BUDGET_GENERAL};
+    assert_true(tvlm_budget_tree_make(SIDE, SIDE, &g->budget.tree));
+    return g;
+}
+
+static void destroy_given(given *g) {
+    tvlm_budget_tree_free(&g->budget.tree);
+    free(g);
+}
+
+/* Lets the budget see what was given. */
+static void add_up(given *g) {
+    for (int picture = 0; picture < PICTURES; ++picture)
+        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
+            tvlm_budget_loss *const loss = &g->budget.losses[picture];
+            loss->parts[p] = g->parts[picture][p];
+            loss->sums[p] = 0.0;
+            for (int i = 0; i < PLACES; ++i) loss->sums[p] += (double)g->parts[picture][p][i];
+        }
+}
+
+static int chosen(const tvlm_budget_choice *choice, int kind, int count) {
+    int sum = 0;
+    for (int i = 0; i < count; ++i) sum += choice->chosen[kind][i];
+    return sum;
+}
+
+/* Whether all tiles of an answer are of level 0. */
+static bool is_fine(const tvlm_budget_choice *choice) {
+    return chosen(choice, 1, PLACES / TVLM_BUDGET_CHILDREN) == 0 &&
+           chosen(choice, 2, PLACES / TVLM_BUDGET_LEAVES) == 0 &&
+           chosen(choice, TVLM_BUDGET_NINE, PLACES / TVLM_BUDGET_LEAVES) == 0;
+}
+
+/*
+ * A thumbnail of four patches, and one more. Under the first tile of level 1 it loses most of the squared error, none
+ * of which that tile loses; but the tile loses structure, so that the whole image loses `structure` times what
+ * downsampling does. Every other coarse tile is worse than the thumbnail.
+ */
+static void give_one_tile(given *g, float structure) {
+    g->budget.grids[0] = (tvlm_budget_grid){2, 2};
+    for (int i = 0; i < PLACES; ++i)
+        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
+            const bool inside = i % TVLM_BUDGET_LEAVES % TVLM_BUDGET_CHILDREN == 0 && i < TVLM_BUDGET_LEAVES;
+            const float under = p == TVLM_BUDGET_ERROR && inside ? 100.0f : 1.0f;
+            g->parts[TVLM_BUDGET_FIRST][p][i] = g->parts[TVLM_BUDGET_LEAST][p][i] = under;
+            g->parts[TVLM_BUDGET_ONE][p][i] = g->parts[TVLM_BUDGET_TWO][p][i] =
+                g->parts[TVLM_BUDGET_THREE_QUARTERS][p][i] = 3.0f * under;
+            if (inside)
+                g->parts[TVLM_BUDGET_ONE][p][i] =
+                    p == TVLM_BUDGET_ERROR ? 0.0f : 1.0f + (structure - 1.0f) * PLACES / TVLM_BUDGET_CHILDREN;
+        }
+    add_up(g);
+}
+
+/* A tile that would lose more structure than downsampling is not taken, however little more; one that loses less is.
+ * What is left over becomes tiles of level 0, though one of level 1 would gain more. (What comes across the sides of
+ * the tile is a thousandth.) */
+static void test_structure(void **state) {
+    static const struct {
+        float structure;
+        bool taken;
+    } cases[] = {{0.97f, true}, {0.99f, true}, {1.01f, false}, {1.05f, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        given *const g = make_given(1, 1);
+        tvlm_budget_answer answer;
+        give_one_tile(g, cases[i].structure);
+        assert_int_equal(tvlm_budget_solve(&g->budget, 5, &answer), TVLM_OK);
+        assert_int_equal(answer.choice.count, 1);
+        assert_true(answer.parts[TVLM_BUDGET_STRUCTURE] <= answer.downsampled[TVLM_BUDGET_STRUCTURE]);
+        if (is_fine(&answer.choice) == cases[i].taken) fail_msg("structure %g", (double)cases[i].structure);
+        assert_int_equal(chosen(&answer.choice, 0, PLACES), cases[i].taken ? 0 : 1);
+        tvlm_budget_answer_free(&answer);
+        destroy_given(g);
+    }
+}
+
+/* Of a second thumbnail that loses much less structure, the squared error may be at most 0.99 of downsampling's: it is
+ * predicted, and may be wrong by a hundredth. */
+static void test_error(void **state) {
+    static const float errors[] = {0.95f, 0.985f, 0.995f, 1.05f};
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; ++i) {
+        given *const g = make_given(2, 1);
+        tvlm_budget_answer answer;
+        g->budget.grids[0] = (tvlm_budget_grid){2, 2};
+        g->budget.grids[1] = (tvlm_budget_grid){4, 1};
+        for (int at = 0; at < PLACES; ++at)
+            for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
+                for (int picture = 0; picture < TVLM_BUDGET_FIRST; ++picture) g->parts[picture][p][at] = 3.0f;
+                g->parts[TVLM_BUDGET_FIRST][p][at] = 1.0f;
+                g->parts[TVLM_BUDGET_FIRST + 1][p][at] = p == TVLM_BUDGET_ERROR ? errors[i] : 0.5f;
+            }
+        add_up(g);
+        assert_int_equal(tvlm_budget_solve(&g->budget, 4, &answer), TVLM_OK);
+        if (answer.grid != (errors[i] < 0.99f)) fail_msg("a squared error of %g", (double)errors[i]);
+        tvlm_budget_answer_free(&answer);
+        destroy_given(g);
+    }
+}
+
+/* ---- A tolerance ---- */
+
+/* Four thumbnails, each of which loses less than the one before; what tiles lose is drawn. */
+static void draw_pictures(given *g, uint64_t *random) {
+    static const tvlm_budget_grid grids[] = {{1, 1}, {2, 1}, {2, 2}, {4, 3}};
+    memcpy(g->budget.grids, grids, sizeof grids);
+    for (int i = 0; i < PLACES; ++i)
+        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
+            const float most = (float)(1 + test_random(random) % 97);
+            for (int n = 0; n < 4; ++n)
+                g->parts[TVLM_BUDGET_FIRST + n][p][i] = most / (1.0f + 0.2f * (float)n);
+            g->parts[TVLM_BUDGET_LEAST][p][i] = most;
+            g->parts[TVLM_BUDGET_THREE_QUARTERS][p][i] = 0.05f * most;
+            g->parts[TVLM_BUDGET_ONE][p][i] = 0.15f * most;
+            g->parts[TVLM_BUDGET_TWO][p][i] = 0.5f * most;
+        }
+    add_up(g);
+}
+
+/* What a thumbnail with so many tiles loses, of what the least one does. */
+static double lost_with(const given *g, int32_t grid, int32_t tiles, tvlm_budget_choice *choice) {
+    static float places[4 * PLACES];
+    double weights[TVLM_BUDGET_PARTS], price = 0.0;
+    tvlm_budget_weigh_parts(g->budget.losses[TVLM_BUDGET_LEAST].sums,
+                            tvlm_budget_kind_of(g->budget.preset)->structure, weights);
+    tvlm_budget_losses losses = tvlm_budget_weigh(&g->budget, grid, weights, places);
+    const tvlm_budget_losses coarse = losses;
+    tvlm_budget_choose(&g->budget.tree, &losses, tiles, &price, choice);
+    losses.levels = 1;
+    assert_true(tvlm_budget_fill(&g->budget.tree, &losses, tiles, choice));
+    return tvlm_budget_lost(&g->budget.tree, &coarse, choice);
+}
+
+/* The answer keeps to the tolerance, with as few patches as the best thumbnail needs: all numbers of tiles are tried. */
+static void test_tolerance(void **state) {
+    uint64_t random = 41;
+    (void)state;
+    for (int round = 0; round < 12; ++round) {
+        given *const g = make_given(4, 4);
+        tvlm_budget_choice choice;
+        assert_true(tvlm_budget_choice_make(&g->budget.tree, &choice));
+        draw_pictures(g, &random);
+        for (double tolerance = 0.02; tolerance < 1.0; tolerance += 0.07) {
+            tvlm_budget_answer answer;
+            int32_t least = INT32_MAX;
+            for (int32_t grid = 0; grid < 4; ++grid)
+                for (int32_t tiles = 0; tiles <= PLACES; ++tiles)
+                    if (lost_with(g, grid, tiles, &choice) <= tolerance) {
+                        const int32_t patches = tvlm_budget_patches(&g->budget.grids[grid]) + tiles;
+                        least = patches < least ? patches : least;
+                        break;
+                    }
+            assert_int_equal(tvlm_budget_solve_tolerance(&g->budget, tolerance, &answer), TVLM_OK);
+            const int32_t patches = tvlm_budget_patches(&g->budget.grids[answer.grid]) + answer.choice.count;
+            assert_true(answer.lost <= tolerance);
+            if (patches != least)
+                fail_msg("round %d, %g: %d patches, not %d", round, tolerance, (int)patches, (int)least);
+            tvlm_budget_answer exact; /* what is lost may be all of the tolerance */
+            assert_int_equal(tvlm_budget_solve_tolerance(&g->budget, answer.lost, &exact), TVLM_OK);
+            assert_int_equal(tvlm_budget_patches(&g->budget.grids[exact.grid]) + exact.choice.count, patches);
+            tvlm_budget_answer_free(&exact);
+            tvlm_budget_answer_free(&answer);
+        }
+        tvlm_budget_choice_free(&choice);
+        destroy_given(g);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_error),
+        cmocka_unit_test(test_tolerance),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
