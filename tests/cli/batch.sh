@@ -221,6 +221,12 @@ if [ -n "$(ldd "$tvlm" | grep libarchive)" ]; then
     ends 3 "${lines[@]}" "$in/sparse.tar" --skip-errors
     has "$work/stdout" 'sparse.tar/hole.png"}, "error": ".*: its data end 1048576 bytes before their end'
     counts "behind a sparse file" 1 "$work/stdout" 'sparse.tar/p4.png", "width"'
+    # What libarchive warns of, as of a name that is not of the locale, is read like the others.
+    cp "${photos[1]}" "$in/bäume.png"
+    (cd "$in" && LC_ALL=C.UTF-8 tar --format=pax -cf names.tar bäume.png p4.png && rm bäume.png)
+    ends 0 "${lines[@]}" "$in/names.tar"
+    counts "a member with a warning" 1 "$work/stdout" 'names.tar/bäume.png", "width"'
+    counts "behind a member with a warning" 2 "$work/stdout" '"width"'
     head -c 20000 /dev/urandom >"$in/noise.tar"
     ends 1 "${lines[@]}" "$in/noise.tar"
     has "$work/stderr" 'noise.tar: '
