@@ -370,6 +370,36 @@ static void test_reference(void **state) {
 
 /* ---- Files ---- */
 
+/* Shares of the variance are 0 to 1, up to rounding. */
+static void check_shares(const char *path, const float *components) {
+    static const struct {
+        float share;
+        bool good;
+    } rows[] = {{0.0f, true},      {1.0f, true},     {-1e-7f, true},    {1.0000002f, true}, {-1e30f, false},
+                {-0.0011f, false}, {1.0011f, false}, {INFINITY, false}, {NAN, false}};
+    const tvlm_metadata format = {"format", "texturevlm.basis"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const float ratio[2] = {0.5f, rows[i].share};
+        const tvlm_tensor tensors[] = {
+            {.name = "components", .type = TVLM_ELEMENT_F32, .rank = 2, .shape = {2, 3}, .data = components},
+            {.name = "explained_variance_ratio",
+             .type = TVLM_ELEMENT_F32,
+             .rank = 1,
+             .shape = {2},
+             .data = ratio}};
+        tvlm_basis *basis = NULL;
+        assert_int_equal(tvlm_safetensors_write(path, tensors, 2, &format, 1, &test_log), TVLM_OK);
+        assert_int_equal(tvlm_basis_load(path, &test_log, &basis),
+                         rows[i].good ? TVLM_OK : TVLM_ERROR_FORMAT);
+        assert_true((basis != NULL) == rows[i].good);
+        if (!rows[i].good) {
+            assert_non_null(strstr(test_last_log(), "number 1 of its variance is"));
+            assert_non_null(strstr(test_last_log(), path));
+        }
+        tvlm_basis_destroy(&basis);
+    }
+}
+
 static void test_files(void **state) {
     (void)state;
     float components[2 * 3] = {1, 0, 0, 0, 0.6f, 0.8f}, mean[3] = {1, 2, 3}, ratio[2] = {0.5f, 0.25f};
@@ -416,6 +446,12 @@ static void test_files(void **state) {
     assert_int_equal(tvlm_basis_load(path, &test_log, &again), TVLM_ERROR_FORMAT);
     assert_non_null(strstr(test_last_log(), "not finite"));
     wide[0] = 1.0;
+    wide_mean[1] = 1e30;
+    assert_int_equal(tvlm_safetensors_write(path, tensors, 2, &format, 1, &test_log), TVLM_OK);
+    assert_int_equal(tvlm_basis_load(path, &test_log, &again), TVLM_ERROR_FORMAT);
+    assert_non_null(strstr(test_last_log(), "number 1 of its mean is 1e+30, beyond 1e+15"));
+    wide_mean[1] = 0.0;
+    check_shares(path, components);
     tensors[1].shape[0] = 2;
     assert_int_equal(tvlm_safetensors_write(path, tensors, 2, &format, 1, &test_log), TVLM_OK);
     assert_int_equal(tvlm_basis_load(path, &test_log, &again), TVLM_ERROR_FORMAT);

@@ -12,6 +12,8 @@ enum { N = 3, CODES = 2 };
 static float values[64];
 
 /* A file of one's own making: at most four tensors, and the metadata (NULL: not there). */
+static const float shares[CODES] = {0.75f, 0.125f};
+
 typedef struct file {
     tvlm_tensor tensors[4];
     int32_t count;
@@ -28,7 +30,11 @@ static tvlm_tensor tensor(const char *name, int64_t rows, int64_t columns) {
 
 static file good(void) {
     return (file){.tensors = {tensor("encode", CODES, N), tensor("decode", N, CODES), tensor("mean", N, 0),
-                              tensor("explained_variance_ratio", CODES, 0)},
+                              (tvlm_tensor){.name = "explained_variance_ratio",
+                                            .type = TVLM_ELEMENT_F32,
+                                            .rank = 1,
+                                            .shape = {CODES},
+                                            .data = shares}},
                   .count = 4,
                   .format = "texturevlm.codec",
                   .channels = "r,edges,saliency",
@@ -83,7 +89,7 @@ static void loads_and_saves(void **state) {
     expect(again, 3);
     assert_int_equal(tvlm_codec_get_params(again, &p), TVLM_OK);
     assert_memory_equal(p.mean, values, N * sizeof *values);
-    assert_memory_equal(p.variance, values, CODES * sizeof *values);
+    assert_memory_equal(p.variance, shares, sizeof shares);
     tvlm_codec_destroy(&codec);
     tvlm_codec_destroy(&again);
     /* What is optional. */
@@ -141,6 +147,13 @@ static void refuses(void **state) {
     WITH(tensors[1].type = TVLM_ELEMENT_F16, "'decode' is");
     WITH(tensors[0].data = bad, "number 4 of its encode is not finite");
     WITH(tensors[1].data = bad, "number 4 of its decode is not finite");
+    bad[4] = values[4];
+    bad[1] = -1e30f;
+    WITH(tensors[0].data = bad, "number 1 of its encode is -1e+30, beyond 1e+15");
+    WITH(tensors[1].data = bad, "number 1 of its decode is -1e+30, beyond 1e+15");
+    WITH(tensors[2].data = bad, "number 1 of its mean is -1e+30, beyond 1e+15");
+    bad[0] = 0.5f;
+    WITH(tensors[3].data = bad, "number 1 of its variance is -1e+30; it is a share, 0 to 1");
 }
 
 static void arguments(void **state) {

@@ -28,6 +28,9 @@ const option_specs truth_specs = OPTION_SPECS(specs);
 
 #define PATH_SIZE 4096
 
+/* How far beyond an image outlines may reach, in its own sides: people mark what the picture cuts off. */
+#define BEYOND 1.0
+
 struct truth {
     const truth_options *options;
     const char *classes; /* those that count; NULL: all, or all things */
@@ -264,12 +267,27 @@ static double *numbers_of(const cJSON *array, int32_t *count) {
     return values;
 }
 
+/* Whether numbers that are x and y in turn lie on the image, or not far beyond it. */
+static bool are_near(const shape_mask *mask, const double *xy, int32_t count) {
+    for (int32_t i = 0; i < count; ++i) {
+        const double side = i % 2 == 0 ? mask->width : mask->height;
+        if (!(xy[i] >= -BEYOND * side && xy[i] <= (1.0 + BEYOND) * side)) return false;
+    }
+    return true;
+}
+
+/* Whether a box has sides that are not negative, and lies on the image or not far beyond it. */
+static bool is_box(const shape_mask *mask, double x, double y, double width, double height) {
+    const double corners[] = {x, y, x + width, y + height};
+    return width >= 0.0 && height >= 0.0 && are_near(mask, corners, 4);
+}
+
 static bool add_polygons(const cJSON *polygons, const shape_mask *mask) {
     const cJSON *polygon = NULL;
     cJSON_ArrayForEach(polygon, polygons) {
         int32_t count;
         double *const xy = numbers_of(polygon, &count);
-        const bool good = xy != NULL && count >= 6 && count % 2 == 0;
+        const bool good = xy != NULL && count >= 6 && count % 2 == 0 && are_near(mask, xy, count);
         if (good) shape_polygon(mask, xy, count / 2);
         free(xy);
         if (!good) return false;
@@ -296,7 +314,7 @@ static bool add_run_lengths(const cJSON *segmentation, const shape_mask *mask) {
 static bool add_bbox(const cJSON *bbox, const shape_mask *mask) {
     int32_t count;
     double *const box = numbers_of(bbox, &count);
-    const bool good = box != NULL && count == 4;
+    const bool good = box != NULL && count == 4 && is_box(mask, box[0], box[1], box[2], box[3]);
     if (good) shape_box(mask, box[0], box[1], box[2], box[3]);
     free(box);
     return good;
@@ -325,8 +343,9 @@ static int mask_of_detection(struct tool *tool, const truth *from, const char *i
     cJSON_ArrayForEach(annotation, all) {
         if (number_of(annotation, "image_id") == id && counts(from, number_of(annotation, "category_id"))) {
             if (!add_annotation(annotation, mask))
-                return tool_fail(tool, "%s: annotation %d has no outline or box that can be read", file,
-                                 number);
+                return tool_fail(
+                    tool, "%s: annotation %d has no outline or box that can be read and lies on the image",
+                    file, number);
             take_middle(to);
         }
         ++number;
@@ -354,11 +373,13 @@ static bool add_line(const truth *from, double *numbers, int count, const shape_
     if (count != 5 && (count < 7 || count % 2 == 0)) return false;
     if (from->classes != NULL && !in_list(from->classes, NULL, numbers[0])) return true;
     if (count == 5) {
-        shape_box(mask, (numbers[1] - 0.5 * numbers[3]) * w, (numbers[2] - 0.5 * numbers[4]) * h,
-                  numbers[3] * w, numbers[4] * h);
-        return true;
+        const double x = (numbers[1] - 0.5 * numbers[3]) * w, y = (numbers[2] - 0.5 * numbers[4]) * h;
+        const bool good = is_box(mask, x, y, numbers[3] * w, numbers[4] * h);
+        if (good) shape_box(mask, x, y, numbers[3] * w, numbers[4] * h);
+        return good;
     }
     for (int i = 1; i < count; ++i) numbers[i] *= i % 2 == 1 ? w : h;
+    if (!are_near(mask, numbers + 1, count - 1)) return false;
     shape_polygon(mask, numbers + 1, count / 2);
     return true;
 }
@@ -378,8 +399,10 @@ static int mask_of_yolo(struct tool *tool, const truth *from, const char *image,
          line = strtok_r(NULL, "\n", &rest)) {
         const int count = line_numbers(line, numbers, NUMBERS);
         if (++number > 0 && !add_line(from, numbers, count, &to->mask))
-            code = tool_fail(tool, "%s: object %d is neither class cx cy w h nor class and a polygon", path,
-                             number);
+            code = tool_fail(
+                tool,
+                "%s: object %d is neither class cx cy w h nor class and a polygon, in shares of the image",
+                path, number);
         take_middle(to);
     }
     free(numbers);

@@ -9,6 +9,7 @@
 #include "texturevlm/io.h"
 
 #define WORD_SIZE 64
+#define FARTHEST  1e6 /* pixels: whatever lies beyond was not looked at on any screen */
 
 /* Copies the next word of a line, "" at its end. Returns what is behind it. */
 static const char *next_word(const char *text, char word[WORD_SIZE]) {
@@ -30,6 +31,10 @@ static int add_line(struct tool *tool, const char *path, size_t line, const char
     if (words[2][0] == '\0' || words[3][0] != '\0') return bad(tool, path, line, "is not \"time,x,y\"");
     for (int i = 0; i < 3; ++i) {
         if (!options_number(words[i], &sample[i])) return bad(tool, path, line, "is not three numbers");
+    }
+    for (int i = 1; i < 3; ++i) {
+        if (isfinite(sample[i]) && fabs(sample[i]) > FARTHEST)
+            return bad(tool, path, line, "a position is beyond a million pixels");
     }
     if (!isfinite(sample[0])) return bad(tool, path, line, "the time is not finite");
     if (gaze->count > 0 && sample[0] < sample[-3]) return bad(tool, path, line, "the time goes back");

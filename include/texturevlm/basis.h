@@ -49,16 +49,16 @@ struct tvlm_basis_params {
     /* D and k: 1 <= k <= dimension. */
     int32_t dimension, k;
     bool centred;
-    /* How many vectors it was made from; 0 means that this is unknown. */
+    /* How many vectors it was made from, 0 or more; 0 means that this is unknown. */
     int64_t vectors;
     /* How it was made, in one short word or two. NULL means "given". */
     const char *method;
-    /* [dimension]: the mean, which is looked at if the basis is centred. NULL means 0. */
+    /* [dimension]: the mean, which is looked at if the basis is centred; within -1e15 .. 1e15. NULL means 0. */
     const float *mean;
     /* [k * dimension], row-major: the directions, which are orthonormal to 1e-3. */
     const float *components;
-    /* [k]: the share of the variance along each direction (not centred: of the sum of squares). NULL means
-     * 0. */
+    /* [k]: the share of the variance along each direction (not centred: of the sum of squares), 0 to 1 but
+     * for 1e-3 of rounding. NULL means 0. */
     const float *variance;
     uint64_t reserved[4];
 };

@@ -58,12 +58,12 @@ struct tvlm_codec_params {
     /* The level of the image at which the channels are read, 0 to TVLM_NETWORK_LEVEL_MAX; the codes are as
      * large as that level. */
     int32_t level;
-    /* [k * channel_count] and [channel_count * k], row-major, finite. */
+    /* [k * channel_count] and [channel_count * k], row-major, within -1e15 .. 1e15. */
     const float *encode, *decode;
-    /* [channel_count], finite; NULL means 0. */
+    /* [channel_count], within -1e15 .. 1e15; NULL means 0. */
     const float *mean;
     /* [k]: the share of the variance that each code keeps, of channels of equal variance or as they were
-     * weighed. NULL means 0: it is not known. */
+     * weighed; 0 to 1 but for 1e-3 of rounding. NULL means 0: it is not known. */
     const float *variance;
     uint64_t reserved[4];
 };

@@ -5,8 +5,8 @@
  * A basis is a .safetensors file with these tensors, whose elements are F32 (F64 is read too):
  *
  *   "components"                [k, D]  the rows of the basis, which are orthonormal
- *   "mean"                      [D]     optional where the basis is not centred
- *   "explained_variance_ratio"  [k]     optional
+ *   "mean"                      [D]     optional where the basis is not centred; within -1e15 .. 1e15
+ *   "explained_variance_ratio"  [k]     optional; 0 to 1 but for 1e-3 of rounding
  *
  * and with these metadata:
  *

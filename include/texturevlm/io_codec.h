@@ -5,10 +5,10 @@
  * A codec of n channels and k codes is a .safetensors file with these tensors, whose elements are F32 (F64 is read
  * too):
  *
- *   "encode"                    [k, n]
- *   "decode"                    [n, k]
- *   "mean"                      [n]  optional; 0 where it is missing
- *   "explained_variance_ratio"  [k]  optional
+ *   "encode"                    [k, n]  within -1e15 .. 1e15
+ *   "decode"                    [n, k]  within -1e15 .. 1e15
+ *   "mean"                      [n]  optional; 0 where it is missing; within -1e15 .. 1e15
+ *   "explained_variance_ratio"  [k]  optional; 0 to 1 but for 1e-3 of rounding
  *
  * and with these metadata:
  *

@@ -12,14 +12,6 @@
 #include "core/memory.h"
 #include "core/try.h"
 
-static tvlm_status check_finite(const tvlm_log *log, const char *what, const float *values, size_t count) {
-    for (size_t i = 0; values != NULL && i < count; ++i)
-        if (!isfinite(values[i]))
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a basis: number %zu of its %s is not finite", i,
-                             what);
-    return TVLM_OK;
-}
-
 static tvlm_status check_orthonormal(const tvlm_log *log, const struct tvlm_basis_params *p) {
     for (int32_t i = 0; i < p->k; ++i)
         for (int32_t j = 0; j <= i; ++j) {
@@ -44,9 +36,11 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_basis_par
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a basis of %d components in %d dimensions", (int)p->k,
                          (int)p->dimension);
     const size_t k = (size_t)p->k, dimension = (size_t)p->dimension;
-    TVLM_TRY(check_finite(log, "components", p->components, k * dimension));
-    TVLM_TRY(check_finite(log, "mean", p->centred ? p->mean : NULL, dimension));
-    TVLM_TRY(check_finite(log, "variance", p->variance, k));
+    TVLM_TRY(tvlm_check_magnitude(log, "a basis", "components", p->components, k * dimension));
+    TVLM_TRY(tvlm_check_magnitude(log, "a basis", "mean", p->centred ? p->mean : NULL, dimension));
+    TVLM_TRY(tvlm_check_shares(log, "a basis", p->variance, k));
+    if (p->vectors < 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a basis of %lld vectors", (long long)p->vectors);
     return check_orthonormal(log, p);
 }
 

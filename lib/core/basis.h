@@ -6,6 +6,8 @@
 #ifndef TVLM_CORE_BASIS_H
 #define TVLM_CORE_BASIS_H
 
+#include <math.h>
+
 #include "core/backend.h"
 #include "texturevlm/basis.h"
 
@@ -15,5 +17,33 @@ struct tvlm_basis {
     char method[48];
     float numbers[];
 };
+
+/* How far shares may be off 0 .. 1: eigenvalues are rounded, and others computed some of those that files hold. */
+#define TVLM_SHARE_SLACK 1e-3
+
+/* Refuses shares of a variance that are none. `what` they are of, such as "a basis"; NULL shares are fine. */
+static inline tvlm_status tvlm_check_shares(const tvlm_log *log, const char *what, const float *shares,
+                                            size_t count) {
+    for (size_t i = 0; shares != NULL && i < count; ++i)
+        if (!((double)shares[i] >= -TVLM_SHARE_SLACK && (double)shares[i] <= 1.0 + TVLM_SHARE_SLACK))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                             "%s: number %zu of its variance is %g; it is a share, 0 to 1", what, i,
+                             (double)shares[i]);
+    return TVLM_OK;
+}
+
+/* Refuses numbers that are not finite, or so large that sums of their products would not be. */
+static inline tvlm_status tvlm_check_magnitude(const tvlm_log *log, const char *what, const char *which,
+                                               const float *values, size_t count) {
+    for (size_t i = 0; values != NULL && i < count; ++i) {
+        if (!isfinite(values[i]))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: number %zu of its %s is not finite", what, i,
+                             which);
+        if (fabsf(values[i]) > TVLM_FEATURE_LIMIT)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: number %zu of its %s is %g, beyond %g", what, i,
+                             which, (double)values[i], (double)TVLM_FEATURE_LIMIT);
+    }
+    return TVLM_OK;
+}
 
 #endif

@@ -112,7 +112,7 @@ tvlm_status tvlm_basis_from_rows(const tvlm_log *log, double *rows, const double
     for (size_t i = 0; i < k; ++i) tvlm_turn(rows + i * dimension, about->dimension);
     for (size_t i = 0; mean != NULL && i < dimension; ++i) numbers[i] = (float)mean[i];
     for (size_t i = 0; i < k * dimension; ++i) components[i] = (float)rows[i];
-    for (size_t i = 0; i < k; ++i) shares[i] = (float)variance[i];
+    for (size_t i = 0; i < k; ++i) shares[i] = (float)fmin(fmax(variance[i], 0.0), 1.0); /* rounded */
     struct tvlm_basis_params params = *about;
     params.mean = numbers;
     params.components = components;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/basis.h"
 #include "core/check.h"
 #include "core/memory.h"
 #include "core/registry.h"
@@ -27,14 +28,6 @@ struct tvlm_codec {
 };
 
 /* ---- Checks ---- */
-
-static tvlm_status check_finite(const tvlm_log *log, const char *what, const float *values, size_t count) {
-    for (size_t i = 0; values != NULL && i < count; ++i)
-        if (!isfinite(values[i]))
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a codec: number %zu of its %s is not finite", i,
-                             what);
-    return TVLM_OK;
-}
 
 static tvlm_status check_channel(const tvlm_log *log, int32_t channel) {
     tvlm_channel_info info;
@@ -84,10 +77,10 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_codec_par
     if (p->encode == NULL || p->decode == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a codec without encode or decode");
     const size_t n = (size_t)p->channel_count, k = (size_t)p->k;
-    TVLM_TRY(check_finite(log, "encode", p->encode, k * n));
-    TVLM_TRY(check_finite(log, "decode", p->decode, k * n));
-    TVLM_TRY(check_finite(log, "mean", p->mean, n));
-    return check_finite(log, "variance", p->variance, k);
+    TVLM_TRY(tvlm_check_magnitude(log, "a codec", "encode", p->encode, k * n));
+    TVLM_TRY(tvlm_check_magnitude(log, "a codec", "decode", p->decode, k * n));
+    TVLM_TRY(tvlm_check_magnitude(log, "a codec", "mean", p->mean, n));
+    return tvlm_check_shares(log, "a codec", p->variance, k);
 }
 
 /* ---- Objects ---- */

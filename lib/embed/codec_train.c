@@ -284,7 +284,7 @@ static tvlm_status make_codec(const tvlm_codec_trainer *t, const solution *s, tv
             numbers[i * n + c] = (float)(row[c] * s->scale[c]);
             decode[c * k + i] = s->scale[c] > 0.0 ? (float)(row[c] / s->scale[c]) : 0.0f;
         }
-        variance[i] = (float)(along(s->matrix, n, row) / s->total);
+        variance[i] = (float)fmin(fmax(along(s->matrix, n, row) / s->total, 0.0), 1.0); /* rounded */
     }
     for (int32_t c = 0; c < n; ++c) mean[c] = (float)t->mean[c];
     const struct tvlm_codec_params params = {.channels = t->channels,

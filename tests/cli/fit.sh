@@ -158,13 +158,16 @@ bad 1 'coco.json: is not panoptic' --coco "$in/coco.json" --panoptic "$in"
 bad 1 'hold no object' --coco "$in/coco.json" --classes bird
 for wrong in '"segmentation": [[1, 2, 3]]' '"segmentation": {"size": [48, 64], "counts": [5]}' \
     '"segmentation": {"size": [1, 64], "counts": [64]}' '"segmentation": {"size": [48, 64], "counts": [3072, 1]}' \
-    '"segmentation": {"size": [48, 64], "counts": "~~"}' '"bbox": [1, 2]' '"bbox": [1, 2, "a", 3]' '"area": 4'; do
+    '"segmentation": {"size": [48, 64], "counts": "~~"}' '"bbox": [1, 2]' '"bbox": [1, 2, "a", 3]' '"area": 4' \
+    '"bbox": [8, 8, -4, 4]' '"bbox": [8, 8, 4, -4]' '"bbox": [0, 0, 1e30, 4]' '"bbox": [129, 0, 4, 4]' '"bbox": [0, -49, 4, 4]' \
+    '"segmentation": [[32, 0, 64, 0, 64, 97]]' '"segmentation": [[-65, 0, 64, 0, 64, 16]]'; do
     coco '{"image_id": 1, "category_id": 5, '"$wrong"'}' >"$in/wrong.json"
     bad 1 'a.png: .*wrong.json: annotation 0 has no outline or box' --coco "$in/wrong.json"
 done
 coco '' | sed 's/64, "height"/65, "height"/' >"$in/size.json"
 bad 1 'the image has 65x48 there, but is 64x48' --coco "$in/size.json"
-for wrong in '1 2 3' '1 2 3 4 x' '1 0 0 1 1 0' '1 0 0 nan 1'; do
+for wrong in '1 2 3' '1 2 3 4 x' '1 0 0 1 1 0' '1 0 0 nan 1' '1 32 24 16 16' '1 0.5 0.5 -0.1 0.1' '1 0.5 0.5 0.1 -0.1' \
+    '1 0.5 0.5 1e30 0.1' '1 0 0 1 0 64 48'; do
     for name in a b c; do echo "$wrong" >"$in/bad/$name.txt"; done
     bad 1 'a.txt: object 1 is neither' --yolo "$in/bad"
 done

@@ -179,6 +179,7 @@ if [ "$device" ] || [ "${TVLM_TEST_QUICK:-0}" != 1 ]; then
     printf '0,1,2\n0,1\n' >"$work/in/bad.csv" && refused 1 'bad.csv: line 2: is not' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
     printf '1,1,2\n0,1,2\n' >"$work/in/bad.csv" && refused 1 'line 2: the time goes back' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
     printf '1,x,2\n' >"$work/in/bad.csv" && refused 1 'line 1: is not three numbers' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
+    printf '1,2,1e300\n' >"$work/in/bad.csv" && refused 1 'bad.csv: line 1: a position is beyond a million pixels' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
     : >"$work/in/bad.csv" && refused 1 'no line' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
     refused 1 'cannot be made' "${video[@]}" "${frames[@]}" --overlay no/folder
     refused 1 'there is no folder' "${video[@]}" "${frames[@]}" --overlay no/o.mp4
