@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong arguments of every kind, as their users' typing errors would be: an answer or one clear error, and never a crash."""
+import contextlib
 import os
 import pathlib
+import pickle
 import re
 import warnings
 
@@ -89,7 +91,13 @@ def test_select(data):
     found = tried(tv.select, image, **{name: data.draw(options[name]) for name in names})
     for selection in [found] if isinstance(found, tv.Selection) else found or []:
         assert len(selection) >= 1 and np.isfinite(selection.xy).all()
-        assert selection.mask.shape == selection.grid and selection.indices.max() < selection.mask.size
+        assert selection.mask.shape == selection.grid[::-1] and pickle.loads(pickle.dumps(selection)) == selection
+        assert all(len(cells) and cells.min() >= 0 and cells.max() < selection.mask.size for cells in selection.cells())
+        grid = data.draw(anything)
+        tried(selection.cells, grid)
+        tried(selection.covered, (3, grid))
+        with contextlib.suppress(IndexError):
+            tried(selection.__getitem__, grid)
 
 
 @SETTINGS
@@ -284,7 +292,7 @@ def test_streams_and_sessions(a, b, c):
 def test_every_public_callable_is_tried():
     """Here, by its name; but for those that take nothing, and what only tells."""
     text = pathlib.Path(__file__).read_text(encoding="utf-8")
-    harmless = {"close", "finish", "tensor", "devices", "layouts", "Picture", "Selection"}
+    harmless = {"close", "finish", "tensor", "devices", "layouts", "Picture", "Position", "Selection", "to_dict", "to_pandas", "to_arrow", "image"}
     for name in tv.__all__:
         thing = getattr(tv, name)
         if isinstance(thing, type) and issubclass(thing, (Exception, Warning)):

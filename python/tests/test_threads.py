@@ -249,16 +249,16 @@ def test_the_last_reference_goes_while_others_of_the_device_work(kind):
 
 
 OBJECTS = {
-    "Selection": lambda: tv.select(IMAGE, 20), "Basis": lambda: BASIS, "Vocab": lambda: VOCAB, "Projection": lambda: PROJECTION,
+    "Selection": lambda: tv.select(IMAGE, 12, strategy="grid"), "Basis": lambda: BASIS, "Vocab": lambda: VOCAB, "Projection": lambda: PROJECTION,
     "Codec": lambda: tv.Codec(["r", "g"], [[1, 0]], [[1], [0]]), "Scorer": lambda: tv.Scorer({"r": 1.0, "edges": 2.0}),
     "Query": lambda: tv.Query(np.ones(8)), "LogPolar": lambda: tv.logpolar(IMAGE, rings=8),
     "Network": lambda: tv.Network([{"weight": np.ones((1, 1, 3, 3))}], inputs=["r"], outputs=["soft"]),
 }
 ARGUMENTS = {
     "project": (FEATURES.reshape(-1, 8),), "assign": (FEATURES,), "ask": (np.ones(8),), "score": (np.zeros((2, 2), "u2"), np.ones(8)),
-    "apply": (np.ones((3, 2)),), "restore": (np.ones((3, 1)),), "weight": (0,),
+    "apply": (np.ones((3, 2)),), "restore": (np.ones((3, 1)),), "weight": (0,), "cells": ((5, 4),), "covered": (), "image": (), "to_dict": (),
 }
-NOT_HERE = {"load", "save", "train", "of_image", "tensor"}  # files, training, and what needs PyTorch
+NOT_HERE = {"load", "save", "train", "of_image", "tensor", "to_pandas", "to_arrow"}  # files, training, and what needs packages
 
 
 @pytest.mark.parametrize("name", OBJECTS)

@@ -22,7 +22,7 @@ repository.
 from ._attention import Texture, hierarchical_attention
 from ._basis import Basis, fit
 from ._codec import Codec
-from ._core import (ArgumentError, ArgumentTypeError, DeviceError, DeviceLostError, Error, FileError, MissingFileError,
+from ._core import (ArgumentError, ArgumentTypeError, DeviceError, DeviceLostError, Error, FileError, MissingFileError, MissingPackageError,
                     NoDeviceError, OutOfMemoryError, TexturevlmWarning)
 from ._device import Device, devices
 from ._functions import channels, flow, layouts, patches, scores, select, topk
@@ -30,7 +30,7 @@ from ._logpolar import logpolar
 from ._network import Network
 from ._options import Query, Scorer
 from ._projection import Projection
-from ._selection import Selection
+from ._selection import Position, Selection
 from ._show import Picture, export, show
 from ._stack import Session, Stack
 from ._video import VideoStream
@@ -50,7 +50,7 @@ def __getattr__(name: str) -> object:
 __version__: str = _ffi.string(_lib.tvlm_version()).decode()
 __all__ = [
     "ArgumentError", "ArgumentTypeError", "Basis", "Codec", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
-    "MissingFileError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Projection", "Query", "Scorer", "Selection", "Session", "Stack",
+    "MissingFileError", "MissingPackageError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Position", "Projection", "Query", "Scorer", "Selection", "Session", "Stack",
     "Texture", "TexturevlmWarning", "VideoStream", "Vocab", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
     "logpolar", "patches", "scores", "select", "show", "topk",
 ]

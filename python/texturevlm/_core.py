@@ -56,6 +56,12 @@ class MissingFileError(FileError, FileNotFoundError):
     """There is no such file."""
 
 
+class MissingPackageError(Error, ImportError):
+    """A package is not installed that the call needs. The line names it."""
+
+    status = "unsupported"
+
+
 class DeviceLostError(Error, RuntimeError):
     """The device is gone (unplugged, reset, its driver crashed), and with it all that was made from it: open another."""
 

@@ -2,32 +2,113 @@
 """What was selected."""
 from __future__ import annotations
 
-from typing import Any
+import importlib
+import math
+import os
+import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, overload
 
 import numpy as np
 
-from ._arguments import Array
+from ._arguments import Array, channel_names, integer, short
 from ._binding import ffi, lib
-from ._core import call, owned, text
+from ._core import ArgumentError, ArgumentTypeError, MissingPackageError, call, owned, text
 from ._names import PRESETS
 
-_FIELDS = {name: ffi.offsetof("tvlm_position", name) for name in
-           ("x", "level", "score", "size", "column", "height", "lost_before")}
-_STRIDE = ffi.sizeof("tvlm_position")
+if TYPE_CHECKING:
+    from ._image import Image
+
+_FIELDS = {"x": "<f4", "y": "<f4", "level": "<f4", "score": "<f4", "size": "<f4", "column": "<i4", "row": "<i4", "height": "<f4",
+           "lost_before": "<f4", "lost_after": "<f4"}
+_POSITION = np.dtype({"names": list(_FIELDS), "formats": list(_FIELDS.values()),
+                      "offsets": [ffi.offsetof("tvlm_position", name) for name in _FIELDS], "itemsize": ffi.sizeof("tvlm_position")})
+# Squares of the other strategies begin at multiples of their side, and may be clipped by the right and lower border.
+_NOT_ALIGNED = ("foveated", "exhaustive")
+_CELLS_MAX = 2**22  # of a grid that is asked for: lists of all of them have some hundred megabytes
 
 
 class _Memory:
     """The memory of a selection, as NumPy asks for it: every view holds it, and so the selection."""
 
-    def __init__(self, handle: Any, address: int, shape: tuple[int, ...], strides: tuple[int, ...] | None, kind: str) -> None:
+    def __init__(self, handle: Any, address: int, shape: tuple[int, ...], kind: str) -> None:
         self.handle = handle
-        self.__array_interface__ = {"data": (address, True), "shape": shape, "strides": strides, "typestr": kind, "version": 3}
+        self.__array_interface__ = {"data": (address, True), "shape": shape, "typestr": kind, "version": 3}
+
+
+def _of_library(handle: Any, pointer: Any, shape: tuple[int, ...], kind: str) -> Array:
+    return np.asarray(_Memory(handle, int(ffi.cast("uintptr_t", pointer)), shape, kind))
+
+
+class Origin(NamedTuple):
+    """What is known of the image that was handed in. It does not hold the image."""
+
+    size: tuple[int, int]
+    """(width, height)"""
+    device: str
+    """Where its tensor was, as PyTorch says it."""
+    path: str | None
+    """Of a file."""
+    again: Callable[[], Any] | None
+    """Gives the image while the caller has it, or while its file is the same; else None."""
+
+
+def origin_of(value: Any, picture: Image) -> Origin:
+    """Of an image in any form, and what was read of it."""
+    of_torch = type(picture.source).__module__.split(".")[0] == "torch" or hasattr(picture.source, "detach")
+    device = str(getattr(picture.source, "device", "cpu")) if of_torch else "cpu"
+    again: Callable[[], Any] | None = None
+    path = os.fsdecode(value) if isinstance(value, (str, os.PathLike)) else None
+    if path is not None:
+        seen = _stamp(path)
+
+        def again() -> Any:
+            return path if seen is not None and _stamp(path) == seen else None
+    else:
+        try:
+            again = weakref.ref(value)
+        except TypeError:  # of what cannot be referred to weakly
+            pass
+    return Origin((picture.width, picture.height), device, path, again)
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+class Position(NamedTuple):
+    """One position of a selection: what its arrays say of it (`Selection`)."""
+
+    x: float
+    y: float
+    """The centre, in pixels of the image."""
+    size: float
+    """The side of the square, of a rectangle the width, in the same pixels."""
+    height: float
+    """Of a rectangle; 0: a square."""
+    level: float
+    score: float
+    cell: tuple[int, int] | None
+    """Column and row; None where it stands for no cell."""
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom of a square or rectangle around its centre. Where the image ends within a tile, so does
+        what is there of it."""
+        height = self.height or self.size
+        return self.x - self.size / 2, self.y - height / 2, self.x + self.size / 2, self.y + height / 2
 
 
 class Selection:
     """Positions of an image, the best first (behind those of an overview or a thumbnail, which come first).
 
-    Its arrays are views of the library's memory, read-only, and hold it. It needs neither the stack nor the device any more.
+    It is a sequence: ``len(selection)``, ``selection[0]`` and ``for position in selection`` give a `Position` each, and
+    ``selection[:100]`` a selection of them. Its arrays are views of the library's memory, read-only, and hold it. It needs neither
+    the stack nor the device any more; it can be copied, pickled and compared, and never changes.
 
     Attributes:
         xy: float32 [n, 2], the centres, in pixels of the image as it was handed in; the centre of its first pixel is 0.5, 0.5.
@@ -37,153 +118,360 @@ class Selection:
         scores: float32 [n].
         cell: int32 [n, 2], column and row of the cell that each stands for; -1 where it stands for none.
         strategy: the strategy that chose.
-        width, height_of_image, working_size: the image as it was handed in, and as it was worked on (width, height).
-        grid: rows and columns of the cells of the image.
-        overview, thumbnail: columns and rows of the squares that come first; (0, 0) where there are none.
+        image_size, working_size: (width, height) of the image as it was handed in, and as it was worked on.
+        width, height_of_image: those of `image_size`.
+        grid: (columns, rows) of the cells of the image.
+        overview, thumbnail: (columns, rows) of the squares that come first; (0, 0) where there are none.
         preset, loss, loss_downsampled: of the strategy ``budget``: what was taken, the predicted loss, and that of downsampling
-            to as many patches, both as shares of what a thumbnail of one patch loses.
+            to as many patches, both as shares of what a thumbnail of one patch loses; NaN of a part of a selection.
+
+    For an encoder's patches: `mask`, `covered`, `cells` and `tensor` say which of them lie under the positions, `indices` the one of
+    each, where each is one.
     """
 
-    def __init__(self, pointer: Any, working: tuple[int, int], stride: tuple[float, float], grid: tuple[int, int],
-                 source: Any = None) -> None:
-        self._pointer = owned(pointer, "selection")
-        count = ffi.new("int32_t *")
-        positions = lib.tvlm_selection_positions(self._pointer, count)
-        self._address = int(ffi.cast("uintptr_t", positions))
-        self._count = count[0]
-        self._source = source
-        self._stride = stride
-        self._cells: Array | None = None
+    def __init__(self, pointer: Any, working: tuple[int, int], origin: Origin, device: str, layout: list[int]) -> None:
+        handle = owned(pointer, "selection")
+        count, columns, rows = (ffi.new("int32_t *") for _ in range(3))
+        positions = lib.tvlm_selection_positions(handle, count)
+        self._pointer: Any = handle  # None of one that was not made by the library
+        self._rows = _of_library(handle, positions, (count[0] * _POSITION.itemsize,), "|u1").view(_POSITION)
         info = ffi.new("tvlm_selection_info *")
-        call(lib.tvlm_selection_get_info, self._pointer, info)
-        self._info = info
-        self.working_size = working
-        self.width, self.height_of_image = info.width, info.height
-        self.grid = grid
-        self.overview = (info.overview_columns, info.overview_rows)
-        self.thumbnail = (info.thumbnail_columns, info.thumbnail_rows)
+        call(lib.tvlm_selection_get_info, handle, info)
         self.strategy = text(lib.tvlm_strategy_name(info.strategy))
-        self.preset = PRESETS[info.preset] if self.strategy == "budget" else None
-        self.loss, self.loss_downsampled = info.loss, info.loss_downsampled
+        self.image_size: tuple[int, int] = (info.width, info.height)
+        self.working_size = working
+        self.overview: tuple[int, int] = (info.overview_columns, info.overview_rows)
+        self.thumbnail: tuple[int, int] = (info.thumbnail_columns, info.thumbnail_rows)
+        self.preset: str | None = PRESETS[info.preset] if self.strategy == "budget" else None
+        self.loss, self.loss_downsampled = float(info.loss), float(info.loss_downsampled)
+        self.grid: tuple[int, int] = (0, 0)
+        self._stride = (1.0, 1.0)  # of a cell, in pixels of the working image
+        self._number = int(info.strategy)
+        self._origin: Origin | None = origin
+        self._where, self._path, self._device, self._layout = origin.device, origin.path, device, layout
+        scores = lib.tvlm_selection_scores(handle, columns, rows)
+        self._scores = None if scores == ffi.NULL else _of_library(handle, scores, (rows[0], columns[0]), "<f4")
+        found = lib.tvlm_selection_duplicates(handle, count)
+        self._duplicates = np.zeros((0, 4), np.int32) if found == ffi.NULL else _of_library(handle, found, (count[0], 4), "<i4")
 
-    def _view(self, field: str, kind: str = "<f4", columns: int = 0) -> Array:
-        shape = (self._count, columns) if columns else (self._count,)
-        strides = (_STRIDE, 4) if columns else (_STRIDE,)
-        return np.asarray(_Memory(self._pointer, self._address + _FIELDS[field], shape, strides, kind))
+    @property
+    def width(self) -> int:
+        """Of the image as it was handed in."""
+        return self.image_size[0]
+
+    @property
+    def height_of_image(self) -> int:
+        """Of the image as it was handed in."""
+        return self.image_size[1]
+
+    # ---- Arrays ----
+
+    def _pairs(self, first: str, kind: str) -> Array:
+        """A field, and the one behind it."""
+        whole = self._rows.view(np.uint8).reshape(len(self), _POSITION.itemsize)
+        begin = ffi.offsetof("tvlm_position", first)
+        return whole[:, begin:begin + 8].view(kind)
 
     @property
     def xy(self) -> Array:
         """float32 [n, 2]: the centres, x and y in pixels of the image."""
-        return self._view("x", columns=2)
+        return self._pairs("x", "<f4")
 
     @property
     def size(self) -> Array:
         """float32 [n]: the sides in pixels of the image; of rectangles the widths."""
-        return self._view("size")
+        return self._rows["size"]
 
     @property
     def height(self) -> Array:
         """float32 [n]: the heights of rectangles in pixels of the image; 0 of squares."""
-        return self._view("height")
+        return self._rows["height"]
 
     @property
     def level(self) -> Array:
         """float32 [n]: the levels of detail; 0 is full resolution, 1 half."""
-        return self._view("level")
+        return self._rows["level"]
 
     @property
     def scores(self) -> Array:
         """float32 [n]: what was chosen by."""
-        return self._view("score")
+        return self._rows["score"]
 
     @property
     def cell(self) -> Array:
         """int32 [n, 2]: columns and rows of the cells; -1 where there is none."""
-        return self._view("column", "<i4", 2)
+        return self._pairs("column", "<i4")
 
     @property
     def lost(self) -> Array:
         """float32 [n, 2]: of a budget's tile, what its square loses without it, and what with it, as shares of what the
         thumbnail loses; 0 of all else."""
-        return self._view("lost_before", columns=2)
+        return self._pairs("lost_before", "<f4")
 
     @property
     def first(self) -> int:
         """How many positions show the whole image coarsely, and come before the chosen ones."""
-        return int(self.overview[0] * self.overview[1] + self.thumbnail[0] * self.thumbnail[1])
-
-    @property
-    def indices(self) -> Array:
-        """int64 [n]: the number of the cell that each stands for, row * columns + column of `grid`; -1 where it is larger than
-        one, as a coarse square and the cells of an overview and a thumbnail are."""
-        if self._cells is None:
-            rows, columns = self.grid
-            xy, size = self.xy, self.size
-            across, down = self._stride
-            column = np.clip((xy[:, 0] / across).astype(np.int64), 0, columns - 1)
-            row = np.clip((xy[:, 1] / down).astype(np.int64), 0, rows - 1)
-            one = size <= max(across, down) * 1.001
-            cell = self.cell
-            given = cell[:, 0] >= 0
-            column, row = np.where(given, cell[:, 0], column), np.where(given, cell[:, 1], row)
-            numbers = np.where(one | given, row * columns + column, -1)
-            numbers[:self.first] = -1
-            numbers.flags.writeable = False
-            self._cells = numbers
-        return self._cells
-
-    @property
-    def mask(self) -> Array:
-        """bool [rows, columns]: the cells of `grid` whose centre lies in a chosen square. An overview's and a thumbnail's
-        squares, which cover all of it, do not count."""
-        rows, columns = self.grid
-        mask = np.zeros((rows, columns), bool)
-        indices = self.indices
-        mask.reshape(-1)[indices[indices >= 0]] = True
-        xy, size = self.xy, self.size
-        across, down = self._stride
-        for i in np.flatnonzero(indices[self.first:] < 0) + self.first:
-            left, right = (xy[i, 0] + side * size[i] / 2 for side in (-1, 1))
-            top, bottom = (xy[i, 1] + side * size[i] / 2 for side in (-1, 1))
-            mask[max(0, int(np.ceil(top / down - 0.5))):max(0, int(np.ceil(bottom / down - 0.5))),
-                 max(0, int(np.ceil(left / across - 0.5))):max(0, int(np.ceil(right / across - 0.5)))] = True
-        return mask
+        return self.overview[0] * self.overview[1] + self.thumbnail[0] * self.thumbnail[1]
 
     @property
     def score_map(self) -> Array | None:
         """float32 [rows, columns]: the score of every cell, where ``keep_scores=True`` asked for it; else None."""
-        columns, rows = ffi.new("int32_t *"), ffi.new("int32_t *")
-        scores = lib.tvlm_selection_scores(self._pointer, columns, rows)
-        if scores == ffi.NULL:
-            return None
-        return np.asarray(_Memory(self._pointer, int(ffi.cast("uintptr_t", scores)), (rows[0], columns[0]), None, "<f4"))
+        return self._scores
 
     @property
     def duplicates(self) -> Array:
         """int32 [m, 4]: the tiles that ``tolerance=0`` left out: column and row of each, and of the tile that equals it."""
-        count = ffi.new("int32_t *")
-        found = lib.tvlm_selection_duplicates(self._pointer, count)
-        if found == ffi.NULL:
-            return np.zeros((0, 4), np.int32)
-        return np.asarray(_Memory(self._pointer, int(ffi.cast("uintptr_t", found)), (count[0], 4), None, "<i4"))
+        return self._duplicates
 
     @property
     def stages(self) -> list[dict[str, Any]]:
         """What was looked at, stage by stage: ``name``, ``candidates``, ``kept`` and ``bytes`` of each."""
+        if self._pointer is None:
+            return [dict(stage) for stage in self._stages]
         report = ffi.new("tvlm_selection_report *")
         call(lib.tvlm_selection_get_report, self._pointer, report)
         return [{"name": text(stage.name), "candidates": stage.candidates, "kept": stage.kept, "bytes": stage.bytes}
                 for stage in report.stages[0:report.stage_count]]
 
-    def tensor(self, device: Any = None) -> Any:
-        """`indices` as a torch.int64 tensor on `device`; None: where the image's tensor was, else the CPU. Needs PyTorch."""
-        import torch
-        if device is None:
-            device = getattr(self._source, "device", "cpu")
-        return torch.from_numpy(self.indices.copy()).to(device)
+    # ---- The patches of an encoder ----
+
+    def cells(self, grid: tuple[int, int] | None = None) -> list[Array]:
+        """For each position the numbers of the cells whose centres lie in its square, int64 [m], row * columns + column, row after
+        row; one at least, that in which its own centre lies.
+
+            tokens = [features.reshape(-1, D)[cells].mean(0) for cells in selection.cells()]
+
+        `grid`: (columns, rows) of an encoder's patches over the whole image, such as (24, 24); None: `selection.grid`.
+        """
+        columns, rows = self._grid_of(grid)
+        if grid is None and len(self) and int(self._rows["column"].min()) >= 0:
+            return list((self._rows["row"].astype(np.int64) * columns + self._rows["column"])[:, None])
+        left, right = self._spans(0, columns, None if grid is None else self.working_size[0] / columns)
+        top, bottom = self._spans(1, rows, None if grid is None else self.working_size[1] / rows)
+        return [(np.arange(t, b, dtype=np.int64)[:, None] * columns + np.arange(l, r)).reshape(-1)
+                for l, r, t, b in zip(left, right, top, bottom)]
+
+    def _grid_of(self, grid: Any) -> tuple[int, int]:
+        if grid is None:
+            return self.grid
+        if not isinstance(grid, (list, tuple)) or len(grid) != 2:
+            raise ArgumentTypeError(f"grid is {short(grid)}, not columns and rows")
+        columns, rows = (integer("grid", side, 1, _CELLS_MAX) for side in grid)
+        if columns * rows > _CELLS_MAX:
+            raise ArgumentError(f"grid is {columns} x {rows}, more than {_CELLS_MAX} patches")
+        return columns, rows
+
+    def _spans(self, axis: int, count: int, stride: float | None) -> tuple[list[int], list[int]]:
+        """The first cell along an axis of each position, and the one behind the last. The squares are those that
+        tvlm_merge_tokens takes."""
+        across, down = (there / here for there, here in zip(self.image_size, self.working_size))
+        at = self.xy[:, axis].astype(np.float64) / (across, down)[axis]
+        side = self.size.astype(np.float64) / math.sqrt(across * down)
+        aligned = self.strategy not in _NOT_ALIGNED
+        begin = side * np.floor(at / side) if aligned else at - side / 2
+        end = begin + side
+        flat = self.height > 0  # rectangles, whose centres are not moved
+        length = (self.size if axis == 0 else self.height)[flat].astype(np.float64) / (across, down)[axis]
+        begin[flat], end[flat] = at[flat] - length / 2, at[flat] + length / 2
+        shown = self.overview if self.overview[0] else (0, 0)
+        if shown[0]:  # squares of an overview stand for the cells of a grid over the whole
+            place = np.arange(shown[0] * shown[1])
+            place, extent = (place % shown[0] if axis == 0 else place // shown[0]), self.working_size[axis] / shown[axis]
+            begin[:len(place)], end[:len(place)] = place * extent, (place + 1) * extent
+        step = self._stride[axis] if stride is None else stride
+        edges = np.arange(count + 1) * step
+        centres = (edges[:-1] + np.minimum(edges[1:], self.working_size[axis])) / 2 / step
+
+        def from_on(places: Array) -> Array:  # what is off by rounding alone does not count
+            return np.searchsorted(np.round(centres * 4096), np.round(places / step * 4096), "left")
+
+        first, last = from_on(begin), from_on(end)
+        own = np.clip(np.floor(at / step), 0, count - 1).astype(np.int64)
+        none = first >= last
+        first, last = np.where(none, own, first), np.where(none, own + 1, last)
+        return first.tolist(), last.tolist()
+
+    def covered(self, grid: tuple[int, int] | None = None) -> Array:
+        """int64 [m]: the numbers of the cells under the positions, each once, those of the best position first. The squares of an
+        overview and a thumbnail, which cover all, do not count. `grid` as in `cells`.
+
+            kept = features.reshape(-1, D)[selection.covered()]
+        """
+        cells = self.cells(grid)[self.first:]
+        if not cells:
+            return np.zeros(0, np.int64)
+        numbers = np.concatenate(cells)
+        return numbers[np.sort(np.unique(numbers, return_index=True)[1])]
+
+    @property
+    def indices(self) -> Array:
+        """int64 [n]: the number of the cell that each position stands for, row * columns + column of `grid`.
+
+        Errors: `ArgumentError` where a position covers several cells, as most of a budget's do, or is one of a thumbnail or
+        an overview: `cells` has all of each, and `covered` those under the tiles.
+        """
+        cells = self.cells()
+        several = max(sum(len(one) != 1 for one in cells), self.first)
+        if several:
+            raise ArgumentError(f"{several} of {len(self)} positions stand for several cells each (the strategy is {self.strategy}): "
+                                "there is no index for each; cells() has all of each position, covered() those under the tiles")
+        return np.concatenate(cells) if cells else np.zeros(0, np.int64)
+
+    @property
+    def mask(self) -> Array:
+        """bool [rows, columns]: the cells of `covered`."""
+        columns, rows = self.grid
+        mask = np.zeros(rows * columns, bool)
+        mask[self.covered()] = True
+        return mask.reshape(rows, columns)
+
+    def tensor(self, device: Any = None, *, grid: tuple[int, int] | None = None) -> Any:
+        """`covered` as a torch.int64 tensor on `device`; None: where the image's tensor was, else the CPU. Needs PyTorch.
+
+            kept = encoder(pixels)[0, selection.tensor(grid=(24, 24))]     # the patches under the tiles
+        """
+        torch = package("torch", "PyTorch")
+        return torch.from_numpy(self.covered(grid)).to(self._where if device is None else device)
+
+    # ---- A sequence ----
 
     def __len__(self) -> int:
-        return int(self._count)
+        return int(self._rows.shape[0])
+
+    @overload
+    def __getitem__(self, index: int) -> Position: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Selection: ...
+
+    def __getitem__(self, index: int | slice) -> Position | Selection:
+        if isinstance(index, slice):
+            return self._part(index)
+        try:
+            row = self._rows[integer("an index", index, -len(self), len(self) - 1)]
+        except ArgumentTypeError:
+            raise
+        except ArgumentError as error:
+            raise IndexError(str(error)) from None  # which ends a loop
+        cell = (int(row["column"]), int(row["row"])) if row["column"] >= 0 else None
+        x, y, size, height, level, score = (float(row[name]) for name in ("x", "y", "size", "height", "level", "score"))
+        return Position(x, y, size, height, level, score, cell)
+
+    def __iter__(self) -> Iterator[Position]:
+        return (self[i] for i in range(len(self)))
+
+    def _part(self, index: slice) -> Selection:
+        """Some of the positions. What comes first stays so where all of it does."""
+        begin, _, step = index.indices(len(self))
+        rows = self._rows[index]
+        whole = begin == 0 and step == 1 and len(rows) >= self.first
+        state = self.__getstate__()
+        state.update(rows=rows.tobytes(), loss=math.nan, loss_downsampled=math.nan)
+        if not whole:
+            state.update(overview=(0, 0), thumbnail=(0, 0))
+        part = Selection.__new__(Selection)
+        part.__setstate__(state)
+        part._origin = self._origin
+        return part
+
+    # ---- Values ----
+
+    _KEPT = ("strategy", "image_size", "working_size", "overview", "thumbnail", "preset", "loss", "loss_downsampled", "grid", "_stride",
+             "_number", "_where", "_path", "_device", "_layout", "_scores", "_duplicates")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: getattr(self, name) for name in self._KEPT}
+        for name in ("_scores", "_duplicates"):
+            state[name] = None if state[name] is None else state[name].copy()
+        return {**state, "rows": self._rows.tobytes(), "stages": self.stages}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in self._KEPT:
+            setattr(self, name, state[name])
+        for array in (self._scores, self._duplicates):
+            if array is not None:
+                array.flags.writeable = False
+        self._pointer, self._origin, self._stages = None, None, state["stages"]
+        self._rows = np.frombuffer(state["rows"], np.uint8).view(_POSITION)  # of bytes: read-only
+
+    def __copy__(self) -> Selection:
+        return self  # it never changes
+
+    def __deepcopy__(self, _: Any) -> Selection:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it has the same positions of an image of the same size, chosen in the same way."""
+        if not isinstance(other, Selection):
+            return NotImplemented
+        same = ("strategy", "image_size", "working_size", "overview", "thumbnail", "preset", "grid")
+        return (all(getattr(self, name) == getattr(other, name) for name in same) and len(self) == len(other)
+                and all(np.array_equal(self._rows[name], other._rows[name]) for name in _FIELDS))
+
+    def __hash__(self) -> int:
+        return hash((self.strategy, self.image_size, self.grid, len(self)))
+
+    # ---- Other forms ----
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``tvlm select`` writes as JSON, with the same keys: ``image``, ``layout``, ``strategy``, ``device``, ``k``,
+        ``positions`` and what the strategy has beside them. All values are Python's own, for `json.dumps`."""
+        image: dict[str, Any] = {} if self._path is None else {"path": self._path}
+        found: dict[str, Any] = {
+            "image": {**image, "width": self.image_size[0], "height": self.image_size[1]},
+            "layout": ",".join(channel_names(self._layout)), "strategy": self.strategy, "device": self._device, "k": len(self)}
+        if self.overview[0]:
+            found["overview"] = list(self.overview)
+        if self.thumbnail[0]:
+            found["preset"] = self.preset
+            if not math.isnan(self.loss):
+                found["loss"] = self.loss
+            if self.loss_downsampled > 0:
+                found["downsampled"] = self.loss_downsampled
+            found["thumbnail"] = list(self.thumbnail)
+        if len(self.duplicates):
+            found["duplicates"] = self.duplicates.tolist()
+        if self.stages:
+            found["stages"] = self.stages
+        found["positions"] = [
+            {"x": one.x, "y": one.y, "level": one.level, "score": one.score, "size": one.size,
+             **({"height": one.height} if one.height > 0 else {}), **({"cell": list(one.cell)} if one.cell else {})} for one in self]
+        return found
+
+    def _columns(self) -> dict[str, Array]:
+        return {name: np.array(self._rows[name]) for name in ("x", "y", "level", "score", "size", "height", "column", "row")}
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame, a row a position: x, y, level, score, size, height, column, row. Needs pandas."""
+        return package("pandas").DataFrame(self._columns())
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table with the columns of `to_pandas`. Needs pyarrow."""
+        return package("pyarrow").table(self._columns())
+
+    def image(self) -> Any:
+        """The image, where it can still be had: the array, tensor or PIL image that was handed in, while somebody has it, or the
+        path, while the file has not changed. Else None: a selection does not keep its image."""
+        again = None if self._origin is None else self._origin.again
+        return None if again is None else again()
+
+    def _repr_png_(self) -> bytes | None:
+        from ._notebook import png
+        return png(self)
+
+    def _repr_html_(self) -> str | None:
+        from ._notebook import html
+        return html(self)
 
     def __repr__(self) -> str:
-        return f"<texturevlm.Selection of {len(self)} by {self.strategy} in {self.width} x {self.height_of_image}>"
+        return f"<texturevlm.Selection of {len(self)} by {self.strategy} in {self.image_size[0]} x {self.image_size[1]}>"
+
+
+def package(name: str, called: str = "") -> Any:
+    """A package that is not always there."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        if error.name is not None and error.name.split(".")[0] != name:
+            raise
+        raise MissingPackageError(f"this needs {called or name}, which is not installed: pip install {name}") from None

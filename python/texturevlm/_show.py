@@ -19,14 +19,26 @@ from ._network import network_of
 from ._options import Choosing, Query, scorer_of, strategy_number
 from ._projection import projection_of
 from ._selection import Selection
-from ._stack import _grid_input
+from ._stack import _grid_input, positions_of
 
 
 class Picture:
-    """A picture: shown by notebooks (`_repr_png_`), written by `save`, and `array`: uint8 [height, width, 3]."""
+    """A picture: shown by notebooks, written by `save`, an array to NumPy (`np.asarray(picture)`, so that PIL.Image.fromarray and
+    texturevlm.select take that), and `array`: uint8 [height, width, 3]."""
 
     def __init__(self, array: Array) -> None:
         self.array = array
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(width, height), as PIL has it."""
+        return int(self.array.shape[1]), int(self.array.shape[0])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if copy is False and dtype is not None and np.dtype(dtype) != self.array.dtype:
+            raise ValueError(f"a picture of {self.array.dtype} cannot be {np.dtype(dtype)} without a copy")
+        found = self.array if dtype is None else self.array.astype(dtype, copy=False)
+        return found.copy() if copy else found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it as a PNG. The file appears whole or not at all."""
@@ -52,22 +64,22 @@ def show(image: Any, selection: Selection, *, title: str = "", copy: bool = Fals
     if not isinstance(selection, Selection):
         raise ArgumentTypeError(f"selection is {short(selection)}, not a texturevlm.Selection")
     picture = image_of(image, flag("copy", copy))
-    if (picture.width, picture.height) != (selection.width, selection.height_of_image):
+    if (picture.width, picture.height) != selection.image_size:
         raise ArgumentError(f"the image has {picture.width} x {picture.height} pixels, the selection's "
-                            f"{selection.width} x {selection.height_of_image}")
+                            f"{selection.image_size[0]} x {selection.image_size[1]}")
     canvas = ffi.new("struct canvas *")
-    count = ffi.new("int32_t *")
-    positions = lib.tvlm_selection_positions(selection._pointer, count)
+    positions, count = positions_of(selection), len(selection)
     words = chars("title", title) or chars("title", _title(selection))
     if selection.strategy == "budget":
-        done = lib.draw_budget(picture.c, *selection.thumbnail, positions + selection.first, count[0] - selection.first, words,
+        done = lib.draw_budget(picture.c, *selection.thumbnail, positions + selection.first, count - selection.first, words,
                                canvas)
-    elif selection.cell[0, 0] < 0:
-        done = lib.draw_squares(picture.c, positions, count[0], selection.strategy != "foveated", words, canvas)
+    elif not count or selection.cell[0, 0] < 0:
+        done = lib.draw_squares(picture.c, positions, count, selection.strategy != "foveated", words, canvas)
     else:
-        grid = ffi.new("draw_grid *", {"columns": selection.grid[1], "rows": selection.grid[0], "step_x": selection._stride[0],
-                                       "step_y": selection._stride[1]})
-        done = lib.draw_overlay(picture.c, grid, positions, count[0], words, canvas)
+        columns, rows = selection.grid
+        steps = [stride * there / here for stride, there, here in zip(selection._stride, selection.image_size, selection.working_size)]
+        grid = ffi.new("draw_grid *", {"columns": columns, "rows": rows, "step_x": steps[0], "step_y": steps[1]})
+        done = lib.draw_overlay(picture.c, grid, positions, count, words, canvas)
     if not done:
         raise OutOfMemoryError("no memory for the picture, or a side above 32767 pixels")
     try:
@@ -81,7 +93,7 @@ def _title(selection: Selection) -> str:
     if selection.strategy == "budget":
         columns, rows = selection.thumbnail
         return f"{columns} x {rows} thumbnail, {len(selection) - selection.first} tiles"
-    if selection.cell[0, 0] < 0:
+    if not len(selection) or selection.cell[0, 0] < 0:
         return f"{len(selection)} squares"
     return f"{len(selection)} of {selection.grid[0] * selection.grid[1]} cells"
 

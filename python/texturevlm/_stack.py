@@ -15,7 +15,7 @@ from ._core import ArgumentError, ArgumentTypeError, Handle, Lent
 from ._device import Device, device_of
 from ._image import Fit, Image, image_of
 from ._options import STACK, Choosing, StackParams, choosing, query_of, scorer_of
-from ._selection import Selection
+from ._selection import Origin, Selection, origin_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -67,23 +67,22 @@ class Stack:
         picture = image_of(image, flag("copy", copy), _fit(self._device, params))
         self._handle: Handle | Lent = Handle(self._device._owner, "stack")
         self._handle.make(lib.tvlm_stack_create_for_image, self._device._owner.pointer, picture.c, params.c)
-        self._note(picture)
+        self._note(origin_of(image, picture))
 
-    def _note(self, picture: Image) -> None:
+    def _note(self, origin: Origin) -> None:
         """Keeps what questions need of a picture that was taken in. A stack that others see is entered from before that on."""
-        self._image_size = (picture.width, picture.height)
-        self._source = picture.source
+        self._image_size, self._origin = origin.size, origin
         info = ffi.new("tvlm_stack_info *")
         self._call(lib.tvlm_stack_get_info, info)
         self._working = (info.width, info.height)
         self._levels = info.levels
 
     @classmethod
-    def _wrap(cls, device: Device, handle: Any, picture: Image) -> Stack:
+    def _wrap(cls, device: Device, handle: Any, origin: Origin) -> Stack:
         """A stack that belongs to a session or a stream."""
         stack = cls.__new__(cls)
         stack._device, stack._handle = device, handle
-        stack._note(picture)
+        stack._note(origin)
         return stack
 
     def _call(self, function: Any, *arguments: Any, made: Any = None) -> Any:
@@ -138,7 +137,7 @@ class Stack:
         picture = image_of(image, flag("copy", copy), lambda width, height: self._working)
         with self._handle:
             self._call(lib.tvlm_stack_set_image, 0, picture.c)
-            self._note(picture)
+            self._note(origin_of(image, picture))
 
     def set_fixation(self, x: float, y: float) -> None:
         """Moves the place from which eccentricity is measured, in pixels of the working image."""
@@ -238,7 +237,7 @@ class Stack:
 
     def _select(self, chosen: Choosing) -> Selection:
         with self._handle as stack:
-            return answer(self._device, stack, chosen, self._image_size, self._working, self._source)
+            return answer(self._device, stack, chosen, self._origin, self._working)
 
     def scores(self, query: Any = None, *, stride: float | None = None, weights: Any = None, scorer: Any = None,
                level: int | None = None, keep_pass: bool = False) -> Array:
@@ -362,6 +361,8 @@ class Stack:
         """
         if not isinstance(selection, Selection):
             raise ArgumentTypeError(f"selection is {short(selection)}, not a texturevlm.Selection")
+        if selection._pointer is None:
+            raise ArgumentError("the selection is a part of another one, or was pickled: tokens are merged by one that a stack made")
         params = ffi.new("struct tvlm_merge_params *", {"whole": flag("whole", whole)})
         count = len(selection)
         with self._handle:
@@ -388,7 +389,7 @@ class Stack:
         report = ffi.new("tvlm_delta_report *")
         with self._handle:
             self._call(lib.tvlm_stack_update_image, 0, picture.c, params, report)
-            self._note(picture)
+            self._note(origin_of(image, picture))
         return {"tiles": report.tiles, "changed": report.changed, "whole": bool(report.whole),
                 "bytes_uploaded": report.bytes_uploaded}
 
@@ -461,8 +462,7 @@ def _grid_input(array: Array, cell: float | None = None, camera: Any = None, rep
 def _positions(positions: Any) -> tuple[Any, int, Any]:
     """Positions as the library takes them: a selection's, or x, y and size of each [n, 3]."""
     if isinstance(positions, Selection):
-        count = ffi.new("int32_t *")
-        return lib.tvlm_selection_positions(positions._pointer, count), len(positions), positions
+        return positions_of(positions), len(positions), positions
     array = values("positions", positions, (2,))
     if array.shape[1] != 3:
         raise ArgumentError(f"positions have the shape {array.shape}; they are a Selection, or (n, 3): x, y and size of each")
@@ -472,8 +472,12 @@ def _positions(positions: Any) -> tuple[Any, int, Any]:
     return rows, array.shape[0], rows
 
 
-def answer(device: Device, stack: Any, chosen: Choosing, image: tuple[int, int], working: tuple[int, int], source: Any,
-           choose: Any = None) -> Selection:
+def positions_of(selection: Selection) -> Any:
+    """The positions of a selection as the library takes them, valid while it lives."""
+    return ffi.cast("tvlm_position *", selection._rows.__array_interface__["data"][0])
+
+
+def answer(device: Device, stack: Any, chosen: Choosing, origin: Origin, working: tuple[int, int], choose: Any = None) -> Selection:
     """Selects by `choose` (default: tvlm_select), under the device's lock, which the caller has."""
     columns, rows = ffi.new("int32_t *"), ffi.new("int32_t *")
 
@@ -488,7 +492,7 @@ def answer(device: Device, stack: Any, chosen: Choosing, image: tuple[int, int],
         device._call(lib.tvlm_score_size, stack, score, columns, rows)
         return rows[0], columns[0]
 
-    chosen.place(image, working)
+    chosen.place(origin.size, working)
     if chosen.scores is not None:
         # The default is the budget, with an overview the grid, as in a stream, which chooses by itself.
         usual = chosen.c.strategy == lib.TVLM_STRATEGY_DEFAULT and chosen.c.overview == 0 and choose is None
@@ -497,20 +501,21 @@ def answer(device: Device, stack: Any, chosen: Choosing, image: tuple[int, int],
     made: list[Selection] = []
 
     def take() -> None:
-        made.append(Selection(box[0], working, (1.0, 1.0), (0, 0), source))
+        count = ffi.new("int32_t *")
+        layout = lib.tvlm_stack_channels(stack, count)
+        made.append(Selection(box[0], working, origin, device.name, list(layout[0:count[0]])))
 
     if choose is None:
         device._call(lib.tvlm_select, stack, chosen.query, chosen.c, box, made=take)
     else:
         choose(chosen, box, take)
     selection = made[0]
-    selection.grid = cells(selection._info.strategy)
+    selection.grid = cells(selection._number)[::-1]
     if chosen.c.score.dense:
-        selection._stride = (image[0] / selection.grid[1], image[1] / selection.grid[0])
+        selection._stride = (working[0] / selection.grid[0], working[1] / selection.grid[1])
     else:
-        budget = selection._info.strategy == lib.TVLM_STRATEGY_BUDGET
-        side = (chosen.c.patch if budget else chosen.c.score.stride) or 16.0
-        selection._stride = (side * image[0] / working[0], side * image[1] / working[1])
+        side = (chosen.c.patch if selection._number == lib.TVLM_STRATEGY_BUDGET else chosen.c.score.stride) or 16.0
+        selection._stride = (side, side)
     return selection
 
 
@@ -548,7 +553,7 @@ class Session:
         box = ffi.new("tvlm_stack **")
         with self._handle as session:
             self._handle.call(lib.tvlm_session_stack, picture.c, params.c, key or ffi.NULL, len(key), box, ffi.NULL)
-            found = Stack._wrap(self._device, Lent(self._handle, box[0]), picture)
+            found = Stack._wrap(self._device, Lent(self._handle, box[0]), origin_of(image, picture))
             if array is not None and not found.has("feature_0"):
                 found.set_features(array, patch=feature_patch)
             try:

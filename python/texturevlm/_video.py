@@ -14,7 +14,7 @@ from ._device import Device, device_of
 from ._image import Image, image_of
 from ._network import network_of
 from ._options import StackParams, choosing, scorer_of
-from ._selection import Selection
+from ._selection import Origin, Selection, origin_of
 from ._stack import Stack, _grid_input, answer
 
 if TYPE_CHECKING:
@@ -74,15 +74,15 @@ class VideoStream:
         if size is not None:
             sides = StackParams({"size": size}).c
             self._size = (sides.width, sides.height)
-        self._picture: Image | None = None
+        self._origin: Origin | None = None
         self._working: tuple[int, int] | None = None
         self._grid = (0, 0)
 
-    def _frame(self) -> Image:
-        """The present frame. The caller is inside the handle."""
-        if self._picture is None:
+    def _frame(self) -> Origin:
+        """Of the present frame. The caller is inside the handle."""
+        if self._origin is None:
             raise ArgumentError(self._handle.missing)
-        return self._picture
+        return self._origin
 
     def update(self, frame: Any, *, keyframe: bool = False, fixations: Any = None, flow: Any = None,
                copy: bool = False) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class VideoStream:
                 self._handle.make(lib.tvlm_stream_create, self._device._owner.pointer, width, height, self._params)
                 self._working = (width, height)
             self._handle.call(lib.tvlm_stream_push, 0, picture.c, push, report)
-            self._picture = picture
+            self._origin = origin_of(frame, picture)
             self._grid = (report.rows, report.columns)
         return {"frame": report.frame, "keyframe": bool(report.keyframe), "cut": bool(report.cut), "flow": bool(report.flow),
                 "tiles": report.tiles, "changed": report.changed, "difference": report.difference, "needs": report.needs,
@@ -133,14 +133,13 @@ class VideoStream:
         stay that were selected in the last frame, where they are still good."""
         chosen = choosing({"k": k, **options})
         with self._handle as stream:
-            picture, working = self._frame(), self._working
+            origin, working = self._frame(), self._working
             assert working is not None
 
             def choose(asked: Any, box: Any, take: Any) -> None:
                 self._handle.call(lib.tvlm_stream_select, 0, asked.query, asked.c, box, made=take)
 
-            return answer(self._device, lib.tvlm_stream_stack(stream, 0), chosen, (picture.width, picture.height), working,
-                          picture.source, choose)
+            return answer(self._device, lib.tvlm_stream_stack(stream, 0), chosen, origin, working, choose)
 
     def set_features(self, features: Any, mask: Any = None) -> None:
         """Hands in the encoder's vectors of the present frame, float [rows, columns, D]; `mask` [rows, columns]: the cells that

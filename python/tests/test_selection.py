@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was selected: the cells under it, as a sequence, in other forms, copied and sent elsewhere."""
+import copy
+import gc
+import json
+import math
+import multiprocessing
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import texturevlm as tv
+from conftest import draw
+
+STRATEGIES = {"budget": {}, "grid": {}, "quadtree": {}, "foveated": {}, "cascade": {}, "exhaustive": {"level": 3}, "overview": {"overview": 0.3}}
+
+
+def chosen(picture, name, **options):
+    return tv.select(picture, 60, **STRATEGIES[name], **({} if name == "overview" else {"strategy": name}), **options)
+
+
+@pytest.fixture(scope="module")
+def odd():
+    """Its sides are multiples of nothing."""
+    return draw(331, 247)
+
+
+# ---- The patches of an encoder ----
+
+@pytest.mark.parametrize("size", [None, (200, 240)], ids=["as it is", "worked on in another shape"])
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("grid", [(24, 24), (20, 15), (7, 50)])
+def test_cells_are_what_the_library_merges(odd, name, size, grid):
+    """Of each position as many of an encoder's patches, and those in the same places."""
+    columns, rows = grid
+    with tv.Stack(odd, size=size) as stack:
+        stack.set_features(np.random.default_rng(0).normal(size=(rows, columns, 3)).astype("f4"))
+        selection = stack.select(60, **STRATEGIES[name], **({} if name == "overview" else {"strategy": name}))
+        merged = stack.merge_tokens(selection, whole=True)
+    cells = selection.cells(grid)
+    np.testing.assert_array_equal([len(one) for one in cells], merged.counts)
+    places = [[(one % columns).mean(), (one // columns).mean()] for one in cells]
+    np.testing.assert_allclose(places, merged.xy, atol=1e-4)
+    covered = selection.covered(grid)
+    assert len(set(covered)) == len(covered) and set(covered) == {int(i) for one in cells[selection.first:] for i in one}
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_nothing_names_a_cell_that_is_none(odd, name):
+    """What selects rows of an encoder's patches is in range, whatever was chosen by; or is refused."""
+    selection = chosen(odd, name)
+    columns, rows = selection.grid
+    features = np.arange(columns * rows)
+    assert all(len(one) and 0 <= one.min() and one.max() < columns * rows for one in selection.cells())
+    covered = selection.covered()
+    np.testing.assert_array_equal(np.sort(covered), np.flatnonzero(selection.mask))
+    np.testing.assert_array_equal(features[covered], covered)
+    if name in ("grid", "cascade", "exhaustive"):
+        np.testing.assert_array_equal(selection.indices, selection.cell @ [1, columns])
+        np.testing.assert_array_equal(selection.indices, covered)
+    else:
+        with pytest.raises(tv.ArgumentError, match=r"of 60 positions stand for several cells each .* covered\(\)"):
+            selection.indices  # noqa: B018
+
+
+def test_a_tile_that_the_image_cuts_covers_what_is_left_of_it():
+    picture = np.full((256, 330, 3), 128, np.uint8)
+    picture[200:, 290:] = np.random.default_rng(0).integers(0, 255, (56, 40, 3))
+    selection = tv.select(picture, 60, strategy="quadtree")
+    at = next(i for i in range(60) if selection.size[i] >= 32 and selection.xy[i, 0] + selection.size[i] / 2 > 331)
+    left = selection.xy[at, 0] // selection.size[at] * selection.size[at]
+    assert (selection.cells()[at] % selection.grid[0]).min() == math.ceil(left / 16)
+
+
+def test_tensors_index_an_encoders_patches(odd):
+    torch = pytest.importorskip("torch")
+    for picture in (odd, torch.from_numpy(odd)):
+        selection = tv.select(picture, 60)
+        kept = torch.arange(24 * 24)[selection.tensor(grid=(24, 24))]
+        np.testing.assert_array_equal(kept.numpy(), selection.covered((24, 24)))
+        assert selection.tensor().dtype == torch.int64 and (selection.tensor() >= 0).all() and len(selection.tensor())
+
+
+def test_a_wrong_grid_is_refused(odd):
+    selection = tv.select(odd, 60)
+    for grid, message in ((24, "grid is 24, not columns and rows"), ((0, 4), "grid is 0"), ((4.5, 4), "grid is 4.5, not a whole number"),
+                          ((4096, 4096), "grid is 4096 x 4096, more than 4194304 patches")):
+        with pytest.raises(tv.Error, match=message):
+            selection.cells(grid)
+
+
+def test_what_is_missing_is_named(odd, monkeypatch):
+    selection = tv.select(odd, 60)
+    for name, task in (("pandas", selection.to_pandas), ("pyarrow", selection.to_arrow), ("torch", selection.tensor)):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(tv.MissingPackageError, match=f"not installed: pip install {name}"):
+            task()
+        with pytest.raises(ImportError):
+            task()
+
+
+# ---- A sequence ----
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_it_is_a_sequence(odd, name):
+    selection = chosen(odd, name)
+    positions = list(selection)
+    assert len(positions) == len(selection) == 60 and positions[-1] == selection[-1] == selection[59]
+    for i, one in enumerate(positions):
+        assert (one.x, one.y) == tuple(selection.xy[i]) and one.size == selection.size[i] and one.score == selection.scores[i]
+        assert one.height == selection.height[i] and one.level == selection.level[i]
+        assert one.cell == (tuple(selection.cell[i]) if selection.cell[i, 0] >= 0 else None)
+    for wrong in (60, -61):
+        with pytest.raises(IndexError):
+            selection[wrong]
+    with pytest.raises(TypeError, match="an index is 'x'"):
+        selection["x"]
+    assert selection[0] in positions and list(reversed(selection)) == positions[::-1]
+
+
+def test_a_slice_is_a_selection(odd):
+    selection = tv.select(odd, 60)
+    first = selection.first
+    part = selection[:first + 5]
+    assert isinstance(part, tv.Selection) and len(part) == first + 5 and part.thumbnail == selection.thumbnail and part.first == first
+    np.testing.assert_array_equal(part.xy, selection.xy[:first + 5])
+    assert set(part.covered()) == {int(i) for one in selection.cells()[first:first + 5] for i in one}
+    tiles = selection[first:]
+    assert tiles.first == 0 and tiles.thumbnail == (0, 0) and len(tiles) == 60 - first and math.isnan(tiles.loss)
+    np.testing.assert_array_equal(tiles.covered(), selection.covered())
+    np.testing.assert_array_equal(selection[::-2].scores, selection.scores[::-2])
+    for one in (part, tiles, selection[:0], tiles[3:5]):
+        assert tv.show(odd, one).array.shape[2] == 3 and one == one[:] and len(one.to_dict()["positions"]) == len(one)
+        assert tv.patches(odd, one).shape[0] == len(one)
+    with tv.Stack(odd) as stack, pytest.raises(tv.ArgumentError, match="a part of another one, or was pickled"):
+        stack.set_features(np.ones((4, 4, 2), "f4"))
+        stack.merge_tokens(part)
+
+
+# ---- Other forms ----
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_to_dict_is_the_tools_json(odd, tmp_path, name):
+    from texturevlm._image import write_png
+    path = tmp_path / "odd.png"
+    write_png(str(path), np.ascontiguousarray(odd))
+    options = ["--overview", "0.3"] if name == "overview" else ["--strategy", name]
+    options += ["--level", "3"] if name == "exhaustive" else []
+    found = subprocess.run([sys.executable, "-m", "texturevlm", "select", str(path), "-k", "60", *options], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    tools, own = json.loads(found.stdout), chosen(path, name).to_dict()
+    assert list(own) == list(tools) and own["image"] == tools["image"]
+    assert json.loads(json.dumps(own)) == own
+    for key in tools:
+        if key in ("loss", "downsampled"):
+            assert own[key] == pytest.approx(tools[key], rel=1e-4)
+        elif key == "positions":
+            for ours, theirs in zip(own[key], tools[key]):
+                assert list(ours) == list(theirs)
+                for field, value in theirs.items():
+                    assert ours[field] == pytest.approx(value, rel=1e-4, abs=1e-6)
+        elif key not in ("image", "layout"):  # the package's stacks begin with what is read
+            assert own[key] == tools[key], key
+
+
+def test_to_dict_of_an_array_has_no_path(odd):
+    assert tv.select(odd, 60).to_dict()["image"] == {"width": 331, "height": 247}
+
+
+def test_duplicates_are_in_it():
+    picture = np.tile(np.random.default_rng(3).integers(0, 255, (16, 16, 3), np.uint8), (4, 4, 1))
+    selection = tv.select(picture, tolerance=0, strategy="budget")
+    again = pickle.loads(pickle.dumps(selection))
+    assert len(selection.to_dict()["duplicates"]) == 15 and again.to_dict() == selection.to_dict()
+
+
+def test_tables(odd):
+    selection = tv.select(odd, 60)
+    names = ["x", "y", "level", "score", "size", "height", "column", "row"]
+    try:
+        import pyarrow
+    except ImportError:
+        pyarrow = None
+    if pyarrow:
+        table = selection.to_arrow()
+        assert table.column_names == names and table.num_rows == 60
+        np.testing.assert_array_equal(table["x"].to_numpy(), selection.xy[:, 0])
+    pandas = pytest.importorskip("pandas")
+    frame = selection.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and list(frame.columns) == names
+    np.testing.assert_array_equal(frame[["x", "y"]].to_numpy(), selection.xy)
+
+
+def of_worker(selection):
+    """What a process of its own gets, and sends back."""
+    return selection, selection.to_dict(), selection.xy.sum(), selection.covered((24, 24)), repr(selection)
+
+
+def test_it_is_copied_pickled_and_compared(odd):
+    for name in STRATEGIES:
+        selection = chosen(odd, name, keep_scores=True)
+        for again in (pickle.loads(pickle.dumps(selection)), copy.deepcopy(selection), copy.copy(selection), chosen(odd, name, keep_scores=True)):
+            assert again == selection and hash(again) == hash(selection) and again.to_dict() == selection.to_dict()
+            np.testing.assert_array_equal(again.score_map, selection.score_map)
+            np.testing.assert_array_equal(again.duplicates, selection.duplicates)
+            assert again.stages == selection.stages and not again.xy.flags.writeable
+            assert np.array_equal(tv.show(odd, again).array, tv.show(odd, selection).array)
+        assert selection != chosen(odd[:, :200], name) and selection != 3 and selection != selection[:5]
+    with pytest.raises(ValueError):
+        pickle.loads(pickle.dumps(selection)).score_map[0] = 1
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        selection = tv.select(odd, 60)
+        again, as_dict, total, covered, said = pool.apply(of_worker, (selection,))
+    assert again == selection and as_dict == selection.to_dict() and total == selection.xy.sum() and said == repr(selection)
+    np.testing.assert_array_equal(covered, selection.covered((24, 24)))
+
+
+class Pictures:
+    """A data set whose items are selections."""
+
+    def __init__(self, pictures):
+        self.pictures = pictures
+
+    def __len__(self):
+        return len(self.pictures)
+
+    def __getitem__(self, i):
+        return tv.select(self.pictures[i], 20)
+
+
+def test_a_spawned_data_loader_gives_selections(odd):
+    torch = pytest.importorskip("torch")
+    pictures = [np.roll(odd, 16 * i, 1) for i in range(4)]
+    loader = torch.utils.data.DataLoader(Pictures(pictures), batch_size=2, collate_fn=list, num_workers=1, multiprocessing_context="spawn")
+    found = [selection for batch in loader for selection in batch]
+    assert found == [tv.select(picture, 20) for picture in pictures]
+
+
+# ---- Notebooks ----
+
+def test_a_notebook_shows_the_image_while_it_is_there(odd, tmp_path):
+    from texturevlm._image import write_png
+    picture = odd.copy()
+    selection = tv.select(picture, 60)
+    assert selection.image() is picture and selection._repr_png_() == tv.show(picture, selection)._repr_png_()
+    assert selection._repr_html_() is None
+    del picture
+    gc.collect()
+    assert selection.image() is None and selection._repr_png_() is None
+    html = selection._repr_html_()
+    assert html.count("<rect") == 60 and "The image is not kept with it" in html and "Selection of 60 by budget in 331 x 247" in html
+    path = tmp_path / "odd.png"
+    write_png(str(path), np.ascontiguousarray(odd))
+    selection = tv.select(path, 60)
+    assert selection.image() == str(path) and selection._repr_png_()[:4] == b"\x89PNG"
+    again = pickle.loads(pickle.dumps(selection))
+    assert again.image() is None and again._repr_png_() is None and "<svg" in again._repr_html_()
+    write_png(str(path), np.ascontiguousarray(odd[::-1]))
+    assert selection.image() is None and selection._repr_png_() is None  # another picture lies there now
+    path.unlink()
+    assert selection._repr_png_() is None
+    many = tv.select(draw(1024, 1024), 3000, strategy="grid")
+    assert many._repr_html_().count("<rect") == 2000 and "The last 1000 positions are left out" in many._repr_html_()
+
+
+def test_pictures_are_arrays(odd):
+    picture = tv.show(odd, tv.select(odd, 60))
+    array = np.asarray(picture)
+    assert array.dtype == np.uint8 and array.shape == (*picture.size[::-1], 3) and array is picture.array
+    assert np.array(picture) is not picture.array and np.asarray(picture, dtype="f4").dtype == np.float32
+    assert len(tv.select(picture, 20)) == 20
+    image = pytest.importorskip("PIL.Image")
+    assert image.fromarray(np.asarray(picture)).size == picture.size
+
+
+def test_pairs_are_in_one_order(odd):
+    """(width, height), (columns, rows)."""
+    with tv.Stack(odd, size=(300, 200)) as stack:
+        selection = stack.select(60)
+    assert selection.image_size == stack.image_size == (331, 247) and selection.working_size == stack.size == (300, 200)
+    assert selection.grid == (19, 13) and selection.mask.shape == (13, 19)
+    assert (selection.width, selection.height_of_image) == selection.image_size
