@@ -304,31 +304,61 @@ static void refuses_to_write(void **state) {
     assert_int_equal(io_files(false), 0);
 }
 
-/* Reads to the end. Frames come in the order of their numbers; each that is missing has had its line. */
+static uint64_t hash_frame(uint64_t hash, const tvlm_video_frame *frame) {
+    const uint8_t *const pixels = frame->image.pixels;
+    const size_t size = 3 * (size_t)frame->image.width * (size_t)frame->image.height;
+    for (size_t i = 0; i < size; ++i) hash = (hash ^ pixels[i]) * 1099511628211u;
+    return (hash ^ (uint64_t)frame->number) * 1099511628211u;
+}
+
+static uint64_t read_hash;          /* of the frames that read_all has read */
+static tvlm_status read_end_status; /* what came in place of the end */
+
+/* Reads to the end. Frames come in the order of their numbers; each that is missing has had its line, and where one is there
+ * is an error in place of the end, once. */
 static int32_t read_all(const char *path, int32_t *lines) {
     tvlm_video_reader *reader = NULL;
     tvlm_video_frame frame;
     int32_t frames = 0;
     int64_t last = -1;
     io_lines = 0;
+    read_hash = 1469598103934665603u;
+    read_end_status = TVLM_OK;
     const tvlm_status status =
         tvlm_video_reader_open(path, tvlm_video_reader_params(.log = &io_log), &reader);
     *lines = io_lines;
     if (status != TVLM_OK) {
+        read_end_status = status;
         io_expect(status, status, NULL);
         return 0;
     }
     for (;; ++frames) {
-        assert_int_equal(tvlm_video_reader_next(reader, &frame), TVLM_OK);
+        frame.number = -7;
+        read_end_status = tvlm_video_reader_next(reader, &frame);
+        if (read_end_status != TVLM_OK) {
+            assert_int_equal(read_end_status, TVLM_ERROR_FORMAT);
+            assert_int_equal(frame.number, -7);
+            assert_int_equal(tvlm_video_reader_next(reader, &frame), TVLM_OK);
+            assert_true(frame.end);
+        }
         if (frame.end) break;
         assert_true(frame.number > last);
         last = frame.number;
+        read_hash = hash_frame(read_hash, &frame);
         (void)bar_of(&frame.image);
     }
     *lines = io_lines;
     assert_true(last < frames + io_lines);
+    assert_true(last + 1 == frames || read_end_status == TVLM_ERROR_FORMAT);
     tvlm_video_reader_destroy(&reader);
     return frames;
+}
+
+/* What read_all met in place of the end. */
+static void expect_end(const char *words) {
+    assert_int_equal(read_end_status, TVLM_ERROR_FORMAT);
+    if (strstr(io_logged, words) == NULL) fail_msg("\"%s\" is not in: %s", words, io_logged);
+    io_lines = 0;
 }
 
 /* A hole in the middle: what is before and behind it is read, and each frame that is not has a line. */
@@ -343,12 +373,73 @@ static void goes_on_behind_damage(void **state) {
     assert_int_equal(lines, 0);
     for (size_t i = size / 2; i < size / 2 + 400; ++i) ((uint8_t *)bytes)[i] ^= 0x5a;
     const int32_t frames = read_all(io_put("hole.mp4", bytes, size), &lines);
-    assert_true(lines > 0 && frames > 3 * FRAMES && frames < 6 * FRAMES);
+    assert_true(lines > 1 && frames > 3 * FRAMES && frames < 6 * FRAMES);
+    expect_end("hole.mp4: is damaged: ");
     free(bytes);
     write_video(io_path("long.mkv"), WIDTH, HEIGHT, 6 * FRAMES, 25.0);
     io_expect(tvlm_file_read(io_path("long.mkv"), &io_log, &bytes, &size), TVLM_OK, NULL);
     assert_true(read_all(io_put("cut.mkv", bytes, size / 2), &lines) > FRAMES);
     free(bytes);
+}
+
+/* Wherever a container is cut, the frames before the cut come, and then a line that names the cut. */
+static void says_what_is_cut(void **state) {
+    static const char *const names[] = {"a.mkv", "a.webm", "a.avi", "a.ogv", "a.mp4", "a.mov"};
+    (void)state;
+    for (size_t n = 0; n < sizeof names / sizeof *names; ++n) {
+        void *bytes;
+        size_t size;
+        int32_t lines, before = 0;
+        if (!tvlm_video_writable(names[n])) continue;
+        write_video(io_path(names[n]), WIDTH, HEIGHT, 4 * FRAMES, 25.0);
+        assert_int_equal(read_all(io_path(names[n]), &lines), 4 * FRAMES);
+        assert_int_equal(lines, 0);
+        io_expect(tvlm_file_read(io_path(names[n]), &io_log, &bytes, &size), TVLM_OK, NULL);
+        for (size_t percent = 40; percent < 100; percent += 13) {
+            char name[32];
+            snprintf(name, sizeof name, "cut.%s", names[n] + 2);
+            const char *const path = io_put(name, bytes, size * percent / 100);
+            if (strstr("a.mp4 a.mov", names[n]) != NULL) { /* what is where stands at the end */
+                expect_no_video(path, TVLM_ERROR_FORMAT, "is cut off after ");
+                continue;
+            }
+            const int32_t frames = read_all(path, &lines);
+            assert_true(frames >= before && frames <= 4 * FRAMES);
+            expect_end("is cut off after ");
+            before = frames;
+        }
+        free(bytes);
+    }
+}
+
+/* A damaged clip has the same pixels each time. */
+static void decodes_damage_alike(void **state) {
+    static const char *const names[] = {"d.mp4", "d.avi", "d.webm", "d.mpg", "d.ogv"};
+    uint64_t random = 11;
+    int32_t all = 0;
+    (void)state;
+    for (size_t n = 0; n < sizeof names / sizeof *names; ++n) {
+        void *bytes;
+        size_t size;
+        int32_t lines, first_lines = 0, first_frames = 0;
+        if (!tvlm_video_writable(names[n])) continue;
+        write_video(io_path(names[n]), WIDTH, HEIGHT, 4 * FRAMES, 25.0);
+        io_expect(tvlm_file_read(io_path(names[n]), &io_log, &bytes, &size), TVLM_OK, NULL);
+        for (int i = 0; i < 30; ++i)
+            ((uint8_t *)bytes)[size / 6 + io_random(&random) % (size * 2 / 3)] ^= (uint8_t)(1u << i % 8);
+        const char *const path = io_put(names[n], bytes, size);
+        uint64_t first = 0;
+        for (int run = 0; run < 10; ++run) {
+            const int32_t frames = read_all(path, &lines);
+            if (run == 0) first = read_hash, first_frames = frames, first_lines = lines;
+            assert_true(read_hash == first);
+            all += frames;
+            assert_int_equal(frames, first_frames);
+            assert_int_equal(lines, first_lines);
+        }
+        free(bytes);
+    }
+    assert_true(all > 10 * 4 * FRAMES);
 }
 
 /* Whatever the bytes are: it ends, nothing is read beyond its end, and an error has its line. */
@@ -494,6 +585,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(refuses_to_write, io_setup, io_teardown),
         cmocka_unit_test_setup_teardown(goes_on_behind_damage, io_setup, io_teardown),
         cmocka_unit_test_setup_teardown(survives_damage, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(says_what_is_cut, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(decodes_damage_alike, io_setup, io_teardown),
         cmocka_unit_test_setup_teardown(stops, io_setup, io_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -327,6 +327,7 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     if (code == TOOL_DONE && signals_noted() == 0) video_session_end(&run.session);
     if (code == TOOL_DONE) code = video_overlay_finish(&run.overlay);
     if (code == TOOL_DONE && signals_noted() != 0) code = end_interrupted(tool, run.answered);
+    if (code == TOOL_DONE) code = video_frames_end(&run.frames);
     video_overlay_release(&run.overlay);
     video_session_release(&run.session);
     video_frames_release(&run.frames);
@@ -355,7 +356,8 @@ const tool_command video_command = {
         "                   needs_all: so many that all are asked for; cells: columns and rows\n"
         "  jumps            how many of the last frame's positions have none within a cell of where they moved to\n"
         "A frame that has no features, nor carries any along, is answered without the --query. A frame that does\n"
-        "not decode, or has another size than the first, is left out with a warning. Ctrl-C ends after the present\n"
+        "not decode, or has another size than the first, is left out with a warning. Where frames do not decode, files cannot be\n"
+        "read or a clip is cut off, a line says so behind the last frame, and the exit code is 3. Ctrl-C ends after the present\n"
         "frame, with the lines and the video complete, and exit code 130.\n",
     .options = groups,
     .options_size = sizeof(video_options),

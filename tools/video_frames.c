@@ -98,6 +98,11 @@ void video_frames_release(video_frames *frames) {
 static int next_of_video(video_frames *frames, video_frame *frame) {
     tvlm_video_frame next;
     const tvlm_status status = frames->library->reader_next(frames->reader, &next);
+    if (status == TVLM_ERROR_FORMAT || status == TVLM_ERROR_IO) { /* which is said in place of the end */
+        frames->damaged = true;
+        *frame = (video_frame){.end = true};
+        return TOOL_DONE;
+    }
     if (status != TVLM_OK)
         return tool_fail(frames->tool, "%s",
                          frames->reason[0] != '\0' ? frames->reason : tvlm_status_string(status));
@@ -118,6 +123,7 @@ static int next_of_files(video_frames *frames, video_frame *frame) {
             frames->next += frames->every;
             return TOOL_DONE;
         }
+        ++frames->unread;
         tvlm_log_message(&frames->tool->log, TVLM_LOG_WARNING, "frame %lld: %s%s%s: skipped",
                          (long long)frames->next, strstr(frames->reason, path) == NULL ? path : "",
                          strstr(frames->reason, path) == NULL ? ": " : "", frames->reason);
@@ -153,4 +159,12 @@ int video_frames_next(video_frames *frames, video_frame *frame) {
     if (frames->returned > 0 || (frames->stop != NULL && frames->stop(NULL))) return TOOL_DONE;
     return tool_fail(frames->tool, "%s: no frame decodes%s%s", frames->paths[0],
                      frames->reason[0] != '\0' ? "; the last: " : "", frames->reason);
+}
+
+int video_frames_end(video_frames *frames) {
+    if (frames->damaged) (void)tool_fail(frames->tool, "%s", frames->reason);
+    if (frames->unread > 0)
+        (void)tool_fail(frames->tool, "%lld of %d frames cannot be read", (long long)frames->unread,
+                        (int)((frames->count + frames->every - 1) / frames->every));
+    return frames->damaged || frames->unread > 0 ? TOOL_PARTLY : TOOL_DONE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * video_frames.h: frames in their order, from image files or out of a video. A frame that does not decode is
- * left out with a warning.
+ * left out with a warning, and what is missing is said again at the end.
  */
 #ifndef TVLM_TOOLS_VIDEO_FRAMES_H
 #define TVLM_TOOLS_VIDEO_FRAMES_H
@@ -27,6 +27,8 @@ typedef struct video_frames {
     char reason[900];      /* why the last frame was left out */
     int32_t width, height; /* the size of the first frame; 0 before it */
     int64_t returned;      /* how many frames were returned */
+    int64_t unread;        /* how many files could not be read */
+    bool damaged;          /* the video is, or ends before its end: `reason` says so */
 } video_frames;
 
 typedef struct video_frame {
@@ -45,6 +47,9 @@ int video_frames_open(struct tool *tool, char *const *paths, int32_t count, int3
 /* Finds the next frame that decodes and has the first one's size. Fails at the end if there was none at all.
  */
 int video_frames_next(video_frames *frames, video_frame *frame);
+
+/* Behind the last frame: TOOL_PARTLY, and one line, where frames are missing because a video is damaged or files cannot be read. */
+int video_frames_end(video_frames *frames);
 void video_frames_release(video_frames *frames);
 
 #endif

@@ -33,7 +33,10 @@ extern "C" {
 typedef struct tvlm_video_reader tvlm_video_reader;
 
 struct tvlm_video_reader_params {
-    /* How many threads decode, >= 0. 0 leaves it to FFmpeg. */
+    /*
+     * How many threads decode, >= 0. 0 stands for 1. What several threads make of a damaged video, of what is behind the
+     * damage and builds on it, may be another picture each time; one thread makes the same of it, always and everywhere.
+     */
     int32_t threads;
 
     /*
@@ -44,7 +47,7 @@ struct tvlm_video_reader_params {
 
     /*
      * Seconds that may pass without anything coming, >= 0; 0 means 60. Then opening fails, and a video that
-     * is open ends there, with a warning. It holds for the network. A pipe is waited for as long as it takes.
+     * is open ends there (tvlm_video_reader_next). It holds for the network. A pipe is waited for as long as it takes.
      */
     double silence;
 
@@ -106,10 +109,15 @@ TVLM_API tvlm_status tvlm_video_reader_get_info(const tvlm_video_reader *reader,
 /*
  * Decodes the next frame.
  *
- * A frame that does not decode, or only in parts, is left out with a warning. A frame of another size than
- * those before it is returned as it is. A file that cannot be read to its end ends there, with a warning.
+ * A frame that does not decode, or only in parts, is left out with a warning; those behind it, until the next that stands
+ * for itself, are as the decoder makes them without it. A frame of another size than those before it is returned as it is.
  *
- * Errors: TVLM_ERROR_ARGUMENT, where an argument is NULL, TVLM_ERROR_UNSUPPORTED, where the pixels cannot be
+ * Behind the last frame of a video that is damaged an error comes once, in place of the end, and leaves *frame as it was:
+ * TVLM_ERROR_FORMAT where frames did not decode, where the file cannot be read to its end, or where it was cut off, as
+ * far as its container tells (MP4, Matroska, WebM, AVI, Ogg); TVLM_ERROR_IO where nothing came. Where the frames only end
+ * well before the time that the file says there is a warning.
+ *
+ * Other errors: TVLM_ERROR_ARGUMENT, where an argument is NULL, TVLM_ERROR_UNSUPPORTED, where the pixels cannot be
  * converted to RGB, and TVLM_ERROR_MEMORY.
  */
 TVLM_API tvlm_status tvlm_video_reader_next(tvlm_video_reader *reader, tvlm_video_frame *frame);

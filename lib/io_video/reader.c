@@ -11,6 +11,7 @@
 #include "core/check.h"
 #include "io_video/pixels.h"
 #include "io_video/say.h"
+#include "io_video/whole.h"
 #include "texturevlm/io_video.h"
 
 /*
@@ -38,7 +39,7 @@ struct tvlm_video_reader {
     void *user;
     double silence;    /* seconds that may pass without a byte */
     double last_heard; /* when something came, in seconds of a clock that never goes back */
-    bool fell_silent;
+    bool fell_silent, stopped;
     AVFormatContext *container;
     AVCodecContext *decoder;
     AVStream *stream;
@@ -48,8 +49,12 @@ struct tvlm_video_reader {
     tvlm_video_info info;
     video_turn turn;
     int64_t number;
-    int64_t first; /* the timestamp of the first frame; AV_NOPTS_VALUE before it */
-    bool draining; /* the container is at its end, and the decoder gives what it still holds */
+    int64_t first;   /* the timestamp of the first frame; AV_NOPTS_VALUE before it */
+    double last;     /* the time of the last frame; -1 before it */
+    bool draining;   /* the container is at its end, and the decoder gives what it still holds */
+    int64_t skipped; /* frames that do not decode */
+    int error;       /* FFmpeg's, where the container cannot be read to its end; 0 where it was */
+    bool told;       /* the last frame came, and what is wrong was said */
 };
 
 static double seconds_now(void) {
@@ -61,7 +66,8 @@ static double seconds_now(void) {
 /* FFmpeg calls it while it waits, and whenever it opens something. */
 static int must_stop(void *user) {
     tvlm_video_reader *const reader = user;
-    if (reader->stop != NULL && reader->stop(reader->user)) return 1;
+    if (reader->stop != NULL && reader->stop(reader->user)) reader->stopped = true;
+    if (reader->stopped) return 1;
     reader->fell_silent = seconds_now() - reader->last_heard > reader->silence;
     return reader->fell_silent;
 }
@@ -82,6 +88,7 @@ static tvlm_status silent(const tvlm_video_reader *reader) {
 }
 
 static tvlm_status open_container(tvlm_video_reader *reader) {
+    int64_t size = 0;
     char *const name = name_of(reader->path);
     reader->container = avformat_alloc_context();
     if (name == NULL || reader->container == NULL) {
@@ -103,6 +110,10 @@ static tvlm_status open_container(tvlm_video_reader *reader) {
     if (code == AVERROR(EINVAL)) /* FFmpeg's answer to what is not on a whitelist */
         return video_fail(&reader->log, TVLM_ERROR_FORMAT,
                           "%s: is of a kind that is not read, because it may name other files", reader->path);
+    if ((code == AVERROR_INVALIDDATA || code == AVERROR_EOF) && video_is_cut(reader->path, &size))
+        return video_fail(&reader->log, TVLM_ERROR_FORMAT,
+                          "%s: is cut off after %lld bytes, and cannot be read", reader->path,
+                          (long long)size);
     if (code == AVERROR_INVALIDDATA)
         return video_fail(&reader->log, TVLM_ERROR_FORMAT, "%s: no image and no video that can be read",
                           reader->path);
@@ -148,7 +159,8 @@ static tvlm_status open_track(tvlm_video_reader *reader, int32_t threads) {
     if (reader->decoder == NULL)
         return video_fail(&reader->log, TVLM_ERROR_MEMORY, "%s: no memory", reader->path);
     code = avcodec_parameters_to_context(reader->decoder, reader->stream->codecpar);
-    reader->decoder->thread_count = threads;
+    /* Several threads decode a damaged frame, and those that are made from it, to whatever was there first. */
+    reader->decoder->thread_count = threads > 0 ? threads : 1;
     reader->decoder->pkt_timebase = reader->stream->time_base;
     if (code >= 0) code = avcodec_open2(reader->decoder, codec, NULL);
     if (code < 0) return video_fail_code(&reader->log, TVLM_ERROR_UNSUPPORTED, reader->path, "decoded", code);
@@ -209,6 +221,7 @@ tvlm_status tvlm_video_reader_open(const char *path, const struct tvlm_video_rea
     made->silence = given->silence > 0.0 ? given->silence : SILENCE_DEFAULT;
     made->last_heard = seconds_now();
     made->first = AV_NOPTS_VALUE;
+    made->last = -1.0;
     const tvlm_status status = open_reader(path, given->threads, made);
     if (status != TVLM_OK) {
         tvlm_video_reader_destroy(&made);
@@ -247,6 +260,7 @@ static void skip(tvlm_video_reader *reader, int code) {
     av_strerror(code, words, sizeof words);
     video_warn(&reader->log, "%s: frame %lld does not decode (%s): skipped", reader->path,
                (long long)reader->number++, words);
+    ++reader->skipped;
 }
 
 /* Gives the decoder the track's next packet, or the end. Returns 0 or an error of that packet. */
@@ -263,13 +277,9 @@ static int feed(tvlm_video_reader *reader) {
         av_packet_unref(packet);
         return code;
     }
-    if (reader->fell_silent)
-        video_warn(&reader->log, "%s: ends here: nothing came for %g seconds", reader->path, reader->silence);
-    else if (code != AVERROR_EOF && code != AVERROR_EXIT) {
-        char words[AV_ERROR_MAX_STRING_SIZE] = "unknown";
-        av_strerror(code, words, sizeof words);
-        video_warn(&reader->log, "%s: ends before its end (%s)", reader->path, words);
-    }
+    const AVIOContext *const bytes = reader->container->pb;
+    if (code == AVERROR_EOF && bytes != NULL && bytes->error < 0) code = bytes->error; /* as of a disk */
+    if (code != AVERROR_EOF && code != AVERROR_EXIT) reader->error = code;
     reader->draining = true;
     return avcodec_send_packet(reader->decoder, NULL);
 }
@@ -305,17 +315,53 @@ static double time_of(tvlm_video_reader *reader) {
     return (double)(stamp - reader->first) * av_q2d(reader->stream->time_base);
 }
 
+/* How long it is without doubt: what is read of a stream's rate alone may be wrong. */
+static double duration_of(const tvlm_video_reader *reader) {
+    return reader->container->duration_estimation_method == AVFMT_DURATION_FROM_BITRATE
+               ? 0.0
+               : reader->info.duration;
+}
+
+/* What there is to be said behind the last frame: that it is not the last, or that some before it are missing. */
+static tvlm_status end(tvlm_video_reader *reader) {
+    const tvlm_log *const log = &reader->log;
+    const double seconds = reader->last < 0.0 ? 0.0 : reader->last, whole = duration_of(reader);
+    char words[AV_ERROR_MAX_STRING_SIZE] = "unknown", of[64] = "";
+    int64_t size = 0;
+    const bool told = reader->told;
+    reader->told = true;
+    if (told || reader->stopped) return TVLM_OK;
+    if (whole > 0.0) snprintf(of, sizeof of, " of %.6g", whole);
+    if (reader->fell_silent)
+        return video_fail(log, TVLM_ERROR_IO, "%s: ends at %.6g%s seconds: nothing came for %g seconds",
+                          reader->path, seconds, of, reader->silence);
+    if (video_is_cut(reader->path, &size))
+        return video_fail(log, TVLM_ERROR_FORMAT, "%s: is cut off after %lld bytes, at %.6g%s seconds",
+                          reader->path, (long long)size, seconds, of);
+    if (reader->error != 0) {
+        av_strerror(reader->error, words, sizeof words);
+        return video_fail(log, TVLM_ERROR_FORMAT, "%s: cannot be read behind %.6g%s seconds: %s",
+                          reader->path, seconds, of, words);
+    }
+    if (reader->skipped > 0)
+        return video_fail(log, TVLM_ERROR_FORMAT, "%s: is damaged: %lld of %lld frames do not decode",
+                          reader->path, (long long)reader->skipped, (long long)reader->number);
+    if (whole - seconds > 1.0 + 0.05 * whole)
+        video_warn(log, "%s: ends at %.6g%s seconds", reader->path, seconds, of);
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_video_reader_next(tvlm_video_reader *reader, tvlm_video_frame *frame) {
     tvlm_video_frame next = {.end = true};
     if (reader == NULL) return TVLM_ERROR_ARGUMENT;
     if (frame == NULL)
         return video_fail(&reader->log, TVLM_ERROR_ARGUMENT, "%s: frame is NULL", reader->path);
-    int code = decode(reader);
+    int code = reader->told ? AVERROR_EOF : decode(reader);
     if (code == AVERROR(ENOMEM))
         return video_fail(&reader->log, TVLM_ERROR_MEMORY, "%s: no memory", reader->path);
     if (code == 0) {
         next.end = false;
-        next.time = time_of(reader);
+        next.time = reader->last = time_of(reader);
         next.number = reader->number++;
         code = video_pixels_convert(&reader->pixels, reader->frame, reader->turn, &next.image);
         av_frame_unref(reader->frame);
@@ -323,6 +369,7 @@ tvlm_status tvlm_video_reader_next(tvlm_video_reader *reader, tvlm_video_frame *
             return video_fail_code(&reader->log, TVLM_ERROR_UNSUPPORTED, reader->path, "converted to RGB",
                                    code);
     }
-    *frame = next;
-    return TVLM_OK;
+    const tvlm_status status = next.end ? end(reader) : TVLM_OK;
+    if (status == TVLM_OK) *frame = next;
+    return status;
 }

@@ -141,7 +141,12 @@ runs 6 0 "${frames[@]}" -k 4 --scorer "$work/in/flow_confidence.safetensors"
 runs 6 0 "${frames[@]}" -k 4 --scorer "$work/in/gaze.safetensors" --gaze "$work/in/gaze.csv"
 
 echo "== what is left out"
-runs 4 3 "${frames[@]:0:2}" "$work/in/small.pgm" "$work/in/broken.pgm" "$work/in/gone.pgm" "${frames[@]:2:2}"
+runs 4 1 "${frames[@]:0:2}" "$work/in/small.pgm" "${frames[@]:2:2}"
+rc=0
+"${video[@]}" "${frames[@]:0:2}" "$work/in/small.pgm" "$work/in/broken.pgm" "$work/in/gone.pgm" "${frames[@]:2:2}" >"$work/stdout" 2>"$work/stderr" || rc=$?
+is "exit $rc where files cannot be read" test $rc -eq 3
+counts "warnings" 3 "$work/stderr" '^tvlm: warning: '
+is "what cannot be read is not told" test "$(grep -v '^tvlm: warning: ' "$work/stderr")" = "tvlm: 2 of 7 frames cannot be read"
 lines '[o["frame"] for o in d] == [0, 1, 5, 6]'
 "${video[@]}" "${frames[0]}" "$work/in/small.pgm" 2>&1 >/dev/null | grep -q 'frame 1: .*small.pgm: 64 x 48 pixels in a stream of 112 x 80: skipped'
 is "another size is not told" test $? -eq 0
@@ -237,9 +242,28 @@ EOF
     size=$(stat -c %s "$work/in/o.mp4")
     cp "$work/in/o.mp4" "$work/in/hole.mp4"
     seq 100000 | head -c $((size / 2)) | dd of="$work/in/hole.mp4" bs=1 seek=$((size / 4)) conv=notrunc 2>/dev/null
-    "${video[@]}" "$work/in/hole.mp4" -k 1 --size 112x80 >"$work/stdout" 2>"$work/stderr"
+    rc=0
+    "${video[@]}" "$work/in/hole.mp4" -k 1 --size 112x80 >"$work/stdout" 2>"$work/stderr" || rc=$?
+    is "a hole: exit $rc" test $rc -eq 3
+    is "a hole is not told at the end" grep -q '^tvlm: .*hole.mp4: is damaged: [0-9]* of 6 frames do not decode$' "$work/stderr"
     is "a hole ends the stream" test "$(wc -l <"$work/stdout")" -ge 1
     is "a hole is not told" grep -q 'hole.mp4: frame [0-9]* does not decode .*: skipped' "$work/stderr"
+
+    # A clip that ends before its end: what was there of it is answered and drawn, and a line says where it ends.
+    runs 6 0 "${frames[@]}" --overlay "$work/in/whole.mkv"
+    head -c $(($(stat -c %s "$work/in/whole.mkv") * 7 / 10)) "$work/in/whole.mkv" >"$work/in/cut.mkv"
+    for _ in 1 2; do
+        rc=0
+        "${video[@]}" "$work/in/cut.mkv" -k 3 --size 112x80 --overlay drawn.mp4 >"$work/stdout" 2>"$work/stderr" || rc=$?
+        is "a clip that is cut: exit $rc" test $rc -eq 3
+        is "a clip that is cut: not one line" test "$(wc -l <"$work/stderr")" -eq 1
+        has "$work/stderr" '^tvlm: .*cut.mkv: is cut off after [0-9]* bytes, at 0.[0-9]* of 0.24 seconds$'
+        lines '0 < len(d) < 6 and [o["frame"] for o in d] == list(range(len(d)))'
+        [ ! -e "$work/first" ] || same "a clip that is cut, again" "$work/first" "$work/stdout"
+        cp "$work/stdout" "$work/first"
+        runs "$(wc -l <"$work/first")" 0 drawn.mp4 -k 1 --size 112x80
+    done
+    rm drawn.mp4 "$work/first"
 
     echo "== Ctrl-C"
     many=()
