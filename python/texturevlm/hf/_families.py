@@ -56,9 +56,15 @@ FAMILIES = {
 }
 
 
+def model_type_of(model: Any) -> Any:
+    """The `model_type` of a model's configuration: that of its class, since 4.57's Qwen2-VL answers with its language model's once it
+    was saved and loaded again."""
+    return getattr(type(getattr(model, "config", None)), "model_type", None)
+
+
 def family_of(model: Any) -> Family:
     """The family of a model, if this module knows it with this transformers."""
-    name = getattr(getattr(model, "config", None), "model_type", None)
+    name = model_type_of(model)
     if name not in FAMILIES:
         raise ArgumentError(f"the model is of the family {name!r}; known are {', '.join(FAMILIES)}")
     family = FAMILIES[name]

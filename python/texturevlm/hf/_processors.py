@@ -8,7 +8,7 @@ from typing import Any
 
 from .._arguments import real, short, values as numbers
 from .._core import ArgumentError, ArgumentTypeError
-from ._families import Family
+from ._families import Family, model_type_of
 
 # What a processor has that says how it makes values of pixels.
 VALUES = ("do_rescale", "rescale_factor", "do_normalize", "image_mean", "image_std")
@@ -51,12 +51,13 @@ def check_processor(model: Any, family: Family, processor: Any) -> None:
     """Refuses what is no processor, or another family's: one that makes other patches, or other tokens, than the model takes."""
     normalisation_of(processor)
     config, name = model.config, type(processor).__name__
-    wanted = _wanted(config.model_type)
+    kind = model_type_of(model)
+    wanted = _wanted(kind)
     module = type(processor).__module__
     if wanted and module.startswith("transformers.models.") and hasattr(processor, "tokenizer"):
         qwen = family.kind == "qwen" and "Qwen" in name  # they differ in their videos' times; patches and tokens are compared below
-        if not qwen and wanted not in [kind.__name__ for kind in type(processor).__mro__]:
-            raise ArgumentError(f"the processor is a {name}; a {config.model_type} has a {wanted}")
+        if not qwen and wanted not in [base.__name__ for base in type(processor).__mro__]:
+            raise ArgumentError(f"the processor is a {name}; a {kind} has a {wanted}")
     images = getattr(processor, "image_processor", None) or processor
     vision = getattr(config, "vision_config", config)
     for own, other in (("patch_size", "patch_size"), ("temporal_patch_size", "temporal_patch_size"), ("merge_size", "spatial_merge_size")):
