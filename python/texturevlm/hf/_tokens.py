@@ -137,8 +137,8 @@ def checked(*, share: Any = None, k: Any = None, preset: Any = None, weights: An
     if device is not None:
         if not isinstance(device, Device):
             raise ArgumentTypeError(f"device is {short(device)}, not a texturevlm.Device")
-        with device._owner.lock:
-            device._owner.check()
+        with device._owner:  # refuses one that is closed
+            pass
     if scorer is not None:
         scorer = scorer_of(scorer)
     if weights is not None:
