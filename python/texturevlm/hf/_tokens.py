@@ -33,9 +33,14 @@ def side_of(numbers: int, temporal: int = 1) -> int:
     return side
 
 
+def _has_values(pixel_values: torch.Tensor) -> bool:
+    """Whether they are floats, or bytes: as a processor leaves them that neither rescales nor normalises."""
+    return bool(pixel_values.is_floating_point() or pixel_values.dtype == torch.uint8)
+
+
 def check_patches(pixel_values: Any, grid: Any, merge: int, temporal: int) -> list[tuple[int, int, int]]:
     """The grids of Qwen-VL's pictures, if they fit the patches."""
-    if not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim != 2 or not pixel_values.is_floating_point():
+    if not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim != 2 or not _has_values(pixel_values):
         raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor of floats [patches, numbers of a patch]")
     if not isinstance(grid, torch.Tensor) or grid.ndim != 2 or grid.shape[1] != 3 or grid.is_floating_point():
         raise ArgumentTypeError(f"the grid is {short(grid)[:60]}, not a tensor of whole numbers [pictures, 3]")
@@ -50,7 +55,7 @@ def check_patches(pixel_values: Any, grid: Any, merge: int, temporal: int) -> li
 
 def check_shapes(pixel_values: Any, shapes: Any) -> list[tuple[int, int]]:
     """The shapes of SigLIP2's pictures, in patches, if they fit the patches."""
-    if not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim != 3 or not pixel_values.is_floating_point():
+    if not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim != 3 or not _has_values(pixel_values):
         raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor of floats [pictures, patches, numbers of a "
                                 "patch]")
     if not isinstance(shapes, torch.Tensor) or shapes.ndim != 2 or shapes.shape[1] != 2 or shapes.is_floating_point():
@@ -65,7 +70,7 @@ def check_shapes(pixel_values: Any, shapes: Any) -> list[tuple[int, int]]:
 def check_pictures(pixel_values: Any, side: int) -> tuple[int, int]:
     """Rows and columns of tokens of that side in pixels, in pictures of one size."""
     if (not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim != 4 or pixel_values.shape[1] != 3
-            or not pixel_values.is_floating_point()):
+            or not _has_values(pixel_values)):
         raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor of floats [pictures, 3, height, width]")
     rows, columns = pixel_values.shape[2] // side, pixel_values.shape[3] // side
     if min(rows, columns) < 1:
@@ -211,7 +216,7 @@ def _scale(processor: Any, mean: Any, std: Any, pixel_values: Any) -> tuple[list
     if mean is not None or std is not None:
         raise ArgumentError("a processor has its own mean and std")
     found = normalisation_of(processor)
-    if isinstance(pixel_values, torch.Tensor) and pixel_values.is_floating_point() and pixel_values.numel():
+    if isinstance(pixel_values, torch.Tensor) and pixel_values.numel() and _has_values(pixel_values):
         return bytes_or_floats(processor, *found, float(pixel_values.amax()))
     return found
 

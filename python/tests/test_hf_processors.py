@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What texturevlm.hf reads of a processor, and what it refuses when a Pruner is made."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import texturevlm as tv
+from conftest import draw
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+pytest.importorskip("PIL.Image")
+if tuple(map(int, transformers.__version__.split(".")[:2])) < (4, 57):
+    pytest.skip("its processors are tested by test_hf.py", allow_module_level=True)
+import test_hf  # noqa: E402
+import test_hf_encoder  # noqa: E402
+import test_hf_prompt  # noqa: E402
+
+hf = tv.hf
+pytestmark = pytest.mark.usefixtures("no_gradients")
+MEAN, STD = [0.48, 0.46, 0.41], [0.27, 0.26, 0.28]
+PICTURE = draw(84, 84, 5)
+# How a processor may make values of pixels; pictures of floats, 0 .. 1, where it says so.
+SETTINGS = {
+    "its own mean": {},
+    "another mean": {"image_mean": [0.1, 0.5, 0.7], "image_std": [0.2, 0.3, 0.6]},
+    "one mean for all": {"image_mean": [0.5] * 3, "image_std": [0.5] * 3},
+    "do_normalize=False": {"do_normalize": False},
+    "do_rescale=False": {"do_rescale": False},
+    "do_rescale=False, floats": {"do_rescale": False},
+    "rescale_factor": {"rescale_factor": 1 / 127.5, "image_mean": [1.0] * 3, "image_std": [1.0] * 3},
+    "neither": {"do_normalize": False, "do_rescale": False},
+    "neither, floats": {"do_normalize": False, "do_rescale": False},
+}
+
+
+def made(kind, setting):
+    """A model, its processor with this setting, and what the processor makes of the picture."""
+    own = {"image_mean": MEAN, "image_std": STD, "do_resize": False, **SETTINGS[setting]}
+    if kind == "qwen2_vl":
+        model = test_hf.model_of("qwen2_vl")
+        processor = transformers.Qwen2VLImageProcessor(patch_size=14, merge_size=2, temporal_patch_size=2, **own)
+    elif kind == "siglip":
+        model, processor = test_hf_encoder.encoder_of("siglip"), transformers.SiglipImageProcessor(**own)
+    else:
+        model, processor = test_hf_encoder.encoder_of("clip"), transformers.CLIPImageProcessor(do_center_crop=False, **own)
+    picture = (PICTURE / np.float32(255)).astype(np.float32) if "floats" in setting else PICTURE
+    return model, processor, processor(images=[picture.transpose(2, 0, 1).copy()], return_tensors="pt", input_data_format="channels_first")
+
+
+def prompt_of(batch):
+    """The prompt of Qwen's picture; encoders have none."""
+    if "image_grid_thw" not in batch:
+        return batch
+    ids = torch.tensor([[1, test_hf.START] + [test_hf.IMAGE] * 9 + [test_hf.END, 5]])
+    return {**batch, "input_ids": ids, "attention_mask": torch.ones_like(ids)}
+
+
+def kept_of(pruned):
+    return pruned.rows[0].tolist() if isinstance(pruned, hf.PrunedImages) else pruned.kept[0, 2:11].nonzero()[:, 0].tolist()
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("kind", ["qwen2_vl", "siglip", "clip"])
+def test_pruner_and_select_tokens_see_the_pixels_of_each_setting(kind, setting):
+    model, processor, batch = made(kind, setting)
+    stride = 28 if kind == "qwen2_vl" else 14
+    expected = sorted(tv.select(PICTURE, 4, strategy="grid", stride=stride).indices.tolist())
+    assert kept_of(hf.Pruner(model, processor, k=4).prune(prompt_of(batch))) == expected
+    options = {} if kind == "qwen2_vl" else {"patch": 14}
+    chosen = hf.select_tokens(batch["pixel_values"], batch.get("image_grid_thw"), processor=processor, k=4, **options)
+    assert chosen[0].tolist() == expected
+
+
+def test_select_tokens_asks_how_values_were_made():
+    model, processor, batch = made("siglip", "its own mean")
+    pixels = batch["pixel_values"]
+    with pytest.raises(tv.Error, match="how the values were made of pixels must be said: give the processor"):
+        hf.select_tokens(pixels, patch=14, share=0.3)
+    with pytest.raises(tv.Error, match="give the processor"):
+        hf.select_tokens(pixels, patch=14, share=0.3, mean=MEAN)
+    with pytest.raises(tv.Error, match="a processor has its own mean and std"):
+        hf.select_tokens(pixels, patch=14, share=0.3, mean=MEAN, std=STD, processor=processor)
+    said = hf.select_tokens(pixels, patch=14, share=0.3, mean=MEAN, std=STD)
+    assert torch.equal(said[0], hf.select_tokens(pixels, patch=14, share=0.3, processor=processor)[0])
+    for values in (pixels * 255, pixels / 255 + 3, pixels * float("nan"), torch.full_like(pixels, float("inf"))):
+        with pytest.raises(tv.Error, match=r"pixel_values are those of pixels .* by that mean and std, not 0 \.\. 1"):
+            hf.select_tokens(values, patch=14, share=0.3, processor=processor)
+    with pytest.raises(tv.Error, match="has no image processor that says its image_mean"):
+        hf.select_tokens(pixels, patch=14, processor=3)
+    with pytest.raises(tv.Error, match="mean are 2 numbers, not 3"):
+        hf.select_tokens(pixels, patch=14, mean=[1, 2], std=1)
+
+
+@pytest.mark.parametrize("wrong, line", [
+    ({"share": 0}, "share is 0.0; it must be above 0"), ({"share": 1.5}, "share is 1.5; it must be at most 1"),
+    ({"share": "a"}, "share is 'a', not a number"), ({"k": 0}, "k is 0; it must be 1 .."), ({"k": 2.5}, "k is 2.5, not a whole number"),
+    ({"share": 0.5, "k": 3}, "share and k exclude each other"), ({"preset": "documents"}, "there is no preset 'documents'.*do you mean document"),
+    ({"preset": "document", "weights": (1, 1, 1)}, "a preset is not for weights or a scorer"), ({"weights": (1, 2)}, "weights are 2 numbers, not 3"),
+    ({"weights": (-1, 0, float("nan"))}, "weights"), ({"scorer": 3}, "scorer is 3, neither a texturevlm.Scorer nor a path"),
+    ({"scorer": "nowhere.safetensors"}, "nowhere.safetensors"), ({"device": "pocl"}, "device is 'pocl', not a texturevlm.Device"),
+])
+def test_arguments_are_checked_when_a_pruner_is_made(wrong, line):
+    model, processor, _ = made("siglip", "its own mean")
+    with pytest.raises(tv.Error, match=line) as caught:
+        hf.Pruner(model, processor, **wrong)
+    assert "\n" not in str(caught.value)
+    assert not isinstance(caught.value, OSError) or isinstance(caught.value, FileNotFoundError)
+
+
+def test_a_closed_device_and_a_query_beside_a_preset_are_refused():
+    model, processor, batch = made("siglip", "its own mean")
+    device = tv.Device("reference")
+    device.close()
+    with pytest.raises(tv.Error, match="the device is closed"):
+        hf.Pruner(model, processor, device=device)
+    with pytest.raises(tv.Error, match="a preset is not for a query"):
+        hf.Pruner(model, processor, preset="document").prune(batch, query=[np.ones(3)])
+
+
+def test_a_scorer_is_read_once(tmp_path):
+    model, processor, batch = made("siglip", "its own mean")
+    scorer = tv.Scorer({"edges": 1.0, "saliency": -0.5})
+    scorer.save(tmp_path / "s.safetensors")
+    pruner = hf.Pruner(model, processor, k=4, scorer=tmp_path / "s.safetensors")
+    (tmp_path / "s.safetensors").unlink()
+    expected = tv.select(PICTURE, 4, strategy="grid", stride=14, scorer=scorer).indices.tolist()
+    assert kept_of(pruner.prune(batch)) == sorted(expected)
+
+
+def test_a_processor_of_another_family_is_refused():
+    qwen, images, _ = made("qwen2_vl", "its own mean")
+    for processor, line in (
+            (None, "processor is None, which has no image processor"), (3, "processor is 3"),
+            (transformers.Qwen2VLImageProcessor(patch_size=16), "is not the model's: its patch_size is 16, the model's 14"),
+            (transformers.Qwen2VLImageProcessor(merge_size=4), "its merge_size is 4, the model's 2")):
+        with pytest.raises(tv.Error, match=line):
+            hf.Pruner(qwen, processor)
+    if transformers.utils.is_torchvision_available():
+        import test_hf_messages
+        llava = test_hf_messages.llava().processor
+        with pytest.raises(tv.Error, match="the processor is a LlavaProcessor; a qwen2_vl has a Qwen2VLProcessor"):
+            hf.Pruner(qwen, llava)
+        with pytest.raises(tv.Error, match="the processor is a LlavaProcessor; a siglip_vision_model has a SiglipProcessor"):
+            hf.Pruner(made("siglip", "its own mean")[0], llava)
+        with pytest.raises(tv.Error, match="its image_token_id is 259, the model's 100"):
+            hf.Pruner(test_hf_prompt.model_of("llava"), llava)
+
+
+def test_what_hangs_on_a_model_is_not_copied():
+    model, processor, batch = made("siglip", "its own mean")
+    pruner = hf.Pruner(model, processor)
+    qwen, images, tensors = made("qwen2_vl", "its own mean")
+    for name, thing in (("Pruner", pruner), ("PrunedImages", pruner.prune(batch)),
+                        ("PrunedBatch", hf.prune_batch(qwen, prompt_of(tensors)))):
+        for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match=f"a {name} cannot be pickled or copied, as it hangs on its model") as caught:
+                copied(thing)
+            assert isinstance(caught.value, tv.Error)
+
+
+@pytest.mark.parametrize("missing", ["torch", "transformers"])
+def test_without_a_package_the_import_is_one_line(run, missing):
+    said = run(f"""
+import sys
+sys.modules[{missing!r}] = None
+import texturevlm as tv
+try:
+    tv.hf
+except ImportError as error:
+    print(error)
+""")
+    assert said.strip().startswith("texturevlm.hf needs PyTorch and transformers (pip install 'texturevlm[hf]'): ") and said.count("\n") == 1
