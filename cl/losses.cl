@@ -11,21 +11,22 @@
  * Each filter along an axis runs over the other one, where its values lie beside each other: so what is
  * between the passes lies column after column, but for what the last kernel reads.
  *
- * The host compiles for BLOCK, the side of a block in pixels, and for RUN, how many values beside each other
+ * The host compiles for SIDE, the side of a tile in pixels, and for RUN, how many values beside each other
  * a work-item makes: 32 on CPUs, in two vectors of 16, and 1 on GPUs. What is long and for CPUs alone is APART.
  */
 #include "texture.clh"
 
-// check-kernels: -DBLOCK=4 -DRUN=32
-// check-kernels: -DBLOCK=7 -DRUN=1
-#ifndef BLOCK
-#define BLOCK 4
-#define RUN   1
+// check-kernels: -DSIDE=16 -DRUN=32
+// check-kernels: -DSIDE=14 -DRUN=32
+// check-kernels: -DSIDE=28 -DRUN=1
+#ifndef SIDE
+#define SIDE 16
+#define RUN  1
 #endif
 
-#define SIDE   (TVLM_BUDGET_BLOCKS * BLOCK)
-#define COUNT  (TVLM_BUDGET_BLOCKS * TVLM_BUDGET_BLOCKS)
-#define STARTS (TVLM_BUDGET_BLOCKS - TVLM_BUDGET_WINDOW + 1)
+#define COUNT   (TVLM_BUDGET_BLOCKS * TVLM_BUDGET_BLOCKS)
+#define STARTS  (TVLM_BUDGET_BLOCKS - TVLM_BUDGET_WINDOW + 1)
+#define EDGE(b) TVLM_BUDGET_EDGE(b, SIDE)
 
 /* Where a level of the copied luma begins. */
 HELPER int luma_offset(int width, int height, int level) {
@@ -215,9 +216,11 @@ kernel void losses_filter(global const int *restrict pictures, global const floa
  * block, the mean of its square of each, and the first pixel. */
 #define KNOWN (2 * COUNT + 1)
 
-/* How many pixels of the block that begins at x, y lie in the image. */
-HELPER float pixels_of(int x, int y, int width, int height) {
-    return (float)(clamp(width - x, 0, BLOCK) * clamp(height - y, 0, BLOCK));
+/* What of block b of the tile that begins at x, y lies in the image: its first pixel, and where it ends. */
+HELPER int4 block_at(const int b, const int x, const int y, const int width, const int height) {
+    const int i = b % TVLM_BUDGET_BLOCKS, j = b / TVLM_BUDGET_BLOCKS;
+    return min((int4)(x + EDGE(i), y + EDGE(j), x + EDGE(i + 1), y + EDGE(j + 1)),
+               (int4)(width, height, width, height));
 }
 
 /* Work-item (column, row) looks at that tile. What is known of tiles goes to luma from `tiles` on. */
@@ -225,16 +228,15 @@ kernel void losses_tiles(global float *luma, const int width, const int height, 
                          const int rows, const ulong tiles) {
     const int column = get_global_id(0), row = get_global_id(1);
     if (column >= columns || row >= rows) return;
-    global float *known = luma + tiles + (row * columns + column) * KNOWN;
+    global float *known = luma + tiles + (ulong)(row * columns + column) * KNOWN;
     const int line = TVLM_BUDGET_LINE(width);
     const float first = luma[row * SIDE * line + column * SIDE];
     for (int b = 0; b < COUNT; ++b) {
-        const int x0 = column * SIDE + b % TVLM_BUDGET_BLOCKS * BLOCK;
-        const int y0 = row * SIDE + b / TVLM_BUDGET_BLOCKS * BLOCK;
-        const float pixels = max(pixels_of(x0, y0, width, height), 1.0f);
+        const int4 at = block_at(b, column * SIDE, row * SIDE, width, height);
+        const float pixels = (float)max((at.z - at.x) * (at.w - at.y), 1);
         float sum = 0.0f, squares = 0.0f;
-        for (int y = y0; y < min(y0 + BLOCK, height); ++y)
-            for (int x = x0; x < min(x0 + BLOCK, width); ++x) {
+        for (int y = at.y; y < at.w; ++y)
+            for (int x = at.x; x < at.z; ++x) {
                 const float value = luma[y * line + x] - first;
                 sum += value;
                 squares += value * value;
@@ -292,7 +294,7 @@ APART void add_columns(const band *a, const int left, float *y, float *yy, float
 
 /* The sums over columns of blocks: columns[row of blocks][column]. */
 INLINED blocks add_up(float columns[TVLM_BUDGET_BLOCKS][PIECES * 16]) {
-#if BLOCK == 4
+#if SIDE == 16
     const float16 a = vload16(0, columns[0]), b = vload16(0, columns[1]), c = vload16(0, columns[2]),
                   d = vload16(0, columns[3]);
     return (blocks)(a.s048c, b.s048c, c.s048c, d.s048c) + (blocks)(a.s159d, b.s159d, c.s159d, d.s159d) +
@@ -300,9 +302,9 @@ INLINED blocks add_up(float columns[TVLM_BUDGET_BLOCKS][PIECES * 16]) {
 #else
     float made[COUNT];
     for (int b = 0; b < COUNT; ++b) {
-        const float *from = columns[b / TVLM_BUDGET_BLOCKS] + b % TVLM_BUDGET_BLOCKS * BLOCK;
+        const int i = b % TVLM_BUDGET_BLOCKS;
         float sum = 0.0f;
-        for (int i = 0; i < BLOCK; ++i) sum += from[i];
+        for (int x = EDGE(i); x < EDGE(i + 1); ++x) sum += columns[b / TVLM_BUDGET_BLOCKS][x];
         made[b] = sum;
     }
     return vload16(0, made);
@@ -313,8 +315,10 @@ INLINED blocks add_up(float columns[TVLM_BUDGET_BLOCKS][PIECES * 16]) {
 APART void add_whole(band *a, const int left, sums *s) {
     float y[TVLM_BUDGET_BLOCKS][PIECES * 16], yy[TVLM_BUDGET_BLOCKS][PIECES * 16];
     float xy[TVLM_BUDGET_BLOCKS][PIECES * 16], error[PIECES * 16] = {0.0f}, sum = 0.0f;
-    for (int j = 0; j < TVLM_BUDGET_BLOCKS; ++j, a->top += BLOCK) {
-        a->bottom = a->top + BLOCK;
+    const int top = a->top;
+    for (int j = 0; j < TVLM_BUDGET_BLOCKS; ++j) {
+        a->top = top + EDGE(j);
+        a->bottom = top + EDGE(j + 1);
         add_columns(a, left, y[j], yy[j], xy[j], error);
     }
     for (int i = 0; i < SIDE; ++i) sum += error[i];
@@ -327,13 +331,13 @@ HELPER void add_each_block(band *a, const int left, const int length, const int 
     const int top = a->top;
     float y[COUNT], yy[COUNT], xy[COUNT], error = 0.0f;
     for (int b = 0; b < COUNT; ++b) {
-        const int from = left + b % TVLM_BUDGET_BLOCKS * BLOCK;
+        const int4 at = block_at(b, left, top, left + length, height);
         float4 sum = 0.0f;
-        a->top = min(top + b / TVLM_BUDGET_BLOCKS * BLOCK, height);
-        a->bottom = min(a->top + BLOCK, height);
+        a->top = at.y;
+        a->bottom = at.w;
         for (int row = a->top; row < a->bottom; ++row) {
             global const float *entry = entry_of(a->table, a->axis, row);
-            for (int i = from; i < min(from + BLOCK, left + length); ++i) {
+            for (int i = at.x; i < at.z; ++i) {
                 const float value = clamp(filter(entry, a->picture + i, a->line), 0.0f, 1.0f);
                 const float image = a->image[row * a->line + i];
                 const float p = image - a->first, q = value - a->first, away = image - value;
@@ -368,8 +372,9 @@ HELPER float mean_dissimilarity(global const float *known, const sums *s, const 
                                 const int width, const int height) {
     const int16 column = (int16)(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
     const int16 row = (int16)(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
-    const blocks own = convert_float16(clamp(width - x0 - column * BLOCK, (int16)(0), (int16)(BLOCK)) *
-                                       clamp(height - y0 - row * BLOCK, (int16)(0), (int16)(BLOCK)));
+    const int16 wide = clamp(width - x0 - EDGE(column), (int16)(0), EDGE(column + 1) - EDGE(column));
+    const int16 high = clamp(height - y0 - EDGE(row), (int16)(0), EDGE(row + 1) - EDGE(row));
+    const blocks own = convert_float16(wide * high);
     const blocks all = window_sums(own), pixels = max(all, (blocks)(1.0f));
     const blocks lost =
         dissimilarity(window_sums(own * vload16(0, known)) / pixels,
@@ -401,7 +406,7 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
 #endif
     if (column >= columns || number >= count || row >= rows) return;
     global const int *picture = pictures + number * TVLM_BUDGET_PICTURE;
-    global const float *known = luma + tiles + (row * columns + column) * KNOWN;
+    global const float *known = luma + tiles + (ulong)(row * columns + column) * KNOWN;
     const int left = column * SIDE, top = row * SIDE;
     const int length = min(SIDE, width - left), high = min(SIDE, height - top);
     sums s;

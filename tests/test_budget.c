@@ -4,7 +4,9 @@
  * what is refused; every device against the reference.
  */
 #include "select/budget.h"
+#include "sides_helper.h"
 #include "stack_helper.h"
+#include "support_stage.h"
 
 /* ---- Drawn images ---- */
 
@@ -59,18 +61,30 @@ static tvlm_selection *budget(tvlm_stack *stack, const struct tvlm_select_params
     return selection;
 }
 
-/* A tile of a nine. */
-static bool is_ninth(const tvlm_position *p) {
-    return fabsf(p->size - 64.0f / 3.0f) < 1e-3f && fabsf(p->level - 0.41504f) < 1e-4f && p->height == 0.0f;
+/* A tile of a nine, of patches of that side. */
+static bool is_ninth(const tvlm_position *p, int32_t patch) {
+    return fabsf(p->size - (float)patch * 4.0f / 3.0f) < 1e-3f && fabsf(p->level - 0.41504f) < 1e-4f &&
+           p->height == 0.0f;
+}
+
+/* How many tiles of that side there are. */
+static int32_t tiles_of(int32_t patch) {
+    return ((WIDTH + patch - 1) / patch) * ((HEIGHT + patch - 1) / patch);
 }
 
 /* Exactly k; the thumbnail's cells tile the image; tiles are aligned, all different, by falling gain; and the
  * predicted loss is never above downsampling's. */
-static void check_selection(const tvlm_selection *selection, const tvlm_selection_info *info, int32_t k) {
+static void check_selection(const tvlm_selection *selection, const tvlm_selection_info *info, int32_t patch,
+                            int32_t k) {
+    enum { MOST = WIDTH / 4 * (HEIGHT / 4) };
     int32_t count;
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
     const int32_t cells = info->thumbnail_columns * info->thumbnail_rows;
-    bool seen[3][ALL] = {{false}}, ninths[ALL] = {false};
+    const int32_t columns = (WIDTH + patch - 1) / patch;
+    /* The squares of nines that lie in the image as a whole, and their tiles. */
+    const int32_t nines_across = WIDTH / (4 * patch) * 3, nines_down = HEIGHT / (4 * patch) * 3;
+    const float ninth = (float)patch * 4.0f / 3.0f;
+    bool seen[3][MOST] = {{false}}, ninths[MOST] = {false};
     assert_int_equal(count, k);
     assert_true(cells >= 1 && cells <= k);
     assert_true(info->loss <= info->loss_downsampled && info->loss >= 0.0f);
@@ -82,21 +96,24 @@ static void check_selection(const tvlm_selection *selection, const tvlm_selectio
     }
     double gained = 0.0;
     for (int32_t i = cells; i < count; ++i) {
-        if (is_ninth(&p[i])) {
-            const int32_t across = (int32_t)(p[i].x * 3.0f / 64.0f), down = (int32_t)(p[i].y * 3.0f / 64.0f);
-            assert_true(fabsf(p[i].x - ((float)across + 0.5f) * 64.0f / 3.0f) < 1e-3f);
-            assert_true(fabsf(p[i].y - ((float)down + 0.5f) * 64.0f / 3.0f) < 1e-3f);
-            assert_true(across < WIDTH / 64 * 3 && down < HEIGHT / 64 * 3 && p[i].column == -1);
-            assert_false(ninths[down * (WIDTH / 64 * 3) + across]);
-            ninths[down * (WIDTH / 64 * 3) + across] = true;
+        if (is_ninth(&p[i], patch)) {
+            const int32_t across = (int32_t)(p[i].x / ninth), down = (int32_t)(p[i].y / ninth);
+            assert_true(fabsf(p[i].x - ((float)across + 0.5f) * ninth) < 1e-3f);
+            assert_true(fabsf(p[i].y - ((float)down + 0.5f) * ninth) < 1e-3f);
+            assert_true(across < nines_across && down < nines_down && p[i].column == -1);
+            assert_false(ninths[down * nines_across + across]);
+            ninths[down * nines_across + across] = true;
             gained += (double)p[i].score;
             continue;
         }
-        const int32_t level = (int32_t)p[i].level, side = 16 << level;
+        const int32_t level = (int32_t)p[i].level, side = patch << level;
         const int32_t column = (int32_t)p[i].x / side, row = (int32_t)p[i].y / side;
+        const int32_t right = (column + 1) * side, below = (row + 1) * side;
         assert_true(p[i].size == (float)side && p[i].height == 0.0f && p[i].column == -1);
-        assert_false(seen[level][row * COLUMNS + column]);
-        seen[level][row * COLUMNS + column] = true;
+        assert_true(p[i].x == 0.5f * (float)(column * side + (right < WIDTH ? right : WIDTH)));
+        assert_true(p[i].y == 0.5f * (float)(row * side + (below < HEIGHT ? below : HEIGHT)));
+        assert_false(seen[level][row * columns + column]);
+        seen[level][row * columns + column] = true;
         assert_true(i == cells || p[i].score <= p[i - 1].score + 1e-6f);
         gained += (double)p[i].score;
         assert_true(p[i].lost_before >= p[i].lost_after - 1e-6f && p[i].lost_after >= 0.0f);
@@ -104,10 +121,10 @@ static void check_selection(const tvlm_selection *selection, const tvlm_selectio
         assert_true(gained >= -1e-6); /* cut off anywhere it is no worse than the thumbnail alone */
     }
     assert_true(gained <= 1.0 + 1e-5);
-    /* A square of 64 pixels has all nine, or none. */
-    for (int32_t i = 0; i < WIDTH / 64 * 3 * (HEIGHT / 64 * 3); ++i) {
-        const int32_t row = i / (WIDTH / 64 * 3), column = i % (WIDTH / 64 * 3);
-        assert_true(ninths[i] == ninths[row / 3 * 3 * (WIDTH / 64 * 3) + column / 3 * 3]);
+    /* A square of 4 x 4 tiles has all nine, or none. */
+    for (int32_t i = 0; i < nines_across * nines_down; ++i) {
+        const int32_t row = i / nines_across, column = i % nines_across;
+        assert_true(ninths[i] == ninths[row / 3 * 3 * nines_across + column / 3 * 3]);
     }
 }
 
@@ -119,11 +136,29 @@ static void check_numbers(tvlm_device *device, tvlm_format format) {
         for (size_t i = 0; i < sizeof ks / sizeof *ks; ++i) {
             tvlm_selection_info info;
             tvlm_selection *selection = budget(stack, tvlm_select_params(.k = ks[i]), &info);
-            check_selection(selection, &info, ks[i]);
+            check_selection(selection, &info, 16, ks[i]);
             tvlm_selection_destroy(&selection);
         }
         tvlm_stack_destroy(&stack);
     }
+}
+
+/* The same of every side: of a few patches, a third of all, and all but one. */
+static void check_sides(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *stack = drawn(device, format, waves);
+    size_t count = sizeof all_sides / sizeof *all_sides;
+    const int32_t *const sides = test_is_opencl(device) ? sides_for_devices(&count) : all_sides;
+    for (size_t s = 0; s < count; ++s) {
+        const int32_t all = tiles_of(sides[s]), ks[] = {1, all / 3, all - 1};
+        for (size_t i = 0; i < sizeof ks / sizeof *ks; ++i) {
+            tvlm_selection_info info;
+            tvlm_selection *selection =
+                budget(stack, tvlm_select_params(.k = ks[i], .patch = (float)sides[s]), &info);
+            check_selection(selection, &info, sides[s], ks[i]);
+            tvlm_selection_destroy(&selection);
+        }
+    }
+    tvlm_stack_destroy(&stack);
 }
 
 /* What three quarters of the size show is bought so: nines, each whole, and only where the waves are. */
@@ -134,8 +169,8 @@ static void check_nines(tvlm_device *device, tvlm_format format) {
     int32_t count, ninths = 0;
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
     for (int32_t i = 0; i < count; ++i) {
-        ninths += is_ninth(&p[i]);
-        assert_true(!is_ninth(&p[i]) || (p[i].x < 128.0f && p[i].y < 128.0f));
+        ninths += is_ninth(&p[i], 16);
+        assert_true(!is_ninth(&p[i], 16) || (p[i].x < 128.0f && p[i].y < 128.0f));
     }
     assert_true(ninths >= 18 && ninths % 9 == 0);
     tvlm_selection_destroy(&selection);
@@ -366,14 +401,15 @@ static void test_preset_info(void **state) {
 static void check_sizes(tvlm_device *device, tvlm_format format) {
     static const int32_t sizes[][2] = {{1, 1}, {1, 200}, {200, 1}, {17, 16}, {97, 61}, {130, 67}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i)
-        for (float patch = 8.0f; patch <= 32.0f; patch += 12.0f) {
+        for (size_t s = 0; s < 4; ++s) {
             tvlm_stack *stack = random_stack(device, format, sizes[i][0], sizes[i][1], 5 + i);
-            const int32_t side = (int32_t)patch;
+            const int32_t side = all_sides[s];
             const int32_t all = ((sizes[i][0] + side - 1) / side) * ((sizes[i][1] + side - 1) / side);
             for (int32_t k = 1; k <= all + 1; k += 1 + all / 5) {
                 tvlm_selection_info info;
                 int32_t count;
-                tvlm_selection *selection = budget(stack, tvlm_select_params(.k = k, .patch = patch), &info);
+                tvlm_selection *selection =
+                    budget(stack, tvlm_select_params(.k = k, .patch = (float)side), &info);
                 (void)tvlm_selection_positions(selection, &count);
                 assert_int_equal(count, k < all ? k : all);
                 assert_true(info.loss <= info.loss_downsampled);
@@ -383,15 +419,16 @@ static void check_sizes(tvlm_device *device, tvlm_format format) {
         }
 }
 
-DEVICE_CHECKS(check_numbers, check_nines, check_all, check_corner, check_tolerance, check_duplicates,
-              check_emphasis, check_question, check_scores, check_presets, check_sizes)
+DEVICE_CHECKS(check_numbers, check_sides, check_nines, check_all, check_corner, check_tolerance,
+              check_duplicates, check_emphasis, check_question, check_scores, check_presets, check_sizes)
 
 /* ---- Devices ---- */
 
 /* At least 99 of 100 positions are the reference's: which of many tiles that lose alike are taken is not asked. */
-static void same_as_reference(const test_target *target, tvlm_device *reference) {
+static void side_as_reference(const test_target *target, tvlm_device *reference, int32_t patch) {
+    const int32_t tiles = tiles_of(patch), step = 1 + tiles / 4;
     int32_t same = 0, all = 0;
-    for (int32_t k = 10; k < ALL; k += 30) {
+    for (int32_t k = 1 + tiles / 12; k < tiles; k += step) {
         tvlm_stack *stacks[2] = {drawn(target->device, target->format, blots),
                                  drawn(reference, target->format, blots)};
         tvlm_selection *found[2];
@@ -399,7 +436,7 @@ static void same_as_reference(const test_target *target, tvlm_device *reference)
         int32_t count;
         for (int i = 0; i < 2; ++i) {
             tvlm_selection_info info;
-            found[i] = budget(stacks[i], tvlm_select_params(.k = k), &info);
+            found[i] = budget(stacks[i], tvlm_select_params(.k = k, .patch = (float)patch), &info);
             p[i] = tvlm_selection_positions(found[i], &count);
         }
         for (int32_t i = 0; i < count; ++i)
@@ -412,7 +449,14 @@ static void same_as_reference(const test_target *target, tvlm_device *reference)
             tvlm_stack_destroy(&stacks[i]);
         }
     }
-    if (same < all - all / 100) fail_msg("%d of %d positions are the reference's", (int)same, (int)all);
+    if (same < all - all / 100)
+        fail_msg("patch %d: %d of %d positions are the reference's", (int)patch, (int)same, (int)all);
+}
+
+static void same_as_reference(const test_target *target, tvlm_device *reference) {
+    size_t count;
+    const int32_t *const sides = sides_for_devices(&count);
+    for (size_t i = 0; i < count; ++i) side_as_reference(target, reference, sides[i]);
 }
 
 static void test_devices(void **state) {
@@ -487,9 +531,10 @@ static void test_refusals(void **state) {
         {{.tolerance = -0.25f}, "a tolerance of -0.25"},
         {{.tolerance = 1.5f}, "a tolerance of 1.5"},
         {{.tolerance = NAN}, "a tolerance of"},
-        {{.patch = 14.0f}, "a patch of 14 pixels"},
-        {{.patch = 4.0f}, "a patch of 4 pixels"},
-        {{.patch = 128.0f}, "a patch of 128 pixels"},
+        {{.patch = 3.0f}, "a patch of 3 pixels; for budget it is a whole number from 4 to 64"},
+        {{.patch = 65.0f}, "a patch of 65 pixels; for budget it is a whole number from 4 to 64"},
+        {{.patch = 14.5f}, "a patch of 14.5 pixels; for budget it is a whole number from 4 to 64"},
+        {{.patch = NAN}, "a patch of"},
         {{.emphasis = -2.0f}, "an emphasis of -2"},
         {{.emphasis = INFINITY}, "an emphasis of inf"},
         {{.emphasis = 2.0f, .emphasis_channel = TVLM_CHANNEL_DEPTH}, "the channel depth (52), for which"},

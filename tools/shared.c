@@ -21,8 +21,8 @@ static const option_spec placing[] = {
      "coarsely and comes first; the rest are the best, as before (default: 0; 0.25 is a good one)",
      0, 1, NULL},
     {0, OPTION_NUMBER, "patch", offsetof(placing_options, patch), "PIXELS",
-     "side of the encoder's patch; the level of a position is log2(stride / patch), at least 0 "
-     "(default: 16)",
+     "side of the encoder's patch, for budget a whole number from 4 to 64; of the other strategies the level of a "
+     "position is log2(stride / patch), at least 0 (default: 16)",
      1, 65536, NULL},
     {0, OPTION_NUMBER, "min-distance", offsetof(placing_options, min_distance), "PIXELS",
      "for grid, exhaustive and cascade: between positions, greedy by rank; there may be fewer than K then "

@@ -288,6 +288,9 @@ struct tvlm_select_params {
      * smooth, as text on paper is; SCREEN where what is flat also ends beside other flat areas; else GENERAL.
      * bench/README.md (budget.py) says what it mistakes.
      *
+     * SSIM is the mean over windows of 2 x 2 of a tile's 4 x 4 blocks. Block b of a side begins at pixel
+     * floor(b * patch / 4), so that where 4 does not divide the side some blocks are a pixel longer.
+     *
      * Positions are the cells of the thumbnail, row after row, with score 1 and `height`; then the tiles,
      * without cell, each with the largest gain beside those before it. Their score is what they lower the
      * loss by, as a share of what the thumbnail loses; of each of nine a ninth of what these do. A tile may lie on a
@@ -296,7 +299,7 @@ struct tvlm_select_params {
      * thumbnail, the predicted loss is never above the thumbnail's.
      *
      * A k of all patches of the image or more is all tiles of level 0, row after row, without a thumbnail;
-     * their score is 0. `patch` is a multiple of 4 from 8 to 64. Where scores are kept (keep_scores),
+     * their score is 0. `patch` is a whole number from 4 to 64. Where scores are kept (keep_scores),
      * they are what the thumbnail loses of each tile of level 0, as a share of all that it loses.
      *
      * A scorer, a query and a channel say what matters (`emphasis`). `score.stride`, `score.weights` and

@@ -387,11 +387,12 @@
 #define TVLM_BUDGET_HEAD      2
 /* How far apart lines of so many values lie: whole vectors, and an odd number of them, since what lies a power of 2
  * apart shares few places of a cache. */
-#define TVLM_BUDGET_LINE(length) ((((length) + 15) / 16 | 1) * 16)
-#define TVLM_BUDGET_BLOCKS       4
-#define TVLM_BUDGET_WINDOW       2
-#define TVLM_BUDGET_C1           1e-4f
-#define TVLM_BUDGET_C2           9e-4f
+#define TVLM_BUDGET_LINE(length)   ((((length) + 15) / 16 | 1) * 16)
+#define TVLM_BUDGET_BLOCKS         4
+#define TVLM_BUDGET_EDGE(b, patch) ((b) * (patch) / TVLM_BUDGET_BLOCKS)
+#define TVLM_BUDGET_WINDOW         2
+#define TVLM_BUDGET_C1             1e-4f
+#define TVLM_BUDGET_C2             9e-4f
 
 /* The type of the pixels' components. */
 #define TVLM_PIXELS_U8  0

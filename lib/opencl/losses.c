@@ -79,7 +79,7 @@ static tvlm_status prepare(work *w) {
 
 static tvlm_status begin(const work *w, const char *name, tvlm_format format, opencl_call *call) {
     char options[48];
-    snprintf(options, sizeof options, "-DBLOCK=%d -DRUN=%d", (int)w->plan->block, (int)w->run);
+    snprintf(options, sizeof options, "-DSIDE=%d -DRUN=%d", (int)w->plan->patch, (int)w->run);
     return tvlm_opencl_call_begin(w->device, "losses.cl", name, format, options, call);
 }
 

@@ -72,15 +72,22 @@ typedef struct block {
     double pixels, x, xx, y, yy, xy, error;
 } block;
 
+/* Its first pixel, and how many along each side. */
+typedef struct tile {
+    int32_t x, y, side;
+} tile;
+
 static int32_t smaller(int32_t a, int32_t b) {
     return a < b ? a : b;
 }
 
-/* Adds what of a square lies in the image. */
-static void add_square(const plane *image, const plane *picture, int32_t x0, int32_t y0, int32_t side,
-                       block *sums) {
-    for (int32_t y = y0; y < smaller(y0 + side, image->height); ++y)
-        for (int32_t x = x0; x < smaller(x0 + side, image->width); ++x) {
+/* Adds what of the blocks i .. i + count - 1 of the rows j .. j + count - 1 of a tile lies in the image. */
+static void add_blocks(const plane *image, const plane *picture, const tile *t, int32_t i, int32_t j,
+                       int32_t count, block *sums) {
+    const int32_t right = t->x + TVLM_BUDGET_EDGE(i + count, t->side);
+    const int32_t below = t->y + TVLM_BUDGET_EDGE(j + count, t->side);
+    for (int32_t y = t->y + TVLM_BUDGET_EDGE(j, t->side); y < smaller(below, image->height); ++y)
+        for (int32_t x = t->x + TVLM_BUDGET_EDGE(i, t->side); x < smaller(right, image->width); ++x) {
             const double p = *at(image, x, y), q = *at(picture, x, y);
             sums->pixels += 1.0;
             sums->x += p;
@@ -106,22 +113,21 @@ static double dissimilarity(const block *s) {
 enum { BLOCKS = TVLM_BUDGET_BLOCKS, WINDOW = TVLM_BUDGET_WINDOW, WINDOWS = BLOCKS - WINDOW + 1 };
 
 static void compare(const tvlm_budget_plan *plan, const plane *image, const plane *picture, float *losses) {
-    const int32_t side = plan->block;
-    for (int32_t tile = 0; tile < plan->columns * plan->rows; ++tile) {
-        const int32_t x = tile % plan->columns * BLOCKS * side, y = tile / plan->columns * BLOCKS * side;
+    const int32_t side = plan->patch;
+    for (int32_t n = 0; n < plan->columns * plan->rows; ++n) {
+        const tile t = {n % plan->columns * side, n / plan->columns * side, side};
         block whole = {0};
         double sum = 0.0, windows = 0.0;
-        add_square(image, picture, x, y, BLOCKS * side, &whole);
+        add_blocks(image, picture, &t, 0, 0, BLOCKS, &whole);
         for (int32_t i = 0; i < WINDOWS * WINDOWS; ++i) {
             block window = {0};
-            add_square(image, picture, x + i % WINDOWS * side, y + i / WINDOWS * side, WINDOW * side,
-                       &window);
+            add_blocks(image, picture, &t, i % WINDOWS, i / WINDOWS, WINDOW, &window);
             if (window.pixels == 0.0) continue;
             sum += dissimilarity(&window);
             windows += 1.0;
         }
-        losses[2 * (size_t)tile] = (float)whole.error;
-        losses[2 * (size_t)tile + 1] = (float)(whole.pixels * sum / windows);
+        losses[2 * (size_t)n] = (float)whole.error;
+        losses[2 * (size_t)n + 1] = (float)(whole.pixels * sum / windows);
     }
 }
 

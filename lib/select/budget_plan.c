@@ -177,7 +177,7 @@ bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t pa
     tvlm_budget_picture *const pictures = tvlm_allocate((size_t)count, sizeof *pictures);
     table t = {0};
     *plan = (tvlm_budget_plan){.image = image,
-                               .block = patch / TVLM_BUDGET_BLOCKS,
+                               .patch = patch,
                                .columns = (source->width + patch - 1) / patch,
                                .rows = (source->height + patch - 1) / patch,
                                .pictures = pictures};

@@ -18,7 +18,7 @@ typedef struct tvlm_budget_size {
 } tvlm_budget_size;
 
 /*
- * Plans pictures of an image of the source, for tiles of `patch` pixels, a multiple of 4. Of `count` pictures
+ * Plans pictures of an image of the source, for tiles of `patch` pixels, at least TVLM_BUDGET_BLOCKS. Of `count` pictures
  * it takes as many, but at least one, as need no more than TVLM_BUDGET_TEXELS_MAX floats between the passes:
  * plan->count says how many. tvlm_budget_plan_free is due where it returns true; false: no memory.
  */

@@ -16,7 +16,7 @@
 
 /* ---- What is asked ---- */
 
-enum { PATCH_LEAST = 8, PATCH_MOST = 64 };
+enum { PATCH_LEAST = TVLM_BUDGET_BLOCKS, PATCH_MOST = 64 };
 
 static tvlm_status check_amount(const tvlm_log *log, const struct tvlm_select_params *p) {
     const double share = (double)p->share, tolerance = (double)p->tolerance;
@@ -33,9 +33,9 @@ static tvlm_status check_amount(const tvlm_log *log, const struct tvlm_select_pa
 tvlm_status tvlm_check_budget(const tvlm_log *log, const struct tvlm_select_params *p) {
     const double patch = p->patch == 0.0f ? (double)TVLM_PATCH_DEFAULT : (double)p->patch;
     TVLM_TRY(check_amount(log, p));
-    if (!(patch >= PATCH_LEAST && patch <= PATCH_MOST) || fmod(patch, TVLM_BUDGET_BLOCKS) != 0.0)
+    if (!(patch >= PATCH_LEAST && patch <= PATCH_MOST) || floor(patch) != patch)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                         "a patch of %g pixels; for budget it is a multiple of 4 from %d to %d", patch,
+                         "a patch of %g pixels; for budget it is a whole number from %d to %d", patch,
                          PATCH_LEAST, PATCH_MOST);
     if (p->emphasis != TVLM_ZERO && !(p->emphasis >= 0.0f && isfinite(p->emphasis)))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an emphasis of %g; it is finite and not negative",

@@ -32,6 +32,8 @@ def test_equals_the_tool_to_the_bit_on_ten_photos(ten_photos):
 @pytest.mark.parametrize("options, arguments", [
     ({"k": 40, "strategy": "budget"}, ["-k", "40", "--strategy", "budget"]),
     ({"share": 0.25, "strategy": "budget", "preset": "document"}, ["--share", "0.25", "--strategy", "budget", "--preset", "document"]),
+    ({"k": 40, "patch": 14, "preset": "document"}, ["-k", "40", "--patch", "14", "--preset", "document"]),
+    ({"share": 0.2, "patch": 63}, ["--share", "0.2", "--patch", "63"]),
     ({"tolerance": 0.5, "strategy": "budget"}, ["--tolerance", "0.5", "--strategy", "budget"]),
     ({"tolerance": 0, "strategy": "budget"}, ["--tolerance", "0", "--strategy", "budget"]),
     ({"emphasis": 8, "emphasis_channel": "text", "strategy": "budget", "k": 50},
@@ -111,6 +113,23 @@ def test_a_budget_covers_what_its_tiles_say(photo):
         left, top, cells = int(x // size * size) // 16, int(y // size * size) // 16, int(size // 16)
         covered[top:top + cells, left:left + cells] = True
     np.testing.assert_array_equal(selection.mask, covered)
+
+
+@pytest.mark.parametrize("side", [4, 5, 6, 7, 9, 14, 15, 18, 21, 28, 42, 63, 64])
+def test_a_budget_takes_tokens_of_any_side(photo, reference, side):
+    rows, columns = -(-photo.shape[0] // side), -(-photo.shape[1] // side)
+    selection = tv.select(photo, share=0.5, patch=side, preset="document", device=reference, keep_scores=True)
+    assert len(selection) == int(0.5 * rows * columns) and selection.preset == "document"
+    assert selection.grid == (columns, rows) and selection.score_map.shape == (rows, columns)
+    assert selection.loss <= selection.loss_downsampled and selection.mask.any()
+    patches = tv.patches(photo, selection, side=side, device=reference)
+    assert patches.shape == (len(selection), 3, side, side) and 0 <= patches.min() < patches.max() <= 1
+
+
+@pytest.mark.parametrize("side", [3, 65, 14.5])
+def test_a_side_that_is_none_is_refused(photo, side):
+    with pytest.raises(tv.Error, match=f"a patch of {side} pixels; for budget it is a whole number from 4 to 64"):
+        tv.select(photo, 10, patch=side)
 
 
 def test_a_quadtree_covers_everything(photo):

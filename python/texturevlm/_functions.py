@@ -61,7 +61,8 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
             enough, it is shrunk on its own device before.
 
     Further options, by keyword, of the choice (include/texturevlm/select.h says more of each):
-        stride: side of a cell in pixels (16). patch: side of the encoder's patch (16). min_distance: between positions.
+        stride: side of a cell in pixels (16). patch: side of the encoder's patch (16), for ``budget`` a whole number
+            from 4 to 64. min_distance: between positions.
         fixations: [n, 2], for ``foveated``: x, y in the image's pixels; e0, arrangement: how squares grow, and start.
         level: for ``exhaustive``. keep_regions, cull_distance, cover: for ``cascade``. diversity: 0 .. 1.
         emphasis, emphasis_channel: for ``budget``: how much a channel counts.

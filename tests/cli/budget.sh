@@ -77,6 +77,20 @@ succeeds "${select[@]}" "$photo" -k 60 --explain why.png --overlay o.png -o o.js
 is "the pictures are the same" test "$(cksum <why.png)" != "$(cksum <o.png)"
 rm -f ./*
 
+echo "== sides of tokens"
+for side in 4 7 14 28 42 63; do
+    all=$((((320 + side - 1) / side) * ((208 + side - 1) / side)))
+    succeeds "${select[@]}" "$photo" -k $((all / 2)) --preset document --patch $side -o o.json --overlay o.png --crops . --patches p.npy \
+        --patch-size $side --patch-scores s.npy
+    counts "positions of side $side" $((all / 2)) o.json '"x"'
+    is "a patch has $side pixels a side" grep -aqF "($((all / 2)), 3, $side, $side)" p.npy
+    is "a score for each of $all tiles" grep -aqF "($all,)" s.npy
+    checks=$((checks + 1))
+    awk -v RS='[{},]' '/"loss":/ {loss = $2} /"downsampled":/ {other = $2} END {exit !(loss > 0 && loss <= other)}' o.json ||
+        complain "side $side loses more than downsampling"
+    rm -f ./*
+done
+
 echo "== nothing lost"
 succeeds "${select[@]}" "$work/in/white.pgm" --tolerance 0 -o white.json
 counts "tokens of a white page" 1 white.json '"x"'
@@ -121,7 +135,9 @@ refused 2 'emphasis 2:text and --scorer exclude each other' "${select[@]}" "$pho
 refused 2 'emphasis 2:text and --scores exclude each other' "${select[@]}" "$photo" --emphasis 2:text --scores s.npy
 refused 2 'emphasis 2:text and --query exclude each other' "${select[@]}" "$photo" --emphasis 2:text --features f.npy --query q.npy
 refused 2 'crops takes one query' "${select[@]}" "$photo" --features "$work/in/f.npy" --query "$work/in/two.npy" --crops .
-refused 1 'photo.png: a patch of 14 pixels' "${select[@]}" "$photo" --patch 14
+for side in 3 65 14.5; do
+    refused 1 "photo.png: a patch of $side pixels; for budget it is a whole number from 4 to 64" "${select[@]}" "$photo" --patch $side
+done
 for option in "--stride 8" "--min-distance 3" "--overview .2" "--weights 1,1,0" "--fixation 3,3" "--e0 .3" "--level 1" \
     "--keep-regions 3" "--cull-distance .5" --cover "--arrangement log-polar"; do
     refused 2 "${option%% *} is for --strategy .*, not for budget" "${select[@]}" "$photo" $option
