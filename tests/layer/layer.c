@@ -40,7 +40,7 @@ EXPORTED cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void
 
 EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *layer_count,
                                         const cl_icd_dispatch **layer) {
-    static cl_icd_dispatch driver, timed, posing, mipmapped, spoiled, shared, table;
+    static cl_icd_dispatch driver, timed, posing, mipmapped, spoiled, shared, noted, table;
     if (target == NULL || layer_count == NULL || layer == NULL ||
         count < sizeof table / sizeof table.clGetPlatformIDs)
         return CL_INVALID_VALUE;
@@ -54,8 +54,10 @@ EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *ta
     layer_wrap_spoil(&mipmapped, &spoiled);
     shared = spoiled;
     layer_wrap_sharing(&spoiled, &shared);
-    table = shared;
-    layer_wrap_calls(&shared, &table);
+    noted = shared;
+    layer_wrap_kernels(&shared, &noted);
+    table = noted;
+    layer_wrap_calls(&noted, &table);
     layer_failures_start();
     layer_counts_start();
     *layer = &table;

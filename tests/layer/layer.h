@@ -23,6 +23,7 @@
  *   - mipmaps.c is a driver with cl_khr_mipmap_image: TVLM_LAYER_MIPMAPS=1; with `flat` its reads ignore the lod.
  *   - spoil.c is a driver that errs: with TVLM_LAYER_SPOIL=1 what is read from buffers is wrong, so that no
  *     storage passes the self-test.
+ *   - kernels.c notes them: TVLM_LAYER_KERNELS=FILE gets a line for each kernel that a program makes, appended.
  *   - times.c tells when commands began and ended, for tests alone (control.h).
  *
  * An ability that changes what functions do (another device type, an extension) takes its place in
@@ -97,6 +98,9 @@ void layer_wrap_mipmaps(const cl_icd_dispatch *below, cl_icd_dispatch *table);
 /* spoil.c */
 void layer_wrap_spoil(const cl_icd_dispatch *below, cl_icd_dispatch *table);
 void layer_spoil(int spoils);
+
+/* kernels.c */
+void layer_wrap_kernels(const cl_icd_dispatch *below, cl_icd_dispatch *table);
 
 /* times.c */
 void layer_wrap_times(const cl_icd_dispatch *below, cl_icd_dispatch *table);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Breaks the kernels in known places (kernels.py), one at a time, and asks whether a test notices.
 
-    tests/mutants/run.py BUILD [--only WORD] [--jobs N] [--cache FOLDER]
+    tests/mutants/run.py BUILD [--only WORD] [--jobs N] [--cache FOLDER] [--seconds N [--turn N]]
+    tests/mutants/run.py random ...     breaks lib, tools and cl in places that a seed draws: random_part.py
 
 A mutant is a copy of cl/ in which one text is replaced; TVLM_CL_DIR hands it to the programs of BUILD, so nothing is built
 anew. Its text must be there exactly once: where the kernels have changed, kernels.py is to follow. A constant of
@@ -14,22 +15,25 @@ does not pass the self-test; a kernel that does not
 build, and a test that ends in nothing, are errors here. Tests run with TVLM_TEST_SMALL and TVLM_TEST_QUICK on the first CPU
 device. Compiled kernels are kept (--cache, out/mutants): a second time takes less.
 
+With --seconds it ends when they are over. The mutants begin with another one in each --turn, so that some runs try all.
+
 Exit: 0; 1 where one is not noticed, or something is wrong with a mutant or its test; 77 where all are skipped. Skipped are mutants of a storage that the
 device does not have, and of constants where ../shared/data or a package is missing.
 """
 import argparse
 import concurrent.futures
 import os
+import random
 import re
 import resource
 import shutil
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 sys.dont_write_bytecode = True  # nothing of ours is left in the folder
+import random_part  # noqa: E402
+import trial  # noqa: E402
 from kernels import CONSTANTS, KERNELS  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -104,36 +108,14 @@ def environment_of(options, kernels, storage):
 
 
 def run(options, command, kernels, storage, limit=LIMIT):
-    """How a command ends within `limit` seconds: "passed", "failed", "skipped", "late", or what is wrong with that; and the last
-    lines that it wrote."""
-    running = subprocess.Popen(command, cwd=ROOT, env=environment_of(options, kernels, storage), text=True, errors="replace",
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    late = threading.Timer(limit, running.kill)
-    late.start()
-    lines, failed = [], False
-    for line in running.stdout:
-        lines.append(line.rstrip())
-        if storage and re.match(r"\[  FAILED  \] test|\[  FAILED  \] \w", line):  # the rest of the program adds nothing
-            failed = True
-            running.kill()
-            break
-    running.stdout.close()
-    code = running.wait()
-    in_time = late.is_alive()
-    late.cancel()
-    if any("does not build" in line for line in lines):
-        return "the kernel does not build", lines
-    if failed:
-        return "failed", lines
-    if not in_time:
-        return "late", lines
-    return {0: "passed", 77: "skipped"}.get(code, "failed"), lines
+    """As trial.run."""
+    return trial.run(command, ROOT, environment_of(options, kernels, storage), limit, stops=bool(storage))
 
 
-def try_plain(options, mutant):
+def try_plain(options, mutant, limit):
     """As run does, and the seconds that it took."""
     began = time.monotonic()
-    return *run(options, mutant.command, os.path.join(ROOT, "cl"), mutant.storage), time.monotonic() - began
+    return *run(options, mutant.command, os.path.join(ROOT, "cl"), mutant.storage, limit), time.monotonic() - began
 
 
 def try_mutant(options, mutant, limit):
@@ -158,46 +140,75 @@ def report(result, mutant, started, lines, shown):
         print(f"             | {line}")
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("build")
     parser.add_argument("--only", default="", help="mutants whose line has this word")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--cache", default=os.path.join(ROOT, "out", "mutants"))
+    parser.add_argument("--seconds", type=float, default=None, help="it ends when they are over")
+    parser.add_argument("--turn", type=int, default=0, help="with --seconds: which mutants come first")
     options = parser.parse_args()
     options.build, options.cache = os.path.abspath(options.build), os.path.abspath(options.cache)
     os.makedirs(os.path.join(options.cache, "pocl"), exist_ok=True)
+    return options
+
+
+def tried_together(options, mutants):
+    """The mutants by their tests: what is tried before the time is over needs few runs without a mutant."""
+    groups = {}
+    for mutant in mutants:
+        groups.setdefault((mutant.test, mutant.storage), []).append(mutant)
+    ordered = list(groups.values())
+    if options.seconds is not None:
+        random.Random(options.turn).shuffle(ordered)
+    return ordered
+
+
+def try_group(options, mutants, started):
+    """Yields (mutant, result, lines) for the mutants of one test, first of which it is run without any."""
+    def left():
+        return LIMIT if options.seconds is None else options.seconds - (time.monotonic() - started)
+    if left() <= 0:
+        return
+    result, lines, seconds = try_plain(options, mutants[0], min(LIMIT, left()))
+    if result == "late" and left() <= 0:
+        return
+    if result not in ("passed", "skipped"):
+        print(f"without a mutant {' '.join(filter(None, (mutants[0].test, mutants[0].storage)))}: {result}\n" + "\n".join(lines[-20:]), flush=True)
+    for mutant in mutants:
+        if left() <= seconds:  # it could not end
+            return
+        if result == "passed":
+            outcome = try_mutant(options, mutant, min(left(), max(120, 20 * seconds)))
+            if left() <= 0 and outcome[0] == "failed" and not any("FAILED" in line for line in outcome[1]):
+                return
+            yield mutant, *outcome
+        else:
+            yield mutant, "skipped" if result == "skipped" else "no test", []
+
+
+def main():
+    if sys.argv[1:2] == ["random"]:
+        return random_part.main(sys.argv[2:])
+    options = arguments()
     mutants = [Mutant(options, *row) for row in KERNELS] + list(constants_of(options))
     mutants = [m for m in mutants if options.only in f"{m} {m.test}"]
     wrong, skipped, noticed, missed, started = [], [], [], [], time.monotonic()
 
+    def try_all_of(group):
+        for mutant, result, lines in try_group(options, group, started):
+            {"failed": noticed, "passed": missed, "skipped": skipped}.get(result, wrong).append(mutant)
+            words = {"failed": "noticed", "passed": "NOT NOTICED", "skipped": "skipped"}.get(result, "WRONG: " + result)
+            report(words, mutant, started, lines, 0 if result in ("failed", "skipped") else 8)
+
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        tests = {(m.test, m.storage): m for m in mutants}
-        plain = dict(zip(tests, pool.map(lambda m: try_plain(options, m), tests.values())))
-        for key, (result, lines, _) in plain.items():
-            if result not in ("passed", "skipped"):
-                print(f"without a mutant {' '.join(filter(None, key))}: {result}\n" + "\n".join(lines[-20:]))
-        print(f"without mutants: {sum(row[0] == 'passed' for row in plain.values())} of {len(plain)} tests pass, "
-              f"{time.monotonic() - started:.0f} s", flush=True)
-        running = {}
-        for mutant in mutants:
-            result, _, seconds = plain[mutant.test, mutant.storage]
-            if result == "passed":
-                running[pool.submit(try_mutant, options, mutant, max(120, 20 * seconds))] = mutant
-            elif result == "skipped":
-                skipped.append(mutant)
-                report("skipped", mutant, started, [], 0)
-            else:
-                wrong.append(mutant)
-                report("no test", mutant, started, [], 0)
-        for done in concurrent.futures.as_completed(running):
-            mutant, (result, lines) = running[done], done.result()
-            {"failed": noticed, "passed": missed}.get(result, wrong).append(mutant)
-            words = {"failed": "noticed", "passed": "NOT NOTICED"}.get(result, "WRONG: " + result)
-            report(words, mutant, started, lines, 0 if result == "failed" else 8)
+        for done in [pool.submit(try_all_of, group) for group in tried_together(options, mutants)]:
+            done.result()
 
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"{len(mutants)} mutants: {len(noticed)} noticed, {len(missed)} not noticed, {len(wrong)} wrong, {len(skipped)} skipped; "
+    print(f"{len(noticed) + len(missed) + len(wrong) + len(skipped)} of {len(mutants)} mutants: "
+          f"{len(noticed)} noticed, {len(missed)} not noticed, {len(wrong)} wrong, {len(skipped)} skipped; "
           f"{time.monotonic() - started:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of processors")
     # As ci/ctest counts.
     print(f"{len(noticed)} passed, {len(missed) + len(wrong)} failed, {len(skipped)} skipped")
