@@ -8,6 +8,7 @@ import multiprocessing
 import pickle
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -177,9 +178,14 @@ def test_duplicates_are_in_it():
     assert len(selection.to_dict()["duplicates"]) == 15 and again.to_dict() == selection.to_dict()
 
 
-def test_tables(odd):
+def test_tables(odd, monkeypatch):
     selection = tv.select(odd, 60)
     names = ["x", "y", "level", "score", "size", "height", "column", "row"]
+    with monkeypatch.context() as patched:  # what a table is made of, also where there is none of the packages
+        patched.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=dict))
+        columns = selection.to_pandas()
+        assert list(columns) == names and all(column.shape == (60,) for column in columns.values())
+        np.testing.assert_array_equal(columns["column"], selection.cell[:, 0])
     try:
         import pyarrow
     except ImportError:

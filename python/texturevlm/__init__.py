@@ -19,6 +19,8 @@ inside this package, on OpenCL where there is any, else by its reference in plai
 textures; `texturevlm.index` finds images of an archive, and where to look in them. They are imported when they are first asked for, and have manuals of their own: `help(texturevlm.hf)`. `python -m texturevlm` is the tool, `tvlm`. The document: doc/python.md in the project's
 repository.
 """
+from typing import TYPE_CHECKING
+
 from ._attention import Texture, hierarchical_attention
 from ._basis import Basis, fit
 from ._codec import Codec
@@ -38,13 +40,16 @@ from ._vocab import Vocab
 from ._binding import ffi as _ffi, lib as _lib
 
 
-def __getattr__(name: str) -> object:
-    """`tv.hf`, which needs PyTorch and transformers, `tv.torch`, which needs PyTorch, `tv.index`, which needs pyarrow and pylance, and
-    `tv.ray`, which needs ray, too, are imported when they are first asked for."""
-    if name in ("hf", "index", "ray", "torch"):
-        import importlib
-        return importlib.import_module(f"texturevlm.{name}")
-    raise AttributeError(f"module 'texturevlm' has no attribute {name!r}")
+if TYPE_CHECKING:
+    from . import hf as hf, index as index, ray as ray, torch as torch
+else:
+    def __getattr__(name: str) -> object:
+        """`tv.hf`, which needs PyTorch and transformers, `tv.torch`, which needs PyTorch, `tv.index`, which needs pyarrow and pylance, and
+        `tv.ray`, which needs ray, too, are imported when they are first asked for."""
+        if name in ("hf", "index", "ray", "torch"):
+            import importlib
+            return importlib.import_module(f"texturevlm.{name}")
+        raise AttributeError(f"module 'texturevlm' has no attribute {name!r}")
 
 
 __version__: str = _ffi.string(_lib.tvlm_version()).decode()

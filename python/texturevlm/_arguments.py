@@ -13,8 +13,7 @@ import numpy as np
 
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, LOG, call, text
-
-Array = Any  # np.ndarray: its type parameters differ between NumPy's versions
+from ._types import Array as Array  # which all modules take from here
 
 
 # ---- Single values ----

@@ -2,7 +2,7 @@
 """Attention over grids of vectors, and tokens merged along a selection."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ._core import ArgumentError, ArgumentTypeError, Handle
 from ._device import FORMATS, Device, device_of
 from ._options import StackParams
 from ._stack import Stack, _grid_input
+from ._types import Format
 
 LAYOUTS = ("spatial", "channels")
 
@@ -28,7 +29,8 @@ class Texture:
         format: how it is stored: ``"f16"``, ``"f32"``, or ``"auto"``: half on a GPU, float on a CPU.
     """
 
-    def __init__(self, array: Any, layout: str = "spatial", *, device: Device | None = None, format: str = "auto") -> None:
+    def __init__(self, array: Any, layout: Literal["spatial", "channels"] = "spatial", *, device: Device | None = None,
+                 format: Format = "auto") -> None:
         vectors = values("a texture", array, (3,), halves=True)
         if choice("layout", layout, LAYOUTS) == 1:
             vectors = np.ascontiguousarray(np.moveaxis(vectors, 0, -1))
@@ -102,9 +104,21 @@ def _shape(texture: Texture | Stack) -> tuple[int, int, int]:
     return texture.features_shape if isinstance(texture, Stack) else texture.shape
 
 
-def hierarchical_attention(queries: Any, key_texture: Any, value_texture: Any = None, coarse_mip: int = 2, fine_ratio: float = 0.2,
-                           *, heads: int = 1, scale: float | None = None, steps: bool = False, mix: float | None = None,
-                           keep: bool = False, details: bool = False) -> Any:
+@overload
+def hierarchical_attention(queries: Any, key_texture: Texture | Stack, value_texture: Texture | Stack | None = None, coarse_mip: int = 2,
+                           fine_ratio: float = 0.2, *, heads: int = 1, scale: float | None = None, steps: bool = False,
+                           mix: float | None = None, keep: bool = False, details: Literal[False] = False) -> Array: ...
+
+
+@overload
+def hierarchical_attention(queries: Any, key_texture: Texture | Stack, value_texture: Texture | Stack | None = None, coarse_mip: int = 2,
+                           fine_ratio: float = 0.2, *, heads: int = 1, scale: float | None = None, steps: bool = False,
+                           mix: float | None = None, keep: bool = False, details: Literal[True]) -> Attention: ...
+
+
+def hierarchical_attention(queries: Any, key_texture: Texture | Stack, value_texture: Texture | Stack | None = None, coarse_mip: int = 2,
+                           fine_ratio: float = 0.2, *, heads: int = 1, scale: float | None = None, steps: bool = False,
+                           mix: float | None = None, keep: bool = False, details: bool = False) -> Array | Attention:
     """float32 [N, Dv]: attention that reads keys and values coarsely first, and in detail only where it counts.
 
         keys, values = texturevlm.Texture(k), texturevlm.Texture(v)

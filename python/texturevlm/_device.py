@@ -10,6 +10,7 @@ from typing import Any
 from ._arguments import chars, choice, file_name, flag, short
 from ._binding import ffi, lib
 from ._core import ArgumentTypeError, DeviceError, LOG, Owner, call, close_all, text, warn
+from ._types import Format, Storage
 
 TYPES = ["gpu", "cpu", "other", "reference"]
 STORAGES = ["auto", "image", "buffer", "mipmapped"]
@@ -96,8 +97,8 @@ class Device:
     ``unsupported`` (a storage that does not pass the self-test).
     """
 
-    def __init__(self, name: str | int | None = None, *, storage: str = "auto", fallback: bool = False,
-                 cache_dir: str | os.PathLike[str] | None = None, format: str = "auto",
+    def __init__(self, name: str | int | None = None, *, storage: Storage = "auto", fallback: bool = False,
+                 cache_dir: str | os.PathLike[str] | None = None, format: Format = "auto",
                  keep_memory: bool = False) -> None:
         self._owner = Owner()
         word = str(name) if isinstance(name, int) and not isinstance(name, bool) else name

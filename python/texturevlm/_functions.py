@@ -2,7 +2,7 @@
 """The calls that need no object: one image, one answer."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -15,13 +15,20 @@ from ._image import is_list
 from ._options import SELECT, STACK, Choosing
 from ._selection import Selection
 from ._stack import SCORED, Stack
+from ._types import Border, ImageLike, Preset, Strategy
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-    from ._options import ChannelOptions, MoreOptions, StackOptions
+    from ._options import ChannelOptions, MoreOptions, SelectOptions, StackOptions
 
     class _Options(MoreOptions, StackOptions, total=False):
         pass
+
+    class _Asked(SelectOptions, StackOptions, total=False):
+        features: Any
+        feature_patch: float | None
+        device: Device | None
+        copy: bool
 
 
 def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -31,10 +38,18 @@ def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return {name: value for name, value in options.items() if name in SELECT}, stack
 
 
+@overload
+def select(image: list[Any] | tuple[Any, ...], k: int | None = None, **options: Unpack[_Asked]) -> list[Selection]: ...
+
+
+@overload
+def select(image: ImageLike, k: int | None = None, **options: Unpack[_Asked]) -> Selection: ...
+
+
 def select(image: Any, k: int | None = None, *, share: float | None = None, tolerance: float | None = None,
-           preset: str | None = None, query: Any = None, features: Any = None, overview: float | None = None,
-           strategy: str | None = None, feature_patch: float | None = None, device: Device | None = None, copy: bool = False,
-           **options: Unpack[_Options]) -> Any:
+           preset: Preset | None = None, query: Any = None, features: Any = None, overview: float | None = None,
+           strategy: Strategy | None = None, feature_patch: float | None = None, device: Device | None = None, copy: bool = False,
+           **options: Unpack[_Options]) -> Selection | list[Selection]:
     """Selects the positions of an image that matter.
 
         selection = texturevlm.select("photo.jpg")
@@ -99,8 +114,18 @@ def _select_one(image: Any, choice: dict[str, Any], stack_options: dict[str, Any
         return stack._select(chosen)
 
 
+@overload
+def channels(image: list[Any] | tuple[Any, ...], names: Any = None, *, level: float = 0, size: None = None,
+             device: Device | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> list[Array]: ...
+
+
+@overload
+def channels(image: ImageLike, names: Any = None, *, level: float = 0, size: tuple[int, int] | None = None,
+             device: Device | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Array: ...
+
+
 def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int, int] | None = None,
-             device: Device | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Any:
+             device: Device | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Array | list[Array]:
     """float32 [C, height, width]: channels of an image, at the size of a level (0 is full size), or at `size`.
 
         edges, saliency = texturevlm.channels("photo.jpg", ["edges", "saliency"], level=2)
@@ -124,8 +149,8 @@ def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int
         return stack.channels(names, level=level, size=size)
 
 
-def patches(image: Any, positions: Any, *, side: int = 16, channels: Any = None, mean: Any = None, deviation: Any = None,
-            dtype: Any = np.float32, border: str = "clamp", device: Device | None = None, copy: bool = False,
+def patches(image: ImageLike, positions: Any, *, side: int = 16, channels: Any = None, mean: Any = None, deviation: Any = None,
+            dtype: Any = np.float32, border: Border = "clamp", device: Device | None = None, copy: bool = False,
             **options: Unpack[StackOptions]) -> Array:
     """[n, C, side, side]: squares cut out around positions, ready for an encoder.
 
@@ -144,7 +169,7 @@ def patches(image: Any, positions: Any, *, side: int = 16, channels: Any = None,
         return stack.patches(positions, side=side, channels=channels, mean=mean, deviation=deviation, dtype=dtype, border=border)
 
 
-def scores(image: Any, query: Any = None, *, features: Any = None, stride: float | None = None, weights: Any = None,
+def scores(image: ImageLike, query: Any = None, *, features: Any = None, stride: float | None = None, weights: Any = None,
            scorer: Any = None, level: int | None = None, device: Device | None = None, copy: bool = False,
            **options: Unpack[StackOptions]) -> Array:
     """float32 [rows, columns]: how much each cell of `stride` (16) pixels of an image matters; with `level`, each texel of that
@@ -156,7 +181,7 @@ def scores(image: Any, query: Any = None, *, features: Any = None, stride: float
         return stack.scores(query, stride=stride, weights=weights, scorer=scorer, level=level)
 
 
-def flow(image: Any, other: Any, *, full: bool = False, device: Device | None = None, copy: bool = False) -> Array:
+def flow(image: ImageLike, other: ImageLike, *, full: bool = False, device: Device | None = None, copy: bool = False) -> Array:
     """float32 [rows, columns, 3]: dense optical flow from `image` to `other`, which have one size.
 
     Of each texel: u (to the right) and v (down), in pixels of the images, to where its place is in `other`; and a confidence of

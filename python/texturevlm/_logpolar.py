@@ -15,6 +15,7 @@ from ._stack import Stack
 
 if TYPE_CHECKING:
     import os
+    from ._types import Format, ImageLike
     from ._network import Network
 
 _PIXELS_MAX = 2**28  # of an image that is made again, as of samples (lib/stack/logpolar.c)
@@ -48,7 +49,8 @@ class LogPolar:
     def radii(self) -> Array:
         """float64 [rings]: how far each ring is from the fixation; the first is at 0."""
         rings = int(self._info.rings)
-        return self.inner * np.expm1(math.log(self._info.outer / self._info.inner) / rings * np.arange(rings))
+        growth = math.log(self._info.outer / self._info.inner)
+        return np.asarray(self.inner * np.expm1(growth / rings * np.arange(rings)))
 
     def back(self, samples: Any = None, *, size: tuple[int, int] | None = None) -> Array:
         """float32 [height, width, C]: an image again, for looking at: bilinear between the samples, and beyond the last ring that ring.
@@ -76,9 +78,9 @@ class LogPolar:
         return f"<texturevlm.LogPolar of {sectors} sectors, {rings} rings, {count} channels>"
 
 
-def logpolar(image: Any, names: Any = "r,g,b", *, fixation: Any = None, inner: float | None = None, outer: float | None = None,
+def logpolar(image: ImageLike | Stack, names: Any = "r,g,b", *, fixation: Any = None, inner: float | None = None, outer: float | None = None,
              rings: int | None = None, sectors: int | None = None, plain: bool = False, max_side: int | None = None,
-             format: str | None = None, network: Network | str | os.PathLike[str] | None = None, device: Device | None = None,
+             format: Format | None = None, network: Network | str | os.PathLike[str] | None = None, device: Device | None = None,
              copy: bool = False) -> LogPolar:
     """An image as an eye sees it: rings around a fixation, farther and farther apart, cut into sectors of one angle.
 

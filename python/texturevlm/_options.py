@@ -16,6 +16,7 @@ from ._network import Network, network_of
 if TYPE_CHECKING:
     from typing_extensions import TypedDict
     from ._basis import Basis
+    from ._types import Arrangement, Format, Preset, Strategy
 
     class MoreOptions(TypedDict, total=False):
         """The options of texturevlm.select that its signature does not name, and that say how positions are chosen."""
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
         min_distance: float | None
         fixations: Any
         e0: float | None
-        arrangement: str | None
+        arrangement: Arrangement | None
         keep_regions: int | None
         cull_distance: float | None
         cover: bool
@@ -44,17 +45,17 @@ if TYPE_CHECKING:
 
         share: float | None
         tolerance: float | None
-        preset: str | None
+        preset: Preset | None
         query: Any
         overview: float | None
-        strategy: str | None
+        strategy: Strategy | None
 
     class ChannelOptions(TypedDict, total=False):
         """The options of texturevlm.Stack that say how an image is worked on, but for its size."""
 
         layout: Any
         max_side: int | None
-        format: str
+        format: Format | None
         fixation: tuple[float, float] | None
         clusters: int | None
         compactness: float | None

@@ -7,7 +7,7 @@ import math
 import os
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, cast, overload
 
 import numpy as np
 
@@ -17,7 +17,11 @@ from ._core import ArgumentError, ArgumentTypeError, MissingPackageError, call, 
 from ._names import PRESETS
 
 if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+    import torch
     from ._image import Image
+    from ._types import Preset, Strategy
 
 _FIELDS = {"x": "<f4", "y": "<f4", "level": "<f4", "score": "<f4", "size": "<f4", "column": "<i4", "row": "<i4", "height": "<f4",
            "lost_before": "<f4", "lost_after": "<f4"}
@@ -137,12 +141,12 @@ class Selection:
         self._rows = _of_library(handle, positions, (count[0] * _POSITION.itemsize,), "|u1").view(_POSITION)
         info = ffi.new("tvlm_selection_info *")
         call(lib.tvlm_selection_get_info, handle, info)
-        self.strategy = text(lib.tvlm_strategy_name(info.strategy))
+        self.strategy: Strategy = cast("Strategy", text(lib.tvlm_strategy_name(info.strategy)))
         self.image_size: tuple[int, int] = (info.width, info.height)
         self.working_size = working
         self.overview: tuple[int, int] = (info.overview_columns, info.overview_rows)
         self.thumbnail: tuple[int, int] = (info.thumbnail_columns, info.thumbnail_rows)
-        self.preset: str | None = PRESETS[info.preset] if self.strategy == "budget" else None
+        self.preset: Preset | None = cast("Preset", PRESETS[info.preset]) if self.strategy == "budget" else None
         self.loss, self.loss_downsampled = float(info.loss), float(info.loss_downsampled)
         self.grid: tuple[int, int] = (0, 0)
         self._stride = (1.0, 1.0)  # of a cell, in pixels of the working image
@@ -325,13 +329,13 @@ class Selection:
         mask[self.covered()] = True
         return mask.reshape(rows, columns)
 
-    def tensor(self, device: Any = None, *, grid: tuple[int, int] | None = None) -> Any:
+    def tensor(self, device: Any = None, *, grid: tuple[int, int] | None = None) -> torch.Tensor:
         """`covered` as a torch.int64 tensor on `device`; None: where the image's tensor was, else the CPU. Needs PyTorch.
 
             kept = encoder(pixels)[0, selection.tensor(grid=(24, 24))]     # the patches under the tiles
         """
-        torch = package("torch", "PyTorch")
-        return torch.from_numpy(self.covered(grid)).to(self._where if device is None else device)
+        found: torch.Tensor = package("torch", "PyTorch").from_numpy(self.covered(grid))
+        return found.to(self._where if device is None else device)
 
     # ---- A sequence ----
 
@@ -441,11 +445,11 @@ class Selection:
     def _columns(self) -> dict[str, Array]:
         return {name: np.array(self._rows[name]) for name in ("x", "y", "level", "score", "size", "height", "column", "row")}
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """A pandas.DataFrame, a row a position: x, y, level, score, size, height, column, row. Needs pandas."""
         return package("pandas").DataFrame(self._columns())
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pyarrow.Table:
         """A pyarrow.Table with the columns of `to_pandas`. Needs pyarrow."""
         return package("pyarrow").table(self._columns())
 

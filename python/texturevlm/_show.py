@@ -20,6 +20,7 @@ from ._options import Choosing, Query, scorer_of, strategy_number
 from ._projection import projection_of
 from ._selection import Selection
 from ._stack import _grid_input, positions_of
+from ._types import Format, ImageLike, Model, Preset, Strategy
 
 
 class Picture:
@@ -55,7 +56,7 @@ class Picture:
         return f"<texturevlm.Picture of {self.array.shape[1]} x {self.array.shape[0]}>"
 
 
-def show(image: Any, selection: Selection, *, title: str = "", copy: bool = False) -> Picture:
+def show(image: ImageLike, selection: Selection, *, title: str = "", copy: bool = False) -> Picture:
     """Draws a selection over its image, as ``tvlm select --overlay`` does: cells framed in the colours of their ranks, squares of
     different sizes, or a budget's thumbnail and tiles. `copy` brings a tensor that is not on the CPU there, all of it.
 
@@ -98,12 +99,12 @@ def _title(selection: Selection) -> str:
     return f"{len(selection)} of {selection.grid[0] * selection.grid[1]} cells"
 
 
-def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, all: bool = False, video: bool = False,  # noqa: A002
-           strategy: str | None = None, share: float | None = None, tolerance: float | None = None, emphasis: float | None = None,
-           emphasis_channel: str | None = None, preset: str | None = None, min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None,
+def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen3-vl", *, budget: int | None = None, all: bool = False, video: bool = False,  # noqa: A002
+           strategy: Strategy | None = None, share: float | None = None, tolerance: float | None = None, emphasis: float | None = None,
+           emphasis_channel: str | None = None, preset: Preset | None = None, min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None,
            patch: int | None = None, pillow: int | None = None, selected_only: bool = False, overview: float | None = None,
            projection: Any = None, network: Any = None,
-           features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: str = "auto",  # noqa: A002
+           features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: Format = "auto",  # noqa: A002
            device: Device | None = None, copy: bool = False) -> dict[str, Array]:
     """The tensors that a vision-language model's own processor makes of images, and the tokens of them that matter.
 
@@ -130,7 +131,7 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
     with the strategy budget, or an overview, ``picture_source`` and ``picture_scale``, too.
     """
     several, selected_only = is_list(images), flag("selected_only", selected_only)
-    pictures = [image_of(image, flag("copy", copy)) for image in (images if several else [images])]
+    pictures = [image_of(image, flag("copy", copy)) for image in (images if isinstance(images, (list, tuple)) else [images])]
     if not pictures:
         raise ArgumentError("there are no images")
     params = ffi.new("struct tvlm_export_params *", {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ._device import Device, device_of
 from ._image import Fit, Image, image_of
 from ._options import STACK, Choosing, StackParams, choosing, query_of, scorer_of
 from ._selection import Origin, Selection, origin_of
+from ._types import Border, ImageLike, Reduction
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -58,7 +59,7 @@ class Stack:
     A channel's values are read by `channels` (several, at one size), `read` (one, at its own size) and `sample` (at points).
     """
 
-    def __init__(self, image: Any, *, device: Device | None = None, copy: bool = False,
+    def __init__(self, image: ImageLike | Image, *, device: Device | None = None, copy: bool = False,
                  **options: Unpack[StackOptions]) -> None:
         known(dict(options), STACK)
         params = StackParams(dict(options))
@@ -132,7 +133,7 @@ class Stack:
 
     # ---- Pixels ----
 
-    def set_image(self, image: Any, *, copy: bool = False) -> None:
+    def set_image(self, image: ImageLike, *, copy: bool = False) -> None:
         """Puts another image in. One of another size is resampled to the working size."""
         picture = image_of(image, flag("copy", copy), lambda width, height: self._working)
         with self._handle:
@@ -143,7 +144,7 @@ class Stack:
         """Moves the place from which eccentricity is measured, in pixels of the working image."""
         self._call(lib.tvlm_stack_set_fixation, real("x", x), real("y", y))
 
-    def set_reduce(self, reduce: str) -> None:
+    def set_reduce(self, reduce: Literal["mean", "gaussian"]) -> None:
         """How the levels of channels are made whose levels are means: ``"mean"``, as at first, or ``"gaussian"``, which aliases less
         and is blurred more."""
         self._call(lib.tvlm_stack_set_reduce, choice("reduce", reduce, _names.REDUCTIONS))
@@ -174,7 +175,7 @@ class Stack:
         with self._handle:
             self._call(lib.tvlm_stack_set_grid, 0, self._channel(name), _grid_input(array, cell, camera, replace_nonfinite))
 
-    def set_plane(self, name: str, grid: Any, *, low: float = 0.0, high: float = 0.0, reduce: str = "mean",
+    def set_plane(self, name: str, grid: Any, *, low: float = 0.0, high: float = 0.0, reduce: Reduction = "mean",
                   cell: float | None = None) -> None:
         """Hands in a channel of your own, float [rows, columns]: `name` then stands for it wherever channels are named.
 
@@ -303,7 +304,7 @@ class Stack:
         return out
 
     def patches(self, positions: Any, *, side: int = 16, channels: Any = None, mean: Any = None, deviation: Any = None,
-                dtype: Any = np.float32, border: str = "clamp") -> Array:
+                dtype: Any = np.float32, border: Border = "clamp") -> Array:
         """Squares around positions, ready for an encoder. See texturevlm.patches."""
         numbers, keep = [], []
         half = dtype_of(dtype) == np.float16
@@ -380,7 +381,7 @@ class Stack:
 
     # ---- From frame to frame ----
 
-    def update_image(self, image: Any, *, threshold: float = 0.0, copy: bool = False) -> dict[str, Any]:
+    def update_image(self, image: ImageLike, *, threshold: float = 0.0, copy: bool = False) -> dict[str, Any]:
         """Puts the next frame of a video in, where only what changed is uploaded and made again. Tiles that differ by
         more than `threshold` (0 .. 1) changed. `VideoStream` does this by itself. Gives what was found: ``tiles``, ``changed``,
         ``whole``, ``bytes_uploaded``."""
@@ -537,7 +538,7 @@ class Session:
         self._device = device_of(device)
         self._handle = Handle(self._device._owner, "session").make(lib.tvlm_session_create, self._device._owner.pointer, params)
 
-    def select(self, image: Any, k: int | None = None, *, features: Any = None, feature_patch: float | None = None,
+    def select(self, image: ImageLike, k: int | None = None, *, features: Any = None, feature_patch: float | None = None,
                copy: bool = False, stack: StackOptions | None = None, **options: Unpack[SelectOptions]) -> Selection:
         """The positions of an image that matter, as texturevlm.select; `stack`: options of `Stack` for the image."""
         chosen = choosing({"k": k, **options})

@@ -16,6 +16,7 @@ from ._network import network_of
 from ._options import StackParams, choosing, scorer_of
 from ._selection import Origin, Selection, origin_of
 from ._stack import Stack, _grid_input, answer
+from ._types import ImageLike, Use
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -44,7 +45,7 @@ class VideoStream:
         network: a `Network`, or its file: its outputs are channels of each frame.
     """
 
-    def __init__(self, use: str | None = None, *, size: tuple[int, int] | None = None, device: Device | None = None,
+    def __init__(self, use: Use | None = None, *, size: tuple[int, int] | None = None, device: Device | None = None,
                  keyframe_interval: int | None = None, cut: float | None = None, flow: bool = True,
                  threshold: float | None = None, saliency_share: float | None = None, cluster_share: float | None = None,
                  steadiness: float | None = None, scorer: Any = None, network: Any = None) -> None:
@@ -84,7 +85,7 @@ class VideoStream:
             raise ArgumentError(self._handle.missing)
         return self._origin
 
-    def update(self, frame: Any, *, keyframe: bool = False, fixations: Any = None, flow: Any = None,
+    def update(self, frame: ImageLike, *, keyframe: bool = False, fixations: Any = None, flow: Any = None,
                copy: bool = False) -> dict[str, Any]:
         """Takes in the next frame, in any form that texturevlm.select takes. All frames have one size.
 

@@ -27,7 +27,7 @@ __all__ = ["sample"]
 _TYPES = (torch.float32, torch.float64)
 
 
-def sample(texture: Any, points: Any, *, device: Device | None = None) -> Any:
+def sample(texture: torch.Tensor | Texture, points: torch.Tensor, *, device: Device | None = None) -> torch.Tensor:
     """A tensor [..., C]: a texture at points of fractional levels, through which gradients go back to the texture, to the places
     and to the levels. The same call gives the same bits on every run, gradients too.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -14,6 +14,7 @@ from .._functions import topk
 from .._names import PRESETS
 from .._options import Choosing, scorer_of
 from .._stack import SCORED, Stack
+from .._types import Preset
 from ._processors import bytes_or_floats, colours, normalisation_of
 
 
@@ -243,7 +244,9 @@ def _token_scores(frames: torch.Tensor, side: int, part: float, preset: str | No
             if preset is None:
                 scores = stack.scores(asked["query"], stride=side, weights=weights, scorer=scorer)
             else:
-                scores = stack.select(strategy="budget", share=part, patch=side, preset=preset, keep_scores=True).score_map
+                kept = stack.select(strategy="budget", share=part, patch=side, preset=cast(Preset, preset), keep_scores=True).score_map
+                assert kept is not None
+                scores = kept
         here = torch.from_numpy(scores.copy())
         found = here if found is None else torch.maximum(found, here)
     assert found is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, cast
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,9 @@ from .._image import Image
 from .._stack import SCORED, Stack
 from .._vocab import Vocab
 from ._sources import Loaded, vectors_of
+
+if TYPE_CHECKING:
+    from .._types import Strategy
 
 CELLS = ["half", "int8"]
 NO_REGION = 255
@@ -86,7 +89,7 @@ def describe(loaded: Loaded, settings: Settings, *, features: Any = None, basis:
     if settings.regions:
         options["clusters"] = settings.regions
     with Stack(loaded.image, device=device, layout=SCORED, **options) as stack:
-        selection = stack.select(settings.k, strategy=settings.strategy)
+        selection = stack.select(settings.k, strategy=cast("Strategy", settings.strategy))
         labels = stack.labels() if array is not None and settings.regions else None
     positions = np.stack([selection.xy[:, 0], selection.xy[:, 1], selection.size, selection.height, selection.level,
                           selection.scores], 1)
@@ -113,7 +116,7 @@ def _size(image: Image) -> tuple[int, int]:
 def units(features: Array) -> Array:
     """float32 [rows * columns, D]: vectors of length 1; those of length 0 stay."""
     flat = np.asarray(features, np.float32).reshape(-1, features.shape[-1])
-    return flat / np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-15)
+    return np.asarray(flat / np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-15))
 
 
 def regions(features: Array, labels: Array, size: tuple[int, int], most: int) -> tuple[Array, Array, Array]:

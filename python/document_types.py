@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""document_types.py FOLDER: writes the Python blocks of README.md and doc/*.md as programs into FOLDER, for ci/python-types.
+
+A document becomes one program, in which each line stands where it stands in the document, so that a message names its place. What a
+document's text hands to a block, such as a loaded model, is of any type.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+GIVEN = {
+    "README.md": ["image", "model", "processor"],
+    "python.md": ["batch", "encoder", "encoder_batch", "encoder_processor", "image", "model", "processor"],
+    "archive.md": ["encode", "vector"],
+    "scale.md": ["encode"],
+}
+
+
+def program(path: pathlib.Path) -> str:
+    """The blocks of a document, with blank lines for all that is not in one."""
+    text = path.read_text(encoding="utf-8")
+    lines = [""] * (text.count("\n") + 1)
+    for block in re.finditer(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        begin = text.count("\n", 0, block.start(1))
+        found = block[1].splitlines()
+        lines[begin:begin + len(found)] = found
+    names = [name for name in GIVEN.get(path.name, []) if re.search(rf"\b{name}\b", "\n".join(lines))]
+    if names:
+        assert not lines[0]
+        lines[0] = f"from given import {', '.join(names)}"
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    written = 0
+    for path in [ROOT / "README.md", *sorted((ROOT / "doc").glob("*.md"))]:
+        text = program(path)
+        if text.strip():
+            (folder / f"{path.stem}_md.py").write_text(text, encoding="utf-8")
+            written += 1
+    given = sorted({name for names in GIVEN.values() for name in names})
+    (folder / "given.pyi").write_text("from typing import Any\n" + "".join(f"{name}: Any\n" for name in given), encoding="utf-8")
+    assert written, "no document has a block"
+    print(written, "documents")
+
+
+main()

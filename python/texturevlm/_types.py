@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types that signatures name. Nothing here is checked when the package runs; `_names` has the library's own lists of the names."""
+from __future__ import annotations
+
+import os
+from typing import Any, Literal, Protocol, Union
+
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class HasArray(Protocol):
+    """What NumPy makes an array of: PyTorch's tensors, pictures."""
+
+    @property
+    def __array__(self) -> Any: ...
+
+
+class HasInterface(Protocol):
+    """The same, by another protocol: PIL's images."""
+
+    @property
+    def __array_interface__(self) -> Any: ...
+
+
+class HasDlpack(Protocol):
+    """Tensors of any library."""
+
+    @property
+    def __dlpack__(self) -> Any: ...
+
+
+ImageLike = Union[str, "os.PathLike[str]", HasArray, HasInterface, HasDlpack]
+"""One image, in any form that texturevlm.select takes."""
+
+Strategy = Literal["default", "grid", "foveated", "quadtree", "exhaustive", "cascade", "budget"]
+Preset = Literal["auto", "general", "document", "screen"]
+Arrangement = Literal["sunflower", "log-polar"]
+Reduction = Literal["mean", "max", "min", "mode", "gaussian"]
+Border = Literal["clamp", "reflect"]
+Use = Literal["moving", "still", "screen", "gaze"]
+Model = Literal["qwen3-vl", "qwen2.5-vl", "qwen2-vl", "llava", "siglip", "clip", "llava-onevision", "internvl"]
+Format = Literal["auto", "f16", "f32", "u8"]
+Storage = Literal["auto", "image", "buffer", "mipmapped"]
+DeviceType = Literal["gpu", "cpu", "other", "reference"]
