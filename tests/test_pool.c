@@ -22,7 +22,8 @@ typedef struct watched {
     tvlm_status status; /* what it gives */
     int losses;         /* how often it says first that its device is lost */
     bool begins_ahead;
-    bool waits; /* for the gate */
+    int waits; /* for the gate of that number; 0: for none */
+    int after; /* waits until that job was answered; 0: for none */
 
     atomic_int runs, aheads, dones;
     int begun, ended; /* the moments when it began last, and when `done` was called */
@@ -40,7 +41,7 @@ static struct {
     atomic_int released;          /* what was kept with devices and released */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    bool gate; /* is open */
+    int gates; /* so many are open */
     int before_gate;
 } all = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -52,7 +53,7 @@ static void start(void) {
     atomic_store(&all.running, 0);
     atomic_store(&all.together, 0);
     atomic_store(&all.released, 0);
-    all.gate = false;
+    all.gates = 0;
     all.before_gate = 0;
     nothing_said();
 }
@@ -63,22 +64,26 @@ static void keep_most(atomic_int *most, int value) {
     }
 }
 
-static void wait_at_gate(void) {
+static void wait_at_gate(int gate) {
     pthread_mutex_lock(&all.mutex);
     ++all.before_gate;
     pthread_cond_broadcast(&all.changed);
-    while (!all.gate) pthread_cond_wait(&all.changed, &all.mutex);
+    while (all.gates < gate) pthread_cond_wait(&all.changed, &all.mutex);
+    pthread_mutex_unlock(&all.mutex);
+}
+
+static void open_gates(int gates) {
+    pthread_mutex_lock(&all.mutex);
+    all.gates = gates;
+    pthread_cond_broadcast(&all.changed);
     pthread_mutex_unlock(&all.mutex);
 }
 
 static void open_gate(void) {
-    pthread_mutex_lock(&all.mutex);
-    all.gate = true;
-    pthread_cond_broadcast(&all.changed);
-    pthread_mutex_unlock(&all.mutex);
+    open_gates(1);
 }
 
-/* Waits until so many jobs wait at the gate. */
+/* Waits until so many jobs have come to a gate. */
 static void await_gate(int count) {
     pthread_mutex_lock(&all.mutex);
     while (all.before_gate < count) pthread_cond_wait(&all.changed, &all.mutex);
@@ -97,7 +102,8 @@ static tvlm_status run(void *user, const tvlm_pool_place *place) {
     const int runs = atomic_fetch_add(&w->runs, 1);
     if (*place->kept == NULL) *place->kept = malloc(1);
     assert_non_null(place->device);
-    if (w->waits) wait_at_gate();
+    if (w->waits > 0) wait_at_gate(w->waits);
+    while (w->after > 0 && atomic_load(&all.jobs[w->after].dones) == 0) pause_for(100000);
     pause_for(1000 * (100 + 7919L * (w - all.jobs) % 700)); /* some take longer than those behind them */
     atomic_fetch_sub(&all.running, 1);
     if (w->status != TVLM_OK)
@@ -213,7 +219,7 @@ static void test_at_the_same_time(void **state) {
     (void)state;
     tvlm_pool *pool = pool_of((struct tvlm_pool_params){0}, false);
     start();
-    for (int i = 0; i < 2; ++i) all.jobs[i].waits = true;
+    for (int i = 0; i < 2; ++i) all.jobs[i].waits = 1;
     submit_all(pool, 2);
     await_gate(2);
     open_gate();
@@ -228,7 +234,7 @@ static void test_deliver(void **state) {
     tvlm_pool *pool = pool_of((struct tvlm_pool_params){.devices = "reference,reference"}, false);
     start();
     assert_int_equal(tvlm_pool_deliver(pool), TVLM_OK);
-    all.jobs[1].waits = true;
+    all.jobs[1].waits = 1;
     for (int i = 0; i < 3; ++i) assert_int_equal(submit(pool, i), TVLM_OK);
     await_gate(1);
     while (atomic_load(&all.jobs[0].dones) == 0) assert_int_equal(tvlm_pool_deliver(pool), TVLM_OK);
@@ -248,7 +254,7 @@ static void test_ahead(void **state) {
     tvlm_pool *pool = pool_of((struct tvlm_pool_params){.devices = "reference"}, false);
     start();
     for (int i = 0; i < 4; ++i) all.jobs[i].begins_ahead = true;
-    all.jobs[0].waits = true;
+    all.jobs[0].waits = 1;
     assert_int_equal(submit(pool, 0), TVLM_OK);
     await_gate(1); /* nobody waited then */
     for (int i = 1; i < 4; ++i) assert_int_equal(submit(pool, i), TVLM_OK);
@@ -262,6 +268,32 @@ static void test_ahead(void **state) {
     }
     assert_int_equal(said.errors, 0);
     tvlm_pool_destroy(&pool);
+}
+
+/* Of two devices: a job is begun ahead where the other device will not miss it, and not else. */
+static void check_hoarding(int waiting) {
+    tvlm_pool *pool = pool_of((struct tvlm_pool_params){0}, false);
+    start();
+    for (int i = 2; i < 5; ++i) all.jobs[i].begins_ahead = true;
+    all.jobs[0].waits = all.jobs[2].waits = 2;
+    all.jobs[1].waits = 1;
+    assert_int_equal(submit(pool, 0), TVLM_OK);
+    assert_int_equal(submit(pool, 1), TVLM_OK);
+    await_gate(2);
+    for (int i = 2; i < 3 + waiting; ++i) assert_int_equal(submit(pool, i), TVLM_OK);
+    open_gates(1); /* one device goes on to job 2, behind which so many wait; the other is still busy */
+    await_gate(3);
+    assert_int_equal(atomic_load(&all.jobs[3].aheads), waiting >= 2);
+    open_gates(2);
+    assert_int_equal(tvlm_pool_finish(pool), TVLM_OK);
+    check_order(3 + waiting);
+    tvlm_pool_destroy(&pool);
+}
+
+static void test_ahead_of_two(void **state) {
+    (void)state;
+    check_hoarding(1);
+    check_hoarding(2);
 }
 
 static void *submit_some(void *argument) {
@@ -314,8 +346,8 @@ static void test_stop(void **state) {
     (void)state;
     tvlm_pool *pool = pool_of((struct tvlm_pool_params){.capacity = 30, .stop = true}, false);
     start();
-    all.jobs[0].waits = true;
-    all.jobs[3].waits = true;
+    all.jobs[0].waits = 1;
+    all.jobs[3].waits = 1;
     all.jobs[3].status = TVLM_ERROR_IO;
     submit_all(pool, 30);
     await_gate(2); /* both devices are busy; 1 and 2 are done, all behind 3 wait */
@@ -331,6 +363,63 @@ static void test_stop(void **state) {
     assert_int_equal(submit(pool, 30), TVLM_ERROR_CANCELLED);
     assert_non_null(strstr(said.last, "job 3 failed"));
     assert_int_equal(atomic_load(&all.jobs[30].dones), 0);
+    tvlm_pool_destroy(&pool);
+}
+
+/* Waits until so many jobs have run. */
+static void await_jobs(tvlm_pool *pool, int64_t count) {
+    int64_t jobs = 0;
+    while (jobs < count) {
+        jobs = 0;
+        for (int32_t i = 0; i < tvlm_pool_device_count(pool); ++i) {
+            tvlm_pool_device_info info;
+            assert_int_equal(tvlm_pool_get_device_info(pool, i, &info), TVLM_OK);
+            jobs += info.jobs;
+        }
+        pause_for(100000);
+    }
+}
+
+/* Two fail, the later one first: the earlier one is what stopped the pool. */
+static void test_stopped_by_the_first(void **state) {
+    (void)state;
+    tvlm_pool *pool = pool_of((struct tvlm_pool_params){.capacity = 20, .stop = true}, false);
+    start();
+    all.jobs[0].waits = 2;
+    all.jobs[0].status = TVLM_ERROR_IO;
+    all.jobs[1].waits = 1;
+    all.jobs[1].status = TVLM_ERROR_FORMAT;
+    submit_all(pool, 10);
+    await_gate(2);
+    open_gates(1);
+    await_jobs(pool, 1);
+    open_gates(2);
+    assert_int_equal(tvlm_pool_finish(pool), TVLM_ERROR_IO);
+    check_order(10);
+    check_status(1, TVLM_ERROR_FORMAT);
+    for (int i = 2; i < 10; ++i) check_status(i, TVLM_ERROR_CANCELLED);
+    assert_int_equal(submit(pool, 10), TVLM_ERROR_CANCELLED);
+    assert_non_null(strstr(said.last, "job 0 failed"));
+    tvlm_pool_destroy(&pool);
+}
+
+/* A device is lost with a job behind one that failed meanwhile: no other device does it. */
+static void test_stopped_while_lost(void **state) {
+    (void)state;
+    tvlm_pool *pool = pool_of((struct tvlm_pool_params){.capacity = 20, .stop = true}, false);
+    start();
+    all.jobs[1].waits = all.jobs[2].waits = 1;
+    all.jobs[1].status = TVLM_ERROR_IO;
+    all.jobs[2].losses = 1;
+    all.jobs[2].after = 1;
+    submit_all(pool, 6);
+    await_gate(2);
+    open_gate();
+    assert_int_equal(tvlm_pool_finish(pool), TVLM_ERROR_IO);
+    check_order(6);
+    check_status(0, TVLM_OK);
+    for (int i = 2; i < 6; ++i) check_status(i, TVLM_ERROR_CANCELLED);
+    assert_int_equal(atomic_load(&all.jobs[2].runs), 1);
     tvlm_pool_destroy(&pool);
 }
 
@@ -422,7 +511,7 @@ static void test_cancel(void **state) {
     (void)state;
     tvlm_pool *pool = pool_of((struct tvlm_pool_params){.capacity = 20}, false);
     start();
-    for (int i = 0; i < 2; ++i) all.jobs[i].waits = true;
+    for (int i = 0; i < 2; ++i) all.jobs[i].waits = 1;
     submit_all(pool, 10);
     await_gate(2);
     tvlm_pool_cancel(pool);
@@ -450,7 +539,7 @@ static void test_destroy_early(void **state) {
     pthread_t other;
     tvlm_pool *pool = pool_of((struct tvlm_pool_params){.capacity = 20}, false);
     start();
-    for (int i = 0; i < 2; ++i) all.jobs[i].waits = true;
+    for (int i = 0; i < 2; ++i) all.jobs[i].waits = 1;
     submit_all(pool, 20);
     await_gate(2);
     assert_int_equal(pthread_create(&other, NULL, open_later, NULL), 0);
@@ -548,13 +637,23 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),         cmocka_unit_test(test_at_the_same_time),
-        cmocka_unit_test(test_deliver),       cmocka_unit_test(test_ahead),
-        cmocka_unit_test(test_two_submit),    cmocka_unit_test(test_failing),
-        cmocka_unit_test(test_stop),          cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_all_lost),      cmocka_unit_test(test_replaced),
-        cmocka_unit_test(test_without_end),   cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_destroy_early), cmocka_unit_test(test_from_within),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_at_the_same_time),
+        cmocka_unit_test(test_deliver),
+        cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_two_submit),
+        cmocka_unit_test(test_failing),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_stopped_by_the_first),
+        cmocka_unit_test(test_stopped_while_lost),
+        cmocka_unit_test(test_ahead_of_two),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_all_lost),
+        cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_without_end),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_destroy_early),
+        cmocka_unit_test(test_from_within),
         cmocka_unit_test(test_refusals),
     };
     setenv("OCL_ICD_VENDORS", "/nonexistent",

@@ -68,6 +68,46 @@ static void test_other_parameters(void **state) {
     tvlm_pool_destroy(&pool);
 }
 
+/* Pictures of one width and two heights, and of one height and two widths, in turn. */
+static void test_one_side_in_common(void **state) {
+    (void)state;
+    enum { COUNT = 6 };
+    for (int turned = 0; turned < 2; ++turned) {
+        tvlm_selection *got[COUNT] = {NULL};
+        tvlm_image images[COUNT];
+        tvlm_device *device = NULL;
+        tvlm_pool *pool = pool_of("reference", 0);
+        assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &noting), &device),
+                         TVLM_OK);
+        for (int i = 0; i < COUNT; ++i) {
+            const int32_t other = i % 2 == 0 ? 24 : i == 3 ? 40 : 56;
+            images[i] = (tvlm_image){.pixels = picture_bytes[i],
+                                     .width = turned ? other : 40,
+                                     .height = turned ? 40 : other,
+                                     .channels = 3};
+        }
+        assert_int_equal(tvlm_pool_select(pool, images, COUNT, &small_stack, &few_places, got, NULL),
+                         TVLM_OK);
+        for (int i = 0; i < COUNT; ++i) {
+            tvlm_selection *alone = NULL;
+            tvlm_stack *stack = NULL;
+            int32_t count = 0, others = 0;
+            assert_int_equal(tvlm_stack_create_for_image(device, &images[i], &small_stack, &stack), TVLM_OK);
+            assert_int_equal(tvlm_select(stack, NULL, &few_places, &alone), TVLM_OK);
+            const tvlm_position *a = tvlm_selection_positions(got[i], &count);
+            const tvlm_position *b = tvlm_selection_positions(alone, &others);
+            if (count != others || memcmp(a, b, (size_t)count * sizeof *a) != 0)
+                fail_msg("picture %d of %dx%d: other positions than those of one device", i,
+                         (int)images[i].width, (int)images[i].height);
+            tvlm_selection_destroy(&alone);
+            tvlm_selection_destroy(&got[i]);
+            tvlm_stack_destroy(&stack);
+        }
+        tvlm_pool_destroy(&pool);
+        tvlm_device_destroy(&device);
+    }
+}
+
 /* ---- What fails ---- */
 
 static void test_failing(void **state) {
@@ -179,9 +219,13 @@ static void test_targets(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal),    cmocka_unit_test(test_other_parameters),
-        cmocka_unit_test(test_failing),  cmocka_unit_test(test_each_failing),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_other_parameters),
+        cmocka_unit_test(test_one_side_in_common),
+        cmocka_unit_test(test_failing),
+        cmocka_unit_test(test_each_failing),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_targets),
     };
     make_pictures();
     return cmocka_run_group_tests(tests, NULL, NULL);
