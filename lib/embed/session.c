@@ -9,6 +9,7 @@
 
 #include <sha2.h>
 
+#include "core/attempt.h"
 #include "core/check.h"
 #include "core/memory.h"
 #include "core/network.h"
@@ -167,9 +168,17 @@ static tvlm_status make_room(tvlm_session *s, const tvlm_image *image,
 
 static tvlm_status make_stack(tvlm_session *s, const tvlm_image *image,
                               const struct tvlm_stack_params *params, tvlm_stack **stack) {
+    tvlm_device *const device = s->device;
+    const tvlm_log log = device->log;
+    tvlm_attempt first;
     TVLM_TRY(make_room(s, image, params));
-    const tvlm_status status = tvlm_stack_create_for_image(s->device, image, params, stack);
-    if (status != TVLM_ERROR_DEVICE_MEMORY || s->entries == NULL) return status;
+    if (s->entries == NULL) return tvlm_stack_create_for_image(device, image, params, stack);
+    tvlm_attempt_begin(&first, &log);
+    device->log = first.log; /* that it fails beside others is no error where it then has all of the device */
+    const tvlm_status status = tvlm_stack_create_for_image(device, image, params, stack);
+    device->log = log;
+    if (status == TVLM_OK) return status;
+    if (status != TVLM_ERROR_DEVICE_MEMORY) return tvlm_fail(&log, status, "%s", first.error);
     shrink(s, 0, NULL);
     return tvlm_stack_create_for_image(s->device, image, params, stack);
 }

@@ -34,17 +34,15 @@ static void describe_output(const tvlm_network *network, int32_t output, tvlm_ch
 tvlm_status tvlm_stack_get_channel_info(const tvlm_stack *stack, int32_t channel, tvlm_channel_info *info) {
     TVLM_NEED(NULL, stack);
     TVLM_NEED(&stack->device->log, info);
+    TVLM_TRY(tvlm_stack_check_channel(stack, channel));
     if (channel < TVLM_CHANNEL_USER_0) {
-        const int32_t output = channel - TVLM_CHANNEL_LEARNED_0;
         TVLM_TRY(tvlm_channel_get_info(channel, info));
+        const int32_t output = channel - TVLM_CHANNEL_LEARNED_0;
         if (stack->network != NULL && output >= 0 && output < stack->network->output_count)
             describe_output(stack->network, output, info);
         return TVLM_OK;
     }
-    const int32_t plane = channel - TVLM_CHANNEL_USER_0;
-    if (plane >= stack->user_count)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "there is no channel %d", (int)channel);
-    const tvlm_user_plane *user = &stack->users[plane];
+    const tvlm_user_plane *user = &stack->users[channel - TVLM_CHANNEL_USER_0];
     memset(info, 0, sizeof *info);
     memcpy(info->name, user->name, sizeof info->name);
     info->family = "user";

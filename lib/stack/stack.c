@@ -29,7 +29,9 @@ tvlm_status tvlm_stack_check_index(const tvlm_stack *stack, int32_t index) {
 
 tvlm_status tvlm_stack_check_channel(const tvlm_stack *stack, int32_t channel) {
     tvlm_channel_info info;
-    if (tvlm_stack_get_channel_info(stack, channel, &info) == TVLM_OK) return TVLM_OK;
+    const int32_t plane = channel < TVLM_CHANNEL_USER_0 ? -1 : channel - TVLM_CHANNEL_USER_0;
+    if (plane < 0 ? tvlm_channel_get_info(channel, &info) == TVLM_OK : plane < stack->user_count)
+        return TVLM_OK;
     return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "there is no channel %d", (int)channel);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 int fuzz_errors;
+static char last_error[256];
 
 _Noreturn void fuzz_fail(const char *words, const char *file, int line) {
     fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, words);
@@ -35,12 +36,17 @@ static void check_message(void *user, tvlm_log_level level, const char *message)
     (void)user;
     fuzz_check(message[0] != '\0');
     for (const char *c = message; *c != '\0'; ++c) fuzz_check((unsigned char)*c >= ' ' && *c != 127);
-    if (level == TVLM_LOG_ERROR) ++fuzz_errors;
+    if (level != TVLM_LOG_ERROR) return;
+    ++fuzz_errors;
+    snprintf(last_error, sizeof last_error, "%s", message);
 }
 
 const tvlm_log fuzz_log = {check_message, NULL};
 
 void fuzz_check_status(tvlm_status status) {
+    if (fuzz_errors != (status != TVLM_OK))
+        fprintf(stderr, "%s, with %d lines of error; the last one ever: '%s'\n", tvlm_status_string(status),
+                fuzz_errors, last_error);
     fuzz_check(fuzz_errors == (status != TVLM_OK));
     fuzz_errors = 0;
 }

@@ -6,48 +6,16 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "fuzz.h"
+#include "input.h"
 #include "texturevlm/texturevlm.h"
 
 enum { SIDE_MAX = 40, PIXELS_MAX = SIDE_MAX * SIDE_MAX * 4 * 4 };
 
-typedef struct input {
-    const uint8_t *at;
-    size_t left;
-} input;
-
-static uint8_t next_byte(input *from) {
-    if (from->left == 0) return 0;
-    --from->left;
-    return *from->at++;
-}
-
 static int32_t next_int(input *from) {
     const int32_t low = next_byte(from), high = (int8_t)next_byte(from);
     return high * 256 + low;
-}
-
-/* One of the numbers that are worth trying, or any. */
-static float next_float(input *from) {
-    static const float known[] = {0.0f,  1.0f,  16.0f, 0.5f,  2.0f,  -1.0f,    1e-30f, 1e30f,
-                                  3e38f, -0.0f, 0.25f, 14.0f, 1e-3f, INFINITY, NAN,    7.0f};
-    const uint8_t which = next_byte(from);
-    uint8_t bytes[4];
-    float value;
-    if (which < 240) return known[which % 16];
-    for (int i = 0; i < 4; ++i) bytes[i] = next_byte(from);
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static void fill(input *from, void *bytes, size_t size) {
-    memset(bytes, 0, size);
-    const size_t there = from->left < size ? from->left : size;
-    if (there > 0) memcpy(bytes, from->at, there);
-    from->at += there;
-    from->left -= there;
 }
 
 static tvlm_device *open_device(void) {

@@ -12,6 +12,7 @@ import io
 import json
 import lzma
 import os
+import random
 import re
 import struct
 import subprocess
@@ -339,6 +340,14 @@ def archives(pictures):
     put("archive", "zstd_window", b"\x28\xb5\x2f\xfd\0\xf8" + struct.pack("<I", 700 << 3 | 1)[:3] + whole[:700])
 
 
+def calls():
+    """Sequences of calls: a stack of an image, then whatever comes; most numbers are small, which is to say valid."""
+    for number in range(48):
+        dice = random.Random(number)
+        small = bytes(dice.getrandbits(8) if dice.getrandbits(2) == 0 else dice.getrandbits(5) for _ in range(400))
+        put("calls", f"{number}", bytes([0, 1, number % 2, number % 11]) + bytes(3) + bytes([15, 11, 2, 0, 0]) + small)
+
+
 def main():
     if len(sys.argv) > 2 or (len(sys.argv) == 2 and sys.argv[1].startswith("-")):
         sys.exit(__doc__)
@@ -353,6 +362,7 @@ def main():
     caches()
     tunings()
     selections()
+    calls()
     archives(pictures)
     videos(pictures, sys.argv[1] if len(sys.argv) == 2 else None)
 
