@@ -28,6 +28,8 @@ set_tests_properties(includes PROPERTIES LABELS static)
 tvlm_script_test(includes_refused ${PROJECT_SOURCE_DIR}/tests/check_includes.sh)
 add_test(NAME enumerated COMMAND ${PROJECT_SOURCE_DIR}/tests/check_enumerated.py)
 set_tests_properties(enumerated PROPERTIES LABELS static)
+add_test(NAME mutants COMMAND ${PROJECT_SOURCE_DIR}/tests/mutants/check.py)
+set_tests_properties(mutants PROPERTIES LABELS static)
 tvlm_script_test(spdx ${PROJECT_SOURCE_DIR}/ci/check-spdx)
 if(NOT TVLM_SANITIZE) # the sanitizers' runtime adds symbols of its own
   set(libraries $<TARGET_FILE:texturevlm> $<TARGET_FILE:texturevlm_io> $<TARGET_FILE:texturevlm_static>
