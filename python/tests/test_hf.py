@@ -331,45 +331,6 @@ def test_a_pruner_answers_a_question(family):
     assert torch.equal(everything, model.generate(**batch, **options))
 
 
-@generates
-def test_the_example_program_answers(tmp_path, monkeypatch, capsys):
-    Image = pytest.importorskip("PIL.Image")
-    import importlib.util
-    import pathlib
-    example = pathlib.Path(__file__).resolve().parents[2] / "examples" / "qwen_pruned.py"
-    spec = importlib.util.spec_from_file_location("qwen_pruned", example)
-    program = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(program)
-    model, processor = model_of("qwen2_vl"), Processor()
-    processor.patch = 14
-    processor.batch_decode = lambda words, **options: [f"{words.shape[1]} words"]
-    monkeypatch.setattr(program, "load", lambda name: (model, processor))
-    Image.fromarray(picture_of(7, 140, 168)).save(tmp_path / "photo.png")
-    program.main("tiny", tmp_path / "photo.png", "what?")
-    assert capsys.readouterr().out == "64 words\n(9 of 30 tokens of the photo)\n"
-
-
-@generates
-def test_the_examples_of_the_document_run():
-    import test_document
-    model, processor = model_of("qwen2_vl"), Processor()
-    processor.patch = 14
-    names = {"model": model, "processor": processor, "image": picture_of(7, 140, 168)}
-    names["batch"] = processor(["what?"], [names["image"]])
-    import test_hf_encoder
-    names.update(encoder=test_hf_encoder.encoder_of("siglip"), encoder_processor=processor,
-                 encoder_batch={"pixel_values": test_hf_encoder.batch_of("siglip")["pixel_values"].clamp(-1, 1)})
-    blocks = [block for block in test_document.examples(test_document.ROOT / "doc" / "python.md") if "tv.hf" in block]
-    assert len(blocks) == 3
-    blocks += [block for block in test_document.examples(test_document.ROOT / "README.md") if "tv.hf" in block]
-    assert len(blocks) == 4
-    names["tv"] = tv
-    for block in blocks:
-        exec(compile(block, "doc/python.md", "exec"), names)
-    assert names["output"].shape[0] == 1 and names["pruned"].tokens < names["pruned"].all_tokens
-    assert names["hidden"].shape[:2] == (2, 9)
-
-
 def test_what_does_not_fit_is_one_clear_line():
     model = model_of("qwen2_vl")
     batch = batch_of(model, *PROMPTS["an image"])

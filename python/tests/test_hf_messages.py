@@ -6,13 +6,16 @@ import functools
 import http.server
 import importlib.util
 import pathlib
+import re
 import threading
 
 import numpy as np
 import pytest
 
 import texturevlm as tv
+import test_document
 from conftest import draw
+from test_document import checkout  # noqa: F401
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -242,6 +245,23 @@ def test_what_is_no_message_is_one_line(pruner):
             pruner.batch_of(user(WHAT), **({"processor_kwargs": {name: False}} if NEW else {name: False}))
     with pytest.raises(tv.Error, match="the processor, a Qwen2VLProcessor, does not take the messages: "):
         pruner.batch_of(user(WHAT), chat_template="{% nonsense %}")
+
+
+# ---- Documents and examples ----
+
+def test_the_examples_of_the_documents_run(checkout):
+    """All blocks, unchanged, from the first to the last."""
+    with torch.enable_grad():  # that of a user's own program
+        names = test_document.run_blocks("doc/python.md")
+    assert names["output"].shape[0] == 1 and names["pruned"].tokens < names["pruned"].all_tokens and names["hidden"].shape[:2] == (1, 49)
+    names = test_document.run_blocks("README.md")
+    assert names["output"].shape[0] == 1 and len(names["selection"]) == 273
+
+
+def test_the_example_program_answers(checkout, capsys):
+    program = example("qwen_pruned")
+    program.main(tiny.save("tiny"), "photo.jpg", "What is the total?")
+    assert re.search(r"\(\d+ of \d+ tokens of the photo\)\n$", capsys.readouterr().out)
 
 
 # ---- Processors without videos, without a template, without a tokenizer ----
