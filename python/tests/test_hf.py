@@ -16,7 +16,7 @@ if VERSION not in ("4.47", "4.57") and not NEW:
     pytest.skip(f"transformers {VERSION} is not one of texturevlm.hf's", allow_module_level=True)
 hf = tv.hf
 pytestmark = pytest.mark.usefixtures("no_gradients")
-from texturevlm.hf import _families, _qwen, _tokens  # noqa: E402
+from texturevlm.hf import _families, _qwen, _tokens, _wrapped  # noqa: E402
 generates = pytest.mark.skipif(VERSION == "4.47", reason="its generate does not import on torch 1.13 with Python 3.11")
 FAMILIES = ["qwen2_vl"] if VERSION == "4.47" else ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"] + ["qwen3_5"] * NEW
 IMAGE, VIDEO, START, END, PAD = 100, 101, 102, 103, 0
@@ -139,8 +139,9 @@ def encoded(pruned, picture):
     if NEW:
         places = {name.split("_", 1)[1]: value for name, value in picture.places("image").items()}
         return parts(pruned._tower(picture.pixels, grid_thw=picture.grid, **places))
-    with _qwen.tower_places(pruned._tower, [picture]):
-        return parts(pruned._tower(picture.pixels, grid_thw=picture.grid))
+    tower = _wrapped.view_of(pruned._tower)[0]
+    _qwen.answer_places(tower, [picture])
+    return parts(tower(picture.pixels, grid_thw=picture.grid))
 
 
 def windows_of(tower, grid):
@@ -200,13 +201,8 @@ def test_the_tower_is_that_with_masked_patches(family, prompt):
         assert (everything[picture.kept] - answer[0]).abs().max() > 1e-3  # the dropped ones were seen
 
 
-@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "qwen3_5"])  # linear attention has no masked keys
-@pytest.mark.parametrize("prompt", PROMPTS)
-def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt):
-    """The full prompt, with the kept tokens' embeddings in their places and all dropped tokens masked."""
-    model = model_of(family)
-    batch = batch_of(model, *PROMPTS[prompt])
-    pruned = hf.prune_batch(model, batch, *keep_of(batch))
+def masked_logits(model, batch, pruned):
+    """Those of the full prompt, with the kept tokens' embeddings in their places and all dropped tokens masked."""
     inner = model.model if hasattr(model.model, "visual") else model
     embeddings = model.get_input_embeddings()(batch["input_ids"])
     shown = torch.zeros_like(pruned.kept)
@@ -225,9 +221,17 @@ def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt
     positions = pruned._positions(batch, batch["input_ids"], batch["attention_mask"])
     language = inner.language_model if hasattr(inner, "language_model") else inner.model
     options = {"visual_pos_masks": shown, "deepstack_visual_embeds": [layer[shown] for layer in deepstack]} if deepstack else {}
-    hidden = language(inputs_embeds=embeddings, attention_mask=pruned.kept.long(), position_ids=positions, **options)[0]
+    return model.lm_head(language(inputs_embeds=embeddings, attention_mask=pruned.kept.long(), position_ids=positions, **options)[0])
+
+
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "qwen3_5"])  # linear attention has no masked keys
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt):
+    model = model_of(family)
+    batch = batch_of(model, *PROMPTS[prompt])
+    pruned = hf.prune_batch(model, batch, *keep_of(batch))
     own = pruned.forward().logits[pruned.attention_mask.bool()]
-    torch.testing.assert_close(own, model.lm_head(hidden)[pruned.kept], rtol=0, atol=2e-5)
+    torch.testing.assert_close(own, masked_logits(model, batch, pruned)[pruned.kept], rtol=0, atol=2e-5)
 
 
 @generates

@@ -106,20 +106,24 @@ def test_all_tokens_kept_is_the_model(family, prompt):
     torch.testing.assert_close(pruned.forward().logits[valid], model(**batch).logits[valid], rtol=0, atol=2e-5)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("prompt", PROMPTS)
-def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt):
-    """The full prompt, with the kept tokens' embeddings in their places and all dropped tokens masked."""
-    model, batch = model_of(family), batch_of(family, *PROMPTS[prompt])
-    pruned = hf.prune_batch(model, batch, keep_of(family, batch))
-    assert pruned.tokens < pruned.all_tokens / 2
+def masked_logits(family, model, batch, pruned):
+    """Those of the full prompt, with the kept tokens' embeddings in their places and all dropped tokens masked."""
     where = pruned.kept & (batch["input_ids"] == IMAGE)
     embedded = model.get_input_embeddings()(batch["input_ids"])
     embedded[where] = pruned._features()
     mask = batch["attention_mask"]
     positions = (mask.cumsum(dim=1) - 1).clamp(min=0) + (family == "paligemma")
     types = {"token_type_ids": batch["token_type_ids"]} if "token_type_ids" in batch else {}
-    full = model(inputs_embeds=embedded, attention_mask=pruned.kept.long(), position_ids=positions, **types).logits
+    return model(inputs_embeds=embedded, attention_mask=pruned.kept.long(), position_ids=positions, **types).logits
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt):
+    model, batch = model_of(family), batch_of(family, *PROMPTS[prompt])
+    pruned = hf.prune_batch(model, batch, keep_of(family, batch))
+    assert pruned.tokens < pruned.all_tokens / 2
+    full = masked_logits(family, model, batch, pruned)
     own = pruned.forward().logits[pruned.attention_mask.bool()]
     torch.testing.assert_close(own, full[pruned.kept], rtol=0, atol=2e-5)
     anew = (pruned.attention_mask.cumsum(dim=1) - 1).clamp(min=0) + (family == "paligemma")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Callable
 
 import torch
 
 from .._arguments import short
 from .._core import ArgumentError, ArgumentTypeError
+from ._generate import check_own, generate
 from ._tokens import Bound
+from ._wrapped import check_gradients, check_taken, view_of
 
 
 class PrunedBatch(Bound):
@@ -23,6 +25,9 @@ class PrunedBatch(Bound):
     """
 
     position_ids: torch.Tensor
+    _path = ""  # to the module that a call sets something on
+    _sets_to_run = False  # whether forward alone does so
+    _sums_gradients = False  # whether the model came within DistributedDataParallel
 
     def __init__(self, model: Any, batch: Mapping[str, Any]) -> None:
         ids, mask = batch["input_ids"], batch.get("attention_mask")
@@ -34,6 +39,8 @@ class PrunedBatch(Bound):
         self._model = model
         self._full = ids
         self._full_mask = torch.ones_like(ids) if mask is None else mask
+        self._labels = batch.get("labels")
+        self._types: dict[str, torch.Tensor] = {}
         self.kept = self._full_mask.bool().clone()
         self.tokens = self.all_tokens = 0
 
@@ -69,17 +76,46 @@ class PrunedBatch(Bound):
                 return int(token)
         return 0
 
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        """Refuses what generate cannot be asked of a pruned batch."""
-        for name in ("num_beams", "num_return_sequences"):
-            if options.get(name) not in (None, 1):
-                raise ArgumentError(f"{name}={options[name]} is not for a pruned batch")
+    def _placed(self) -> torch.Tensor:
+        """The positions as the model takes them."""
+        return self.position_ids
+
+    def _first(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
+        """What the model is handed with the prompts besides their positions, and what tells afterwards whether it has taken it. views:
+        those of the modules on `_path` (view_of), which are this call's own."""
+        raise NotImplementedError
 
     def forward(self, **options: Any) -> Any:
-        """What the model answers: its own output, with logits [rows, length, words]."""
-        raise NotImplementedError
+        """What the model answers: its own output, with logits [rows, length, words].
 
-    def generate(self, **options: Any) -> torch.Tensor:
-        """As model.generate: the full prompts, and what is generated. Its options are generate's, but for beams and several
-        answers to a prompt."""
-        raise NotImplementedError
+        Its options are those of the model's forward. labels: [rows, length of the full prompt], -100 where there is none (default: the
+        batch's, if it has some); the loss is that of the full prompt with the dropped tokens masked, over what is kept. A label
+        right behind a dropped token is left out, as what would have said it is not there. Gradients reach all that is kept.
+        """
+        check_own(options)
+        check_gradients(self._sums_gradients)
+        labels = options.pop("labels", self._labels)
+        if labels is not None:
+            options["labels"] = self._short_labels(labels)
+        # What this batch needs to set, it sets on a view of the model.
+        views = view_of(self._model, self._path) if self._sets_to_run else [self._model]
+        own, taken = self._first(views)
+        given = {"input_ids": self.input_ids, "attention_mask": self.attention_mask, "position_ids": self._placed(), **self._types, **own}
+        answer = views[0](**given, **options)
+        check_taken(taken(), "the pictures")
+        return answer
+
+    def _short_labels(self, labels: Any) -> torch.Tensor:
+        if not isinstance(labels, torch.Tensor) or labels.shape != self._full.shape or labels.is_floating_point():
+            raise ArgumentError(f"labels are {short(labels)[:60]}, not whole numbers of the full prompt's shape {list(self._full.shape)}")
+        said = torch.nn.functional.pad(self.kept[:, :-1], (1, 0)).to(labels.device)
+        return self._left(labels.masked_fill(~said, -100), -100)
+
+    def generate(self, **options: Any) -> Any:
+        """As model.generate: the full prompts, and what is generated; with return_dict_in_generate its own output, whose sequences are
+        these, and whose cache, hidden states and attentions are those of the shorter prompts.
+
+        Its options are generate's: max_length and min_length count the full prompt, streamers, logits processors and stopping criteria
+        are called with it. Refused are beams, several answers to a prompt, and what needs another model or the prompt in parts.
+        """
+        return generate(self, options)

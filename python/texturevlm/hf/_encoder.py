@@ -7,38 +7,39 @@ without its neighbours is what it is where its neighbours are masked.
 """
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Any, Callable, NoReturn
 
 import torch
 
 from .._core import ArgumentError
 from ._tokens import Bound, check_pictures, check_shapes, kept_of, select_tokens
+from ._wrapped import asks_for_layers, check_gradients, check_taken, view_of
 
 
-@contextlib.contextmanager
-def chosen_rows(tower: Any, rows: torch.Tensor) -> Iterator[None]:
-    """Within it, the tower's layers see these patches only. rows: int64 [pictures, patches]."""
-    embeddings = embeddings_of(tower)
+def show_rows(tower: Any, rows: torch.Tensor) -> Callable[[], bool]:
+    """Lets the layers of a tower, which must be a view of one, see these patches only. rows: int64 [pictures, patches]. Returns what
+    tells whether they were shown any."""
+    embeddings = embeddings_of(tower)[1]
     first = 1 if hasattr(embeddings, "class_embedding") else 0
+    shown = False
 
     def choose(module: Any, arguments: Any, output: torch.Tensor) -> torch.Tensor:
-        patches = output[:, first:].gather(1, rows[:, :, None].expand(-1, -1, output.shape[2]))
+        nonlocal shown
+        shown = True
+        own = rows.to(output.device)
+        patches = output[:, first:].gather(1, own[:, :, None].expand(-1, -1, output.shape[2]))
         return torch.cat([output[:, :first], patches], dim=1)
 
-    handle = embeddings.register_forward_hook(choose)
-    try:
-        yield
-    finally:
-        handle.remove()
+    embeddings.register_forward_hook(choose)
+    return lambda: shown
 
 
-def embeddings_of(tower: Any) -> Any:
-    """The module that gives each patch its vector and its row of the table."""
+def embeddings_of(tower: Any) -> tuple[str, Any]:
+    """The module that gives each patch its vector and its row of the table, and its name."""
     for name, module in tower.named_modules():
         if name.split(".")[-1] == "embeddings" and hasattr(module, "patch_embedding") and hasattr(module, "position_embedding"):
-            return module
+            return name, module
     raise ArgumentError(f"the encoder, a {type(tower).__name__}, has no table of positions that is known here")
 
 
@@ -62,6 +63,8 @@ class PrunedImages(Bound):
         tokens, all_tokens: how many patches are left, and how many there were.
     """
 
+    _sums_gradients = False  # whether the model came within DistributedDataParallel
+
     def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any) -> None:
         self._model, self._given = model, dict(batch)
         pixels: Any = batch.get("pixel_values")
@@ -79,10 +82,23 @@ class PrunedImages(Bound):
         elif self.tokens != self.mask.numel():
             raise ArgumentError("of all pictures of a batch as many patches must be kept; only SigLIP2 masks")
 
+    def _view(self, options: Mapping[str, Any]) -> tuple[Any, Callable[[], bool]]:
+        """A view of the model whose encoder sees the chosen patches, and what tells whether it did."""
+        for name in self._given:
+            if options.get(name) is not None:
+                raise ArgumentError(f"{name} is the pruned batch's own: it cannot be given")
+        check_gradients(self._sums_gradients)
+        tower = "vision_model" if "vision_model" in self._model._modules else ""
+        name = embeddings_of(getattr(self._model, tower) if tower else self._model)[0]
+        views = view_of(self._model, ".".join(filter(None, (tower, name))), 0 if asks_for_layers(self._model, options) else None)
+        return views[0], show_rows(getattr(views[0], tower) if tower else views[0], self.rows)
+
     def forward(self, **options: Any) -> Any:
         """What the model answers of its batch, with hidden states [pictures, patches (and class tokens), width]."""
-        with chosen_rows(getattr(self._model, "vision_model", self._model), self.rows):
-            return self._model(**self._given, **options)
+        view, shown = self._view(options)
+        answer = view(**self._given, **options)
+        check_taken(shown(), "the chosen patches")
+        return answer
 
     def generate(self, **options: Any) -> NoReturn:
         """Refused: an encoder generates nothing."""
@@ -91,8 +107,10 @@ class PrunedImages(Bound):
     def image_features(self, **options: Any) -> Any:
         """What the model's get_image_features answers."""
         names = ("pixel_values", "pixel_attention_mask", "spatial_shapes", "interpolate_pos_encoding")
-        with chosen_rows(self._model.vision_model, self.rows):
-            return self._model.get_image_features(**{name: self._given[name] for name in names if name in self._given}, **options)
+        view, shown = self._view(options)
+        answer = view.get_image_features(**{name: self._given[name] for name in names if name in self._given}, **options)
+        check_taken(shown(), "the chosen patches")
+        return answer
 
 
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:

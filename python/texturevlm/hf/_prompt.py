@@ -7,18 +7,16 @@ the language model has less to do. Either way the tokens stay at the positions o
 """
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Callable
 
 import torch
-import transformers
 
-from .._core import ArgumentError, DeviceError
 from ._batch import PrunedBatch
-from ._encoder import chosen_rows, rows_of
+from ._encoder import rows_of, show_rows
 from ._families import Family
 from ._tokens import check_pictures, kept_of, select_tokens
+from ._wrapped import check_taken, view_of
 
 
 def _pictures(pixel_values: Any) -> Any:
@@ -58,27 +56,32 @@ class PromptBatch(PrunedBatch):
             rows, columns = check_pictures(pictures, patch * merge)
             self._chosen = kept_of(keep, [rows * columns] * len(pictures), self._full.device)
             # LLaVA may show the encoder's class token, too: it stays.
-            shown = int(self._before and model.config.vision_feature_select_strategy == "full"
-                        and model.config.vision_config.model_type == "clip_vision_model")
-            self._drop(model.config.image_token_id,
-                       torch.cat([torch.nn.functional.pad(flags, (shown, 0), value=True) for flags in self._chosen]), "pixel_values")
+            self._class_tokens = int(self._before and model.config.vision_feature_select_strategy == "full"
+                                     and model.config.vision_config.model_type == "clip_vision_model")
+            shown = [torch.nn.functional.pad(flags, (self._class_tokens, 0), value=True) for flags in self._chosen]
+            self._drop(model.config.image_token_id, torch.cat(shown), "pixel_values")
         self._shorten((self._full_mask.cumsum(dim=1) - 1).clamp(min=0) + family.first_position)
         types = batch.get("token_type_ids")
-        self._types = {} if types is None else {"token_type_ids": self._left(types)}
+        if types is not None:
+            self._types["token_type_ids"] = self._left(types)
 
     def _features(self) -> torch.Tensor:
         """[kept tokens, width]: what the language model gets of the pictures."""
-        features = self._model.model.get_image_features
         if not self._before:
-            return _flat(features(**self._images))[torch.cat(self._chosen)]
-        found: dict[int, torch.Tensor] = {}
+            found = _flat(self._model.model.get_image_features(**self._images))
+            chosen = torch.cat(self._chosen).to(found.device)
+            check_taken(len(found) == len(chosen), f"the pictures' {len(chosen)} tokens")
+            return found[chosen]
+        answers: dict[int, torch.Tensor] = {}
         counts = [int(flags.sum()) for flags in self._chosen]
         for count in set(counts):  # together those of which as many are kept
             group = [i for i, own in enumerate(counts) if own == count]
-            with chosen_rows(self._model.model.vision_tower, rows_of([self._chosen[i] for i in group])[0]):
-                answers = _flat(features(pixel_values=self._images["pixel_values"][group]))
-            found.update(zip(group, answers.chunk(len(group))))
-        return torch.cat([found[i] for i in range(len(counts))])
+            view, _, tower = view_of(self._model, "model.vision_tower", below=-1)  # whose layers LLaVA watches
+            shown = show_rows(tower, rows_of([self._chosen[i] for i in group])[0])
+            features = _flat(view.model.get_image_features(pixel_values=self._images["pixel_values"][group]))
+            check_taken(shown() and len(features) == len(group) * (count + self._class_tokens), "the chosen patches")
+            answers.update(zip(group, features.chunk(len(group))))
+        return torch.cat([answers[i] for i in range(len(counts))])
 
     def _embedded(self) -> torch.Tensor:
         """[rows, length, width]: the shorter prompts, with the pictures in their places."""
@@ -90,42 +93,8 @@ class PromptBatch(PrunedBatch):
             embedded = embedded.masked_scatter(places[:, :, None].expand_as(embedded), features)
         return embedded
 
-    def forward(self, **options: Any) -> Any:
-        return self._model(inputs_embeds=self._embedded(), attention_mask=self.attention_mask, position_ids=self.position_ids,
-                           **self._types, **options)
-
-    @contextlib.contextmanager
-    def _given(self) -> Iterator[None]:
-        """Within it the model takes the prompts with the pictures in their places, at the positions of the full prompt, when it is
-        first called; and what is generated behind them."""
-        dropped = self._full_mask.sum(dim=1, keepdim=True) - self.attention_mask.sum(dim=1, keepdim=True)
-        started = False
-
-        def give(module: Any, arguments: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-            nonlocal started
-            own = options.get("position_ids")
-            if own is None or arguments:
-                raise DeviceError(f"not supported: generate of transformers {transformers.__version__} gives the model no positions")
-            if started:
-                return arguments, {**options, "position_ids": own + dropped}
-            if options["input_ids"].shape != self.input_ids.shape:
-                raise ArgumentError("a pruned batch is not for prompts that are computed in parts")
-            started = True
-            return arguments, {**options, "input_ids": None, "inputs_embeds": self._embedded(), "position_ids": self.position_ids}
-
-        handle = self._model.register_forward_pre_hook(give, with_kwargs=True)
-        try:
-            yield
-        finally:
-            handle.remove()
-
-    def generate(self, **options: Any) -> torch.Tensor:
-        self._check_options(options)
-        if options.get("use_cache") is False:
-            raise ArgumentError("use_cache=False is not for a pruned batch")
-        with torch.no_grad(), self._given():
-            answer = self._model.generate(input_ids=self.input_ids, attention_mask=self.attention_mask, **self._types, **options)
-        return torch.cat([self._full, answer[:, self.input_ids.shape[1]:]], dim=1)
+    def _first(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
+        return {"input_ids": None, "inputs_embeds": self._embedded()}, lambda: True  # _features has looked
 
 
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any],

@@ -16,6 +16,7 @@ from ._encoder import PrunedImages
 from ._families import Family, family_of
 from ._processors import check_processor
 from ._tokens import Bound, check_query, checked
+from ._wrapped import check_model, sums_gradients, unwrapped
 
 
 def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] | None = None,
@@ -23,7 +24,8 @@ def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] |
     """Makes the batch without the tokens that are not kept: a `PrunedBatch`, or of an image encoder `PrunedImages`.
 
     Parameters:
-        model: a loaded model of a family in `FAMILIES`.
+        model: a loaded model of a family in `FAMILIES`; it may come within torch.compile (a pruned call is not compiled), PEFT's
+            adapters, DataParallel or DistributedDataParallel. Nothing is set on it: any number of threads may use it meanwhile.
         batch: what its processor makes: input_ids, attention_mask, pixel_values, image_grid_thw, pixel_values_videos, ...
         keep, keep_videos: for each picture the numbers of its tokens, or a bool for each; None: all are kept. Videos are
             Qwen-VL's. SmolVLM's and InternVL's pictures are the parts that they cut an image into.
@@ -31,13 +33,21 @@ def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] |
     Errors: `ArgumentError` (another family; places in the prompt that are not as many as tokens; a token that there is not),
     `DeviceError` (a version of transformers that was not run).
     """
-    family = family_of(model)
+    inner = unwrapped(model)
+    family = family_of(inner)
+    check_model(inner)
     _check_batch(family, batch)
+    if keep_videos is not None and family.kind != "qwen":
+        raise ArgumentError(f"keep_videos is for Qwen-VL, not for {inner.config.model_type}")
+    pruned: PrunedBatch | PrunedImages
     if family.kind == "qwen":
-        return _qwen.QwenBatch(model, batch, keep, keep_videos)
-    if keep_videos is not None:
-        raise ArgumentError(f"keep_videos is for Qwen-VL, not for {model.config.model_type}")
-    return _encoder.PrunedImages(model, batch, keep) if family.kind == "encoder" else _prompt.PromptBatch(model, batch, keep, family)
+        pruned = _qwen.QwenBatch(inner, batch, keep, keep_videos)
+    elif family.kind == "encoder":
+        pruned = _encoder.PrunedImages(inner, batch, keep)
+    else:
+        pruned = _prompt.PromptBatch(inner, batch, keep, family)
+    pruned._sums_gradients = sums_gradients(model)
+    return pruned
 
 
 def _check_batch(family: Family, batch: Any) -> None:
@@ -50,7 +60,7 @@ class Pruner(Bound):
     """Prunes a loaded model's images and videos.
 
     Parameters:
-        model: of a family in `FAMILIES`, on any device.
+        model: of a family in `FAMILIES`, on any device, also in one of the wrappers that `prune_batch` knows.
         processor: its processor.
         share, k, preset, weights, scorer: as in `select_tokens`.
         device: a `texturevlm.Device` for the choice.
@@ -61,8 +71,10 @@ class Pruner(Bound):
 
     def __init__(self, model: Any, processor: Any, *, share: float | None = None, k: int | None = None, preset: str | None = None,
                  weights: Any = None, scorer: Any = None, device: Device | None = None) -> None:
-        self._family = family_of(model)
-        check_processor(model, self._family, processor)
+        inner = unwrapped(model)
+        self._family = family_of(inner)
+        check_model(inner)
+        check_processor(inner, self._family, processor)
         self.model, self.processor = model, processor
         self._options = checked(share=share, k=k, preset=preset, weights=weights, scorer=scorer, device=device)
 
@@ -71,13 +83,14 @@ class Pruner(Bound):
         image (`select_tokens`)."""
         _check_batch(self._family, batch)
         check_query(self._options["preset"], query)
+        model = unwrapped(self.model)
         asked = {"query": query, "features": features}
         if self._family.kind == "qwen":
-            keep = _qwen.choose(self.model, self.processor, batch, asked, self._options)
+            keep = _qwen.choose(model, self.processor, batch, asked, self._options)
         elif self._family.kind == "encoder":
-            keep = _encoder.choose(self.model, self.processor, batch, asked, self._options)
+            keep = _encoder.choose(model, self.processor, batch, asked, self._options)
         else:
-            keep = _prompt.choose(self.model, self.processor, batch, asked, self._options, self._family)
+            keep = _prompt.choose(model, self.processor, batch, asked, self._options, self._family)
         return prune_batch(self.model, batch, **keep)
 
     def batch_of(self, messages: Any, question: str | None = None, **options: Any) -> Mapping[str, Any]:
@@ -106,14 +119,15 @@ class Pruner(Bound):
         return {name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in made.items()}
 
     def generate(self, messages_or_batch: Any, *, question: str | None = None, query: Any = None, features: Any = None,
-                 **options: Any) -> torch.Tensor:
+                 **options: Any) -> Any:
         """Answers: as model.generate(**batch, **options), the prompts and what follows them.
 
         messages_or_batch: what the processor made (with input_ids), or what `batch_of` takes.
         """
         batch = messages_or_batch
         if self._family.kind == "encoder":
-            raise ArgumentError(f"a {self.model.config.model_type} is an encoder, which generates nothing: prune(batch).forward()")
+            name = unwrapped(self.model).config.model_type
+            raise ArgumentError(f"a {name} is an encoder, which generates nothing: prune(batch).forward()")
         if not (isinstance(batch, Mapping) and "input_ids" in batch):
             batch = self.batch_of(batch, question)
         elif question is not None:

@@ -2,15 +2,12 @@
 """Qwen2-VL, 2.5, 3 and Qwen3.5: patches in grids, of images and videos, before the encoder, and positions in three dimensions."""
 from __future__ import annotations
 
-import contextlib
 import importlib
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Callable
 
 import torch
-import transformers
 
-from .._core import ArgumentError
 from ._batch import PrunedBatch
 from ._families import takes_places
 from ._tokens import check_patches, kept_of, select_tokens
@@ -61,10 +58,11 @@ class Picture:
         return {f"{modality}_{name}": value for name, value in found.items()}
 
 
-@contextlib.contextmanager
-def tower_places(tower: Any, pictures: list[Picture]) -> Iterator[None]:
-    """Within it, the tower takes the places of the kept patches from the full grids. Its methods are called as they are; the
-    instance answers for the grids of the pictures, and only for them."""
+def answer_places(tower: Any, pictures: list[Picture]) -> Callable[[], bool]:
+    """Lets a tower, which must be a view of one, take the places of the kept patches from the full grids: its methods are called as
+    they are, and answer for the grids of the pictures. Returns what tells whether it has asked for each."""
+    asked: set[int] = set()
+
     def of(grid: torch.Tensor) -> Picture | None:
         return next((picture for picture in pictures if picture.grid is grid or torch.equal(picture.grid, grid)), None)
 
@@ -75,20 +73,31 @@ def tower_places(tower: Any, pictures: list[Picture]) -> Iterator[None]:
             picture = of(grid)
             if picture is None:
                 return original(grid, *rest, **options)
+            asked.add(id(picture))
             if name == "get_window_index":
                 return picture.windows(*original(picture.full_grid))
             return original(picture.full_grid, *rest, **options)[picture.rows]
         return answer
 
     names = [name for name in ("rot_pos_emb", "fast_pos_embed_interpolate", "get_window_index") if hasattr(tower, name)]
-    answers = {name: answered(name) for name in names}
-    for name, answer in answers.items():
+    for name, answer in [(name, answered(name)) for name in names]:
         setattr(tower, name, answer)
-    try:
-        yield
-    finally:
-        for name in names:
-            delattr(tower, name)
+    return lambda: asked == set(map(id, pictures))
+
+
+class _Encoded(dict):  # type: ignore[type-arg]
+    """What the encoder gave, by its kind; `taken` tells which of it the model has looked at. A class for each call, since accelerate
+    copies what it hands on."""
+
+    taken: set[str]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.taken.add(name)
+        return super().get(name, default)
+
+    def __getitem__(self, name: str) -> Any:
+        self.taken.add(name)
+        return super().__getitem__(name)
 
 
 class QwenBatch(PrunedBatch):
@@ -98,6 +107,9 @@ class QwenBatch(PrunedBatch):
         super().__init__(model, batch)
         self._inner = model.model if hasattr(model.model, "visual") else model  # 4.47 has all of it in the outer one
         self._tower = self._inner.visual
+        # What the model notes of positions, and before 5.23 the methods of its tower, are a call's own.
+        self._path = ".".join(["model"] * (self._inner is not model) + ["visual"] * (not takes_places()))
+        self._sets_to_run = not takes_places()
         merge = int(self._tower.spatial_merge_size)
         self._pictures: dict[str, Picture] = {}
         for (grid_name, pixel_name, token_name), wanted in zip(_KINDS, (keep, keep_videos)):
@@ -123,21 +135,22 @@ class QwenBatch(PrunedBatch):
         found: torch.Tensor = positions.to(ids.device)
         return found
 
-    def _run(self, until: int | None, **options: Any) -> Any:
-        """The model's own forward, of the tokens before `until`."""
-        positions = self.position_ids
-        if hasattr(self._model.model, "visual"):  # 4.57: the places in the text stand above the three of M-RoPE
-            text = (self.attention_mask.cumsum(dim=1) - 1).clamp(min=0)
-            positions = torch.cat([text[None], positions])
-        given = {"input_ids": self.input_ids[:, :until], "attention_mask": self.attention_mask[:, :until],
-                 "position_ids": positions[..., :until]}
+    def _placed(self) -> torch.Tensor:
+        if self._inner is self._model:
+            return self.position_ids
+        # 4.57: the places in the text stand above the three of M-RoPE.
+        text = (self.attention_mask.cumsum(dim=1) - 1).clamp(min=0)
+        return torch.cat([text[None], self.position_ids])
+
+    def _first(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
         if takes_places():
-            return self._model(**given, mm_encoder_outputs=self._encoded(), **options)
+            encoded = type("Encoded", (_Encoded,), {"taken": set()})(self._encoded())
+            return {"mm_encoder_outputs": encoded}, lambda: encoded.taken.issuperset(encoded)
+        given = {}
         for pixel_name, grid_name in (("pixel_values", "image_grid_thw"), ("pixel_values_videos", "video_grid_thw")):
             if pixel_name in self._pictures:
                 given[pixel_name], given[grid_name] = self._pictures[pixel_name].pixels, self._pictures[pixel_name].grid
-        with tower_places(self._tower, list(self._pictures.values())):
-            return self._model(**given, **options)
+        return given, answer_places(views[-1], list(self._pictures.values()))
 
     def _encoded(self) -> dict[str, Any]:
         """What the encoder gives of the kept patches."""
@@ -148,30 +161,6 @@ class QwenBatch(PrunedBatch):
             modality, features = encode[pixel_name]
             found[modality] = features(picture.pixels, picture.grid, return_dict=True, **picture.places(modality))
         return found
-
-    def forward(self, **options: Any) -> Any:
-        return self._run(None, **options)
-
-    def generate(self, **options: Any) -> torch.Tensor:
-        self._check_options(options)
-        if not bool(self.attention_mask[:, -1].all()):
-            raise ArgumentError("a prompt ends in padding: generate wants batches that are padded on the left")
-        length = self.input_ids.shape[1]
-        images = [getattr(self._model.config, name, None) for _, _, name in _KINDS]
-        if any(bool((self.input_ids[:, -1] == token).any()) for token in images if token is not None):
-            raise ArgumentError("a prompt ends in a picture: a text must follow it")
-        # Where layers differ (Qwen3.5's linear attention), the cache has to know them.
-        cache = (transformers.DynamicCache(config=self._model.config.get_text_config(decoder=True)) if takes_places()
-                 else transformers.DynamicCache())
-        with torch.no_grad():
-            self._run(length - 1, past_key_values=cache, use_cache=True)
-        # generate goes on with the last token, whose position differs by this from its place: in the cache, in later
-        # versions in the prompt without its padding.
-        place = self.attention_mask.sum(dim=1, keepdim=True) - 1 if takes_places() else length - 1
-        self._inner.rope_deltas = (self.position_ids[0, :, -1:] - place).to(self.input_ids.device)
-        answer = self._model.generate(input_ids=self.input_ids, attention_mask=self.attention_mask, past_key_values=cache,
-                                      **options)
-        return torch.cat([self._full, answer[:, length:]], dim=1)
 
 
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
