@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_budget_solve.c: what a budget answers where what every picture loses is given: which answers are allowed beside
- * downsampling, which tiles take the patches that are left over, and that a tolerance takes no patch too many.
+ * downsampling, which tiles take the patches that are left over, that a tolerance takes no patch too many, and how what was measured becomes what is given.
  */
+#include <math.h>
 #include <string.h>
 
 #include "select/budget.h"
@@ -193,11 +194,50 @@ static void test_tolerance(void **state) {
     }
 }
 
+/* ---- What was measured ---- */
+
+/* A loss keeps twelve bits, rounded; what is less than a millionth of each pixel is none; and it counts as much as
+ * the tile matters. */
+static void test_places(void **state) {
+    static const float bit = 1.0f / 2048.0f; /* the last that is kept, of losses from 1 on */
+    const float losses[] = {
+        1.0f, 1.0f + 0.4f * bit, 1.0f + 0.6f * bit, 1.0f + 1.4f * bit, 2.0f - 0.1f * bit, 0.00025f, 0.00026f,
+        0.0f};
+    const float kept[] = {1.0f, 1.0f, 1.0f + bit, 1.0f + bit, 2.0f, 0.0f, 0.00026f, 0.0f};
+    given *const g = make_given(1, 1);
+    const tvlm_texture source = {.width = 16 * SIDE, .height = 16 * SIDE};
+    float values[2 * PLACES + PLACES];
+    (void)state;
+    for (int i = 0; i < PLACES; ++i) {
+        values[2 * i + TVLM_BUDGET_ERROR] = losses[i % 8];
+        values[2 * i + TVLM_BUDGET_STRUCTURE] = 3.0f;
+        values[2 * PLACES + i] = i < PLACES / 2 ? 0.0f : 0.5f;
+    }
+    add_up(g);
+    g->budget.values = values;
+    g->budget.measured_count = 1; /* all pictures are alike */
+    g->budget.source = &source;
+    g->budget.n = PLACES / 2;
+    for (int emphasised = 0; emphasised < 2; ++emphasised) {
+        tvlm_budget_place(&g->budget, emphasised ? 4.0 : 0.0);
+        const tvlm_budget_loss *const first = &g->budget.losses[TVLM_BUDGET_FIRST];
+        for (int i = 0; i < PLACES; ++i) {
+            const int tile = g->budget.tree.tile_of[i];
+            const float weight = emphasised && tile >= PLACES / 2 ? 3.0f : 1.0f;
+            assert_true(fabsf(first->parts[TVLM_BUDGET_ERROR][i] - weight * kept[tile % 8]) <
+                        (kept[tile % 8] < 1.0f ? 2e-7f : 1e-6f));
+            assert_true(first->parts[TVLM_BUDGET_STRUCTURE][i] == 3.0f * weight);
+        }
+    }
+    destroy_given(g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_structure),
         cmocka_unit_test(test_error),
         cmocka_unit_test(test_tolerance),
+        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

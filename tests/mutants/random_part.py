@@ -50,25 +50,26 @@ def sources(tree):
     return found
 
 
+def fits(row, mutant, file):
+    """Whether a row of EQUIVALENT is about a mutant."""
+    path, function, line, operation, _ = row
+    return path == mutant.file and function in (None, mutant.function) and line in (None, file.line_text(mutant.line)) and \
+        operation in (None, mutant.operation, f"{mutant.column}:{mutant.operation}")
+
+
 def listed(mutant, file):
-    """Why a mutant is equivalent, or None."""
-    for path, function, line, operation, reason in EQUIVALENT:
-        if path == mutant.file and function in (None, mutant.function) and operation in (None, mutant.operation) and \
-                line in (None, file.line_text(mutant.line)):
-            return reason
-    return None
+    """Whether a mutant is equivalent to what is there."""
+    return any(fits(row, mutant, file) for row in EQUIVALENT)
 
 
 def not_there(files):
     """The rows of EQUIVALENT that fit no mutant."""
     for row in EQUIVALENT:
-        path, function, line, operation, _ = row
-        file = files.get(path)
+        file = files.get(row[0])
         if file is None:
-            if not os.path.exists(os.path.join(ROOT, path)):
+            if not os.path.exists(os.path.join(ROOT, row[0])):
                 yield row  # else it is not compiled here
-        elif not any(function in (None, m.function) and operation in (None, m.operation) and line in (None, file.line_text(m.line))
-                     for m in file.mutants()):
+        elif not any(fits(row, mutant, file) for mutant in file.mutants()):
             yield row
 
 
