@@ -264,6 +264,15 @@ def test_the_example_program_answers(checkout, capsys):
     assert re.search(r"\(\d+ of \d+ tokens of the photo\)\n$", capsys.readouterr().out)
 
 
+def test_the_example_program_answers_with_llava(checkout, capsys):
+    """Whose tokens have a side of 14 pixels."""
+    pruner = llava()
+    for part in (pruner.model, pruner.processor):
+        part.save_pretrained("llava")
+    example("qwen_pruned").main("llava", "photo.jpg", "What is the total?")
+    assert capsys.readouterr().out.endswith("(11 of 36 tokens of the photo)\n")
+
+
 # ---- Processors without videos, without a template, without a tokenizer ----
 
 def llava():

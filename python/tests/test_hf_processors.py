@@ -161,6 +161,36 @@ def test_what_hangs_on_a_model_is_not_copied():
             assert isinstance(caught.value, tv.Error)
 
 
+def with_tokens_of(side):
+    """A model whose tokens have that side in pixels, and how many it has along a side of a picture: of LLaVA 1.5 and PaliGemma 14, of
+    Gemma 3 and InternVL 28, of SmolVLM 32, of SmolVLM2 42."""
+    if side != 42:
+        family = {14: "llava", 28: "internvl", 32: "smolvlm"}[side]
+        return test_hf_prompt.model_of(family), test_hf_prompt.SIZES[family][1]
+    config = transformers.SmolVLMConfig(vision_config={**test_hf_prompt.VISION, "image_size": 168, "patch_size": 14}, scale_factor=3,
+                                        text_config={**test_hf_prompt.TEXT, "model_type": "llama"}, image_token_id=test_hf_prompt.IMAGE,
+                                        pad_token_id=test_hf_prompt.PAD)
+    return test_hf_prompt.randomised(transformers.SmolVLMForConditionalGeneration(config)), 4
+
+
+@pytest.mark.parametrize("preset", ["general", "document", "screen"])
+@pytest.mark.parametrize("side", [14, 28, 32, 42])
+def test_presets_are_for_tokens_of_any_side(side, preset):
+    model, along = with_tokens_of(side)
+    picture = draw(side * along, side * along, 5)
+    values = (torch.from_numpy(picture.copy()).float() / 255 * 2 - 1).permute(2, 0, 1)[None]
+    ids = torch.tensor([[1] + [test_hf_prompt.IMAGE] * along**2 + [5]])
+    batch = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "pixel_values": values}
+    if model.config.model_type == "smolvlm":
+        batch["pixel_values"] = values[None]
+        batch["pixel_attention_mask"] = torch.ones(1, 1, *values.shape[2:], dtype=torch.long)
+    pruned = hf.Pruner(model, test_hf_prompt.Processor(), k=5, preset=preset).prune(batch)
+    kept = pruned.kept[0, 1:1 + along**2].nonzero()[:, 0].tolist()
+    scores = tv.select(picture, share=5 / along**2, strategy="budget", patch=side, preset=preset, keep_scores=True).score_map
+    assert scores.shape == (along, along) and kept == sorted(tv.topk(scores, 5)[0].tolist())
+    assert pruned.forward().logits.shape[1] == 7
+
+
 @pytest.mark.parametrize("missing", ["torch", "transformers"])
 def test_without_a_package_the_import_is_one_line(run, missing):
     said = run(f"""
