@@ -141,3 +141,20 @@ def test_export_takes_several_images_and_videos(photo):
         tv.export(photo, "clip", strategy="budget")
     with pytest.raises(tv.Error, match="share is for the strategy budget, not for grid"):
         tv.export(photo, "qwen2-vl", share=0.1)
+
+
+def test_a_library_that_is_missing_is_named_by_its_package(run, tmp_path):
+    """The package as it is installed, but with a binding that says what the dynamic loader says."""
+    import pathlib
+    package = tmp_path / "texturevlm"
+    package.mkdir()
+    for path in pathlib.Path(tv.__file__).parent.iterdir():
+        if not path.name.startswith(("_binding", "__pycache__")):
+            (package / path.name).symlink_to(path)
+    for library, line in (("liblapacke.so.3", "texturevlm needs the system's liblapacke.so.3, which is not there (Debian: apt install liblapacke)"),
+                          ("libmd.so.0", "(Debian: apt install libmd0)"), ("libother.so.9", "the package that has it")):
+        text = f"{library}: cannot open shared object file: No such file or directory"
+        (package / "_binding.py").write_text(f"raise ImportError({text!r})")
+        said = run("try:\n    import texturevlm\nexcept ImportError as error:\n    print(error)", PYTHONPATH=str(tmp_path),
+                   PYTHONDONTWRITEBYTECODE="1")
+        assert line in said and said.count("\n") == 1

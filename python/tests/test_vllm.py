@@ -165,6 +165,16 @@ def test_the_version_is_the_same_wherever_it_stands():
     assert f"needs vLLM {plugin.SUPPORTED[0]}, this is" in document and f'["{plugin.ARCHITECTURE}"]' in document
 
 
+def test_the_documents_block_asks_for_what_there_is(monkeypatch):
+    """As it stands, but for the engine, which needs a GPU and a download."""
+    import test_document
+    asked = []
+    monkeypatch.setattr(vllm, "LLM", lambda model, **options: asked.append(options))
+    test_document.run_blocks("doc/vllm.md")
+    assert asked[0]["hf_overrides"] == {"architectures": [plugin.ARCHITECTURE]}
+    assert _prompt.settings_of(asked[0]["mm_processor_kwargs"]) == {"share": 0.3, "preset": "document"}
+
+
 @pytest.mark.parametrize("settings", [{"share": 0.3}, {"k": 40}, {"share": 0.5, "preset": "document"}, {}])
 @pytest.mark.parametrize("on_device", [True, False], ids=["bytes", "floats"])
 def test_the_processor_selects_as_texturevlm_hf(processor, settings, on_device):

@@ -21,6 +21,7 @@ repository.
 """
 from typing import TYPE_CHECKING
 
+from . import _libraries as _libraries  # before all others, which need them
 from ._attention import Texture, hierarchical_attention
 from ._basis import Basis, fit
 from ._codec import Codec

@@ -11,7 +11,8 @@ Below it: `select_tokens` says which tokens of a processor's tensors matter, and
 *Before the encoder*: Qwen2-VL, 2.5, 3 and Qwen3.5 (images and videos), LLaVA, and the encoders CLIP, SigLIP and SigLIP2 (NaFlex)
 alone. The layers of the encoder see the chosen patches only, with the places that they have in the full picture, and attend among
 them; the language model gets their embeddings at the positions that they have in the full prompt. Both are exact: what is computed
-is what the model computes where the other patches are masked. Positions that are counted anew would not be.
+is what the model computes where the other patches are masked (Qwen3.5's linear attention takes no mask: doc/python.md says what is
+shown of it). Positions that are counted anew would not be.
 
 *After the encoder*: Gemma 3, PaliGemma, InternVL and SmolVLM. The encoder sees all patches; the language model gets the chosen
 tokens, at the positions that they have in the full prompt.

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first thing that the package imports: the binding, and a line that says what to install where the system lacks a library of it.
+A wheel of ci/wheel brings these libraries; one that pip built in a checkout takes Debian's."""
+from __future__ import annotations
+
+import re
+
+# Debian's packages by the names that the dynamic loader looks for.
+PACKAGES = {
+    "libblas.so.3": "libblas3", "libcjson.so.1": "libcjson1", "libgfortran.so.5": "libgfortran5", "liblapack.so.3": "liblapack3",
+    "liblapacke.so.3": "liblapacke", "libmd.so.0": "libmd0", "libquadmath.so.0": "libquadmath0", "libtmglib.so.3": "libtmglib3",
+    # Decoders of pictures, where it was built with them.
+    "libjpeg.so.62": "libjpeg62-turbo", "libpng16.so.16": "libpng16-16", "libwebp.so.7": "libwebp7", "libwebpdemux.so.2": "libwebpdemux2",
+}
+
+try:
+    from . import _binding as _binding
+except ImportError as _error:
+    _found = re.match(r"(\S+\.so[.\d]*): cannot open shared object file", str(_error))
+    if _found is None:
+        raise
+    raise ImportError(f"texturevlm needs the system's {_found[1]}, which is not there (Debian: apt install "
+                      f"{PACKAGES.get(_found[1], 'the package that has it')})") from None
