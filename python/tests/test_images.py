@@ -123,13 +123,163 @@ def test_a_tensor_elsewhere_says_what_is_done(photo):
     (np.zeros((0, 5, 3), "u1"), "5 x 0 pixels"), (np.zeros((5, 0, 3), "u1"), "0 x 5 pixels"),
     (np.array([[None]]), "object"), (np.zeros((5, 5, 5), "u1"), r"shape \(5, 5, 5\)"), (np.zeros((5,), "u1"), "shape"),
     (np.zeros((5, 5), "i4"), "int32"), (np.zeros((5, 5), bool), "bool"), (np.zeros((5, 5), "c8"), "complex64"),
-    (np.zeros((5, 5), "U3"), "dtype <U3"), (np.zeros((1, 5, 5, 3), "u1"), r"image\[0\]"), (np.float32(3), "shape"),
+    (np.zeros((5, 5), "U3"), "dtype <U3"), (np.float32(3), "shape"),
+    (np.full((4, 4), 1.3, "f4"), r"floats of 1.3 .. 1.3; floats are taken from 0 to 1"), (b"", "an image in memory is empty"),
+    (np.full((4, 4), -0.3, "f8"), "floats of -0.3 .. -0.3"), (np.full((4, 4), np.inf, "f4"), "floats of inf .. inf"),
     (np.zeros((4, 4), "M8[s]"), "datetime64"), (np.zeros((4, 4), [("r", "u1")]), "dtype"), (3, "image is 3"), (None, "image is None"),
-    (b"photo.png", "image is"), ({}, "image is"), ([[1, 2]], "image is"), (object(), "image is"), ("", "cannot open"),
+    (b"photo.png", "an image in memory is not an image"), ({}, "image is"), ([[1, 2]], "image is"), (object(), "image is"), ("", "cannot open"),
     ("a\0b", "zero character")])
 def test_what_is_no_image_is_named(image, line):
     with pytest.raises(tv.Error, match=line):
         tv.select(image)
+
+
+@pytest.mark.parametrize("call", [tv.Stack, tv.scores, lambda image: tv.patches(image, np.zeros((1, 3)))])
+def test_a_batch_is_refused_where_one_is_wanted(call):
+    with pytest.raises(tv.Error, match=r"shape \(1, 5, 5, 3\): this call takes one, such as image\[0\]"):
+        call(np.zeros((1, 5, 5, 3), "u1"))
+
+
+# ---- Ranges ----
+
+@pytest.mark.parametrize("name, change", [
+    ("0 .. 255", lambda a: a.astype("f4")), ("0 .. 255 in halves", lambda a: a.astype("f2")),
+    ("normalised", lambda a: (a / np.float32(255) - [0.48145466, 0.4578275, 0.40821073]) / [0.26862954, 0.26130258, 0.27577711]),
+    ("-1 .. 1", lambda a: a / np.float32(127.5) - 1)])
+def test_floats_of_another_range_are_refused(photo, name, change):
+    with pytest.raises(ValueError, match=r"an image has floats of -?[0-9.]+ .. [0-9.]+; floats are taken from 0 to 1"):
+        tv.select(change(photo))
+
+
+def test_floats_that_overshoot_are_cut_off_with_a_warning(photo):
+    plain = photo / np.float32(255)
+    plain[3, 5], over = 1, plain.copy()
+    over[3, 5] = 1.125
+    with pytest.warns(tv.TexturevlmWarning, match="floats of 0 .. 1.125; what lies outside 0 .. 1 is cut off"):
+        found = positions(over)
+    np.testing.assert_array_equal(found, positions(plain))
+
+
+@pytest.mark.parametrize("change, most", [(lambda a: a.astype("u2"), "255"), (lambda a: a.astype("u2") * 16, "4080")])
+def test_uint16_that_is_nearly_black_is_warned_of(photo, change, most):
+    with pytest.warns(tv.TexturevlmWarning, match=f"uint16 has no value above {most}, and is nearly black: 65535 is white"):
+        tv.select(change(photo), 10, strategy="grid")
+
+
+def test_what_is_in_its_range_is_silent(photo, recwarn):
+    rounded = (photo / np.float32(255)) * np.float32(1.0001)
+    for image in (photo, photo.astype("u2") * 257, photo.astype("u2") * 17, photo / np.float32(255), rounded, np.zeros((32, 32), "u2"),
+                  np.full((32, 32), np.nan, "f4")):
+        tv.select(image, 4, strategy="grid")
+    assert [str(one.message) for one in recwarn] == []
+
+
+def test_pils_mode_i(photo):
+    Image = pytest.importorskip("PIL.Image")
+    gray = photo[:, :, 0]
+    found = Image.fromarray(gray.astype("i4") * 257)
+    assert found.mode == "I"
+    np.testing.assert_array_equal(positions(found), positions(gray))
+    with pytest.warns(tv.TexturevlmWarning, match="no value above 25[0-5], and is nearly black"):
+        positions(Image.fromarray(gray.astype("i4")))
+    with pytest.raises(ValueError, match=r"mode I has values of 0 .. 16711680; they are taken from 0 to 65535"):
+        positions(Image.fromarray(np.where(gray > 128, 255 * 65536, 0).astype("i4")))
+
+
+def test_bfloat16_is_taken(photo):
+    torch = pytest.importorskip("torch")
+    tensor = (torch.from_numpy(photo.copy()).float() / 255).bfloat16()
+    np.testing.assert_array_equal(positions(tensor), positions(tensor.float().numpy()))
+    np.testing.assert_array_equal(positions(tensor.requires_grad_()), positions(tensor.detach().float().numpy()))
+    features = torch.randn(4, 5, 8, generator=torch.Generator().manual_seed(1)).bfloat16()
+    with tv.Stack(photo, layout="r,g,b") as stack:
+        found = []
+        for some in (features, features.float()):
+            stack.set_features(some)
+            found.append(stack.scores(some[1, 2]))
+    np.testing.assert_array_equal(*found)
+
+
+# ---- Files, and lists ----
+
+def test_bytes_and_open_files(photo, tmp_path):
+    import io
+    path = tmp_path / "photo.png"
+    write_png(str(path), np.ascontiguousarray(photo))
+    data, expected = path.read_bytes(), positions(photo)
+    for form in (data, bytearray(data), memoryview(data), io.BytesIO(data)):
+        np.testing.assert_array_equal(positions(form), expected)
+    with open(path, "rb") as file:
+        np.testing.assert_array_equal(positions(file), expected)
+        with pytest.raises(tv.ArgumentError, match=str(path)):
+            positions(file)  # nothing is left of it
+    with open(path, encoding="latin-1") as file, pytest.raises(tv.ArgumentTypeError, match="photo.png.*open in the mode 'rb'"):
+        positions(file)
+
+    class Broken:
+        def read(self):
+            raise RuntimeError("the line is dead")
+
+    with pytest.raises(tv.FileError, match="an open file .Broken.: it cannot be read: 'the line is dead'"):
+        positions(Broken())
+
+
+def test_batches_are_lists(photo):
+    other = np.ascontiguousarray(photo[::-1])
+    expected = [positions(photo), positions(other)]
+    for batch in (np.stack([photo, other]), np.moveaxis(np.stack([photo, other]), 3, 1), [photo, other]):
+        found = tv.select(batch, 30, strategy="grid")
+        assert len(found) == 2
+        for one, right in zip(found, expected):
+            np.testing.assert_array_equal(np.column_stack([one.xy, one.scores]), right)
+    assert [one.shape for one in tv.channels(np.stack([photo, other]), "edges")] == [(1, *photo.shape[:2])] * 2
+    assert len(tv.select(photo[None], 5, strategy="grid")) == 1 and tv.select([], 5) == []
+
+
+def test_a_broken_picture_loses_none_of_the_others(photo, tmp_path, caplog):
+    (tmp_path / "text.png").write_text("no picture")
+    images = [photo, tmp_path / "text.png", photo.astype("f4"), photo]
+    with pytest.raises(tv.ArgumentError, match="image 1 of 4: .*text.png"):
+        tv.select(images, 5)
+    seen = []
+    with caplog.at_level("WARNING", "texturevlm"):
+        found = tv.select(images, 5, strategy="grid", errors="skip", progress=lambda done, count: seen.append((done, count)))
+    np.testing.assert_array_equal(found[0].xy, found[3].xy)
+    assert isinstance(found[1], tv.Error) and "text.png" in str(found[1]) and isinstance(found[2], ValueError)
+    assert seen == [(i, 4) for i in range(1, 5)]
+    assert [record.message for record in caplog.records] == [str(found[1]), str(found[2])]
+    with pytest.raises(tv.ArgumentError, match="there is no errors 'ignore'; it is one of raise, skip"):
+        tv.select(images, 5, errors="ignore")
+    with pytest.raises(tv.ArgumentError, match="errors is for a list"):
+        tv.select(photo, 5, errors="skip")
+    with pytest.raises(tv.ArgumentTypeError, match="progress is 3"):
+        tv.select(images, 5, progress=3)
+
+
+def test_progress_is_shown(photo, capsys, monkeypatch):
+    import sys
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    tv.select([photo] * 3, 5, strategy="grid")
+    assert capsys.readouterr().err == ""
+    tv.select([photo] * 3, 5, strategy="grid", progress=True)
+    assert "texturevlm: 3 of 3 images" in capsys.readouterr().err
+
+
+def test_a_device_by_its_name(photo):
+    found = tv.select(photo, 20, strategy="grid", device="reference")
+    with tv.Stack(photo, device=tv.Device("reference")) as stack:
+        np.testing.assert_array_equal(stack.select(20, strategy="grid").xy, found.xy)
+    with pytest.raises(tv.NoDeviceError, match="no device 'nothing'"):
+        tv.select(photo, device="nothing")
+    with pytest.raises(tv.ArgumentTypeError, match="device is 3"):
+        tv.select(photo, device=3)
+
+
+def test_messages_go_to_the_logger(photo, caplog):
+    with caplog.at_level("WARNING", "texturevlm"), pytest.warns(tv.TexturevlmWarning):
+        tv.select(photo.astype("u2"), 5, strategy="grid")
+    assert [(record.name, record.levelname) for record in caplog.records] == [("texturevlm", "WARNING")]
+    assert "nearly black" in caplog.records[0].message
 
 
 def test_nan_is_black():

@@ -18,6 +18,10 @@ pixels = np.zeros((32, 32, 3), np.uint8)
 assert_type(tv.select("photo.jpg"), tv.Selection)
 assert_type(tv.select(pixels, 40, strategy="grid", device=None, max_side=64), tv.Selection)
 assert_type(tv.select([pathlib.Path("photo.jpg"), pixels], preset="document"), "list[tv.Selection]")
+assert_type(tv.select(["photo.jpg"], errors="skip", progress=True), "list[tv.Selection | tv.Error]")
+assert_type(tv.select(b"bytes", device="reference"), tv.Selection)
+with open("photo.jpg", "rb") as file:
+    assert_type(tv.select(file), tv.Selection)
 assert_type(tv.channels(pixels, "r"), Array)
 assert_type(tv.channels([pixels], "r"), "list[Array]")
 with tv.Stack(pixels, layout="r,g,b") as stack, tv.Session() as session, tv.VideoStream("screen") as stream:

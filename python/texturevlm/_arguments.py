@@ -109,6 +109,8 @@ def known(options: dict[str, Any], names: Iterable[str]) -> None:
 
 def host(name: str, value: Any) -> Array:
     """Any array-like on the host as a NumPy array, without a copy where it has one of NumPy's protocols or DLPack."""
+    if str(getattr(value, "dtype", "")) in ("torch.bfloat16", "bfloat16"):  # which NumPy does not have: half of a float32, exact
+        value = value.float() if hasattr(value, "float") else np.asarray(value).astype(np.float32)
     if isinstance(value, np.ndarray):
         return value
     try:

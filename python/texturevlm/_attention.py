@@ -29,7 +29,7 @@ class Texture:
         format: how it is stored: ``"f16"``, ``"f32"``, or ``"auto"``: half on a GPU, float on a CPU.
     """
 
-    def __init__(self, array: Any, layout: Literal["spatial", "channels"] = "spatial", *, device: Device | None = None,
+    def __init__(self, array: Any, layout: Literal["spatial", "channels"] = "spatial", *, device: Device | str | None = None,
                  format: Format = "auto") -> None:
         vectors = values("a texture", array, (3,), halves=True)
         if choice("layout", layout, LAYOUTS) == 1:

@@ -86,7 +86,7 @@ class Basis:
 
     @classmethod
     def train(cls, blocks: Iterable[Any], k: int = 16, *, centred: bool = False, method: str = "auto",
-              device: Device | None = None) -> Basis:
+              device: Device | str | None = None) -> Basis:
         """The first k directions of vectors that come in blocks, float [n, D] each: a list of arrays, or anything that can be
         gone through several times (once for ``method="covariance"``, three times for ``"range_finder"``, which ``"auto"`` takes
         beyond 1536 components). `centred`: the PCA; otherwise the truncated SVD."""
@@ -169,7 +169,7 @@ class Basis:
 
 
 def fit(images: Sequence[Any], shares: Sequence[Any], *, queries: Sequence[Any] | None = None, channels: Any = None, taps: int = 1,
-        hidden: int | None = None, stride: float | None = None, l2: float | None = None, device: Device | None = None,
+        hidden: int | None = None, stride: float | None = None, l2: float | None = None, device: Device | str | None = None,
         copy: bool = False) -> Scorer:
     """Learns a `Scorer` from images in which somebody has said what matters.
 

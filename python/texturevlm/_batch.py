@@ -14,7 +14,7 @@ from ._image import image_of
 from ._options import StackParams
 
 
-def channels_of_all(images: Any, names: Any, level: float, device: Device | None, copy: bool, options: dict[str, Any]) -> list[Array]:
+def channels_of_all(images: Any, names: Any, level: float, device: Device | str | None, copy: bool, options: dict[str, Any]) -> list[Array]:
     """What `channels` gives for a list of images."""
     known(options, ["layout", "format", "memory_max"])
     params = StackParams(options)

@@ -74,7 +74,7 @@ class Codec:
 
     @classmethod
     def train(cls, images: Sequence[Any], k: int | None = None, *, channels: Any = None, level: int = 0,
-              weights: dict[str, float] | None = None, scorers: Sequence[Scorer] = (), device: Device | None = None,
+              weights: dict[str, float] | None = None, scorers: Sequence[Scorer] = (), device: Device | str | None = None,
               copy: bool = False) -> Codec:
         """The principal components of channels over images, each of which counts the same.
 

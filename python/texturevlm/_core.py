@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import sys
 import threading
@@ -11,6 +12,11 @@ from types import FrameType
 from typing import Any, Callable
 
 from ._binding import ffi, lib
+
+
+logger = logging.getLogger("texturevlm")
+"""What the package has to say. Whoever listens attaches a handler; without one it is silent."""
+logger.addHandler(logging.NullHandler())
 
 
 # ---- Errors ----
@@ -100,11 +106,13 @@ def text(chars: Any) -> str:
 
 
 def warn(line: str) -> None:
-    """Warns, as seen from the line outside this package that called it."""
+    """Warns, as seen from the line outside this package that called it; and each time to the logger, which Python's filters do not
+    silence."""
     level = 1
     frame: FrameType | None = sys._getframe(0)
     while frame is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
+    logger.warning("%s", line)
     warnings.warn(line, TexturevlmWarning, stacklevel=level)
 
 

@@ -22,6 +22,7 @@ _SLOW = ("no OpenCL device answers, so the reference does: plain C, exact and sl
 
 _used_in = 0  # the process that has first asked a driver for anything
 _default: Device | None = None
+_by_name: dict[tuple[int, str], Device] = {}  # by process
 _default_lock = threading.Lock()
 
 
@@ -194,7 +195,18 @@ def device_of(device: Any) -> Device:
         return open_default()
     if isinstance(device, Device):
         return device
-    raise ArgumentTypeError(f"device is {short(device)}, not a texturevlm.Device")
+    if isinstance(device, str):
+        return _named(device)
+    raise ArgumentTypeError(f"device is {short(device)}, neither a texturevlm.Device nor a device's name")
+
+
+def _named(name: str) -> Device:
+    """The device of that name that all calls of this process share; opened again where somebody closed it."""
+    with _default_lock:
+        found = _by_name.get((os.getpid(), name))
+        if found is None or found._owner.closed:
+            found = _by_name[os.getpid(), name] = Device(name)
+        return found
 
 
 os.register_at_fork(after_in_child=_renew)

@@ -2,20 +2,22 @@
 """The calls that need no object: one image, one answer."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from ._arguments import Array, flag, floats, integer, known, values
 from ._batch import channels_of_all
 from ._binding import ffi, lib
-from ._core import ArgumentError, Handle
+from ._core import ArgumentError, Error, Handle
 from ._device import Device, device_of
-from ._image import is_list
+from ._each import Progress, checked, each
+from ._image import is_list, listed
 from ._options import SELECT, STACK, Choosing
 from ._selection import Selection
 from ._stack import SCORED, Stack
-from ._types import Border, ImageLike, Preset, Strategy
+from ._types import Border, ImageLike, OnError, Preset, Strategy
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     class _Asked(SelectOptions, StackOptions, total=False):
         features: Any
         feature_patch: float | None
-        device: Device | None
+        device: Device | str | None
         copy: bool
 
 
@@ -39,7 +41,13 @@ def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @overload
-def select(image: list[Any] | tuple[Any, ...], k: int | None = None, **options: Unpack[_Asked]) -> list[Selection]: ...
+def select(image: list[Any] | tuple[Any, ...], k: int | None = None, *, errors: Literal["raise"] = "raise", progress: Progress = None,
+           **options: Unpack[_Asked]) -> list[Selection]: ...
+
+
+@overload
+def select(image: list[Any] | tuple[Any, ...], k: int | None = None, *, errors: Literal["skip"], progress: Progress = None,
+           **options: Unpack[_Asked]) -> list[Selection | Error]: ...
 
 
 @overload
@@ -48,8 +56,8 @@ def select(image: ImageLike, k: int | None = None, **options: Unpack[_Asked]) ->
 
 def select(image: Any, k: int | None = None, *, share: float | None = None, tolerance: float | None = None,
            preset: Preset | None = None, query: Any = None, features: Any = None, overview: float | None = None,
-           strategy: Strategy | None = None, feature_patch: float | None = None, device: Device | None = None, copy: bool = False,
-           **options: Unpack[_Options]) -> Selection | list[Selection]:
+           strategy: Strategy | None = None, feature_patch: float | None = None, device: Device | str | None = None, copy: bool = False,
+           errors: OnError = "raise", progress: Progress = None, **options: Unpack[_Options]) -> Selection | Sequence[Selection | Error]:
     """Selects the positions of an image that matter.
 
         selection = texturevlm.select("photo.jpg")
@@ -58,8 +66,10 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
     Parameters:
         image: a NumPy array (H, W), (H, W, C) or (C, H, W) of uint8, uint16 or float (0 .. 1), with C = 1 gray, 2 gray + alpha, 3
             RGB, 4 RGBA (a shape that fits both is taken for (H, W, C)); a PIL image; a path (JPEG, PNG, BMP, PPM, PGM, turned
-            by its EXIF orientation, which PIL leaves to you: PIL.ImageOps.exif_transpose); a tensor on the CPU (DLPack); or a
-            list of these, which gives a list of selections. (H, W, C) of uint8, uint16 or float32 is not copied before its
+            by its EXIF orientation, which PIL leaves to you: PIL.ImageOps.exif_transpose); such a file's bytes, or the file, open
+            in binary mode; a tensor on the CPU (DLPack), of bfloat16 too; or a list of these, or a batch (N, C, H, W) or
+            (N, H, W, C), which gives a list of selections. Floats outside 0 .. 1 are refused, or where they hardly are, cut off with a
+            warning; uint16 that is nearly black (bytes, 12 bits) is warned of. (H, W, C) of uint8, uint16 or float32 is not copied before its
             upload, whatever the distance of its rows; all else is copied once. Alpha is composited on white, NaN is 0.
         k: how many positions; None: 273, or as many as there are cells.
         share, tolerance: in place of k, for ``budget``: the share of all patches (0 .. 1]; or the fewest patches that lose at
@@ -71,7 +81,11 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
         overview: the share of k, 0 .. 1, that shows the whole image coarsely and comes first.
         strategy: ``"grid"``, ``"foveated"``, ``"quadtree"``, ``"exhaustive"``, ``"cascade"`` or ``"budget"``; None: the library's default,
             as in ``tvlm select``.
-        device: a `Device`; None: the one that all calls share.
+        device: a `Device`, or its name, as ``"reference"``, which is opened once a process; None: the one that all calls share.
+        errors: of a list: ``"raise"``, or ``"skip"``: an image that fails has its `Error` in the place of its selection, and the
+            logger ``texturevlm`` is told.
+        progress: of a list: True shows how far it is (by tqdm, where that is installed), None does so on a terminal after two
+            seconds; or a function of how many are done, and of all.
         copy: brings a tensor that is not on the CPU there; it is refused otherwise. Where `size` or `max_side` say that less is
             enough, it is shrunk on its own device before.
 
@@ -95,11 +109,15 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
              "strategy": strategy, **options}
     choice, stack = _split(given)
     flag("copy", copy)
-    if is_list(image):
-        if features is not None and (not is_list(features) or len(features) != len(image)):
-            raise ArgumentError(f"there are {len(image)} images: features must be a list of as many arrays")
-        each = features if features is not None else [None] * len(image)
-        return [_select_one(one, choice, stack, own, feature_patch, device, copy) for one, own in zip(image, each)]
+    checked(progress)
+    images = listed(image)
+    if images is not None:
+        if features is not None and (not is_list(features) or len(features) != len(images)):
+            raise ArgumentError(f"there are {len(images)} images: features must be a list of as many arrays")
+        own = features if features is not None else [None] * len(images)
+        return each(images, lambda place, one: _select_one(one, choice, stack, own[place], feature_patch, device, copy), errors, progress)
+    if errors != "raise":
+        raise ArgumentError("errors is for a list of images")
     return _select_one(image, choice, stack, features, feature_patch, device, copy)
 
 
@@ -116,16 +134,16 @@ def _select_one(image: Any, choice: dict[str, Any], stack_options: dict[str, Any
 
 @overload
 def channels(image: list[Any] | tuple[Any, ...], names: Any = None, *, level: float = 0, size: None = None,
-             device: Device | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> list[Array]: ...
+             device: Device | str | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> list[Array]: ...
 
 
 @overload
 def channels(image: ImageLike, names: Any = None, *, level: float = 0, size: tuple[int, int] | None = None,
-             device: Device | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Array: ...
+             device: Device | str | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Array: ...
 
 
 def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int, int] | None = None,
-             device: Device | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Array | list[Array]:
+             device: Device | str | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Array | list[Array]:
     """float32 [C, height, width]: channels of an image, at the size of a level (0 is full size), or at `size`.
 
         edges, saliency = texturevlm.channels("photo.jpg", ["edges", "saliency"], level=2)
@@ -141,16 +159,17 @@ def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int
 
     Errors: `ArgumentError` (no such channel, with the nearest name; a level beyond the last).
     """
-    if is_list(image):
+    images = listed(image)
+    if images is not None:
         if size is not None:
             raise ArgumentError("size is for one image; those of a list keep their own")
-        return channels_of_all(image, names, level, device, copy, dict(options))
+        return channels_of_all(images, names, level, device, copy, dict(options))
     with Stack(image, device=device, copy=copy, **options) as stack:
         return stack.channels(names, level=level, size=size)
 
 
 def patches(image: ImageLike, positions: Any, *, side: int = 16, channels: Any = None, mean: Any = None, deviation: Any = None,
-            dtype: Any = np.float32, border: Border = "clamp", device: Device | None = None, copy: bool = False,
+            dtype: Any = np.float32, border: Border = "clamp", device: Device | str | None = None, copy: bool = False,
             **options: Unpack[StackOptions]) -> Array:
     """[n, C, side, side]: squares cut out around positions, ready for an encoder.
 
@@ -170,7 +189,7 @@ def patches(image: ImageLike, positions: Any, *, side: int = 16, channels: Any =
 
 
 def scores(image: ImageLike, query: Any = None, *, features: Any = None, stride: float | None = None, weights: Any = None,
-           scorer: Any = None, level: int | None = None, device: Device | None = None, copy: bool = False,
+           scorer: Any = None, level: int | None = None, device: Device | str | None = None, copy: bool = False,
            **options: Unpack[StackOptions]) -> Array:
     """float32 [rows, columns]: how much each cell of `stride` (16) pixels of an image matters; with `level`, each texel of that
     level. The default score lies in 0 .. 1; a scorer's has any range. Parameters and errors as in `select`."""
@@ -181,7 +200,7 @@ def scores(image: ImageLike, query: Any = None, *, features: Any = None, stride:
         return stack.scores(query, stride=stride, weights=weights, scorer=scorer, level=level)
 
 
-def flow(image: ImageLike, other: ImageLike, *, full: bool = False, device: Device | None = None, copy: bool = False) -> Array:
+def flow(image: ImageLike, other: ImageLike, *, full: bool = False, device: Device | str | None = None, copy: bool = False) -> Array:
     """float32 [rows, columns, 3]: dense optical flow from `image` to `other`, which have one size.
 
     Of each texel: u (to the right) and v (down), in pixels of the images, to where its place is in `other`; and a confidence of
@@ -203,7 +222,7 @@ def flow(image: ImageLike, other: ImageLike, *, full: bool = False, device: Devi
     return out
 
 
-def topk(scores: Any, k: int, *, device: Device | None = None) -> tuple[Array, Array]:
+def topk(scores: Any, k: int, *, device: Device | str | None = None) -> tuple[Array, Array]:
     """The k largest of any numbers, the best first: their places in the flattened array (int32 [k]), and their values (float32).
     Of equal ones the first comes first; NaN comes last. Errors: `ArgumentError` (k of more than there are)."""
     array = host_flat(scores)

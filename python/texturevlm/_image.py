@@ -9,7 +9,7 @@ import numpy as np
 
 from ._arguments import Array, chars, host, short
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, LOG, call, error_of, owned
+from ._core import ArgumentError, ArgumentTypeError, Error, FileError, LOG, call, error_of, owned, warn
 
 _TYPES = {"uint8": lib.TVLM_PIXEL_U8, "uint16": lib.TVLM_PIXEL_U16, "float32": lib.TVLM_PIXEL_F32}
 _ON_HOST = (1, 3)  # DLPack's numbers of memory that the CPU reads: its own, and CUDA's pinned
@@ -39,9 +39,22 @@ class Image:
         return int(self.c.of_height or self.c.height)
 
 
+# How far floats may lie outside of 0 .. 1: what filters that sharpen overshoot by, which is cut off; and what rounding does.
+_OVERSHOOT, _ROUNDING = 0.25, 1e-3
+
+
 def is_list(value: Any) -> bool:
     """Whether it stands for several images."""
     return isinstance(value, (list, tuple))
+
+
+def listed(value: Any) -> Any:
+    """The images that it stands for: a list, or an array or tensor of four dimensions, (N, C, H, W) or (N, H, W, C); None: it is one."""
+    if is_list(value):
+        return value
+    if getattr(value, "ndim", None) == 4:
+        return [value[i] for i in range(value.shape[0])]
+    return None
 
 
 def image_of(value: Any, copy: bool = False, fit: Fit = None) -> Image:
@@ -50,16 +63,22 @@ def image_of(value: Any, copy: bool = False, fit: Fit = None) -> Image:
         return value
     if isinstance(value, (str, os.PathLike)):
         return _load(os.fspath(value))
+    if isinstance(value, (bytes, bytearray)) or (isinstance(value, memoryview) and value.ndim == 1):
+        return decoded(value, "an image in memory")
+    if callable(getattr(value, "read", None)):
+        return _read(value)
     if hasattr(value, "mode") and hasattr(value, "getbands"):
         return _of_array(_of_pil(value), None, True)
     source, of = None, None
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__"):
         source = value
         value, of = _to_host(value, copy, fit)
+    if getattr(value, "ndim", None) == 4:
+        raise ArgumentError(f"an image has the shape {tuple(value.shape)}: this call takes one, such as image[0]")
     if is_list(value) or not (isinstance(value, np.ndarray) or hasattr(value, "__array_interface__")
                               or hasattr(value, "__array__") or hasattr(value, "__dlpack__")):
         raise ArgumentTypeError(f"an image is {short(value)}: it must be an array (H, W), (H, W, C) or (C, H, W), a PIL image, "
-                                "a path, or a tensor")
+                                "a path, a file, its bytes, or a tensor")
     image = _of_array(host("an image", value), source, False)
     if of is not None:
         image.c.of_width, image.c.of_height = of
@@ -75,12 +94,48 @@ def _load(path: Any) -> Image:
     return Image(owned(box[0], "image"), None, False)
 
 
+def decoded(data: Any, name: str) -> Image:
+    """An image from a file's bytes: a file in memory lets the library read them as it reads any other. `name`: for its errors."""
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise ArgumentTypeError(f"{name}: {short(data)} are no bytes")
+    handle = os.memfd_create("image")
+    try:
+        with os.fdopen(handle, "wb", closefd=False) as file:
+            file.write(data)
+        path = f"/proc/self/fd/{handle}"
+        try:
+            return _load(path)
+        except Error as error:
+            error.args = (str(error).replace(path, name),)
+            raise
+    finally:
+        os.close(handle)
+
+
+def _read(file: Any) -> Image:
+    """What is left of a file that is open."""
+    name = getattr(file, "name", None)
+    label = name if isinstance(name, str) else f"an open file ({type(file).__name__})"
+    try:
+        data = file.read()
+    except Exception as error:  # whatever the object raises
+        raise FileError(f"{label}: it cannot be read: {short(str(error))}") from None
+    if not isinstance(data, (bytes, bytearray)):
+        raise ArgumentTypeError(f"{label}: what it reads is of type {type(data).__name__}, not bytes: is it open in the mode 'rb'?")
+    return decoded(data, label)
+
+
 def _of_pil(image: Any) -> Any:
     if 0 in image.size:
         raise ArgumentError(f"an image has {image.size[0]} x {image.size[1]} pixels")
     if image.mode in _PLANAR:
         array = np.asarray(image)
-        return array.astype(np.uint16) if image.mode == "I" and array.min() >= 0 and array.max() <= 65535 else array
+        if image.mode != "I":
+            return array
+        least, most = int(array.min()), int(array.max())
+        if least < 0 or most > 65535:
+            raise ArgumentError(f"a PIL image of the mode I has values of {least} .. {most}; they are taken from 0 to 65535, which is white")
+        return array.astype(np.uint16)
     has_alpha = image.mode in ("PA", "La", "RGBa") or "transparency" in getattr(image, "info", {})
     return np.asarray(image.convert("RGBA" if has_alpha else "RGB"))
 
@@ -135,6 +190,7 @@ def _of_array(array: Any, source: Any, copied: bool) -> Image:
     height, width, channels = array.shape
     if not (1 <= height < 2**31 and 1 <= width < 2**31):
         raise ArgumentError(f"an image has {width} x {height} pixels")
+    _check_range(array)
     if not _is_taken(array):
         kind = np.float32 if array.dtype.kind == "f" else array.dtype.newbyteorder("=")
         with np.errstate(over="ignore"):
@@ -146,6 +202,26 @@ def _of_array(array: Any, source: Any, copied: bool) -> Image:
         "row_stride": array.strides[0] if height > 1 else 0,
     })
     return Image(c, array, copied, source)
+
+
+def _check_range(array: Any) -> None:
+    """Values of another range than the one that is taken are another picture: they would be answered wrongly. NaN is 0."""
+    if array.dtype.kind == "f":
+        least, most = array.min(), array.max()
+        if least != least:  # a NaN; warnings are not wanted where there is nothing else
+            there = array[~np.isnan(array)]
+            least, most = (there.min(), there.max()) if there.size else (0, 0)
+        seen = f"floats of {float(least):.4g} .. {float(most):.4g}"
+        if least < -_OVERSHOOT or most > 1 + _OVERSHOOT:
+            raise ArgumentError(f"an image has {seen}; floats are taken from 0 to 1, which is white: divide those of 0 .. 255 by 255, and "
+                                "undo a normalisation (times the deviation, plus the mean)")
+        if least < -_ROUNDING or most > 1 + _ROUNDING:
+            warn(f"an image has {seen}; what lies outside 0 .. 1 is cut off")
+    elif array.dtype.itemsize == 2:
+        most = int(array.max())
+        if 0 < most < 4096:
+            warn(f"an image of uint16 has no value above {most}, and is nearly black: 65535 is white (bytes: astype(numpy.uint8); 12 bits: "
+                 "times 16)")
 
 
 def _is_taken(array: Any) -> bool:

@@ -80,7 +80,7 @@ class LogPolar:
 
 def logpolar(image: ImageLike | Stack, names: Any = "r,g,b", *, fixation: Any = None, inner: float | None = None, outer: float | None = None,
              rings: int | None = None, sectors: int | None = None, plain: bool = False, max_side: int | None = None,
-             format: Format | None = None, network: Network | str | os.PathLike[str] | None = None, device: Device | None = None,
+             format: Format | None = None, network: Network | str | os.PathLike[str] | None = None, device: Device | str | None = None,
              copy: bool = False) -> LogPolar:
     """An image as an eye sees it: rings around a fixation, farther and farther apart, cut into sectors of one angle.
 

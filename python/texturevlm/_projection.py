@@ -62,7 +62,7 @@ class Projection:
 
     @classmethod
     def train(cls, examples: Sequence[Any], components: int = 16, *, channels: Any = (), l2: float = 1.0, basis: Basis | None = None,
-              device: Device | None = None) -> Projection:
+              device: Device | str | None = None) -> Projection:
         """Learns a projection from few numbers of an encoder's features to the tokens that it makes in the end, by ridge regression.
 
         Parameters:
@@ -88,7 +88,7 @@ class Projection:
         weight, bias = ridge(x, y, l2, device=device)
         return cls(weight, bias, channels=names, basis=basis)
 
-    def r_squared(self, examples: Sequence[Any], *, device: Device | None = None) -> float:
+    def r_squared(self, examples: Sequence[Any], *, device: Device | str | None = None) -> float:
         """The share of the tokens' variance that it explains, 1 - |y - y'|^2 / |y - mean|^2, of all examples together: 1 is all of
         it, and below 0 their mean would be better."""
         missed, seen = 0.0, []
@@ -145,7 +145,7 @@ def projection_of(projection: Any) -> Projection:
     return projection
 
 
-def ridge(x: Any, y: Any, l2: float = 1.0, *, device: Device | None = None) -> tuple[Array, Array]:
+def ridge(x: Any, y: Any, l2: float = 1.0, *, device: Device | str | None = None) -> tuple[Array, Array]:
     """weight [N, C] and bias [N] for which |y - x weight' - bias|^2 + l2 |weight|^2 is least, of rows x [n, C] and y [n, N]. The
     products are made on the device (tvlm_ridge, texturevlm/projection.h)."""
     rows, targets = values("x", x, (2,)), values("y", y, (2,))
@@ -187,7 +187,7 @@ def _checked(examples: Any) -> list[_Example]:
     return found
 
 
-def _sampled(example: _Example, names: list[str], basis: Basis, device: Device | None) -> Array:
+def _sampled(example: _Example, names: list[str], basis: Basis, device: Device | str | None) -> Array:
     """float32 [rows * columns, C]: the channels of each token."""
     with Stack(example.image, layout="r", format="f32", device=device) as stack:
         stack.set_features(example.features)

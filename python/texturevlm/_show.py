@@ -105,7 +105,7 @@ def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen
            patch: int | None = None, pillow: int | None = None, selected_only: bool = False, overview: float | None = None,
            projection: Any = None, network: Any = None,
            features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: Format = "auto",  # noqa: A002
-           device: Device | None = None, copy: bool = False) -> dict[str, Array]:
+           device: Device | str | None = None, copy: bool = False) -> dict[str, Array]:
     """The tensors that a vision-language model's own processor makes of images, and the tokens of them that matter.
 
     Parameters:

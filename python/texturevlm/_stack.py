@@ -59,7 +59,7 @@ class Stack:
     A channel's values are read by `channels` (several, at one size), `read` (one, at its own size) and `sample` (at points).
     """
 
-    def __init__(self, image: ImageLike | Image, *, device: Device | None = None, copy: bool = False,
+    def __init__(self, image: ImageLike | Image, *, device: Device | str | None = None, copy: bool = False,
                  **options: Unpack[StackOptions]) -> None:
         known(dict(options), STACK)
         params = StackParams(dict(options))
@@ -531,7 +531,7 @@ class Session:
     `cache_bytes` of the device's memory (None: half of it), the one that was asked for longest ago goes first.
     """
 
-    def __init__(self, *, device: Device | None = None, cache_bytes: int | None = None) -> None:
+    def __init__(self, *, device: Device | str | None = None, cache_bytes: int | None = None) -> None:
         params = ffi.new("struct tvlm_session_params *")
         if cache_bytes is not None:
             params.cache_bytes = integer("cache_bytes", cache_bytes, 1, 2**63)

@@ -31,7 +31,13 @@ class HasDlpack(Protocol):
     def __dlpack__(self) -> Any: ...
 
 
-ImageLike = Union[str, "os.PathLike[str]", HasArray, HasInterface, HasDlpack]
+class HasRead(Protocol):
+    """A file that is open in binary mode."""
+
+    def read(self) -> Any: ...
+
+
+ImageLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, HasRead, HasArray, HasInterface, HasDlpack]
 """One image, in any form that texturevlm.select takes."""
 
 Strategy = Literal["default", "grid", "foveated", "quadtree", "exhaustive", "cascade", "budget"]
@@ -39,6 +45,7 @@ Preset = Literal["auto", "general", "document", "screen"]
 Arrangement = Literal["sunflower", "log-polar"]
 Reduction = Literal["mean", "max", "min", "mode", "gaussian"]
 Border = Literal["clamp", "reflect"]
+OnError = Literal["raise", "skip"]
 Use = Literal["moving", "still", "screen", "gaze"]
 Model = Literal["qwen3-vl", "qwen2.5-vl", "qwen2-vl", "llava", "siglip", "clip", "llava-onevision", "internvl"]
 Format = Literal["auto", "f16", "f32", "u8"]

@@ -45,7 +45,7 @@ class VideoStream:
         network: a `Network`, or its file: its outputs are channels of each frame.
     """
 
-    def __init__(self, use: Use | None = None, *, size: tuple[int, int] | None = None, device: Device | None = None,
+    def __init__(self, use: Use | None = None, *, size: tuple[int, int] | None = None, device: Device | str | None = None,
                  keyframe_interval: int | None = None, cut: float | None = None, flow: bool = True,
                  threshold: float | None = None, saliency_share: float | None = None, cluster_share: float | None = None,
                  steadiness: float | None = None, scorer: Any = None, network: Any = None) -> None:

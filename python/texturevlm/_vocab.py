@@ -56,7 +56,7 @@ class Vocab:
 
     @classmethod
     def train(cls, blocks: Iterable[Any], n: int = 1024, *, seed: int = 0, rounds: int = 5, sample: int = 64,
-              device: Device | None = None) -> Vocab:
+              device: Device | str | None = None) -> Vocab:
         """Centres of vectors that come in blocks, float [m, D] each, which are gone through once. The same blocks and seed give
         the same centres on every device.
 
@@ -114,7 +114,7 @@ class Vocab:
         size = self.count * self.dimension * 4
         return np.frombuffer(ffi.buffer(self._params.centres, size), np.float32).reshape(self.count, self.dimension).copy()
 
-    def assign(self, vectors: Any, *, device: Device | None = None) -> tuple[Array, Array]:
+    def assign(self, vectors: Any, *, device: Device | str | None = None) -> tuple[Array, Array]:
         """The numbers of the nearest centres of vectors [..., D], uint16 [...], and float32 [...], how far each vector, at length
         1, is from its centre. They are the same on every device."""
         target, array = device_of(device), values("vectors", vectors, (1, 2, 3, 4))

@@ -27,7 +27,7 @@ __all__ = ["sample"]
 _TYPES = (torch.float32, torch.float64)
 
 
-def sample(texture: torch.Tensor | Texture, points: torch.Tensor, *, device: Device | None = None) -> torch.Tensor:
+def sample(texture: torch.Tensor | Texture, points: torch.Tensor, *, device: Device | str | None = None) -> torch.Tensor:
     """A tensor [..., C]: a texture at points of fractional levels, through which gradients go back to the texture, to the places
     and to the levels. The same call gives the same bits on every run, gradients too.
 
@@ -143,7 +143,7 @@ class _SampleTensor(torch.autograd.Function):  # type: ignore[misc]
     """Of a tensor. The device keeps it until the gradients are asked for, or nobody can."""
 
     @staticmethod
-    def forward(ctx: Any, texels: torch.Tensor, points: torch.Tensor, device: Device | None) -> torch.Tensor:
+    def forward(ctx: Any, texels: torch.Tensor, points: torch.Tensor, device: Device | str | None) -> torch.Tensor:
         ctx.texture = Texture(texels.detach().numpy(), device=device, format="f32")
         ctx.save_for_backward(texels, points)  # so that PyTorch notices where they were changed since
         return _forward(ctx.texture, points)

@@ -9,7 +9,7 @@ import torch
 
 from .._arguments import choice, integer, real, short
 from .._core import ArgumentError, ArgumentTypeError
-from .._device import Device
+from .._device import Device, device_of
 from .._functions import topk
 from .._names import PRESETS
 from .._options import Choosing, scorer_of
@@ -141,10 +141,9 @@ def checked(*, share: Any = None, k: Any = None, preset: Any = None, weights: An
         if weights is not None or scorer is not None:
             raise ArgumentError("a preset is not for weights or a scorer, which a score has")
     if device is not None:
-        if not isinstance(device, Device):
-            raise ArgumentTypeError(f"device is {short(device)}, not a texturevlm.Device")
-        with device._owner:  # refuses one that is closed
-            pass
+        device = device_of(device)
+        with device._owner:
+            pass  # refuses one that is closed
     if scorer is not None:
         scorer = scorer_of(scorer)
     if weights is not None:
@@ -157,7 +156,7 @@ def checked(*, share: Any = None, k: Any = None, preset: Any = None, weights: An
 def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, merge: int | None = None, *,
                   processor: Any = None, patch: int | None = None, share: float | None = None, k: int | None = None,
                   preset: str | None = None, mean: Any = None, std: Any = None, temporal: int = 2, weights: Any = None,
-                  scorer: Any = None, query: Any = None, features: Any = None, device: Device | None = None) -> list[torch.Tensor]:
+                  scorer: Any = None, query: Any = None, features: Any = None, device: Device | str | None = None) -> list[torch.Tensor]:
     """Chooses tokens of the tensors that a processor made: of what the model sees, whichever resizer made it.
 
     Parameters:
@@ -232,7 +231,7 @@ def _of_picture(name: str, value: Any, number: int, count: int) -> Any:
 
 
 def _token_scores(frames: torch.Tensor, side: int, part: float, preset: str | None, weights: Any, scorer: Any,
-                  asked: dict[str, Any], device: Device | None) -> torch.Tensor:
+                  asked: dict[str, Any], device: Device | str | None) -> torch.Tensor:
     """[rows, columns]: how much each token of one moment matters."""
     found: torch.Tensor | None = None
     for i in range(frames.shape[0]):

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._arguments import file_name, short
 from .._core import ArgumentError, ArgumentTypeError, Error, FileError, MissingFileError
-from .._image import Image, image_of
+from .._image import decoded, Image, image_of
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", ".webp", ".avif", ".heic")
 
@@ -157,7 +157,7 @@ def load(source: Source) -> Loaded:
         told = repr((array.shape, array.dtype.name)).encode() + np.ascontiguousarray(array).tobytes()
         return Loaded(source, image, array.nbytes, 0, hashlib.sha256(told).hexdigest())
     if source.data is not None:
-        return Loaded(source, decode(source.data, source.key), len(source.data), 0, hashlib.sha256(source.data).hexdigest())
+        return Loaded(source, decoded(source.data, source.key), len(source.data), 0, hashlib.sha256(source.data).hexdigest())
     if source.path is None:
         raise ArgumentError(f"{source.key}: neither a path, nor bytes, nor an image")
     size, modified = stamp(source)
@@ -167,21 +167,3 @@ def load(source: Source) -> Loaded:
     except OSError as error:
         raise FileError(f"{source.path}: {error.strerror}") from None
     return Loaded(source, image_of(source.path), size, modified, digest)
-
-
-def decode(data: bytes, name: str) -> Image:
-    """An image from a file's bytes: a file in memory lets the library read them as it reads any other."""
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise ArgumentTypeError(f"{name}: {short(data)} are no bytes")
-    handle = os.memfd_create("image")
-    try:
-        with os.fdopen(handle, "wb", closefd=False) as file:
-            file.write(data)
-        path = f"/proc/self/fd/{handle}"
-        try:
-            return image_of(path)
-        except Error as error:
-            error.args = (str(error).replace(path, name),)
-            raise
-    finally:
-        os.close(handle)
