@@ -232,12 +232,89 @@ static void test_places(void **state) {
     destroy_given(g);
 }
 
+/* ---- What stays in view ---- */
+
+/* An image whose left half matters, and loses little; `values` are what its three pictures lose, and m. Downsampling
+ * has all sixteen patches, the other thumbnails leave some to tiles. */
+static void draw_view(given *g, float values[], uint64_t *random) {
+    enum { MEASURED = TVLM_BUDGET_FIRST + 3 };
+    static const tvlm_budget_grid grids[] = {{4, 4}, {2, 2}, {2, 1}};
+    memcpy(g->budget.grids, grids, sizeof grids);
+    for (int tile = 0; tile < PLACES; ++tile) {
+        const bool matters = tile % SIDE < SIDE / 2;
+        const float least = (float)(1 + test_random(random) % 9) * (matters ? 1.0f : 2.0f);
+        const float share = 0.3f + 0.05f * (float)(test_random(random) % 8);
+        const float lost[MEASURED] = {share * least, 5.0f * least, 5.0f * least, 5.0f * least,
+                                      least,         1.5f * least, 2.0f * least};
+        for (int picture = 0; picture < MEASURED; ++picture)
+            for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
+                values[2 * (picture * PLACES + tile) + p] = lost[picture];
+        values[2 * MEASURED * PLACES + tile] = matters ? 1.0f : 0.0f;
+    }
+    for (int picture = 0; picture < MEASURED; ++picture) g->budget.measured[picture] = picture;
+    g->budget.measured_count = MEASURED;
+    g->budget.values = values;
+    g->budget.n = 16;
+    add_up(g);
+}
+
+/* The squared error of an answer, each tile counted alike, of what downsampling loses. */
+static double error_of(const given *g, const tvlm_budget_answer *answer) {
+    float lost[TVLM_BUDGET_FIRST + 4][PLACES];
+    double down = 0.0;
+    for (int place = 0; place < PLACES; ++place)
+        for (int picture = 0; picture < TVLM_BUDGET_FIRST + 3; ++picture) {
+            const int tile = g->budget.tree.tile_of[place];
+            lost[picture][place] = tvlm_budget_values(&g->budget, picture)[2 * tile + TVLM_BUDGET_ERROR];
+            down += picture == TVLM_BUDGET_FIRST ? (double)lost[picture][place] : 0.0;
+        }
+    const tvlm_budget_losses losses = {.under = lost[TVLM_BUDGET_FIRST + answer->grid],
+                                       .one = lost[TVLM_BUDGET_ONE],
+                                       .two = lost[TVLM_BUDGET_TWO],
+                                       .nine = lost[TVLM_BUDGET_THREE_QUARTERS],
+                                       .levels = TVLM_BUDGET_TREE_LEVELS};
+    return tvlm_budget_lost(&g->budget.tree, &losses, &answer->choice) / down;
+}
+
+/* What matters gets the most of the emphasis by which the image loses at most 1.23 times what downsampling does. */
+static void test_in_view(void **state) {
+    static const struct tvlm_query query = {.columns = 1, .rows = 1};
+    const tvlm_task task = {.query = &query, .params = {.emphasis = 30.0f}};
+    const tvlm_texture source = {.width = 16 * SIDE, .height = 16 * SIDE};
+    static float values[(2 * PICTURES + 1) * PLACES];
+    uint64_t random = 77;
+    int lowered = 0, kept = 0, tiles = 0;
+    (void)state;
+    for (int round = 0; round < 40; ++round) {
+        given *const g = make_given(3, 1);
+        tvlm_budget_answer most, answer, least;
+        g->budget.task = &task;
+        g->budget.source = &source;
+        draw_view(g, values, &random);
+        tvlm_budget_place(&g->budget, 30.0);
+        assert_int_equal(tvlm_budget_solve(&g->budget, g->budget.n, &most), TVLM_OK);
+        assert_int_equal(tvlm_budget_solve_in_view(&g->budget, &answer), TVLM_OK);
+        tvlm_budget_place(&g->budget, 0.0);
+        assert_int_equal(tvlm_budget_solve(&g->budget, g->budget.n, &least), TVLM_OK);
+        const double before = error_of(g, &most), after = error_of(g, &answer);
+        if (after > 1.23 * (1.0 + 1e-6)) fail_msg("round %d: %g of what downsampling loses", round, after);
+        if (before <= 1.23 && before != after) fail_msg("round %d: %g became %g", round, before, after);
+        lowered += before > 1.23;
+        kept += before > 1.23 && after > error_of(g, &least) + 1e-6; /* not the whole emphasis is given up */
+        tiles += chosen(&answer.choice, 1, PLACES / TVLM_BUDGET_CHILDREN);
+        tvlm_budget_answer_free(&most);
+        tvlm_budget_answer_free(&least);
+        tvlm_budget_answer_free(&answer);
+        destroy_given(g);
+    }
+    assert_true(lowered >= 10 && lowered <= 35 && tiles > 0);
+    if (kept < lowered * 9 / 10) fail_msg("%d of %d keep some emphasis", kept, lowered);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_structure),
-        cmocka_unit_test(test_error),
-        cmocka_unit_test(test_tolerance),
-        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_structure), cmocka_unit_test(test_error),   cmocka_unit_test(test_tolerance),
+        cmocka_unit_test(test_places),    cmocka_unit_test(test_in_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
