@@ -232,12 +232,106 @@ static void survives_damage(void **state) {
     }
 }
 
+/* What a header says of the memory is enough, and one byte less is refused in one line; its first bytes say the same. */
+static void keeps_the_limit(void **state) {
+    static const struct {
+        const unsigned char *bytes;
+        size_t size;
+    } samples[] = {{png_rgb, sizeof png_rgb},
+                   {png_rgb16, sizeof png_rgb16},
+                   {png_interlaced, sizeof png_interlaced},
+                   {jpeg_rgb, sizeof jpeg_rgb},
+                   {jpeg_gray, sizeof jpeg_gray},
+                   {jpeg_progressive, sizeof jpeg_progressive},
+                   {jpeg_cmyk, sizeof jpeg_cmyk},
+                   {bmp_palette, sizeof bmp_palette},
+                   {webp_rgb, sizeof webp_rgb},
+                   {webp_lossy, sizeof webp_lossy},
+                   {webp_exif, sizeof webp_exif},
+                   {webp_animated, sizeof webp_animated},
+                   {heif_avif, sizeof heif_avif},
+                   {heif_heic, sizeof heif_heic},
+                   {heif_deep, sizeof heif_deep},
+                   {(const unsigned char *)"P6 2 1 255\nabcdef", 17},
+                   {(const unsigned char *)"P2 2 1 999\n1 2", 14}};
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        const unsigned char *const bytes = samples[i].bytes;
+        const size_t size = samples[i].size;
+        const bool heif = memcmp(bytes + 4, "ftyp", 4) == 0;
+        tvlm_image_info info, part;
+        tvlm_image *image = NULL, *limited = NULL;
+        if (memcmp(bytes, "RIFF", 4) == 0 && !decodes_by("WebP", "libwebp")) continue;
+        if (heif && !decodes_by("HEIF and AVIF", "libheif")) continue;
+        const char *const path = io_put("a", bytes, size);
+        io_expect(tvlm_image_load(path, &io_log, &image), TVLM_OK, NULL);
+        io_expect(tvlm_image_measure(bytes, size, true, "a", NULL, &info), TVLM_OK, NULL);
+        assert_int_equal((int64_t)info.width * info.height, (int64_t)image->width * image->height);
+        const uint64_t pixels = (uint64_t)image->width * (uint64_t)image->height * (uint64_t)image->channels *
+                                (image->type == TVLM_PIXEL_U16 ? 2 : 1);
+        assert_true(info.memory >= pixels);
+        for (size_t cut = 4; cut < size; cut += cut < 40 ? 1 : size / 9 + 1) {
+            if (tvlm_image_measure(bytes, size - cut, false, "a", NULL, &part) != TVLM_OK) continue;
+            assert_true(part.memory == 0 || (part.memory >= info.memory && part.width == info.width));
+            assert_true(!heif || part.memory == 0);
+        }
+        io_expect(tvlm_image_load_bytes(bytes, size, "a",
+                                        tvlm_image_load_params(.memory = info.memory, .log = &io_log),
+                                        &limited),
+                  TVLM_OK, NULL);
+        assert_memory_equal(image->pixels, limited->pixels, pixels);
+        tvlm_image_destroy(&limited);
+        io_expect(tvlm_image_load_for(
+                      path, tvlm_image_load_params(.memory = info.memory + size, .log = &io_log), &limited),
+                  TVLM_OK, NULL);
+        tvlm_image_destroy(&limited);
+        io_expect(tvlm_image_load_bytes(bytes, size, "a",
+                                        tvlm_image_load_params(.memory = info.memory - 1, .log = &io_log),
+                                        &limited),
+                  TVLM_ERROR_MEMORY, "a takes ");
+        io_expect(
+            tvlm_image_load_for(
+                path, tvlm_image_load_params(.memory = info.memory + size - 1, .log = &io_log), &limited),
+            TVLM_ERROR_MEMORY, "MiB of memory to read and decode");
+        io_expect(tvlm_image_load_for(path, tvlm_image_load_params(.memory = 1, .log = &io_log), &limited),
+                  TVLM_ERROR_MEMORY, "MiB of memory to read and decode");
+        assert_null(limited);
+        tvlm_image_destroy(&image);
+    }
+}
+
+/* A header that tells of more than any limit is refused before there is memory for it, and no product overflows. */
+static void measures_what_is_huge(void **state) {
+    static uint8_t png[] =
+        "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x7f\xff\xff\xff\x7f\xff\xff\xff\x10\x06\0\0\0\0\0\0\0\0\0\0\0IDAT\0\0\0\0";
+    tvlm_image_info info;
+    tvlm_image *image = NULL;
+    (void)state;
+    io_expect(tvlm_image_measure(png, sizeof png - 1, false, "a.png", NULL, &info), TVLM_OK, NULL);
+    assert_int_equal(info.width, INT32_MAX);
+    assert_true(info.memory > (uint64_t)1 << 60);
+    io_expect(tvlm_image_load_bytes(png, sizeof png - 1, "a.png",
+                                    tvlm_image_load_params(.memory = (uint64_t)1 << 40, .log = &io_log),
+                                    &image),
+              TVLM_ERROR_MEMORY, "a.png takes ");
+    io_expect(tvlm_image_measure("nothing", 7, true, "a.txt", tvlm_image_load_params(.log = &io_log), &info),
+              TVLM_ERROR_FORMAT, "a.txt is not an image");
+    io_expect(tvlm_image_measure("", 0, true, "a.txt", tvlm_image_load_params(.log = &io_log), &info),
+              TVLM_ERROR_FORMAT, "a.txt is empty");
+    io_expect(tvlm_image_measure(NULL, 7, true, "a", tvlm_image_load_params(.log = &io_log), &info),
+              TVLM_ERROR_ARGUMENT, "NULL");
+    io_expect(tvlm_image_load_bytes(png, 9, NULL, tvlm_image_load_params(.log = &io_log), &image),
+              TVLM_ERROR_ARGUMENT, "NULL");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         io_test(refuses_every_truncation),
         io_test(refuses_jpeg_that_ends_early),
         io_test(refuses_jpeg_of_many_scans),
         io_test(refuses_png_bombs),
+        io_test(keeps_the_limit),
+        io_test(measures_what_is_huge),
         io_test(notices_damaged_pixels),
         io_test(refuses_jpeg_of_too_many_coefficients),
         io_test(survives_damage),

@@ -35,12 +35,18 @@ static const option_spec specs[] = {
 };
 const option_specs batch_specs = OPTION_SPECS(specs);
 
-static const option_spec jobs[] = {
-    {0, OPTION_INTEGER, "jobs", 0, "N",
+enum { MEMORY_DEFAULT = 1024, MEMORY_MAX = 1 << 24 };
+
+static const option_spec threads[] = {
+    {0, OPTION_INTEGER, "jobs", offsetof(batch_threads, jobs), "N",
      "threads that decode ahead of the device, each with one image in memory (default: the cores)", 1, 1024,
      NULL},
+    {0, OPTION_INTEGER, "memory", offsetof(batch_threads, memory), "MIB",
+     "how much memory all of them may take together, for what they read, unpack and decode and for pixels that wait for the "
+     "device: a thread waits until there is room, and an image that alone takes more is an error (default: 1024)",
+     1, MEMORY_MAX, NULL},
 };
-const option_specs batch_jobs_specs = OPTION_SPECS(jobs);
+const option_specs batch_thread_specs = OPTION_SPECS(threads);
 
 bool batch_has_lines(const batch_options *options) {
     return options->jsonl > 0 || options->resume != NULL;
@@ -71,10 +77,16 @@ int batch_check(struct tool *tool, const batch_options *options, const char *out
     return TOOL_DONE;
 }
 
-int batch_jobs(const option_integer *given) {
+int batch_jobs(const batch_threads *given_threads) {
+    const option_integer *const given = &given_threads->jobs;
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (given->given) return given->value;
     return cores < 1 ? 1 : cores > 1024 ? 1024 : (int)cores;
+}
+
+uint64_t batch_memory(const batch_threads *given) {
+    const int32_t mib = given->memory.given ? given->memory.value : MEMORY_DEFAULT;
+    return (uint64_t)mib << 20;
 }
 
 int batch_partly(struct tool *tool, int64_t failed, int64_t all) {

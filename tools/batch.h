@@ -19,15 +19,20 @@ typedef struct batch_sources {
 } batch_sources;
 extern const option_specs batch_source_specs;
 
+/* The threads that decode. */
+typedef struct batch_threads {
+    option_integer jobs, memory;
+} batch_threads;
+
 /* What becomes of the answers. */
 typedef struct batch_options {
     batch_sources sources;
     int jsonl, skip_errors;
     const char *resume;
-    option_integer jobs;
+    batch_threads threads;
 } batch_options;
-extern const option_specs batch_specs;      /* all but `sources` and `jobs` */
-extern const option_specs batch_jobs_specs; /* --jobs */
+extern const option_specs batch_specs; /* all but `sources` and `threads` */
+extern const option_specs batch_thread_specs;
 
 /* Whether there is a line an image: --jsonl, which --resume implies. */
 bool batch_has_lines(const batch_options *options);
@@ -41,7 +46,10 @@ int batch_check(struct tool *tool, const batch_options *options, const char *out
                 char *const *operands);
 
 /* How many threads decode: --jobs, or one for each core that the process may use. */
-int batch_jobs(const option_integer *jobs);
+int batch_jobs(const batch_threads *threads);
+
+/* How many bytes of memory they may take together: --memory, or 1 GiB. */
+uint64_t batch_memory(const batch_threads *threads);
 
 /* A command that went on after inputs had failed ends so: one line that counts them, and the exit code for it. */
 int batch_partly(struct tool *tool, int64_t failed, int64_t all);

@@ -96,6 +96,10 @@ bool batch_archive_next(batch_archive *archive, const char **name, char *error, 
     return false;
 }
 
+uint64_t batch_archive_memory(const batch_archive *archive) {
+    return unpack_memory(archive->stream);
+}
+
 int64_t batch_archive_size(const batch_archive *archive) {
     return archive_entry_size(archive->entry);
 }
@@ -112,7 +116,7 @@ bool batch_archive_read(batch_archive *archive, void *bytes, size_t size, char *
     if (count < 0)
         tell(archive->reader, error, error_size);
     else /* a sparse file has a hole behind its last data, and no picture has */
-        snprintf(error, error_size, "its data end %zu bytes before their end", size - done);
+        snprintf(error, error_size, "its data end before the size that it says");
     return false;
 }
 
@@ -148,6 +152,11 @@ bool batch_archive_next(batch_archive *archive, const char **name, char *error, 
     (void)archive, (void)name;
     snprintf(error, error_size, "this build has no libarchive");
     return false;
+}
+
+uint64_t batch_archive_memory(const batch_archive *archive) {
+    (void)archive;
+    return 0;
 }
 
 int64_t batch_archive_size(const batch_archive *archive) {

@@ -19,6 +19,9 @@ batch_archive *batch_archive_open(const char *path, uint64_t memory, char *error
  * `error` says why the archive cannot be read to its end, and "": it ended, and all of it, checksums too, was right. */
 bool batch_archive_next(batch_archive *archive, const char **name, char *error, size_t error_size);
 
+/* How many bytes of memory unpacking takes so far. */
+uint64_t batch_archive_memory(const batch_archive *archive);
+
 /* How many bytes the member has. */
 int64_t batch_archive_size(const batch_archive *archive);
 

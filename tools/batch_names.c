@@ -21,9 +21,6 @@ static const char *const picture_ends[] = {".jpg", ".jpeg", ".jpe",  ".png",  ".
 static const char *const archive_ends[] = {".tar",    ".tar.gz",  ".tgz", ".tar.bz2",
                                            ".tar.xz", ".tar.zst", NULL};
 
-/* A member of more bytes is no picture. */
-#define MEMBER_BYTES_MAX ((int64_t)1 << 30)
-
 struct batch_names {
     struct batch_names_params params;
     const tvlm_log *log;
@@ -56,7 +53,6 @@ bool batch_is_archive(const char *name) {
 void batch_input_release(batch_input *input) {
     free(input->name);
     free(input->stem);
-    free(input->bytes);
     *input = (batch_input){0};
 }
 
@@ -136,7 +132,7 @@ static bool hand_out(batch_names *names, char *name, const char *error, batch_in
 /* Begins to read an archive, whose name it takes. False: there is an input that says why not. */
 static bool open_archive(batch_names *names, char *name, batch_input *input) {
     char error[sizeof input->error];
-    names->archive = batch_archive_open(name, UINT64_MAX, error, sizeof error);
+    names->archive = batch_archive_open(name, names->params.memory / 4, error, sizeof error);
     if (names->archive == NULL) return !hand_out(names, name, error, input);
     names->archive_name = name;
     names->found_member = false;
@@ -162,24 +158,6 @@ static bool is_picture_member(const char *member) {
     return (slash != NULL ? slash[1] : member[0]) != '.' && ends_with(member, picture_ends);
 }
 
-/* Reads the member that was handed out. */
-static void read_member(batch_names *names, batch_input *input) {
-    const int64_t size = batch_archive_size(names->archive);
-    if (size < 0 || size > MEMBER_BYTES_MAX) {
-        snprintf(input->error, sizeof input->error, "has %lld bytes, which is too much for a picture",
-                 (long long)size);
-        return;
-    }
-    input->bytes = malloc((size_t)size + 1);
-    input->size = (size_t)size;
-    if (input->bytes == NULL)
-        snprintf(input->error, sizeof input->error, "no memory for %lld bytes", (long long)size);
-    else
-        (void)batch_archive_read(names->archive, input->bytes, input->size, input->error,
-                                 sizeof input->error);
-    input->damaged = batch_archive_broken(names->archive);
-}
-
 /* Closes the archive, of which there is no more, and hands out what is to be said of it. False: nothing is. */
 static bool end_archive(batch_names *names, const char *error, batch_input *input) {
     char *const name = names->archive_name;
@@ -201,7 +179,7 @@ static bool end_archive(batch_names *names, const char *error, batch_input *inpu
     return false;
 }
 
-/* Hands out the next picture of the archive, read. False: there is none any more. */
+/* Hands out the next picture of the archive. False: there is none any more. */
 static bool next_of_archive(batch_names *names, batch_input *input) {
     char error[sizeof input->error];
     const char *member;
@@ -213,7 +191,7 @@ static bool next_of_archive(batch_names *names, batch_input *input) {
             batch_archive_pass(names->archive); /* that it is damaged was told when it was read */
             continue;
         }
-        if (input->error[0] == '\0') read_member(names, input);
+        if (input->error[0] == '\0') input->archive = names->archive;
         return true;
     }
     return end_archive(names, error, input);

@@ -18,8 +18,8 @@ typedef struct batch_input {
     char *name;     /* its path; of a member of an archive ARCHIVE/MEMBER. NULL: there was no memory for it */
     char *stem;     /* with `stems`: its name without folders and end, as no other input has it */
     int64_t number; /* how many came before it, those that were passed over included */
-    void *bytes;    /* of a member of an archive; NULL: the file is to be read */
-    size_t size;
+    /* That stands at this member, until the next input is asked for. NULL: it is a file. */
+    struct batch_archive *archive;
     char error[512]; /* why it cannot be read; "": nothing is known against it */
     bool damaged; /* it is, or was to come from, an archive that ends here, because what follows is damaged */
 } batch_input;
@@ -29,6 +29,7 @@ typedef struct batch_names batch_names;
 
 struct batch_names_params {
     const batch_sources *sources;
+    uint64_t memory; /* of which a quarter is for unpacking archives */
     int count;
     char *const *operands; /* [count], which must live as long as the names */
     bool stems;            /* inputs get names for files, which takes memory for each of them */

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* NOLINT: for memfd_create */
 #include "batch_queue.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
-
-#include "texturevlm/io.h"
 
 /* How long an impatient one waits, who is woken in nearly all cases. */
 enum { PATIENCE_NS = 2000000 };
@@ -24,8 +19,7 @@ typedef struct slot {
 
 struct batch_queue {
     batch_names *names;
-    const tvlm_log *log;
-    int32_t max_side;
+    batch_load load;
     int count; /* of slots and of threads that were asked for */
     int started;
     pthread_t *threads;
@@ -37,81 +31,7 @@ struct batch_queue {
     bool ended, stopped, woken;
 };
 
-void batch_image_release(batch_image *image) {
-    batch_input_release(&image->input);
-    tvlm_image_destroy(&image->image);
-}
-
 /* ---- In a thread that decodes ---- */
-
-typedef struct image_log {
-    batch_image *image;
-    const tvlm_log *log;
-    const char *path; /* what is decoded; lines have the input's name in its place */
-} image_log;
-
-/* Copies a line, with the name of the input for the path under which it was read. */
-static void copy_line(const image_log *own, const char *message, char *line, size_t size) {
-    const char *const found = strstr(message, own->path);
-    if (found == NULL)
-        snprintf(line, size, "%s", message);
-    else
-        snprintf(line, size, "%.*s%s%s", (int)(found - message), message, own->image->input.name,
-                 found + strlen(own->path));
-}
-
-static void write_line(void *user, tvlm_log_level level, const char *message) {
-    const image_log *const own = user;
-    char line[sizeof own->image->error];
-    copy_line(own, message, line, sizeof line);
-    if (level != TVLM_LOG_ERROR)
-        tvlm_log_message(own->log, level, "%s", line);
-    else if (own->image->error[0] == '\0')
-        snprintf(own->image->error, sizeof own->image->error, "%s", line);
-}
-
-static tvlm_status load(const batch_queue *queue, const char *path, batch_image *one) {
-    image_log own = {.image = one, .log = queue->log, .path = path};
-    const tvlm_log log = {write_line, &own};
-    return tvlm_image_load_for(path, tvlm_image_load_params(.max_side = queue->max_side, .log = &log),
-                               &one->image);
-}
-
-static bool write_all(int file, const void *bytes, size_t size) {
-    for (size_t done = 0; done < size;) {
-        const ssize_t count = write(file, (const char *)bytes + done, size - done);
-        if (count < 0 && errno != EINTR) return false;
-        if (count > 0) done += (size_t)count;
-    }
-    return true;
-}
-
-/* Pictures are read from files: the content of a member of an archive becomes one that has no name and lies in memory. */
-static tvlm_status load_member(const batch_queue *queue, batch_image *one) {
-    char path[64];
-    const int file = memfd_create("member", MFD_CLOEXEC);
-    const bool written = file >= 0 && write_all(file, one->input.bytes, one->input.size);
-    tvlm_status status = TVLM_ERROR_MEMORY;
-    free(one->input.bytes);
-    one->input.bytes = NULL;
-    if (written) {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-        status = load(queue, path, one);
-    } else {
-        snprintf(one->error, sizeof one->error, "no memory for %zu bytes", one->input.size);
-    }
-    if (file >= 0) (void)close(file);
-    return status;
-}
-
-static void decode(const batch_queue *queue, batch_image *one) {
-    if (one->input.error[0] != '\0') {
-        snprintf(one->error, sizeof one->error, "%s", one->input.error);
-        one->status = TVLM_ERROR_IO;
-        return;
-    }
-    one->status = one->input.bytes != NULL ? load_member(queue, one) : load(queue, one->input.name, one);
-}
 
 /* Waits until there is a free slot and nobody asks for a name, and takes both. NULL: there is nothing more to do. The
  * mutex is held. */
@@ -128,8 +48,11 @@ static void *work(void *argument) {
     slot *own;
     pthread_mutex_lock(&queue->mutex);
     while ((own = begin(queue)) != NULL) {
+        const int64_t number = queue->next;
         pthread_mutex_unlock(&queue->mutex);
         const bool more = batch_names_next(queue->names, &own->image.input);
+        const bool member = more && own->image.input.archive != NULL;
+        if (member) batch_load_read(&queue->load, number, &own->image);
         pthread_mutex_lock(&queue->mutex);
         queue->reading = false;
         queue->ended = !more;
@@ -137,7 +60,8 @@ static void *work(void *argument) {
         pthread_cond_broadcast(&queue->changed);
         if (!more) break;
         pthread_mutex_unlock(&queue->mutex);
-        decode(queue, &own->image);
+        if (!member) batch_load_read(&queue->load, number, &own->image);
+        batch_load_decode(&queue->load, &own->image);
         pthread_mutex_lock(&queue->mutex);
         own->ready = true;
         pthread_cond_broadcast(&queue->changed);
@@ -148,13 +72,27 @@ static void *work(void *argument) {
 
 /* ---- In the tool's thread ---- */
 
-int batch_queue_open(struct tool *tool, batch_names *names, int jobs, int32_t max_side, batch_queue **queue) {
+/* What is freed is gone: glibc keeps blocks of up to 32 MiB for each thread that once had one, beyond any limit. */
+static void return_memory(void) {
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
+int batch_queue_open(struct tool *tool, batch_names *names, const batch_threads *threads, int32_t max_side,
+                     batch_queue **queue) {
+    const int jobs = batch_jobs(threads);
     batch_queue *made = calloc(1, sizeof *made);
-    if (made == NULL) return tool_fail(tool, "no memory for a queue of images");
+    batch_room *const room = batch_room_open(batch_memory(threads));
+    if (made == NULL || room == NULL) {
+        free(made);
+        free(room);
+        return tool_fail(tool, "no memory for a queue of images");
+    }
+    return_memory();
     made->names = names;
-    made->log = &tool->log;
+    made->load = (batch_load){room, &tool->log, max_side};
     made->count = jobs;
-    made->max_side = max_side;
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->changed, NULL);
     made->slots = calloc((size_t)jobs, sizeof *made->slots);
@@ -221,12 +159,14 @@ void batch_queue_close(batch_queue **queue) {
     pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->mutex);
     batch_names_stop(q->names);
+    batch_room_stop(q->load.room);
     for (int i = 0; i < q->started; ++i) (void)pthread_join(q->threads[i], NULL);
     for (int i = 0; q->slots != NULL && i < q->count; ++i) batch_image_release(&q->slots[i].image);
     pthread_cond_destroy(&q->changed);
     pthread_mutex_destroy(&q->mutex);
     free(q->slots);
     free(q->threads);
+    batch_room_close(&q->load.room);
     free(q);
     *queue = NULL;
 }

@@ -27,7 +27,8 @@ static const char *find_given(const batch_options *batch) {
            : batch->sources.list != NULL  ? "--list"
            : batch->sources.null > 0      ? "--null"
            : batch->sources.recursive > 0 ? "--recursive"
-           : batch->jobs.given            ? "--jobs"
+           : batch->threads.jobs.given    ? "--jobs"
+           : batch->threads.memory.given  ? "--memory"
                                           : NULL;
 }
 
@@ -165,6 +166,7 @@ int each_run(struct tool *tool, const each_options *options, const char *folder,
     int code = batch_has_lines(batch) ? batch_lines_open(tool, batch->resume, batch->resume != NULL, &r.lines)
                                       : TOOL_DONE;
     const struct batch_names_params params = {.sources = &batch->sources,
+                                              .memory = batch_memory(&batch->threads),
                                               .count = count,
                                               .operands = operands,
                                               .stems = true,
@@ -172,7 +174,7 @@ int each_run(struct tool *tool, const each_options *options, const char *folder,
                                               .user = r.lines};
     batch_names *names = NULL;
     if (code == TOOL_DONE) code = batch_names_open(tool, &params, &names);
-    if (code == TOOL_DONE) code = batch_queue_open(tool, names, batch_jobs(&batch->jobs), 0, &r.queue);
+    if (code == TOOL_DONE) code = batch_queue_open(tool, names, &batch->threads, 0, &r.queue);
     if (code == TOOL_DONE) code = answer_all(&r);
     if (code == TOOL_DONE && r.lines != NULL)
         code = batch_partly(tool, r.failed + batch_lines_failed(r.lines),

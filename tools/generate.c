@@ -80,7 +80,7 @@ static const option_group groups[] = {
     {&each_specs, offsetof(generate_options, each)},
     {&batch_specs, offsetof(generate_options, each.batch)},
     {&batch_source_specs, offsetof(generate_options, each.batch.sources)},
-    {&batch_jobs_specs, offsetof(generate_options, each.batch.jobs)},
+    {&batch_thread_specs, offsetof(generate_options, each.batch.threads)},
     {0},
 };
 

@@ -96,7 +96,7 @@ static const option_group groups[] = {
     {&truth_specs, offsetof(select_options, given.objects)},
     {&batch_specs, offsetof(select_options, batch)},
     {&batch_source_specs, offsetof(select_options, batch.sources)},
-    {&batch_jobs_specs, offsetof(select_options, batch.jobs)},
+    {&batch_thread_specs, offsetof(select_options, batch.threads)},
     {0},
 };
 
@@ -152,7 +152,8 @@ static int select_path(select_run *run, const char *path, int number) {
     tvlm_image *image = NULL;
     run->tool->subject = path;
     const struct tvlm_image_load_params params = {.max_side = select_side(run->tool, run->options, false),
-                                                  .log = &run->tool->log};
+                                                  .log = &run->tool->log,
+                                                  .memory = batch_memory(&run->options->batch.threads)};
     int code = tool_status(run->tool, tvlm_image_load_for(path, &params, &image));
     job.image = image;
     if (code == TOOL_DONE) code = select_find_middles(run, &job);

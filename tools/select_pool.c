@@ -344,6 +344,7 @@ static bool has_line(void *user, const char *name) {
 int select_pool_run(select_run *run, int count, char *const *paths) {
     const batch_options *const options = &run->options->batch;
     const struct batch_names_params params = {.sources = &options->sources,
+                                              .memory = batch_memory(&options->threads),
                                               .count = count,
                                               .operands = paths,
                                               .passed = run->lines != NULL ? has_line : NULL,
@@ -353,7 +354,7 @@ int select_pool_run(select_run *run, int count, char *const *paths) {
     int code = batch_names_open(run->tool, &params, &names);
     if (code == TOOL_DONE)
         code = batch_queue_open(
-            run->tool, names, batch_jobs(&options->jobs),
+            run->tool, names, &options->threads,
             select_side(run->tool, run->options, batch_is_open(&options->sources, count, paths)), &all.queue);
     if (code == TOOL_DONE) code = answer_images(&all);
     tvlm_pool_destroy(&all.pool);

@@ -25,6 +25,7 @@ typedef struct format {
     const char *name, *magic;
     bool (*open)(unpack *stream, uint64_t memory); /* at the beginning of each stream */
     step (*step)(unpack *stream);                  /* from the rest of `in` to the rest of `out` */
+    uint64_t (*memory)(const unpack *stream);      /* that it takes by now */
     void (*close)(unpack *stream);
 } format;
 
@@ -57,7 +58,7 @@ static step fail(unpack *stream, const char *why) {
 
 static step fail_memory(unpack *stream) {
     char why[120];
-    snprintf(why, sizeof why, "takes more than %llu bytes of memory to unpack (--memory)",
+    snprintf(why, sizeof why, "takes more than %llu bytes of memory to unpack, a quarter of --memory",
              (unsigned long long)stream->memory);
     return fail(stream, why);
 }
@@ -168,14 +169,32 @@ static void close_zstd(unpack *stream) {
     (void)ZSTD_freeDStream(stream->with.zstd);
 }
 
+static uint64_t memory_gzip(const unpack *stream) {
+    (void)stream;
+    return (uint64_t)1 << 16;
+}
+
+static uint64_t memory_bzip2(const unpack *stream) {
+    (void)stream;
+    return (uint64_t)1 << 22;
+}
+
+static uint64_t memory_xz(const unpack *stream) {
+    return lzma_memusage(&stream->with.xz);
+}
+
+static uint64_t memory_zstd(const unpack *stream) {
+    return ZSTD_sizeof_DStream(stream->with.zstd);
+}
+
 static const format formats[] = {
-    {"gzip", "\x1f\x8b", open_gzip, step_gzip, close_gzip},
-    {"bzip2", "BZh", open_bzip2, step_bzip2, close_bzip2},
+    {"gzip", "\x1f\x8b", open_gzip, step_gzip, memory_gzip, close_gzip},
+    {"bzip2", "BZh", open_bzip2, step_bzip2, memory_bzip2, close_bzip2},
     {"xz",
      "\xfd"
      "7zXZ",
-     open_xz, step_xz, close_xz},
-    {"zstd", "\x28\xb5\x2f\xfd", open_zstd, step_zstd, close_zstd},
+     open_xz, step_xz, memory_xz, close_xz},
+    {"zstd", "\x28\xb5\x2f\xfd", open_zstd, step_zstd, memory_zstd, close_zstd},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -320,6 +339,10 @@ int64_t unpack_skip(unpack *stream, int64_t count) {
     stream->count += skipped;
     stream->zeros = 0;
     return skipped;
+}
+
+uint64_t unpack_memory(const unpack *stream) {
+    return stream->opened ? stream->format->memory(stream) : 0;
 }
 
 int64_t unpack_count(const unpack *stream) {

@@ -26,6 +26,9 @@ const char *unpack_error(const unpack *stream);
 /* Passes over no more than `count` bytes where that is cheap, and returns how many. */
 int64_t unpack_skip(unpack *stream, int64_t count);
 
+/* How many bytes of memory it takes by now. */
+uint64_t unpack_memory(const unpack *stream);
+
 /* How many bytes came so far, and how many zeros are the last of them. */
 int64_t unpack_count(const unpack *stream);
 int64_t unpack_zeros(const unpack *stream);

@@ -31,6 +31,7 @@
 #ifndef TEXTUREVLM_IO_H
 #define TEXTUREVLM_IO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -119,13 +120,51 @@ struct tvlm_image_load_params {
      */
     int32_t max_side;
     const tvlm_log *log; /* NULL: silence */
-    uint64_t reserved[4];
+
+    /*
+     * Not 0: no more than so many bytes are taken at a time: for the file's content, for the pixels, and for what the
+     * decoder keeps besides (tvlm_image_measure). A picture that would take more is TVLM_ERROR_MEMORY, before its pixels
+     * have memory. Several threads share a limit by measuring first: each waits until its picture has room.
+     */
+    uint64_t memory;
+    uint64_t reserved[3];
 };
 #define tvlm_image_load_params(...) TVLM_PARAMS(tvlm_image_load_params, __VA_ARGS__)
 
 /* As tvlm_image_load. `params` NULL: all zero. A negative max_side is TVLM_ERROR_ARGUMENT. */
 TVLM_API tvlm_status tvlm_image_load_for(const char *path, const struct tvlm_image_load_params *params,
                                          tvlm_image **image);
+
+/*
+ * As tvlm_image_load_for, of a file's content that is in memory already; `name` is what lines in the log call it. The limit
+ * `memory` does not count these bytes, which stay the caller's and are not used behind the call.
+ */
+TVLM_API tvlm_status tvlm_image_load_bytes(const void *bytes, size_t size, const char *name,
+                                           const struct tvlm_image_load_params *params, tvlm_image **image);
+
+/* What a picture's first bytes say of it. */
+typedef struct tvlm_image_info {
+    int32_t width, height; /* as it is stored, before it is made smaller or upright */
+
+    /*
+     * The most bytes of memory that decoding it takes at a time beside those of its file: the pixels that come out, and what
+     * the decoder keeps meanwhile. A bound, not a measurement: what HEIF's and AVIF's codecs take is estimated.
+     */
+    uint64_t memory;
+    const char *format; /* such as "JPEG"; in static storage */
+    uint64_t reserved[4];
+} tvlm_image_info;
+
+/*
+ * Looks at a picture without decoding it. `bytes` are the first `size` of its file, or with `whole` all of them; 64 KiB are
+ * enough for most files of JPEG, PNG, BMP, PPM, PGM and WebP. HEIF and AVIF need all. Where they do not tell, only `format` is
+ * set in *info, and the rest is 0: hand in more of them, or, where these are all, load it, and a line says what is wrong.
+ * `params` as for loading it.
+ *
+ * TVLM_ERROR_FORMAT and TVLM_ERROR_UNSUPPORTED, as from loading, where it is no picture, or of a kind that is not read.
+ */
+TVLM_API tvlm_status tvlm_image_measure(const void *bytes, size_t size, bool whole, const char *name,
+                                        const struct tvlm_image_load_params *params, tvlm_image_info *info);
 
 /* A format of pictures, and what reads it. The strings are static. */
 typedef struct tvlm_image_decoder {
@@ -142,7 +181,7 @@ typedef struct tvlm_image_decoder {
 TVLM_API tvlm_status tvlm_image_decoder_list(int32_t capacity, tvlm_image_decoder *decoders, int32_t *count);
 
 /*
- * Releases what tvlm_image_load or tvlm_image_load_for made, and no other image, and sets *image to NULL. NULL and a NULL *image are
+ * Releases what tvlm_image_load, tvlm_image_load_for or tvlm_image_load_bytes made, and no other image, and sets *image to NULL. NULL and a NULL *image are
  * accepted.
  */
 TVLM_API void tvlm_image_destroy(tvlm_image **image);

@@ -14,6 +14,9 @@ typedef struct tvlm_io_decoder {
     const char *format;
     const char *library; /* its name and version; NULL: nothing reads the format */
 
+    /* Reads what the header says of its size. */
+    void (*measure)(const tvlm_io_source *source, tvlm_io_extent *extent);
+
     /* Walks through the file before it is decoded, and finds what decoders do not tell; NULL: nothing to find. */
     tvlm_status (*check)(const tvlm_io_source *source, tvlm_io_findings *findings);
 
@@ -47,5 +50,6 @@ tvlm_status tvlm_io_decode_webp_libwebp(const tvlm_io_source *source, const tvlm
 
 tvlm_status tvlm_io_decode_heif_libheif(const tvlm_io_source *source, const tvlm_io_findings *findings,
                                         tvlm_io_picture *picture);
+void tvlm_io_measure_heif_libheif(const tvlm_io_source *source, tvlm_io_extent *extent);
 
 #endif

@@ -37,35 +37,38 @@ enum format {
 
 const tvlm_io_decoder tvlm_io_decoders[] = {
 #ifdef TVLM_WITH_LIBJPEG
-    [FORMAT_JPEG] = {"JPEG", tvlm_io_libjpeg_name, tvlm_io_check_jpeg, tvlm_io_decode_jpeg_libjpeg},
+    [FORMAT_JPEG] = {"JPEG", tvlm_io_libjpeg_name, tvlm_io_measure_jpeg, tvlm_io_check_jpeg,
+                     tvlm_io_decode_jpeg_libjpeg},
 #else
-    [FORMAT_JPEG] = {"JPEG", "stb_image", tvlm_io_check_jpeg, tvlm_io_decode_stb},
+    [FORMAT_JPEG] = {"JPEG", "stb_image", tvlm_io_measure_jpeg, tvlm_io_check_jpeg, tvlm_io_decode_stb},
 #endif
 #ifdef TVLM_WITH_LIBPNG
-    [FORMAT_PNG] = {"PNG", "libpng " TVLM_WITH_LIBPNG, tvlm_io_check_png_parts, tvlm_io_decode_png_libpng},
+    [FORMAT_PNG] = {"PNG", "libpng " TVLM_WITH_LIBPNG, tvlm_io_measure_png, tvlm_io_check_png_parts,
+                    tvlm_io_decode_png_libpng},
 #else
-    [FORMAT_PNG] = {"PNG", "stb_image", tvlm_io_check_png, tvlm_io_decode_stb},
+    [FORMAT_PNG] = {"PNG", "stb_image", tvlm_io_measure_png, tvlm_io_check_png, tvlm_io_decode_stb},
 #endif
-    [FORMAT_BMP] = {"BMP", "stb_image", check_bmp, tvlm_io_decode_stb},
-    [FORMAT_PNM] = {"PPM and PGM", "texturevlm", NULL, decode_pnm},
+    [FORMAT_BMP] = {"BMP", "stb_image", tvlm_io_measure_bmp, check_bmp, tvlm_io_decode_stb},
+    [FORMAT_PNM] = {"PPM and PGM", "texturevlm", tvlm_io_measure_pnm, NULL, decode_pnm},
 #ifdef TVLM_WITH_LIBWEBP
-    [FORMAT_WEBP] = {"WebP", "libwebp " TVLM_WITH_LIBWEBP, tvlm_io_check_webp_libwebp,
+    [FORMAT_WEBP] = {"WebP", "libwebp " TVLM_WITH_LIBWEBP, tvlm_io_measure_webp, tvlm_io_check_webp_libwebp,
                      tvlm_io_decode_webp_libwebp},
 #else
-    [FORMAT_WEBP] = {"WebP", NULL, NULL, NULL},
+    [FORMAT_WEBP] = {"WebP", NULL, NULL, NULL, NULL},
 #endif
 #ifdef TVLM_WITH_LIBHEIF
-    [FORMAT_HEIF] = {"HEIF and AVIF", "libheif " TVLM_WITH_LIBHEIF, NULL, tvlm_io_decode_heif_libheif},
+    [FORMAT_HEIF] = {"HEIF and AVIF", "libheif " TVLM_WITH_LIBHEIF, tvlm_io_measure_heif_libheif, NULL,
+                     tvlm_io_decode_heif_libheif},
 #else
-    [FORMAT_HEIF] = {"HEIF and AVIF", NULL, NULL, NULL},
+    [FORMAT_HEIF] = {"HEIF and AVIF", NULL, NULL, NULL, NULL},
 #endif
-    [FORMAT_END] = {NULL, NULL, NULL, NULL},
-    [FORMAT_GIF] = {"GIF", NULL, NULL, NULL},
-    [FORMAT_TIFF] = {"TIFF", NULL, NULL, NULL},
-    [FORMAT_JPEG_XL] = {"JPEG XL", NULL, NULL, NULL},
-    [FORMAT_JPEG_2000] = {"JPEG 2000", NULL, NULL, NULL},
-    [FORMAT_PDF] = {"PDF", NULL, NULL, NULL},
-    [FORMAT_OPENEXR] = {"OpenEXR", NULL, NULL, NULL},
+    [FORMAT_END] = {NULL, NULL, NULL, NULL, NULL},
+    [FORMAT_GIF] = {"GIF", NULL, NULL, NULL, NULL},
+    [FORMAT_TIFF] = {"TIFF", NULL, NULL, NULL, NULL},
+    [FORMAT_JPEG_XL] = {"JPEG XL", NULL, NULL, NULL, NULL},
+    [FORMAT_JPEG_2000] = {"JPEG 2000", NULL, NULL, NULL, NULL},
+    [FORMAT_PDF] = {"PDF", NULL, NULL, NULL, NULL},
+    [FORMAT_OPENEXR] = {"OpenEXR", NULL, NULL, NULL, NULL},
 };
 
 struct signature {

@@ -188,3 +188,19 @@ tvlm_status tvlm_io_decode_heif_libheif(const tvlm_io_source *source, const tvlm
     release(&job);
     return status;
 }
+
+/* Its boxes are anywhere in the file. What the codecs take besides is not known beforehand: the planes of the coded picture
+ * twice, as colours, and turned, come to less than so many bytes a pixel. */
+void tvlm_io_measure_heif_libheif(const tvlm_io_source *source, tvlm_io_extent *extent) {
+    enum { bytes_of_8_bits = 16, bytes_of_more = 32 };
+    tvlm_io_source silent = *source;
+    struct job job = {.source = &silent};
+    silent.log = NULL;
+    if (source->part) return;
+    if (load(&job) == TVLM_OK && open_picture(&job) == TVLM_OK) {
+        extent->width = (uint32_t)job.heif.image_handle_get_width(job.handle);
+        extent->height = (uint32_t)job.heif.image_handle_get_height(job.handle);
+        extent->memory = tvlm_io_extent_bytes(extent, job.deep ? bytes_of_more : bytes_of_8_bits);
+    }
+    release(&job);
+}

@@ -16,9 +16,6 @@
 
 #include "io/decoders.h"
 
-/* libjpeg can decode at 1/1 .. 8/8; whole fractions of this one are those that are fast. */
-enum { smallest_fraction = 8 };
-
 /* Of a file of several scans the coefficients of all blocks are kept, whatever the size that it is decoded at: what those of
  * the largest gray picture take, two bytes each. */
 #define COEFFICIENT_BYTES_MAX ((uint64_t)1 << 32)
@@ -82,13 +79,9 @@ static void hear(j_common_ptr jpeg, int level) {
     }
 }
 
-/* Sets the largest fraction's denominator for which the longer side is still no shorter than what is asked. */
 static void choose_fraction(struct jpeg_decompress_struct *jpeg, int32_t max_side) {
-    const JDIMENSION longer = jpeg->image_width > jpeg->image_height ? jpeg->image_width : jpeg->image_height;
-    unsigned denominator = max_side > 0 ? smallest_fraction : 1;
-    while (denominator > 1 && longer / denominator < (JDIMENSION)max_side) denominator /= 2;
     jpeg->scale_num = 1;
-    jpeg->scale_denom = denominator;
+    jpeg->scale_denom = tvlm_io_jpeg_denominator(jpeg->image_width, jpeg->image_height, max_side);
 }
 
 /* Chooses what comes out: gray, RGB, or the four inks, which become RGB afterwards. */

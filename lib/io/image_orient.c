@@ -69,6 +69,10 @@ static void copy_pixels(const struct steps *steps, uint8_t *out, size_t pixel) {
 tvlm_status tvlm_io_orient(const tvlm_io_source *source, int orientation, tvlm_io_picture *picture) {
     size_t pixel = (size_t)picture->channels * (picture->type == TVLM_PIXEL_U16 ? 2 : 1);
     if (orientation <= 1 || orientation > 8) return TVLM_OK;
+    if (source->memory != 0 &&
+        (uint64_t)picture->width * (uint64_t)picture->height * pixel * 2 > source->memory)
+        return tvlm_fail(source->log, TVLM_ERROR_MEMORY,
+                         "%s says behind its pixels how it lies, and memory is limited", source->path);
     uint8_t *upright = tvlm_allocate((size_t)picture->width * (size_t)picture->height, pixel);
     if (upright == NULL)
         return tvlm_fail(source->log, TVLM_ERROR_MEMORY, "no memory to turn %s upright", source->path);

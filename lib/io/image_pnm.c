@@ -124,6 +124,18 @@ static tvlm_status read_samples(struct reader *reader, tvlm_io_picture *picture)
     return TVLM_OK;
 }
 
+void tvlm_io_measure_pnm(const tvlm_io_source *source, tvlm_io_extent *extent) {
+    tvlm_io_source silent = *source;
+    struct reader reader = {.source = &silent};
+    tvlm_io_picture picture = {0};
+    silent.log = NULL;
+    if (read_header(&reader, &picture) != TVLM_OK) return;
+    extent->width = (uint32_t)picture.width;
+    extent->height = (uint32_t)picture.height;
+    extent->memory =
+        tvlm_io_extent_bytes(extent, (uint64_t)picture.channels * (picture.type == TVLM_PIXEL_U16 ? 2 : 1));
+}
+
 tvlm_status tvlm_io_decode_pnm(const tvlm_io_source *source, tvlm_io_picture *picture) {
     struct reader reader = {.source = source};
     tvlm_status status = read_header(&reader, picture);

@@ -15,6 +15,9 @@ tvlm_status tvlm_io_picture_create(const tvlm_io_source *source, uint32_t width,
         !tvlm_multiply(bytes, pixel, &bytes) || bytes > TVLM_IO_PIXELS_MAX)
         return tvlm_fail(source->log, TVLM_ERROR_UNSUPPORTED, "%s is too large: %lu x %lu pixels",
                          source->path, (unsigned long)width, (unsigned long)height);
+    if (source->memory != 0 && bytes > source->memory)
+        return tvlm_fail(source->log, TVLM_ERROR_FORMAT,
+                         "%s is damaged: it has more pixels than its header says", source->path);
     uint8_t *const pixels = malloc(bytes);
     if (pixels == NULL)
         return tvlm_fail(source->log, TVLM_ERROR_MEMORY, "no memory for the pixels of %s", source->path);

@@ -33,6 +33,8 @@ typedef struct tvlm_io_source {
     size_t size;
     int32_t
         max_side; /* where not 0, a decoder may make the picture smaller, its longer side no less than this */
+    uint64_t memory; /* where not 0, what decoding may take beside `bytes` */
+    bool part;       /* `bytes` are only the first of the file */
 } tvlm_io_source;
 
 /* Decoded pixels without gaps between rows. They lie somewhere in `block`, which free() releases. */
@@ -53,6 +55,25 @@ tvlm_status tvlm_io_picture_create(const tvlm_io_source *source, uint32_t width,
 
 /* Releases its pixels and makes it empty. An empty one is fine. */
 void tvlm_io_picture_release(tvlm_io_picture *picture);
+
+/* What a header says of a picture, and how many bytes decoding it takes at most. All zero: it does not tell. */
+typedef struct tvlm_io_extent {
+    uint32_t width, height;
+    uint64_t memory;
+} tvlm_io_extent;
+
+/* Width x height times `count`, which is not 0; 2^60 - 1 for all that is more. */
+uint64_t tvlm_io_extent_bytes(const tvlm_io_extent *extent, uint64_t count);
+
+/* The size that a JPEG is decoded at is 1 / denominator of its own: 1, 2, 4 or 8. */
+unsigned tvlm_io_jpeg_denominator(uint32_t width, uint32_t height, int32_t max_side);
+
+/* Read what the headers say. Nothing is logged: what is wrong with them decoding will say. */
+void tvlm_io_measure_jpeg(const tvlm_io_source *source, tvlm_io_extent *extent);
+void tvlm_io_measure_png(const tvlm_io_source *source, tvlm_io_extent *extent);
+void tvlm_io_measure_bmp(const tvlm_io_source *source, tvlm_io_extent *extent);
+void tvlm_io_measure_pnm(const tvlm_io_source *source, tvlm_io_extent *extent);
+void tvlm_io_measure_webp(const tvlm_io_source *source, tvlm_io_extent *extent);
 
 /* What the walk through a file finds, before it is decoded. Zeros stand for what a format does not have. */
 typedef struct tvlm_io_findings {
