@@ -335,6 +335,23 @@ def test_a_pruner_answers_a_question(family):
     assert torch.equal(everything, model.generate(**batch, **options))
 
 
+def test_a_question_is_what_the_processor_makes_of_it(tmp_path):
+    """In 4.47, too, whose apply_chat_template makes the text alone."""
+    model, processor = model_of("qwen2_vl"), Processor()
+    processor.patch = 14
+    picture = picture_of(7, 140, 168)
+    pruner = hf.Pruner(model, processor, share=0.3)
+    expected = processor(["what?"], [picture])
+    messages = [{"role": "user", "content": [{"type": "image", "image": picture}, {"type": "text", "text": "what?"}]}]
+    for found in (pruner.batch_of(picture, "what?"), pruner.batch_of([picture], "what?"), pruner.batch_of(messages)):
+        assert set(found) == set(expected) and all(torch.equal(found[name], value) for name, value in expected.items())
+    with pytest.raises(FileNotFoundError, match="image 0, 'nowhere.jpg': there is no such file"):
+        pruner.batch_of("nowhere.jpg", "what?")
+    (tmp_path / "none.jpg").write_text("no picture at all")
+    with pytest.raises(ValueError, match="image 0, .*none.jpg' cannot be read as a picture"):
+        pruner.batch_of(tmp_path / "none.jpg", "what?")
+
+
 def test_what_does_not_fit_is_one_clear_line():
     model = model_of("qwen2_vl")
     batch = batch_of(model, *PROMPTS["an image"])
