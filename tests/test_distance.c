@@ -85,11 +85,8 @@ static tvlm_buffer *mask_bits(tvlm_device *device, const bool *mask, test_size s
 }
 
 static void reference_masks(const bool *mask, tvlm_texture *out) {
-    int32_t *columns = tvlm_allocate((size_t)out->width, sizeof *columns);
-    assert_non_null(columns);
     for (int32_t image = 0; image < out->images; ++image)
-        tvlm_reference_distance_of_mask(mask + (size_t)image * test_texels(out, 0), columns, image, out);
-    free(columns);
+        assert_true(tvlm_reference_distance_of_mask(mask + (size_t)image * test_texels(out, 0), image, out));
 }
 
 static void check_mask(const test_target *target, tvlm_device *reference, mask_kind kind, test_size size,
@@ -238,7 +235,7 @@ static double by_definition(const bool *mask, test_size size, int32_t x, int32_t
 }
 
 static void test_definition(void **state) {
-    static const test_size sizes[] = {{1, 1}, {1, 9}, {9, 1}, {8, 8}, {37, 29}, {29, 50}};
+    static const test_size sizes[] = {{1, 1}, {1, 9}, {9, 1}, {8, 8}, {37, 29}, {29, 50}, {400, 3}, {3, 400}};
     uint64_t random = 37;
     tvlm_device *device = NULL;
     (void)state;
@@ -264,7 +261,35 @@ static void test_definition(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* A strip whose squares fit no int, with one edge pixel: each pixel's distance is that from it. */
+static void test_long_strip(void **state) {
+    const test_size size = {test_small() ? 400 : 60000, 16};
+    const int32_t column = size.width / 3, row = 11;
+    const double range = size.width / 8.0;
+    tvlm_device *device = NULL;
+    (void)state;
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
+                     TVLM_OK);
+    const tvlm_texture shape = test_shape(size, 1, 1, TVLM_FORMAT_F32);
+    tvlm_texture *out = test_texture(device, &shape);
+    bool *const mask = tvlm_allocate(test_texels(&shape, 0), sizeof *mask);
+    assert_non_null(mask);
+    mask[row * size.width + column] = true;
+    reference_masks(mask, out);
+    float *const rgba = test_read(device, out, 0, 0);
+    for (int32_t i = 0; i < size.width * size.height; ++i) {
+        const double wanted = fmin(1.0, hypot(i % size.width - column, i / size.width - row) / range);
+        if (!(fabs((double)rgba[4 * i] - wanted) <= 1e-7))
+            fail_msg("pixel %d: %.9g, by definition %.9g", (int)i, (double)rgba[4 * i], wanted);
+    }
+    free(rgba);
+    free(mask);
+    device->backend->texture_destroy(device, &out);
+    tvlm_device_destroy(&device);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_definition), cmocka_unit_test(test_distance)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_definition), cmocka_unit_test(test_long_strip),
+                                       cmocka_unit_test(test_distance)};
     return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
 }

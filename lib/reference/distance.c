@@ -24,62 +24,98 @@ static bool is_edge(const tvlm_texture *visual, int32_t slice, int32_t x, int32_
     return here >= up && here > down;
 }
 
+/* ---- Along columns ---- */
+
+#define NONE INT32_MAX /* a column without an edge pixel */
+
+/* The distance of a pixel from the edge pixel that the pixel before it in its column has. */
+static int32_t one_further(int32_t distance) {
+    return distance == NONE ? NONE : distance + 1;
+}
+
+/* Finds the distance of each pixel from the nearest edge pixel of its column: from below, and then from above. */
+static void along_columns(const bool *mask, int32_t width, int32_t height, int32_t *columns) {
+    const size_t row = (size_t)width, count = row * (size_t)height;
+    for (size_t i = count; i-- > 0;)
+        columns[i] = mask[i] ? 0 : i + row < count ? one_further(columns[i + row]) : NONE;
+    for (size_t i = row; i < count; ++i) {
+        const int32_t above = one_further(columns[i - row]);
+        if (above < columns[i]) columns[i] = above;
+    }
+}
+
+/* ---- Along rows ---- */
+
 /*
- * The least squared distance of pixel x of a row from an edge pixel, by its definition except for what makes
- * it affordable: of each column, only the edge pixel nearest to the row is looked at. columns[i] is the
- * distance of that one, or INT32_MAX where none is near.
+ * The squared distance of pixel x of a row from the edge pixel of column i is (x - i)^2 + columns[i]^2, a parabola in x.
+ * Their lower envelope is the least of all (Meijster, Roerdink & Hesselink 2000): columns in rising order, of which
+ * each has the least from pixel `from` on. All numbers are whole, and exact.
  */
-static int64_t nearest(const int32_t *columns, int32_t width, int32_t x, int32_t reach) {
-    int64_t best = INT64_MAX;
-    const int32_t first = x - reach > 0 ? x - reach : 0, last = x + reach < width - 1 ? x + reach : width - 1;
-    for (int32_t i = first; i <= last; ++i) {
-        if (columns[i] == INT32_MAX) continue;
-        const int64_t square = (int64_t)(x - i) * (x - i) + (int64_t)columns[i] * columns[i];
-        if (square < best) best = square;
-    }
-    return best;
+typedef struct part {
+    int32_t column;
+    int64_t from;
+} part;
+
+static int64_t square_at(const int32_t *columns, int32_t i, int64_t x) {
+    return (x - i) * (x - i) + (int64_t)columns[i] * columns[i];
 }
 
-/* The distance of row y from the nearest edge pixel of column x; INT32_MAX: none is within `reach`. */
-static int32_t distance_in_column(const bool *mask, int32_t width, int32_t height, int32_t x, int32_t y,
-                                  int32_t reach) {
-    for (int32_t d = 0; d <= reach; ++d) {
-        if (y - d >= 0 && mask[(size_t)(y - d) * (size_t)width + (size_t)x]) return d;
-        if (y + d < height && mask[(size_t)(y + d) * (size_t)width + (size_t)x]) return d;
-    }
-    return INT32_MAX;
+/* The first pixel at which a column is nearer than one to its left, which is at least as near at pixel 0. */
+static int64_t first_nearer(const int32_t *columns, int32_t left, int32_t right) {
+    return (square_at(columns, right, 0) - square_at(columns, left, 0)) / (2 * ((int64_t)right - left)) + 1;
 }
 
-void tvlm_reference_distance_of_mask(const bool *mask, int32_t *columns, int32_t image, tvlm_texture *out) {
+/* Finds the parts of the envelope, from left to right, and returns how many they are: at most `width`. */
+static int32_t find_envelope(const int32_t *columns, int32_t width, part *parts) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < width; ++i) {
+        if (columns[i] == NONE) continue;
+        while (count > 0 && square_at(columns, i, parts[count - 1].from) <
+                                square_at(columns, parts[count - 1].column, parts[count - 1].from))
+            --count;
+        const int64_t from = count > 0 ? first_nearer(columns, parts[count - 1].column, i) : 0;
+        if (from < width) parts[count++] = (part){i, from};
+    }
+    return count;
+}
+
+/* ---- The distance ---- */
+
+bool tvlm_reference_distance_of_mask(const bool *mask, int32_t image, tvlm_texture *out) {
     const int32_t width = out->width, height = out->height, longer = width > height ? width : height;
     const double range = longer / (double)TVLM_DISTANCE_SHARE;
-    const int32_t reach = (int32_t)ceil(range);
-    for (int32_t y = 0; y < height; ++y) {
-        for (int32_t x = 0; x < width; ++x) columns[x] = distance_in_column(mask, width, height, x, y, reach);
-        for (int32_t x = 0; x < width; ++x) {
-            const int64_t square = nearest(columns, width, x, reach);
-            const double value[4] = {square == INT64_MAX ? 1 : fmin(1, sqrt((double)square) / range), 0, 0,
-                                     0};
+    int32_t *const columns = tvlm_allocate((size_t)width * (size_t)height, sizeof *columns);
+    part *const parts = tvlm_allocate((size_t)width, sizeof *parts);
+    const bool made = columns != NULL && parts != NULL;
+    if (made) along_columns(mask, width, height, columns);
+    for (int32_t y = 0; made && y < height; ++y) {
+        const int32_t *const row = columns + (size_t)y * (size_t)width;
+        const int32_t count = find_envelope(row, width, parts);
+        for (int32_t x = 0, at = 0; x < width; ++x) {
+            while (at + 1 < count && parts[at + 1].from <= x) ++at;
+            const double away = count > 0 ? sqrt((double)square_at(row, parts[at].column, x)) : INFINITY;
+            const double value[4] = {fmin(1, away / range), 0, 0, 0};
             tvlm_reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
         }
     }
+    free(columns);
+    free(parts);
+    return made;
 }
 
 tvlm_status tvlm_reference_distance(tvlm_device *device, const tvlm_generate_args *args) {
     const tvlm_texture *visual = args->grids[TVLM_GRID_VISUAL];
     tvlm_texture *out = args->out;
     bool *mask = tvlm_allocate((size_t)out->width * (size_t)out->height, sizeof *mask);
-    int32_t *columns = tvlm_allocate((size_t)out->width, sizeof *columns);
-    const bool made = mask != NULL && columns != NULL;
+    bool made = mask != NULL;
     for (int32_t image = 0; made && image < out->images; ++image) {
         for (int32_t y = 0; y < out->height; ++y)
             for (int32_t x = 0; x < out->width; ++x)
                 mask[(size_t)y * (size_t)out->width + (size_t)x] =
                     is_edge(visual, reference_slice(visual, image, 0), x, y);
-        tvlm_reference_distance_of_mask(mask, columns, image, out);
+        made = tvlm_reference_distance_of_mask(mask, image, out);
     }
     free(mask);
-    free(columns);
     return made ? TVLM_OK
                 : tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "reference: no memory for the distance");
 }

@@ -8,8 +8,8 @@
 
 #include "core/backend.h"
 
-/* Makes the distance of one image from mask[height * width], true for edge pixels. `columns` is room for a
- * row. */
-void tvlm_reference_distance_of_mask(const bool *mask, int32_t *columns, int32_t image, tvlm_texture *out);
+/* Makes the distance of one image from mask[height * width], true for edge pixels, in time and memory in proportion to
+ * its pixels. False: no memory. */
+bool tvlm_reference_distance_of_mask(const bool *mask, int32_t image, tvlm_texture *out);
 
 #endif
