@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An index: what it keeps of an image, what it answers, and that a change happens wholly or not at all."""
+import gzip
 import io
 import json
 import os
@@ -547,6 +548,18 @@ def test_a_tar_that_is_cut(tmp_path, where):
     assert len(made) == 2 and len(index.Index(tmp_path / "one").query(QUESTION)) == 2
     failed = made.add([path, *pictures(1)], features=lambda source: None if source.features is not None else of(source), skip_errors=True)
     assert len(failed) == 1 and len(made) == 3
+
+
+def test_a_compressed_tar_whose_checksum_is_wrong(tmp_path):
+    path = tmp_path / "a.tar.gz"
+    tar_of(tmp_path / "a.tar", 2)
+    packed = bytearray(gzip.compress((tmp_path / "a.tar").read_bytes() + bytes(1 << 20)))  # the end is behind what is read ahead
+    packed[-6] ^= 0x55
+    path.write_bytes(packed)
+    made = index.Index.create(tmp_path / "one", k=5, basis=BASIS)
+    with pytest.raises(tv.ArgumentError, match="a.tar.gz: .*CRC"):
+        made.add([path])
+    assert len(made) == 2
 
 
 # ---- Several indexes ----

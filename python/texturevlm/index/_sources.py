@@ -2,6 +2,7 @@
 """Where images come from: files, folders of them, tars in WebDataset layout, and what a program hands in."""
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import tarfile
@@ -86,16 +87,18 @@ def _members(path: str) -> Iterator[Source]:
                 if picture is not None:
                     yield picture
                 picture = Source(f"{path}/{member.name}", data=data)
+            while tar.fileobj is not None and tar.fileobj.read(1 << 20):
+                pass  # to the end, where the checksum of a compressed tar stands
         if picture is not None:
             yield picture
             picture = None
         _check_end(path)
     except FileNotFoundError:
         raise MissingFileError(f"{path}: there is no such file") from None
-    except (tarfile.TarError, EOFError, zlib.error) as error:
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         if picture is not None:
             yield picture
-        raise ArgumentError(f"{path}: no tar, or one that is cut: {short(str(error))}") from None
+        raise ArgumentError(f"{path}: no tar, or one that is cut or damaged: {short(str(error))}") from None
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or short(str(error))}") from None
 
