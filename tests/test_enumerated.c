@@ -324,6 +324,42 @@ static void test_grids(void **state) {
 #undef GRID
 }
 
+/* ---- What fuzz_calls found: two lines, or none, and an overflow ---- */
+
+#define REFUSES_CHANNELS(ROW, CALL)                                                                          \
+    for (int turn = 0; turn < WRONG; ++turn) {                                                               \
+        const int32_t wrong = wrong_number(turn, TVLM_CHANNEL_USER_0);                                       \
+        if (wrong == 1000) continue; /* a feature's number, which there is */                                \
+        nothing_said();                                                                                      \
+        check_refused(ROW, wrong, (CALL), true);                                                             \
+    }
+
+static void test_channels(void **state) {
+    tvlm_channel_info info;
+    int32_t width, height;
+    bool has;
+    (void)state;
+    REFUSES_CHANNELS("tvlm_stack_get_channel_info: channel",
+                     tvlm_stack_get_channel_info(stack, wrong, &info));
+    REFUSES_CHANNELS("tvlm_stack_has_channel: channel", tvlm_stack_has_channel(stack, 0, wrong, &has));
+    REFUSES_CHANNELS("tvlm_stack_channel_size: channel",
+                     tvlm_stack_channel_size(stack, wrong, 0, &width, &height));
+    REFUSES_CHANNELS("tvlm_stack_read: channel", tvlm_stack_read(stack, 0, wrong, 0, 4096, values));
+}
+
+/* A session tries once more with all of the device's memory: its line is that of the second attempt alone. */
+static void test_second_attempt(void **state) {
+    tvlm_stack *made = NULL;
+    (void)state;
+    assert_int_equal(tvlm_session_stack(session, &image, NULL, NULL, 0, &made, NULL), TVLM_OK);
+    nothing_said();
+    assert_int_equal(tvlm_session_stack(session, &image,
+                                        tvlm_stack_params(.width = 32, .height = 32, .memory_max = 3), NULL,
+                                        0, &made, NULL),
+                     TVLM_ERROR_DEVICE_MEMORY);
+    assert_int_equal(said.errors, 1);
+}
+
 /* ---- Streams ---- */
 
 static void test_streams(void **state) {
@@ -639,10 +675,13 @@ ON_EACH_DEVICE(check_interop)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_presets), cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_pool_select), cmocka_unit_test(test_stacks),  cmocka_unit_test(test_grids),
-        cmocka_unit_test(test_streams),     cmocka_unit_test(test_scores),  cmocka_unit_test(test_selections),
-        cmocka_unit_test(test_patches),     cmocka_unit_test(test_exports), cmocka_unit_test(test_learned),
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_devices),    cmocka_unit_test(test_pool_select),
+        cmocka_unit_test(test_stacks),     cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_channels),   cmocka_unit_test(test_second_attempt),
+        cmocka_unit_test(test_streams),    cmocka_unit_test(test_scores),
+        cmocka_unit_test(test_selections), cmocka_unit_test(test_patches),
+        cmocka_unit_test(test_exports),    cmocka_unit_test(test_learned),
         cmocka_unit_test(test_files)};
     const struct CMUnitTest interop[] = {cmocka_unit_test(test_check_interop)};
     const int failed = cmocka_run_group_tests(tests, open_reference_and_pool, close_all);
