@@ -10,6 +10,12 @@ reason."""
 EQUIVALENT = [
     ("lib/select/budget_emphasis.c", "tvlm_budget_importance", "const float share = high > low ? (scores[i] - low) / (high - low) : 0.0f;", ">=",
      "where both are equal it is 0 / 0, and NaN counts as 0"),
+    ("lib/select/budget_equal.c", "tvlm_budget_equal", "for (int32_t i = 0; status == TVLM_OK && i < budget->tiles; ++i) {", "22:+1",
+     "the first tile has no other before it, and its origin, 0, is what the memory was cleared to"),
+    ("lib/select/budget_price.c", "highest_price", "return highest * (1.0 + 1e-6) + (double)FLT_MIN;", "*1.1",
+     "the search may begin at any price at which nothing is bought"),
+    ("lib/select/budget_price.c", "highest_price", "return highest * (1.0 + 1e-6) + (double)FLT_MIN;", "*2.0",
+     "the search may begin at any price at which nothing is bought"),
     ("lib/select/budget_tree.c", "take", "while (count > 0 && w->heap.count > 0) {", "18:>=",
      "with a count of 0 each tile that waits is too many patches, and is dropped"),
 ]

@@ -34,7 +34,7 @@ from tree import ROOT, Tree, environment_of, read, write
 from trial import run
 
 ENOUGH = 0.9
-MUTANT_SECONDS = 300  # of tests for one mutant
+MUTANT_SECONDS = 300  # of processors, of tests for one mutant
 
 
 def sources(tree):
@@ -138,7 +138,7 @@ class Judge:
             rows = self.reach.tests_of_file(mutant.file, self.users_of_name(file, mutant))
         words = [word for word in re.split(r"[_.]", os.path.basename(mutant.file))[:-1] if len(word) > 2]
         rows = [row for row in rows if row["result"] == "passed" and row["test"] in self.trees[0].tests and row["device"] in self.reach.complete]
-        return sorted(rows, key=lambda row: (not any(word in row["test"] for word in words) or row["seconds"] > 5, row["seconds"]))
+        return sorted(rows, key=lambda row: (not any(word in row["test"] for word in words) or row["seconds"] > 60, row["seconds"]))
 
     def users_of_name(self, file, mutant):
         """The lines of functions that name the constant or table which a mutant outside of functions is in; none: not known."""
@@ -201,17 +201,17 @@ class Judge:
                 return "unfinished", "", count
             if spent > MUTANT_SECONDS:
                 return "missed", f"by {count} of {len(rows)} tests in {MUTANT_SECONDS} s", count
-            test, began, key = tree.tests[row["test"]], time.monotonic(), (row["test"], row["device"], small)
+            test, key = tree.tests[row["test"]], (row["test"], row["device"], small)
             if key in self.unsound:
                 continue
             wrong = tree.build_for(test)
             if wrong:
                 return "discarded", "does not link", count
-            limit = max(30, 10 * row["seconds"]) if small else 200
-            result = self.run_test(tree, key, max(1, min(limit, self.deadline - time.monotonic())), changed)
+            limit = max(60, 20 * row["seconds"]) if small else 600
+            result, seconds = self.run_test(tree, key, max(1, min(limit, self.deadline - time.monotonic())), changed)
             if result == "late" and time.monotonic() > self.deadline:
                 return "unfinished", "", count
-            spent += time.monotonic() - began
+            spent += seconds
             count += 1
             if result == "the kernel does not build" and changed:
                 return "discarded", "does not build", count
@@ -228,7 +228,8 @@ class Judge:
         test = tree.tests[name]
         with tempfile.TemporaryDirectory(prefix="tvlm-trial-") as folder:
             environment = environment_of(test, device, self.options.cache, TMPDIR=folder, TVLM_TEST_SMALL=small, **changed)
-            return run(test.command, test.folder, environment, limit)[0]
+            result, _, seconds = run(test.command, test.folder, environment, limit)
+            return result, seconds
 
     def has_sizes(self, name):
         """Whether a test knows small pictures from others."""
@@ -243,7 +244,7 @@ class Judge:
         is_kernel = mutant.file.startswith("cl/")
         if not is_kernel:
             write(path, text)
-        passed = tree.build_for(tree.tests[key[0]]) is None and self.run_test(tree, key, 600, {}) in ("passed", "skipped")
+        passed = tree.build_for(tree.tests[key[0]]) is None and self.run_test(tree, key, 600, {})[0] in ("passed", "skipped")
         if not is_kernel:
             write(path, applied(text, mutant))
         (self.sound if passed else self.unsound).add(key)

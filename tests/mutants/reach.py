@@ -139,8 +139,7 @@ class Reach:
             environment = environment_of(test, device, cache, GCOV_PREFIX=os.path.join(folder, "counts"), TVLM_LAYER_KERNELS=kernels,
                                          OPENCL_LAYERS=os.path.join(tree.build, "tests", "layer", "libtvlm_layer.so"), TMPDIR=folder)
             began = time.monotonic()
-            result, _ = run(test.command, test.folder, environment, min(LIMIT, max(1, deadline - began)), stops=False)
-            seconds = time.monotonic() - began
+            result, _, seconds = run(test.command, test.folder, environment, min(LIMIT, max(1, deadline - began)), stops=False)
             if result == "late" and time.monotonic() > deadline:
                 return None, {}
             lines, all_lines = read_coverage(tree, os.path.join(folder, "counts"))
@@ -154,12 +153,13 @@ class Reach:
 
     def tests_of_line(self, path, function_lines, line):
         """The tests that reach a line: `function_lines` are the first and last of its function, since a statement of several lines
-        counts at one of them. Where the file has changed since the map was made, those that reach any of it."""
+        counts at one of them, and a first one that the compiler moves at the next. Where the file has changed since the map was made, those that reach any of it."""
         if path in self.changed:
             return [t for t in self.tests.values() if path in t["lines"]]
         first, last = function_lines
-        before = [n for n in self.lines.get(path, ()) if first <= n <= line]
-        at = max(before) if before else line
+        there = [n for n in self.lines.get(path, ()) if first <= n <= last]
+        before = [n for n in there if n <= line]
+        at = max(before) if before else min(there, default=line)
         return [t for t in self.tests.values() if at in t["lines"].get(path, ())]
 
     def tests_of_file(self, path, lines=None):

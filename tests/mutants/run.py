@@ -108,8 +108,8 @@ def environment_of(options, kernels, storage):
 
 
 def run(options, command, kernels, storage, limit=LIMIT):
-    """As trial.run."""
-    return trial.run(command, ROOT, environment_of(options, kernels, storage), limit, stops=bool(storage))
+    """As trial.run, without the seconds of processors."""
+    return trial.run(command, ROOT, environment_of(options, kernels, storage), limit, stops=bool(storage))[:2]
 
 
 def try_plain(options, mutant, limit):
