@@ -18,10 +18,12 @@ hf = tv.hf
 pytestmark = pytest.mark.usefixtures("no_gradients")
 from texturevlm.hf import _families, _qwen, _tokens, _wrapped  # noqa: E402
 generates = pytest.mark.skipif(VERSION == "4.47", reason="its generate does not import on torch 1.13 with Python 3.11")
-FAMILIES = ["qwen2_vl"] if VERSION == "4.47" else ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"] + ["qwen3_5"] * NEW
+FAMILIES = ["qwen2_vl"] if VERSION == "4.47" else ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"]
+FAMILIES += ["qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "glm4v", "glm4v_moe"] * NEW
 IMAGE, VIDEO, START, END, PAD = 100, 101, 102, 103, 0
 SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2,
          "vocab_size": 128, "max_position_embeddings": 4096}
+MOE = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 32}
 TOKENS = {"image_token_id": IMAGE, "video_token_id": VIDEO, "vision_start_token_id": START, "vision_end_token_id": END}
 
 
@@ -38,21 +40,34 @@ def model_of(family, seed=0):
                   "fullatt_block_indexes": [1, 3], "window_size": 112}
         config = transformers.Qwen2_5_VLConfig(vision_config=vision, rope_scaling=rope, **SIZES, **TOKENS)
         model = transformers.Qwen2_5_VLForConditionalGeneration
-    elif family == "qwen3_5":  # three layers of linear attention, one of full
+    elif family.startswith("glm4v"):
+        vision = {"depth": 3, "hidden_size": 64, "num_heads": 4, "out_hidden_size": 32, "intermediate_size": 96, "patch_size": 14,
+                  "image_size": 112}
+        text = {**SIZES, "head_dim": 8, "pad_token_id": PAD,
+                "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2], "partial_rotary_factor": 1.0}}
+        text.update(MOE, n_routed_experts=4, n_group=1, topk_group=1, first_k_dense_replace=1) if family == "glm4v_moe" else None
+        name = "Glm4vMoe" if family == "glm4v_moe" else "Glm4v"
+        config = getattr(transformers, f"{name}Config")(vision_config=vision, text_config=text, image_token_id=IMAGE, video_token_id=VIDEO)
+        model = getattr(transformers, f"{name}ForConditionalGeneration")
+    elif family.startswith("qwen3_5"):  # three layers of linear attention, one of full
         vision = {"depth": 3, "hidden_size": 64, "num_heads": 4, "out_hidden_size": 32, "intermediate_size": 96, "patch_size": 16,
                   "num_position_embeddings": 64}
         text = {**SIZES, "num_hidden_layers": 4, "head_dim": 16, "linear_key_head_dim": 8, "linear_value_head_dim": 8,
                 "linear_num_key_heads": 2, "linear_num_value_heads": 4,
                 "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2], "mrope_interleaved": True,
                                     "partial_rotary_factor": 0.5}}
-        config = transformers.Qwen3_5Config(vision_config=vision, text_config=text, **TOKENS)
-        model = transformers.Qwen3_5ForConditionalGeneration
+        name = "Qwen3_5Moe" if family == "qwen3_5_moe" else "Qwen3_5"
+        text.update(MOE if family == "qwen3_5_moe" else {})
+        config = getattr(transformers, f"{name}Config")(vision_config=vision, text_config=text, **TOKENS)
+        model = getattr(transformers, f"{name}ForConditionalGeneration")
     else:
         vision = {"depth": 4, "hidden_size": 64, "num_heads": 4, "out_hidden_size": 32, "intermediate_size": 96, "patch_size": 16,
                   "deepstack_visual_indexes": [0, 2], "num_position_embeddings": 64}
         text = {**SIZES, "head_dim": 8, "rope_scaling": {"rope_type": "default", "mrope_section": [1, 1, 2], "mrope_interleaved": True}}
-        config = transformers.Qwen3VLConfig(vision_config=vision, text_config=text, **TOKENS)
-        model = transformers.Qwen3VLForConditionalGeneration
+        name = "Qwen3VLMoe" if family == "qwen3_vl_moe" else "Qwen3VL"
+        text.update(MOE if family == "qwen3_vl_moe" else {})
+        config = getattr(transformers, f"{name}Config")(vision_config=vision, text_config=text, **TOKENS)
+        model = getattr(transformers, f"{name}ForConditionalGeneration")
     config._attn_implementation = "eager"
     return randomised(model(config))
 
@@ -65,7 +80,8 @@ def batch_of(model, *prompts, seed=0):
     """Prompts of text, images and videos: lists of numbers (text) and grids ("image" or "video", t, h, w)."""
     generator = torch.Generator().manual_seed(seed)
     patch = model.config.vision_config.patch_size
-    three = model.config.model_type in ("qwen3_vl", "qwen3_5")
+    glm = model.config.model_type.startswith("glm4v")
+    three = glm or model.config.model_type.startswith("qwen3")
     rows, pixels, grids = [], {"image": [], "video": []}, {"image": [], "video": []}
     for prompt in prompts:
         ids = []
@@ -74,7 +90,7 @@ def batch_of(model, *prompts, seed=0):
                 ids.append(part)
                 continue
             kind, *grid = part
-            token = IMAGE if kind == "image" else VIDEO
+            token = IMAGE if kind == "image" or glm else VIDEO
             if kind == "video" and three:  # each moment stands for itself, behind its time
                 for _ in range(grid[0]):
                     ids += [7, START] + [token] * tokens_of([1, *grid[1:]]) + [END]
@@ -88,7 +104,8 @@ def batch_of(model, *prompts, seed=0):
         if grids[kind]:
             batch[pixel_name], batch[grid_name] = torch.cat(pixels[kind]), torch.tensor(grids[kind])
     if NEW:  # as processors do
-        batch["mm_token_type_ids"] = (batch["input_ids"] == IMAGE).long() + 2 * (batch["input_ids"] == VIDEO).long()
+        own = 2 if glm and grids["video"] else 1
+        batch["mm_token_type_ids"] = own * (batch["input_ids"] == IMAGE).long() + 2 * (batch["input_ids"] == VIDEO).long()
     if grids["video"] and model.config.model_type == "qwen2_5_vl":
         batch["second_per_grid_ts"] = [1.0] * len(grids["video"])
     return batch
@@ -107,14 +124,15 @@ PROMPTS = {
     "a video and an image": [[1, ("image", 1, 6, 10), 2, ("video", 2, 8, 12), 3, 4]],
     "a padded batch": [[1, ("image", 1, 12, 10), 2], [3, 4, 5, 6, ("image", 1, 6, 8), 7, 8], [9, 10]],
 }
+# GLM answers images or videos.
+CASES = [(family, prompt) for family in FAMILIES for prompt in PROMPTS if prompt != "a video and an image" or not family.startswith("glm4v")]
 
 
 def keep_of(batch, seed=0):
     return [some(batch[name], seed) if name in batch else None for name in ("image_grid_thw", "video_grid_thw")]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("prompt", PROMPTS)
+@pytest.mark.parametrize("family, prompt", CASES)
 def test_all_tokens_kept_is_the_model(family, prompt):
     model = model_of(family)
     batch = batch_of(model, *PROMPTS[prompt])
@@ -193,6 +211,8 @@ def test_the_tower_is_that_with_masked_patches(family, prompt):
     pruned = hf.prune_batch(model, batch, *keep_of(batch))
     for name, picture in pruned._pictures.items():
         grid = batch["image_grid_thw" if name == "pixel_values" else "video_grid_thw"]
+        if family.startswith("glm4v"):  # whose tower takes each moment by itself
+            grid = torch.tensor([[1, h, w] for t, h, w in grid.tolist() for _ in range(t)])
         masked, answer = masked_tower(model, batch[name], grid, picture.kept), encoded(pruned, picture)
         assert len(masked[1]) == len(answer[1])
         for own, other in ((answer[0], masked[0]), *zip(answer[1], masked[1])):
@@ -210,6 +230,7 @@ def masked_logits(model, batch, pruned):
     for pixel_name, token in (("pixel_values", IMAGE), ("pixel_values_videos", VIDEO)):
         if pixel_name not in pruned._pictures:
             continue
+        token = IMAGE if model.config.model_type.startswith("glm4v") else token
         answer, levels = encoded(pruned, pruned._pictures[pixel_name])
         where = pruned.kept & (batch["input_ids"] == token)
         layers = [torch.zeros_like(embeddings) for _ in levels]
@@ -224,8 +245,7 @@ def masked_logits(model, batch, pruned):
     return model.lm_head(language(inputs_embeds=embeddings, attention_mask=pruned.kept.long(), position_ids=positions, **options)[0])
 
 
-@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "qwen3_5"])  # linear attention has no masked keys
-@pytest.mark.parametrize("prompt", PROMPTS)
+@pytest.mark.parametrize("family, prompt", [case for case in CASES if not case[0].startswith("qwen3_5")])  # has no masked keys
 def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt):
     model = model_of(family)
     batch = batch_of(model, *PROMPTS[prompt])
@@ -235,8 +255,7 @@ def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt
 
 
 @generates
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("prompt", PROMPTS)
+@pytest.mark.parametrize("family, prompt", CASES)
 def test_generate_with_cache_is_generate_without(family, prompt):
     model = model_of(family)
     batch = batch_of(model, *PROMPTS[prompt])
@@ -314,8 +333,11 @@ class Processor:
     def __call__(self, text, images, **options):
         values, grid = processed(images[0], self.patch)
         ids = [1, START] + [IMAGE] * (len(values) // 4) + [END] + [5] * len(text[0])
-        return {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long), "pixel_values": values,
+        made = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long), "pixel_values": values,
                 "image_grid_thw": grid}
+        if NEW:  # by which it finds the positions of pictures
+            made["mm_token_type_ids"] = (made["input_ids"] == IMAGE).long()
+        return made
 
 
 @generates
@@ -355,7 +377,7 @@ def test_a_question_is_what_the_processor_makes_of_it(tmp_path):
 def test_what_does_not_fit_is_one_clear_line():
     model = model_of("qwen2_vl")
     batch = batch_of(model, *PROMPTS["an image"])
-    with pytest.raises(tv.Error, match="family 'llama'; known are qwen2_vl, qwen2_5_vl, qwen3_vl, qwen3_5"):
+    with pytest.raises(tv.Error, match="family 'llama'; known are qwen2_vl, qwen2_5_vl, qwen3_vl, "):
         hf.Pruner(transformers.LlamaForCausalLM(transformers.LlamaConfig(hidden_size=8, intermediate_size=8, num_hidden_layers=1,
                                                                           num_attention_heads=1, vocab_size=8)), None)
     with pytest.raises(tv.Error, match="family None"):
@@ -377,6 +399,10 @@ def test_what_does_not_fit_is_one_clear_line():
         hf.select_tokens(np.zeros((3, 4)), batch["image_grid_thw"], processor=Processor())
     with pytest.raises(tv.Error, match="exclude each other"):
         hf.select_tokens(batch["pixel_values"], batch["image_grid_thw"], share=0.1, k=3)
+    if NEW:
+        model = model_of("glm4v")
+        with pytest.raises(tv.Error, match="a glm4v answers images or videos, not both together"):
+            hf.prune_batch(model, batch_of(model, *PROMPTS["a video and an image"]))
 
 
 def test_another_version_is_refused(monkeypatch):

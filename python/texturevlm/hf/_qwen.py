@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Qwen2-VL, 2.5, 3 and Qwen3.5: patches in grids, of images and videos, before the encoder, and positions in three dimensions."""
+"""Qwen2-VL, 2.5, 3 and Qwen3.5, and GLM-4.1V: patches in grids, of images and videos, before the encoder, and positions in three dimensions."""
 from __future__ import annotations
 
 import importlib
@@ -8,11 +8,18 @@ from typing import Any, Callable
 
 import torch
 
+from .._core import ArgumentError
 from ._batch import PrunedBatch
 from ._families import takes_places
 from ._tokens import check_patches, kept_of, select_tokens
 
 _KINDS = (("image_grid_thw", "pixel_values", "image_token_id"), ("video_grid_thw", "pixel_values_videos", "video_token_id"))
+
+
+def _tokens_of(model: Any) -> list[int]:
+    """The tokens of images and of videos in a prompt. GLM has one for both."""
+    names = [name for _, _, name in _KINDS]
+    return [getattr(model.config, names[0] if model.config.model_type.startswith("glm4v") else name) for name in names]
 
 
 class Picture:
@@ -22,14 +29,17 @@ class Picture:
         self.tower, self.full_grid, self.kept, self.unit = tower, grid, kept, merge**2
         self.rows = (kept.nonzero()[:, 0, None] * self.unit + torch.arange(self.unit, device=kept.device)).flatten()
         self.pixels = pixels[self.rows]
-        counts, first = [], 0
+        counts, shapes, first = [], [], 0
         for t, h, w in grid.tolist():
             moment = h * w // self.unit
             for _ in range(t):
                 counts.append(int(kept[first:first + moment].sum()))
+                shapes.append([1, h, w] if hasattr(tower, "embeddings") else [1, 1, counts[-1] * self.unit])
                 first += moment
-        # The tower takes from a grid which patches attend to each other: those of one moment. A row each.
-        self.grid = torch.tensor([[1, 1, count * self.unit] for count in counts if count], dtype=grid.dtype, device=grid.device)
+        # The tower takes from a grid which patches attend to each other: those of one moment. A row each. GLM takes from it, too, how
+        # large the picture is of which it asks the places.
+        self.grid = torch.tensor([shape for shape, count in zip(shapes, counts) if count], dtype=grid.dtype, device=grid.device)
+        self.edges = torch.tensor([0, *(count * self.unit for count in counts if count)], device=grid.device).cumsum(0, dtype=torch.int32)
 
     def windows(self, index: torch.Tensor, bounds: Any) -> tuple[torch.Tensor, list[int]]:
         """Of Qwen2.5-VL: the kept tokens window after window, and where each window's patches begin; from those of all."""
@@ -45,6 +55,8 @@ class Picture:
         vision: Any = importlib.import_module("transformers.vision_utils")
         tower, merge = self.tower, int(self.tower.spatial_merge_size)
         found = {"position_ids": vision.get_vision_position_ids(self.full_grid, merge)[self.rows]}
+        if hasattr(tower, "embeddings"):
+            found["cu_seqlens"] = self.edges
         if hasattr(tower, "interpolation_mode"):
             indices, weights = vision.get_vision_interpolation_indices_and_weights(
                 self.full_grid, num_grid_per_side=tower.num_grid_per_side, mode=tower.interpolation_mode,
@@ -101,7 +113,7 @@ class _Encoded(dict):  # type: ignore[type-arg]
 
 
 class QwenBatch(PrunedBatch):
-    """Prompts with images and videos of Qwen-VL."""
+    """Prompts with images and videos of Qwen-VL; or with images or videos of GLM-4.1V."""
 
     def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any, keep_videos: Any) -> None:
         super().__init__(model, batch)
@@ -112,13 +124,16 @@ class QwenBatch(PrunedBatch):
         self._sets_to_run = not takes_places()
         merge = int(self._tower.spatial_merge_size)
         self._pictures: dict[str, Picture] = {}
-        for (grid_name, pixel_name, token_name), wanted in zip(_KINDS, (keep, keep_videos)):
+        tokens = _tokens_of(model)
+        if len(set(tokens)) == 1 and all(batch.get(pixel_name) is not None for _, pixel_name, _ in _KINDS):
+            raise ArgumentError(f"a {model.config.model_type} answers images or videos, not both together: it has one token for them")
+        for (grid_name, pixel_name, _), token, wanted in zip(_KINDS, tokens, (keep, keep_videos)):
             if batch.get(pixel_name) is None:
                 continue
             grid = batch[grid_name]
             check_patches(batch[pixel_name], grid, merge, int(model.config.vision_config.temporal_patch_size))
             kept = torch.cat(kept_of(wanted, (grid.prod(dim=1) // merge**2).tolist(), self._full.device))
-            self._drop(getattr(model.config, token_name), kept, pixel_name)
+            self._drop(token, kept, pixel_name)
             self._pictures[pixel_name] = Picture(self._tower, batch[pixel_name], grid, kept, merge)
         self._shorten(self._positions(batch, self._full, self._full_mask))
 
@@ -128,8 +143,9 @@ class QwenBatch(PrunedBatch):
                    if batch.get(name) is not None}
         if takes_places():
             kinds = torch.zeros_like(ids)
-            for kind, (_, _, token_name) in enumerate(_KINDS, 1):
-                kinds[ids == getattr(self._model.config, token_name)] = kind
+            for kind, ((_, pixel_name, _), token) in enumerate(zip(_KINDS, _tokens_of(self._model)), 1):
+                if pixel_name in self._pictures:
+                    kinds[ids == token] = kind
             options["mm_token_type_ids"] = batch.get("mm_token_type_ids", kinds)
         positions, _ = self._inner.get_rope_index(ids, attention_mask=mask, **options)
         found: torch.Tensor = positions.to(ids.device)
@@ -159,7 +175,14 @@ class QwenBatch(PrunedBatch):
         found = {}
         for pixel_name, picture in self._pictures.items():
             modality, features = encode[pixel_name]
-            found[modality] = features(picture.pixels, picture.grid, return_dict=True, **picture.places(modality))
+            places = picture.places(modality)
+            if hasattr(self._tower, "embeddings"):  # GLM's get_image_features would split by the grid what there is of all patches
+                own = {name.split("_", 1)[1]: value for name, value in places.items()}
+                answer = self._tower(picture.pixels.type(self._tower.dtype), grid_thw=picture.grid, return_dict=True, **own)
+                answer.pooler_output = (answer.pooler_output,)
+                found[modality] = answer
+            else:
+                found[modality] = features(picture.pixels, picture.grid, return_dict=True, **places)
         return found
 
 
