@@ -45,7 +45,8 @@ def model_of(family, seed=0):
                   "image_size": 112}
         text = {**SIZES, "head_dim": 8, "pad_token_id": PAD,
                 "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2], "partial_rotary_factor": 1.0}}
-        text.update(MOE, n_routed_experts=4, n_group=1, topk_group=1, first_k_dense_replace=1) if family == "glm4v_moe" else None
+        if family == "glm4v_moe":
+            text.update(MOE, n_routed_experts=4, n_group=1, topk_group=1, first_k_dense_replace=1)
         name = "Glm4vMoe" if family == "glm4v_moe" else "Glm4v"
         config = getattr(transformers, f"{name}Config")(vision_config=vision, text_config=text, image_token_id=IMAGE, video_token_id=VIDEO)
         model = getattr(transformers, f"{name}ForConditionalGeneration")
@@ -125,7 +126,8 @@ PROMPTS = {
     "a padded batch": [[1, ("image", 1, 12, 10), 2], [3, 4, 5, 6, ("image", 1, 6, 8), 7, 8], [9, 10]],
 }
 # GLM answers images or videos.
-CASES = [(family, prompt) for family in FAMILIES for prompt in PROMPTS if prompt != "a video and an image" or not family.startswith("glm4v")]
+CASES = [(family, prompt) for family in FAMILIES for prompt in PROMPTS
+         if prompt != "a video and an image" or not family.startswith("glm4v")]
 
 
 def keep_of(batch, seed=0):

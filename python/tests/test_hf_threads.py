@@ -29,6 +29,9 @@ PLAIN_MIXES = () if test_hf.NEW else ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "lla
 FAMILIES = [(test_hf, family) for family in test_hf.FAMILIES] + [(test_hf_encoder, family) for family in test_hf_encoder.FAMILIES]
 if not OLD:
     FAMILIES += [(test_hf_prompt, family) for family in test_hf_prompt.FAMILIES]
+if test_hf.NEW:
+    import hf_families
+    FAMILIES += [(hf_families, family) for family in hf_families.FAMILIES]
 
 
 def requests_of(tests, family):

@@ -110,7 +110,7 @@ def test_what_a_pruned_batch_cannot_be_asked_is_one_line():
 @pytest.mark.parametrize("prompt", ["an image", "a padded batch"])
 def test_a_step_of_lora_is_that_on_the_masked_full_prompt(tests, family, prompt):
     """Of adapters in the encoder and the language model; the loss is over the pairs of neighbours that are both kept."""
-    if family == "qwen3_5":
+    if family.startswith("qwen3_5"):
         pytest.skip("its linear attention has no masked keys")
     peft = pytest.importorskip("peft")
     model, batch, keep = made(tests, family, prompt)

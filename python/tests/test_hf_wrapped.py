@@ -23,6 +23,9 @@ pytestmark = pytest.mark.usefixtures("no_gradients")
 OPTIONS = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": 0, "eos_token_id": None, "suppress_tokens": [100, 101],
            "return_dict_in_generate": True, "output_logits": True}
 FAMILIES = [(test_hf, family) for family in test_hf.FAMILIES] + [(test_hf_prompt, family) for family in test_hf_prompt.FAMILIES]
+if test_hf.NEW:
+    import hf_families
+    FAMILIES += [(hf_families, family) for family in hf_families.FAMILIES]
 families = pytest.mark.parametrize("tests, family", FAMILIES, ids=lambda value: value if isinstance(value, str) else "")
 
 
@@ -37,8 +40,9 @@ def compiled_in_place(model):
 
 
 def compiled_parts(model):
-    for name, inner in model.model.named_children():
-        setattr(model.model, name, torch.compile(inner))
+    parts = getattr(model, "model", model)
+    for name, inner in parts.named_children():
+        setattr(parts, name, torch.compile(inner))
     return model
 
 

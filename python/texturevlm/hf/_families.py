@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from typing import Any, Callable
 
 import transformers
+import transformers.modeling_outputs
 
 from .._core import ArgumentError, DeviceError
 
@@ -19,7 +21,8 @@ class Family:
 
     kind: ``"qwen"``: patches in a grid, before the encoder (_qwen.py); ``"encoder"``: an image encoder with a table of positions
     (_encoder.py); ``"prompt"``: such an encoder with a language model behind it, before it; ``"after"``: the encoder runs on all
-    patches, the language model has the chosen tokens (both in _prompt.py).
+    patches, the language model has the chosen tokens (both in _prompt.py); ``"features"``: the model takes what the encoder gave
+    (_features.py).
     since: the first of `SUPPORTED` that has it. generates: the first with which generate runs.
     merge: from the configuration, how many patches along a side make a token.
     first_position: the position of the first token of a prompt.
@@ -57,6 +60,13 @@ FAMILIES = {
     "paligemma": Family("after", first_position=1),
     "internvl": Family("after", merge=lambda config: round(1 / config.downsample_ratio)),
     "smolvlm": Family("after", merge=lambda config: int(config.scale_factor)),
+    "gemma3n": Family("features", 2),
+    "gemma4": Family("features", 2),
+    "idefics3": Family("features", 2),
+    "llama4": Family("features", 2),
+    "llava_next": Family("features", 2),
+    "llava_onevision": Family("features", 2),
+    "mistral3": Family("features", 2),
 }
 
 
@@ -76,7 +86,17 @@ def family_of(model: Any) -> Family:
     if version not in SUPPORTED[family.since:] and not takes_places():
         raise DeviceError(f"not supported: {name} needs transformers {', '.join(SUPPORTED[family.since:])} or later, this is "
                           f"{transformers.__version__}")
+    if name == "llama4":
+        _check_llama4(model)
     return family
+
+
+def _check_llama4(model: Any) -> None:
+    """Of 5.24 no Llama 4 answers anything, pruned or not: it asks for a part of its language model's answer that there is not."""
+    answer = getattr(transformers.modeling_outputs, "MoeCausalLMOutputWithPast", None)
+    if "image_outputs" in inspect.unwrap(type(model).forward).__code__.co_names and not hasattr(answer, "image_outputs"):
+        raise DeviceError(f"not supported: in transformers {transformers.__version__} a {type(model).__name__} fails on every prompt "
+                          "(no image_outputs in its language model's output), pruned or not")
 
 
 def takes_places() -> bool:

@@ -10,7 +10,7 @@ import torch
 from .._arguments import short
 from .._core import ArgumentError, ArgumentTypeError
 from .._device import Device
-from . import _encoder, _messages, _prompt, _qwen
+from . import _encoder, _features, _messages, _prompt, _qwen
 from ._batch import PrunedBatch
 from ._encoder import PrunedImages
 from ._families import Family, family_of
@@ -44,6 +44,8 @@ def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] |
         pruned = _qwen.QwenBatch(inner, batch, keep, keep_videos)
     elif family.kind == "encoder":
         pruned = _encoder.PrunedImages(inner, batch, keep)
+    elif family.kind == "features":
+        pruned = _features.FeatureBatch(inner, batch, keep)
     else:
         pruned = _prompt.PromptBatch(inner, batch, keep, family)
     pruned._sums_gradients = sums_gradients(model)
@@ -89,6 +91,8 @@ class Pruner(Bound):
             keep = _qwen.choose(model, self.processor, batch, asked, self._options)
         elif self._family.kind == "encoder":
             keep = _encoder.choose(model, self.processor, batch, asked, self._options)
+        elif self._family.kind == "features":
+            keep = _features.choose(model, self.processor, batch, asked, self._options)
         else:
             keep = _prompt.choose(model, self.processor, batch, asked, self._options, self._family)
         return prune_batch(self.model, batch, **keep)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Qwen2-VL, 2.5, 3 and Qwen3.5, and GLM-4.1V: patches in grids, of images and videos, before the encoder, and positions in three dimensions."""
+"""Qwen2-VL, 2.5, 3, Qwen3.5, GLM-4.1V: patches in grids, of images and videos, before the encoder, and positions in three dimensions."""
 from __future__ import annotations
 
 import importlib

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Language models that take from their caller what their encoder gave of the pictures: transformers 5.23 and later.
+
+A layout (_layouts.py, _crops.py) says where a family's tokens stand and what the encoder gives of the kept ones. Here these go to
+the model as its own argument `mm_encoder_outputs`, with the shorter prompt and the positions of the full one: nothing of the model
+is changed, and other threads may call it meanwhile.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Callable
+
+import torch
+
+from .._core import ArgumentError
+from ._batch import PrunedBatch
+from ._crops import CropLayout
+from ._layouts import Gemma3nLayout, Gemma4Layout, Idefics3Layout, Layout, Llama4Layout, Mistral3Layout
+from ._tokens import kept_of, select_tokens
+
+_LAYOUTS: dict[str, type[Layout]] = {
+    "gemma3n": Gemma3nLayout, "gemma4": Gemma4Layout, "idefics3": Idefics3Layout, "llama4": Llama4Layout, "llava_next": CropLayout,
+    "llava_onevision": CropLayout, "mistral3": Mistral3Layout}
+
+# What else such a prompt may have, of which nothing is known here: it would be left out in silence.
+_OTHERS = ("pixel_values_videos", "input_features")
+
+
+def _layout_of(model: Any, batch: Mapping[str, Any]) -> Layout | None:
+    """None: the prompts have no pictures."""
+    for name in _OTHERS:
+        if batch.get(name) is not None:
+            raise ArgumentError(f"the batch has {name}: of a {model.config.model_type} only images are pruned")
+    return None if batch.get("pixel_values") is None else _LAYOUTS[model.config.model_type](model, batch)
+
+
+class FeatureBatch(PrunedBatch):
+    """Prompts with images of one of these models."""
+
+    def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any) -> None:
+        super().__init__(model, batch)
+        self._layout = _layout_of(model, batch)
+        self._chosen: list[torch.Tensor] = []  # of each picture, which of its tokens
+        if self._layout is not None:
+            self._chosen = kept_of(keep, [rows * columns for rows, columns in self._layout.grids], self._full.device)
+            self._drop(model.config.image_token_id, self._layout.places(self._chosen), "pixel_values")
+        self._shorten((self._full_mask.cumsum(dim=1) - 1).clamp(min=0))
+        for name in ("token_type_ids", "mm_token_type_ids"):
+            if batch.get(name) is not None:
+                self._types[name] = self._left(batch[name])
+
+    def _features(self) -> torch.Tensor:
+        """[places of pictures that are left, width]: what the language model gets of the pictures."""
+        assert self._layout is not None
+        return self._layout.embedded(self._layout.features(self._chosen))
+
+    def _first(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
+        if self._layout is None:
+            return {}, lambda: True
+        return {"mm_encoder_outputs": {"image": self._layout.output(self._layout.features(self._chosen))}}, lambda: True
+
+
+def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """prune_batch's keep, by the scores of the pictures: of each by itself, since they differ in size."""
+    layout = _layout_of(model, batch)
+    if layout is None:
+        return {}
+    pictures = layout.pictures()
+    for name, value in asked.items():
+        if value is not None and (not isinstance(value, (list, tuple)) or len(value) != len(pictures)):
+            raise ArgumentError(f"there are {len(pictures)} pictures: {name} must be a list of as many")
+    keep = []
+    for i, (picture, side) in enumerate(pictures):
+        own: dict[str, Any] = {name: None if value is None else [value[i]] for name, value in asked.items()}
+        keep += select_tokens(picture[None], patch=side, processor=processor, **own, **options)
+    return {"keep": keep}
