@@ -115,22 +115,32 @@ def _copy_below(module: Any, known: dict[int, Any], copies: set[int]) -> None:
         module._modules[name] = known[id(inner)]
 
 
+# What of a module holds others and hooks.
+_HELD = ("_modules", *(name for name, value in vars(torch.nn.Module()).items() if isinstance(value, dict) and "_hooks" in name))
+
+
 def _copied(module: Any) -> Any:
     copy = object.__new__(type(module))
     own = copy.__dict__
     own.update(module.__dict__)
-    for name, value in list(own.items()):
-        if name == "_modules" or "_hooks" in name:
-            if isinstance(value, dict):
-                own[name] = value.copy()
-        elif name == "_compiled_call_impl":  # module.compile()'s, which calls the module that it was made of
-            own[name] = None
-        elif name == "forward" or isinstance(value, (types.MethodType, functools.partial)):
-            own[name] = _rebound(value, module, copy)
-            if name == "forward" and own[name] is value:
-                raise DeviceError(f"not supported: the forward of the model's {type(module).__name__} was replaced by a "
-                                  f"{type(value).__name__}, which cannot be called for one request alone")
+    for name in _HELD:
+        own[name] = own[name].copy()
+    own["_compiled_call_impl"] = None  # module.compile()'s, which calls the module that it was made of
+    if "forward" in own:
+        _rebind(module, copy)
     return copy
+
+
+def _rebind(module: Any, copy: Any) -> None:
+    """Lets what has replaced the forward of a module work on its copy."""
+    own = copy.__dict__
+    before = own["forward"]
+    for name, value in list(own.items()):
+        if name == "forward" or isinstance(value, (types.MethodType, functools.partial)):
+            own[name] = _rebound(value, module, copy)
+    if own["forward"] is before:
+        raise DeviceError(f"not supported: the forward of the model's {type(module).__name__} was replaced by a "
+                          f"{type(before).__name__}, which cannot be called for one request alone")
 
 
 def _rebound(value: Any, module: Any, copy: Any) -> Any:
