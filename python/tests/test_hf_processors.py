@@ -74,6 +74,16 @@ def test_pruner_and_select_tokens_see_the_pixels_of_each_setting(kind, setting):
     assert chosen[0].tolist() == expected
 
 
+@pytest.mark.parametrize("preset", ["document", "screen", "general", "auto"])
+@pytest.mark.parametrize("kind", ["siglip", "clip"])
+def test_presets_are_for_tokens_of_14_pixels_too(kind, preset):
+    model, processor, batch = made(kind, "its own mean")
+    lost = tv.select(PICTURE, share=4 / 36, patch=14, preset=preset, keep_scores=True).score_map.reshape(-1)
+    expected = sorted(np.argsort(-lost, kind="stable")[:4].tolist())
+    chosen = hf.select_tokens(batch["pixel_values"], patch=14, processor=processor, k=4, preset=preset)[0].tolist()
+    assert chosen == expected == kept_of(hf.Pruner(model, processor, k=4, preset=preset).prune(prompt_of(batch)))
+
+
 def test_select_tokens_asks_how_values_were_made():
     model, processor, batch = made("siglip", "its own mean")
     pixels = batch["pixel_values"]
