@@ -44,7 +44,8 @@ def model_of(family, seed=0):
         vision = {"depth": 3, "hidden_size": 64, "num_heads": 4, "out_hidden_size": 32, "intermediate_size": 96, "patch_size": 14,
                   "image_size": 112}
         text = {**SIZES, "head_dim": 8, "pad_token_id": PAD,
-                "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2], "partial_rotary_factor": 1.0}}
+                "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2],
+                                    "partial_rotary_factor": 1.0}}
         if family == "glm4v_moe":
             text.update(MOE, n_routed_experts=4, n_group=1, topk_group=1, first_k_dense_replace=1)
         name = "Glm4vMoe" if family == "glm4v_moe" else "Glm4v"

@@ -16,6 +16,7 @@ from .._core import ArgumentError
 from ._batch import PrunedBatch
 from ._crops import CropLayout
 from ._layouts import Gemma3nLayout, Gemma4Layout, Idefics3Layout, Layout, Llama4Layout, Mistral3Layout
+from ._qwen import handed
 from ._tokens import kept_of, select_tokens
 
 _LAYOUTS: dict[str, type[Layout]] = {
@@ -57,7 +58,7 @@ class FeatureBatch(PrunedBatch):
     def _first(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
         if self._layout is None:
             return {}, lambda: True
-        return {"mm_encoder_outputs": {"image": self._layout.output(self._layout.features(self._chosen))}}, lambda: True
+        return handed({"image": self._layout.output(self._layout.features(self._chosen))})
 
 
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -112,6 +112,12 @@ class _Encoded(dict):  # type: ignore[type-arg]
         return super().__getitem__(name)
 
 
+def handed(encoded: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
+    """What a model is handed of what its encoder gave, and what tells whether it has looked at all of it."""
+    found = type("Encoded", (_Encoded,), {"taken": set()})(encoded)
+    return {"mm_encoder_outputs": found}, lambda: found.taken.issuperset(found)
+
+
 class QwenBatch(PrunedBatch):
     """Prompts with images and videos of Qwen-VL; or with images or videos of GLM-4.1V."""
 
@@ -160,8 +166,7 @@ class QwenBatch(PrunedBatch):
 
     def _first(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
         if takes_places():
-            encoded = type("Encoded", (_Encoded,), {"taken": set()})(self._encoded())
-            return {"mm_encoder_outputs": encoded}, lambda: encoded.taken.issuperset(encoded)
+            return handed(self._encoded())
         given = {}
         for pixel_name, grid_name in (("pixel_values", "image_grid_thw"), ("pixel_values_videos", "video_grid_thw")):
             if pixel_name in self._pictures:
