@@ -371,14 +371,16 @@ typedef struct tvlm_selection_info {
     tvlm_strategy strategy;
     /* The squares of the overview, which come first. Both are 0 where there is none. */
     int32_t overview_columns, overview_rows;
-    /* The cells of the thumbnail, which come first. Both are 0 where there is none. */
+    /* The grid of the thumbnail, whose cells come first. Both are 0 where there is none. */
     int32_t thumbnail_columns, thumbnail_rows;
     /* The strategy `budget`: the predicted loss, and that of downsampling to as many patches (0 of a tolerance, whose
      * loss is weighed otherwise), as shares of what a thumbnail of one patch loses; and the preset that was taken, TVLM_BUDGET_AUTO only where there is no thumbnail.
      * 0 elsewhere. */
     float loss, loss_downsampled;
     tvlm_budget_preset preset;
-    uint32_t reserved[4];
+    /* How many of the positions are cells of the thumbnail: all of its grid but those that are empty. */
+    int32_t thumbnail_cells;
+    uint32_t reserved[3];
 } tvlm_selection_info;
 TVLM_API tvlm_status tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info);
 
@@ -401,6 +403,18 @@ typedef struct tvlm_duplicate {
 /* The tiles that a tolerance of TVLM_ZERO left out, row after row, valid while the selection lives, and how
  * many there are. NULL and 0 where there are none. `count` may be NULL. */
 TVLM_API const tvlm_duplicate *tvlm_selection_duplicates(const tvlm_selection *selection, int32_t *count);
+
+/* A cell of a thumbnail, counted in cells. */
+typedef struct tvlm_cell {
+    int32_t column, row;
+} tvlm_cell;
+
+/* The cells of the thumbnail that are empty: nothing that is seen at its scale is in them, so that they are no
+ * positions and cost no patch. Who draws a thumbnail fills them from around them: those that have neighbours to the
+ * left, right, above or below take the mean over these of the line of texels that faces them, of a filled neighbour
+ * its colour; then those beside these, and so on. They come row after row, valid while the selection lives. NULL and 0
+ * where there are none. `count` may be NULL. */
+TVLM_API const tvlm_cell *tvlm_selection_empty(const tvlm_selection *selection, int32_t *count);
 
 /* What the strategies grid, exhaustive and cascade looked at, stage by stage; the others have no stages. An
  * overview reads nothing of its own, and is not counted. */

@@ -232,6 +232,7 @@ static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *
     place_tiles(budget, &scale, &losses, &answer->choice, order, whole, selection->positions + cells);
     selection->info.thumbnail_columns = grid->columns;
     selection->info.thumbnail_rows = grid->rows;
+    selection->info.thumbnail_cells = cells;
     selection->info.loss = (float)tvlm_budget_share_lost(budget, answer->parts);
     selection->info.loss_downsampled = (float)tvlm_budget_share_lost(budget, answer->downsampled);
     TVLM_TRY(keep_scores(budget, losses.under, whole, selection));

@@ -57,6 +57,7 @@ void tvlm_selection_destroy(tvlm_selection **selection) {
     free((*selection)->positions);
     free((*selection)->scores);
     free((*selection)->duplicates);
+    free((*selection)->empty);
     free(*selection);
     *selection = NULL;
 }
@@ -75,6 +76,11 @@ const float *tvlm_selection_scores(const tvlm_selection *selection, int32_t *col
 const tvlm_duplicate *tvlm_selection_duplicates(const tvlm_selection *selection, int32_t *count) {
     if (count != NULL) *count = selection != NULL ? selection->duplicate_count : 0;
     return selection != NULL ? selection->duplicates : NULL;
+}
+
+const tvlm_cell *tvlm_selection_empty(const tvlm_selection *selection, int32_t *count) {
+    if (count != NULL) *count = selection != NULL ? selection->empty_count : 0;
+    return selection != NULL ? selection->empty : NULL;
 }
 
 tvlm_status tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info) {

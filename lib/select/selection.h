@@ -22,6 +22,8 @@ struct tvlm_selection {
     float spans[TVLM_SCORE_PARTS];
     tvlm_duplicate *duplicates; /* [duplicate_count] NULL: there are none */
     int32_t duplicate_count;
+    tvlm_cell *empty; /* [empty_count] NULL: there are none */
+    int32_t empty_count;
 };
 
 /* A selection without positions. */

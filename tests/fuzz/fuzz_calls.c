@@ -65,6 +65,7 @@ static void look_at(const tvlm_selection *selection) {
     const float *const scores = tvlm_selection_scores(selection, &columns, &rows);
     if (scores != NULL) fuzz_touch(scores, (size_t)columns * (size_t)rows * sizeof *scores);
     (void)tvlm_selection_duplicates(selection, &count);
+    (void)tvlm_selection_empty(selection, &count);
 }
 
 /* ---- Stacks ---- */
