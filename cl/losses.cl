@@ -357,38 +357,48 @@ HELPER blocks window_sums(const blocks v) {
     return v + v.s123456789abcdef0 + v.s456789abcdef0123 + v.s56789abcdef01234;
 }
 
-/* The means of windows over their pixels: of the image (x), of the picture (y), of squares and products. */
-HELPER blocks dissimilarity(const blocks x, const blocks xx, const blocks y, const blocks yy, const blocks xy,
-                            const float first) {
-    const blocks variance_x = max(xx - x * x, (blocks)(0.0f)), variance_y = max(yy - y * y, (blocks)(0.0f));
-    const blocks covariance = xy - x * y, mean_x = x + first, mean_y = y + first;
-    return 1.0f - (2.0f * mean_x * mean_y + TVLM_BUDGET_C1) * (2.0f * covariance + TVLM_BUDGET_C2) /
-                      ((mean_x * mean_x + mean_y * mean_y + TVLM_BUDGET_C1) *
-                       (variance_x + variance_y + TVLM_BUDGET_C2));
+HELPER float sum_of(const blocks v) {
+    const float8 a = v.lo + v.hi;
+    const float4 b = a.lo + a.hi;
+    return (b.x + b.y) + (b.z + b.w);
 }
 
-/* The mean of 1 - SSIM over the windows that have pixels. x0, y0: the first pixel of the tile. */
-HELPER float mean_dissimilarity(global const float *known, const sums *s, const int x0, const int y0,
-                                const int width, const int height) {
+/* The means of windows over their pixels: of the image (x), of the picture (y), of squares and products. Finds the variance of
+ * the image, and that times the correlation (lib/core/operations.h). */
+HELPER void correlate(const blocks x, const blocks xx, const blocks y, const blocks yy, const blocks xy, blocks *variance,
+                      blocks *correlated) {
+    const blocks variance_x = max(xx - x * x, (blocks)(0.0f)), variance_y = max(yy - y * y, (blocks)(0.0f));
+    const blocks covariance = xy - x * y;
+    *variance = variance_x;
+    *correlated = (covariance + TVLM_BUDGET_FLOOR) *
+                  sqrt((variance_x + TVLM_BUDGET_FLOOR) / (variance_y + TVLM_BUDGET_FLOOR));
+}
+
+HELPER float unread(const float correlation, const float legible) {
+    return 1.0f / (1.0f + exp((correlation - legible) / TVLM_BUDGET_SOFT));
+}
+
+/* How much of a tile's detail cannot be read, for each of its pixels. x0, y0: its first pixel. */
+HELPER float illegible(global const float *known, const sums *s, const int x0, const int y0, const int width,
+                       const int height, const float legible) {
     const int16 column = (int16)(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
     const int16 row = (int16)(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
     const int16 wide = clamp(width - x0 - EDGE(column), (int16)(0), EDGE(column + 1) - EDGE(column));
     const int16 high = clamp(height - y0 - EDGE(row), (int16)(0), EDGE(row + 1) - EDGE(row));
     const blocks own = convert_float16(wide * high);
     const blocks all = window_sums(own), pixels = max(all, (blocks)(1.0f));
-    const blocks lost =
-        dissimilarity(window_sums(own * vload16(0, known)) / pixels,
-                      window_sums(own * vload16(1, known)) / pixels, window_sums(s->y) / pixels,
-                      window_sums(s->yy) / pixels, window_sums(s->xy) / pixels, known[2 * COUNT]);
-    float of_windows[COUNT], counts[COUNT], sum = 0.0f, windows = 0.0f;
-    vstore16(all > 0.0f ? lost : 0.0f, 0, of_windows);
-    vstore16(all > 0.0f ? (blocks)1.0f : (blocks)0.0f, 0, counts);
-    for (int j = 0; j < STARTS; ++j)
-        for (int i = 0; i < STARTS; ++i) {
-            sum += of_windows[j * TVLM_BUDGET_BLOCKS + i];
-            windows += counts[j * TVLM_BUDGET_BLOCKS + i];
-        }
-    return sum / windows;
+    /* The window that begins in the last row or column is none. */
+    const int16 is_window = all > 0.0f && column < (int16)(STARTS) && row < (int16)(STARTS);
+    blocks variance, correlated;
+    correlate(window_sums(own * vload16(0, known)) / pixels, window_sums(own * vload16(1, known)) / pixels,
+              window_sums(s->y) / pixels, window_sums(s->yy) / pixels, window_sums(s->xy) / pixels, &variance,
+              &correlated);
+    const float windows = sum_of(is_window ? (blocks)(1.0f) : (blocks)(0.0f));
+    const float sum = sum_of(is_window ? variance : (blocks)(0.0f));
+    const float correlation =
+        sum_of(is_window ? correlated : (blocks)(0.0f)) / (sum + windows * TVLM_BUDGET_FLOOR);
+    const float lost = unread(correlation, legible) - unread(1.0f, legible), mean = sum / windows;
+    return max(lost, 0.0f) * mean / (mean + TVLM_BUDGET_SEEN);
 }
 
 /* Compares. Work-item (column, p, row) looks at that tile of picture p and writes its two losses: so, on CPUs, a row of
@@ -397,7 +407,7 @@ HELPER float mean_dissimilarity(global const float *known, const sums *s, const 
 kernel void losses_compare(global const int *restrict pictures, global const float *restrict table,
                            global const float *restrict luma, const int width, const int height,
                            global const float *restrict between, const ulong tiles, const int columns,
-                           const int rows, const int count, const ulong offset,
+                           const int rows, const int count, const float legible, const ulong offset,
                            global float *restrict losses) {
 #if RUN > 1
     const int column = get_global_id(0), number = get_global_id(1), row = get_global_id(2);
@@ -426,5 +436,5 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
         add_each_block(&a, left, length, height, &s);
     const ulong at = offset + 2 * (((ulong)number * rows + row) * columns + column);
     losses[at] = s.error;
-    losses[at + 1] = (float)(length * high) * mean_dissimilarity(known, &s, left, top, width, height);
+    losses[at + 1] = (float)(length * high) * illegible(known, &s, left, top, width, height, legible);
 }

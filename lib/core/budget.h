@@ -35,12 +35,13 @@ typedef struct tvlm_budget_picture {
 
 /*
  * Several pictures of one image. Tiles are squares of `patch` pixels, clipped by the right and the lower border,
- * `columns` x `rows` of them. Structure is measured by their blocks, TVLM_BUDGET_BLOCKS along each side: block b
+ * `columns` x `rows` of them. Detail is measured by their blocks, TVLM_BUDGET_BLOCKS along each side: block b
  * begins at pixel TVLM_BUDGET_EDGE(b, patch), so that where the patch cannot be divided some are a pixel longer.
  */
 typedef struct tvlm_budget_plan {
     int32_t image; /* of the source */
     int32_t patch, columns, rows;
+    float legible; /* the correlation at which detail is read half of the time, by windows of such tiles */
     int32_t levels; /* how many levels of the source are read */
     int32_t count;
     const tvlm_budget_picture *pictures;

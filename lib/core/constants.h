@@ -370,9 +370,13 @@
 /*
  * Budgets: pictures and what they lose of each tile (lib/core/budget.h). A picture is PICTURE ints for
  * kernels, at the places below; HEAD floats stand before the weights of a place: the first source place, and
- * how many there are. A tile has BLOCKS x BLOCKS blocks; a window of SSIM is WINDOW x WINDOW of them, and
- * begins at each block that it fits in from. C1 and C2 are those of SSIM (Wang, Bovik, Sheikh & Simoncelli
- * 2004) for values in [0, 1].
+ * how many there are. A tile has BLOCKS x BLOCKS blocks; a window is WINDOW x WINDOW of them, and begins at each
+ * block that it fits in from.
+ *
+ * Of the second loss (doc/ideas.md): what varies less than FLOOR is noise, of what varies by SEEN half counts, and a
+ * window is read half of the time where its correlation is LEGIBLE, for windows of 8 pixels, and more by WIDER for each
+ * doubling of its side; SOFT is how far from there the odds are e to 1. FLOOR and SEEN are variances of values in
+ * [0, 1]: 2 and 50 of bytes.
  */
 #define TVLM_BUDGET_PICTURE   16
 #define TVLM_BUDGET_WIDTH     0
@@ -391,8 +395,11 @@
 #define TVLM_BUDGET_BLOCKS         4
 #define TVLM_BUDGET_EDGE(b, patch) ((b) * (patch) / TVLM_BUDGET_BLOCKS)
 #define TVLM_BUDGET_WINDOW         2
-#define TVLM_BUDGET_C1             1e-4f
-#define TVLM_BUDGET_C2             9e-4f
+#define TVLM_BUDGET_FLOOR          3.076e-5f
+#define TVLM_BUDGET_SEEN           7.689e-4f
+#define TVLM_BUDGET_LEGIBLE        0.65f
+#define TVLM_BUDGET_WIDER          0.05f
+#define TVLM_BUDGET_SOFT           0.09f
 
 /* The type of the pixels' components. */
 #define TVLM_PIXELS_U8  0

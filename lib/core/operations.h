@@ -253,9 +253,13 @@ typedef tvlm_status tvlm_keep_pass_operation(tvlm_device *device, tvlm_buffer *s
 /*
  * Finds what each picture of the plan loses of each tile's luma: floats, losses[((picture * rows + row) *
  * columns + column) * 2], from float `offset` on. The first is the sum of the squared error over the tile's
- * pixels. The second is the number of these times the mean of 1 - SSIM (with the window's mean, variances
- * and covariance; Wang et al. 2004) over the tile's windows. What of a window or a tile lies beyond the image
- * does not count.
+ * pixels. The second is how much of its detail cannot be read: from 0 to the number of these. With the variances v of
+ * the image and v' of the picture and their covariance k over a window, F = TVLM_BUDGET_FLOOR, and sums over the windows,
+ *     c = sum of (v + F) (k + F) / sqrt((v + F) (v' + F)) over sum of v + F
+ * is the correlation of detail, and with m, the mean of v, and S(x) = 1 / (1 + e^-x) the loss is
+ *     pixels * m / (m + TVLM_BUDGET_SEEN) * (S((plan->legible - c) / TVLM_BUDGET_SOFT) - S((plan->legible - 1) /
+ *     TVLM_BUDGET_SOFT)).
+ * What of a window or a tile lies beyond the image does not count.
  */
 typedef tvlm_status tvlm_losses_operation(tvlm_device *device, const tvlm_texture *source,
                                           const tvlm_budget_plan *plan, tvlm_buffer *losses, size_t offset);

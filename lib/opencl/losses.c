@@ -154,6 +154,7 @@ static tvlm_status compare(const work *w, cl_mem losses, size_t offset) {
     tvlm_opencl_call_int(&call, w->plan->columns);
     tvlm_opencl_call_int(&call, w->plan->rows);
     tvlm_opencl_call_int(&call, w->plan->count);
+    tvlm_opencl_call_float(&call, w->plan->legible);
     tvlm_opencl_call_ulong(&call, offset);
     tvlm_opencl_call_memory(&call, losses);
     const bool rows_last = w->run > 1;

@@ -99,15 +99,33 @@ static void add_blocks(const plane *image, const plane *picture, const tile *t, 
         }
 }
 
-/* 1 - SSIM. */
-static double dissimilarity(const block *s) {
-    const double c1 = (double)TVLM_BUDGET_C1, c2 = (double)TVLM_BUDGET_C2;
+/* Adds a window to the sums of which detail's loss is made: of variances, and of (v + F) times the correlation. */
+typedef struct detail {
+    double windows, variance, correlated;
+} detail;
+
+static void add_window(const block *s, detail *d) {
+    const double f = (double)TVLM_BUDGET_FLOOR;
     const double x = s->x / s->pixels, y = s->y / s->pixels;
     const double variance_x = fmax(s->xx / s->pixels - x * x, 0.0);
     const double variance_y = fmax(s->yy / s->pixels - y * y, 0.0);
     const double covariance = s->xy / s->pixels - x * y;
-    return 1.0 - (2.0 * x * y + c1) * (2.0 * covariance + c2) /
-                     ((x * x + y * y + c1) * (variance_x + variance_y + c2));
+    const double correlation = (covariance + f) / sqrt((variance_x + f) * (variance_y + f));
+    d->windows += 1.0;
+    d->variance += variance_x;
+    d->correlated += (variance_x + f) * correlation;
+}
+
+static double unread(double correlation, double legible) {
+    return 1.0 / (1.0 + exp((correlation - legible) / (double)TVLM_BUDGET_SOFT));
+}
+
+/* How much of the detail of a pixel cannot be read. */
+static double illegible(const detail *d, double legible) {
+    const double f = (double)TVLM_BUDGET_FLOOR, mean = d->variance / d->windows;
+    const double correlation = d->correlated / (d->variance + d->windows * f);
+    const double lost = unread(correlation, legible) - unread(1.0, legible);
+    return fmax(lost, 0.0) * mean / (mean + (double)TVLM_BUDGET_SEEN);
 }
 
 enum { BLOCKS = TVLM_BUDGET_BLOCKS, WINDOW = TVLM_BUDGET_WINDOW, WINDOWS = BLOCKS - WINDOW + 1 };
@@ -117,17 +135,15 @@ static void compare(const tvlm_budget_plan *plan, const plane *image, const plan
     for (int32_t n = 0; n < plan->columns * plan->rows; ++n) {
         const tile t = {n % plan->columns * side, n / plan->columns * side, side};
         block whole = {0};
-        double sum = 0.0, windows = 0.0;
+        detail all = {0};
         add_blocks(image, picture, &t, 0, 0, BLOCKS, &whole);
         for (int32_t i = 0; i < WINDOWS * WINDOWS; ++i) {
             block window = {0};
             add_blocks(image, picture, &t, i % WINDOWS, i / WINDOWS, WINDOW, &window);
-            if (window.pixels == 0.0) continue;
-            sum += dissimilarity(&window);
-            windows += 1.0;
+            if (window.pixels > 0.0) add_window(&window, &all);
         }
         losses[2 * (size_t)n] = (float)whole.error;
-        losses[2 * (size_t)n + 1] = (float)(whole.pixels * sum / windows);
+        losses[2 * (size_t)n + 1] = (float)(whole.pixels * illegible(&all, (double)plan->legible));
     }
 }
 

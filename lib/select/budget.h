@@ -8,7 +8,6 @@
  *   budget_tree.c, budget_price.c  the best tiles over one of them
  *   budget_solve.c     the best thumbnail and its tiles
  *   budget_view.c      how strongly what matters may count
- *   budget_preset.c    the table of presets
  *   budget_equal.c     tiles that are equal to others, where nothing may be lost
  */
 #ifndef TVLM_SELECT_BUDGET_H
@@ -51,8 +50,8 @@ int32_t tvlm_budget_ladder(int32_t width, int32_t height, int32_t patch, int32_t
 
 /* ---- What pictures lose ---- */
 
-/* The two parts of the loss. */
-enum { TVLM_BUDGET_ERROR, TVLM_BUDGET_STRUCTURE, TVLM_BUDGET_PARTS };
+/* The two parts of the loss: the squared error, and detail that cannot be read (core/operations.h). */
+enum { TVLM_BUDGET_ERROR, TVLM_BUDGET_DETAIL, TVLM_BUDGET_PARTS };
 
 /* What a picture loses at each place of the tree, times what the place matters: [places]. */
 typedef struct tvlm_budget_loss {
@@ -63,24 +62,17 @@ typedef struct tvlm_budget_loss {
 /* The side of a texel of the image at three quarters of its size, in pixels. */
 #define TVLM_BUDGET_STEP (4.0 / 3.0)
 
-/* The pictures: levels 1 and 2, the image at three quarters of its size, a thumbnail of one patch, and those that
- * are tried. */
+/* The pictures: levels 1 and 2, the image at three quarters and at a third of its size, a thumbnail of one patch, and those
+ * that are tried. */
 enum {
     TVLM_BUDGET_ONE,
     TVLM_BUDGET_TWO,
     TVLM_BUDGET_THREE_QUARTERS,
+    TVLM_BUDGET_A_THIRD,
     TVLM_BUDGET_LEAST,
     TVLM_BUDGET_FIRST,
     TVLM_BUDGET_PICTURES = TVLM_BUDGET_FIRST + TVLM_BUDGET_GRIDS_MAX
 };
-
-/* A preset, as tvlm_budget_preset_info says. */
-typedef struct tvlm_budget_kind {
-    const char *name;
-    double structure, half_size;
-    int32_t levels;
-} tvlm_budget_kind;
-const tvlm_budget_kind *tvlm_budget_kind_of(tvlm_budget_preset preset);
 
 /* One selection on its way. */
 typedef struct tvlm_budget {
@@ -90,21 +82,21 @@ typedef struct tvlm_budget {
     int32_t n;            /* patches; 0: as many as a tolerance takes */
     tvlm_budget_tree tree;
     tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX];
+    int32_t cells[TVLM_BUDGET_GRIDS_MAX]; /* of each grid, without those that are blank */
     int32_t grid_count, alone;
     int32_t measured[TVLM_BUDGET_PICTURES], measured_count; /* pictures of one size are measured once */
     tvlm_budget_loss losses[TVLM_BUDGET_PICTURES];
     float *memory;             /* of the losses */
     float *values;             /* as they were read: what pictures lose, then the scores that m is made of */
-    tvlm_budget_preset preset; /* never AUTO once the pictures are measured */
 } tvlm_budget;
 
 /* Says that there is no memory for what a budget needs a tile; returns TVLM_ERROR_MEMORY. */
 tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget);
 
-/* Measures all pictures: fills in `losses`, and finds the preset that AUTO means. Waits, once. */
+/* Measures all pictures: fills in `losses`. Waits, once. */
 tvlm_status tvlm_budget_measure(tvlm_budget *budget);
 
-/* What a picture loses of each tile, as it was read: the squared error and the structure of each. */
+/* What a picture loses of each tile, as it was read: the squared error and the detail of each. */
 static inline const float *tvlm_budget_values(const tvlm_budget *budget, int32_t picture) {
     return budget->values + 2 * (size_t)budget->measured[picture] * (size_t)budget->tiles;
 }
@@ -116,9 +108,6 @@ static inline float *tvlm_budget_matters(const tvlm_budget *budget) {
 
 /* Fills in `losses` anew from what was read, with another emphasis. */
 void tvlm_budget_place(tvlm_budget *budget, double emphasis);
-
-/* The preset that AUTO means for an image that was measured: by what its tiles lose, whatever matters. */
-tvlm_budget_preset tvlm_budget_preset_for(const tvlm_budget *budget);
 
 /* ---- What matters ---- */
 
@@ -142,7 +131,7 @@ typedef struct tvlm_budget_answer {
     tvlm_budget_choice choice;
     double weights[TVLM_BUDGET_PARTS];     /* of the parts, by which tiles were chosen */
     double parts[TVLM_BUDGET_PARTS];       /* what is lost */
-    double lost;                           /* both, weighed by the preset */
+    double lost;                           /* both, weighed */
     double downsampled[TVLM_BUDGET_PARTS]; /* what downsampling loses; of a tolerance 0 */
 } tvlm_budget_answer;
 
@@ -159,16 +148,20 @@ tvlm_status tvlm_budget_solve_in_view(tvlm_budget *budget, tvlm_budget_answer *a
 tvlm_status tvlm_budget_solve_tolerance(const tvlm_budget *budget, double tolerance,
                                         tvlm_budget_answer *answer);
 
+/* How much detail counts where answers are compared; the squared error counts the rest of 1. */
+#define TVLM_BUDGET_COUNTS 0.8
+
 /* Finds weights by which the parts of what is lost in all, `whole`, become what each of them counts: the
- * second `structure`, the first the rest of 1. */
-void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double structure,
+ * second `detail`, the first the rest of 1. */
+void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double detail,
                              double weights[TVLM_BUDGET_PARTS]);
 
 /* What these parts are of those that a thumbnail of one patch loses. */
 double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]);
 
-/* The losses of a thumbnail and of the levels as the tree takes them, weighed: [4 * places] floats in
+/* The losses of a thumbnail and of the other pictures as the tree takes them, weighed: tvlm_budget_floats floats in
  * `weighed`. */
+size_t tvlm_budget_floats(const tvlm_budget *budget);
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
                                      const double weights[TVLM_BUDGET_PARTS], float *weighed);
 

@@ -20,6 +20,8 @@ static tvlm_budget_size size_of(const tvlm_budget *budget, int32_t picture) {
     const int32_t width = budget->source->width, height = budget->source->height;
     if (picture == TVLM_BUDGET_LEAST) return (tvlm_budget_size){budget->patch, budget->patch, 0.0};
     if (picture == TVLM_BUDGET_THREE_QUARTERS) return tvlm_three_quarters(width, height);
+    if (picture == TVLM_BUDGET_A_THIRD)
+        return (tvlm_budget_size){(width + 2) / 3, (height + 2) / 3, 3.0};
     /* A level that there is not is one that has its size. */
     if (picture < TVLM_BUDGET_LEAST) {
         const int32_t level = picture - TVLM_BUDGET_ONE + 1;
@@ -109,48 +111,43 @@ static float rounded(float loss, float pixels) {
 }
 
 /* Puts one picture's losses into the places of the tree, a tile's times 1 + emphasis * m. */
-static void place(const tvlm_budget *budget, int32_t picture, double counts, double emphasis,
-                  tvlm_budget_loss *loss) {
+static void place(const tvlm_budget *budget, int32_t picture, double emphasis, tvlm_budget_loss *loss) {
     const float *const values = tvlm_budget_values(budget, picture);
     const float *const matters = tvlm_budget_matters(budget);
     const float pixels = (float)(budget->patch * budget->patch);
-    loss->sums[TVLM_BUDGET_ERROR] = loss->sums[TVLM_BUDGET_STRUCTURE] = 0.0;
+    loss->sums[TVLM_BUDGET_ERROR] = loss->sums[TVLM_BUDGET_DETAIL] = 0.0;
     for (int32_t i = 0; i < budget->tree.places; ++i) {
         const int32_t tile = budget->tree.tile_of[i];
         const double weight = tile >= 0 && emphasis > 0.0 ? 1.0 + emphasis * (double)matters[tile] : 1.0;
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
             const float lost = tile >= 0 ? rounded(values[2 * (size_t)tile + (size_t)p], pixels) : 0.0f;
-            loss->parts[p][i] = (float)(counts * weight * (double)lost);
+            loss->parts[p][i] = (float)(weight * (double)lost);
             loss->sums[p] += (double)loss->parts[p][i];
         }
     }
 }
 
-/* A root of which a part lies beyond the image can be no nine. */
-static bool is_whole(const tvlm_budget *budget, int32_t root) {
-    const int32_t side = 4 * budget->patch;
-    return (root % budget->tree.root_columns + 1) * side <= budget->source->width &&
-           (root / budget->tree.root_columns + 1) * side <= budget->source->height;
+/* Whether the square of so many tiles of level 0 along each side, with a place in it, lies in the image as a whole. */
+static bool is_whole(const tvlm_budget *budget, int32_t place, int32_t tiles) {
+    const int32_t tile = budget->tree.tile_of[place];
+    if (tile < 0) return false;
+    const int32_t column = tile % budget->tree.columns / tiles, row = tile / budget->tree.columns / tiles;
+    return (column + 1) * tiles * budget->patch <= budget->source->width &&
+           (row + 1) * tiles * budget->patch <= budget->source->height;
 }
 
-static void leave_out_broken(const tvlm_budget *budget, tvlm_budget_loss *loss) {
+/* A square of which a part lies beyond the image can be no nine, and no third. */
+static void leave_out_broken(const tvlm_budget *budget, int32_t tiles, tvlm_budget_loss *loss) {
     for (int32_t i = 0; i < budget->tree.places; ++i)
-        if (!is_whole(budget, i / TVLM_BUDGET_LEAVES))
+        if (!is_whole(budget, i, tiles))
             for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) loss->parts[p][i] = TVLM_BUDGET_NEVER;
-}
-
-/* How much of what a picture loses counts. Where patches are few, it is all: then most text has no tile yet. */
-#define MANY 0.1 /* of all tiles of level 0 */
-
-static double counts_of(const tvlm_budget *budget, int32_t picture) {
-    const bool many = (double)budget->n >= MANY * budget->tiles;
-    return picture == TVLM_BUDGET_ONE && many ? tvlm_budget_kind_of(budget->preset)->half_size : 1.0;
 }
 
 void tvlm_budget_place(tvlm_budget *budget, double emphasis) {
     for (int32_t i = 0; i < picture_count(budget); ++i)
-        place(budget, i, counts_of(budget, i), emphasis, &budget->losses[i]);
-    leave_out_broken(budget, &budget->losses[TVLM_BUDGET_THREE_QUARTERS]);
+        place(budget, i, emphasis, &budget->losses[i]);
+    leave_out_broken(budget, 4, &budget->losses[TVLM_BUDGET_THREE_QUARTERS]);
+    leave_out_broken(budget, 3, &budget->losses[TVLM_BUDGET_A_THIRD]);
 }
 
 tvlm_status tvlm_budget_measure(tvlm_budget *budget) {
@@ -160,7 +157,6 @@ tvlm_status tvlm_budget_measure(tvlm_budget *budget) {
     budget->memory = tvlm_allocate(TVLM_BUDGET_PARTS * places * (size_t)count, sizeof *budget->memory);
     if (budget->memory == NULL) return tvlm_budget_no_memory(budget);
     TVLM_TRY(read_values(budget));
-    if (budget->preset == TVLM_BUDGET_AUTO) budget->preset = tvlm_budget_preset_for(budget);
     if (emphasis > 0.0) tvlm_budget_importance(budget->task, tvlm_budget_matters(budget), budget->tiles);
     for (int32_t i = 0; i < count; ++i)
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)

@@ -49,6 +49,7 @@ static int32_t tiles_of(const costs *c) {
 
 /* What is bought at one price; `choice` is filled in, where it is not NULL. */
 typedef struct purchase {
+    const tvlm_budget_tree *tree;
     const tvlm_budget_losses *losses;
     float price;
     tvlm_budget_choice *choice;
@@ -115,25 +116,102 @@ static bought buy_root(const purchase *p, int32_t root) {
     return all;
 }
 
-static bought buy(const tvlm_budget_tree *tree, const purchase *p) {
+/* ---- Blocks ---- */
+
+/* The least of loss and price of each of a block's thirds, and how many tiles that has. */
+typedef struct spots {
+    float sums[TVLM_BUDGET_THIRDS];
+    int32_t tiles[TVLM_BUDGET_THIRDS];
+} spots;
+
+/* Tiles of level 0 on that loss. */
+static spots leaves_of_thirds(const float *lost, float price) {
+    spots s = {{0.0f}, {0}};
+    for (int n = 0; n < TVLM_BUDGET_SPOTS; n += TVLM_BUDGET_THIRDS)
+        for (int i = 0; i < TVLM_BUDGET_THIRDS; ++i) {
+            s.sums[i] += lost[n + i] > price ? price : lost[n + i];
+            s.tiles[i] += lost[n + i] > price;
+        }
+    return s;
+}
+
+/* The roots of a block: of so many columns and rows of them, from the first on. */
+typedef struct roots {
+    int32_t first, columns, rows;
+} roots;
+
+static roots roots_of(const tvlm_budget_tree *tree, int32_t block) {
+    const int32_t column = block % tree->block_columns * 3, row = block / tree->block_columns * 3;
+    const int32_t columns = tree->root_columns - column, rows = tree->root_rows - row;
+    return (roots){row * tree->root_columns + column, columns < 3 ? columns : 3, rows < 3 ? rows : 3};
+}
+
+/* Marks thirds, and the tiles of level 0 on them and beside them, in place of what a root had. */
+static void mark_thirds(const purchase *p, int32_t root, const uint8_t *thirds) {
+    const tvlm_budget_losses *const losses = p->losses;
+    memset(p->choice->chosen[1] + (ptrdiff_t)root * CHILDREN, 0, CHILDREN);
+    p->choice->chosen[2][root] = p->choice->chosen[TVLM_BUDGET_NINE][root] = 0;
+    for (int32_t place = root * LEAVES; place < (root + 1) * LEAVES; ++place) {
+        const bool itself = thirds[p->tree->spot_of[place] % TVLM_BUDGET_THIRDS];
+        p->choice->chosen[0][place] = (itself ? losses->third : losses->under)[place] > p->price;
+    }
+}
+
+/* Buys thirds in place of `other`, which is what a block has of the other tiles, where that is cheaper. */
+static bought buy_thirds(const purchase *p, int32_t block, bought other) {
+    const ptrdiff_t first = (ptrdiff_t)block * TVLM_BUDGET_SPOTS;
+    const spots under = leaves_of_thirds(p->losses->under_spots + first, p->price);
+    const spots on = leaves_of_thirds(p->losses->third_spots + first, p->price);
+    uint8_t thirds[TVLM_BUDGET_THIRDS];
     bought all = {0, 0.0};
-    for (int32_t i = 0; i < tree->roots; ++i) {
-        const bought root = buy_root(p, i);
+    for (int i = 0; i < TVLM_BUDGET_THIRDS; ++i) {
+        thirds[i] = on.sums[i] + p->price < under.sums[i];
+        all.tiles += thirds[i] ? on.tiles[i] + 1 : under.tiles[i];
+        all.cost += (double)(thirds[i] ? on.sums[i] + p->price : under.sums[i]);
+    }
+    const bool cheaper = all.cost < other.cost;
+    if (p->choice != NULL) {
+        uint8_t *const chosen = p->choice->chosen[TVLM_BUDGET_THIRD] + (ptrdiff_t)block * TVLM_BUDGET_THIRDS;
+        const roots r = roots_of(p->tree, block);
+        for (int i = 0; i < TVLM_BUDGET_THIRDS; ++i) chosen[i] = cheaper && thirds[i];
+        for (int32_t i = 0; cheaper && i < r.columns * r.rows; ++i)
+            mark_thirds(p, r.first + i / r.columns * p->tree->root_columns + i % r.columns, thirds);
+    }
+    return cheaper ? all : other;
+}
+
+static bought buy_block(const purchase *p, int32_t block) {
+    const roots r = roots_of(p->tree, block);
+    bought all = {0, 0.0};
+    for (int32_t i = 0; i < r.columns * r.rows; ++i) {
+        const bought root = buy_root(p, r.first + i / r.columns * p->tree->root_columns + i % r.columns);
         all.tiles += root.tiles;
         all.cost += root.cost;
+    }
+    return p->losses->third_spots != NULL && p->losses->levels > 1 ? buy_thirds(p, block, all) : all;
+}
+
+static bought buy(const purchase *p) {
+    bought all = {0, 0.0};
+    for (int32_t i = 0; i < p->tree->blocks; ++i) {
+        const bought block = buy_block(p, i);
+        all.tiles += block.tiles;
+        all.cost += block.cost;
     }
     return all;
 }
 
-/* A price at which nothing is bought. */
-static double highest_price(const tvlm_budget_tree *tree, const float *under) {
+/* ---- The price ---- */
+
+double tvlm_budget_highest_price(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses) {
     double highest = 0.0;
     for (int32_t i = 0; i < tree->places; i += LEAVES) {
         double sum = 0.0;
-        for (int32_t n = 0; n < LEAVES; ++n) sum += (double)under[i + n];
+        for (int32_t n = 0; n < LEAVES; ++n) sum += (double)losses->under[i + n];
         highest = fmax(highest, sum);
     }
-    return highest * (1.0 + 1e-6) + (double)FLT_MIN;
+    /* A third lies in up to four roots. */
+    return (losses->third_spots != NULL ? 4.0 : 1.0) * highest * (1.0 + 1e-6) + (double)FLT_MIN;
 }
 
 /* The most steps of the search; how many tiles may be missing: a 256th; the lowest price that is tried, of the
@@ -162,8 +240,8 @@ static double between(const bracket *b, int32_t n, int step) {
 }
 
 static int32_t buy_at(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price) {
-    const purchase p = {losses, (float)price, NULL};
-    return buy(tree, &p).tiles;
+    const purchase p = {tree, losses, (float)price, NULL};
+    return buy(&p).tiles;
 }
 
 /* Narrows the bracket by a price within it. Says whether that is as low as it need be. */
@@ -192,7 +270,7 @@ static bool narrow_by_guess(const tvlm_budget_tree *tree, const tvlm_budget_loss
 /* Finds a low price at which no more than n tiles are bought. It is found soonest where it is near `guess`. */
 static double find_price(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                          double guess) {
-    bracket b = {.high = highest_price(tree, losses->under)};
+    bracket b = {.high = tvlm_budget_highest_price(tree, losses)};
     b.low = b.high * LOWEST;
     if (narrow_by_guess(tree, losses, n, guess, &b)) return b.high;
     if (b.many == 0) {
@@ -204,15 +282,21 @@ static double find_price(const tvlm_budget_tree *tree, const tvlm_budget_losses 
     return b.high;
 }
 
+void tvlm_budget_buy(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price,
+                     tvlm_budget_choice *choice) {
+    const purchase p = {tree, losses, (float)price, choice};
+    tvlm_budget_choice_clear(tree, choice);
+    choice->count = buy(&p).tiles;
+}
+
 void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                         double *price, tvlm_budget_choice *choice) {
-    const size_t places = (size_t)tree->places;
-    memset(choice->chosen[0], 0, places + places / CHILDREN + 2 * (places / LEAVES));
-    choice->count = 0;
-    if (n <= 0) return;
+    if (n <= 0) {
+        tvlm_budget_choice_clear(tree, choice);
+        return;
+    }
     *price = find_price(tree, losses, n, *price);
-    const purchase p = {losses, (float)*price, choice};
-    choice->count = buy(tree, &p).tiles;
+    tvlm_budget_buy(tree, losses, *price, choice);
 }
 
 /* By what a price is too low or too high, the next one is tried that much away. */
@@ -225,8 +309,8 @@ bool tvlm_budget_cannot(const tvlm_budget_tree *tree, const tvlm_budget_losses *
     const double certain = lost * (1.0 + 1e-4);
     if (*price <= 0.0) return false;
     for (int i = 0; i < BOUNDS; ++i) {
-        const purchase p = {losses, (float)*price, NULL};
-        const bought all = buy(tree, &p);
+        const purchase p = {tree, losses, (float)*price, NULL};
+        const bought all = buy(&p);
         if (all.cost - (double)p.price * n >= certain) return true;
         *price = all.tiles > n ? *price * AWAY : *price / AWAY;
     }

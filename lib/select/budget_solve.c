@@ -3,6 +3,7 @@
  * budget_solve.c: the best thumbnail and its tiles. Each thumbnail that was measured is tried with the tiles
  * that the other patches pay for.
  */
+#include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -10,13 +11,9 @@
 
 /* ---- The loss ---- */
 
-static double structure_of(const tvlm_budget *budget) {
-    return tvlm_budget_kind_of(budget->preset)->structure;
-}
-
-void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double structure,
+void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double detail,
                              double weights[TVLM_BUDGET_PARTS]) {
-    const double counts[TVLM_BUDGET_PARTS] = {1.0 - structure, structure};
+    const double counts[TVLM_BUDGET_PARTS] = {1.0 - detail, detail};
     for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) weights[p] = whole[p] > 0.0 ? counts[p] / whole[p] : 0.0;
 }
 
@@ -28,7 +25,7 @@ static double weighed(const double weights[TVLM_BUDGET_PARTS], const double part
 
 double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]) {
     double weights[TVLM_BUDGET_PARTS];
-    tvlm_budget_weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, structure_of(budget), weights);
+    tvlm_budget_weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, TVLM_BUDGET_COUNTS, weights);
     return weighed(weights, parts);
 }
 
@@ -39,18 +36,36 @@ static void weigh_places(const tvlm_budget *budget, int32_t picture, const doubl
     for (int32_t i = 0; i < budget->tree.places; ++i) out[i] = a * loss->parts[0][i] + b * loss->parts[1][i];
 }
 
+size_t tvlm_budget_floats(const tvlm_budget *budget) {
+    return 5 * (size_t)budget->tree.places + 2 * TVLM_BUDGET_SPOTS * (size_t)budget->tree.blocks;
+}
+
+/* Puts what is lost at places into the order of spots; those beyond the places lose nothing. */
+static void put_in_spots(const tvlm_budget_tree *tree, const float *lost, float *out) {
+    memset(out, 0, TVLM_BUDGET_SPOTS * (size_t)tree->blocks * sizeof *out);
+    for (int32_t i = 0; i < tree->places; ++i) out[tree->spot_of[i]] = lost[i];
+}
+
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
                                      const double weights[TVLM_BUDGET_PARTS], float *out) {
     const size_t places = (size_t)budget->tree.places;
+    const size_t spots = TVLM_BUDGET_SPOTS * (size_t)budget->tree.blocks;
+    float *const under_spots = out + 5 * places, *const third_spots = under_spots + spots;
     weigh_places(budget, TVLM_BUDGET_ONE, weights, out);
     weigh_places(budget, TVLM_BUDGET_TWO, weights, out + places);
     weigh_places(budget, TVLM_BUDGET_FIRST + grid, weights, out + 2 * places);
     weigh_places(budget, TVLM_BUDGET_THREE_QUARTERS, weights, out + 3 * places);
+    weigh_places(budget, TVLM_BUDGET_A_THIRD, weights, out + 4 * places);
+    put_in_spots(&budget->tree, out + 2 * places, under_spots);
+    put_in_spots(&budget->tree, out + 4 * places, third_spots);
     return (tvlm_budget_losses){.under = out + 2 * places,
                                 .one = out,
                                 .two = out + places,
                                 .nine = out + 3 * places,
-                                .levels = tvlm_budget_kind_of(budget->preset)->levels};
+                                .third = out + 4 * places,
+                                .third_spots = third_spots,
+                                .under_spots = under_spots,
+                                .levels = TVLM_BUDGET_TREE_LEVELS};
 }
 
 /* What one part loses of a choice. */
@@ -59,16 +74,17 @@ static double part_lost(const tvlm_budget *budget, int32_t grid, int part, const
                                        .one = budget->losses[TVLM_BUDGET_ONE].parts[part],
                                        .two = budget->losses[TVLM_BUDGET_TWO].parts[part],
                                        .nine = budget->losses[TVLM_BUDGET_THREE_QUARTERS].parts[part],
+                                       .third = budget->losses[TVLM_BUDGET_A_THIRD].parts[part],
                                        .levels = TVLM_BUDGET_TREE_LEVELS};
     return tvlm_budget_lost(&budget->tree, &losses, choice);
 }
 
 /* ---- Trying ---- */
 
-/* How much structure counts where tiles are chosen. Each is tried: neither part may be lost more of than by
+/* How much detail counts where tiles are chosen. Each is tried: neither part may be lost more of than by
  * downsampling, and which of the two is the tighter limit depends on the image. */
-static const double structures[] = {0.0, 0.3, 0.6, 0.8};
-enum { STRUCTURES = sizeof structures / sizeof *structures };
+static const double details[] = {0.5, 0.8, 0.95, 1.0};
+enum { DETAILS = sizeof details / sizeof *details };
 
 /* A search: what has been found, what is being tried, and the memory for that. */
 typedef struct search {
@@ -76,7 +92,7 @@ typedef struct search {
     tvlm_budget_answer *best, *tried;
     float *places;
     double weights[TVLM_BUDGET_PARTS]; /* by which answers are compared */
-    double prices[STRUCTURES + 1];     /* of a tile, the last that was found with each weight of structure */
+    double prices[DETAILS];            /* of a tile, the last that was found with each weight of detail */
     double bound_price;                /* the same with the weights by which answers are compared */
 } search;
 
@@ -123,9 +139,8 @@ static int32_t downsampled(const tvlm_budget *budget) {
     return best;
 }
 
-/* What each part may lose of what downsampling loses. The squared error is predicted right to about a hundredth;
- * a like margin for structure cost 4 to 20 % of the gain, and mended no picture (bench/README.md, budget.py). */
-static const double allowed[TVLM_BUDGET_PARTS] = {[TVLM_BUDGET_ERROR] = 0.99, [TVLM_BUDGET_STRUCTURE] = 1.0};
+/* What each part may lose of what downsampling loses. The squared error is predicted right to about a hundredth. */
+static const double allowed[TVLM_BUDGET_PARTS] = {[TVLM_BUDGET_ERROR] = 0.99, [TVLM_BUDGET_DETAIL] = 1.0};
 
 static bool is_allowed(const double parts[TVLM_BUDGET_PARTS], const double down[TVLM_BUDGET_PARTS]) {
     for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
@@ -139,18 +154,25 @@ static bool is_hopeless(search *s, int32_t grid, int32_t tiles) {
     return tvlm_budget_cannot(&s->budget->tree, &losses, tiles, s->best->lost, &s->bound_price);
 }
 
+/* Where downsampling leaves nearly all detail legible, what is left of it counts no more than this share of what a
+ * thumbnail of one patch loses. */
+#define LITTLE 0.02
+
+static void weigh_beside(const search *s, const double *down, double detail, double *weights) {
+    const double least = LITTLE * s->budget->losses[TVLM_BUDGET_LEAST].sums[TVLM_BUDGET_DETAIL];
+    const double whole[TVLM_BUDGET_PARTS] = {down[TVLM_BUDGET_ERROR], fmax(down[TVLM_BUDGET_DETAIL], least)};
+    tvlm_budget_weigh_parts(whole, detail, weights);
+}
+
 static void try_all(search *s, int32_t grid, int32_t tiles, const double *down) {
-    const double own = structure_of(s->budget);
-    if (is_hopeless(s, grid, tiles)) return;
-    /* A preset's own comes last, where it is beyond the others. */
-    for (size_t i = 0; i <= STRUCTURES; ++i) {
-        if (i == STRUCTURES && own <= structures[STRUCTURES - 1]) break;
-        tvlm_budget_weigh_parts(down, i < STRUCTURES ? structures[i] : own, s->tried->weights);
+    if (tiles < 0 || is_hopeless(s, grid, tiles)) return;
+    for (size_t i = 0; i < DETAILS; ++i) {
+        weigh_beside(s, down, details[i], s->tried->weights);
         try_grid(s, grid, tiles, &s->prices[i]);
         if (s->tried->lost < s->best->lost && is_allowed(s->tried->parts, down)) exchange(s->tried, s->best);
     }
     /* The first thumbnail has no guess; the weights are alike. */
-    if (s->bound_price == 0.0) s->bound_price = s->prices[STRUCTURES / 2];
+    if (s->bound_price == 0.0) s->bound_price = s->prices[DETAILS / 2];
 }
 
 /* Downsampling itself is the first answer; patches that its grid leaves over become tiles of level 0. */
@@ -158,57 +180,66 @@ static bool solve(search *s, int32_t n) {
     const tvlm_budget *const budget = s->budget;
     const int32_t first = downsampled(budget);
     const double *const down = budget->losses[TVLM_BUDGET_FIRST + first].sums;
-    tvlm_budget_weigh_parts(down, structure_of(budget), s->weights);
+    weigh_beside(s, down, TVLM_BUDGET_COUNTS, s->weights);
     s->best->grid = first;
-    tvlm_budget_weigh_parts(down, structure_of(budget), s->best->weights);
-    if (!fill(s, s->best, n - tvlm_budget_patches(&budget->grids[first]))) return false;
+    memcpy(s->best->weights, s->weights, sizeof s->weights);
+    if (!fill(s, s->best, n - budget->cells[first])) return false;
     /* Those that leave many patches to tiles come first: what they find rules out most of those that are given all. */
     for (int32_t i = 0; i < budget->grid_count; ++i) {
         const int32_t grid = (budget->alone + i) % budget->grid_count;
-        try_all(s, grid, n - tvlm_budget_patches(&budget->grids[grid]), down);
+        try_all(s, grid, n - budget->cells[grid], down);
     }
     memcpy(s->best->downsampled, down, sizeof s->best->downsampled);
-    return fill(s, s->best, n - tvlm_budget_patches(&budget->grids[s->best->grid]));
+    return fill(s, s->best, n - budget->cells[s->best->grid]);
 }
 
 /* ---- A tolerance ---- */
 
-/* The least number of tiles, below `most`, with which a thumbnail loses no more than that; `most`: there is
- * none. */
-static bool least_tiles(search *s, int32_t grid, double tolerance, int32_t most, int32_t *least) {
-    int32_t low = 0, high = most;
+/*
+ * Prices are tried that are the same for all tolerances: PRICES of them, each STEP below the one before. At a lower price
+ * there are no fewer tiles. Bisection tries the same prices as long as both tolerances allow, or refuse, the same: so a
+ * larger one never ends at a lower price, and what may lose more never costs more.
+ */
+#define STEP 1.01
+enum { PRICES = 2048 };
+
+/* Finds the fewest tiles, at those prices, with which a thumbnail loses no more than that: they are the last that were
+ * tried. False: at none of them. */
+static bool find_tiles(search *s, int32_t grid, double tolerance) {
+    tvlm_budget_answer *const tried = s->tried;
+    const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, tried->weights, s->places);
+    const double top = tvlm_budget_highest_price(&s->budget->tree, &losses);
+    int32_t low = 0, high = PRICES;
+    tried->grid = grid;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
-        try_grid(s, grid, middle, &s->prices[0]);
-        if (!fill(s, s->tried, middle)) return false;
-        if (s->tried->lost <= tolerance)
+        tvlm_budget_buy(&s->budget->tree, &losses, top * pow(STEP, -middle), &tried->choice);
+        add_up(s, tried);
+        if (tried->lost <= tolerance)
             high = middle;
         else
             low = middle + 1;
     }
-    *least = low;
+    if (low == PRICES) return false;
+    tvlm_budget_buy(&s->budget->tree, &losses, top * pow(STEP, -low), &tried->choice);
+    add_up(s, tried);
     return true;
 }
 
 static bool solve_tolerance(search *s, double tolerance) {
     const tvlm_budget *const budget = s->budget;
-    int32_t best = 0, patches = INT32_MAX, tiles = 0;
-    tvlm_budget_weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, structure_of(budget), s->weights);
+    int32_t patches = INT32_MAX;
+    tvlm_budget_weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, TVLM_BUDGET_COUNTS, s->weights);
     memcpy(s->tried->weights, s->weights, sizeof s->weights);
+    memcpy(s->best->weights, s->weights, sizeof s->weights);
+    s->best->choice.count = budget->tiles;
     for (int32_t i = 0; i < budget->grid_count; ++i) {
-        const int32_t own = tvlm_budget_patches(&budget->grids[i]);
-        const int32_t most = patches == INT32_MAX ? budget->tiles : patches - own;
-        int32_t least = 0;
-        if (most <= 0) continue;
-        if (!least_tiles(s, i, tolerance, most, &least)) return false;
-        if (least == most && patches != INT32_MAX) continue;
-        best = i;
-        tiles = least;
-        patches = own + least;
+        if (budget->cells[i] >= patches || !find_tiles(s, i, tolerance)) continue;
+        if (budget->cells[i] + s->tried->choice.count >= patches) continue;
+        patches = budget->cells[i] + s->tried->choice.count;
+        exchange(s->tried, s->best);
+        memcpy(s->tried->weights, s->weights, sizeof s->weights);
     }
-    try_grid(s, best, tiles, &s->prices[0]);
-    if (!fill(s, s->tried, tiles)) return false;
-    exchange(s->tried, s->best);
     return true;
 }
 
@@ -224,7 +255,7 @@ static tvlm_status with_memory(const tvlm_budget *budget, int32_t n, double tole
     tvlm_budget_answer tried = {0};
     search s = {.budget = budget, .best = answer, .tried = &tried};
     *answer = (tvlm_budget_answer){0};
-    s.places = tvlm_allocate(4 * (size_t)budget->tree.places, sizeof *s.places);
+    s.places = tvlm_allocate(tvlm_budget_floats(budget), sizeof *s.places);
     bool made = s.places != NULL && tvlm_budget_choice_make(&budget->tree, &tried.choice) &&
                 tvlm_budget_choice_make(&budget->tree, &answer->choice);
     if (made) made = n > 0 ? solve(&s, n) : solve_tolerance(&s, tolerance);

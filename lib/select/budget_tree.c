@@ -19,64 +19,114 @@ static int32_t leaf_of(int32_t column, int32_t row) {
 }
 
 /* The tile of a kind over a place. */
-static int32_t tile_over(int32_t place, int32_t kind) {
+static int32_t tile_over(const tvlm_budget_tree *tree, int32_t place, int32_t kind) {
     if (kind == 0) return place;
-    return kind == 1 ? place / LEAVES * CHILDREN + place % CHILDREN : place / LEAVES;
+    if (kind == 1) return place / LEAVES * CHILDREN + place % CHILDREN;
+    if (kind != TVLM_BUDGET_THIRD) return place / LEAVES;
+    const int32_t spot = tree->spot_of[place];
+    return spot / TVLM_BUDGET_SPOTS * TVLM_BUDGET_THIRDS + spot % TVLM_BUDGET_THIRDS;
 }
 
-int32_t tvlm_budget_first(int32_t level, int32_t number) {
-    if (level == 1) return number / CHILDREN * LEAVES + number % CHILDREN;
-    return level == 0 ? number : number * LEAVES;
+/* How many tiles of level 0 a side of a tile has, and how many patches it is. */
+static int32_t side_of(int32_t kind) {
+    return kind == 0 ? 1 : kind == 1 ? 2 : kind == TVLM_BUDGET_THIRD ? 3 : 4;
+}
+static int32_t patches_of(int32_t kind) {
+    return kind == TVLM_BUDGET_NINE ? TVLM_BUDGET_PATCHES : 1;
 }
 
-/* How many patches a tile is; how many places it has, and how far apart they are. */
-static int32_t patches_of(int32_t level) {
-    return level == TVLM_BUDGET_NINE ? TVLM_BUDGET_PATCHES : 1;
-}
-static int32_t size_of(int32_t level) {
-    return level == 0 ? 1 : level == 1 ? LEAVES / CHILDREN : LEAVES;
-}
-static int32_t step_of(int32_t level) {
-    return level == 1 ? CHILDREN : 1;
+/* How many places a tile has. */
+static int32_t size_of(int32_t kind) {
+    return side_of(kind) * side_of(kind);
 }
 
-/* How many tiles of a level there are. */
-static int32_t count_of(const tvlm_budget_tree *tree, int32_t level) {
-    return tree->places / size_of(level);
+int32_t tvlm_budget_kind_count(const tvlm_budget_tree *tree, int32_t kind) {
+    return kind == TVLM_BUDGET_THIRD ? tree->blocks * TVLM_BUDGET_THIRDS : tree->places / size_of(kind);
+}
+
+int32_t tvlm_budget_corner(const tvlm_budget_tree *tree, int32_t kind, int32_t number) {
+    if (kind == 0) return tree->tile_of[number];
+    if (kind == 1) return tree->tile_of[number / CHILDREN * LEAVES + number % CHILDREN];
+    if (kind != TVLM_BUDGET_THIRD) return tree->tile_of[number * LEAVES];
+    const int32_t block = number / TVLM_BUDGET_THIRDS, third = number % TVLM_BUDGET_THIRDS;
+    const int32_t column = (block % tree->block_columns * 4 + third % 4) * 3;
+    const int32_t row = (block / tree->block_columns * 4 + third / 4) * 3;
+    return column < tree->columns && row < tree->rows ? row * tree->columns + column : -1;
+}
+
+/* Place i of a tile, row after row of a third, which lies in the image; else in the order of places. */
+static int32_t place_in(const tvlm_budget_tree *tree, int32_t kind, int32_t number, int32_t i) {
+    if (kind == 0) return number;
+    if (kind == 1) return number / CHILDREN * LEAVES + number % CHILDREN + i * CHILDREN;
+    if (kind != TVLM_BUDGET_THIRD) return number * LEAVES + i;
+    return tree->place_of[tvlm_budget_corner(tree, kind, number) + i / 3 * tree->columns + i % 3];
+}
+
+/* Whether a tile can be chosen: some of it lies in the image; of a third all. */
+static bool is_there(const tvlm_budget_tree *tree, int32_t kind, int32_t number) {
+    const int32_t corner = tvlm_budget_corner(tree, kind, number);
+    if (corner < 0 || kind != TVLM_BUDGET_THIRD) return corner >= 0;
+    return corner % tree->columns + 3 <= tree->columns && corner / tree->columns + 3 <= tree->rows;
+}
+
+/* The spot of the tile in that column and row. */
+static int32_t spot_at(const tvlm_budget_tree *tree, int32_t column, int32_t row) {
+    const int32_t block = row / 12 * tree->block_columns + column / 12;
+    const int32_t third = row % 12 / 3 * 4 + column % 12 / 3, tile = row % 3 * 3 + column % 3;
+    return block * TVLM_BUDGET_SPOTS + tile * TVLM_BUDGET_THIRDS + third;
 }
 
 bool tvlm_budget_tree_make(int32_t columns, int32_t rows, tvlm_budget_tree *tree) {
-    *tree = (tvlm_budget_tree){.columns = columns, .rows = rows, .root_columns = (columns + 3) / 4};
-    tree->roots = tree->root_columns * ((rows + 3) / 4);
+    *tree = (tvlm_budget_tree){.columns = columns,
+                               .rows = rows,
+                               .root_columns = (columns + 3) / 4,
+                               .root_rows = (rows + 3) / 4,
+                               .block_columns = (columns + 11) / 12};
+    tree->roots = tree->root_columns * tree->root_rows;
     tree->places = tree->roots * LEAVES;
+    tree->blocks = tree->block_columns * ((rows + 11) / 12);
     tree->tile_of = tvlm_allocate((size_t)tree->places, sizeof *tree->tile_of);
     tree->place_of = tvlm_allocate((size_t)columns * (size_t)rows, sizeof *tree->place_of);
-    if (tree->tile_of == NULL || tree->place_of == NULL) return false;
+    tree->spot_of = tvlm_allocate((size_t)tree->places, sizeof *tree->spot_of);
+    if (tree->tile_of == NULL || tree->place_of == NULL || tree->spot_of == NULL) return false;
     for (int32_t i = 0; i < tree->places; ++i) tree->tile_of[i] = -1;
-    for (int32_t i = 0; i < columns * rows; ++i) {
-        const int32_t column = i % columns, row = i / columns;
-        const int32_t place = (row / 4 * tree->root_columns + column / 4) * LEAVES + leaf_of(column, row);
-        tree->tile_of[place] = i;
-        tree->place_of[i] = place;
-    }
+    for (int32_t row = 0; row < 4 * tree->root_rows; ++row)
+        for (int32_t column = 0; column < 4 * tree->root_columns; ++column) {
+            const int32_t place =
+                (row / 4 * tree->root_columns + column / 4) * LEAVES + leaf_of(column, row);
+            tree->spot_of[place] = spot_at(tree, column, row);
+            if (column >= columns || row >= rows) continue;
+            tree->tile_of[place] = row * columns + column;
+            tree->place_of[row * columns + column] = place;
+        }
     return true;
 }
 
 void tvlm_budget_tree_free(tvlm_budget_tree *tree) {
     free(tree->tile_of);
     free(tree->place_of);
+    free(tree->spot_of);
     *tree = (tvlm_budget_tree){0};
 }
 
+static size_t choice_bytes(const tvlm_budget_tree *tree) {
+    size_t bytes = 0;
+    for (int32_t kind = 0; kind < TVLM_BUDGET_KINDS; ++kind)
+        bytes += (size_t)tvlm_budget_kind_count(tree, kind);
+    return bytes;
+}
+
 bool tvlm_budget_choice_make(const tvlm_budget_tree *tree, tvlm_budget_choice *choice) {
-    const size_t places = (size_t)tree->places;
-    uint8_t *const all = tvlm_allocate(places + places / CHILDREN + 2 * (places / LEAVES), 1);
-    *choice = (tvlm_budget_choice){{all}, 0};
-    if (all == NULL) return false;
-    choice->chosen[1] = all + places;
-    choice->chosen[2] = choice->chosen[1] + places / CHILDREN;
-    choice->chosen[TVLM_BUDGET_NINE] = choice->chosen[2] + places / LEAVES;
+    *choice = (tvlm_budget_choice){{tvlm_allocate(choice_bytes(tree), 1)}, 0};
+    if (choice->chosen[0] == NULL) return false;
+    for (int32_t kind = 1; kind < TVLM_BUDGET_KINDS; ++kind)
+        choice->chosen[kind] = choice->chosen[kind - 1] + tvlm_budget_kind_count(tree, kind - 1);
     return true;
+}
+
+void tvlm_budget_choice_clear(const tvlm_budget_tree *tree, tvlm_budget_choice *choice) {
+    memset(choice->chosen[0], 0, choice_bytes(tree));
+    choice->count = 0;
 }
 
 void tvlm_budget_choice_free(tvlm_budget_choice *choice) {
@@ -87,47 +137,42 @@ void tvlm_budget_choice_free(tvlm_budget_choice *choice) {
 /* ---- What is lost, and what a tile gains ---- */
 
 /* The kinds of tiles, from fine to coarse, and where each stands in that order. */
-static const int32_t kinds[TVLM_BUDGET_KINDS] = {0, TVLM_BUDGET_NINE, 1, 2};
-static const int32_t rank_of[TVLM_BUDGET_KINDS] = {0, 2, 3, 1};
+static const int32_t kinds[TVLM_BUDGET_KINDS] = {0, TVLM_BUDGET_NINE, 1, TVLM_BUDGET_THIRD, 2};
+static const int32_t rank_of[TVLM_BUDGET_KINDS] = {0, 2, 4, 1, 3};
 
 /* What tiles of a kind lose, which is not level 0. */
 static const float *own_of(const tvlm_budget_losses *losses, int32_t kind) {
-    return kind == 1 ? losses->one : kind == 2 ? losses->two : losses->nine;
+    return kind == 1 ? losses->one : kind == 2 ? losses->two : kind == TVLM_BUDGET_THIRD ? losses->third : losses->nine;
 }
 
 /* What a place loses with the tiles of the rank `finest` and coarser. */
-static float lost_at(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t place,
-                     int32_t finest) {
+static float lost_at(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                     const tvlm_budget_choice *choice, int32_t place, int32_t finest) {
     for (int32_t rank = finest; rank < TVLM_BUDGET_KINDS; ++rank) {
         const int32_t kind = kinds[rank];
-        if (choice->chosen[kind][tile_over(place, kind)])
+        if (choice->chosen[kind][tile_over(tree, place, kind)])
             return kind == 0 ? 0.0f : own_of(losses, kind)[place];
     }
     return losses->under[place];
 }
 
-/* Of what a tile beside a tile of level 1 or 2, or a nine, loses, the share that comes across the side. On average it is two
+/* Of what a tile beside a tile of level 1 or 2, a nine or a third loses, the share that comes across the side. On average it is two
  * thirds of that; with so much the images are rare of which more is lost than was predicted. */
-static const double across[TVLM_BUDGET_KINDS] = {0.0, 0.0084, 0.014, 0.0056};
-
-/* How many tiles of level 0 a side of a tile has. */
-static int32_t side_of(int32_t level) {
-    return level == 1 ? 2 : level == 0 ? 1 : 4;
-}
+static const double across[TVLM_BUDGET_KINDS] = {0.0, 0.0084, 0.014, 0.0056, 0.011};
 
 /* What a tile of level 0 beside one of `level` loses of what is beneath that; 0 where it is in one itself. */
 static double lost_beside(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                           const tvlm_budget_choice *choice, int32_t level, int32_t column, int32_t row) {
     if (column < 0 || column >= tree->columns || row < 0 || row >= tree->rows) return 0.0;
     const int32_t place = tree->place_of[row * tree->columns + column];
-    if (choice->chosen[level][tile_over(place, level)]) return 0.0;
-    return (double)lost_at(losses, choice, place, rank_of[level] + 1);
+    if (choice->chosen[level][tile_over(tree, place, level)]) return 0.0;
+    return (double)lost_at(tree, losses, choice, place, rank_of[level] + 1);
 }
 
 /* What comes across the sides of a tile. */
 static double lost_around(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                           const tvlm_budget_choice *choice, int32_t level, int32_t number) {
-    const int32_t tile = tree->tile_of[tvlm_budget_first(level, number)], side = side_of(level);
+    const int32_t tile = tvlm_budget_corner(tree, level, number), side = side_of(level);
     const int32_t column = tile % tree->columns, row = tile / tree->columns;
     double sum = 0.0;
     for (int32_t i = 0; i < side; ++i) {
@@ -144,40 +189,43 @@ static double lost_around(const tvlm_budget_tree *tree, const tvlm_budget_losses
 double tvlm_budget_lost(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                         const tvlm_budget_choice *choice) {
     double sum = 0.0;
-    for (int32_t i = 0; i < tree->places; ++i) sum += (double)lost_at(losses, choice, i, 0);
+    for (int32_t i = 0; i < tree->places; ++i) sum += (double)lost_at(tree, losses, choice, i, 0);
     for (int32_t level = 1; level < TVLM_BUDGET_KINDS; ++level)
-        for (int32_t i = 0; i < count_of(tree, level); ++i)
+        for (int32_t i = 0; i < tvlm_budget_kind_count(tree, level); ++i)
             if (choice->chosen[level][i]) sum += lost_around(tree, losses, choice, level, i);
     return sum;
 }
 
 /* Whether a place shows a tile that is finer than one of that kind. */
-static bool is_covered(const tvlm_budget_choice *choice, int32_t place, int32_t kind) {
+static bool is_covered(const tvlm_budget_tree *tree, const tvlm_budget_choice *choice, int32_t place,
+                       int32_t kind) {
     for (int32_t rank = 0; rank < rank_of[kind]; ++rank)
-        if (choice->chosen[kinds[rank]][tile_over(place, kinds[rank])]) return true;
+        if (choice->chosen[kinds[rank]][tile_over(tree, place, kinds[rank])]) return true;
     return false;
 }
 
 /* What each patch of a tile that is not chosen would lower the loss by. */
-static double gain_of(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t level,
-                      int32_t number) {
+static double gain_of(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                      const tvlm_budget_choice *choice, int32_t level, int32_t number) {
     const float *const own = own_of(losses, level);
-    int32_t place = tvlm_budget_first(level, number);
     double gain = 0.0;
-    for (int32_t i = 0; i < size_of(level); ++i, place += step_of(level))
-        if (!is_covered(choice, place, level))
-            gain += (double)lost_at(losses, choice, place, rank_of[level] + 1) -
+    for (int32_t i = 0; i < size_of(level); ++i) {
+        const int32_t place = place_in(tree, level, number, i);
+        if (!is_covered(tree, choice, place, level))
+            gain += (double)lost_at(tree, losses, choice, place, rank_of[level] + 1) -
                     (level > 0 ? (double)own[place] : 0.0);
+    }
     return gain / patches_of(level);
 }
 
-void tvlm_budget_square(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t level,
-                        int32_t number, double *before, double *after) {
+void tvlm_budget_square(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                        const tvlm_budget_choice *choice, int32_t level, int32_t number, double *before,
+                        double *after) {
     const float *const own = own_of(losses, level);
-    int32_t place = tvlm_budget_first(level, number);
     *before = *after = 0.0;
-    for (int32_t i = 0; i < size_of(level); ++i, place += step_of(level)) {
-        *before += (double)lost_at(losses, choice, place, rank_of[level] + 1);
+    for (int32_t i = 0; i < size_of(level); ++i) {
+        const int32_t place = place_in(tree, level, number, i);
+        *before += (double)lost_at(tree, losses, choice, place, rank_of[level] + 1);
         *after += level > 0 ? (double)own[place] : 0.0;
     }
     *before /= patches_of(level);
@@ -202,26 +250,30 @@ static bool comes_before(const void *user, int32_t one, int32_t other) {
     const tvlm_budget_tile *const a = &w->tiles[one], *const b = &w->tiles[other];
     if (a->gain != b->gain) return a->gain > b->gain;
     if (a->level != b->level) return a->level < b->level;
-    return w->tree->tile_of[tvlm_budget_first(a->level, a->number)] <
-           w->tree->tile_of[tvlm_budget_first(b->level, b->number)];
+    return tvlm_budget_corner(w->tree, a->level, a->number) < tvlm_budget_corner(w->tree, b->level, b->number);
+}
+
+/* Whether there are tiles of a kind. */
+static bool is_known(const tvlm_budget_losses *losses, int32_t kind) {
+    if (kind < TVLM_BUDGET_TREE_LEVELS) return kind < losses->levels;
+    return losses->levels > 1 && own_of(losses, kind) != NULL;
 }
 
 /* Lets tiles wait that are not in `choice`: those of `among`, or, where that is NULL, all that have a part of
  * the image in them. What it allocates is freed by stop_waiting, also where it fails. */
 static bool let_wait(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                      const tvlm_budget_choice *choice, const tvlm_budget_choice *among, waiting *w) {
-    const size_t most = (size_t)tree->places + (size_t)tree->places / 2;
+    const size_t most = choice_bytes(tree);
     *w = (waiting){tree, tvlm_allocate(most, sizeof *w->tiles), {comes_before, w, NULL, 0}};
     w->heap.items = tvlm_allocate(most, sizeof *w->heap.items);
     if (w->tiles == NULL || w->heap.items == NULL) return false;
     for (int32_t kind = 0; kind < TVLM_BUDGET_KINDS; ++kind) {
-        if (kind == TVLM_BUDGET_NINE ? losses->nine == NULL || losses->levels == 1 : kind >= losses->levels)
-            continue;
-        for (int32_t i = 0; i < count_of(tree, kind); ++i)
-            if (!choice->chosen[kind][i] && tree->tile_of[tvlm_budget_first(kind, i)] >= 0 &&
+        if (!is_known(losses, kind)) continue;
+        for (int32_t i = 0; i < tvlm_budget_kind_count(tree, kind); ++i)
+            if (!choice->chosen[kind][i] && is_there(tree, kind, i) &&
                 (among == NULL || among->chosen[kind][i])) {
                 const int32_t at = w->heap.count++;
-                w->tiles[at] = (tvlm_budget_tile){gain_of(losses, choice, kind, i), kind, i};
+                w->tiles[at] = (tvlm_budget_tile){gain_of(tree, losses, choice, kind, i), kind, i};
                 w->heap.items[at] = at;
             }
     }
@@ -239,7 +291,7 @@ static void take(const tvlm_budget_losses *losses, waiting *w, int32_t count, tv
                  tvlm_budget_tile *order) {
     while (count > 0 && w->heap.count > 0) {
         tvlm_budget_tile *const top = &w->tiles[w->heap.items[0]];
-        const double gain = gain_of(losses, choice, top->level, top->number);
+        const double gain = gain_of(w->tree, losses, choice, top->level, top->number);
         const bool less = gain < top->gain;
         if (patches_of(top->level) > count) {
             tvlm_heap_pop(&w->heap);

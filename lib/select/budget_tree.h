@@ -22,20 +22,36 @@
  * its size, which are bought together. It is named where levels are, as the last of the kinds of tiles.
  */
 #define TVLM_BUDGET_NINE    TVLM_BUDGET_TREE_LEVELS
-#define TVLM_BUDGET_KINDS   (TVLM_BUDGET_NINE + 1)
+#define TVLM_BUDGET_KINDS   (TVLM_BUDGET_NINE + 2)
 #define TVLM_BUDGET_PATCHES 9
+
+/*
+ * Between the levels 1 and 2 there are *thirds*: tiles of 3 x 3 tiles of level 0, of the image at a third of its size. Two
+ * levels do not fit into each other's grid with them: so a *block* of 3 x 3 roots, as far as the image goes, has either
+ * thirds or tiles of the kinds before, and tiles of level 0 on either.
+ */
+#define TVLM_BUDGET_THIRD (TVLM_BUDGET_NINE + 1)
+
+/* A block has THIRDS thirds, each of them 9 tiles of level 0: together SPOTS. */
+#define TVLM_BUDGET_THIRDS 16
+#define TVLM_BUDGET_SPOTS  (9 * TVLM_BUDGET_THIRDS)
 
 /*
  * The order of tiles: a tile of level 2 (a *root*) is LEAVES places, one for each tile of level 0 in it. In it,
  * place 4 n + i is tile n of tile i of level 1: so that sums over four tiles of level 0 are sums of vectors.
  * The order of roots, of tiles of level 1 in one, and of tiles in these is row after row. Some places lie
  * beyond the image.
+ *
+ * For thirds the tiles of a block have a second order: tile k of its third t, both row after row, is *spot* k * THIRDS + t:
+ * so that sums over the tiles of each third are sums of vectors.
  */
 typedef struct tvlm_budget_tree {
     int32_t columns, rows; /* of tiles of level 0 */
-    int32_t root_columns, roots, places;
+    int32_t root_columns, root_rows, roots, places;
+    int32_t block_columns, blocks;
     int32_t *tile_of;  /* [places] row * columns + column; -1: beyond the image */
     int32_t *place_of; /* [rows * columns] */
+    int32_t *spot_of;  /* [places] block * SPOTS + spot */
 } tvlm_budget_tree;
 
 /* False: no memory; tvlm_budget_tree_free is due in any case. */
@@ -52,11 +68,14 @@ typedef struct tvlm_budget_losses {
     const float *one, *two; /* of the tiles of level 1, and of level 2 */
     /* Of nines, TVLM_BUDGET_NEVER in roots that can be none. NULL: there are none, nor with one level. */
     const float *nine;
+    /* Of thirds, TVLM_BUDGET_NEVER where one is not in the image as a whole; and in the order of spots, [blocks * SPOTS], with
+     * what `under` is there. NULL, all three: there are none, nor with one level. */
+    const float *third, *third_spots, *under_spots;
     int32_t levels; /* how many levels of tiles may be chosen, 1 .. 3 */
 } tvlm_budget_losses;
 
 /* A choice of tiles: 1 for each that is chosen. Tiles of level 0 are numbered by their places, of level 2, and nines, by
- * roots, and tile i of level 1 in a root is number 4 root + i. `count` is how many patches they are. */
+ * roots, tile i of level 1 in a root is number 4 root + i, and third t of a block is number 16 block + t. `count` is how many patches they are. */
 typedef struct tvlm_budget_choice {
     uint8_t *chosen[TVLM_BUDGET_KINDS];
     int32_t count;
@@ -64,9 +83,14 @@ typedef struct tvlm_budget_choice {
 
 bool tvlm_budget_choice_make(const tvlm_budget_tree *tree, tvlm_budget_choice *choice);
 void tvlm_budget_choice_free(tvlm_budget_choice *choice);
+/* Takes all tiles back. */
+void tvlm_budget_choice_clear(const tvlm_budget_tree *tree, tvlm_budget_choice *choice);
 
-/* The first place, which is the upper left one, of a tile. */
-int32_t tvlm_budget_first(int32_t level, int32_t number);
+/* How many tiles of a kind there are, some of them beyond the image. */
+int32_t tvlm_budget_kind_count(const tvlm_budget_tree *tree, int32_t kind);
+
+/* The upper left tile of level 0 of a tile, row * columns + column; -1: it lies beyond the image. */
+int32_t tvlm_budget_corner(const tvlm_budget_tree *tree, int32_t kind, int32_t number);
 
 /*
  * What a choice loses in all. A tile of level 1 or 2 is enlarged together with what is around it, which is
@@ -77,7 +101,7 @@ double tvlm_budget_lost(const tvlm_budget_tree *tree, const tvlm_budget_losses *
                         const tvlm_budget_choice *choice);
 
 /* What the square of a tile loses with the coarser tiles of a choice alone, and with that tile. */
-void tvlm_budget_square(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t level,
+void tvlm_budget_square(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t level,
                         int32_t number, double *before, double *after);
 
 /* A tile, and what it lowers the loss by; of a nine a ninth of that. */
@@ -95,6 +119,13 @@ typedef struct tvlm_budget_tile {
  */
 void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                         double *price, tvlm_budget_choice *choice);
+
+/* A price at which nothing is bought. */
+double tvlm_budget_highest_price(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses);
+
+/* Chooses the tiles that are worth a price: those for which loss and price together are the least. */
+void tvlm_budget_buy(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price,
+                     tvlm_budget_choice *choice);
 
 /*
  * Whether it is certain that no n tiles lose less than `lost`: at any price, the least of loss and price over all

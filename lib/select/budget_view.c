@@ -43,18 +43,20 @@ static void place_error(const tvlm_budget *budget, int32_t picture, float *out) 
     }
 }
 
-/* What an answer loses of the image. `memory` is for [4 * places]. */
+/* What an answer loses of the image. `memory` is for [5 * places]. */
 static double lost_by(const tvlm_budget *budget, const tvlm_budget_answer *answer, float *memory) {
     const size_t places = (size_t)budget->tree.places;
     const tvlm_budget_losses losses = {.under = memory,
                                        .one = memory + places,
                                        .two = memory + 2 * places,
                                        .nine = memory + 3 * places,
+                                       .third = memory + 4 * places,
                                        .levels = TVLM_BUDGET_TREE_LEVELS};
     place_error(budget, TVLM_BUDGET_FIRST + answer->grid, memory);
     place_error(budget, TVLM_BUDGET_ONE, memory + places);
     place_error(budget, TVLM_BUDGET_TWO, memory + 2 * places);
     place_error(budget, TVLM_BUDGET_THREE_QUARTERS, memory + 3 * places);
+    place_error(budget, TVLM_BUDGET_A_THIRD, memory + 4 * places);
     return tvlm_budget_lost(&budget->tree, &losses, &answer->choice);
 }
 
@@ -86,7 +88,7 @@ tvlm_status tvlm_budget_solve_in_view(tvlm_budget *budget, tvlm_budget_answer *a
     TVLM_TRY(tvlm_budget_solve(budget, budget->n, answer));
     if (emphasis == 0.0) return TVLM_OK;
     const double limit = ALLOWED * downsampled(budget);
-    float *const memory = tvlm_allocate(4 * (size_t)budget->tree.places, sizeof *memory);
+    float *const memory = tvlm_allocate(5 * (size_t)budget->tree.places, sizeof *memory);
     if (memory == NULL) {
         tvlm_budget_answer_free(answer);
         return tvlm_budget_no_memory(budget);

@@ -40,8 +40,6 @@ tvlm_status tvlm_check_budget(const tvlm_log *log, const struct tvlm_select_para
     if (p->emphasis != TVLM_ZERO && !(p->emphasis >= 0.0f && isfinite(p->emphasis)))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an emphasis of %g; it is finite and not negative",
                          (double)p->emphasis);
-    if (tvlm_budget_kind_of(p->preset) == NULL)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no preset %d", (int)p->preset);
     return TVLM_OK;
 }
 
@@ -69,7 +67,6 @@ static tvlm_status begin(const tvlm_task *task, tvlm_budget **made) {
         return tvlm_fail(tvlm_stack_log(task->stack), TVLM_ERROR_MEMORY, "no memory for a budget");
     budget->task = task;
     budget->patch = (int32_t)task->params.patch;
-    budget->preset = task->params.preset;
     TVLM_TRY(tvlm_budget_check_emphasis(task));
     TVLM_TRY(tvlm_stack_make(task->stack, index, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
     budget->source = tvlm_stack_made(task->stack, index, TVLM_GRID_SOURCE);
@@ -93,12 +90,13 @@ static void end(tvlm_budget **made) {
 
 static tvlm_position tile_at(const tvlm_budget *budget, const tvlm_scale *scale, int32_t level,
                              int32_t column, int32_t row, double score) {
-    const int32_t side = budget->patch << level, x = column * budget->patch, y = row * budget->patch;
+    const bool third = level == TVLM_BUDGET_THIRD;
+    const int32_t side = third ? 3 * budget->patch : budget->patch << level, x = column * budget->patch, y = row * budget->patch;
     const double right = fmin(x + side, budget->source->width);
     const double below = fmin(y + side, budget->source->height);
     return (tvlm_position){.x = (float)(0.5 * (x + right) * scale->x),
                            .y = (float)(0.5 * (y + below) * scale->y),
-                           .level = (float)level,
+                           .level = third ? log2f(3.0f) : (float)level,
                            .score = (float)score,
                            .size = (float)(side * scale->size),
                            .column = -1,
@@ -203,10 +201,9 @@ static void place_tiles(const tvlm_budget *budget, const tvlm_scale *scale, cons
     for (int32_t placed = 0; placed < choice->count; ++order) {
         const bool nine = order->level == TVLM_BUDGET_NINE;
         double before, after;
-        /* The first place of a tile is its upper left corner. */
-        const int32_t tile = budget->tree.tile_of[tvlm_budget_first(order->level, order->number)];
+        const int32_t tile = tvlm_budget_corner(&budget->tree, order->level, order->number);
         const int32_t column = tile % budget->tree.columns, row = tile / budget->tree.columns;
-        tvlm_budget_square(losses, choice, order->level, order->number, &before, &after);
+        tvlm_budget_square(&budget->tree, losses, choice, order->level, order->number, &before, &after);
         for (int32_t i = 0; i < (nine ? TVLM_BUDGET_PATCHES : 1); ++i) {
             tvlm_position *const p = &positions[placed++];
             *p = nine ? ninth_at(budget, scale, column, row, i, order->gain * share)
@@ -246,11 +243,11 @@ static tvlm_status find(tvlm_budget *budget, tvlm_selection *selection) {
     tvlm_budget_answer answer;
     TVLM_TRY(budget->n > 0 ? tvlm_budget_solve_in_view(budget, &answer)
                            : tvlm_budget_solve_tolerance(budget, (double)task->params.tolerance, &answer));
-    if (tvlm_budget_patches(&budget->grids[answer.grid]) + answer.choice.count >= budget->tiles) {
+    if (budget->cells[answer.grid] + answer.choice.count >= budget->tiles) {
         tvlm_budget_answer_free(&answer);
         return deliver_all(budget, NULL, selection);
     }
-    float *const places = tvlm_allocate(4 * (size_t)budget->tree.places, sizeof *places);
+    float *const places = tvlm_allocate(tvlm_budget_floats(budget), sizeof *places);
     tvlm_budget_tile *const order = tvlm_allocate((size_t)answer.choice.count, sizeof *order);
     const tvlm_status status = places != NULL && order != NULL
                                    ? deliver(budget, &answer, places, order, selection)
@@ -276,6 +273,7 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
                                   tvlm_budget_emphasis(task) > 0.0, budget->grids, &budget->alone)
               : tvlm_budget_ladder(budget->source->width, budget->source->height, budget->patch,
                                    budget->tiles, budget->grids);
+    for (int32_t i = 0; i < budget->grid_count; ++i) budget->cells[i] = tvlm_budget_patches(&budget->grids[i]);
     TVLM_TRY(tvlm_budget_measure(budget));
     return find(budget, selection);
 }
@@ -286,7 +284,7 @@ static tvlm_status weigh_thumbnail(tvlm_budget *budget, float **lost, double *sh
     double weights[TVLM_BUDGET_PARTS], whole = 0.0;
     TVLM_TRY(tvlm_budget_measure(budget));
     const tvlm_budget_loss *const loss = &budget->losses[TVLM_BUDGET_FIRST];
-    tvlm_budget_weigh_parts(loss->sums, tvlm_budget_kind_of(budget->preset)->structure, weights);
+    tvlm_budget_weigh_parts(loss->sums, TVLM_BUDGET_COUNTS, weights);
     for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) whole += weights[p] * loss->sums[p];
     *share = tvlm_budget_share_lost(budget, loss->sums);
     *lost = tvlm_allocate((size_t)budget->tiles, sizeof **lost);
@@ -325,8 +323,6 @@ tvlm_status tvlm_choose_budget(const tvlm_task *task, tvlm_selection *selection)
     tvlm_budget *budget;
     tvlm_status status = begin(task, &budget);
     if (status == TVLM_OK) status = choose(budget, selection);
-    /* Where all tiles are taken nothing was measured, and no preset counts. */
-    if (status == TVLM_OK) selection->info.preset = budget->preset;
     end(&budget);
     return status;
 }
