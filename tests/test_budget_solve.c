@@ -9,7 +9,7 @@
 #include "select/budget.h"
 #include "support.h"
 
-enum { SIDE = 8, PLACES = SIDE * SIDE, PICTURES = TVLM_BUDGET_FIRST + 4 };
+enum { SIDE = 8, PLACES = SIDE * SIDE, PICTURES = TVLM_BUDGET_FIRST + 4, FLOATS = 5 * PLACES + 2 * TVLM_BUDGET_SPOTS };
 
 /* An image of 8 x 8 tiles, four roots. */
 typedef struct given {
@@ -23,8 +23,7 @@ static given *make_given(int32_t grid_count, int32_t alone) {
     g->budget = (tvlm_budget){.patch = 16,
                               .tiles = PLACES,
                               .grid_count = grid_count,
-                              .alone = alone,
-                              .preset = TVLM_BUDGET_GENERAL};
+                              .alone = alone};
     assert_true(tvlm_budget_tree_make(SIDE, SIDE, &g->budget.tree));
     return g;
 }
@@ -36,6 +35,8 @@ static void destroy_given(given *g) {
 
 /* Lets the budget see what was given. */
 static void add_up(given *g) {
+    for (int i = 0; i < g->budget.grid_count; ++i)
+        g->budget.cells[i] = tvlm_budget_patches(&g->budget.grids[i]);
     for (int picture = 0; picture < PICTURES; ++picture)
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
             tvlm_budget_loss *const loss = &g->budget.losses[picture];
@@ -55,15 +56,16 @@ static int chosen(const tvlm_budget_choice *choice, int kind, int count) {
 static bool is_fine(const tvlm_budget_choice *choice) {
     return chosen(choice, 1, PLACES / TVLM_BUDGET_CHILDREN) == 0 &&
            chosen(choice, 2, PLACES / TVLM_BUDGET_LEAVES) == 0 &&
-           chosen(choice, TVLM_BUDGET_NINE, PLACES / TVLM_BUDGET_LEAVES) == 0;
+           chosen(choice, TVLM_BUDGET_NINE, PLACES / TVLM_BUDGET_LEAVES) == 0 &&
+           chosen(choice, TVLM_BUDGET_THIRD, TVLM_BUDGET_THIRDS) == 0;
 }
 
 /*
  * A thumbnail of four patches, and one more. Under the first tile of level 1 it loses most of the squared error, none
- * of which that tile loses; but the tile loses structure, so that the whole image loses `structure` times what
+ * of which that tile loses; but the tile loses detail, so that the whole image loses `detail` times what
  * downsampling does. Every other coarse tile is worse than the thumbnail.
  */
-static void give_one_tile(given *g, float structure) {
+static void give_one_tile(given *g, float detail) {
     g->budget.grids[0] = (tvlm_budget_grid){2, 2};
     for (int i = 0; i < PLACES; ++i)
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
@@ -71,38 +73,38 @@ static void give_one_tile(given *g, float structure) {
             const float under = p == TVLM_BUDGET_ERROR && inside ? 100.0f : 1.0f;
             g->parts[TVLM_BUDGET_FIRST][p][i] = g->parts[TVLM_BUDGET_LEAST][p][i] = under;
             g->parts[TVLM_BUDGET_ONE][p][i] = g->parts[TVLM_BUDGET_TWO][p][i] =
-                g->parts[TVLM_BUDGET_THREE_QUARTERS][p][i] = 3.0f * under;
+                g->parts[TVLM_BUDGET_THREE_QUARTERS][p][i] = g->parts[TVLM_BUDGET_A_THIRD][p][i] = 3.0f * under;
             if (inside)
                 g->parts[TVLM_BUDGET_ONE][p][i] =
-                    p == TVLM_BUDGET_ERROR ? 0.0f : 1.0f + (structure - 1.0f) * PLACES / TVLM_BUDGET_CHILDREN;
+                    p == TVLM_BUDGET_ERROR ? 0.0f : 1.0f + (detail - 1.0f) * PLACES / TVLM_BUDGET_CHILDREN;
         }
     add_up(g);
 }
 
-/* A tile that would lose more structure than downsampling is not taken, however little more; one that loses less is.
+/* A tile that would lose more detail than downsampling is not taken, however little more; one that loses less is.
  * What is left over becomes tiles of level 0, though one of level 1 would gain more. (What comes across the sides of
  * the tile is a thousandth.) */
-static void test_structure(void **state) {
+static void test_detail(void **state) {
     static const struct {
-        float structure;
+        float detail;
         bool taken;
     } cases[] = {{0.97f, true}, {0.99f, true}, {1.01f, false}, {1.05f, false}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         given *const g = make_given(1, 1);
         tvlm_budget_answer answer;
-        give_one_tile(g, cases[i].structure);
+        give_one_tile(g, cases[i].detail);
         assert_int_equal(tvlm_budget_solve(&g->budget, 5, &answer), TVLM_OK);
         assert_int_equal(answer.choice.count, 1);
-        assert_true(answer.parts[TVLM_BUDGET_STRUCTURE] <= answer.downsampled[TVLM_BUDGET_STRUCTURE]);
-        if (is_fine(&answer.choice) == cases[i].taken) fail_msg("structure %g", (double)cases[i].structure);
+        assert_true(answer.parts[TVLM_BUDGET_DETAIL] <= answer.downsampled[TVLM_BUDGET_DETAIL]);
+        if (is_fine(&answer.choice) == cases[i].taken) fail_msg("detail %g", (double)cases[i].detail);
         assert_int_equal(chosen(&answer.choice, 0, PLACES), cases[i].taken ? 0 : 1);
         tvlm_budget_answer_free(&answer);
         destroy_given(g);
     }
 }
 
-/* Of a second thumbnail that loses much less structure, the squared error may be at most 0.99 of downsampling's: it is
+/* Of a second thumbnail that loses much less detail, the squared error may be at most 0.99 of downsampling's: it is
  * predicted, and may be wrong by a hundredth. */
 static void test_error(void **state) {
     static const float errors[] = {0.95f, 0.985f, 0.995f, 1.05f};
@@ -141,16 +143,17 @@ static void draw_pictures(given *g, uint64_t *random) {
             g->parts[TVLM_BUDGET_THREE_QUARTERS][p][i] = 0.05f * most;
             g->parts[TVLM_BUDGET_ONE][p][i] = 0.15f * most;
             g->parts[TVLM_BUDGET_TWO][p][i] = 0.5f * most;
+            g->parts[TVLM_BUDGET_A_THIRD][p][i] = 0.3f * most;
         }
     add_up(g);
 }
 
 /* What a thumbnail with so many tiles loses, of what the least one does. */
 static double lost_with(const given *g, int32_t grid, int32_t tiles, tvlm_budget_choice *choice) {
-    static float places[4 * PLACES];
+    static float places[FLOATS];
     double weights[TVLM_BUDGET_PARTS], price = 0.0;
-    tvlm_budget_weigh_parts(g->budget.losses[TVLM_BUDGET_LEAST].sums,
-                            tvlm_budget_kind_of(g->budget.preset)->structure, weights);
+    assert_int_equal(tvlm_budget_floats(&g->budget), FLOATS);
+    tvlm_budget_weigh_parts(g->budget.losses[TVLM_BUDGET_LEAST].sums, TVLM_BUDGET_COUNTS, weights);
     tvlm_budget_losses losses = tvlm_budget_weigh(&g->budget, grid, weights, places);
     const tvlm_budget_losses coarse = losses;
     tvlm_budget_choose(&g->budget.tree, &losses, tiles, &price, choice);
@@ -159,12 +162,15 @@ static double lost_with(const given *g, int32_t grid, int32_t tiles, tvlm_budget
     return tvlm_budget_lost(&g->budget.tree, &coarse, choice);
 }
 
-/* The answer keeps to the tolerance, with as few patches as the best thumbnail needs: all numbers of tiles are tried. */
+/* The answer keeps to the tolerance, with hardly more patches than the best thumbnail needs: all numbers of tiles are tried.
+ * One that may lose more never has more. */
 static void test_tolerance(void **state) {
     uint64_t random = 41;
+    int answers = 0, best = 0;
     (void)state;
     for (int round = 0; round < 12; ++round) {
         given *const g = make_given(4, 4);
+        int32_t before = INT32_MAX;
         tvlm_budget_choice choice;
         assert_true(tvlm_budget_choice_make(&g->budget.tree, &choice));
         draw_pictures(g, &random);
@@ -181,8 +187,12 @@ static void test_tolerance(void **state) {
             assert_int_equal(tvlm_budget_solve_tolerance(&g->budget, tolerance, &answer), TVLM_OK);
             const int32_t patches = tvlm_budget_patches(&g->budget.grids[answer.grid]) + answer.choice.count;
             assert_true(answer.lost <= tolerance);
-            if (patches != least)
-                fail_msg("round %d, %g: %d patches, not %d", round, tolerance, (int)patches, (int)least);
+            if (patches > least + 2 || patches > before)
+                fail_msg("round %d, %g: %d patches, not %d, %d before", round, tolerance, (int)patches,
+                         (int)least, (int)before);
+            before = patches;
+            best += patches <= least;
+            ++answers;
             tvlm_budget_answer exact; /* what is lost may be all of the tolerance */
             assert_int_equal(tvlm_budget_solve_tolerance(&g->budget, answer.lost, &exact), TVLM_OK);
             assert_int_equal(tvlm_budget_patches(&g->budget.grids[exact.grid]) + exact.choice.count, patches);
@@ -192,6 +202,7 @@ static void test_tolerance(void **state) {
         tvlm_budget_choice_free(&choice);
         destroy_given(g);
     }
+    if (best < answers * 3 / 4) fail_msg("only %d of %d are the best", best, answers);
 }
 
 /* ---- What was measured ---- */
@@ -210,7 +221,7 @@ static void test_places(void **state) {
     (void)state;
     for (int i = 0; i < PLACES; ++i) {
         values[2 * i + TVLM_BUDGET_ERROR] = losses[i % 8];
-        values[2 * i + TVLM_BUDGET_STRUCTURE] = 3.0f;
+        values[2 * i + TVLM_BUDGET_DETAIL] = 3.0f;
         values[2 * PLACES + i] = i < PLACES / 2 ? 0.0f : 0.5f;
     }
     add_up(g);
@@ -226,7 +237,7 @@ static void test_places(void **state) {
             const float weight = emphasised && tile >= PLACES / 2 ? 3.0f : 1.0f;
             assert_true(fabsf(first->parts[TVLM_BUDGET_ERROR][i] - weight * kept[tile % 8]) <
                         (kept[tile % 8] < 1.0f ? 2e-7f : 1e-6f));
-            assert_true(first->parts[TVLM_BUDGET_STRUCTURE][i] == 3.0f * weight);
+            assert_true(first->parts[TVLM_BUDGET_DETAIL][i] == 3.0f * weight);
         }
     }
     destroy_given(g);
@@ -245,7 +256,7 @@ static void draw_view(given *g, float values[], uint64_t *random) {
         const float least = (float)(1 + test_random(random) % 9) * (matters ? 1.0f : 2.0f);
         const float share = 0.3f + 0.05f * (float)(test_random(random) % 8);
         const float lost[MEASURED] = {share * least, 5.0f * least, 5.0f * least, 5.0f * least,
-                                      least,         1.5f * least, 2.0f * least};
+                                      5.0f * least,  least,        1.5f * least, 2.0f * least};
         for (int picture = 0; picture < MEASURED; ++picture)
             for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
                 values[2 * (picture * PLACES + tile) + p] = lost[picture];
@@ -272,6 +283,7 @@ static double error_of(const given *g, const tvlm_budget_answer *answer) {
                                        .one = lost[TVLM_BUDGET_ONE],
                                        .two = lost[TVLM_BUDGET_TWO],
                                        .nine = lost[TVLM_BUDGET_THREE_QUARTERS],
+                                       .third = lost[TVLM_BUDGET_A_THIRD],
                                        .levels = TVLM_BUDGET_TREE_LEVELS};
     return tvlm_budget_lost(&g->budget.tree, &losses, &answer->choice) / down;
 }
@@ -313,7 +325,7 @@ static void test_in_view(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_structure), cmocka_unit_test(test_error),   cmocka_unit_test(test_tolerance),
+        cmocka_unit_test(test_detail), cmocka_unit_test(test_error),   cmocka_unit_test(test_tolerance),
         cmocka_unit_test(test_places),    cmocka_unit_test(test_in_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

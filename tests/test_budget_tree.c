@@ -160,11 +160,130 @@ static void test_bound(void **state) {
     if (impossible < all * 3 / 4) fail_msg("only %d of %d are known to be impossible", impossible, all);
 }
 
+/* ---- Thirds ---- */
+
+enum { WIDE = 26, HIGH = 14 };
+
+/* A tree of three blocks by two, of which the last are parts; what is lost under a third is drawn, one for all its nine. */
+typedef struct wide_tree {
+    tvlm_budget_tree tree;
+    tvlm_budget_losses losses;
+    float *memory;
+} wide_tree;
+
+/* Thirds lose a tenth of what is under them, where they are in the image as a whole; other tiles as much as that. */
+static void draw_wide(wide_tree *t, bool thirds, uint64_t *random) {
+    float drawn[(HIGH + 2) / 3][(WIDE + 2) / 3];
+    assert_true(tvlm_budget_tree_make(WIDE, HIGH, &t->tree));
+    const size_t places = (size_t)t->tree.places, spots = (size_t)(t->tree.blocks * TVLM_BUDGET_SPOTS);
+    float *const under = t->memory = calloc(2 * places + 2 * spots, sizeof *under), *const third = under + places;
+    float *const under_spots = third + places, *const third_spots = under_spots + spots;
+    assert_non_null(under);
+    for (int i = 0; i < (HIGH + 2) / 3 * ((WIDE + 2) / 3); ++i)
+        drawn[i / ((WIDE + 2) / 3)][i % ((WIDE + 2) / 3)] = (float)(1 + test_random(random) % 1000);
+    for (size_t i = 0; i < spots; ++i) third_spots[i] = TVLM_BUDGET_NEVER;
+    for (int32_t i = 0; i < t->tree.places; ++i) {
+        const int32_t tile = t->tree.tile_of[i];
+        third[i] = TVLM_BUDGET_NEVER;
+        if (tile < 0) continue;
+        const int32_t column = tile % WIDE / 3, row = tile / WIDE / 3;
+        const bool whole = column < WIDE / 3 && row < HIGH / 3;
+        under[i] = whole ? drawn[row][column] : 1.0f;
+        if (whole) third[i] = 0.1f * under[i];
+        under_spots[t->tree.spot_of[i]] = under[i];
+        third_spots[t->tree.spot_of[i]] = third[i];
+    }
+    t->losses = (tvlm_budget_losses){.under = under, .one = under, .two = under, .levels = 3};
+    if (thirds) {
+        t->losses.third = third;
+        t->losses.third_spots = third_spots;
+        t->losses.under_spots = under_spots;
+    }
+}
+
+static void free_wide(wide_tree *t) {
+    free(t->memory);
+    tvlm_budget_tree_free(&t->tree);
+}
+
+/* Thirds are chosen by what is under them, the most of them first; each covers its nine tiles; none lies across the
+ * border; and they come in the order of their gains. */
+static void test_thirds(void **state) {
+    enum { WHOLE = WIDE / 3 * (HIGH / 3) };
+    uint64_t random = 3;
+    (void)state;
+    for (int32_t n = 1; n <= WHOLE; n += 5) {
+        wide_tree t;
+        tvlm_budget_choice choice;
+        tvlm_budget_tile order[WHOLE];
+        double price = 0.0, least_chosen = INFINITY, most_left = 0.0, lost = 0.0;
+        draw_wide(&t, true, &random);
+        assert_true(tvlm_budget_choice_make(&t.tree, &choice));
+        tvlm_budget_choose(&t.tree, &t.losses, n, &price, &choice);
+        int32_t count = 0;
+        for (int32_t i = 0; i < tvlm_budget_kind_count(&t.tree, TVLM_BUDGET_THIRD); ++i) {
+            const int32_t corner = tvlm_budget_corner(&t.tree, TVLM_BUDGET_THIRD, i);
+            const bool whole = corner >= 0 && corner % WIDE + 3 <= WIDE && corner / WIDE + 3 <= HIGH;
+            if (!whole) {
+                assert_int_equal(choice.chosen[TVLM_BUDGET_THIRD][i], 0);
+                continue;
+            }
+            assert_true(corner % WIDE % 3 == 0 && corner / WIDE % 3 == 0);
+            const double under = (double)t.losses.under[t.tree.place_of[corner]];
+            if (choice.chosen[TVLM_BUDGET_THIRD][i]) {
+                least_chosen = fmin(least_chosen, under);
+                ++count;
+            } else {
+                most_left = fmax(most_left, under);
+            }
+            lost -= choice.chosen[TVLM_BUDGET_THIRD][i] ? 9.0 * 0.9 * under : 0.0;
+        }
+        assert_int_equal(count, choice.count);
+        if (count <= n - 3 || count > n || least_chosen < most_left)
+            fail_msg("%d of %d thirds, of %g at least beside %g", (int)count, (int)n, least_chosen, most_left);
+        for (int32_t i = 0; i < t.tree.places; ++i) lost += (double)t.losses.under[i];
+        assert_true(tvlm_budget_lost(&t.tree, &t.losses, &choice) >= lost - 0.1); /* and what comes across */
+        assert_true(tvlm_budget_order(&t.tree, &t.losses, &choice, order));
+        for (int32_t i = 0; i < count; ++i) {
+            double before, after;
+            assert_int_equal(order[i].level, TVLM_BUDGET_THIRD);
+            assert_true(i == 0 || order[i].gain <= order[i - 1].gain);
+            tvlm_budget_square(&t.tree, &t.losses, &choice, TVLM_BUDGET_THIRD, order[i].number, &before, &after);
+            assert_true(fabs(before - after - order[i].gain) < 1e-2 && fabs(after - 0.1 * before) < 1e-2);
+        }
+        tvlm_budget_choice_free(&choice);
+        free_wide(&t);
+    }
+}
+
+/* Without them the same image has none, and pays more. */
+static void test_without_thirds(void **state) {
+    uint64_t random = 3, again = 3;
+    wide_tree with, without;
+    tvlm_budget_choice a, b;
+    (void)state;
+    draw_wide(&with, true, &random);
+    draw_wide(&without, false, &again);
+    assert_true(tvlm_budget_choice_make(&with.tree, &a) && tvlm_budget_choice_make(&without.tree, &b));
+    tvlm_budget_buy(&with.tree, &with.losses, 400.0, &a);
+    tvlm_budget_buy(&without.tree, &without.losses, 400.0, &b);
+    for (int32_t i = 0; i < tvlm_budget_kind_count(&without.tree, TVLM_BUDGET_THIRD); ++i)
+        assert_int_equal(b.chosen[TVLM_BUDGET_THIRD][i], 0);
+    assert_true(tvlm_budget_lost(&with.tree, &with.losses, &a) + 400.0 * a.count <
+                tvlm_budget_lost(&without.tree, &without.losses, &b) + 400.0 * b.count);
+    tvlm_budget_choice_free(&a);
+    tvlm_budget_choice_free(&b);
+    free_wide(&with);
+    free_wide(&without);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choices),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_thirds),
+        cmocka_unit_test(test_without_thirds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,31 +198,72 @@ static bool solve(search *s, int32_t n) {
 /*
  * Prices are tried that are the same for all tolerances: PRICES of them, each STEP below the one before. At a lower price
  * there are no fewer tiles. Bisection tries the same prices as long as both tolerances allow, or refuse, the same: so a
- * larger one never ends at a lower price, and what may lose more never costs more.
+ * larger one never ends at a lower price. Between two prices tiles of level 0 are added one by one, in an order that does
+ * not hang on the tolerance either. So what may lose more never costs more.
  */
 #define STEP 1.01
 enum { PRICES = 2048 };
 
-/* Finds the fewest tiles, at those prices, with which a thumbnail loses no more than that: they are the last that were
- * tried. False: at none of them. */
-static bool find_tiles(search *s, int32_t grid, double tolerance) {
-    tvlm_budget_answer *const tried = s->tried;
-    const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, tried->weights, s->places);
-    const double top = tvlm_budget_highest_price(&s->budget->tree, &losses);
+/* One thumbnail, and what its tiles lose. */
+typedef struct ladder {
+    tvlm_budget_losses losses;
+    double top;
+} ladder;
+
+/* Buys at one of the prices, and fills up to so many tiles. False: no memory. */
+static bool buy_at(const search *s, const ladder *l, int32_t price, int32_t tiles) {
+    tvlm_budget_losses fine = l->losses;
+    fine.levels = 1;
+    tvlm_budget_buy(&s->budget->tree, &l->losses, l->top * pow(STEP, -price), &s->tried->choice);
+    if (!tvlm_budget_fill(&s->budget->tree, &fine, tiles, &s->tried->choice)) return false;
+    add_up(s, s->tried);
+    return true;
+}
+
+/* The highest price at which no more than that is lost; PRICES: there is none. */
+static bool find_highest(const search *s, const ladder *l, double tolerance, int32_t *price) {
     int32_t low = 0, high = PRICES;
-    tried->grid = grid;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
-        tvlm_budget_buy(&s->budget->tree, &losses, top * pow(STEP, -middle), &tried->choice);
-        add_up(s, tried);
-        if (tried->lost <= tolerance)
+        if (!buy_at(s, l, middle, 0)) return false;
+        if (s->tried->lost <= tolerance)
             high = middle;
         else
             low = middle + 1;
     }
-    if (low == PRICES) return false;
-    tvlm_budget_buy(&s->budget->tree, &losses, top * pow(STEP, -low), &tried->choice);
-    add_up(s, tried);
+    *price = low;
+    return true;
+}
+
+/* Finds the fewest tiles with which a thumbnail loses no more than that, where they are fewer than `most`: they are what was
+ * tried last. *found: whether there are such. False: no memory. */
+static bool find_tiles(const search *s, int32_t grid, double tolerance, int32_t most, bool *found) {
+    ladder l = {tvlm_budget_weigh(s->budget, grid, s->tried->weights, s->places), 0.0};
+    int32_t price, low = 0, high;
+    l.top = tvlm_budget_highest_price(&s->budget->tree, &l.losses);
+    s->tried->grid = grid;
+    *found = false;
+    if (!find_highest(s, &l, tolerance, &price)) return false;
+    if (price == PRICES) return true;
+    if (!buy_at(s, &l, price, 0)) return false;
+    high = s->tried->choice.count;
+    *found = high < most;
+    if (price == 0) return true;
+    if (!buy_at(s, &l, price - 1, 0)) return false;
+    low = s->tried->choice.count;
+    if (low >= most) return true;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (!buy_at(s, &l, price - 1, middle)) return false;
+        if (s->tried->lost <= tolerance)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (!buy_at(s, &l, price - 1, low)) return false;
+    /* At the price itself there may be other tiles of the same number. */
+    if (s->tried->lost > tolerance && !buy_at(s, &l, price, 0)) return false;
+    *found = s->tried->choice.count < most;
     return true;
 }
 
@@ -234,8 +275,10 @@ static bool solve_tolerance(search *s, double tolerance) {
     memcpy(s->best->weights, s->weights, sizeof s->weights);
     s->best->choice.count = budget->tiles;
     for (int32_t i = 0; i < budget->grid_count; ++i) {
-        if (budget->cells[i] >= patches || !find_tiles(s, i, tolerance)) continue;
-        if (budget->cells[i] + s->tried->choice.count >= patches) continue;
+        bool found;
+        if (budget->cells[i] >= patches) continue;
+        if (!find_tiles(s, i, tolerance, patches - budget->cells[i], &found)) return false;
+        if (!found) continue;
         patches = budget->cells[i] + s->tried->choice.count;
         exchange(s->tried, s->best);
         memcpy(s->tried->weights, s->weights, sizeof s->weights);
