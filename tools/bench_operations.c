@@ -24,6 +24,7 @@ struct bench_operations {
     tvlm_buffer *halved;       /* the picture in half its size, RGB floats */
     tvlm_buffer *zeros;        /* a ranking of BENCH_K candidates, all of which are the first */
     tvlm_buffer *some, *native, *losses;
+    tvlm_buffer *ink; /* the blocks of the source */
     tvlm_texture *thumbnail;
     tvlm_budget_plan plan, thumbnail_plan; /* of pictures of the source */
     float *rgba;
@@ -34,6 +35,13 @@ struct bench_operations {
 
 static int32_t half_of(int32_t side) {
     return (side + 1) / 2;
+}
+
+static size_t ink_bytes(const struct bench *bench) {
+    enum { SIDE_OF_BLOCK = TVLM_INK_BLOCK };
+    const size_t width = (size_t)bench->stack->width, height = (size_t)bench->stack->height;
+    return (width + SIDE_OF_BLOCK - 1) / SIDE_OF_BLOCK * ((height + SIDE_OF_BLOCK - 1) / SIDE_OF_BLOCK) *
+           TVLM_INK_BYTES;
 }
 
 static size_t halved_bytes(const struct bench *bench) {
@@ -89,6 +97,7 @@ static tvlm_status make_buffers(struct bench *bench, struct bench_operations *o)
     TVLM_TRY(upload(bench, sizeof places, places, &o->places));
     TVLM_TRY(bench->device->backend->buffer_create(bench->device, halved_bytes(bench), &o->halved));
     TVLM_TRY(upload(bench, sizeof zeros, zeros, &o->zeros));
+    TVLM_TRY(bench->device->backend->buffer_create(bench->device, ink_bytes(bench), &o->ink));
     TVLM_TRY(bench->device->backend->buffer_create(bench->device, SOME_BYTES, &o->some));
     return bench->device->backend->buffer_create(bench->device, SOME_BYTES, &o->native);
 }
@@ -133,7 +142,7 @@ void bench_operations_release(struct bench *bench) {
     struct bench_operations *const o = bench->operations;
     if (o == NULL) return;
     tvlm_buffer **const buffers[] = {&o->floats, &o->paths[0], &o->paths[1], &o->places, &o->zeros,
-                                     &o->halved, &o->some,     &o->native,   &o->losses};
+                                     &o->halved, &o->some,     &o->native,   &o->losses, &o->ink};
     tvlm_texture **const textures[] = {&o->like_source, &o->plane,    &o->cells[0],
                                        &o->cells[1],    &o->cells[2], &o->thumbnail};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; ++i)
@@ -354,6 +363,12 @@ static tvlm_status run_thumbnail(struct bench *bench, int32_t unused) {
                                              &o->thumbnail_plan, o->thumbnail);
 }
 
+static tvlm_status run_ink(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->ink(bench->device, bench->chunk->grids[TVLM_GRID_SOURCE], 0,
+                                       bench->operations->ink, 0);
+}
+
 /* ---- From frame to frame ---- */
 
 static tvlm_status run_warp(struct bench *bench, int32_t unused) {
@@ -425,6 +440,7 @@ void bench_operations_list(const struct bench *bench, bench_stage *stages, int32
               texels * (texel + 4.0 * (THUMBNAILS + 1)));
     /* A fifth of the image lies between the passes, as four floats a texel. */
     bench_add(stages, count, "a thumbnail", "", run_thumbnail, 0, texels * (texel + 2.0 * 16.0 / 5.0));
+    bench_add(stages, count, "ink", "", run_ink, 0, texels * texel / 16.0 + (double)ink_bytes(bench));
     bench_add(stages, count, "warp", "", run_warp, 0, 2.0 * cells + 36.0 * CELLS);
     bench_add(stages, count, "blend", "", run_blend, 0, 3.0 * cells + 4.0 * CELLS);
     bench_add(stages, count, "follow 273", "", run_follow, 0, BENCH_K * (24.0 + 3.0 * 4.0 * texel));

@@ -401,6 +401,11 @@
 #define TVLM_BUDGET_WIDER          0.05f
 #define TVLM_BUDGET_SOFT           0.09f
 
+/* Ink: the range of what is seen in blocks of BLOCK x BLOCK pixels at level LEVEL of the source, in BYTES bytes each. */
+#define TVLM_INK_BLOCK 8
+#define TVLM_INK_LEVEL 2
+#define TVLM_INK_BYTES 8
+
 /* The type of the pixels' components. */
 #define TVLM_PIXELS_U8  0
 #define TVLM_PIXELS_U16 1

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_budget_blank.c: which cells of a thumbnail are blank, of pages whose ink is known, and the finest grid of so many
+ * that are not. The blocks are the reference's.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "select/budget_blank.h"
+#include "support_stage.h"
+
+/* ---- Pages ---- */
+
+enum { WIDTH = 640, HEIGHT = 480, PATCH = 16, LAYERS_MAX = 4096 };
+
+typedef struct page {
+    int32_t width, height;
+    uint8_t *rgb; /* [height][width][3] */
+    uint8_t *blocks;
+    tvlm_budget_ink ink;
+} page;
+
+static uint8_t *pixel(const page *p, int32_t x, int32_t y) {
+    return p->rgb + 3 * ((size_t)y * (size_t)p->width + (size_t)x);
+}
+
+static void box(page *p, int32_t left, int32_t top, int32_t width, int32_t height, int r, int g, int b) {
+    const uint8_t colour[3] = {(uint8_t)r, (uint8_t)g, (uint8_t)b};
+    for (int32_t y = top; y < top + height && y < p->height; ++y)
+        for (int32_t x = left; x < left + width && x < p->width; ++x) memcpy(pixel(p, x, y), colour, 3);
+}
+
+static page paper(int32_t width, int32_t height, int gray) {
+    page p = {.width = width, .height = height};
+    p.rgb = malloc(3 * (size_t)width * (size_t)height);
+    assert_non_null(p.rgb);
+    box(&p, 0, 0, width, height, gray, gray, gray);
+    return p;
+}
+
+/* Finds the blocks of what was drawn. */
+static void look(page *p) {
+    const tvlm_texture shape = test_shape((test_size){p->width, p->height}, 1, 1, TVLM_FORMAT_F32);
+    const size_t pixels = (size_t)p->width * (size_t)p->height;
+    const size_t bytes = (size_t)((p->width + 7) / 8) * (size_t)((p->height + 7) / 8) * TVLM_INK_BYTES;
+    tvlm_device *device = NULL;
+    float *const rgba = calloc(4 * pixels, sizeof *rgba);
+    p->blocks = malloc(bytes);
+    assert_true(rgba != NULL && p->blocks != NULL);
+    for (size_t i = 0; i < 3 * pixels; ++i) rgba[i / 3 * 4 + i % 3] = (float)p->rgb[i] / 255.0f;
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
+                     TVLM_OK);
+    tvlm_texture *source = test_texture(device, &shape);
+    assert_int_equal(device->backend->texture_write(device, source, 0, rgba), TVLM_OK);
+    assert_int_equal(device->backend->mips(device, &source, 1), TVLM_OK);
+    tvlm_buffer *buffer = test_buffer(device, bytes, NULL);
+    assert_int_equal(device->backend->ink(device, source, 0, buffer, 0), TVLM_OK);
+    test_buffer_take(device, &buffer, bytes, p->blocks);
+    device->backend->texture_destroy(device, &source);
+    tvlm_device_destroy(&device);
+    free(rgba);
+    p->ink = (tvlm_budget_ink){p->blocks, p->width, p->height, PATCH};
+}
+
+static void release(page *p) {
+    free(p->rgb);
+    free(p->blocks);
+}
+
+/* ---- What holds of every answer ---- */
+
+/* Whether a cell has pixels that differ by more than `bytes` from its first one. */
+static bool has_ink(const page *p, int32_t columns, int32_t rows, int32_t cell, int bytes) {
+    const int32_t column = cell % columns, row = cell / columns;
+    const int32_t left = column * p->width / columns, right = (column + 1) * p->width / columns;
+    const int32_t top = row * p->height / rows, bottom = (row + 1) * p->height / rows;
+    for (int32_t y = top; y < bottom; ++y)
+        for (int32_t x = left; x < right; ++x)
+            for (int c = 0; c < 3; ++c)
+                if (abs(pixel(p, x, y)[c] - pixel(p, left, top)[c]) > bytes) return true;
+    return false;
+}
+
+/* The mean of the pixels of a rectangle, whose sides are no whole numbers. */
+static void mean_of(const page *p, double left, double top, double right, double bottom, double mean[3]) {
+    double weights = 0.0, sums[3] = {0.0};
+    for (int32_t y = (int32_t)top; y < fmin(ceil(bottom), p->height); ++y)
+        for (int32_t x = (int32_t)left; x < fmin(ceil(right), p->width); ++x) {
+            const double weight = (fmin(right, x + 1) - fmax(left, x)) * (fmin(bottom, y + 1) - fmax(top, y));
+            for (int c = 0; c < 3; ++c) sums[c] += weight * pixel(p, x, y)[c];
+            weights += weight;
+        }
+    for (int c = 0; c < 3; ++c) mean[c] = sums[c] / weights;
+}
+
+/* Fills blank cells as who draws the thumbnail does, with the page's own pixels where a line of texels is meant, and
+ * returns by how much a cell is off its mean at most. */
+static double worst_fill(const page *p, int32_t columns, int32_t rows, const uint8_t *blank) {
+    static double filled[LAYERS_MAX][3];
+    static int layer[LAYERS_MAX];
+    const double w = (double)p->width / columns, h = (double)p->height / rows, tx = w / PATCH, ty = h / PATCH;
+    double worst = 0.0;
+    assert_true(columns * rows <= LAYERS_MAX);
+    for (int32_t i = 0; i < columns * rows; ++i) layer[i] = blank[i] ? -1 : 0;
+    for (int n = 1; n < columns + rows; ++n)
+        for (int32_t i = 0; i < columns * rows; ++i) {
+            const int32_t x = i % columns, y = i / columns;
+            double sum[3] = {0.0}, count = 0.0, own[3];
+            const double left = x * w, top = y * h;
+            if (layer[i] >= 0) continue;
+            for (int side = 0; side < 4; ++side) {
+                const int32_t dx = side < 2 ? 2 * side - 1 : 0, dy = side < 2 ? 0 : 2 * side - 5;
+                if (x + dx < 0 || x + dx >= columns || y + dy < 0 || y + dy >= rows) continue;
+                const int32_t j = i + dx + dy * columns;
+                double line[3];
+                if (layer[j] != n - 1) continue;
+                if (n > 1)
+                    memcpy(line, filled[j], sizeof line);
+                else
+                    mean_of(p,
+                            dx < 0   ? left - tx
+                            : dx > 0 ? left + w
+                                     : left,
+                            dy < 0   ? top - ty
+                            : dy > 0 ? top + h
+                                     : top,
+                            dx < 0   ? left
+                            : dx > 0 ? left + w + tx
+                                     : left + w,
+                            dy < 0   ? top
+                            : dy > 0 ? top + h + ty
+                                     : top + h,
+                            line);
+                for (int c = 0; c < 3; ++c) sum[c] += line[c];
+                count += 1.0;
+            }
+            if (count == 0.0) continue;
+            layer[i] = n;
+            mean_of(p, left, top, left + w, top + h, own);
+            for (int c = 0; c < 3; ++c) {
+                filled[i][c] = sum[c] / count;
+                worst = fmax(worst, fabs(filled[i][c] - own[c]));
+            }
+        }
+    return worst;
+}
+
+/* Blank cells of a grid: none has ink, and all are filled well, but for what blocks do not tell: where in them the ink is, by
+ * which a line of texels may be off its blocks' middles. */
+static int32_t blank_of(const page *p, int32_t columns, int32_t rows, uint8_t *blank) {
+    const int32_t kept = tvlm_budget_blank(&p->ink, columns, rows, blank);
+    int32_t counted = 0;
+    for (int32_t i = 0; i < columns * rows; ++i) {
+        assert_true(blank[i] <= 1);
+        counted += !blank[i];
+        if (blank[i] && has_ink(p, columns, rows, i, 16))
+            fail_msg("cell %d of %dx%d has ink", (int)i, (int)columns, (int)rows);
+    }
+    assert_int_equal(kept, counted);
+    assert_true(kept >= 1);
+    const double worst = worst_fill(p, columns, rows, blank);
+    if (worst > 20.0) fail_msg("%dx%d: a cell is filled %g off", (int)columns, (int)rows, worst);
+    return kept;
+}
+
+/* The same for grids of many sizes; *least is the smallest share of the cells that was kept, and *most the largest. */
+static void try_grids(const page *p, double *least, double *most) {
+    static uint8_t blank[LAYERS_MAX];
+    *least = 1.0;
+    *most = 0.0;
+    for (int32_t columns = 7; columns <= 40; columns += 3) {
+        const int32_t rows = columns * p->height / p->width;
+        const double share = (double)blank_of(p, columns, rows, blank) / (columns * rows);
+        *least = fmin(*least, share);
+        *most = fmax(*most, share);
+    }
+}
+
+/* ---- Pages whose ink is known ---- */
+
+/* Twelve lines of boxes like letters, six by ten pixels, of words of seven, in the middle of the page. */
+static void write_lines(page *p, int ink) {
+    for (int32_t line = 0; line < 12; ++line)
+        for (int32_t letter = 0; letter < 48; ++letter)
+            if (letter % 8 < 7) box(p, 123 + 8 * letter, 90 + 18 * line, 6, 10, ink, ink, ink);
+}
+
+static void on_paper(int gray, int ink) {
+    page p = paper(WIDTH, HEIGHT, gray);
+    double least, most;
+    write_lines(&p, ink);
+    look(&p);
+    try_grids(&p, &least, &most);
+    /* The lines have 378 x 208 pixels of 640 x 480, .26 of the page, and cells at their border. */
+    assert_true(least < 0.36 && most < 0.60);
+    release(&p);
+}
+
+static void test_letter(void **state) {
+    (void)state;
+    on_paper(255, 0);
+}
+
+static void test_dark(void **state) {
+    (void)state;
+    on_paper(30, 220);
+}
+
+/* A page without ink: one cell says all. */
+static void test_flat(void **state) {
+    uint8_t blank[20 * 15];
+    page p = paper(WIDTH, HEIGHT, 200);
+    (void)state;
+    look(&p);
+    assert_int_equal(blank_of(&p, 20, 15, blank), 1);
+    assert_int_equal(blank[0], 0);
+    release(&p);
+}
+
+/* A sidebar that ends where cells do: no cell has ink, but what is beside it would be filled with the wrong colour. */
+static void test_sidebar(void **state) {
+    uint8_t blank[20 * 15];
+    double least, most;
+    page p = paper(WIDTH, HEIGHT, 255);
+    (void)state;
+    box(&p, 0, 0, 160, HEIGHT, 40, 60, 120);
+    look(&p);
+    const int32_t kept = blank_of(&p, 20, 15, blank);
+    /* The first cell, and of each row one that is right of the border. */
+    assert_true(kept >= 2 && kept <= 31);
+    assert_true(worst_fill(&p, 20, 15, blank) < 1.0);
+    try_grids(&p, &least, &most);
+    assert_true(most < 0.4);
+    release(&p);
+}
+
+/* Only the colour changes: luma is the same. */
+static void test_colours(void **state) {
+    uint8_t blank[20 * 15];
+    page p = paper(WIDTH, HEIGHT, 128);
+    (void)state;
+    box(&p, 100, 100, 40, 40, 128, 128, 160);
+    look(&p);
+    (void)blank_of(&p, 20, 15, blank);
+    assert_int_equal(blank[3 * 20 + 3], 0); /* of its corners: pixels 96 to 128 */
+    assert_int_equal(blank[4 * 20 + 4], 0);
+    release(&p);
+}
+
+/* A slow change from left to right: the colour is carried on as far as it holds, and no further. */
+static void test_gradient(void **state) {
+    static uint8_t blank[40 * 30];
+    page p = paper(WIDTH, HEIGHT, 0);
+    (void)state;
+    for (int32_t x = 0; x < WIDTH; ++x) box(&p, x, 0, 1, HEIGHT, 100 + x / 8, 100 + x / 8, 100 + x / 8);
+    look(&p);
+    const int32_t kept = blank_of(&p, 40, 30, blank);
+    assert_true(worst_fill(&p, 40, 30, blank) < 9.0);
+    assert_true(kept >= 8 && kept < 600);
+    release(&p);
+}
+
+/* Ink so small or so light that only its cell is kept, wherever it is. */
+static void check_kept(page *p, int32_t x, int32_t y) {
+    static uint8_t blank[LAYERS_MAX];
+    look(p);
+    for (int32_t columns = 3; columns <= 40; ++columns) {
+        const int32_t rows = columns * 3 / 4;
+        (void)tvlm_budget_blank(&p->ink, columns, rows, blank);
+        const int32_t cell = y * rows / p->height * columns + x * columns / p->width;
+        if (blank[cell])
+            fail_msg("the cell of %d, %d is blank in %dx%d", (int)x, (int)y, (int)columns, (int)rows);
+    }
+    release(p);
+}
+
+static void test_dot(void **state) {
+    (void)state;
+    for (int32_t at = 0; at < 40; at += 3) {
+        page p = paper(WIDTH, HEIGHT, 255);
+        box(&p, 200 + at, 300 + at, 1, 1, 0, 0, 0);
+        check_kept(&p, 200 + at, 300 + at);
+    }
+}
+
+static void test_hairline(void **state) {
+    (void)state;
+    for (int32_t at = 0; at < 40; at += 3) {
+        page p = paper(WIDTH, HEIGHT, 255);
+        box(&p, 0, 200 + at, WIDTH, 1, 155, 155, 155);
+        check_kept(&p, 11 * at, 200 + at);
+    }
+}
+
+static void test_watermark(void **state) {
+    (void)state;
+    for (int32_t at = 0; at < 40; at += 3) {
+        page p = paper(WIDTH, HEIGHT, 250);
+        box(&p, 200 + at, 100, 12, 200, 230, 230, 230);
+        check_kept(&p, 206 + at, 200);
+    }
+}
+
+/* A black rule that ends where cells do: what is below it must not become black. */
+static void test_rule(void **state) {
+    uint8_t blank[20 * 15];
+    page p = paper(WIDTH, HEIGHT, 255);
+    (void)state;
+    box(&p, 0, 318, WIDTH, 2, 0, 0, 0);
+    look(&p);
+    (void)blank_of(&p, 20, 15, blank);
+    for (int32_t x = 0; x < 20; ++x) assert_int_equal(blank[9 * 20 + x], 0); /* rows 288 to 320 */
+    assert_true(worst_fill(&p, 20, 15, blank) < 1.0);
+    release(&p);
+}
+
+/* ---- The finest grid ---- */
+
+static void test_grids(void **state) {
+    static const int32_t sizes[][2] = {{640, 480}, {1240, 1754}, {17, 16}, {1025, 17}, {1, 900}, {3000, 2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        const tvlm_budget_ink ink = {NULL, sizes[i][0], sizes[i][1], PATCH};
+        const int32_t across = (ink.width + 15) / 16, down = (ink.height + 15) / 16;
+        for (int32_t n = 1; n < across * down + 9; ++n) {
+            int32_t columns, rows;
+            tvlm_budget_near_square(&ink, n, &columns, &rows);
+            assert_true(columns >= 1 && columns <= across && rows >= 1 && rows <= down);
+            assert_true(columns * rows <= n);
+            if (n >= across * down) assert_true(columns == across && rows == down);
+            /* Texels are nearly squares where there are enough of them. */
+            const double ratio = (double)columns * ink.height / ((double)rows * ink.width);
+            if (columns > 8 && rows > 8) assert_true(ratio > 0.85 && ratio < 1.18);
+            if (columns > 8 && rows > 8 && n < across * down) assert_true(columns * rows > 0.85 * n);
+        }
+    }
+}
+
+static void test_finest(void **state) {
+    static uint8_t blank[40 * 30];
+    page p = paper(WIDTH, HEIGHT, 255);
+    int32_t columns, rows, last = 0;
+    (void)state;
+    write_lines(&p, 0);
+    look(&p);
+    for (int32_t n = 1; n < 1200; n += 37) {
+        const int32_t kept = tvlm_budget_finest(&p.ink, n, &columns, &rows, blank);
+        assert_true(kept >= 1 && kept <= n);
+        int32_t counted = 0;
+        for (int32_t i = 0; i < columns * rows; ++i) counted += !blank[i];
+        assert_int_equal(kept, counted);
+        if (n > 40) assert_true(columns * rows > n); /* blank cells pay for finer ones */
+        if (n > 40) assert_true(columns * rows >= 0.9 * last);
+        last = columns * rows;
+    }
+    assert_int_equal(last, 40 * 30);
+    release(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_letter),  cmocka_unit_test(test_dark),     cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_sidebar), cmocka_unit_test(test_colours),  cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_dot),     cmocka_unit_test(test_hairline), cmocka_unit_test(test_watermark),
+        cmocka_unit_test(test_rule),    cmocka_unit_test(test_grids),    cmocka_unit_test(test_finest)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_ink.c: the range of colours in blocks of an image: what is known of it, and every device against the reference.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support_stage.h"
+
+enum { BLOCK = TVLM_INK_BLOCK, BYTES = TVLM_INK_BYTES, LARGEST = 4 };
+
+static int32_t blocks_of(int32_t side) {
+    return (side + BLOCK - 1) / BLOCK;
+}
+
+static size_t bytes_of(const tvlm_texture *source) {
+    return (size_t)blocks_of(source->width) * (size_t)blocks_of(source->height) * BYTES;
+}
+
+/* The blocks of an image, behind `offset` bytes. */
+static uint8_t *blocks_at(tvlm_device *device, const tvlm_texture *source, int32_t image, size_t offset) {
+    const size_t bytes = offset + bytes_of(source);
+    uint8_t *const blocks = malloc(bytes);
+    assert_non_null(blocks);
+    tvlm_buffer *buffer = test_buffer(device, bytes, NULL);
+    if (device->backend->ink(device, source, image, buffer, offset) != TVLM_OK)
+        fail_msg("%s", test_last_log());
+    test_buffer_take(device, &buffer, bytes, blocks);
+    return blocks;
+}
+
+/* ---- Devices ---- */
+
+/* A byte apart where a value is a tie but for the last bits of a product: of 255 times as many as there are of these in a
+ * float below 1, hardly any. */
+static const test_tolerance tolerance = {1.0f, 1e-2f, 0.0f};
+
+static void compare(const test_pair *source) {
+    enum { OFFSET = 5 }; /* no multiple of anything */
+    const int32_t image = source->got->images - 1;
+    const size_t count = bytes_of(source->got);
+    uint8_t *const got = blocks_at(source->device, source->got, image, OFFSET);
+    uint8_t *const expected = blocks_at(source->reference, source->expected, image, OFFSET);
+    float *const floats = malloc(2 * count * sizeof *floats);
+    char what[96];
+    assert_non_null(floats);
+    assert_memory_equal(got, expected, OFFSET); /* the guard's pattern */
+    for (size_t i = 0; i < count; ++i) {
+        floats[i] = got[OFFSET + i];
+        floats[count + i] = expected[OFFSET + i];
+    }
+    snprintf(what, sizeof what, "ink of %dx%d", (int)source->got->width, (int)source->got->height);
+    test_compare_stage(what, floats, floats + count, count, 1, tolerance, false);
+    free(floats);
+    free(got);
+    free(expected);
+}
+
+static void as_floats(const test_target *target, tvlm_device *reference) {
+    size_t count;
+    const test_size *const sizes = test_sizes(&count);
+    uint64_t random = 17;
+    for (size_t i = 0; i < count; ++i)
+        for (int picture = 0; picture < TEST_PICTURES; ++picture) {
+            test_pair source = test_source(target, reference, sizes[i], 2, (test_picture)picture, &random);
+            compare(&source);
+            test_pair_destroy(&source);
+        }
+}
+
+/* Bytes are a format of their own: each storage that has them is tried once, whatever the format of the target is; but for
+ * native levels, which the layer that adds them to PoCL has of floats and halves alone (layer/mipmaps.c). */
+static void as_bytes(const test_target *target, tvlm_device *reference) {
+    const bool buffers = target->device->info.storage == TVLM_STORAGE_BUFFER;
+    size_t count;
+    const test_size *const sizes = test_sizes(&count);
+    uint64_t random = 19;
+    if (target->device->info.storage == TVLM_STORAGE_MIPMAPPED || !test_stores_bytes(target->device) ||
+        target->format != (buffers ? TVLM_FORMAT_F32 : TVLM_FORMAT_F16))
+        return;
+    for (size_t i = 0; i < count; ++i) {
+        tvlm_texture shape = test_shape(sizes[i], 1, 2, TVLM_FORMAT_U8);
+        shape.range = TVLM_RANGE_UNIT;
+        test_pair source = test_pair_create(target, reference, &shape);
+        test_pair_fill(&source, &random, 0.0f, 1.0f, false);
+        test_pair_mips(&source);
+        test_pair_equalise(&source);
+        compare(&source);
+        test_pair_destroy(&source);
+    }
+}
+
+/* Of a source with one level that level is seen. */
+static void as_one_level(const test_target *target, tvlm_device *reference) {
+    tvlm_texture shape = test_shape((test_size){21, 13}, 1, 1, target->format);
+    uint64_t random = 23;
+    shape.levels = 1;
+    test_pair source = test_pair_create(target, reference, &shape);
+    test_pair_fill(&source, &random, 0.0f, 1.0f, false);
+    compare(&source);
+    test_pair_destroy(&source);
+}
+
+static void as_the_reference(void **state) {
+    (void)state;
+    test_on_targets(as_floats);
+    test_on_targets(as_bytes);
+    test_on_targets(as_one_level);
+}
+
+/* ---- What is known ---- */
+
+typedef void painter(int32_t x, int32_t y, float rgb[3]);
+
+/* The blocks of a picture on the reference. */
+static uint8_t *painted(test_size size, painter *paint) {
+    const tvlm_texture shape = test_shape(size, 1, 1, TVLM_FORMAT_F32);
+    tvlm_device *device = NULL;
+    float *const rgba = calloc(4 * (size_t)size.width * (size_t)size.height, sizeof *rgba);
+    assert_non_null(rgba);
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
+                     TVLM_OK);
+    for (int32_t i = 0; i < size.width * size.height; ++i)
+        paint(i % size.width, i / size.width, rgba + 4 * (ptrdiff_t)i);
+    tvlm_texture *source = test_texture(device, &shape);
+    assert_int_equal(device->backend->texture_write(device, source, 0, rgba), TVLM_OK);
+    assert_int_equal(device->backend->mips(device, &source, 1), TVLM_OK);
+    uint8_t *const blocks = blocks_at(device, source, 0, 0);
+    device->backend->texture_destroy(device, &source);
+    tvlm_device_destroy(&device);
+    free(rgba);
+    return blocks;
+}
+
+static void gray(float rgb[3], double byte) {
+    for (int c = 0; c < 3; ++c) rgb[c] = (float)(byte / 255.0);
+}
+
+/* The largest less the least of green. */
+static int range_of(const uint8_t *block) {
+    return block[LARGEST + 1] - block[1];
+}
+
+static void paint_dot(int32_t x, int32_t y, float rgb[3]) {
+    gray(rgb, x == 21 && y == 37 ? 0.0 : 255.0);
+}
+
+/* A pixel is a sixteenth of a texel, 16 bytes of 255. */
+static void test_dot(void **state) {
+    enum { SIDE = 64, COLUMNS = SIDE / BLOCK, WHERE = 37 / BLOCK * COLUMNS + 21 / BLOCK };
+    uint8_t *const blocks = painted((test_size){SIDE, SIDE}, paint_dot);
+    (void)state;
+    for (int i = 0; i < COLUMNS * COLUMNS; ++i) {
+        const uint8_t white[BYTES] = {255, 255, 255, 0, 255, 255, 255, 0},
+                      dotted[BYTES] = {239, 239, 239, 0, 255, 255, 255, 0};
+        assert_memory_equal(blocks + i * BYTES, i == WHERE ? dotted : white, BYTES);
+    }
+    free(blocks);
+}
+
+static void paint_hairline(int32_t x, int32_t y, float rgb[3]) {
+    (void)y;
+    gray(rgb, x == 21 ? 155.0 : 255.0);
+}
+
+/* A gray line of one pixel is seen at a quarter of its contrast in all blocks that it runs through. */
+static void test_hairline(void **state) {
+    enum { SIDE = 64, COLUMNS = SIDE / BLOCK };
+    uint8_t *const blocks = painted((test_size){SIDE, SIDE}, paint_hairline);
+    (void)state;
+    for (int i = 0; i < COLUMNS * COLUMNS; ++i)
+        assert_int_equal(range_of(blocks + i * BYTES), i % COLUMNS == 21 / BLOCK ? 25 : 0);
+    free(blocks);
+}
+
+static void paint_noise(int32_t x, int32_t y, float rgb[3]) {
+    static uint64_t random = 5;
+    (void)x;
+    (void)y;
+    for (int c = 0; c < 3; ++c) {
+        double sum = -6.0; /* of twelve uniform numbers: nearly normal, with a sigma of 1 */
+        for (int i = 0; i < 12; ++i) sum += (double)test_random_unit(&random);
+        rgb[c] = (float)(round(240.0 + 3.0 * sum) / 255.0);
+    }
+}
+
+/* Noise of paper is no ink: its sigma is a quarter where 4 x 4 pixels are averaged. */
+static void test_noise(void **state) {
+    enum { SIDE = 256, COUNT = SIDE / BLOCK * SIDE / BLOCK };
+    uint8_t *const blocks = painted((test_size){SIDE, SIDE}, paint_noise);
+    int noisy = 0;
+    (void)state;
+    for (int i = 0; i < COUNT; ++i) noisy += range_of(blocks + i * BYTES) > 12;
+    assert_true(noisy <= COUNT / 100);
+    free(blocks);
+}
+
+/* Strokes of six pixels, 20 bytes darker than the paper. */
+static void paint_watermark(int32_t x, int32_t y, float rgb[3]) {
+    gray(rgb, x >= 21 && x < 27 && y >= 10 && y < 50 ? 230.0 : 250.0);
+}
+
+static void test_watermark(void **state) {
+    enum { SIDE = 64, COLUMNS = SIDE / BLOCK };
+    uint8_t *const blocks = painted((test_size){SIDE, SIDE}, paint_watermark);
+    (void)state;
+    for (int row = 2; row < 6; ++row) assert_true(range_of(blocks + (row * COLUMNS + 3) * BYTES) > 12);
+    assert_int_equal(range_of(blocks + 5 * BYTES), 0);
+    free(blocks);
+}
+
+static void paint_halves(int32_t x, int32_t y, float rgb[3]) {
+    const float left[3] = {1.0f, 0.0f, 0.0f}, right[3] = {0.0f, 1.0f, 0.5f};
+    (void)y;
+    memcpy(rgb, x < 28 ? left : right, sizeof left);
+}
+
+/* Each channel has its own range; half a byte is rounded up. The last block has a row of pixels alone. */
+static void test_channels(void **state) {
+    enum { COLUMNS = 7, ROWS = 3 };
+    const uint8_t expected[3][BYTES] = {
+        {255, 0, 0, 0, 255, 0, 0, 0}, {0, 0, 0, 0, 255, 255, 128, 0}, {0, 255, 128, 0, 0, 255, 128, 0}};
+    uint8_t *const blocks = painted((test_size){56, 17}, paint_halves);
+    (void)state;
+    for (int i = 0; i < COLUMNS * ROWS; ++i) {
+        const int column = i % COLUMNS;
+        assert_memory_equal(blocks + i * BYTES, expected[column < 3 ? 0 : column == 3 ? 1 : 2], BYTES);
+    }
+    free(blocks);
+}
+
+static void paint_left(int32_t x, int32_t y, float rgb[3]) {
+    (void)y;
+    gray(rgb, x < 4 ? 0.0 : 255.0);
+}
+
+/*
+ * Nine pixels are two texels, of which the first is black but for half a pixel of 4.5. The second block, which has one
+ * pixel, is touched by the second alone.
+ */
+static void test_odd(void **state) {
+    uint8_t *const blocks = painted((test_size){9, 9}, paint_left);
+    (void)state;
+    for (int row = 0; row < 2; ++row) {
+        assert_int_equal(blocks[2 * row * BYTES], 28); /* 255 / 9 */
+        assert_int_equal(blocks[2 * row * BYTES + LARGEST], 255);
+        assert_int_equal(blocks[(2 * row + 1) * BYTES], 255);
+    }
+    free(blocks);
+}
+
+static void paint_one(int32_t x, int32_t y, float rgb[3]) {
+    (void)x;
+    (void)y;
+    rgb[0] = 0.2f;
+    rgb[1] = 0.5f;
+    rgb[2] = 1.0f;
+}
+
+static void test_pixel(void **state) {
+    const uint8_t expected[BYTES] = {51, 128, 255, 0, 51, 128, 255, 0};
+    uint8_t *const blocks = painted((test_size){1, 1}, paint_one);
+    (void)state;
+    assert_memory_equal(blocks, expected, BYTES);
+    free(blocks);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_dot),      cmocka_unit_test(test_hairline),
+                                       cmocka_unit_test(test_noise),    cmocka_unit_test(test_watermark),
+                                       cmocka_unit_test(test_channels), cmocka_unit_test(test_odd),
+                                       cmocka_unit_test(test_pixel),    cmocka_unit_test(as_the_reference)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}
