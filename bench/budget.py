@@ -49,6 +49,7 @@ from images import DATA, SETS, Images  # noqa: E402
 from tables import ALONE, AS_MANY, CUT, HIDDEN, MEASURES, PLAIN, Table, plot, sheet  # noqa: E402
 
 SHARES = [0.02, 0.05, 0.10, 0.25, 0.50]
+WITHOUT_BLANK = "smaller, blank left out"
 SEEDS = 3  # of random selections
 STRATEGIES = {
     "grid": ["--strategy", "grid"],
@@ -99,13 +100,14 @@ class Tool:
         return json.loads(subprocess.run(line, check=True, stdout=subprocess.PIPE).stdout)
 
     def select(self, item, count, words):
-        """The thumbnail's grid, (0, 0) where the strategy has none, and the squares (x, y, side) on it."""
+        """The thumbnail's grid, (0, 0) where the strategy has none, the squares (x, y, side) on it, and its cells (column, row) that
+        are left out."""
         found = self.answer(item, count, words)
-        grid = tuple(found.get("thumbnail", (0, 0)))
-        positions, cells = found["positions"], grid[0] * grid[1]
+        grid, empty = tuple(found.get("thumbnail", (0, 0))), [tuple(cell) for cell in found.get("empty", ())]
+        positions, cells = found["positions"], grid[0] * grid[1] - len(empty)
         if not max(cells, 1) <= len(positions) <= count:
             raise SystemExit(f"{item.name}: {len(positions)} positions for {count} patches, {cells} of them the thumbnail's")
-        return grid, [(p["x"], p["y"], p["size"]) for p in positions[cells:]]
+        return grid, [(p["x"], p["y"], p["size"]) for p in positions[cells:]], empty
 
 
 def things_of(item, picture):
@@ -149,9 +151,9 @@ def random_squares(drawing, count, seed):
     return [(PATCH * (c + 0.5), PATCH * (r + 0.5), float(PATCH)) for c, r in zip(column, row)]
 
 
-def cut_at_half(drawing, grid, squares):
+def cut_at_half(grid, squares, empty):
     """The first half of the positions, but never less than the thumbnail, and how many those are."""
-    cells = grid[0] * grid[1]
+    cells = grid[0] * grid[1] - len(empty)
     count = max((cells + len(squares)) // 2, cells)
     return squares[:count - cells], count
 
@@ -169,6 +171,9 @@ def ways(measured, tool, share, options):
     count = max(1, round(share * drawing.columns * drawing.rows))
     picture, grid = drawing.downsampled(count)
     yield PLAIN, *drawing.shown(grid, [])
+    if wanted(WITHOUT_BLANK, options, item.group):
+        grid, empty = drawing.smaller_without_blank(count)
+        yield WITHOUT_BLANK, *drawing.shown(grid, [], empty)
     usual, further = (QUESTIONS, FURTHER_QUESTIONS) if item.question else (STRATEGIES, FURTHER)
     strategies = {**usual, **(further if options.way else {})}
     for seed in range(1 if item.words else SEEDS) if wanted("random", options, item.group) else ():
@@ -176,15 +181,15 @@ def ways(measured, tool, share, options):
     for name, words in strategies.items():
         if not wanted(name, options, item.group):
             continue
-        grid, squares = tool.select(item, count, words + [options.emphasis] * (words[-1] == "--emphasis"))
+        grid, squares, empty = tool.select(item, count, words + [options.emphasis] * (words[-1] == "--emphasis"))
         grid = grid if grid[0] else (1, 1)
-        yield name, *drawing.shown(grid, squares)
+        yield name, *drawing.shown(grid, squares, empty)
         if name == "budget" and wanted(CUT, options, item.group) and not item.words:
-            kept, count_cut = cut_at_half(drawing, grid, squares)
-            yield CUT, *drawing.shown(grid, kept)
-            yield ALONE, *drawing.shown(grid, [])
-            again, squares = tool.select(item, count_cut, words)
-            yield AS_MANY, *drawing.shown(again, squares)
+            kept, count_cut = cut_at_half(grid, squares, empty)
+            yield CUT, *drawing.shown(grid, kept, empty)
+            yield ALONE, *drawing.shown(grid, [], empty)
+            again, squares, empty = tool.select(item, count_cut, words)
+            yield AS_MANY, *drawing.shown(again, squares, empty)
 
 
 def measure(item, options):
@@ -289,7 +294,7 @@ def parse():
     parser.add_argument("--device")
     parser.add_argument("--set", action="append", choices=SETS + ["questions"], help="default: all")
     parser.add_argument("--share", action="append", type=float, help="of the patches; default: 0.02, 0.05, 0.1, 0.25, 0.5")
-    parser.add_argument("--way", action="append", choices=["random", CUT, *STRATEGIES, *FURTHER, *QUESTIONS, *FURTHER_QUESTIONS],
+    parser.add_argument("--way", action="append", choices=["random", WITHOUT_BLANK, CUT, *STRATEGIES, *FURTHER, *QUESTIONS, *FURTHER_QUESTIONS],
                         help="beside downsampling; default: all but further shares of an overview, and diversity")
     parser.add_argument("--images", type=int, help="at most so many of each set")
     parser.add_argument("--image", action="append", metavar="NAME", help="only those")
