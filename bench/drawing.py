@@ -19,6 +19,8 @@ from PIL import Image
 PATCH = 16
 GRIDS = 6  # that downsampling is tried on
 DENOMINATOR = 16  # of a square's side in patches, at most
+LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+FLAT_FIRST = False  # how empty cells are filled
 INK = 12  # a patch whose luma varies by no more is blank
 ABOVE = 8  # grids above the one that bisection finds, which are tried, too
 
@@ -74,29 +76,38 @@ def blank_cells(luma, grid, side=PATCH):
     return cells.max((1, 3)) - cells.min((1, 3)) <= INK
 
 
-def fill_empty(small, empty, side=PATCH):
+def fill_empty(small, empty, side=PATCH, flat_first=None):
     """Fills the cells (column, row) of a thumbnail's picture that were left out: all of those at once that have at least one known
-    4-neighbour take the mean, over these, of the line of texels that faces them; and again, until all are known."""
-    known = np.ones((-(-small.shape[0] // side), -(-small.shape[1] // side)), bool)
-    for column, row in empty:
-        known[row, column] = False
-    if not known.any():
+    4-neighbour take the mean, over these, of the line of texels that faces them; and again, until all are known.
+
+    `flat_first` (FLAT_FIRST where it is None): neighbours count only where the two lines that face are flat, as long as there are
+    such. Without that a rule or a line of text that ends at a cell's border runs on over the page."""
+    flat_first = FLAT_FIRST if flat_first is None else flat_first
+    rows, columns = -(-small.shape[0] // side), -(-small.shape[1] // side)
+    waiting = {tuple(cell) for cell in empty}
+    known = {(c, r) for r in range(rows) for c in range(columns)} - waiting
+    if not known:
         raise ValueError("a thumbnail of which nothing is kept")
 
     def facing(column, row):
+        """(colour, whether it is flat) of each known neighbour."""
         y, x = row * side, column * side
-        below, right = min(y + side, small.shape[0]), min(x + side, small.shape[1])
-        lines = ((column, row - 1, (y - 1, slice(x, right))), (column, row + 1, (below, slice(x, right))),
-                 (column - 1, row, (slice(y, below), x - 1)), (column + 1, row, (slice(y, below), right)))
-        return [small[line].mean(0) for c, r, line in lines
-                if 0 <= c < known.shape[1] and 0 <= r < known.shape[0] and known[r, c]]
-    waiting = [tuple(cell) for cell in empty]
+        along, down = slice(x, x + side), slice(y, y + side)
+        for c, r, line, lines in ((column, row - 1, (y - 1, along), (slice(y - 2, y), along)),
+                                  (column, row + 1, (y + side, along), (slice(y + side, y + side + 2), along)),
+                                  (column - 1, row, (down, x - 1), (down, slice(x - 2, x))),
+                                  (column + 1, row, (down, x + side), (down, slice(x + side, x + side + 2)))):
+            if (c, r) in known:
+                yield small[line].mean(0), flat_first and np.ptp(small[lines] @ LUMA) <= INK
     while waiting:
-        filled = {cell: np.mean(lines, 0) for cell in waiting if (lines := facing(*cell))}
-        for (column, row), colour in filled.items():
-            small[row * side:(row + 1) * side, column * side:(column + 1) * side] = colour
-            known[row, column] = True
-        waiting = [cell for cell in waiting if cell not in filled]
+        seen = {cell: found for cell in waiting if (found := list(facing(*cell)))}
+        flat = {cell: [colour for colour, is_flat in found if is_flat] for cell, found in seen.items()}
+        taken = {cell: colours for cell, colours in flat.items() if colours} or {
+            cell: [colour for colour, _ in found] for cell, found in seen.items()}
+        for (column, row), colours in taken.items():
+            small[row * side:(row + 1) * side, column * side:(column + 1) * side] = np.mean(colours, 0)
+        known |= taken.keys()
+        waiting -= taken.keys()
 
 
 class Drawing:
@@ -138,7 +149,7 @@ class Drawing:
         """The grid of the largest picture, both sides scaled alike, of which at most `count` patches have ink, and the others
         (column, row). Of a picture without any ink the first patch is kept."""
         if self.luma is None:
-            self.luma = np.ascontiguousarray(self.pixels @ np.array([0.299, 0.587, 0.114], np.float32))
+            self.luma = np.ascontiguousarray(self.pixels @ LUMA)
         grids = like_grids(self.width, self.height, side)
 
         def fits(n):
