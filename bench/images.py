@@ -97,11 +97,13 @@ class Images:
 
     def held(self):
         from pages_held import draw_held
-        yield from (self.page("held", page) for page in draw_held())
+        if fonts_there("held"):
+            yield from (self.page("held", page) for page in draw_held())
 
     def variants(self):
         from pages_held import draw_variants
-        yield from (self.page("variants", page) for page in draw_variants())
+        if fonts_there("variants"):
+            yield from (self.page("variants", page) for page in draw_variants())
 
     def page(self, group, page):
         return self.item(group, page.name, np.asarray(page.picture), words=page.words, language=page.language, dpi=page.dpi)
@@ -128,6 +130,14 @@ class Images:
                     np.save(query, vectors[rows.index(names[category])])
                     name = f"{stem}-{names[category].replace(' ', '_')}"
                     yield self.item("questions", name, pixels, mask=mask, question=(features, query))
+
+
+def fonts_there(group):
+    from sheet_held import FACES, FONTS
+    missing = [path for path in FACES.values() if not os.path.exists(os.path.join(FONTS, path))]
+    if missing:
+        print(f"no {group}: {missing[0]} and perhaps other fonts are not there (ci/setup --full)")
+    return not missing
 
 
 def labels(stem):
