@@ -7,6 +7,8 @@
     bench/budget.py --presets [--set NAME]...
     bench/budget.py --floors
 
+The sets `held` and `variants` are pages by which no constant was chosen (pages_held.py).
+
 Plain downsampling to the same number of patches is what each way has to beat: the image resized to as many whole patches as
 there may be, at the best of six grids, by area or Lanczos, whichever errs less, enlarged as a whole by Lanczos. Everything else is
 drawn with the same means (drawing.py); what names no picture of the whole image gets one of one patch, free of charge.
@@ -18,8 +20,8 @@ What is measured
     things   the same within the things (COCO's masks)
     ssim     structural similarity of luma, and what it is above downsampling
     texels   share of the things' pixels that arrive as texels: a pixel under a square of side s counts (16 / s)^2
-    words    of the words that Tesseract reads in the full image how many it reads in their place (pages: of those drawn;
-             photos: whatever it reads)
+    words    of the words that Tesseract (or another of --readers) reads in the full image how many it reads in their place (pages:
+             of those drawn; photos: whatever it reads). Of `pages` each page counts the same, of `held` and `variants` each word
     faces    of the faces that OpenCV's cascades find in the full image how many they find again; people: by its HOG detector
 
 Below the tables stand what an emphasis costs, what a budget with a question shows beside the query alone, and what a list of a
@@ -45,10 +47,14 @@ from common import need, np  # noqa: E402
 need("cv2", "PIL")
 import measures  # noqa: E402
 from drawing import PATCH, Drawing  # noqa: E402
-from images import DATA, SETS, Images  # noqa: E402
-from tables import ALONE, AS_MANY, CUT, HIDDEN, MEASURES, PLAIN, Table, plot, sheet  # noqa: E402
+from images import DATA, DRAWN, SETS, Images  # noqa: E402
+from tables import ALONE, AS_MANY, CUT, HIDDEN, MEASURES, PLAIN, SHOWN, Table, plot, sheet  # noqa: E402
 
 SHARES = [0.02, 0.05, 0.10, 0.25, 0.50]
+# The whole image in a smaller picture, both sides scaled alike: (side of its patches, whether blank ones are left out). Measured where
+# --way names them, but for the first.
+SMALLER = {"smaller, blank left out": (PATCH, True), "smaller": (PATCH, False), "smaller, 28 pixels": (28, False),
+           "28, blank left out": (28, True)}
 SEEDS = 3  # of random selections
 STRATEGIES = {
     "grid": ["--strategy", "grid"],
@@ -99,13 +105,14 @@ class Tool:
         return json.loads(subprocess.run(line, check=True, stdout=subprocess.PIPE).stdout)
 
     def select(self, item, count, words):
-        """The thumbnail's grid, (0, 0) where the strategy has none, and the squares (x, y, side) on it."""
+        """The thumbnail's grid, (0, 0) where the strategy has none, the squares (x, y, side) on it, and its cells (column, row) that
+        are left out."""
         found = self.answer(item, count, words)
-        grid = tuple(found.get("thumbnail", (0, 0)))
-        positions, cells = found["positions"], grid[0] * grid[1]
+        grid, empty = tuple(found.get("thumbnail", (0, 0))), [tuple(cell) for cell in found.get("empty", ())]
+        positions, cells = found["positions"], grid[0] * grid[1] - len(empty)
         if not max(cells, 1) <= len(positions) <= count:
             raise SystemExit(f"{item.name}: {len(positions)} positions for {count} patches, {cells} of them the thumbnail's")
-        return grid, [(p["x"], p["y"], p["size"]) for p in positions[cells:]]
+        return grid, [(p["x"], p["y"], p["size"]) for p in positions[cells:]], empty
 
 
 def things_of(item, picture):
@@ -115,15 +122,16 @@ def things_of(item, picture):
 class Measured:
     """One image: what is known of it in full, and the figures of a picture of it."""
 
-    def __init__(self, item, floors):
+    def __init__(self, item, floors, readers):
         self.item, self.drawing, full = item, Drawing(item.pixels), item.pixels
         wanted_here = {measure for group, _, measure, _ in FLOORS if group == item.group} if floors else set(MEASURES)
         photo = item.group in ("coco", "photos")
         self.words = self.faces = self.people = None
-        if "words" in wanted_here and measures.can_read() and (item.words or item.group == "photos"):
-            known = item.words or [(text, x - 20, y - 10, x + 20, y + 10) for text, x, y in measures.read_words(full)
-                                   if len(text) > 2 and text.isalnum()]
-            read = measures.words_read(known, full)
+        self.reading = {"language": item.language, "dpi": item.dpi, "readers": readers}
+        if "words" in wanted_here and measures.can_read(readers, item.language) and (item.words or item.group == "photos"):
+            known = item.words or [(text, x - 20, y - 10, x + 20, y + 10) for reader in readers
+                                   for text, x, y in measures.read_words(full, reader=reader) if len(text) > 2 and text.isalnum()]
+            read = measures.words_read(known, full, **self.reading)
             self.words = [word for word, there in zip(known, read) if there] or None
         if "faces" in wanted_here and photo and max(full.shape) <= 2048:  # the detectors take minutes on larger ones
             self.faces, self.people = measures.find_faces(full) or None, measures.find_people(full) or None
@@ -135,7 +143,7 @@ class Measured:
             out["things"] = measures.decibels(things_of(item, picture))
             out["texels"] = 100 * float(texels[item.mask].mean())
         if self.words:
-            out["words"] = int(measures.words_read(self.words, picture).sum()), len(self.words)
+            out["words"] = int(measures.words_read(self.words, picture, **self.reading).sum()), len(self.words)
         if self.faces:
             out["faces"] = measures.found_again(self.faces, measures.find_faces(picture)), len(self.faces)
         if self.people:
@@ -149,9 +157,9 @@ def random_squares(drawing, count, seed):
     return [(PATCH * (c + 0.5), PATCH * (r + 0.5), float(PATCH)) for c, r in zip(column, row)]
 
 
-def cut_at_half(drawing, grid, squares):
+def cut_at_half(grid, squares, empty):
     """The first half of the positions, but never less than the thumbnail, and how many those are."""
-    cells = grid[0] * grid[1]
+    cells = grid[0] * grid[1] - len(empty)
     count = max((cells + len(squares)) // 2, cells)
     return squares[:count - cells], count
 
@@ -163,12 +171,22 @@ def wanted(way, options, group):
     return options.way is None or way in options.way
 
 
+def smaller(drawing, share, side, without_blank):
+    """A picture of so many patches of that side as are that share of the image's."""
+    count = max(1, round(share * -(-drawing.width // side) * -(-drawing.height // side)))
+    grid, empty = drawing.smaller_without_blank(count, side) if without_blank else (drawing.smaller(count, side), ())
+    return drawing.shown(grid, [], empty, side)
+
+
 def ways(measured, tool, share, options):
     """(name, patches, picture, texels) of every way."""
     drawing, item = measured.drawing, measured.item
     count = max(1, round(share * drawing.columns * drawing.rows))
     picture, grid = drawing.downsampled(count)
     yield PLAIN, *drawing.shown(grid, [])
+    for name, (side, without_blank) in list(SMALLER.items())[:None if options.way else 1]:
+        if wanted(name, options, item.group):
+            yield name, *smaller(drawing, share, side, without_blank)
     usual, further = (QUESTIONS, FURTHER_QUESTIONS) if item.question else (STRATEGIES, FURTHER)
     strategies = {**usual, **(further if options.way else {})}
     for seed in range(1 if item.words else SEEDS) if wanted("random", options, item.group) else ():
@@ -176,20 +194,20 @@ def ways(measured, tool, share, options):
     for name, words in strategies.items():
         if not wanted(name, options, item.group):
             continue
-        grid, squares = tool.select(item, count, words + [options.emphasis] * (words[-1] == "--emphasis"))
+        grid, squares, empty = tool.select(item, count, words + [options.emphasis] * (words[-1] == "--emphasis"))
         grid = grid if grid[0] else (1, 1)
-        yield name, *drawing.shown(grid, squares)
+        yield name, *drawing.shown(grid, squares, empty)
         if name == "budget" and wanted(CUT, options, item.group) and not item.words:
-            kept, count_cut = cut_at_half(drawing, grid, squares)
-            yield CUT, *drawing.shown(grid, kept)
-            yield ALONE, *drawing.shown(grid, [])
-            again, squares = tool.select(item, count_cut, words)
-            yield AS_MANY, *drawing.shown(again, squares)
+            kept, count_cut = cut_at_half(grid, squares, empty)
+            yield CUT, *drawing.shown(grid, kept, empty)
+            yield ALONE, *drawing.shown(grid, [], empty)
+            again, squares, empty = tool.select(item, count_cut, words)
+            yield AS_MANY, *drawing.shown(again, squares, empty)
 
 
 def measure(item, options):
     """[(way, share, figures)], and the pictures of the image that the sheet shows."""
-    measured, tool, rows = Measured(item, options.floors), Tool(options), []
+    measured, tool, rows = Measured(item, options.floors, options.readers), Tool(options), []
     pictures = [("full image", item.pixels)] if options.sheet and item.name in options.sheet_images else []
     for share in options.share:
         for name, picture, texels in ways(measured, tool, share, options):
@@ -205,7 +223,9 @@ def gather(options, folder):
     have = os.path.isdir(os.path.join(DATA, "photos"))
     if not have:
         print(f"no {DATA}: pages only")
-    groups = [group for group in options.set if have or group == "pages"]
+    groups = [group for group in options.set if have or group in DRAWN]
+    if options.floors:
+        groups = [group for group in groups if any(where == group for where, *_ in FLOORS)]
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         waiting = []
         for group in groups:
@@ -247,11 +267,11 @@ def read(paths):
 
 
 # What an image of each set may be taken for; of pages by their names.
-MEANT = {"screenshot": "screen", "chart": "screen", "slide": "screen"}
+MEANT = {"screenshot": "screen", "chart": "screen", "slide": "screen", "window": "screen"}
 
 
 def meant_by(item):
-    return MEANT.get(item.name, "document") if item.words else "general"
+    return MEANT.get(item.name.split(",")[0], "document") if item.words else "general"
 
 
 def print_presets(options, folder):
@@ -283,17 +303,27 @@ def fallen(tables):
                 yield f"{group}, {way} at {100 * share:.0f} %: {worst} is {-margins[worst]:.3f} dB worse than downsampling"
 
 
+def readers_of(text):
+    readers = text.split(",")
+    if not set(readers) <= set(measures.READERS):
+        raise argparse.ArgumentTypeError(f"readers are {', '.join(measures.READERS)}")
+    return readers
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tvlm", default=os.path.join(HERE, "..", "build", "tools", "tvlm"))
     parser.add_argument("--device")
     parser.add_argument("--set", action="append", choices=SETS + ["questions"], help="default: all")
     parser.add_argument("--share", action="append", type=float, help="of the patches; default: 0.02, 0.05, 0.1, 0.25, 0.5")
-    parser.add_argument("--way", action="append", choices=["random", CUT, *STRATEGIES, *FURTHER, *QUESTIONS, *FURTHER_QUESTIONS],
+    parser.add_argument("--way", action="append", choices=["random", *SMALLER, CUT, *STRATEGIES, *FURTHER, *QUESTIONS, *FURTHER_QUESTIONS],
                         help="beside downsampling; default: all but further shares of an overview, and diversity")
     parser.add_argument("--images", type=int, help="at most so many of each set")
     parser.add_argument("--image", action="append", metavar="NAME", help="only those")
     parser.add_argument("--emphasis", default="4", help="of the row \"budget, emphasis\", as --emphasis takes it (default: 4)")
+    parser.add_argument("--readers", default=["tesseract"], type=readers_of, metavar="READER,...",
+                        help="a word is read if any of these reads it in its place: tesseract (the default), twice (Tesseract, "
+                             "the picture enlarged twice), ocrad (English only)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--plot", metavar="FILE.png")
     parser.add_argument("--sheet", metavar="FILE.png", help="what is seen of --sheet-images at --sheet-share, by each way; or .jpg")
@@ -312,7 +342,7 @@ def parse():
 def main():
     options = parse()
     if options.presets:
-        options.set = [group for group in options.set if group == "pages" or (group in SETS and os.path.isdir(os.path.join(DATA, "photos")))]
+        options.set = [group for group in options.set if group in DRAWN or (group in SETS and os.path.isdir(os.path.join(DATA, "photos")))]
         with tempfile.TemporaryDirectory() as folder:
             print_presets(options, folder)
         return 0
@@ -324,7 +354,7 @@ def main():
     for table in tables.values():
         table.print(options.share)
     if options.plot:
-        plot(tables, options.share, options.plot)
+        plot({group: table for group, table in tables.items() if group in SHOWN}, options.share, options.plot)
     if options.sheet:
         sheet(pictures, options.sheet)
     fell = list(fallen(tables)) if options.floors else []

@@ -2,20 +2,27 @@
 """drawing.py: what a model is shown, drawn as a picture of the image's own size, for the measures of budget.py.
 
 Downsampling is the image resized to whole patches of 16x16 texels and enlarged as a whole. A thumbnail is drawn in the same
-way. Squares lie on it from coarse to fine: those of one size that lie on the grid of that size are resampled together, so
-that each continues into its neighbours, and where one is missing into the picture drawn so far; a square that lies
-elsewhere (foveated ones) is resampled alone. Enlarging is by Lanczos over eight texels (OpenCV), reducing by area or by
-Lanczos over six, whichever errs less. Pictures are float32 RGB of 0 to 255, at the end rounded as a file would be.
+way; its empty cells are filled from their neighbours before it is enlarged (fill_empty). Squares lie on it from coarse to fine:
+those of one size that lie on the grid of that size are resampled together, so that each continues into its neighbours, and
+where one is missing into the picture drawn so far; a square that lies elsewhere (foveated ones) is resampled alone. Enlarging is
+by Lanczos over eight texels (OpenCV), reducing by area or by Lanczos over six (Pillow), whichever errs less for a thumbnail; squares
+of 16, 32, 64 ... pixels by area, of other sizes by Lanczos. Pictures are float32 RGB of 0 to 255, at the end rounded as a file
+would be.
 """
 import math
+from fractions import Fraction
 
 import cv2
 import numpy as np
 from PIL import Image
 
 PATCH = 16
-NINTHS = math.log2(4 / 3)  # the level of what is at three quarters
 GRIDS = 6  # that downsampling is tried on
+DENOMINATOR = 16  # of a square's side in patches, at most
+LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+FLAT_FIRST = False  # how empty cells are filled
+INK = 12  # a patch whose luma varies by no more is blank
+ABOVE = 8  # grids above the one that bisection finds, which are tried, too
 
 
 def enlarge(picture, size):
@@ -48,6 +55,61 @@ def fitting_grids(count, width, height):
     return sorted(found, key=loss)[:GRIDS]
 
 
+def like_grids(width, height, side):
+    """The grids (columns, rows) of patches of that side that scale both sides of the image alike, as near as whole patches allow,
+    from one patch to the image's own size."""
+    most = -(-width // side), -(-height // side)
+    found = {most}
+    for columns in range(1, most[0] + 1):
+        found.add((columns, min(most[1], max(1, round(columns * height / width)))))
+    for rows in range(1, most[1] + 1):
+        found.add((min(most[0], max(1, round(rows * width / height))), rows))
+    return sorted(found, key=lambda grid: (grid[0] * grid[1], grid))
+
+
+def blank_cells(luma, grid, side=PATCH):
+    """Of luma resized to that grid: which cells [row, column] have no ink."""
+    size = [min(n * side, whole) for n, whole in zip(grid, luma.shape[::-1])]
+    small = np.clip(np.asarray(Image.fromarray(luma).resize(size, Image.LANCZOS)), 0, 255)
+    small = cv2.copyMakeBorder(small, 0, grid[1] * side - size[1], 0, grid[0] * side - size[0], cv2.BORDER_REPLICATE)
+    cells = small.reshape(grid[1], side, grid[0], side)
+    return cells.max((1, 3)) - cells.min((1, 3)) <= INK
+
+
+def fill_empty(small, empty, side=PATCH, flat_first=None):
+    """Fills the cells (column, row) of a thumbnail's picture that were left out: all of those at once that have at least one known
+    4-neighbour take the mean, over these, of the line of texels that faces them; and again, until all are known.
+
+    `flat_first` (FLAT_FIRST where it is None): neighbours count only where the two lines that face are flat, as long as there are
+    such. Without that a rule or a line of text that ends at a cell's border runs on over the page."""
+    flat_first = FLAT_FIRST if flat_first is None else flat_first
+    rows, columns = -(-small.shape[0] // side), -(-small.shape[1] // side)
+    waiting = {tuple(cell) for cell in empty}
+    known = {(c, r) for r in range(rows) for c in range(columns)} - waiting
+    if not known:
+        raise ValueError("a thumbnail of which nothing is kept")
+
+    def facing(column, row):
+        """(colour, whether it is flat) of each known neighbour."""
+        y, x = row * side, column * side
+        along, down = slice(x, x + side), slice(y, y + side)
+        for c, r, line, lines in ((column, row - 1, (y - 1, along), (slice(y - 2, y), along)),
+                                  (column, row + 1, (y + side, along), (slice(y + side, y + side + 2), along)),
+                                  (column - 1, row, (down, x - 1), (down, slice(x - 2, x))),
+                                  (column + 1, row, (down, x + side), (down, slice(x + side, x + side + 2)))):
+            if (c, r) in known:
+                yield small[line].mean(0), flat_first and np.ptp(small[lines] @ LUMA) <= INK
+    while waiting:
+        seen = {cell: found for cell in waiting if (found := list(facing(*cell)))}
+        flat = {cell: [colour for colour, is_flat in found if is_flat] for cell, found in seen.items()}
+        taken = {cell: colours for cell, colours in flat.items() if colours} or {
+            cell: [colour for colour, _ in found] for cell, found in seen.items()}
+        for (column, row), colours in taken.items():
+            small[row * side:(row + 1) * side, column * side:(column + 1) * side] = np.mean(colours, 0)
+        known |= taken.keys()
+        waiting -= taken.keys()
+
+
 class Drawing:
     """An image, what can be drawn of it, and what has been drawn before."""
 
@@ -55,73 +117,75 @@ class Drawing:
         self.pixels = pixels.astype(np.float32)
         self.height, self.width = pixels.shape[:2]
         self.columns, self.rows = -(-self.width // PATCH), -(-self.height // PATCH)
-        self.kept, self.sums = {}, None
+        self.kept, self.sums, self.luma = {}, None, None
 
     def error(self, picture):
         return float(((picture - self.pixels) ** 2).mean())
 
-    def thumbnail(self, grid):
-        """The whole image as columns x rows patches, enlarged again."""
-        if grid not in self.kept:
-            size = min(grid[0] * PATCH, self.width), min(grid[1] * PATCH, self.height)
-            tried = [enlarge(reduce(self.pixels, size, by), (self.width, self.height)) for by in ("area", "lanczos")]
-            self.kept = {key: value for key, value in self.kept.items() if isinstance(key, str)}  # one is enough to keep
-            self.kept[grid] = min(tried, key=self.error)
-        return self.kept[grid]
+    def thumbnail(self, grid, empty=(), side=PATCH):
+        """The whole image as columns x rows patches, but for those that are left out, enlarged again."""
+        key = "thumbnail", grid, tuple(map(tuple, empty)), side
+        if key not in self.kept:
+            size = min(grid[0] * side, self.width), min(grid[1] * side, self.height)
+            tried = []
+            for by in ("area", "lanczos"):
+                small = np.array(reduce(self.pixels, size, by))
+                fill_empty(small, empty, side)
+                tried.append(enlarge(small, (self.width, self.height)))
+            self.kept = {key: value for key, value in self.kept.items() if key[0] != "thumbnail"}  # one is enough to keep
+            self.kept[key] = min(tried, key=self.error)
+        return self.kept[key]
 
     def downsampled(self, count):
         """The best picture by at most `count` patches, and its grid."""
         grid = min(fitting_grids(count, self.width, self.height), key=lambda grid: self.error(self.thumbnail(grid)))
         return self.thumbnail(grid), grid
 
-    def padded(self, level):
-        """The image on whole squares of that level, reduced by area to 16x16 texels each."""
-        key = f"level {level}"
+    def smaller(self, count, side=PATCH):
+        """The grid of the largest picture, both sides scaled alike, of at most `count` patches."""
+        return [grid for grid in like_grids(self.width, self.height, side) if grid[0] * grid[1] <= count][-1]
+
+    def smaller_without_blank(self, count, side=PATCH):
+        """The grid of the largest picture, both sides scaled alike, of which at most `count` patches have ink, and the others
+        (column, row). Of a picture without any ink the first patch is kept."""
+        if self.luma is None:
+            self.luma = np.ascontiguousarray(self.pixels @ LUMA)
+        grids = like_grids(self.width, self.height, side)
+
+        def fits(n):
+            return (~blank_cells(self.luma, grids[n], side)).sum() <= count
+        low, high = 0, len(grids)  # of grids up to `low` it is known that they fit
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        low = max([n for n in range(low + 1, min(low + 1 + ABOVE, len(grids))) if fits(n)], default=low)
+        empty = [(int(column), int(row)) for row, column in np.argwhere(blank_cells(self.luma, grids[low], side))]
+        return grids[low], empty[len(empty) == grids[low][0] * grids[low][1]:]
+
+    def reduced(self, scale):
+        """The image on whole squares of `scale` patches (a Fraction), reduced to 16x16 texels each."""
+        key = "reduced", scale
         if key not in self.kept:
-            side = PATCH << level
-            right, below = -self.width % side, -self.height % side
-            whole = cv2.copyMakeBorder(self.pixels, 0, below, 0, right, cv2.BORDER_REPLICATE)
-            size = whole.shape[1] >> level, whole.shape[0] >> level
-            self.kept[key] = cv2.resize(whole, size, interpolation=cv2.INTER_AREA)
+            side = PATCH * scale.numerator
+            whole = cv2.copyMakeBorder(self.pixels, 0, -self.height % side, 0, -self.width % side, cv2.BORDER_REPLICATE)
+            size = tuple(n * scale.denominator // scale.numerator for n in whole.shape[1::-1])
+            by = "area" if scale.denominator == 1 and scale.numerator & (scale.numerator - 1) == 0 else "lanczos"
+            self.kept[key] = np.clip(reduce(whole, size, by), 0, 255) if scale != 1 else whole
         return self.kept[key]
 
-    def three_quarters(self):
-        """The image on whole squares of 64 pixels, reduced by Lanczos to 48x48 texels each."""
-        if "three quarters" not in self.kept:
-            whole = cv2.copyMakeBorder(self.pixels, 0, -self.height % 64, 0, -self.width % 64, cv2.BORDER_REPLICATE)
-            self.kept["three quarters"] = np.clip(reduce(whole, (whole.shape[1] * 3 // 4, whole.shape[0] * 3 // 4), "lanczos"), 0, 255)
-        return self.kept["three quarters"]
-
-    def draw_ninths(self, picture, tiles):
-        """Draws tiles (column, row) of the image at three quarters of its size into the picture."""
-        texels = self.three_quarters()
+    def draw_tiles(self, picture, scale, tiles):
+        """Draws tiles (column, row), squares of `scale` patches (a Fraction) on the grid of that size, into the picture."""
+        texels = self.reduced(scale)
         mask = np.zeros((texels.shape[0] // PATCH, texels.shape[1] // PATCH), np.uint8)
         mask[[row for _, row in tiles], [column for column, _ in tiles]] = 1
         of_texels = cv2.resize(mask, texels.shape[1::-1], interpolation=cv2.INTER_NEAREST) > 0
-        high, wide = texels.shape[0] * 4 // 3, texels.shape[1] * 4 // 3
-        rows, columns = (np.arange(n) * 3 // 64 for n in (high, wide))
-        of_pixels = mask[rows][:, columns] > 0
+        high, wide = (n * scale.numerator // scale.denominator for n in texels.shape[:2])
+        rows, columns = (np.arange(n) * scale.denominator // (PATCH * scale.numerator) for n in (self.height, self.width))
+        inside = mask[rows][:, columns] > 0
         whole = cv2.copyMakeBorder(picture, 0, high - self.height, 0, wide - self.width, cv2.BORDER_REPLICATE)
-        small = np.clip(reduce(whole, (texels.shape[1], texels.shape[0]), "area"), 0, 255)
+        small = reduce(whole, texels.shape[1::-1], "area") if scale != 1 else whole
         small[of_texels] = texels[of_texels]
-        inside = of_pixels[:self.height, :self.width]
-        picture[inside] = enlarge(small, (wide, high))[:self.height, :self.width][inside]
-
-    def draw_tiles(self, picture, level, tiles):
-        """Draws tiles (column, row) of a level into the picture."""
-        if level == NINTHS:
-            return self.draw_ninths(picture, tiles)
-        texels, side = self.padded(level), PATCH << level
-        mask = np.zeros((texels.shape[0] // PATCH, texels.shape[1] // PATCH), np.uint8)
-        mask[[row for _, row in tiles], [column for column, _ in tiles]] = 1
-        of_texels = cv2.resize(mask, texels.shape[1::-1], interpolation=cv2.INTER_NEAREST) > 0
-        of_pixels = cv2.resize(mask, (mask.shape[1] * side, mask.shape[0] * side), interpolation=cv2.INTER_NEAREST) > 0
-        whole = cv2.copyMakeBorder(picture, 0, of_pixels.shape[0] - self.height, 0, of_pixels.shape[1] - self.width,
-                                   cv2.BORDER_REPLICATE)
-        small = cv2.resize(whole, texels.shape[1::-1], interpolation=cv2.INTER_AREA) if level else whole
-        small[of_texels] = texels[of_texels]
-        drawn = enlarge(small, of_pixels.shape[1::-1]) if level else small
-        inside = of_pixels[:self.height, :self.width]
+        drawn = enlarge(small, (wide, high)) if scale != 1 else small
         picture[inside] = drawn[:self.height, :self.width][inside]
 
     def texels_of(self, x, y, side):
@@ -158,38 +222,42 @@ class Drawing:
             picture[y0:y1, x0:x1] = np.clip(drawn, 0, 255)
 
     def tile(self, x, y, side):
-        """(level, column, row) of a square that lies on the grid of its size, or None. One that is clipped by the image's
-        border may stand at the centre of what remains."""
-        if abs(side - PATCH * 4 / 3) < 1e-3:
-            return NINTHS, int(x // side), int(y // side)
-        level = round(math.log2(side / PATCH))
-        if level < 0 or side != PATCH << level:
+        """(scale, column, row) of a square that lies on the grid of its size, or None. One that is clipped by the image's border may
+        stand at the centre of what remains."""
+        scale = Fraction(side / PATCH).limit_denominator(DENOMINATOR)
+        if scale < 1 or abs(side - PATCH * scale) > 1e-3:
             return None
-        place = []
+        side, place = float(PATCH * scale), []
         for centre, size in ((x, self.width), (y, self.height)):
-            n = min(int(centre // side), -(-size // side) - 1)
+            n = min(int(centre // side), math.ceil(size / side) - 1)
             if min(abs(centre - (n + 0.5) * side), abs(centre - 0.5 * (n * side + min((n + 1) * side, size)))) > 0.01:
                 return None
             place.append(n)
-        return level, *place
+        return scale, *place
 
-    def shown(self, grid, squares):
-        """The picture of a thumbnail of that grid with squares (x, y, side) on it, and the texels that each pixel gets."""
-        picture = self.thumbnail(grid).copy()
-        share = min(1.0, grid[0] * PATCH / self.width) * min(1.0, grid[1] * PATCH / self.height)
+    def shown(self, grid, squares, empty=(), side=PATCH):
+        """The picture of a thumbnail of that grid without its empty cells (column, row), with squares (x, y, size) on it, and the
+        texels that each pixel gets. `side`: of the thumbnail's patches."""
+        picture = self.thumbnail(grid, empty, side).copy()
+        share = min(1.0, grid[0] * side / self.width) * min(1.0, grid[1] * side / self.height)
         texels = np.full((self.height, self.width), share, np.float32)
-        for side in sorted({side for _, _, side in squares}, reverse=True):
+        for column, row in empty:
+            left, right = (min(self.width, n * self.width // grid[0]) for n in (column, column + 1))
+            top, below = (min(self.height, n * self.height // grid[1]) for n in (row, row + 1))
+            texels[top:below, left:right] = 0
+        for size in sorted({size for _, _, size in squares}, reverse=True):
             together = []
-            for x, y, _ in (square for square in squares if square[2] == side):
-                place = self.tile(x, y, side)
+            for x, y, _ in (square for square in squares if square[2] == size):
+                place = self.tile(x, y, size)
                 if place:
+                    scale = place[0]
                     together.append(place[1:])
-                    left, top = place[1] * side, place[2] * side
+                    left, top = place[1] * size, place[2] * size
                 else:
-                    self.draw_square(picture, x, y, side)
-                    left, top = math.ceil(x - side / 2 - 0.5), math.ceil(y - side / 2 - 0.5)
-                left, right, top, below = (max(0, int(v)) for v in (left, left + side, top, top + side))
-                texels[top:below, left:right] = np.maximum(texels[top:below, left:right], min(1.0, (PATCH / side) ** 2))
+                    self.draw_square(picture, x, y, size)
+                    left, top = math.ceil(x - size / 2 - 0.5), math.ceil(y - size / 2 - 0.5)
+                left, right, top, below = (max(0, int(v)) for v in (left, left + size, top, top + size))
+                texels[top:below, left:right] = np.maximum(texels[top:below, left:right], min(1.0, (PATCH / size) ** 2))
             if together:
-                self.draw_tiles(picture, place[0], together)
+                self.draw_tiles(picture, scale, together)
         return np.rint(picture), texels

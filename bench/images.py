@@ -5,7 +5,9 @@
     photos   15 photos of 0.4 to 8.4 megapixels: three Kodak photos, a deep field, eight street photos with text, a phone's photo, a
              panorama, puffins halved
     small    24 photos within 400x300
-    pages    a letter, two columns, an invoice, a form, a chart, a slide, a screenshot
+    pages    a letter, two columns, an invoice, a form, a chart, a slide, a screenshot; constants may be chosen by them
+    held     nine pages by which nothing is chosen (pages_held.py)
+    variants of them: 100 and 300 dots an inch, inverted, scanned, other scripts
 """
 import glob
 import json
@@ -21,15 +23,16 @@ MEDIUM = ["kodim05.png", "kodim19.png", "kodim23.png", "hubble_deep_field.jpg", 
           "examplepano_4096x2048.jpg", "puffins_5568x2784.jpg"]
 SMALL = ["astronaut.png", "camera.png", "chelsea.png", "coffee.png", "coins.png", "motorcycle_left.png", "rocket.jpg",
          "tulips_rgba.png"]
-SETS = ["coco", "photos", "small", "pages"]
+DRAWN = ["pages", "held", "variants"]
+SETS = ["coco", "photos", "small", *DRAWN]
 
 
 class Item:
     """One image: its pixels (RGB), the file that the tool reads, and what is known of what is in it."""
 
-    def __init__(self, group, name, path, pixels, mask=None, words=None, question=None):
+    def __init__(self, group, name, path, pixels, mask=None, words=None, question=None, language="eng", dpi=150):
         self.group, self.name, self.path, self.pixels = group, name, path, np.ascontiguousarray(pixels)
-        self.mask, self.words, self.question = mask, words, question
+        self.mask, self.words, self.question, self.language, self.dpi = mask, words, question, language, dpi
 
 
 def read(path):
@@ -50,12 +53,12 @@ class Images:
         self.folder = folder
 
     def item(self, group, name, pixels, **known):
-        path = os.path.join(self.folder, f"{group}-{name}.png")
+        path = os.path.join(self.folder, f"{group}-{name}.png".replace(" ", "_"))
         cv2.imwrite(path, np.ascontiguousarray(pixels[..., ::-1]), [cv2.IMWRITE_PNG_COMPRESSION, 1])
         return Item(group, name, path, pixels, **known)
 
     def of(self, group):
-        return {"coco": self.coco, "photos": self.photos, "small": self.small, "pages": self.pages}[group]()
+        return getattr(self, group)()
 
     def coco(self):
         with open(os.path.join(COCO, "panoptic_val2017.json"), encoding="utf-8") as file:
@@ -92,6 +95,19 @@ class Images:
         for page in draw_pages():
             yield self.item("pages", page.name, np.asarray(page.picture), words=page.words)
 
+    def held(self):
+        from pages_held import draw_held
+        if fonts_there("held"):
+            yield from (self.page("held", page) for page in draw_held())
+
+    def variants(self):
+        from pages_held import draw_variants
+        if fonts_there("variants"):
+            yield from (self.page("variants", page) for page in draw_variants())
+
+    def page(self, group, page):
+        return self.item(group, page.name, np.asarray(page.picture), words=page.words, language=page.language, dpi=page.dpi)
+
     def questions(self):
         """A question for each class of things in the photos that have features: (features, vector of the query), and the mask of
         that class."""
@@ -114,6 +130,14 @@ class Images:
                     np.save(query, vectors[rows.index(names[category])])
                     name = f"{stem}-{names[category].replace(' ', '_')}"
                     yield self.item("questions", name, pixels, mask=mask, question=(features, query))
+
+
+def fonts_there(group):
+    from sheet_held import FACES, FONTS
+    missing = [path for path in FACES.values() if not os.path.exists(os.path.join(FONTS, path))]
+    if missing:
+        print(f"no {group}: {missing[0]} and perhaps other fonts are not there (ci/setup --full)")
+    return not missing
 
 
 def labels(stem):

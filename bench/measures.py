@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """measures.py: how much of an image a picture of it still shows: error, structure, words, faces and people.
 
-Needs OpenCV; words need Debian's tesseract-ocr and tesseract-ocr-eng.
+Needs OpenCV; words need Debian's tesseract-ocr with its languages, and ocrad where that reads.
 """
+import functools
 import math
 import os
+import re
 import shutil
 import subprocess
 
@@ -36,31 +38,76 @@ def ssim(picture, image):
 
 # ---- Words ----
 
-def can_read():
-    return shutil.which("tesseract") is not None
+READERS = ("tesseract", "twice", "ocrad")  # Tesseract; the same on the picture enlarged twice; ocrad, which reads English only
+BY_GLYPH = ("chi_sim",)  # languages whose words are single characters
+OCRAD_DPI = 300  # that it is given at least
 
 
-def read_words(picture):
-    """What Tesseract reads: (word, x, y of its centre), punctuation at the ends left out."""
-    _, png = cv2.imencode(".png", np.ascontiguousarray(np.uint8(np.clip(picture, 0, 255))[..., ::-1]))
-    words = ["tesseract", "-", "-", "--psm", "3", "--dpi", "150", "-l", "eng", "tsv"]
+def can_read(readers=("tesseract",), language="eng"):
+    """Whether all of these readers are there, and Tesseract knows the language."""
+    programs = {"ocrad" if reader == "ocrad" else "tesseract" for reader in readers}
+    if not all(map(shutil.which, programs)):
+        return False
+    return "tesseract" not in programs or language in languages()
+
+
+@functools.lru_cache(None)
+def languages():
+    return subprocess.run(["tesseract", "--list-langs"], stdout=subprocess.PIPE, check=True).stdout.decode().split()
+
+
+def read_words(picture, language="eng", dpi=150, reader="tesseract"):
+    """What a reader reads: (word, x, y of its centre), punctuation at the ends left out."""
+    scale = 2 if reader == "twice" else max(1, -(-OCRAD_DPI // dpi)) if reader == "ocrad" else 1
+    pixels = np.ascontiguousarray(np.uint8(np.clip(picture, 0, 255))[..., ::-1])
+    if scale > 1:
+        pixels = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
+    found = read_by_ocrad(pixels) if reader == "ocrad" else read_by_tesseract(pixels, language, dpi * scale)
+    return [(bare(word), (x + 0.5) / scale - 0.5, (y + 0.5) / scale - 0.5) for word, x, y in found if bare(word)]
+
+
+def read_by_tesseract(pixels, language, dpi):
+    _, png = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, 1])
+    words = ["tesseract", "-", "-", "--psm", "3", "--dpi", str(dpi), "-l", language, "tsv"]
     text = subprocess.run(words, input=png.tobytes(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
                           env=dict(os.environ, OMP_THREAD_LIMIT="1")).stdout.decode()
     fields = [line.split("\t") for line in text.splitlines()[1:]]
-    return [(bare(f[11]), int(f[6]) + int(f[8]) / 2, int(f[7]) + int(f[9]) / 2)
-            for f in fields if len(f) == 12 and f[0] == "5" and bare(f[11])]
+    for f in (f for f in fields if len(f) == 12 and f[0] == "5"):
+        left, top, width, height = map(int, f[6:10])
+        parts = list(f[11]) if language in BY_GLYPH else [f[11]]
+        for n, part in enumerate(parts):
+            yield part, left + width * (n + 0.5) / len(parts), top + height / 2
+
+
+def read_by_ocrad(pixels):
+    """From the boxes of characters that ocrad writes. It takes ink for dark: where most is dark it gets the negative."""
+    gray = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)
+    _, pgm = cv2.imencode(".pgm", 255 - gray if np.median(gray) < 128 else gray)
+    text = subprocess.run(["ocrad", "--layout", "--export=-", "-"], input=pgm.tobytes(), stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=False).stdout.decode("latin-1")
+    word, boxes = "", []
+    for line in text.splitlines() + ["line"]:
+        glyph = re.match(r"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+);\s*\d+(?:, '(.)')?", line)
+        if glyph and glyph[5] != " ":
+            word, boxes = word + (glyph[5] or "_"), boxes + [[int(glyph[n]) for n in range(1, 5)]]
+        elif word and (glyph or line.startswith("line")):
+            left, top = min(box[0] for box in boxes), min(box[1] for box in boxes)
+            right, below = max(box[0] + box[2] for box in boxes), max(box[1] + box[3] for box in boxes)
+            yield word, (left + right) / 2, (top + below) / 2
+            word, boxes = "", []
 
 
 def bare(word):
-    return word.strip().strip(".,:;!?|'\"")
+    return word.strip().strip(".,:;!?|'\"" "\u3001\u3002\uff0c")
 
 
-def words_read(known, picture):
-    """For each known word (text, left, top, right, bottom) whether it is read in its place."""
-    places = {}
-    for text, x, y in read_words(picture):
-        places.setdefault(text, []).append((x, y))
-    return np.array([any(left - 4 <= x <= right + 4 and top - 4 <= y <= bottom + 4 for x, y in places.get(bare(text), []))
+def words_read(known, picture, language="eng", dpi=150, readers=("tesseract",)):
+    """For each known word (text, left, top, right, bottom) whether any of the readers reads it in its place."""
+    places, slack = {}, 4 * dpi / 150
+    for reader in readers:
+        for text, x, y in read_words(picture, language, dpi, reader) if reader != "ocrad" or language == "eng" else ():
+            places.setdefault(text, []).append((x, y))
+    return np.array([any(left - slack <= x <= right + slack and top - slack <= y <= bottom + slack for x, y in places.get(bare(text), []))
                      for text, left, top, right, bottom in known], bool)
 
 
