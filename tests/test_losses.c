@@ -212,7 +212,7 @@ static double variance_of(window w) {
 
 /* How much of detail is not read at a correlation, by windows of half a tile. */
 static double unread(double correlation, int32_t patch) {
-    return 1.0 / (1.0 + exp((correlation - (0.65 + 0.05 * log2(patch / 16.0))) / 0.09));
+    return 1.0 / (1.0 + exp((correlation - (0.60 + 0.05 * log2(patch / 16.0))) / 0.09));
 }
 
 /* A picture of one texel is the image's mean everywhere. */

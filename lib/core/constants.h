@@ -397,7 +397,7 @@
 #define TVLM_BUDGET_WINDOW         2
 #define TVLM_BUDGET_FLOOR          3.076e-5f
 #define TVLM_BUDGET_SEEN           7.689e-4f
-#define TVLM_BUDGET_LEGIBLE        0.65f
+#define TVLM_BUDGET_LEGIBLE        0.60f
 #define TVLM_BUDGET_WIDER          0.05f
 #define TVLM_BUDGET_SOFT           0.09f
 

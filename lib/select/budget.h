@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * select/budget.h: what the files of the strategy `budget` share. choose_budget.c puts together:
+ *   budget_blank.c     which cells of a thumbnail are blank
  *   budget_grids.c     which thumbnails are tried
  *   budget_plan.c      pictures as plans for the backend
  *   budget_measure.c   what they lose of each tile
@@ -13,6 +14,7 @@
 #ifndef TVLM_SELECT_BUDGET_H
 #define TVLM_SELECT_BUDGET_H
 
+#include "select/budget_blank.h"
 #include "select/budget_plan.h"
 #include "select/budget_tree.h"
 #include "select/choose.h"
@@ -37,15 +39,15 @@ static inline int32_t tvlm_budget_patches(const tvlm_budget_grid *grid) {
 #define TVLM_BUDGET_GRIDS_MAX 32
 
 /*
- * Lists thumbnails of width x height pixels, all of them different: those that n patches allow alone come
- * first, *alone of them, and then those of ever smaller shares of n, of more of them where tiles matter more than
- * others (`emphasised`). n >= 1.
+ * Lists thumbnails, all of them different: those that n patches allow alone come first, *alone of them; then those of ever
+ * smaller shares of n, of more of them where tiles matter more than others (`emphasised`); and where the image has blank
+ * cells, finer ones, of which so many are kept. n >= 1. Returns how many there are; -1: no memory.
  */
-int32_t tvlm_budget_grids(int32_t width, int32_t height, int32_t patch, int32_t n, bool emphasised,
+int32_t tvlm_budget_grids(const tvlm_budget_ink *ink, int32_t n, bool emphasised,
                           tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX], int32_t *alone);
 
 /* The same for any number of patches below `most`: from one patch on. */
-int32_t tvlm_budget_ladder(int32_t width, int32_t height, int32_t patch, int32_t most,
+int32_t tvlm_budget_ladder(const tvlm_budget_ink *ink, int32_t most,
                            tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX]);
 
 /* ---- What pictures lose ---- */
@@ -80,6 +82,8 @@ typedef struct tvlm_budget {
     const tvlm_texture *source;
     int32_t patch, tiles; /* of level 0 */
     int32_t n;            /* patches; 0: as many as a tolerance takes */
+    uint8_t *blocks;      /* what is seen of the image (budget_blank.h) */
+    tvlm_budget_ink ink;
     tvlm_budget_tree tree;
     tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX];
     int32_t cells[TVLM_BUDGET_GRIDS_MAX]; /* of each grid, without those that are blank */
@@ -92,6 +96,9 @@ typedef struct tvlm_budget {
 
 /* Says that there is no memory for what a budget needs a tile; returns TVLM_ERROR_MEMORY. */
 tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget);
+
+/* Reads what is seen of the image: fills in `ink`. Waits. */
+tvlm_status tvlm_budget_look_for_ink(tvlm_budget *budget);
 
 /* Measures all pictures: fills in `losses`. Waits, once. */
 tvlm_status tvlm_budget_measure(tvlm_budget *budget);

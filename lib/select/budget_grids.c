@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/memory.h"
 #include "select/budget.h"
 
 /* The shares of all patches that thumbnails are given beside those that are given all; and a patch alone. Eleven
@@ -12,6 +13,10 @@
  * question most of all, what is asked for had up to 1.5 dB less with six (bench/README.md, budget.py). */
 static const double few[] = {0.7, 0.4, 0.2, 0.1, 0.05, 0.0};
 static const double many[] = {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0};
+
+/* The shares of all patches that cells of finer thumbnails are, those that are blank left out. What is legible changes
+ * within a tenth of the scale. */
+static const double kept[] = {1.0, 0.93, 0.8, 0.6, 0.4};
 
 /* How many thumbnails that are given all are measured: downsampling is the best of them. */
 enum { ALONE = 6 };
@@ -85,13 +90,33 @@ static int32_t add_best(const extent *e, int32_t n, int32_t wanted, tvlm_budget_
     return count;
 }
 
-static extent extent_of(int32_t width, int32_t height, int32_t patch) {
-    return (extent){width, height, (width + patch - 1) / patch, (height + patch - 1) / patch, patch};
+static extent extent_of(const tvlm_budget_ink *ink) {
+    const int32_t patch = ink->patch;
+    return (extent){ink->width, ink->height, (ink->width + patch - 1) / patch,
+                    (ink->height + patch - 1) / patch, patch};
 }
 
-int32_t tvlm_budget_grids(int32_t width, int32_t height, int32_t patch, int32_t n, bool emphasised,
+/* Adds the finest grids of which those shares of n cells are kept, if there are any that have blank cells. */
+static int32_t add_kept(const tvlm_budget_ink *ink, int32_t n, tvlm_budget_grid *grids, int32_t count) {
+    const extent e = extent_of(ink);
+    uint8_t *const blank = tvlm_allocate((size_t)e.columns * (size_t)e.rows, 1);
+    if (blank == NULL) return -1;
+    for (size_t i = 0; count >= 0 && i < sizeof kept / sizeof *kept; ++i) {
+        tvlm_budget_grid grid;
+        const int32_t own = (int32_t)fmax(floor(kept[i] * n), 1.0);
+        const int32_t cells = tvlm_budget_finest(ink, own, &grid.columns, &grid.rows, blank);
+        if (cells < 0) count = -1;
+        if (cells < 0 || cells > own || cells == tvlm_budget_patches(&grid) || is_listed(grids, count, &grid))
+            continue;
+        if (count < TVLM_BUDGET_GRIDS_MAX) grids[count++] = grid;
+    }
+    free(blank);
+    return count;
+}
+
+int32_t tvlm_budget_grids(const tvlm_budget_ink *ink, int32_t n, bool emphasised,
                           tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX], int32_t *alone) {
-    const extent e = extent_of(width, height, patch);
+    const extent e = extent_of(ink);
     int32_t count = *alone = add_best(&e, n, ALONE, grids, 0), before = n;
     const double *const shares = emphasised ? many : few;
     const size_t share_count = emphasised ? sizeof many / sizeof *many : sizeof few / sizeof *few;
@@ -100,12 +125,12 @@ int32_t tvlm_budget_grids(int32_t width, int32_t height, int32_t patch, int32_t 
         if (own < before) count = add_best(&e, own, 1, grids, count);
         before = own;
     }
-    return count;
+    return add_kept(ink, n, grids, count);
 }
 
-int32_t tvlm_budget_ladder(int32_t width, int32_t height, int32_t patch, int32_t most,
+int32_t tvlm_budget_ladder(const tvlm_budget_ink *ink, int32_t most,
                            tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX]) {
-    const extent e = extent_of(width, height, patch);
+    const extent e = extent_of(ink);
     int32_t count = 0;
     for (double n = 1.0; n < most && count < TVLM_BUDGET_GRIDS_MAX; n = fmax(n * 1.5, n + 1.0))
         count = add_best(&e, (int32_t)n, 1, grids, count);

@@ -2,6 +2,7 @@
 /*
  * budget_measure.c: what each picture loses of each tile, times what the tile matters.
  */
+#include "core/constants.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "select/budget.h"
@@ -10,6 +11,22 @@
 tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget) {
     return tvlm_fail(tvlm_stack_log(budget->task->stack), TVLM_ERROR_MEMORY,
                      "no memory for a budget over %d tiles", (int)budget->tiles);
+}
+
+tvlm_status tvlm_budget_look_for_ink(tvlm_budget *budget) {
+    tvlm_stack *const stack = budget->task->stack;
+    tvlm_device *const device = tvlm_stack_device(stack);
+    const int32_t width = budget->source->width, height = budget->source->height;
+    const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
+    const size_t bytes = TVLM_INK_BYTES * (size_t)((width + TVLM_INK_BLOCK - 1) / TVLM_INK_BLOCK) *
+                         (size_t)((height + TVLM_INK_BLOCK - 1) / TVLM_INK_BLOCK);
+    tvlm_buffer *blocks;
+    budget->blocks = tvlm_allocate(bytes, 1);
+    if (budget->blocks == NULL) return tvlm_budget_no_memory(budget);
+    budget->ink = (tvlm_budget_ink){budget->blocks, width, height, budget->patch};
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_RANKING, bytes, &blocks));
+    TVLM_TRY(device->backend->ink(device, budget->source, image, blocks, 0));
+    return device->backend->buffer_read(device, blocks, 0, bytes, budget->blocks);
 }
 
 static int32_t picture_count(const tvlm_budget *budget) {

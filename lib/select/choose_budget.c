@@ -81,6 +81,7 @@ static void end(tvlm_budget **made) {
     tvlm_budget *const budget = *made;
     if (budget == NULL) return;
     tvlm_budget_tree_free(&budget->tree);
+    free(budget->blocks);
     free(budget->memory);
     free(budget->values);
     free(budget);
@@ -103,19 +104,39 @@ static tvlm_position tile_at(const tvlm_budget *budget, const tvlm_scale *scale,
                            .row = -1};
 }
 
-static void place_thumbnail(const tvlm_budget *budget, const tvlm_scale *scale, const tvlm_budget_grid *grid,
-                            tvlm_position *positions) {
+/* Places the cells of a thumbnail that are not blank, and lists the others. */
+static tvlm_status place_thumbnail(const tvlm_budget *budget, const tvlm_scale *scale,
+                                   const tvlm_budget_grid *grid, tvlm_selection *selection) {
     const double wide = (double)budget->source->width / grid->columns;
     const double high = (double)budget->source->height / grid->rows;
-    for (int32_t i = 0; i < tvlm_budget_patches(grid); ++i)
-        positions[i] = (tvlm_position){.x = (float)((i % grid->columns + 0.5) * wide * scale->x),
-                                       .y = (float)((i / grid->columns + 0.5) * high * scale->y),
-                                       .level = (float)log2(fmax(wide, high) / budget->patch),
-                                       .score = 1.0f,
-                                       .size = (float)(wide * scale->x),
-                                       .height = (float)(high * scale->y),
-                                       .column = -1,
-                                       .row = -1};
+    const int32_t all = tvlm_budget_patches(grid);
+    int32_t placed = 0;
+    uint8_t *const blank = tvlm_allocate((size_t)all, 1);
+    if (blank == NULL) return tvlm_budget_no_memory(budget);
+    const int32_t kept = tvlm_budget_blank(&budget->ink, grid->columns, grid->rows, blank);
+    if (kept >= 0 && kept < all) selection->empty = tvlm_allocate((size_t)(all - kept), sizeof *selection->empty);
+    if (kept < 0 || (kept < all && selection->empty == NULL)) {
+        free(blank);
+        return tvlm_budget_no_memory(budget);
+    }
+    for (int32_t i = 0; i < all; ++i) {
+        const int32_t column = i % grid->columns, row = i / grid->columns;
+        if (blank[i]) {
+            selection->empty[selection->empty_count++] = (tvlm_cell){column, row};
+            continue;
+        }
+        selection->positions[placed++] =
+            (tvlm_position){.x = (float)((column + 0.5) * wide * scale->x),
+                            .y = (float)((row + 0.5) * high * scale->y),
+                            .level = (float)log2(fmax(wide, high) / budget->patch),
+                            .score = 1.0f,
+                            .size = (float)(wide * scale->x),
+                            .height = (float)(high * scale->y),
+                            .column = -1,
+                            .row = -1};
+    }
+    free(blank);
+    return TVLM_OK;
 }
 
 /* For the next frame's fixation (texturevlm/temporal.h): the tiles. */
@@ -218,14 +239,14 @@ static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *
                            tvlm_budget_tile *order, tvlm_selection *selection) {
     const tvlm_scale scale = tvlm_scale_of(budget->task->stack, budget->task->params.score.index);
     const tvlm_budget_grid *const grid = &budget->grids[answer->grid];
-    const int32_t cells = tvlm_budget_patches(grid), tiles = answer->choice.count;
+    const int32_t cells = budget->cells[answer->grid], tiles = answer->choice.count;
     const tvlm_budget_losses losses = tvlm_budget_weigh(budget, answer->grid, answer->weights, places);
     double whole = 0.0;
     if (!tvlm_budget_order(&budget->tree, &losses, &answer->choice, order))
         return tvlm_budget_no_memory(budget);
     for (int32_t i = 0; i < budget->tree.places; ++i) whole += (double)losses.under[i];
     TVLM_TRY(tvlm_selection_reserve(budget->task->stack, cells + tiles, selection));
-    place_thumbnail(budget, &scale, grid, selection->positions);
+    TVLM_TRY(place_thumbnail(budget, &scale, grid, selection));
     place_tiles(budget, &scale, &losses, &answer->choice, order, whole, selection->positions + cells);
     selection->info.thumbnail_columns = grid->columns;
     selection->info.thumbnail_rows = grid->rows;
@@ -258,6 +279,25 @@ static tvlm_status find(tvlm_budget *budget, tvlm_selection *selection) {
     return status;
 }
 
+/* Lists the thumbnails that are tried, and how many cells of each are not blank. */
+static tvlm_status list_grids(tvlm_budget *budget) {
+    uint8_t *const blank = tvlm_allocate((size_t)budget->tiles, 1);
+    tvlm_status status = blank != NULL ? tvlm_budget_look_for_ink(budget) : tvlm_budget_no_memory(budget);
+    if (status == TVLM_OK)
+        budget->grid_count = budget->n > 0 ? tvlm_budget_grids(&budget->ink, budget->n,
+                                                               tvlm_budget_emphasis(budget->task) > 0.0,
+                                                               budget->grids, &budget->alone)
+                                           : tvlm_budget_ladder(&budget->ink, budget->tiles, budget->grids);
+    bool made = budget->grid_count >= 0;
+    for (int32_t i = 0; status == TVLM_OK && made && i < budget->grid_count; ++i) {
+        const tvlm_budget_grid *const grid = &budget->grids[i];
+        budget->cells[i] = tvlm_budget_blank(&budget->ink, grid->columns, grid->rows, blank);
+        made = budget->cells[i] >= 0;
+    }
+    free(blank);
+    return status == TVLM_OK && !made ? tvlm_budget_no_memory(budget) : status;
+}
+
 static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     const tvlm_task *const task = budget->task;
     const float tolerance = task->params.tolerance;
@@ -268,12 +308,7 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     if (all || tolerance == TVLM_ZERO) TVLM_TRY(tvlm_budget_look(task));
     if (tolerance == TVLM_ZERO) return leave_out_equal(budget, selection);
     if (all) return deliver_all(budget, NULL, selection);
-    budget->grid_count =
-        n > 0 ? tvlm_budget_grids(budget->source->width, budget->source->height, budget->patch, n,
-                                  tvlm_budget_emphasis(task) > 0.0, budget->grids, &budget->alone)
-              : tvlm_budget_ladder(budget->source->width, budget->source->height, budget->patch,
-                                   budget->tiles, budget->grids);
-    for (int32_t i = 0; i < budget->grid_count; ++i) budget->cells[i] = tvlm_budget_patches(&budget->grids[i]);
+    TVLM_TRY(list_grids(budget));
     TVLM_TRY(tvlm_budget_measure(budget));
     return find(budget, selection);
 }
