@@ -21,6 +21,10 @@ What is measured
     words    of the words that Tesseract reads in the full image how many it reads in their place (pages: of those drawn;
              photos: whatever it reads)
     faces    of the faces that OpenCV's cascades find in the full image how many they find again; people: by its HOG detector
+    seen, alike    of the things that are outlined, by size; street words; tiles on texture and on things: see recognition.py
+
+Of budgets, and of a smaller picture, there are then the differences to downsampling with 95 % intervals (intervals.py), and the
+worst image of each measure.
 
 Below the tables stand what an emphasis costs, what a budget with a question shows beside the query alone, and what a list of a
 budget loses that is cut at half.
@@ -44,6 +48,7 @@ from common import need, np  # noqa: E402
 
 need("cv2", "PIL")
 import measures  # noqa: E402
+import recognition  # noqa: E402
 from drawing import PATCH, Drawing  # noqa: E402
 from images import DATA, SETS, Images  # noqa: E402
 from tables import ALONE, AS_MANY, CUT, HIDDEN, MEASURES, PLAIN, Table, plot, sheet  # noqa: E402
@@ -118,7 +123,7 @@ class Measured:
     def __init__(self, item, floors):
         self.item, self.drawing, full = item, Drawing(item.pixels), item.pixels
         wanted_here = {measure for group, _, measure, _ in FLOORS if group == item.group} if floors else set(MEASURES)
-        photo = item.group in ("coco", "photos")
+        photo = item.group in ("coco", "photos", "further")
         self.words = self.faces = self.people = None
         if "words" in wanted_here and measures.can_read() and (item.words or item.group == "photos"):
             known = item.words or [(text, x - 20, y - 10, x + 20, y + 10) for text, x, y in measures.read_words(full)
@@ -127,10 +132,12 @@ class Measured:
             self.words = [word for word, there in zip(known, read) if there] or None
         if "faces" in wanted_here and photo and max(full.shape) <= 2048:  # the detectors take minutes on larger ones
             self.faces, self.people = measures.find_faces(full) or None, measures.find_people(full) or None
+        self.recognised = recognition.Known(item, wanted_here)
 
     def figures(self, picture, texels):
         item = self.item
-        out = {"all": measures.decibels(self.drawing.error(picture)), "ssim": measures.ssim(picture, item.pixels)}
+        out = {"all": measures.decibels(self.drawing.error(picture)), "ssim": measures.ssim(picture, item.pixels),
+               **self.recognised.figures(picture, self.drawing.squares)}
         if item.mask is not None:
             out["things"] = measures.decibels(things_of(item, picture))
             out["texels"] = 100 * float(texels[item.mask].mean())
@@ -206,6 +213,8 @@ def gather(options, folder):
     if not have:
         print(f"no {DATA}: pages only")
     groups = [group for group in options.set if have or group == "pages"]
+    if options.floors:
+        groups = [group for group in groups if group in {group for group, *_ in FLOORS}]
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         waiting = []
         for group in groups:

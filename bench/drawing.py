@@ -56,6 +56,7 @@ class Drawing:
         self.height, self.width = pixels.shape[:2]
         self.columns, self.rows = -(-self.width // PATCH), -(-self.height // PATCH)
         self.kept, self.sums = {}, None
+        self.squares = []  # of the last picture that was shown
 
     def error(self, picture):
         return float(((picture - self.pixels) ** 2).mean())
@@ -175,7 +176,7 @@ class Drawing:
 
     def shown(self, grid, squares):
         """The picture of a thumbnail of that grid with squares (x, y, side) on it, and the texels that each pixel gets."""
-        picture = self.thumbnail(grid).copy()
+        picture, self.squares = self.thumbnail(grid).copy(), squares
         share = min(1.0, grid[0] * PATCH / self.width) * min(1.0, grid[1] * PATCH / self.height)
         texels = np.full((self.height, self.width), share, np.float32)
         for side in sorted({side for _, _, side in squares}, reverse=True):

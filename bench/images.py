@@ -5,6 +5,7 @@
     photos   15 photos of 0.4 to 8.4 megapixels: three Kodak photos, a deep field, eight street photos with text, a phone's photo, a
              panorama, puffins halved
     small    24 photos within 400x300
+    further  up to 51 photos that chose nothing (images_further.py)
     pages    a letter, two columns, an invoice, a form, a chart, a slide, a screenshot
 """
 import glob
@@ -21,7 +22,7 @@ MEDIUM = ["kodim05.png", "kodim19.png", "kodim23.png", "hubble_deep_field.jpg", 
           "examplepano_4096x2048.jpg", "puffins_5568x2784.jpg"]
 SMALL = ["astronaut.png", "camera.png", "chelsea.png", "coffee.png", "coins.png", "motorcycle_left.png", "rocket.jpg",
          "tulips_rgba.png"]
-SETS = ["coco", "photos", "small", "pages"]
+SETS = ["coco", "photos", "small", "further", "pages"]
 
 
 class Item:
@@ -55,7 +56,7 @@ class Images:
         return Item(group, name, path, pixels, **known)
 
     def of(self, group):
-        return {"coco": self.coco, "photos": self.photos, "small": self.small, "pages": self.pages}[group]()
+        return {"coco": self.coco, "photos": self.photos, "small": self.small, "further": self.further, "pages": self.pages}[group]()
 
     def coco(self):
         with open(os.path.join(COCO, "panoptic_val2017.json"), encoding="utf-8") as file:
@@ -86,6 +87,10 @@ class Images:
             scale = min(1, max(400 / max(width, height), 300 / min(width, height)))
             pixels = cv2.resize(pixels, (round(width * scale), round(height * scale)), interpolation=cv2.INTER_AREA)
             yield self.item("small", os.path.splitext(os.path.basename(path))[0], pixels)
+
+    def further(self):
+        from images_further import further
+        return further(self)
 
     def pages(self):
         from pages import draw_pages
