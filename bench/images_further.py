@@ -50,21 +50,21 @@ OTHERS = ["/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg",
 
 
 def further(images):
-    """The items, for images.py's Images."""
+    """The items, for images.py's Images; first those of which it is known what is in them."""
     def item(path, scale=1):
         pixels = read(path)
         if scale != 1:
             pixels = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
         return images.item("further", os.path.splitext(os.path.basename(path))[0], pixels)
-    for path in there([*(os.path.join(EXAMPLES, name) for name in PLAIN), *OTHERS]):
-        yield item(path)
-    for path in there([os.path.join(NATURE, name) for name in HALVED]):
-        yield item(path, 0.5)
     for path in there([os.path.join(EXAMPLES, "text", f"{name}.jpg") for name in STREETS]):
         street = item(path)
         street.outlined = [(text, np.float32(outline)) for text, *outline in STREETS[street.name]]
         yield street
     yield from walkers(images)
+    for path in there([*(os.path.join(EXAMPLES, name) for name in PLAIN), *OTHERS]):
+        yield item(path)
+    for path in there([os.path.join(NATURE, name) for name in HALVED]):
+        yield item(path, 0.5)
 
 
 def there(paths):
