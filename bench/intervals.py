@@ -9,7 +9,7 @@ import numpy as np
 
 RESAMPLES, SEED = 2000, 30
 ENOUGH = 3  # points that a sample must be able to tell
-# Where n things change alike nobody knows that to better than 3 / n (95 %): fewer cannot tell ENOUGH points, whatever they say.
+# Of n things of which none changed up to 3 / n may (95 %), and resampling does not see that: fewer cannot tell ENOUGH points.
 FEWEST = round(100 * 3 / ENOUGH)
 
 
@@ -21,8 +21,8 @@ class Difference:
         self.graded = False  # what is counted is not whole things, but what there is of each
 
     def too_few(self):
-        """Of what is counted: whether a way that differs in nothing could fail to show that it is less than ENOUGH points worse."""
-        return self.mean - self.low > ENOUGH or (self.count < FEWEST and not self.graded)
+        """Of what is counted: whether nobody can tell from it if a way is ENOUGH points worse."""
+        return self.low <= -ENOUGH < self.high or (self.count < FEWEST and not self.graded)
 
 
 def resampled(statistic, columns, seed=SEED):

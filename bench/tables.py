@@ -125,7 +125,7 @@ class Table:
         if not found:
             return
         print(f"\n{self.group}: above downsampling [95 % interval over images], of how many, and the worst image of all shares;\n"
-              f'points of what is counted; "few": too few to tell {intervals.ENOUGH} points')
+              f'points of what is counted; "few": too few to tell whether they are {intervals.ENOUGH} points worse')
         for measure in measures:
             for way in tested:
                 of = {share: found[way, measure, share] for share in shares if (way, measure, share) in found}
