@@ -23,6 +23,10 @@ What is measured
     words    of the words that Tesseract (or another of --readers) reads in the full image how many it reads in their place (pages:
              of those drawn; photos: whatever it reads). Of `pages` each page counts the same, of `held` and `variants` each word
     faces    of the faces that OpenCV's cascades find in the full image how many they find again; people: by its HOG detector
+    seen, alike    of the things that are outlined, by size; street words; tiles on texture and on things: see recognition.py
+
+Of budgets, and of a smaller picture, there are then the differences to downsampling with 95 % intervals (intervals.py), and the
+worst image of each measure.
 
 Below the tables stand what an emphasis costs, what a budget with a question shows beside the query alone, and what a list of a
 budget loses that is cut at half.
@@ -46,6 +50,7 @@ from common import need, np  # noqa: E402
 
 need("cv2", "PIL")
 import measures  # noqa: E402
+import recognition  # noqa: E402
 from drawing import PATCH, Drawing  # noqa: E402
 from images import DATA, DRAWN, SETS, Images  # noqa: E402
 from tables import ALONE, AS_MANY, CUT, HIDDEN, MEASURES, PLAIN, SHOWN, Table, plot, sheet  # noqa: E402
@@ -125,7 +130,7 @@ class Measured:
     def __init__(self, item, floors, readers):
         self.item, self.drawing, full = item, Drawing(item.pixels), item.pixels
         wanted_here = {measure for group, _, measure, _ in FLOORS if group == item.group} if floors else set(MEASURES)
-        photo = item.group in ("coco", "photos")
+        photo = item.group in ("coco", "photos", "further")
         self.words = self.faces = self.people = None
         self.reading = {"language": item.language, "dpi": item.dpi, "readers": readers}
         if "words" in wanted_here and measures.can_read(readers, item.language) and (item.words or item.group == "photos"):
@@ -135,10 +140,12 @@ class Measured:
             self.words = [word for word, there in zip(known, read) if there] or None
         if "faces" in wanted_here and photo and max(full.shape) <= 2048:  # the detectors take minutes on larger ones
             self.faces, self.people = measures.find_faces(full) or None, measures.find_people(full) or None
+        self.recognised = recognition.Known(item, wanted_here)
 
     def figures(self, picture, texels):
         item = self.item
-        out = {"all": measures.decibels(self.drawing.error(picture)), "ssim": measures.ssim(picture, item.pixels)}
+        out = {"all": measures.decibels(self.drawing.error(picture)), "ssim": measures.ssim(picture, item.pixels),
+               **self.recognised.figures(picture, self.drawing.squares)}
         if item.mask is not None:
             out["things"] = measures.decibels(things_of(item, picture))
             out["texels"] = 100 * float(texels[item.mask].mean())

@@ -118,6 +118,7 @@ class Drawing:
         self.height, self.width = pixels.shape[:2]
         self.columns, self.rows = -(-self.width // PATCH), -(-self.height // PATCH)
         self.kept, self.sums, self.luma = {}, None, None
+        self.squares = []  # of the last picture that was shown
 
     def error(self, picture):
         return float(((picture - self.pixels) ** 2).mean())
@@ -238,7 +239,7 @@ class Drawing:
     def shown(self, grid, squares, empty=(), side=PATCH):
         """The picture of a thumbnail of that grid without its empty cells (column, row), with squares (x, y, size) on it, and the
         texels that each pixel gets. `side`: of the thumbnail's patches."""
-        picture = self.thumbnail(grid, empty, side).copy()
+        picture, self.squares = self.thumbnail(grid, empty, side).copy(), squares
         share = min(1.0, grid[0] * side / self.width) * min(1.0, grid[1] * side / self.height)
         texels = np.full((self.height, self.width), share, np.float32)
         for column, row in empty:

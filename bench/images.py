@@ -5,6 +5,7 @@
     photos   15 photos of 0.4 to 8.4 megapixels: three Kodak photos, a deep field, eight street photos with text, a phone's photo, a
              panorama, puffins halved
     small    24 photos within 400x300
+    further  up to 51 photos that chose nothing (images_further.py)
     pages    a letter, two columns, an invoice, a form, a chart, a slide, a screenshot; constants may be chosen by them
     held     nine pages by which nothing is chosen (pages_held.py)
     variants of them: 100 and 300 dots an inch, inverted, scanned, other scripts
@@ -24,7 +25,7 @@ MEDIUM = ["kodim05.png", "kodim19.png", "kodim23.png", "hubble_deep_field.jpg", 
 SMALL = ["astronaut.png", "camera.png", "chelsea.png", "coffee.png", "coins.png", "motorcycle_left.png", "rocket.jpg",
          "tulips_rgba.png"]
 DRAWN = ["pages", "held", "variants"]
-SETS = ["coco", "photos", "small", *DRAWN]
+SETS = ["coco", "photos", "small", "further", *DRAWN]
 
 
 class Item:
@@ -89,6 +90,10 @@ class Images:
             scale = min(1, max(400 / max(width, height), 300 / min(width, height)))
             pixels = cv2.resize(pixels, (round(width * scale), round(height * scale)), interpolation=cv2.INTER_AREA)
             yield self.item("small", os.path.splitext(os.path.basename(path))[0], pixels)
+
+    def further(self):
+        from images_further import further
+        return further(self)
 
     def pages(self):
         from pages import draw_pages

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """tables.py: the figures of budget.py as tables, as a plot, and its pictures on a sheet."""
 import cv2
+import intervals
 import numpy as np
+import recognition
 
-MEASURES = ["all", "things", "ssim", "texels", "words", "faces", "people"]
-COUNTED = ("words", "faces", "people")  # (found, of how many)
+MEASURES = ["all", "things", "ssim", "texels", "words", "faces", "people", *recognition.MEASURES]
+COUNTED = ("words", "faces", "people", *recognition.THINGS, "street words")  # (found, of how many)
+PERCENT = ("texels", *recognition.TILES)
+TESTED = ("budget", "smaller")  # what the names of ways begin with whose differences get intervals
 PLAIN = "downsampling"
 CUT, ALONE, AS_MANY = "budget, cut at half", "its thumbnail alone", "a budget of as many"
 HIDDEN = (CUT, ALONE, AS_MANY)  # of which only a line tells
 TIE = {"all": 0.005, "things": 0.005, "ssim": 0.0005}
-SHOWN = {"coco": ["all", "things", "ssim"], "photos": ["all", "ssim", "words"], "small": ["all", "ssim"], "pages": ["words", "all"],
+SHOWN = {"coco": ["all", "things", "ssim"], "photos": ["all", "ssim", "words"], "small": ["all", "ssim"], "further": ["all", "ssim"], "pages": ["words", "all"],
          "questions": ["things", "all"]}
 NAMES = {"all": "PSNR over downsampling's, dB", "things": "the same within things, dB", "ssim": "SSIM over downsampling's",
          "words": "words read, %"}
@@ -51,6 +55,31 @@ class Table:
         """The mean margin over another way; over None the mean itself."""
         return self.mean(way, share, measure) if over is None else float(np.mean(list(self.margins(way, share, measure, over).values())))
 
+    def counts(self, way, share, measure):
+        """{image: (found, of how many)}, all draws together."""
+        out = {}
+        for image, draws in self.rows[way][share].items():
+            pairs = [draw[measure] for draw in draws if measure in draw]
+            if pairs:
+                out[image] = tuple(np.sum(pairs, 0))
+        return out
+
+    def difference(self, way, share, measure, over=PLAIN):
+        """The margin over another way and how sure it is (intervals.py), or None where nothing is to be compared. Each page counts
+        the same, whatever its words."""
+        if measure in COUNTED and self.group != "pages":
+            mine, other = (self.counts(name, share, measure) for name in (way, over))
+            found = intervals.of_counts(mine, other) if mine and other else None
+            if found:
+                found.graded = measure in recognition.GRADED
+            return found
+        mine, other = (self.each(name, share, measure) for name in (way, over))
+        less = measure == recognition.TILES[0]  # of which less is better
+        found = intervals.of_means(mine, other, less) if mine and other else None
+        if found and measure in COUNTED:
+            found.count = sum(of for _, of in self.counts(over, share, measure).values())
+        return found
+
     def shown(self):
         return [way for way in self.rows if way not in HIDDEN]
 
@@ -63,7 +92,7 @@ class Table:
         print(f"\n==== {self.group}: {images} images")
         there = [m for m in MEASURES if any(m in draw for draws in self.rows[PLAIN][shares[0]].values() for draw in draws)]
         for measure in there:
-            counted = measure in COUNTED or measure == "texels"
+            counted = measure in COUNTED + PERCENT
             digits = 4 if measure == "ssim" else 1 if counted else 2
             print(f"\n{self.group}: {measure}" + (", %" if counted else ": mean, over downsampling (better/worse %, worst)"))
             print(" " * 22 + "".join(f"{100 * share:.0f} %".rjust(9 if counted else 33) for share in shares))
@@ -82,9 +111,27 @@ class Table:
                         cells.append(f"{mean:9.{digits}f} {margins.mean():+8.{digits}f} ({better:3.0f}/{worse:2.0f}, {margins.min():+.{max(2, digits - 1)}f})"
                                      .rjust(33))
                 print(f"{way:22s}" + "".join(cells))
+        self.print_differences(shares, there)
         self.print_between("what the emphasis brings", "budget, emphasis", "budget", shares, there)
         self.print_between("a budget with the question over the query alone", "budget, query", "query", shares, there)
         self.print_cuts(shares)
+
+    def print_differences(self, shares, measures):
+        """What the ways that are asked for have above downsampling, with 95 % intervals, and the worst image of each."""
+        tested = [way for way in self.shown() if way.startswith(TESTED)]
+        found = {(way, measure, share): self.difference(way, share, measure)
+                 for way in tested for measure in measures for share in shares if self.there(way, share)}
+        found = {key: difference for key, difference in found.items() if difference}
+        if not found:
+            return
+        print(f"\n{self.group}: above downsampling [95 % interval over images], of how many, and the worst image of all shares;\n"
+              f'points of what is counted; "few": too few to tell whether they are {intervals.ENOUGH} points worse')
+        for measure in measures:
+            for way in tested:
+                of = {share: found[way, measure, share] for share in shares if (way, measure, share) in found}
+                if of:
+                    print(f"{measure + ', ' + way:36s}" + "".join(cell(of.get(share), measure).rjust(29) for share in shares) +
+                          f"   {max(d.count for d in of.values())}; {worst_of(of)}")
 
     def print_between(self, what, way, over, shares, measures):
         """The mean margins of a way over one that is not downsampling."""
@@ -102,6 +149,17 @@ class Table:
             gained = [min(self.margins(CUT, share, "all", ALONE).values()) for share in shares]
             print("\na budget's list cut at half: dB below one made for as many, mean: " + " ".join(f"{v:.2f}" for v in lost) +
                   "; above its thumbnail alone, least: " + " ".join(f"{v:.2f}" for v in gained))
+
+
+def cell(difference, measure):
+    counted = measure in COUNTED
+    return intervals.line(difference, counted, 3 if measure == "ssim" else 1 if measure in COUNTED + PERCENT else 2) if difference else ""
+
+
+def worst_of(differences):
+    """{share: difference}: where an image has least above downsampling."""
+    share = min(differences, key=lambda share: differences[share].least)
+    return f"{differences[share].worst} at {100 * share:.0f} % {differences[share].least:+.3g}"
 
 
 # The colour of each way, the same in each part of the plot; of other ways the colours that follow.
