@@ -357,6 +357,11 @@ class Choosing:
         elif name == "scores":
             self.scores = values(name, value, (1, 2))
 
+    def check(self) -> Choosing:
+        """Refuses what no image could fit: before one is read."""
+        call(lib.tvlm_select_check, LOG, self.query, self.c)
+        return self
+
     def place(self, image: tuple[int, int], working: tuple[int, int]) -> None:
         """Brings fixations from the image's pixels into those that are worked on."""
         if self.fixations is None:
