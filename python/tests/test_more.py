@@ -143,6 +143,36 @@ def test_export_takes_several_images_and_videos(photo):
         tv.export(photo, "qwen2-vl", share=0.1)
 
 
+@pytest.mark.parametrize("module, package, needs, extra", [
+    ("hf", "torch", "PyTorch and transformers", "texturevlm[hf]"), ("hf", "transformers", "PyTorch and transformers", "texturevlm[hf]"),
+    ("index", "pyarrow", "pyarrow and pylance", "texturevlm[index]"), ("index", "lance", "pyarrow and pylance", "texturevlm[index]"),
+    ("ray", "ray", "ray[data], pyarrow and pylance", "texturevlm[ray]"), ("torch", "torch", "PyTorch", "torch")])
+def test_a_module_without_its_packages_says_what_to_install(run, module, package, needs, extra):
+    for way in (f"import texturevlm.{module}", f"import texturevlm; texturevlm.{module}"):
+        said = run(f"""
+import sys
+sys.modules[{package!r}] = None
+try:
+    {way}
+except ImportError as error:
+    import texturevlm
+    assert isinstance(error, texturevlm.MissingPackageError) and error.__suppress_context__
+    print(error)
+""")
+        assert said.startswith(f"texturevlm.{module} needs {needs} (pip install '{extra}'): ") and said.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="Python says from 3.10 on what it was started with")
+def test_the_indexs_program_without_its_packages_is_one_line(tmp_path):
+    (tmp_path / "lance.py").write_text("raise ImportError('none here')")
+    (tmp_path / "pyarrow.py").write_text("")
+    import os
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run([sys.executable, "-m", "texturevlm.index", "info", "archive"], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": path})
+    assert done.returncode == 1 and done.stderr == "texturevlm.index needs pyarrow and pylance (pip install 'texturevlm[index]'): none here\n"
+
+
 def test_a_library_that_is_missing_is_named_by_its_package(run, tmp_path):
     """The package as it is installed, but with a binding that says what the dynamic loader says."""
     import pathlib
