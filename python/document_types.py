@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """document_types.py FOLDER: writes the Python blocks of README.md and doc/*.md as programs into FOLDER, for ci/python-types.
 
-A document becomes one program, in which each line stands where it stands in the document, so that a message names its place. What a
-document's text hands to a block, such as a loaded model, is of any type.
+A document becomes one program, in which each line stands where it stands in the document, so that a message names its place.
 """
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-GIVEN = {
-    "archive.md": ["encode", "vector"],
-    "scale.md": ["encode"],
-}
 
 
 def program(path: pathlib.Path) -> str:
@@ -23,10 +18,6 @@ def program(path: pathlib.Path) -> str:
         begin = text.count("\n", 0, block.start(1))
         found = block[1].splitlines()
         lines[begin:begin + len(found)] = found
-    names = [name for name in GIVEN.get(path.name, []) if re.search(rf"\b{name}\b", "\n".join(lines))]
-    if names:
-        assert not lines[0]
-        lines[0] = f"from given import {', '.join(names)}"
     return "\n".join(lines) + "\n"
 
 
@@ -39,8 +30,6 @@ def main() -> None:
         if text.strip():
             (folder / f"{path.stem}_md.py").write_text(text, encoding="utf-8")
             written += 1
-    given = sorted({name for names in GIVEN.values() for name in names})
-    (folder / "given.pyi").write_text("from typing import Any\n" + "".join(f"{name}: Any\n" for name in given), encoding="utf-8")
     assert written, "no document has a block"
     print(written, "documents")
 

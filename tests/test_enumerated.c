@@ -427,6 +427,20 @@ static void test_selections(void **state) {
     (void)state;
     REFUSES("tvlm_select query.combine", TVLM_COMBINE_MEAN,
             (query = query_of(wrong), tvlm_select(stack, &query, NULL, &chosen)));
+    IGNORES("tvlm_select_check query.combine", TVLM_COMBINE_MEAN,
+            (query = query_of(wrong), tvlm_select_check(&noting, &query, NULL)));
+    REFUSES("tvlm_select_check params.strategy", TVLM_STRATEGY_BUDGET,
+            tvlm_select_check(&noting, NULL, tvlm_select_params(.strategy = (tvlm_strategy)wrong)));
+    REFUSES("tvlm_select_check params.preset", TVLM_BUDGET_SCREEN,
+            tvlm_select_check(
+                &noting, NULL,
+                tvlm_select_params(.strategy = TVLM_STRATEGY_BUDGET, .preset = (tvlm_budget_preset)wrong)));
+    IGNORES("tvlm_select_check params.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
+            tvlm_select_check(&noting, NULL,
+                              tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED,
+                                                 .arrangement = (tvlm_arrangement)wrong)));
+    IGNORES("tvlm_select_check params.score.scorer.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
+            tvlm_select_check(&noting, NULL, tvlm_select_params(.score = {.scorer = scorer_of(wrong)})));
     REFUSES("tvlm_select params.strategy", TVLM_STRATEGY_BUDGET,
             tvlm_select(stack, NULL, tvlm_select_params(.strategy = (tvlm_strategy)wrong), &chosen));
     REFUSES("tvlm_select params.score.scorer.network.layers.activation", TVLM_ACTIVATION_SIGMOID,

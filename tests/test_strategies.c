@@ -135,6 +135,7 @@ static void test_parameters(void **state) {
             params.k = params.share + params.tolerance > 0.0f && i == STRATEGIES ? 0 : 12;
             params.strategy = strategy;
             const tvlm_status status = tvlm_select(stack, NULL, &params, &selection);
+            assert_int_equal(tvlm_select_check(NULL, NULL, &params), status);
             if (tvlm_strategy_reads(strategy, parameters[p].name)) {
                 assert_int_equal(status, TVLM_OK);
                 ++taken;
@@ -146,6 +147,42 @@ static void test_parameters(void **state) {
             tvlm_selection_destroy(&selection);
         }
     assert_int_equal(taken, 4 + 1 + 1 + 3 + 3 + 3 * 1 + 3 * 1 + 2 * 5 + 5 * 1);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+/* What is said without a stack is what is said with one; what depends on an image is not asked. */
+static void test_check(void **state) {
+    const float value = 1.0f;
+    const struct tvlm_scores own = {.values = &value, .columns = 1, .rows = 1};
+    const struct tvlm_query query = {.vectors = &value, .dimension = 1};
+    const struct {
+        const struct tvlm_query *query;
+        struct tvlm_select_params params;
+        const char *line;
+    } wrong[] = {
+        {NULL, {.k = -1}, "k is -1; it is at least 1"},
+        {NULL, {.min_distance = -1.0f}, "a minimum distance of -1 pixels"},
+        {NULL, {.k = 5, .share = 0.5f}, "k, share and tolerance exclude each other"},
+        {NULL, {.share = 2.0f}, "a share of 2; it is above 0 and at most 1"},
+        {NULL, {.patch = 3.5f}, "a patch of 3.5 pixels"},
+        {NULL, {.strategy = (tvlm_strategy)77}, "there is no strategy 77"},
+        {&query, {.scores = &own}, "a query and scores of one's own"},
+        {NULL, {.reserved = {1}}, "reserved words"},
+    };
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = small_stack(device, TVLM_FORMAT_F32);
+    tvlm_selection *none = NULL;
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        refused(tvlm_select(stack, wrong[i].query, &wrong[i].params, &none), TVLM_ERROR_ARGUMENT,
+                wrong[i].line);
+        refused(tvlm_select_check(&test_log, wrong[i].query, &wrong[i].params), TVLM_ERROR_ARGUMENT,
+                wrong[i].line);
+    }
+    assert_int_equal(tvlm_select_check(NULL, NULL, NULL), TVLM_OK);
+    assert_int_equal(tvlm_select_check(NULL, &query, tvlm_select_params(.k = 1000000, .score.index = 7)),
+                     TVLM_OK);
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }
@@ -282,8 +319,9 @@ DEVICE_CHECKS(check_scores, check_cascade, check_counts)
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),         cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_default),       cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_default),       cmocka_unit_test(test_check),
+        cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
+        cmocka_unit_test(test_targets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

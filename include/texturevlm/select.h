@@ -356,6 +356,15 @@ typedef struct tvlm_selection tvlm_selection;
 TVLM_API tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
                                  const struct tvlm_select_params *params, tvlm_selection **selection);
 
+/*
+ * Says of parameters what tvlm_select says of them before it looks at the stack: whoever has many images need
+ * not read one to hear it. What depends on an image is not checked: its index, how many candidates there are,
+ * where fixations lie, the shape of scores, weights and scorers. Needs no device. `log` NULL: nothing is told.
+ * Errors: ARGUMENT.
+ */
+TVLM_API tvlm_status tvlm_select_check(const tvlm_log *log, const struct tvlm_query *query,
+                                       const struct tvlm_select_params *params);
+
 /* Frees a selection and sets *selection to NULL. NULL and *NULL are fine. */
 TVLM_API void tvlm_selection_destroy(tvlm_selection **selection);
 

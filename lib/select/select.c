@@ -12,9 +12,8 @@
 #include "select/select.h"
 #include "select/strategy.h"
 
-static tvlm_status check_params(const tvlm_stack *stack, const struct tvlm_query *query,
+static tvlm_status check_params(const tvlm_log *log, const struct tvlm_query *query,
                                 const struct tvlm_select_params *params) {
-    const tvlm_log *const log = tvlm_stack_log(stack);
     if (params->k < 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k is %d; it is at least 1", (int)params->k);
     if (!(params->patch >= 0.0f) || !isfinite(params->patch))
@@ -24,9 +23,15 @@ static tvlm_status check_params(const tvlm_stack *stack, const struct tvlm_query
                          (double)params->min_distance);
     if (!(params->diversity >= 0.0 && params->diversity <= 1.0))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a diversity of %g; it is 0 to 1", params->diversity);
-    TVLM_TRY(tvlm_stack_check_index(stack, params->score.index));
     TVLM_TRY(tvlm_own_check(log, query, params));
     return tvlm_strategy_check(log, params);
+}
+
+tvlm_status tvlm_select_check(const tvlm_log *log, const struct tvlm_query *query,
+                              const struct tvlm_select_params *params) {
+    const struct tvlm_select_params defaults = {0};
+    TVLM_CHECK_RESERVED(log, tvlm_select_params, params);
+    return check_params(log, query, params != NULL ? params : &defaults);
 }
 
 static void complete(struct tvlm_select_params *params) {
@@ -40,7 +45,8 @@ static tvlm_status begin(tvlm_stack *stack, const struct tvlm_query *query,
     *task = (tvlm_task){.stack = stack, .query = query};
     TVLM_CHECK_RESERVED(tvlm_stack_log(stack), tvlm_select_params, params);
     if (params != NULL) task->params = *params;
-    TVLM_TRY(check_params(stack, query, &task->params));
+    TVLM_TRY(tvlm_stack_check_index(stack, task->params.score.index));
+    TVLM_TRY(check_params(tvlm_stack_log(stack), query, &task->params));
     complete(&task->params);
     return TVLM_OK;
 }

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images in all the forms in which Python has them."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -207,7 +210,9 @@ def test_bytes_and_open_files(photo, tmp_path):
     path = tmp_path / "photo.png"
     write_png(str(path), np.ascontiguousarray(photo))
     data, expected = path.read_bytes(), positions(photo)
-    for form in (data, bytearray(data), memoryview(data), io.BytesIO(data)):
+    apart = bytearray(2 * len(data))
+    apart[::2] = data
+    for form in (data, bytearray(data), memoryview(data), memoryview(apart)[::2], io.BytesIO(data)):
         np.testing.assert_array_equal(positions(form), expected)
     with open(path, "rb") as file:
         np.testing.assert_array_equal(positions(file), expected)
@@ -218,10 +223,15 @@ def test_bytes_and_open_files(photo, tmp_path):
 
     class Broken:
         def read(self):
-            raise RuntimeError("the line is dead")
+            raise RuntimeError("the line is\ndead" + " and so on" * 50)
 
-    with pytest.raises(tv.FileError, match="an open file .Broken.: it cannot be read: 'the line is dead'"):
+    with pytest.raises(tv.FileError, match=r"^an open file .Broken.: it cannot be read: the line is dead and so on .* \.\.\.$"):
         positions(Broken())
+    with tv.Stack(photo, layout="r") as stack, pytest.raises(tv.ArgumentTypeError, match="an image is of type Stack: it must be an array"):
+        positions(stack)  # has a read of its own, and is no file
+    with pytest.raises(tv.ArgumentError, match="an image in memory is WebP, which is not supported") as caught:
+        positions(b"RIFF\x1a\0\0\0WEBPVP8L\r\0\0\0/\0\0\0\x10\x07\x10\x11\x11\x88\x88\xfe\x07\0")
+    assert caught.value.status == "unsupported"
 
 
 def test_batches_are_lists(photo):
@@ -248,12 +258,80 @@ def test_a_broken_picture_loses_none_of_the_others(photo, tmp_path, caplog):
     assert isinstance(found[1], tv.Error) and "text.png" in str(found[1]) and isinstance(found[2], ValueError)
     assert seen == [(i, 4) for i in range(1, 5)]
     assert [record.message for record in caplog.records] == [str(found[1]), str(found[2])]
+    assert all(one.__traceback__ is None for one in found[1:3])  # which would hold the pictures
+    for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert again[0] == found[0] and [(type(one), str(one), one.status) for one in again[1:3]] == [
+            (type(one), str(one), one.status) for one in found[1:3]]
+    for call, name in ((tv.channels, "r"), (tv.export, "clip")):
+        with pytest.raises(tv.ArgumentError, match="^image 1 of 4: .*text.png"):
+            call(images, name)
     with pytest.raises(tv.ArgumentError, match="there is no errors 'ignore'; it is one of raise, skip"):
         tv.select(images, 5, errors="ignore")
     with pytest.raises(tv.ArgumentError, match="errors is for a list"):
         tv.select(photo, 5, errors="skip")
     with pytest.raises(tv.ArgumentTypeError, match="progress is 3"):
         tv.select(images, 5, progress=3)
+
+
+def test_a_broken_pil_image_loses_none_of_the_others(photo, tmp_path):
+    """PIL reads a file when its pixels are asked for, and raises what its reader raises."""
+    import io
+    Image = pytest.importorskip("PIL.Image")
+    Image.fromarray(photo).save(tmp_path / "photo.png")
+    data = (tmp_path / "photo.png").read_bytes()
+    cut, closed = Image.open(io.BytesIO(data[:len(data) // 2])), Image.open(tmp_path / "photo.png")
+    closed.close()
+
+    class Failing(Image.Image):
+        def getdata(self, *_, **__):
+            raise RuntimeError("two\nlines")
+
+        tobytes = getdata
+
+        @property
+        def __array_interface__(self):
+            raise MemoryError
+
+    small = Failing()
+    small._size, small._mode = (4, 4), "RGB"
+    found = tv.select([cut, photo, closed, small], 5, errors="skip")
+    assert isinstance(found[1], tv.Selection) and [type(one) for one in (found[0], *found[2:])] == [
+        tv.ArgumentError, tv.ArgumentError, tv.OutOfMemoryError]
+    assert found[0].status == "format" and "image 0 of 4: a PIL image cannot be read: " in str(found[0])
+    assert f"image 2 of 4: {tmp_path / 'photo.png'}: a PIL image cannot be read: " in str(found[2])
+    with pytest.raises(tv.ArgumentError, match="^a PIL image cannot be read: [^\n]*$"):
+        tv.Stack(Image.open(io.BytesIO(data[:len(data) // 2])))
+
+
+@pytest.mark.parametrize("errors", ["raise", "skip"])
+@pytest.mark.parametrize("options, line", [
+    ({"k": -1}, "^k is -1"), ({"strategy": "x"}, "^there is no strategy 'x'"), ({"k": 5, "share": 0.5}, "^k, share and tolerance exclude"),
+    ({"share": 2.0}, "^a share of 2"), ({"patch": 3.5}, "^a patch of 3.5 pixels"), ({"strategy": "grid", "preset": "document"}, "^the parameter preset"),
+    ({"layout": "nope"}, "^unknown channel 'nope'"), ({"max_side": 0}, "^max_side is 0"), ({"scorer": "nowhere"}, "^cannot open nowhere"),
+    ({"network": "nowhere"}, "^cannot open nowhere"), ({"device": "nothing"}, "^no device 'nothing'"), ({"weights": [1, 2]}, "^weights are 2 numbers"),
+    ({"query": "what"}, "^query has the dtype")], ids=lambda value: "-".join(value) if isinstance(value, dict) else "")
+def test_options_that_fit_no_image_are_refused_before_the_first(photo, errors, options, line):
+    class Untouched:
+        def read(self):
+            raise AssertionError("no image is read")
+
+    with pytest.raises(tv.Error, match=line):
+        tv.select([Untouched(), photo], errors=errors, **options)
+    if "device" not in options:
+        with pytest.raises(tv.Error, match=line):
+            tv.select([], errors=errors, **options)
+    device = tv.Device("reference")
+    device.close()
+    with pytest.raises(tv.ArgumentError, match="^the device is closed"):
+        tv.select([Untouched()], device=device, errors=errors)
+
+
+def test_files_that_all_images_need_are_read_once(photo, tmp_path, monkeypatch):
+    tv.Scorer({"r": 1.0}).save(tmp_path / "scorer.safetensors")
+    read, load = [], tv.Scorer.load
+    monkeypatch.setattr(tv.Scorer, "load", lambda path: read.append(path) or load(path))
+    found = tv.select([photo, photo], 5, strategy="grid", scorer=tmp_path / "scorer.safetensors")
+    assert len(read) == 1 and found[0] == found[1] == tv.select(photo, 5, strategy="grid", scorer=tv.Scorer({"r": 1.0}))
 
 
 def test_progress_is_shown(photo, capsys, monkeypatch):

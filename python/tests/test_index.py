@@ -719,3 +719,13 @@ def test_wrong_arguments_are_named(archive, tmp_path, wrong):
         assert len(archive.query(QUESTION, 3)) == 3
     finally:
         os.chdir(here)
+
+
+# ---- The document ----
+
+def test_the_block_of_the_document_runs(tmp_path, monkeypatch):
+    import test_document
+    monkeypatch.chdir(tmp_path)
+    test_document.archive_files()
+    names = test_document.run_blocks("doc/archive.md")
+    assert len(names["archive"]) == 4 and names["found"].key and os.path.getsize("best.png") > 1000

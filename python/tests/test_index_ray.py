@@ -247,3 +247,18 @@ def test_the_example_survives_a_killed_worker():
             break
     assert found.returncode == 0, found.stdout + found.stderr
     assert "24 images; 1 failed, as 1 did; a worker was killed: True; the same rows: True" in found.stdout
+
+
+def test_the_block_of_the_document_runs(tmp_path, monkeypatch):
+    """As a program of its own, which starts its cluster."""
+    import test_document
+    monkeypatch.chdir(tmp_path)
+    test_document.archive_files()
+    pa.parquet.write_table(pa.table([["table"], [png(tmp_path, 9)]], ["key", "bytes"]), tmp_path / "bytes.parquet")
+    (tmp_path / "block.py").write_text(test_document.blocks_of("doc/scale.md"))
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "block.py"], capture_output=True, text=True, timeout=600)
+        if SLOW not in done.stderr:
+            break
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert len(index.Index("archive")) == 5

@@ -143,6 +143,59 @@ def test_export_takes_several_images_and_videos(photo):
         tv.export(photo, "qwen2-vl", share=0.1)
 
 
+@pytest.mark.parametrize("module, package, needs, extra", [
+    ("hf", "torch", "PyTorch and transformers", "texturevlm[hf]"), ("hf", "transformers", "PyTorch and transformers", "texturevlm[hf]"),
+    ("index", "pyarrow", "pyarrow and pylance", "texturevlm[index]"), ("index", "lance", "pyarrow and pylance", "texturevlm[index]"),
+    ("ray", "ray", "ray[data], pyarrow and pylance", "texturevlm[ray]"), ("torch", "torch", "PyTorch", "torch")])
+def test_a_module_without_its_packages_says_what_to_install(run, module, package, needs, extra):
+    for way in (f"import texturevlm.{module}", f"import texturevlm; texturevlm.{module}"):
+        said = run(f"""
+import sys
+sys.modules[{package!r}] = None
+try:
+    {way}
+except ImportError as error:
+    import texturevlm
+    assert isinstance(error, texturevlm.MissingPackageError) and error.__suppress_context__
+    print(error)
+""")
+        assert said.startswith(f"texturevlm.{module} needs {needs} (pip install '{extra}'): ") and said.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="Python says from 3.10 on what it was started with")
+def test_the_indexs_program_without_its_packages_is_one_line(tmp_path):
+    (tmp_path / "lance.py").write_text("raise ImportError('none here')")
+    (tmp_path / "pyarrow.py").write_text("")
+    import os
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run([sys.executable, "-m", "texturevlm.index", "info", "archive"], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": path})
+    assert done.returncode == 1 and done.stderr == "texturevlm.index needs pyarrow and pylance (pip install 'texturevlm[index]'): none here\n"
+
+
+def test_what_a_build_lacks_is_named_by_its_packages(tmp_path):
+    """What `pip install .` shows where pkg-config knows nothing; and the document has the same packages, and all of them."""
+    import os
+    import pathlib
+    import re
+    import shutil
+    top = pathlib.Path(__file__).resolve().parents[2]
+    known = set(re.findall(r"=(lib[^=\s]+-dev)", (top / "cmake" / "System.cmake").read_text()))
+    assert len(known) == 5
+    wanted = {*known, "gcc", "pkg-config", "python3-dev", "python3-venv", "uthash-dev", "opencl-c-headers", "ocl-icd-opencl-dev"}
+    said = re.search(r"Building it takes of the system, by Debian's names, (.*?) \(`ci/setup`", (top / "doc" / "python.md").read_text(), re.DOTALL)
+    assert set(re.findall("`([^`]+)`", said[1])) == wanted
+    setup = (top / "ci" / "setup").read_text().split()
+    assert wanted - set(setup) <= {"gcc", "python3-dev"}, wanted - set(setup)  # which others of its packages bring
+    if not shutil.which("cmake"):
+        pytest.skip("there is no cmake")
+    done = subprocess.run(["cmake", "-S", str(top / "python"), "-B", str(tmp_path), f"-DPython_EXECUTABLE={sys.executable}"], text=True,
+                          capture_output=True, env={**os.environ, "PKG_CONFIG_LIBDIR": str(tmp_path), "PKG_CONFIG_PATH": str(tmp_path)})
+    line = " ".join(done.stderr.split())
+    assert done.returncode and "texturevlm needs more of the system to be built (Debian: apt install " in line
+    assert known <= set(line.split("apt install ")[1].split(")")[0].split())
+
+
 def test_a_library_that_is_missing_is_named_by_its_package(run, tmp_path):
     """The package as it is installed, but with a binding that says what the dynamic loader says."""
     import pathlib

@@ -224,6 +224,41 @@ def test_it_is_copied_pickled_and_compared(odd):
     np.testing.assert_array_equal(covered, selection.covered((24, 24)))
 
 
+def test_it_never_changes(odd):
+    selection = tv.select(odd, 20)
+    for one in (selection, selection[5:], pickle.loads(pickle.dumps(selection)), copy.deepcopy(selection)):
+        for name in ("strategy", "image_size", "grid", "loss", "xy", "new"):
+            with pytest.raises(AttributeError):
+                setattr(one, name, (1, 1))
+        for array in (one.xy, one.size, one.cell, one.scores, one.level, one.height, one.lost):
+            with pytest.raises(ValueError):
+                array.flags.writeable = True
+        one.stages.append({})
+        one.to_dict()["positions"].clear()
+    assert selection == tv.select(odd, 20) and len(selection.stages) == len(tv.select(odd, 20).stages)
+
+
+@pytest.mark.parametrize("make", [
+    lambda odd: tv.Device("reference"), lambda odd: tv.Stack(odd), lambda odd: tv.Session(), lambda odd: tv.VideoStream(),
+    lambda odd: tv.Texture(np.ones((4, 4, 2)))])
+def test_what_hangs_on_a_device_says_that_it_cannot_be_copied(odd, make):
+    thing = make(odd)
+    for way in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(tv.ArgumentTypeError, match=f"^a {type(thing).__name__} cannot be pickled or copied, as it hangs on its device: make"):
+            way(thing)
+
+
+@pytest.mark.parametrize("thing", [
+    tv.Query(np.ones(4)), tv.Scorer({"r": 1.0}), tv.Basis(np.eye(3)), tv.Vocab(np.eye(3)), tv.Codec(["r", "g"], [[1, 0]], [[1], [0]]),
+    tv.Projection(np.ones((2, 2)), channels=["r", "g"]), tv.Network([{"weight": np.ones((1, 1, 3, 3))}], inputs=["r"], outputs=["soft"])],
+    ids=lambda thing: type(thing).__name__)
+def test_what_never_changes_is_its_own_copy_and_says_how_it_travels(thing):
+    assert copy.copy(thing) is thing and copy.deepcopy([thing])[0] is thing
+    with pytest.raises(tv.ArgumentTypeError, match=f"^a {type(thing).__name__} cannot be pickled: " + (
+            "make it" if isinstance(thing, tv.Query) else "save it, and load it where it is needed")):
+        pickle.dumps(thing)
+
+
 class Pictures:
     """A data set whose items are selections."""
 

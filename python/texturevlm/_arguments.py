@@ -95,6 +95,12 @@ def short(value: Any) -> str:
     return line if 0 < len(line) <= 60 else f"of type {type(value).__name__}"
 
 
+def reason(error: BaseException) -> str:
+    """What an exception of somebody else's code says, in one line of our own."""
+    line = " ".join(str(error).split())
+    return f"{line[:200]} ..." if len(line) > 200 else line or type(error).__name__
+
+
 def known(options: dict[str, Any], names: Iterable[str]) -> None:
     """Refuses an option of another name."""
     allowed = sorted(names)
@@ -118,7 +124,7 @@ def host(name: str, value: Any) -> Array:
             return np.from_dlpack(value.detach() if hasattr(value, "detach") else value)
         return np.asarray(value)
     except Exception as error:  # whatever the other library raises
-        raise ArgumentTypeError(f"{name}: {short(value)} cannot be read as an array: {short(str(error))}") from None
+        raise ArgumentTypeError(f"{name}: {short(value)} cannot be read as an array: {reason(error)}") from None
 
 
 def values(name: str, value: Any, ranks: tuple[int, ...], halves: bool = False) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._arguments import Array, choice, flag, floats, integer, real, short, values
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, Handle
+from ._core import ArgumentError, ArgumentTypeError, Bound, Handle
 from ._device import FORMATS, Device, device_of
 from ._options import StackParams
 from ._stack import Stack, _grid_input
@@ -17,7 +17,7 @@ from ._types import Format
 LAYOUTS = ("spatial", "channels")
 
 
-class Texture:
+class Texture(Bound):
     """A grid of vectors on a device, such as the keys or values of an attention, with levels of their means.
 
         keys = texturevlm.Texture(array)     # [rows, columns, D]

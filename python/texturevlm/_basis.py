@@ -10,7 +10,7 @@ import numpy as np
 
 from ._arguments import Array, channels as channel_numbers, chars, choice, file_name, flag, floats, integer, real, short, values
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, Handle, LOG, call, owned
+from ._core import ArgumentError, ArgumentTypeError, Handle, LOG, Value, call, owned
 from ._device import Device, device_of
 from ._options import Scorer, query_of
 from ._stack import Stack
@@ -18,7 +18,7 @@ from ._stack import Stack
 METHODS = ["auto", "covariance", "range_finder"]
 
 
-class Basis:
+class Basis(Value):
     """k orthonormal directions of D components, and a mean where it is centred. It belongs to no device.
 
         basis = tv.Basis.of_image(stack)           # 16 directions of the image's own features

@@ -10,7 +10,7 @@ from ._arguments import Array, channels as channel_numbers, flag, floats, known,
 from ._binding import ffi, lib
 from ._core import Handle
 from ._device import Device, device_of
-from ._image import image_of
+from ._image import images_of
 from ._options import StackParams
 
 
@@ -19,7 +19,7 @@ def channels_of_all(images: Any, names: Any, level: float, device: Device | str 
     known(options, ["layout", "format", "memory_max"])
     params = StackParams(options)
     device = device_of(device)
-    pictures = [image_of(one, flag("copy", copy), lambda width, height: (width, height)) for one in images]
+    pictures = images_of(images, flag("copy", copy), lambda width, height: (width, height))
     if not pictures:
         return []
     sizes = ffi.new("int32_t[]", [side for picture in pictures for side in (picture.width, picture.height)])

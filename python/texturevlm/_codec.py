@@ -11,14 +11,14 @@ import numpy as np
 from ._arguments import (Array, channel, channel_names, channels as channel_numbers, chars, file_name, flag, floats, integer, real,
                          short, values)
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, LOG, call, owned
+from ._core import ArgumentError, ArgumentTypeError, LOG, Value, call, owned
 from ._device import Device
 from ._network import Network
 from ._options import Scorer
 from ._stack import Stack
 
 
-class Codec:
+class Codec(Value):
     """A linear codec of n channels and k codes: ``code = encode (x - mean)``, and x is about ``decode code + mean``.
 
         codec = tv.Codec.train(photos, 8, scorers=[scorer])

@@ -68,6 +68,12 @@ class MissingPackageError(Error, ImportError):
     status = "unsupported"
 
 
+def missing(module: str, needs: str, extra: str, error: ImportError) -> MissingPackageError:
+    """What a module of this package says where another package cannot be imported."""
+    said = " ".join(str(error).split())
+    return MissingPackageError(f"texturevlm.{module} needs {needs} (pip install '{extra}'): {said}")
+
+
 class DeviceLostError(Error, RuntimeError):
     """The device is gone (unplugged, reset, its driver crashed), and with it all that was made from it: open another."""
 
@@ -245,6 +251,27 @@ class Owner:
 
 
 _keys = itertools.count(1)
+
+
+class Bound:
+    """What hangs on a device: it is neither pickled nor copied."""
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise ArgumentTypeError(f"a {type(self).__name__} cannot be pickled or copied, as it hangs on its device: make one in each process")
+
+
+class Value:
+    """What never changes, so that a copy is the same object; in memory of the library, so that it is not pickled."""
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Any:
+        return self
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        way = "save it, and load it where it is needed" if hasattr(self, "save") else "make it where it is needed"
+        raise ArgumentTypeError(f"a {type(self).__name__} cannot be pickled: {way}")
 
 
 class Entered:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ._arguments import chars, choice, file_name, flag, short
 from ._binding import ffi, lib
-from ._core import ArgumentTypeError, DeviceError, LOG, Owner, call, close_all, text, warn
+from ._core import ArgumentTypeError, Bound, DeviceError, LOG, Owner, call, close_all, text, warn
 from ._types import Format, Storage
 
 TYPES = ["gpu", "cpu", "other", "reference"]
@@ -73,7 +73,7 @@ def devices() -> list[dict[str, Any]]:
     return list(Owner().open(listed))
 
 
-class Device:
+class Device(Bound):
     """A device that is open.
 
     Parameters:

@@ -9,6 +9,7 @@ from typing import Any, Callable, TypeVar, Union
 
 from ._arguments import choice, short
 from ._core import ArgumentTypeError, Error, logger
+from ._image import numbered
 
 T = TypeVar("T")
 Progress = Union[bool, None, Callable[[int, int], Any]]
@@ -19,20 +20,24 @@ _PATIENCE = 2.0  # seconds after which a person wants to know how far it is
 
 def each(images: Sequence[Any], answer: Callable[[int, Any], T], errors: str, progress: Progress) -> list[T | Error]:
     """What `answer` gives of each image, by its place and itself. See texturevlm.select for `errors` and `progress`."""
-    skip = choice("errors", errors, ERRORS) == 1
+    skip = on_error(errors)
     found: list[T | Error] = []
     count = len(images)
     for place in _shown(count, progress):
         try:
             found.append(answer(place, images[place]))
         except Error as error:
-            line = f"image {place} of {count}: {error}" if count > 1 else str(error)
-            error.args = (line,)
+            numbered(error, place, count)
             if not skip:
                 raise
-            logger.warning("%s", line)
-            found.append(error)
+            logger.warning("%s", error)
+            found.append(error.with_traceback(None))  # whose frames hold the image
     return found
+
+
+def on_error(errors: Any) -> bool:
+    """Whether what fails is skipped."""
+    return choice("errors", errors, ERRORS) == 1
 
 
 def checked(progress: Any) -> Progress:

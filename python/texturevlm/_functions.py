@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from ._arguments import Array, flag, floats, integer, known, values
+from ._arguments import Array, channels as numbers_of, flag, floats, integer, known, values
 from ._batch import channels_of_all
 from ._binding import ffi, lib
 from ._core import ArgumentError, Error, Handle
 from ._device import Device, device_of
-from ._each import Progress, checked, each
+from ._each import Progress, checked, each, on_error
 from ._image import is_list, listed
-from ._options import SELECT, STACK, Choosing
+from ._network import network_of
+from ._options import SELECT, STACK, Choosing, StackParams, scorer_of
 from ._selection import Selection
 from ._stack import SCORED, Stack
 from ._types import Border, ImageLike, OnError, Preset, Strategy
@@ -51,7 +52,13 @@ def select(image: list[Any] | tuple[Any, ...], k: int | None = None, *, errors: 
 
 
 @overload
-def select(image: ImageLike, k: int | None = None, **options: Unpack[_Asked]) -> Selection: ...
+def select(image: ImageLike, k: int | None = None, *, errors: Literal["skip"], progress: Progress = None,
+           **options: Unpack[_Asked]) -> list[Selection | Error]: ...  # of a batch, whose dimensions no type tells
+
+
+@overload
+def select(image: ImageLike, k: int | None = None, *, errors: Literal["raise"] = "raise", progress: Progress = None,
+           **options: Unpack[_Asked]) -> Selection: ...
 
 
 def select(image: Any, k: int | None = None, *, share: float | None = None, tolerance: float | None = None,
@@ -83,7 +90,7 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
             as in ``tvlm select``.
         device: a `Device`, or its name, as ``"reference"``, which is opened once a process; None: the one that all calls share.
         errors: of a list: ``"raise"``, or ``"skip"``: an image that fails has its `Error` in the place of its selection, and the
-            logger ``texturevlm`` is told.
+            logger ``texturevlm`` is told. Options that no image could fit are refused before the first one is read.
         progress: of a list: True shows how far it is (by tqdm, where that is installed), None does so on a terminal after two
             seconds; or a function of how many are done, and of all.
         copy: brings a tensor that is not on the CPU there; it is refused otherwise. Where `size` or `max_side` say that less is
@@ -112,6 +119,12 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
     checked(progress)
     images = listed(image)
     if images is not None:
+        on_error(errors)
+        _check_for_all(choice, stack)
+        if images:
+            device = device_of(device)
+            with device._owner:
+                pass  # refuses one that is closed
         if features is not None and (not is_list(features) or len(features) != len(images)):
             raise ArgumentError(f"there are {len(images)} images: features must be a list of as many arrays")
         own = features if features is not None else [None] * len(images)
@@ -121,9 +134,20 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
     return _select_one(image, choice, stack, features, feature_patch, device, copy)
 
 
+def _check_for_all(choice: dict[str, Any], stack: dict[str, Any]) -> None:
+    """Refuses what no image of a list could fit, before the first one is read, and reads the files that all of them need."""
+    for options, name, read in ((choice, "scorer", scorer_of), (stack, "network", network_of)):
+        if options.get(name) is not None:
+            options[name] = read(options[name])
+    Choosing(choice).check()
+    StackParams(stack)
+    if "network" not in stack and "layout" in stack:
+        numbers_of(stack["layout"])
+
+
 def _select_one(image: Any, choice: dict[str, Any], stack_options: dict[str, Any], features: Any, feature_patch: Any,
                 device: Any, copy: bool) -> Selection:
-    chosen = Choosing(choice)
+    chosen = Choosing(choice).check()
     if features is not None:
         features = values("features", features, (3,), halves=True)
     with Stack(image, device=device, copy=copy, **{"layout": SCORED, **stack_options}) as stack:
@@ -244,5 +268,5 @@ def host_flat(scores: Any) -> Array:
 def layouts() -> dict[str, list[str]]:
     """The layouts by name, each with the names of its channels."""
     from . import _names
-    from ._arguments import channel_names, channels as numbers
-    return {name: channel_names(numbers(name)) for name in _names.LAYOUTS}
+    from ._arguments import channel_names
+    return {name: channel_names(numbers_of(name)) for name in _names.LAYOUTS}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
 import numpy as np
 
-from ._arguments import Array, chars, host, short
+from ._arguments import Array, chars, host, reason, short
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, Error, FileError, LOG, call, error_of, owned, warn
+from ._core import ArgumentError, ArgumentTypeError, DeviceError, Error, FileError, LOG, OutOfMemoryError, call, error_of, owned, warn
 
 _TYPES = {"uint8": lib.TVLM_PIXEL_U8, "uint16": lib.TVLM_PIXEL_U16, "float32": lib.TVLM_PIXEL_F32}
 _ON_HOST = (1, 3)  # DLPack's numbers of memory that the CPU reads: its own, and CUDA's pinned
@@ -65,9 +66,9 @@ def image_of(value: Any, copy: bool = False, fit: Fit = None) -> Image:
         return _load(os.fspath(value))
     if isinstance(value, (bytes, bytearray)) or (isinstance(value, memoryview) and value.ndim == 1):
         return decoded(value, "an image in memory")
-    if callable(getattr(value, "read", None)):
+    if callable(getattr(value, "read", None)) and not _is_own(value):
         return _read(value)
-    if hasattr(value, "mode") and hasattr(value, "getbands"):
+    if hasattr(value, "mode") and hasattr(value, "getbands") and not isinstance(value, type):
         return _of_array(_of_pil(value), None, True)
     source, of = None, None
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__"):
@@ -85,12 +86,42 @@ def image_of(value: Any, copy: bool = False, fit: Fit = None) -> Image:
     return image
 
 
+def images_of(values: Sequence[Any], copy: bool = False, fit: Fit = None) -> list[Image]:
+    """Reads several. What is wrong with one of them is said with its number."""
+    found = []
+    for place, value in enumerate(values):
+        try:
+            found.append(image_of(value, copy, fit))
+        except Error as error:
+            raise numbered(error, place, len(values)) from None
+    return found
+
+
+def numbered(error: Error, place: int, count: int) -> Error:
+    """An error that says of which image it is."""
+    if count > 1:
+        error.args = (f"image {place} of {count}: {error}",)
+    return error
+
+
+def _is_own(value: Any) -> bool:
+    """Whether it is of this package, whose stacks and textures have a `read` of their own and are no files."""
+    return type(value).__module__.split(".")[0] == __name__.split(".")[0]
+
+
 def _load(path: Any) -> Image:
     if not isinstance(path, str):
         path = os.fsdecode(path)
     name = chars("a path", path)
     box = ffi.new("tvlm_image **")
-    call(lib.tvlm_image_load, name, LOG, box, path=path)
+    try:
+        call(lib.tvlm_image_load, name, LOG, box, path=path)
+    except DeviceError as error:
+        if error.status != "unsupported":
+            raise
+        refused = ArgumentError(str(error))  # a file of another format: no device has to do with it
+        refused.status = error.status
+        raise refused from None
     return Image(owned(box[0], "image"), None, False)
 
 
@@ -101,7 +132,7 @@ def decoded(data: Any, name: str) -> Image:
     handle = os.memfd_create("image")
     try:
         with os.fdopen(handle, "wb", closefd=False) as file:
-            file.write(data)
+            file.write(data.tobytes() if isinstance(data, memoryview) else data)  # of any stride
         path = f"/proc/self/fd/{handle}"
         try:
             return _load(path)
@@ -119,13 +150,29 @@ def _read(file: Any) -> Image:
     try:
         data = file.read()
     except Exception as error:  # whatever the object raises
-        raise FileError(f"{label}: it cannot be read: {short(str(error))}") from None
+        raise FileError(f"{label}: it cannot be read: {reason(error)}") from None
     if not isinstance(data, (bytes, bytearray)):
         raise ArgumentTypeError(f"{label}: what it reads is of type {type(data).__name__}, not bytes: is it open in the mode 'rb'?")
     return decoded(data, label)
 
 
 def _of_pil(image: Any) -> Any:
+    """Pixels of a PIL image, whose file is only read now: it may be damaged, or closed."""
+    try:
+        return _pixels_of_pil(image)
+    except Error:
+        raise
+    except MemoryError:
+        raise OutOfMemoryError(f"no memory for a PIL image of {image.size[0]} x {image.size[1]} pixels") from None
+    except Exception as error:  # OSError, ValueError, SyntaxError, struct.error: as the reader of the format has it
+        name = getattr(image, "filename", None)
+        said = f"{os.fsdecode(name)}: " if isinstance(name, (str, bytes)) and name else ""
+        refused = ArgumentError(f"{said}a PIL image cannot be read: {reason(error)}")
+        refused.status = "format"
+        raise refused from None
+
+
+def _pixels_of_pil(image: Any) -> Any:
     if 0 in image.size:
         raise ArgumentError(f"an image has {image.size[0]} x {image.size[1]} pixels")
     if image.mode in _PLANAR:
@@ -193,8 +240,11 @@ def _of_array(array: Any, source: Any, copied: bool) -> Image:
     _check_range(array)
     if not _is_taken(array):
         kind = np.float32 if array.dtype.kind == "f" else array.dtype.newbyteorder("=")
-        with np.errstate(over="ignore"):
-            array = np.ascontiguousarray(array, dtype=kind)
+        try:
+            with np.errstate(over="ignore"):
+                array = np.ascontiguousarray(array, dtype=kind)
+        except MemoryError:
+            raise OutOfMemoryError(f"no memory for a copy of an image of {width} x {height} pixels") from None
         copied = True
     c = ffi.new("tvlm_image *", {
         "pixels": ffi.cast("void *", array.__array_interface__["data"][0]),

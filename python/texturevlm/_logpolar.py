@@ -9,7 +9,7 @@ import numpy as np
 
 from ._arguments import Array, channels, flag, floats, integer, pairs, real, values
 from ._binding import ffi, lib
-from ._core import ArgumentError, call
+from ._core import ArgumentError, Value, call
 from ._device import Device
 from ._stack import Stack
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PIXELS_MAX = 2**28  # of an image that is made again, as of samples (lib/stack/logpolar.c)
 
 
-class LogPolar:
+class LogPolar(Value):
     """What `logpolar` gives. Lengths and places are in pixels of the image."""
 
     def __init__(self, samples: Array, info: Any, working: tuple[int, int], image: tuple[int, int]) -> None:

@@ -10,12 +10,12 @@ import numpy as np
 
 from ._arguments import Array, channel_names, channels, chars, file_name, floats, host, integer, short, values
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, LOG, call, owned, text
+from ._core import ArgumentError, ArgumentTypeError, LOG, Value, call, owned, text
 
 ACTIVATIONS = ["none", "relu", "sigmoid"]
 
 
-class Network:
+class Network(Value):
     """A small convolutional network, whose outputs are channels of every `Stack` that gets it (doc/channels.md, learned).
 
         model = torch.nn.Sequential(torch.nn.Conv2d(3, 64, 3, padding=1), torch.nn.ReLU(), torch.nn.Conv2d(64, 1, 1),

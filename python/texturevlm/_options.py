@@ -10,7 +10,7 @@ import numpy as np
 from . import _names
 from ._arguments import Array, channel, channel_names, chars, choice, file_name, flag, floats, integer, known, pairs, real, short, values
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, LOG, call, owned
+from ._core import ArgumentError, ArgumentTypeError, LOG, Value, call, owned
 from ._network import Network, network_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _levels_of(weights: dict[str, Any], levels: dict[str, float] | None) -> Arra
     return np.array([real(f"the level of {name}", levels[name], 0.0) if name in levels else -1.0 for name in weights], np.float32)
 
 
-class Scorer:
+class Scorer(Value):
     """Weights of any channels, or a network of them, in place of the score's three parts.
 
     ``Scorer(weights={"saliency": 1.0, "text": 2.0}, bias=0.0, similarity=0.0)`` makes one, `Scorer.load` reads one, and
@@ -217,7 +217,7 @@ class Scorer:
         return f"<texturevlm.Scorer of {', '.join(self.weights)}>"
 
 
-class Query:
+class Query(Value):
     """A question to images: vectors of an encoder's text side, or a map of similarities that was made elsewhere.
 
     Parameters:
@@ -356,6 +356,11 @@ class Choosing:
             self.fixations = pairs(name, value)
         elif name == "scores":
             self.scores = values(name, value, (1, 2))
+
+    def check(self) -> Choosing:
+        """Refuses what no image could fit: before one is read."""
+        call(lib.tvlm_select_check, LOG, self.query, self.c)
+        return self
 
     def place(self, image: tuple[int, int], working: tuple[int, int]) -> None:
         """Brings fixations from the image's pixels into those that are worked on."""

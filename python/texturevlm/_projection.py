@@ -11,12 +11,12 @@ import numpy as np
 from ._arguments import Array, channel_names, channels as channel_numbers, chars, file_name, floats, integer, real, short, values
 from ._basis import Basis
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, LOG, call, owned
+from ._core import ArgumentError, ArgumentTypeError, LOG, Value, call, owned
 from ._device import Device, device_of
 from ._stack import Stack
 
 
-class Projection:
+class Projection(Value):
     """A linear map from channels to N numbers, which `tvlm export --projection` and `texturevlm.export` apply to the chosen tokens.
 
     Parameters:

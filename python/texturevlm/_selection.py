@@ -111,7 +111,7 @@ class Selection:
     """Positions of an image, the best first (behind those of an overview or a thumbnail, which come first).
 
     It is a sequence: ``len(selection)``, ``selection[0]`` and ``for position in selection`` give a `Position` each, and
-    ``selection[:100]`` a selection of them. Its arrays are views of the library's memory, read-only, and hold it. It needs neither
+    ``selection[:100]`` a selection of them (one with only some cells of a thumbnail has no thumbnail). Its arrays are views of the library's memory, read-only, and hold it. It needs neither
     the stack nor the device any more; it can be copied, pickled and compared, and never changes.
 
     Attributes:
@@ -157,6 +157,18 @@ class Selection:
         self._scores = None if scores == ffi.NULL else _of_library(handle, scores, (rows[0], columns[0]), "<f4")
         found = lib.tvlm_selection_duplicates(handle, count)
         self._duplicates = np.zeros((0, 4), np.int32) if found == ffi.NULL else _of_library(handle, found, (count[0], 4), "<i4")
+
+    _frozen = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._frozen:
+            raise AttributeError(f"a selection does not change: {name} cannot be set")
+        super().__setattr__(name, value)
+
+    def _freeze(self) -> Selection:
+        """Ends its making."""
+        self._frozen = True
+        return self
 
     @property
     def width(self) -> int:
@@ -374,9 +386,9 @@ class Selection:
         if not whole:
             state.update(overview=(0, 0), thumbnail=(0, 0))
         part = Selection.__new__(Selection)
-        part.__setstate__(state)
+        part._take(state)
         part._origin = self._origin
-        return part
+        return part._freeze()
 
     # ---- Values ----
 
@@ -390,6 +402,10 @@ class Selection:
         return {**state, "rows": self._rows.tobytes(), "stages": self.stages}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        self._take(state)
+        self._freeze()
+
+    def _take(self, state: dict[str, Any]) -> None:
         for name in self._KEPT:
             setattr(self, name, state[name])
         for array in (self._scores, self._duplicates):

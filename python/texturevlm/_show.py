@@ -14,7 +14,7 @@ from ._arguments import Array, chars, choice, file_name, flag, floats, integer, 
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Handle, OutOfMemoryError, text
 from ._device import FORMATS, Device, device_of
-from ._image import image_of, is_list, write_png
+from ._image import image_of, images_of, is_list, write_png
 from ._network import network_of
 from ._options import Choosing, Query, scorer_of, strategy_number
 from ._projection import projection_of
@@ -131,7 +131,7 @@ def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen
     with the strategy budget, or an overview, ``picture_source`` and ``picture_scale``, too.
     """
     several, selected_only = is_list(images), flag("selected_only", selected_only)
-    pictures = [image_of(image, flag("copy", copy)) for image in (images if isinstance(images, (list, tuple)) else [images])]
+    pictures = images_of(images if isinstance(images, (list, tuple)) else [images], flag("copy", copy))
     if not pictures:
         raise ArgumentError("there are no images")
     params = ffi.new("struct tvlm_export_params *", {

@@ -11,7 +11,7 @@ from . import _names
 from ._arguments import (Array, channel, channel_names, channels, chars, choice, flag, floats, host, integer, known, pairs, real,
                          short, values)
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, Handle, Lent
+from ._core import ArgumentError, ArgumentTypeError, Bound, Handle, Lent
 from ._device import Device, device_of
 from ._image import Fit, Image, image_of
 from ._options import STACK, Choosing, StackParams, choosing, query_of, scorer_of
@@ -39,7 +39,7 @@ class Merged(NamedTuple):
     """int32 [K]: how many they are."""
 
 
-class Stack:
+class Stack(Bound):
     """Everything that is known about one image, made once and read by every question.
 
     Parameters:
@@ -517,10 +517,10 @@ def answer(device: Device, stack: Any, chosen: Choosing, origin: Origin, working
     else:
         side = (chosen.c.patch if selection._number == lib.TVLM_STRATEGY_BUDGET else chosen.c.score.stride) or 16.0
         selection._stride = (side, side)
-    return selection
+    return selection._freeze()
 
 
-class Session:
+class Session(Bound):
     """Keeps stacks from question to question: for many questions about many images.
 
         session = tv.Session()

@@ -9,7 +9,7 @@ import numpy as np
 from . import _names
 from ._arguments import Array, choice, flag, floats, host, integer, pairs, real, values
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, Handle, Lent
+from ._core import ArgumentError, ArgumentTypeError, Bound, Handle, Lent
 from ._device import Device, device_of
 from ._image import Image, image_of
 from ._network import network_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._options import SelectOptions
 
 
-class VideoStream:
+class VideoStream(Bound):
     """Takes in a video frame by frame. Only what changed is uploaded and made again.
 
         stream = tv.VideoStream()

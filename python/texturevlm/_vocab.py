@@ -10,11 +10,11 @@ import numpy as np
 
 from ._arguments import Array, chars, file_name, floats, host, integer, short, values
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, Handle, LOG, call, owned
+from ._core import ArgumentError, ArgumentTypeError, Handle, LOG, Value, call, owned
 from ._device import Device, device_of
 
 
-class Vocab:
+class Vocab(Value):
     """n k-means centres of D components, of vectors at length 1. It belongs to no device.
 
         vocab = tv.Vocab.train(blocks, 1024)

@@ -22,17 +22,18 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Optional
 
+from ._core import ArgumentError, ArgumentTypeError, Error, missing
+
 try:
     import pyarrow as pa
     import pyarrow.parquet
     import ray
     import ray.data
 except ImportError as _missing:
-    raise ImportError(f"texturevlm.ray needs ray[data], pyarrow and pylance (pip install 'texturevlm[ray]'): {_missing}") from None
+    raise missing("ray", "ray[data], pyarrow and pylance", "texturevlm[ray]", _missing) from None
 
 from ._arguments import choice, file_name, integer, short
 from ._basis import Basis
-from ._core import ArgumentError, ArgumentTypeError, Error
 from ._device import Device
 from ._names import STRATEGIES
 from ._vocab import Vocab

@@ -13,13 +13,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
-from torch.autograd.function import once_differentiable
+
+from ._core import LOG, ArgumentError, ArgumentTypeError, call, missing
+
+try:
+    import torch
+    from torch.autograd.function import once_differentiable
+except ImportError as _missing:
+    raise missing("torch", "PyTorch", "torch", _missing) from None
 
 from ._arguments import Array, floats, short
 from ._attention import Texture
 from ._binding import ffi, lib
-from ._core import LOG, ArgumentError, ArgumentTypeError, call
 from ._device import Device, device_of
 
 __all__ = ["sample"]

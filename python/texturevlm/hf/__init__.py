@@ -20,11 +20,13 @@ tokens, at the positions that they have in the full prompt.
 Several images, in batches that are padded on the left. `FAMILIES` has the families by `config.model_type`, `SUPPORTED` the versions
 of transformers; anything else is refused, and never answered wrongly.
 """
+from .. import _core
+
 try:
     import torch as _torch
     import transformers as _transformers
 except ImportError as _missing:
-    raise ImportError(f"texturevlm.hf needs PyTorch and transformers (pip install 'texturevlm[hf]'): {_missing}") from None
+    raise _core.missing("hf", "PyTorch and transformers", "texturevlm[hf]", _missing) from None
 
 from ._batch import PrunedBatch
 from ._encoder import PrunedImages

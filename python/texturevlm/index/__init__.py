@@ -16,6 +16,9 @@ counts. `Index` makes, fills, asks and shrinks one; `Shards` asks several as if 
 ``pip install texturevlm[index]``. doc/archive.md in the project's repository says what is stored, and what it costs.
 """
 import os as _os
+import sys as _sys
+
+from .. import _core
 
 # Lance warns on stderr, line after line, of clusters of vectors that came out empty; it reads this when it is imported.
 _os.environ.setdefault("LANCE_LOG", "error")
@@ -23,7 +26,10 @@ try:
     import lance as _lance
     import pyarrow as _pyarrow
 except ImportError as _missing:
-    raise ImportError(f"texturevlm.index needs pyarrow and pylance (pip install 'texturevlm[index]'): {_missing}") from None
+    _error = _core.missing("index", "pyarrow and pylance", "texturevlm[index]", _missing)
+    if _sys.argv[:1] == ["-m"] and "texturevlm.index" in getattr(_sys, "orig_argv", ()):
+        _sys.exit(str(_error))  # of the program, which has not begun yet, one line
+    raise _error from None
 
 from ._index import Index
 from ._query import Found, Shards
