@@ -81,6 +81,23 @@ TVLM_API tvlm_status tvlm_patches_extract(tvlm_stack *stack, const tvlm_position
                                           const struct tvlm_patches_params *params, size_t capacity,
                                           void *out);
 
+/* The picture of a thumbnail: its grid and its empty cells, as a selection says them, and the side of a cell in texels. */
+typedef struct tvlm_thumbnail_grid {
+    int32_t columns, rows, side;
+    const tvlm_cell *empty; /* [empty_count] NULL: there are none */
+    int32_t empty_count;
+} tvlm_thumbnail_grid;
+
+/*
+ * Fills the empty cells of a thumbnail's picture, picture[rows * side][columns * side][channels], each with one colour, as
+ * tvlm_selection_empty (select.h) says it: the mean of the texels beside it of those neighbours that are kept; where
+ * there are none, of the colours of those that are filled before it. What is in them does not matter. Needs no device.
+ *
+ * Errors, without a line, as there is no log: ARGUMENT (NULL, no columns, rows, side or channels, a cell outside of the
+ * grid, all cells empty), MEMORY.
+ */
+TVLM_API tvlm_status tvlm_thumbnail_fill(const tvlm_thumbnail_grid *grid, int32_t channels, float *picture);
+
 #ifdef __cplusplus
 }
 #endif
