@@ -252,16 +252,19 @@ static void an_overlay_shows_what_was_chosen(void **state) {
 /* A budget's thumbnail is fine lines, and its tiles have the colours of their levels, the finer ones above. */
 static void a_budget_shows_its_grid_and_tiles(void **state) {
     static uint8_t pixels[SIDE * SIDE * 3];
-    static const tvlm_position tiles[] = {{.x = 40, .y = 40, .size = 16, .level = 0},
-                                          {.x = 48, .y = 48, .size = 32, .level = 1},
-                                          {.x = 10.6667f, .y = 53.3333f, .size = 21.3333f, .level = 0.415f}};
+    static const tvlm_position positions[] = {
+        {.x = 16, .y = 32, .size = 32, .height = 64},
+        {.x = 48, .y = 32, .size = 32, .height = 64},
+        {.x = 40, .y = 40, .size = 16, .level = 0},
+        {.x = 48, .y = 48, .size = 32, .level = 1},
+        {.x = 10.6667f, .y = 53.3333f, .size = 21.3333f, .level = 0.415f}};
     const tvlm_image photo = {
         .pixels = pixels, .width = SIDE, .height = SIDE, .channels = 3, .type = TVLM_PIXEL_U8};
     const int32_t scale = PHOTO_LONG_MIN / SIDE;
     struct canvas canvas = {0};
     (void)state;
     memset(pixels, 200, sizeof pixels);
-    assert_true(draw_budget(&photo, 2, 1, tiles, 3, "title", &canvas));
+    assert_true(draw_budget(&photo, 2, 1, positions, 2, 5, "title", &canvas));
     const color line = at(&canvas, 32 * scale, 8 * scale), zero = level_color(0.0f), one = level_color(1.0f);
     assert_color(at(&canvas, 8 * scale, 32 * scale), 200, 200, 200, 0); /* two columns, one row */
     assert_true(light(line) != 200 * 1000);
@@ -289,31 +292,42 @@ static void expect_frame(float expected[3], int32_t x, int32_t y, int32_t width,
 }
 
 /* Every pixel of a budget's overlay, on a photo that is drawn as large as it is: lines are at the borders of the
- * thumbnail's cells and of the tiles, of which two are clipped by the photo's border. */
+ * thumbnail's cells, but of two that are empty, and of the tiles, of which two are clipped by the photo's border. */
 static void a_budget_is_drawn_to_the_pixel(void **state) {
     enum { WIDE = PHOTO_LONG_MIN, HIGH = 200, COLUMNS = 4, ROWS = 2 };
     static uint8_t pixels[WIDE * HIGH * 3];
-    static const tvlm_position tiles[] = {{.x = 168, .y = 72, .size = 16, .level = 0},
-                                          {.x = 176, .y = 80, .size = 32, .level = 1},
-                                          {.x = 160, .y = 96, .size = 64, .level = 2},
-                                          {.x = 400, .y = 196, .size = 16, .level = 0},
-                                          {.x = 928, .y = 196, .size = 64, .level = 2}};
-    static const int32_t areas[5][4] = {
-        {160, 64, 16, 16}, {160, 64, 32, 32}, {128, 64, 64, 64}, {392, 192, 16, 8}, {896, 192, 64, 8}};
-    static const int order[] = {2, 4, 1, 0, 3}; /* from coarse to fine */
+    enum { TILES = 6, CELLS = COLUMNS * ROWS - 2 };
+    static const tvlm_position tiles[TILES] = {
+        {.x = 168, .y = 72, .size = 16, .level = 0},  {.x = 176, .y = 80, .size = 32, .level = 1},
+        {.x = 160, .y = 96, .size = 64, .level = 2},  {.x = 400, .y = 196, .size = 16, .level = 0},
+        {.x = 928, .y = 196, .size = 64, .level = 2}, {.x = 168, .y = 72, .size = 48, .level = 1.585f}};
+    static const int32_t areas[TILES][4] = {{160, 64, 16, 16}, {160, 64, 32, 32}, {128, 64, 64, 64},
+                                            {392, 192, 16, 8}, {896, 192, 64, 8}, {144, 48, 48, 48}};
+    static const int order[TILES] = {2, 4, 5, 1, 0, 3}; /* from coarse to fine */
+    tvlm_position positions[CELLS + TILES];
+    int32_t count = 0;
     const tvlm_image photo = {
         .pixels = pixels, .width = WIDE, .height = HIGH, .channels = 3, .type = TVLM_PIXEL_U8};
     struct canvas canvas = {0};
     (void)state;
     for (int i = 0; i < WIDE * HIGH * 3; ++i) pixels[i] = (uint8_t)(60 + i % WIDE / 8);
-    assert_true(draw_budget(&photo, COLUMNS, ROWS, tiles, 5, "title", &canvas));
+    for (int32_t i = 0; i < COLUMNS * ROWS; ++i)
+        if (i != 1 && i != 6)
+            positions[count++] = (tvlm_position){.x = ((float)(i % COLUMNS) + 0.5f) * WIDE / COLUMNS,
+                                                 .y = ((float)(i / COLUMNS) + 0.5f) * HIGH / ROWS,
+                                                 .size = (float)WIDE / COLUMNS,
+                                                 .height = (float)HIGH / ROWS};
+    memcpy(positions + count, tiles, sizeof tiles);
+    assert_true(draw_budget(&photo, COLUMNS, ROWS, positions, CELLS, CELLS + TILES, "title", &canvas));
     for (int32_t y = 0; y < HIGH; ++y)
         for (int32_t x = 0; x < WIDE; ++x) {
             const uint8_t *const before = pixels + 3 * (y * WIDE + x);
             float expected[3] = {before[0], before[1], before[2]};
             const int32_t wide = WIDE / COLUMNS, high = HIGH / ROWS;
-            expect_frame(expected, x % wide, y % high, wide, high, 1, text_color, 0.25f, 0.0f);
-            for (int i = 0; i < 5; ++i) {
+            const int32_t cell = y / high * COLUMNS + x / wide;
+            if (cell != 1 && cell != 6)
+                expect_frame(expected, x % wide, y % high, wide, high, 1, text_color, 0.25f, 0.0f);
+            for (int i = 0; i < TILES; ++i) {
                 const float level = tiles[order[i]].level;
                 const int32_t *const area = areas[order[i]];
                 expect_frame(expected, x - area[0], y - area[1], area[2], area[3], level > 0.0f ? 2 : 1,

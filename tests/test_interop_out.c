@@ -4,6 +4,7 @@
  * rankings, positions, patches at them, exports; and questions whose vectors are there. The buffers are a device's own,
  * handed in as an application's.
  */
+#include "holes_helper.h"
 #include "stack/frame.h"
 #include "stack/inside.h"
 #include "stack_helper.h"
@@ -214,44 +215,58 @@ static void check_remembered(tvlm_device *device, tvlm_format format) {
 
 /* ---- Patches ---- */
 
-/* A thumbnail that is named is found among positions on the device, too; and into a buffer as well as to the host. */
-static void check_thumbnail(tvlm_device *device, tvlm_format format) {
-    enum { K = 12, SIDE = 8, BYTES = K * 3 * SIDE * SIDE * 4 };
-    static unsigned char expected[BYTES], got[2][BYTES];
+/* A thumbnail that is named is found among positions on the device, too; and into a buffer as well as to the host. Of
+ * the selection's positions the first `count` are taken. */
+static void compare_thumbnail(tvlm_device *device, tvlm_stack *stack, const tvlm_selection *selection,
+                              int32_t count) {
+    enum { MOST = 32, SIDE = 8, BYTES = 3 * SIDE * SIDE * 4 };
+    static unsigned char expected[MOST * BYTES], got[2][MOST * BYTES];
+    const size_t bytes = (size_t)count * BYTES;
     struct tvlm_patches_params params = {.side = SIDE};
-    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 54);
-    tvlm_selection *selection = NULL;
     tvlm_selection_info info;
-    assert_int_equal(
-        tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_BUDGET, .k = K), &selection),
-        TVLM_OK);
+    assert_in_range(count, 1, MOST);
     assert_int_equal(tvlm_selection_get_info(selection, &info), TVLM_OK);
-    const tvlm_position *const positions = tvlm_selection_positions(selection, NULL);
-    tvlm_position some[K];
-    memcpy(some, positions, sizeof some);
-    assert_int_equal(tvlm_patches_extract(stack, positions, K, &params, BYTES, expected), TVLM_OK);
-    tvlm_buffer *at = behind_offset(device, sizeof some, some);
+    tvlm_position some[MOST];
+    memcpy(some, tvlm_selection_positions(selection, NULL), (size_t)count * sizeof *some);
+    assert_int_equal(tvlm_patches_extract(stack, some, count, &params, bytes, expected), TVLM_OK);
+    tvlm_buffer *at = behind_offset(device, (size_t)count * sizeof *some, some);
     for (int way = 0; way < 2; ++way) {
-        tvlm_buffer *out = behind_offset(device, BYTES, NULL);
+        tvlm_buffer *out = behind_offset(device, bytes, NULL);
         const struct tvlm_memory there = {.memory = handle_of(device, at), .byte_offset = OFFSET};
         cl_mem to = handle_of(device, out);
         if (way == 1) {
             params.thumbnail_columns = info.thumbnail_columns;
             params.thumbnail_rows = info.thumbnail_rows;
+            params.thumbnail_cells = info.thumbnail_cells;
         }
-        assert_int_equal(way == 0 ? tvlm_patches_extract_opencl(stack, positions, K, &params, to, OFFSET)
-                                  : tvlm_patches_extract_at_opencl(stack, &there, K, &params, to, OFFSET),
+        assert_int_equal(way == 0 ? tvlm_patches_extract_opencl(stack, some, count, &params, to, OFFSET)
+                                  : tvlm_patches_extract_at_opencl(stack, &there, count, &params, to, OFFSET),
                          TVLM_OK);
-        take(device, &out, OFFSET, BYTES, got[way]);
+        take(device, &out, OFFSET, bytes, got[way]);
     }
-    assert_memory_equal(got[0], expected, BYTES);
-    for (size_t i = 0; i < BYTES; i += sizeof(float)) { /* places are worked out in float there */
+    assert_memory_equal(got[0], expected, bytes);
+    for (size_t i = 0; i < bytes; i += sizeof(float)) { /* places are worked out in float there */
         float values[2];
         memcpy(&values[0], got[1] + i, sizeof(float));
         memcpy(&values[1], expected + i, sizeof(float));
         assert_float_equal(values[0], values[1], 1e-3f);
     }
     device->backend->buffer_destroy(device, &at);
+}
+
+/* Of a strategy; and of one with empty cells, without those of its tiles that are read in another way there. */
+static void check_thumbnail(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 54);
+    tvlm_selection *selection = NULL, *holes = holes_selection(WIDTH, HEIGHT, 4, 3, 8.0f);
+    tvlm_selection_info info;
+    assert_non_null(holes);
+    assert_int_equal(
+        tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_BUDGET, .k = 12), &selection),
+        TVLM_OK);
+    compare_thumbnail(device, stack, selection, 12);
+    assert_int_equal(tvlm_selection_get_info(holes, &info), TVLM_OK);
+    compare_thumbnail(device, stack, holes, info.thumbnail_cells + 1);
+    tvlm_selection_destroy(&holes);
     tvlm_selection_destroy(&selection);
     tvlm_stack_destroy(&stack);
 }

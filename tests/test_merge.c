@@ -3,6 +3,7 @@
  * test_merge.c: tokens merged along the squares of selections, against a scatter-mean that asks of each token in
  * which squares its centre lies; how many texels that takes; and what is refused.
  */
+#include "holes_helper.h"
 #include "stack_helper.h"
 #include "texturevlm/merge.h"
 
@@ -184,6 +185,22 @@ static void check_nines(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&s.stack);
 }
 
+/* A thumbnail with empty cells, whose tokens are left out where no tile has them; and tiles at a third. */
+static void check_holes(tvlm_device *device, tvlm_format format) {
+    static const int32_t sizes[][3] = {{12, 8, 1}, {13, 7, 1}, {16, 12, 2}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+        const int32_t columns = sizes[i][0], rows = sizes[i][1], side = 16 * sizes[i][2];
+        scene s = make_scene(device, format, columns, rows, sizes[i][2]);
+        tvlm_selection *selection = holes_selection(columns * side, rows * side, 5, 3, (float)side);
+        int32_t texels;
+        assert_non_null(selection);
+        const int32_t all = compare(&s, selection, format, &texels);
+        assert_in_range(all, columns * rows / 2, columns * rows - 10);
+        tvlm_selection_destroy(&selection);
+        tvlm_stack_destroy(&s.stack);
+    }
+}
+
 /* Four leaves of 4 x 4 tokens are four texels, and so is what is left of a grid of overlapping squares. */
 static void check_texels(tvlm_device *device, tvlm_format format) {
     scene s = make_scene(device, format, 8, 8, 1);
@@ -224,7 +241,7 @@ static void check_whole(tvlm_device *device, tvlm_format format) {
     assert_int_equal(tvlm_merge_tokens(s.stack, selection, tvlm_merge_params(.whole = true),
                                        (size_t)count * DIMENSION, tokens, merged),
                      TVLM_OK);
-    for (int32_t i = 0; i < info.thumbnail_columns * info.thumbnail_rows; ++i) sum += merged[i].count;
+    for (int32_t i = 0; i < info.thumbnail_cells; ++i) sum += merged[i].count;
     assert_int_equal(sum, 12 * 8);
     for (int32_t i = 0; i < count; ++i) assert_true(merged[i].count > 0);
     tvlm_selection_destroy(&selection);
@@ -326,5 +343,5 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&s.stack);
 }
 
-DEVICE_CHECKS_MAIN(check_strategies, check_nines, check_texels, check_gaussian, check_whole, check_clipped,
-                   check_ties, check_foveated, check_refusals)
+DEVICE_CHECKS_MAIN(check_strategies, check_nines, check_holes, check_texels, check_gaussian, check_whole,
+                   check_clipped, check_ties, check_foveated, check_refusals)

@@ -226,17 +226,17 @@ static double lanczos(double x) {
     return fabs(x) < 3.0 ? 3.0 * sin(pi * x) * sin(pi * x / 3.0) / (pi * pi * x * x) : 0.0;
 }
 
-/* Texel `to` of `count` that a side of `from` pixels is reduced to: the weight of pixel `at`, not normalised. */
-static double weight_of(int32_t from, int32_t count, int32_t to, int32_t at) {
-    const double scale = (double)from / count;
+/* Of texel `to` of those that `scale` pixels each become: the weight of pixel `at`, not normalised. */
+static double weight_of(double scale, int32_t to, int32_t at) {
     return lanczos((at + 0.5 - (to + 0.5) * scale) / scale);
 }
 
-static double reduced(const float *plane, int32_t columns, int32_t rows, int32_t x, int32_t y) {
+/* Texel x, y of the picture whose texels are wide x high pixels. */
+static double reduced(const float *plane, double wide, double high, int32_t x, int32_t y) {
     double sum = 0.0, weights = 0.0;
     for (int32_t j = 0; j < HEIGHT; ++j)
         for (int32_t i = 0; i < WIDTH; ++i) {
-            const double weight = weight_of(WIDTH, columns, x, i) * weight_of(HEIGHT, rows, y, j);
+            const double weight = weight_of(wide, x, i) * weight_of(high, y, j);
             sum += weight * (double)plane[j * WIDTH + i];
             weights += weight;
         }
@@ -257,23 +257,66 @@ static void check_thumbnail(tvlm_device *device, tvlm_format format) {
     assert_int_equal(tvlm_patches_extract(stack, cells, 5, NULL, sizeof out, out), TVLM_OK);
     for (int32_t i = 0; i < 4 * 3 * 256; ++i) {
         const int32_t cell = i / 768, x = cell % 2 * 16 + i % 16, y = cell / 2 * 16 + i / 16 % 16;
-        assert_true(fabs((double)out[i] - reduced(planes[i / 256 % 3], 32, 32, x, y)) < tolerance);
+        assert_true(fabs((double)out[i] - reduced(planes[i / 256 % 3], 2.0, 1.5, x, y)) < tolerance);
     }
     for (int32_t i = 0; i < 3 * 256; ++i)
         assert_true(out[4 * 768 + i] == planes[i / 256][(16 + i / 16 % 16) * WIDTH + 16 + i % 16]);
-    /* Without the other three it is a rectangle as any other is. */
-    assert_int_equal(tvlm_patches_extract(stack, cells, 1, NULL, sizeof alone, alone), TVLM_OK);
-    assert_true(memcmp(alone, out, sizeof alone) != 0);
+    /* One that does not stand on the grid of its size is a rectangle as any other is. */
+    const tvlm_position beside = {.x = 17, .y = 12, .size = 32, .height = 24};
+    assert_int_equal(tvlm_patches_extract(stack, &beside, 1, NULL, sizeof alone, alone), TVLM_OK);
+    for (int32_t i = 0; i < 256; i += 17) /* a level is the mean of squares, which a tent then reads */
+        assert_true(alone[i] != out[i]);
     tvlm_stack_destroy(&stack);
 }
 
-/* A tile of a nine, at column 1, row 2 of the grid of such tiles, between tiles of the image itself. */
-static void check_ninth(tvlm_device *device, tvlm_format format) {
+/* Texel x, y of 16 x 16 in pixel 8, 8: the pixels around it, by a tent. */
+static double between_pixels(const float *plane, int32_t x, int32_t y) {
+    double sum = 0.0;
+    for (int32_t j = 7; j <= 9; ++j)
+        for (int32_t i = 7; i <= 9; ++i)
+            sum += fmax(0.0, 1.0 - fabs(i - 8 - (x - 7.5) / 16.0)) *
+                   fmax(0.0, 1.0 - fabs(j - 8 - (y - 7.5) / 16.0)) * (double)plane[j * WIDTH + i];
+    return sum;
+}
+
+/* Cells may be missing: those that are there are cut out of the same picture, whether they are found or said. Positions
+ * behind them are none, nor is what comes back to a cell that was. */
+static void check_holes(tvlm_device *device, tvlm_format format) {
+    static float planes[3][AREA], all[5][3 * 256], out[4][3 * 256];
+    static const int kept[][4] = {{1, 2, 4}, {3, 4}, {0, 3, 4}, {2, 3, 4}};
+    tvlm_stack *stack = picture(device, format, planes);
+    assert_int_equal(tvlm_patches_extract(stack, cells, 5, NULL, sizeof all, all), TVLM_OK);
+    for (size_t n = 0; n < 2 * sizeof kept / sizeof *kept; ++n) {
+        const int *const of = kept[n / 2], count = of[1] == 4 ? 2 : 3;
+        tvlm_position at[3];
+        struct tvlm_patches_params params = {0};
+        for (int i = 0; i < count; ++i) at[i] = cells[of[i]];
+        if (n % 2 == 1)
+            params.thumbnail_columns = params.thumbnail_rows = 2, params.thumbnail_cells = count - 1;
+        assert_int_equal(tvlm_patches_extract(stack, at, count, &params, sizeof out, out), TVLM_OK);
+        for (int i = 0; i < count; ++i) assert_memory_equal(out[i], all[of[i]], sizeof out[i]);
+    }
+    const tvlm_position back[3] = {cells[2], cells[0], cells[3]};
+    assert_int_equal(tvlm_patches_extract(stack, back, 3, NULL, sizeof out, out), TVLM_OK);
+    assert_memory_equal(out[0], all[2], sizeof out[0]);
+    assert_memory_not_equal(out[1], all[0], sizeof out[1]);
+    assert_memory_not_equal(out[2], all[3], sizeof out[2]);
+    /* A pixel is on the grid of pixels, but nobody makes a picture of sixteen times the image's size for that. */
+    const tvlm_position pixel = {.x = 8.5f, .y = 8.5f, .size = 1, .height = 1};
+    assert_int_equal(tvlm_patches_extract(stack, &pixel, 1, NULL, sizeof out[0], out[0]), TVLM_OK);
+    for (int32_t i = 0; i < 3 * 256; ++i)
+        assert_true(fabs((double)out[0][i] - between_pixels(planes[i / 256], i % 16, i / 16 % 16)) <
+                    (format == TVLM_FORMAT_F16 ? 1e-3 : 1e-5));
+    tvlm_stack_destroy(&stack);
+}
+
+/* A tile of a fraction, at column 1, row 2 of the grid of such tiles (of thirds row 1), between tiles of the image itself. */
+static void check_fraction(tvlm_device *device, tvlm_format format, float pixels, int32_t row) {
     static float planes[3][AREA], out[3 * 3 * 64];
     const double tolerance = format == TVLM_FORMAT_F16 ? 1e-3 : 1e-5;
-    const float side = 32.0f / 3.0f; /* of which 8 texels are a patch */
+    const float side = 8.0f * pixels; /* of which 8 texels are a patch */
     const tvlm_position at[3] = {{.x = 12, .y = 4, .size = 8},
-                                 {.x = 1.5f * side, .y = 2.5f * side, .size = side},
+                                 {.x = 1.5f * side, .y = ((float)row + 0.5f) * side, .size = side},
                                  {.x = 20, .y = 12, .size = 8}};
     tvlm_stack *stack = picture(device, format, planes);
     assert_int_equal(tvlm_patches_extract(stack, at, 3, tvlm_patches_params(.side = 8), sizeof out, out),
@@ -281,12 +324,19 @@ static void check_ninth(tvlm_device *device, tvlm_format format) {
     for (int32_t i = 0; i < 3 * 3 * 64; ++i) {
         const int32_t patch = i / 192, x = i % 8, y = i / 8 % 8;
         const float *const plane = planes[i / 64 % 3];
+        const double texel = (double)side / 8.0;
         const double expected =
-            patch == 1 ? reduced(plane, WIDTH * 3 / 4, HEIGHT * 3 / 4, 8 + x, 16 + y)
+            patch == 1 ? reduced(plane, texel, texel, 8 + x, 8 * row + y)
                        : (double)plane[((patch == 0 ? 0 : 8) + y) * WIDTH + (patch == 0 ? 8 : 16) + x];
         assert_true(fabs((double)out[i] - expected) < tolerance);
     }
     tvlm_stack_destroy(&stack);
+}
+
+/* Three quarters; and a third, of which the sides of the image are no multiples. */
+static void check_fractions(tvlm_device *device, tvlm_format format) {
+    check_fraction(device, format, 4.0f / 3.0f, 2);
+    check_fraction(device, format, 3.0f, 1);
 }
 
 /* One of several images, by a selection; channels that are not the source's are what they were; a thumbnail that is
@@ -321,7 +371,8 @@ static void check_selected(tvlm_device *device, tvlm_format format) {
         tvlm_patches_extract(stack, at, K,
                              tvlm_patches_params(.side = SIDE, .channels = both, .channel_count = 1,
                                                  .thumbnail_columns = info.thumbnail_columns,
-                                                 .thumbnail_rows = info.thumbnail_rows),
+                                                 .thumbnail_rows = info.thumbnail_rows,
+                                                 .thumbnail_cells = info.thumbnail_cells),
                              sizeof given, given),
         TVLM_OK);
     for (int i = 0; i < VALUES; ++i) assert_float_equal(given[i], two[2 * (i / 64) * 64 + i % 64], 1e-6f);
@@ -376,6 +427,12 @@ static void test_refusals(void **state) {
     REFUSE("a thumbnail of 2 x 1 cells among 1 positions", .thumbnail_columns = 2, .thumbnail_rows = 1);
     REFUSE("a thumbnail of 1 x 0 cells", .thumbnail_columns = 1);
     REFUSE("a thumbnail of -1 x -1 cells", .thumbnail_columns = -1, .thumbnail_rows = -1);
+    REFUSE("a thumbnail of 0 x 0 cells", .thumbnail_cells = 1);
+    REFUSE("-1 cells of a thumbnail of 1 x 1", .thumbnail_columns = 1, .thumbnail_rows = 1,
+           .thumbnail_cells = -1);
+    REFUSE("2 x 2 cells among 1", .thumbnail_columns = 2, .thumbnail_rows = 2, .thumbnail_cells = 2);
+    REFUSE("3 cells of a thumbnail of 2 x 1", .thumbnail_columns = 2, .thumbnail_rows = 1,
+           .thumbnail_cells = 3);
     REFUSE("9999", .channels = none, .channel_count = 2);
     REFUSE("1 patches of 0 channels", .channels = none, .channel_count = 0);
     at.size = 0;
@@ -390,8 +447,8 @@ static void test_refusals(void **state) {
     tvlm_device_destroy(&device);
 }
 
-DEVICE_CHECKS(check_grid, check_borders, check_levels, check_scaled, check_thumbnail, check_ninth,
-              check_selected, check_many)
+DEVICE_CHECKS(check_grid, check_borders, check_levels, check_scaled, check_thumbnail, check_holes,
+              check_fractions, check_selected, check_many)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

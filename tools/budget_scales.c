@@ -3,8 +3,11 @@
 
 #include <math.h>
 
-const budget_scale budget_scales[BUDGET_SCALES] = {
-    {1, 1, "level 0"}, {3, 4, "three quarters"}, {1, 2, "level 1"}, {1, 4, "level 2"}};
+const budget_scale budget_scales[BUDGET_SCALES] = {{1, 1, "level 0", false},
+                                                   {3, 4, "three quarters", true},
+                                                   {1, 2, "level 1", false},
+                                                   {1, 3, "a third", true},
+                                                   {1, 4, "level 2", false}};
 
 int budget_scale_of(const tvlm_position *tile) {
     int nearest = 0;

@@ -8,11 +8,13 @@
 #include "texturevlm/select.h"
 
 /* The scales of tiles, from fine to coarse: a tile is so many texels of so many pixels along a side, and it is
- * `name`. Of three quarters only nine tiles together fill whole pixels. */
-enum { BUDGET_SCALES = 4 };
+ * `name`. Of three quarters only nine tiles together fill whole pixels. Those between levels are reduced by Lanczos'
+ * filter, levels by area. */
+enum { BUDGET_SCALES = 5 };
 typedef struct budget_scale {
     int32_t texels, pixels;
     const char *name;
+    bool between;
 } budget_scale;
 extern const budget_scale budget_scales[BUDGET_SCALES];
 

@@ -257,20 +257,24 @@ static color level_color(float level) {
     return rank_map(1.0f - level / COARSEST);
 }
 
-bool draw_budget(const tvlm_image *photo, int32_t columns, int32_t rows, const tvlm_position *tiles,
-                 int32_t count, const char *title, struct canvas *out) {
+bool draw_budget(const tvlm_image *photo, int32_t columns, int32_t rows, const tvlm_position *positions,
+                 int32_t cells, int32_t count, const char *title, struct canvas *out) {
     const draw_grid grid = {columns, rows, columns > 0 ? (float)photo->width / (float)columns : 0.0f,
                             rows > 0 ? (float)photo->height / (float)rows : 0.0f};
     struct stage stage;
     if (!make_stage(photo, out, &stage)) return false;
-    for (int32_t i = 0; i < columns * rows; ++i)
-        canvas_frame(out, cell_area(&stage, &grid, i % columns, i / columns), 1, text_color, 0.25f);
+    for (int32_t i = 0; i < cells; ++i) {
+        const int32_t column = (int32_t)(positions[i].x / grid.step_x),
+                      row = (int32_t)(positions[i].y / grid.step_y);
+        canvas_frame(out, cell_area(&stage, &grid, column, row), 1, text_color, 0.25f);
+    }
     for (int scale = BUDGET_SCALES - 1; scale >= 0; --scale)
-        for (int32_t i = 0; i < count; ++i) {
-            if (budget_scale_of(&tiles[i]) != scale) continue;
-            const rect area = square_area(&stage, photo, &tiles[i], true);
-            canvas_fill(out, area, level_color(tiles[i].level), TINT);
-            canvas_frame(out, area, scale > 1 ? 2 : 1, level_color(tiles[i].level), 0.9f);
+        for (int32_t i = cells; i < count; ++i) {
+            const tvlm_position *const tile = &positions[i];
+            if (budget_scale_of(tile) != scale) continue;
+            const rect area = square_area(&stage, photo, tile, true);
+            canvas_fill(out, area, level_color(tile->level), TINT);
+            canvas_frame(out, area, scale > 1 ? 2 : 1, level_color(tile->level), 0.9f);
         }
     draw_legend(&stage, title, rank_map, "level 2", "level 0");
     return true;

@@ -43,10 +43,11 @@ bool draw_classes(const tvlm_image *photo, const tvlm_position *positions, int32
                   const int32_t *classes, char (*names)[DRAW_CLASS_NAME], int32_t class_count,
                   struct canvas *out);
 
-/* Draws the photo with the grid of a budget's thumbnail, fine lines, and its tiles [count] coloured by level, the
+/* Draws the photo with a budget's positions [count]: the first of them, the cells of its thumbnail in a grid of
+ * columns x rows, as fine lines, so that those that are empty have none of their own; its tiles coloured by level, the
  * coarse ones below. */
-bool draw_budget(const tvlm_image *photo, int32_t columns, int32_t rows, const tvlm_position *tiles,
-                 int32_t count, const char *title, struct canvas *out);
+bool draw_budget(const tvlm_image *photo, int32_t columns, int32_t rows, const tvlm_position *positions,
+                 int32_t cells, int32_t count, const char *title, struct canvas *out);
 
 /* Draws the scores [rows * columns], smoothly interpolated and in colour, over the gray photo, and a legend
  * below. */

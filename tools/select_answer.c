@@ -94,6 +94,7 @@ static void note_budget(const select_run *run, select_job *job, const tvlm_selec
     (void)tvlm_selection_scores(job->selection, &job->grid.columns, &job->grid.rows);
     job->thumbnail_columns = info->thumbnail_columns;
     job->thumbnail_rows = info->thumbnail_rows;
+    job->thumbnail_cells = info->thumbnail_cells;
 }
 
 /* The grid of the candidates of any other strategy. */
@@ -169,12 +170,11 @@ static int find_positions(select_run *run, select_job *job) {
 /* ---- Drawing ---- */
 
 static bool draw_thumbnail(select_job *job, const char *stem) {
-    const int32_t cells = job->thumbnail_columns * job->thumbnail_rows;
     char title[256];
     snprintf(title, sizeof title, "%s: %d x %d thumbnail, %d tiles", stem, job->thumbnail_columns,
-             job->thumbnail_rows, job->count - cells);
-    return draw_budget(whole(job), job->thumbnail_columns, job->thumbnail_rows, job->positions + cells,
-                       job->count - cells, title, &job->overlay);
+             job->thumbnail_rows, job->count - job->thumbnail_cells);
+    return draw_budget(whole(job), job->thumbnail_columns, job->thumbnail_rows, job->positions,
+                       job->thumbnail_cells, job->count, title, &job->overlay);
 }
 
 static bool draw_candidates(const select_run *run, select_job *job, const char *stem) {

@@ -88,7 +88,7 @@ typedef struct select_job {
     tvlm_selection *selection;
     const tvlm_position *positions;
     int32_t count, k;
-    int32_t thumbnail_columns, thumbnail_rows;
+    int32_t thumbnail_columns, thumbnail_rows, thumbnail_cells;
     draw_grid grid;
     struct canvas overlay, heatmap;
     select_array patches, patch_scores, cut_out;

@@ -112,6 +112,26 @@ static void write_duplicates(json_writer *json, const tvlm_selection *selection)
     json_close(json);
 }
 
+static void write_thumbnail(json_writer *json, const tvlm_selection *selection,
+                            const tvlm_selection_info *info) {
+    int32_t count;
+    const tvlm_cell *const empty = tvlm_selection_empty(selection, &count);
+    if (info->thumbnail_columns == 0) return;
+    json_open_array(json, "thumbnail", true);
+    json_integer(json, NULL, info->thumbnail_columns);
+    json_integer(json, NULL, info->thumbnail_rows);
+    json_close(json);
+    if (count == 0) return;
+    json_open_array(json, "empty", false);
+    for (int32_t i = 0; i < count; ++i) {
+        json_open_array(json, NULL, true);
+        json_integer(json, NULL, empty[i].column);
+        json_integer(json, NULL, empty[i].row);
+        json_close(json);
+    }
+    json_close(json);
+}
+
 void budget_write(json_writer *json, const tvlm_selection *selection) {
     tvlm_selection_info info;
     tvlm_budget_preset_info preset;
@@ -120,10 +140,7 @@ void budget_write(json_writer *json, const tvlm_selection *selection) {
         json_string(json, "preset", preset.name);
         json_float(json, "loss", info.loss);
         if (info.loss_downsampled > 0.0f) json_float(json, "downsampled", info.loss_downsampled);
-        json_open_array(json, "thumbnail", true);
-        json_integer(json, NULL, info.thumbnail_columns);
-        json_integer(json, NULL, info.thumbnail_rows);
-        json_close(json);
     }
+    write_thumbnail(json, selection, &info);
     write_duplicates(json, selection);
 }

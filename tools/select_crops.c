@@ -12,6 +12,7 @@
 #include "canvas.h"
 #include "select_budget.h"
 #include "texturevlm/io.h"
+#include "texturevlm/patches.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -112,15 +113,35 @@ static int write_crop(crops *c, const char *key, const char *ending, const crop 
     return code;
 }
 
-static int write_thumbnail(crops *c, const tvlm_selection_info *info) {
+/* Fills the empty cells of a thumbnail, where there are some. */
+static int fill_empty(const crops *c, const tvlm_selection *selection, const crop *made) {
+    tvlm_thumbnail_grid grid = {made->width / c->patch, made->height / c->patch, c->patch, NULL, 0};
+    const size_t values = 3 * (size_t)made->width * (size_t)made->height;
+    grid.empty = tvlm_selection_empty(selection, &grid.empty_count);
+    if (grid.empty_count == 0) return TOOL_DONE;
+    float *const picture = calloc(values, sizeof *picture);
+    for (size_t i = 0; picture != NULL && i < values; ++i) picture[i] = (float)made->rgb[i];
+    const bool filled = picture != NULL && tvlm_thumbnail_fill(&grid, 3, picture) == TVLM_OK;
+    for (size_t i = 0; filled && i < values; ++i) made->rgb[i] = to_byte(picture[i]);
+    free(picture);
+    return filled ? TOOL_DONE : tool_fail(c->tool, "no memory for a thumbnail");
+}
+
+/* Positions say where cells are: some may be empty. */
+static int write_thumbnail(crops *c, const tvlm_selection *selection, const tvlm_selection_info *info) {
     const rect all = {0, 0, c->image->width, c->image->height};
-    const int32_t columns = info->thumbnail_columns;
+    const int32_t columns = info->thumbnail_columns, rows = info->thumbnail_rows;
     crop made;
-    int code = begin_crop(c, all, columns * c->patch, info->thumbnail_rows * c->patch, &made);
+    int code = begin_crop(c, all, columns * c->patch, rows * c->patch, &made);
     if (code != TOOL_DONE) return code;
-    for (int32_t i = 0; i < c->cells; ++i)
-        put_patch(c, i, i % columns * c->patch, i / columns * c->patch, &made);
-    code = write_crop(c, "thumbnail", "-thumbnail.png", &made, -1.0);
+    memset(made.rgb, 0, 3 * (size_t)made.width * (size_t)made.height);
+    for (int32_t i = 0; i < c->cells; ++i) {
+        const int32_t column = (int32_t)(c->positions[i].x * (float)columns / (float)c->image->width),
+                      row = (int32_t)(c->positions[i].y * (float)rows / (float)c->image->height);
+        put_patch(c, i, column * c->patch, row * c->patch, &made);
+    }
+    code = fill_empty(c, selection, &made);
+    if (code == TOOL_DONE) code = write_crop(c, "thumbnail", "-thumbnail.png", &made, -1.0);
     free(made.rgb);
     return code;
 }
@@ -129,14 +150,14 @@ static int32_t shrunk(int32_t side, const budget_scale *scale) {
     return (side * scale->texels + scale->pixels - 1) / scale->pixels;
 }
 
-/* Writes an area at the scale of its tiles: resampled by area, which levels are; but at three quarters the tiles
- * themselves, which are reduced by another filter. */
+/* Writes an area at the scale of its tiles: resampled by area, which levels are; but between levels the tiles themselves,
+ * which are reduced by another filter. */
 static int write_area(crops *c, const char *ending, rect area, int number) {
     const budget_scale *const scale = &budget_scales[number];
     crop made;
     int code = begin_crop(c, area, shrunk(area.x1 - area.x0, scale), shrunk(area.y1 - area.y0, scale), &made);
     if (code != TOOL_DONE) return code;
-    if (scale->texels > 1)
+    if (scale->between)
         put_tiles(c, number, &made);
     else if (!resample(c, &made))
         code = tool_fail(c->tool, "no memory for a crop of %d x %d", (int)made.width, (int)made.height);
@@ -216,11 +237,11 @@ static int write_all(crops *c, const tvlm_selection *selection) {
     char path[PATH_BYTES];
     int code = tool_status(c->tool, tvlm_selection_get_info(selection, &info));
     c->positions = tvlm_selection_positions(selection, &c->count);
-    c->cells = info.thumbnail_columns * info.thumbnail_rows;
+    c->cells = info.thumbnail_cells;
     json_open_object(&c->json, NULL, false);
     json_integer(&c->json, "width", c->image->width);
     json_integer(&c->json, "height", c->image->height);
-    if (code == TOOL_DONE && c->cells > 0) code = write_thumbnail(c, &info);
+    if (code == TOOL_DONE && c->cells > 0) code = write_thumbnail(c, selection, &info);
     if (code == TOOL_DONE) code = write_tiles(c);
     json_close(&c->json);
     if (code == TOOL_DONE) code = path_of(c, ".json", path);

@@ -133,7 +133,7 @@ static bool draw(const explain_subject *s, const reason_list *list, const double
 /* A budget's tiles by scale, and what those of a scale lower the loss by together. */
 static bool draw_tiles(const explain_subject *s, const tvlm_selection_info *info, struct canvas *picture) {
     int32_t count;
-    const int32_t cells = info->thumbnail_columns * info->thumbnail_rows;
+    const int32_t cells = info->thumbnail_cells;
     const tvlm_position *const tiles = tvlm_selection_positions(s->selection, &count) + cells;
     double gains[BUDGET_SCALES] = {0.0};
     char names[BUDGET_SCALES][DRAW_CLASS_NAME];

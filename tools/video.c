@@ -149,11 +149,9 @@ static bool draw_positions(const struct run *run, const video_answer *answer, co
     const bool tree = strategy == TVLM_STRATEGY_QUADTREE || run->options->placing.overview.value > 0.0f;
     const bool squares = tree || strategy == TVLM_STRATEGY_FOVEATED || strategy == TVLM_STRATEGY_EXHAUSTIVE;
     const tvlm_image *const image = &answer->frame->image;
-    if (strategy == TVLM_STRATEGY_BUDGET) {
-        const int32_t cells = answer->thumbnail_columns * answer->thumbnail_rows;
-        return draw_budget(image, answer->thumbnail_columns, answer->thumbnail_rows,
-                           answer->positions + cells, answer->count - cells, title, canvas);
-    }
+    if (strategy == TVLM_STRATEGY_BUDGET)
+        return draw_budget(image, answer->thumbnail_columns, answer->thumbnail_rows, answer->positions,
+                           answer->thumbnail_cells, answer->count, title, canvas);
     return squares ? draw_squares(image, answer->positions, answer->count, tree, title, canvas)
                    : draw_overlay(image, &answer->grid, answer->positions, answer->count, title, canvas);
 }

@@ -66,8 +66,8 @@ typedef struct video_answer {
     tvlm_selection *selection;
     const tvlm_position *positions;
     int32_t count, k, candidates;
-    int32_t thumbnail_columns, thumbnail_rows; /* 0: there is none */
-    int32_t jumps;                             /* how many positions jumped; -1: there were none before */
+    int32_t thumbnail_columns, thumbnail_rows, thumbnail_cells; /* 0: there is none */
+    int32_t jumps; /* how many positions jumped; -1: there were none before */
     draw_grid grid;
     bool has_features, has_flow; /* whether there was a file of each */
 } video_answer;

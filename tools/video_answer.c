@@ -62,7 +62,7 @@ int video_answer_print(const video_session *session, const video_answer *answer)
 }
 
 void video_answer_title(const video_answer *answer, char *title, size_t size) {
-    const int32_t cells = answer->thumbnail_columns * answer->thumbnail_rows;
+    const int32_t cells = answer->thumbnail_cells;
     int length =
         snprintf(title, size, "frame %lld, %.2f s: ", (long long)answer->frame->number, answer->frame->time);
     if (cells > 0)

@@ -425,6 +425,7 @@ int video_session_select(video_session *session, video_answer *answer) {
     answer->candidates = answer->grid.columns * answer->grid.rows;
     answer->thumbnail_columns = info.thumbnail_columns;
     answer->thumbnail_rows = info.thumbnail_rows;
+    answer->thumbnail_cells = info.thumbnail_cells;
     answer->k = params.strategy == TVLM_STRATEGY_BUDGET ? answer->count
                 : options->placing.k.given              ? options->placing.k.value
                 : answer->candidates < TVLM_K_DEFAULT   ? answer->candidates

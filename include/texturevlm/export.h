@@ -31,11 +31,13 @@
  * images: one behind the other, each with positions of its own. Its patch is a token. The pictures of Qwen-VL
  * are, in this order:
  *   - the thumbnail, unless all tokens of the full picture are chosen: the image resized to the strategy's
- *     grid of tokens. All of its tokens are chosen.
+ *     grid of tokens. Its tokens are chosen, but those of cells that are empty (tvlm_selection_empty), which
+ *     pixel_values alone has.
  *   - the full picture, as the processor makes it. Its chosen tokens are the tiles of level 0; there may be
  *     none.
- *   - where nines are chosen, and tiles of level 1 and 2, the image at three quarters, at half and at a quarter
- *     of the full picture's size, of which they are tokens. Where these sizes are no whole tokens, the border is repeated.
+ *   - where nines are chosen, and tiles at half, at a third and at a quarter, the image at three quarters, at half, at a
+ *     third (to the nearest pixel) and at a quarter of the full picture's size, of which they are tokens. Where these
+ *     sizes are no whole tokens, the border is repeated.
  * So the language model sees N tokens for a budget of N. A vision tower that takes chosen tokens of one picture
  * (tests/python/check_pruned.py) takes these.
  *
@@ -312,8 +314,8 @@ typedef struct tvlm_export_picture {
     int32_t first_token;
     /* The image that it is made of. */
     int32_t source;
-    /* The size, h and w, at which it shows that image, as a share of the full picture's: 1, 1/2 or 1/4; of a
-     * thumbnail what its grid makes of it. What is black, or a repeated border, is not counted. */
+    /* The size, h and w, at which it shows that image, as a share of the full picture's: 1, 3/4, 1/2, about 1/3 or
+     * 1/4; of a thumbnail what its grid makes of it. What is black, or a repeated border, is not counted. */
     float scale_h, scale_w;
     uint32_t reserved[5];
 } tvlm_export_picture;
@@ -343,7 +345,7 @@ TVLM_API tvlm_status tvlm_export_get_picture(const tvlm_export *exported, int32_
  * (The processor of LLaVA-OneVision makes [images, most crops, 3, side, side] of them, filled up with 0; the
  * model takes either.)
  *
- * *Scores* of the strategy budget: 1 of each token of a thumbnail; of a tile what it lowers the loss by, as a
+ * *Scores* of the strategy budget: 1 of each chosen token of a thumbnail; of a tile what it lowers the loss by, as a
  * share of what the thumbnail loses; 0 of tokens that are not chosen. Of crops, each has the share that the
  * thumbnail loses in it.
  *

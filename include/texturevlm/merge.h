@@ -15,7 +15,7 @@
  * position stands for is the mean of the tokens that belong to it. No token is counted twice: a thumbnail's cell
  * stands for what of it is in no tile. This is the average that token merging makes (ToMe: Bolya et al. 2023;
  * VisionZip: Yang et al. 2025), along the squares of a selection in place of pairs that are alike. Tokens that lie
- * in no square, as with the strategy grid, are left out.
+ * in no square, as with the strategy grid, or in an empty cell of a thumbnail and in no tile, are left out.
  *
  * It is read from the levels of the tokens, as far up as both sides of their grid are even: a square of 4 x 4
  * tokens at a multiple of its side is one texel. Where the levels are no means (tvlm_stack_set_reduce), each token is

@@ -232,8 +232,9 @@ TVLM_API tvlm_status tvlm_select_opencl(tvlm_stack *stack, const struct tvlm_que
 /*
  * As tvlm_patches_extract_opencl, at positions in a buffer on the device, which lie there as
  * tvlm_select_opencl writes them; of each only x, y, size and height are read. A thumbnail's cells are known by
- * params->thumbnail_columns and rows alone. It waits for their check, unless
- * they are `unchecked`: what is no position is then cut out at the upper left corner.
+ * params->thumbnail_columns, rows and, where some are empty, thumbnail_cells alone; tiles at three quarters or at a third
+ * of the image's size are read as any others are. It waits for the check of the positions, unless they are
+ * `unchecked`: what is no position is then cut out at the upper left corner.
  */
 TVLM_API tvlm_status tvlm_patches_extract_at_opencl(tvlm_stack *stack, const struct tvlm_memory *positions,
                                                     int32_t count, const struct tvlm_patches_params *params,

@@ -38,10 +38,13 @@ struct tvlm_patches_params {
     /* Of the result: F32, which AUTO means too, or F16. */
     tvlm_format format;
     tvlm_border border;
-    /* The cells of a thumbnail, as tvlm_selection_info says them: the first columns * rows positions are these.
-     * 0: they are found among positions on the host; those on a device (opencl.h) are not looked at. */
+    /* The grid of a thumbnail, as tvlm_selection_info says it. 0: its cells are found among positions on the host;
+     * those on a device (opencl.h) are not looked at. */
     int32_t thumbnail_columns, thumbnail_rows;
-    uint64_t reserved[3];
+    /* How many of the positions, the first ones, are cells of it: info.thumbnail_cells. 0: columns * rows, where none is
+     * empty. */
+    int32_t thumbnail_cells;
+    uint32_t reserved[5];
 };
 #define tvlm_patches_params(...) TVLM_PARAMS(tvlm_patches_params, __VA_ARGS__)
 
@@ -61,18 +64,39 @@ TVLM_API tvlm_status tvlm_patches_size(const struct tvlm_patches_params *params,
  * nearest texel. Where texels of a patch are pixels of the image (size = side, on the grid of pixels), they
  * are copied to the bit.
  *
- * The cells of a budget's thumbnail, where they come first and all are there, are cut out of that picture as the budget
- * prices it: r, g and b are then read by Lanczos' filter of three lobes, from the coarsest level that has at least
- * three times its texels, and are clamped to [0, 1]. Tiles of a nine (select.h), whose size is 4/3 of the side, are cut
- * in the same way out of the image at three quarters of its size; not of positions on a device (opencl.h), which are not
- * looked at. All else is read as any other position is.
+ * The cells of a budget's thumbnail, where they come first, are cut out of that picture as the budget prices it: r, g and
+ * b are then read by Lanczos' filter of three lobes, from the coarsest level that has at least three times its texels,
+ * and are clamped to [0, 1]. Cells of the grid may be missing. They are found by their places: rectangles of one size, row
+ * after row on the grid of their size, which covers the image. Where some are missing and the thumbnail is not given,
+ * rectangles so small that its picture were more than twice as large as the image along a side are none.
+ *
+ * Tiles at three quarters of the image's size (of a nine, select.h) and at a third of it, whose sizes are 4/3 and 3 times
+ * the side and which stand on the grid of such tiles, are cut in the same way out of the image at that size; not of
+ * positions on a device (opencl.h), which are not looked at. All else is read as any other position is.
  *
  * Errors: ARGUMENT (a position or a size that is not finite, size <= 0, a deviation that is 0 or not finite,
- * a thumbnail of more cells than positions, a capacity that is too small), MEMORY, DEVICE_MEMORY.
+ * a thumbnail with more cells than positions, or than its grid has, a capacity that is too small), MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_patches_extract(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                                           const struct tvlm_patches_params *params, size_t capacity,
                                           void *out);
+
+/* The picture of a thumbnail: its grid and its empty cells, as a selection says them, and the side of a cell in texels. */
+typedef struct tvlm_thumbnail_grid {
+    int32_t columns, rows, side;
+    const tvlm_cell *empty; /* [empty_count] NULL: there are none */
+    int32_t empty_count;
+} tvlm_thumbnail_grid;
+
+/*
+ * Fills the empty cells of a thumbnail's picture, picture[rows * side][columns * side][channels], each with one colour, as
+ * tvlm_selection_empty (select.h) says it: the mean of the texels beside it of those neighbours that are kept; where
+ * there are none, of the colours of those that are filled before it. What is in them does not matter. Needs no device.
+ *
+ * Errors, without a line, as there is no log: ARGUMENT (NULL, no columns, rows, side or channels, a cell outside of the
+ * grid, all cells empty), MEMORY.
+ */
+TVLM_API tvlm_status tvlm_thumbnail_fill(const tvlm_thumbnail_grid *grid, int32_t channels, float *picture);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
  * budget.c: the pictures that the strategy `budget` makes of an image. A patch of the strategy is a token here.
  * Its thumbnail is a picture of its own, and so are its tiles of each scale: those of level 0 are tokens of the
  * full picture, those of nines of the image at three quarters of that size, and those of level 1 and 2 at half and at a
- * quarter.
+ * quarter, between which there may be tiles at a third.
  */
 #include "core/try.h"
 #include "export/inside.h"
@@ -20,10 +20,13 @@ typedef struct scaled {
 
 /* The picture of which a tile of a level is a token. */
 static const scaled *scaled_of(float level) {
-    static const scaled pictures[] = {
-        {EXPORT_FULL, 1, 1}, {EXPORT_THREE_QUARTERS, 3, 4}, {EXPORT_HALF, 1, 2}, {EXPORT_QUARTER, 1, 4}};
-    /* A nine's tile is of level 0.415. */
-    return &pictures[level < 0.25f ? 0 : level < 0.75f ? 1 : level < 1.5f ? 2 : 3];
+    static const scaled pictures[] = {{EXPORT_FULL, 1, 1},
+                                      {EXPORT_THREE_QUARTERS, 3, 4},
+                                      {EXPORT_HALF, 1, 2},
+                                      {EXPORT_THIRD, 1, 3},
+                                      {EXPORT_QUARTER, 1, 4}};
+    /* A nine's tile is of level 0.415, one at a third of level 1.585. */
+    return &pictures[level < 0.25f ? 0 : level < 0.75f ? 1 : level < 1.3f ? 2 : level < 1.75f ? 3 : 4];
 }
 
 /* The tokens of one row of a picture. */
@@ -59,9 +62,10 @@ export_picture *tvlm_export_thumbnail(const tvlm_export *export, const export_pi
     return picture;
 }
 
-/* How many texels a side of the full picture becomes; and tokens, of which the last one may be a part. */
+/* How many texels a side of the full picture becomes, of a third perhaps the nearest; and tokens, of which the last one
+ * may be a part. */
 static int32_t texels_of(const scaled *s, int32_t side) {
-    return (int32_t)((int64_t)side * s->texels / s->pixels);
+    return (int32_t)(((int64_t)side * s->texels + s->pixels / 2) / s->pixels);
 }
 static int32_t tokens_of(const tvlm_export *export, const scaled *s, int32_t side) {
     return (texels_of(s, side) + side_of(export) - 1) / side_of(export);
@@ -82,9 +86,10 @@ static void describe_all(const tvlm_export *export, const tvlm_selection *select
     int32_t count;
     const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
     (void)tvlm_selection_get_info(selection, &info); /* it is there */
-    const int32_t cells = info.thumbnail_columns * info.thumbnail_rows;
-    if (cells > 0) (void)tvlm_export_thumbnail(export, full, info.thumbnail_columns, info.thumbnail_rows);
-    for (int32_t i = cells; i < count; ++i) {
+    if (info.thumbnail_cells > 0)
+        tvlm_export_thumbnail(export, full, info.thumbnail_columns, info.thumbnail_rows)->info.selected =
+            info.thumbnail_cells;
+    for (int32_t i = info.thumbnail_cells; i < count; ++i) {
         const scaled *const s = scaled_of(positions[i].level);
         export_picture *const picture = tvlm_export_at(export, full->info.source, s->role);
         if (picture->info.tokens == 0) describe_scaled(export, full, s);
@@ -96,15 +101,15 @@ static void describe_all(const tvlm_export *export, const tvlm_selection *select
 static void choose(const tvlm_export *export, const tvlm_selection *selection, const export_picture *full) {
     int32_t count, next[EXPORT_ROLES] = {0};
     const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
-    const int32_t cells = tvlm_export_at(export, full->info.source, EXPORT_THUMBNAIL)->info.tokens;
+    const int32_t cells = tvlm_export_at(export, full->info.source, EXPORT_THUMBNAIL)->info.selected;
     for (int32_t i = 0; i < count; ++i) {
-        const scaled *const s = scaled_of(positions[i].level);
+        const tvlm_position *const p = &positions[i];
+        const scaled *const s = scaled_of(p->level);
         const export_role role = i < cells ? EXPORT_THUMBNAIL : s->role;
         export_picture *const picture = tvlm_export_at(export, full->info.source, role);
         const float side = (float)(side_of(export) * s->pixels) / (float)s->texels;
-        const int32_t token = i < cells ? i
-                                        : (int32_t)(positions[i].y / side) * columns_of(export, picture) +
-                                              (int32_t)(positions[i].x / side);
+        const float across = i < cells ? p->size : side, down = i < cells ? p->height : side;
+        const int32_t token = (int32_t)(p->y / down) * columns_of(export, picture) + (int32_t)(p->x / across);
         picture->chosen[next[role]++] = token;
         picture->scores[token] = positions[i].score;
     }

@@ -341,9 +341,9 @@ static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
 /* The order of an image's pictures, as processors have it. */
 static const export_role *order_of(const tvlm_export *export) {
     static const export_role thumbnail_first[EXPORT_ROLES] = {
-        EXPORT_THUMBNAIL, EXPORT_FULL, EXPORT_THREE_QUARTERS, EXPORT_HALF, EXPORT_QUARTER};
+        EXPORT_THUMBNAIL, EXPORT_FULL, EXPORT_THREE_QUARTERS, EXPORT_HALF, EXPORT_THIRD, EXPORT_QUARTER};
     static const export_role full_first[EXPORT_ROLES] = {EXPORT_FULL, EXPORT_THUMBNAIL, EXPORT_THREE_QUARTERS,
-                                                         EXPORT_HALF, EXPORT_QUARTER};
+                                                         EXPORT_HALF, EXPORT_THIRD,     EXPORT_QUARTER};
     const bool last = tvlm_export_family(&export->processor) == EXPORT_CROPS && !export->processor.padded;
     return last || !tvlm_export_has_roles(export) ? full_first : thumbnail_first;
 }

@@ -31,6 +31,7 @@ typedef enum export_role {
     EXPORT_THUMBNAIL,
     EXPORT_THREE_QUARTERS,
     EXPORT_HALF,
+    EXPORT_THIRD,
     EXPORT_QUARTER,
     EXPORT_ROLES
 } export_role;
@@ -168,7 +169,7 @@ tvlm_status tvlm_export_spend(tvlm_export *export, const tvlm_image *image,
                               const struct tvlm_grid_input *features, const struct tvlm_query *queries,
                               export_picture *full);
 
-/* budget.c: describes the thumbnail of an image, columns x rows tokens, which are all chosen; and makes a picture
+/* budget.c: describes the thumbnail of an image, columns x rows tokens, which are all selected; and makes a picture
  * of the image that was sent last, whose tokens were chosen. The full one has been resized. */
 export_picture *tvlm_export_thumbnail(const tvlm_export *export, const export_picture *full, int32_t columns,
                                       int32_t rows);

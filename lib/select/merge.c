@@ -78,10 +78,9 @@ typedef struct span {
 } span;
 
 /* Of a grid of columns x rows over the image. */
-static span span_of_cell(const merging *m, int32_t i, int32_t columns, int32_t rows) {
+static span span_of_cell(const merging *m, int32_t column, int32_t row, int32_t columns, int32_t rows) {
     const double width = (double)tvlm_stack_width(m->stack) / columns;
     const double height = (double)tvlm_stack_height(m->stack) / rows;
-    const int32_t column = i % columns, row = i / columns;
     return (span){column * width, row * height, (column + 1) * width, (row + 1) * height};
 }
 
@@ -90,9 +89,12 @@ static span span_of(const merging *m, int32_t i) {
     const tvlm_position *const p = &m->selection->positions[i];
     const tvlm_scale scale = tvlm_scale_of(m->stack, m->given.index);
     if (i < info->overview_columns * info->overview_rows)
-        return span_of_cell(m, i, info->overview_columns, info->overview_rows);
-    if (i < info->thumbnail_columns * info->thumbnail_rows)
-        return span_of_cell(m, i, info->thumbnail_columns, info->thumbnail_rows);
+        return span_of_cell(m, i % info->overview_columns, i / info->overview_columns, info->overview_columns,
+                            info->overview_rows);
+    if (i < info->thumbnail_cells) /* its middle says which of them it is: some may be empty */
+        return span_of_cell(m, (int32_t)(p->x * (float)info->thumbnail_columns / (float)info->width),
+                            (int32_t)(p->y * (float)info->thumbnail_rows / (float)info->height),
+                            info->thumbnail_columns, info->thumbnail_rows);
     const double x = (double)p->x / scale.x, y = (double)p->y / scale.y, side = (double)p->size / scale.size;
     const bool aligned = is_aligned(info->strategy);
     const double left = aligned ? side * floor(x / side) : x - 0.5 * side;

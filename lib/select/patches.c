@@ -26,7 +26,12 @@
 static const int32_t rgb[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B};
 
 /* What the source's channels are cut out of: the source itself, or a picture that is made of it. */
-typedef enum picture { FROM_SOURCE, FROM_THUMBNAIL, FROM_THREE_QUARTERS, PICTURES } picture;
+typedef enum picture {
+    FROM_SOURCE,
+    FROM_THUMBNAIL,
+    FROM_FRACTION, /* the first of them */
+    PICTURES = FROM_FRACTION + TVLM_FRACTIONS
+} picture;
 
 typedef struct cutting {
     tvlm_stack *stack;
@@ -98,11 +103,21 @@ static tvlm_status check_norms(const tvlm_log *log, const struct tvlm_patches_pa
     return TVLM_OK;
 }
 
+/* How many positions are cells of the thumbnail that is given. */
+static int64_t cells_given(const struct tvlm_patches_params *params) {
+    return params->thumbnail_cells > 0 ? params->thumbnail_cells
+                                       : (int64_t)params->thumbnail_columns * params->thumbnail_rows;
+}
+
 static tvlm_status check_thumbnail(const tvlm_log *log, const struct tvlm_patches_params *params,
                                    int32_t count) {
     const int32_t columns = params->thumbnail_columns, rows = params->thumbnail_rows;
-    if ((columns == 0 && rows == 0) || (columns > 0 && rows > 0 && (int64_t)columns * rows <= count))
-        return TVLM_OK;
+    const int32_t cells = params->thumbnail_cells;
+    if (columns == 0 && rows == 0 && cells == 0) return TVLM_OK;
+    if (columns > 0 && rows > 0 && (cells < 0 || cells > (int64_t)columns * rows))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d cells of a thumbnail of %d x %d", (int)cells,
+                         (int)columns, (int)rows);
+    if (columns > 0 && rows > 0 && cells_given(params) <= count) return TVLM_OK;
     return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a thumbnail of %d x %d cells among %d positions",
                      (int)columns, (int)rows, (int)count);
 }
@@ -164,8 +179,11 @@ static double step_of(const cutting *c, const tvlm_original *original, const tvl
 
 static picture picture_of(const cutting *c, int32_t image, int32_t i) {
     if (i < c->cells) return FROM_THUMBNAIL;
-    if (c->pictures[FROM_THREE_QUARTERS] == NULL) return FROM_SOURCE;
-    return tvlm_is_ninth(c->stack, image, &c->positions[i], c->side) ? FROM_THREE_QUARTERS : FROM_SOURCE;
+    for (int f = 0; f < TVLM_FRACTIONS; ++f)
+        if (c->pictures[FROM_FRACTION + f] != NULL &&
+            tvlm_is_of_fraction(c->stack, image, &c->positions[i], c->side, (tvlm_fraction)f))
+            return (picture)(FROM_FRACTION + f);
+    return FROM_SOURCE;
 }
 
 /* Works out the places of a batch's positions that are cut out of a picture, and returns how many they are. */
@@ -313,22 +331,23 @@ static tvlm_status cut_all(const cutting *c, int32_t image) {
 /* Makes the thumbnail whose cells the first positions are, where it is not the image itself. */
 static tvlm_status make_thumbnail(cutting *c, const struct tvlm_patches_params *params) {
     const int32_t width = tvlm_stack_width(c->stack), height = tvlm_stack_height(c->stack);
-    tvlm_thumbnail thumbnail = {params->thumbnail_columns, params->thumbnail_rows};
+    tvlm_thumbnail thumbnail = {params->thumbnail_columns, params->thumbnail_rows,
+                                (int32_t)cells_given(params)};
     if (thumbnail.columns == 0 && c->positions != NULL)
-        thumbnail = tvlm_thumbnail_of(c->stack, params->index, c->positions, c->count);
+        thumbnail = tvlm_thumbnail_of(c->stack, params->index, c->positions, c->count, c->side);
     const tvlm_budget_size size = tvlm_thumbnail_size(&thumbnail, c->side);
     if (thumbnail.columns == 0 || (size.width == width && size.height == height)) return TVLM_OK;
-    c->cells = thumbnail.columns * thumbnail.rows;
+    c->cells = thumbnail.cells;
     return tvlm_picture_make(c->stack, params->index, &size, &c->pictures[FROM_THUMBNAIL]);
 }
 
-/* Makes the image at three quarters of its size, where some position is a tile of it. */
-static tvlm_status make_three_quarters(cutting *c, int32_t image) {
+/* Makes the image at a fraction of its size, where some position is a tile of it. */
+static tvlm_status make_fraction(cutting *c, int32_t image, tvlm_fraction fraction) {
     const tvlm_budget_size size =
-        tvlm_three_quarters(tvlm_stack_width(c->stack), tvlm_stack_height(c->stack));
+        tvlm_fraction_size(fraction, tvlm_stack_width(c->stack), tvlm_stack_height(c->stack));
     for (int32_t i = c->cells; c->positions != NULL && i < c->count; ++i)
-        if (tvlm_is_ninth(c->stack, image, &c->positions[i], c->side))
-            return tvlm_picture_make(c->stack, image, &size, &c->pictures[FROM_THREE_QUARTERS]);
+        if (tvlm_is_of_fraction(c->stack, image, &c->positions[i], c->side, fraction))
+            return tvlm_picture_make(c->stack, image, &size, &c->pictures[FROM_FRACTION + (int)fraction]);
     return TVLM_OK;
 }
 
@@ -338,7 +357,8 @@ static tvlm_status make_grids(cutting *c, const struct tvlm_patches_params *para
     TVLM_TRY(tvlm_stack_make(c->stack, params->index, grids));
     if ((grids & TVLM_GRID_BIT(TVLM_GRID_SOURCE)) == 0) return TVLM_OK;
     TVLM_TRY(make_thumbnail(c, params));
-    return make_three_quarters(c, params->index);
+    for (int f = 0; f < TVLM_FRACTIONS; ++f) TVLM_TRY(make_fraction(c, params->index, (tvlm_fraction)f));
+    return TVLM_OK;
 }
 
 static tvlm_status reserve(cutting *c) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thumbnail.c: which positions are the cells of a thumbnail, and the picture that they are cut out of.
+ * thumbnail.c: which positions are the cells of a thumbnail or tiles at a fraction of the image's size, and the
+ * pictures that they are cut out of.
  */
 #include "select/thumbnail.h"
 
@@ -21,31 +22,58 @@ static bool is_near(double a, double b, double length) {
     return fabs(a - b) <= NEAR * length;
 }
 
+/* The number of the cell that a position is in the grid over an image; -1: it is none. */
+static int64_t cell_at(const tvlm_thumbnail *t, const tvlm_original *original, const tvlm_position *p) {
+    const double wide = (double)original->width / t->columns, high = (double)original->height / t->rows;
+    const double column = floor((double)p->x / wide), row = floor((double)p->y / high);
+    if (!is_near((double)p->size, wide, wide) || !is_near((double)p->height, high, high) ||
+        !is_near((double)p->x, (column + 0.5) * wide, wide) ||
+        !is_near((double)p->y, (row + 0.5) * high, high) || column < 0.0 || column >= t->columns ||
+        row < 0.0 || row >= t->rows)
+        return -1;
+    return (int64_t)row * t->columns + (int64_t)column;
+}
+
+/* Whether that many cells of `side` texels are more than twice as long as a side of so many pixels. */
+static bool is_long(int32_t cells, int32_t side, int32_t pixels) {
+    return (int64_t)(cells - 1) * side >= 2 * (int64_t)pixels;
+}
+
 tvlm_thumbnail tvlm_thumbnail_of(const tvlm_stack *stack, int32_t index, const tvlm_position *positions,
-                                 int32_t count) {
+                                 int32_t count, int32_t side) {
     const tvlm_original original = tvlm_stack_original(stack, index);
-    const tvlm_thumbnail none = {0, 0};
-    const double width = (double)positions[0].size, height = (double)positions[0].height;
-    const tvlm_thumbnail t = {cells_of(original.width, width), cells_of(original.height, height)};
-    const int64_t cells = (int64_t)t.columns * t.rows;
-    if (t.columns < 1 || t.rows < 1 || cells > count) return none;
-    const double wide = (double)original.width / t.columns, high = (double)original.height / t.rows;
-    for (int32_t i = 0; i < cells; ++i) {
-        const tvlm_position *const p = &positions[i];
-        if (!is_near((double)p->size, wide, wide) || !is_near((double)p->height, high, high) ||
-            !is_near((double)p->x, (i % t.columns + 0.5) * wide, wide) ||
-            !is_near((double)p->y, ((double)(i / t.columns) + 0.5) * high, high))
-            return none;
+    const tvlm_thumbnail none = {0, 0, 0};
+    tvlm_thumbnail t = {cells_of(original.width, (double)positions[0].size),
+                        cells_of(original.height, (double)positions[0].height), 0};
+    if (t.columns < 1 || t.rows < 1) return none;
+    for (int64_t last = -1; t.cells < count; ++t.cells) {
+        const int64_t number = cell_at(&t, &original, &positions[t.cells]);
+        if (number <= last) break;
+        last = number;
     }
-    return t;
+    const bool whole = t.cells == (int64_t)t.columns * t.rows;
+    const bool large =
+        is_long(t.columns, side, tvlm_stack_width(stack)) || is_long(t.rows, side, tvlm_stack_height(stack));
+    return t.cells > 0 && (whole || !large) ? t : none;
 }
 
 tvlm_budget_size tvlm_thumbnail_size(const tvlm_thumbnail *thumbnail, int32_t side) {
     return (tvlm_budget_size){thumbnail->columns * side, thumbnail->rows * side, 0.0};
 }
 
-tvlm_budget_size tvlm_three_quarters(int32_t width, int32_t height) {
-    return (tvlm_budget_size){(3 * width + 3) / 4, (3 * height + 3) / 4, 4.0 / 3.0};
+/* Each is so many texels of so many pixels along a side. */
+static const struct {
+    int32_t texels, pixels;
+} fractions[TVLM_FRACTIONS] = {[TVLM_THREE_QUARTERS] = {3, 4}, [TVLM_THIRD] = {1, 3}};
+
+static double texel_of(tvlm_fraction fraction) {
+    return (double)fractions[fraction].pixels / fractions[fraction].texels;
+}
+
+tvlm_budget_size tvlm_fraction_size(tvlm_fraction fraction, int32_t width, int32_t height) {
+    const int32_t texels = fractions[fraction].texels, pixels = fractions[fraction].pixels;
+    return (tvlm_budget_size){(texels * width + pixels - 1) / pixels, (texels * height + pixels - 1) / pixels,
+                              texel_of(fraction)};
 }
 
 /* Whether a tile of that side begins at a multiple of it. */
@@ -54,10 +82,11 @@ static bool is_on_grid(double centre, double side) {
     return fabs(at - round(at)) <= NEAR;
 }
 
-bool tvlm_is_ninth(const tvlm_stack *stack, int32_t index, const tvlm_position *position, int32_t side) {
+bool tvlm_is_of_fraction(const tvlm_stack *stack, int32_t index, const tvlm_position *position, int32_t side,
+                         tvlm_fraction fraction) {
     const tvlm_original original = tvlm_stack_original(stack, index);
     const double length = (double)position->size / sqrt(original.scale_x * original.scale_y);
-    return position->height == 0.0f && is_near(length, side * 4.0 / 3.0, side) &&
+    return position->height == 0.0f && is_near(length, side * texel_of(fraction), side) &&
            is_on_grid((double)position->x / original.scale_x, length) &&
            is_on_grid((double)position->y / original.scale_y, length);
 }

@@ -72,8 +72,7 @@ def show(image: ImageLike, selection: Selection, *, title: str = "", copy: bool 
     positions, count = positions_of(selection), len(selection)
     words = chars("title", title) or chars("title", _title(selection))
     if selection.strategy == "budget":
-        done = lib.draw_budget(picture.c, *selection.thumbnail, positions + selection.first, count - selection.first, words,
-                               canvas)
+        done = lib.draw_budget(picture.c, *selection.thumbnail, positions, selection.first, count, words, canvas)
     elif not count or selection.cell[0, 0] < 0:
         done = lib.draw_squares(picture.c, positions, count, selection.strategy != "foveated", words, canvas)
     else:

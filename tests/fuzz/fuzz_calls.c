@@ -315,6 +315,7 @@ static void cut_out(input *from, objects *o) {
     if (flags & 2) params.mean = values;
     if (flags & 4) params.deviation = values + 1;
     if (flags & 8) params.thumbnail_columns = any_int(from), params.thumbnail_rows = any_int(from);
+    if (flags & 16) params.thumbnail_cells = any_int(from);
     for (int i = 0; i < FEW; ++i)
         positions[i] = (tvlm_position){.x = next_float(from),
                                        .y = next_float(from),

@@ -11,7 +11,7 @@ cv2, Image = need("cv2", "PIL.Image")
 tool = arguments("TVLM")[0]
 checks = Checks()
 PATCH = 16
-NINE = np.log2(4 / 3)
+NINE, THIRD = np.log2(4 / 3), np.log2(3)
 
 
 def read(folder, crop):
@@ -42,9 +42,27 @@ def is_nine(level):
     return 0 < level < 1
 
 
+def filled(picture, columns, rows, empty):
+    """A thumbnail's picture with its empty cells as select.h has them filled: from those that are there, ring after ring."""
+    cells = picture.astype(float).reshape(rows, PATCH, columns, PATCH, 3).transpose(0, 2, 1, 3, 4).copy()
+    left = {(y, x) for x, y in empty}
+    lines = {(0, -1): np.s_[:, -1], (0, 1): np.s_[:, 0], (-1, 0): np.s_[-1], (1, 0): np.s_[0]}  # those that face the cell
+    while left:
+        done = {}
+        for y, x in left:
+            around = [(y + down, x + right, line) for (down, right), line in lines.items()
+                      if 0 <= y + down < rows and 0 <= x + right < columns and (y + down, x + right) not in left]
+            if around:
+                done[y, x] = np.mean([cells[row, column][line].mean(0) for row, column, line in around], 0)
+        for place, color in done.items():
+            cells[place] = color
+        left -= set(done)
+    return cells.transpose(0, 2, 1, 3, 4).reshape(picture.shape)
+
+
 def squares_of(positions, level, shape):
     """How many tiles of a level each pixel has; a square of nine patches is a tile."""
-    side, share, count = PATCH << int(level), 1.0, np.zeros(shape)
+    side, share, count = round(PATCH * 2**level), 1.0, np.zeros(shape)
     if is_nine(level):
         side, share = 4 * PATCH, 1 / 9
     for p in positions:
@@ -65,15 +83,21 @@ def joined(a, b):
 def check(what, pixels, places, folder, answer):
     height, width = pixels.shape[:2]
     columns, rows = answer.get("thumbnail", (0, 0))
-    positions, crops = answer["positions"][columns * rows:], places["crops"]
+    empty = answer.get("empty", [])
+    positions, crops = answer["positions"][columns * rows - len(empty):], places["crops"]
     checks.true(f"{what}: the size", (places["width"], places["height"]) == (width, height))
     checks.true(f"{what}: a thumbnail as in the selection", ("thumbnail" in places) == (columns > 0))
     if columns:
         seen = read(folder, places["thumbnail"])
         checks.true(f"{what}: the thumbnail's size", seen.shape == (rows * PATCH, columns * PATCH, 3))
-        nearest = min(thumbnails(pixels, columns * PATCH, rows * PATCH), key=lambda made: np.abs(seen - made).mean())
-        checks.close(f"{what}: the thumbnail", seen, nearest, 1, "rounding", .5)
-    for level in (0, NINE, 1, 2):
+        kept = np.ones((rows, columns), bool)
+        for x, y in empty:
+            kept[y, x] = False
+        there = kept.repeat(PATCH, 0).repeat(PATCH, 1)
+        nearest = min(thumbnails(pixels, columns * PATCH, rows * PATCH), key=lambda made: np.abs(seen - made)[there].mean())
+        checks.close(f"{what}: the thumbnail", seen[there], nearest[there], 1, "rounding", .5)
+        checks.close(f"{what}: its {len(empty)} empty cells", seen, filled(seen, columns, rows, empty), 1, "rounding, twice beside filled cells", 1)
+    for level in (0, NINE, 1, THIRD, 2):
         mine = [crop for crop in crops if abs(crop["level"] - level) < 1e-3]
         count = np.zeros((height, width), int)
         for crop in mine:
@@ -86,6 +110,13 @@ def check(what, pixels, places, folder, answer):
                 if width % 4 == height % 4 == 0:
                     checks.close(f"{what}: {crop['file']}", seen, expected[top:top + high, left:left + wide], 1, "rounding", 1)
                 checks.true(f"{what}: {crop['file']}: three quarters", seen.shape == (high, wide, 3))
+                continue
+            if level == THIRD:
+                left, top, wide, high = (crop[key] // 3 for key in ("x", "y", "width", "height"))
+                if width % 3 == height % 3 == 0:
+                    expected = by_lanczos(pixels, width // 3, height // 3)
+                    checks.close(f"{what}: {crop['file']}", seen, expected[top:top + high, left:left + wide], 1, "rounding", 1)
+                checks.true(f"{what}: {crop['file']}: a third", seen.shape == (high, wide, 3))
                 continue
             sides = tuple(-(-crop[side] // (1 << level)) for side in ("width", "height"))
             checks.close(f"{what}: {crop['file']}", seen, reduced(part, *sides), min(level, 1), "rounding", min(level, 1))

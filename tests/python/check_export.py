@@ -400,19 +400,21 @@ def rows_of(processor, pixels):
 
 
 def select(pixels, side, budget, device):
-    """What `tvlm select` chooses of a processed picture: its thumbnail, and (level, row, column) of the tiles."""
+    """What `tvlm select` chooses of a processed picture: its thumbnail, the cells of it that are empty, and (level, row, column) of
+    the tiles."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "processed.png")
         Image.fromarray(pixels).save(path)
         answer = json.loads(run(tool, "select", path, "--strategy", "budget", "--patch", str(side), "-k", str(budget),
                                 *(["--device", device] if device else [])))
-    thumbnail = answer.get("thumbnail", [0, 0])
-    tiles = [(round(p["level"], 1), int(p["y"] // p["size"]), int(p["x"] // p["size"])) for p in answer["positions"][thumbnail[0] * thumbnail[1]:]]
-    return thumbnail, sorted(tiles)
+    thumbnail, empty = answer.get("thumbnail", [0, 0]), answer.get("empty", [])
+    cells = thumbnail[0] * thumbnail[1] - len(empty)
+    tiles = [(round(p["level"], 1), int(p["y"] // p["size"]), int(p["x"] // p["size"])) for p in answer["positions"][cells:]]
+    return thumbnail, sorted(empty), sorted(tiles)
 
 
 def levels_of(tensors):
-    """Of each picture: 0, 1 or 2, or 0.4 at three quarters, or -1 of a thumbnail, which is its image's first where that has several."""
+    """Of each picture: 0, 1 or 2, or 0.4 at three quarters, 1.6 at a third, or -1 of a thumbnail, which is its image's first where that has several."""
     sources, scales = tensors["picture_source"], tensors["picture_scale"]
     first = np.concatenate([[True], sources[1:] != sources[:-1]])
     several = np.bincount(sources)[sources] > 1
@@ -425,9 +427,11 @@ def pixels_of(picture, level, grid, full, side):
     whole_h, whole_w = (int(n) * side // 2 for n in full[1:])
     if level <= 0:
         return squeeze(picture, (width, height)), (height / whole_h, width / whole_w)
-    scale = 0.75 if level == 0.4 else 0.5**level
-    shrunk = squeeze(picture, (int(whole_w * scale), int(whole_h * scale)))
-    return np.pad(shrunk, ((0, height - shrunk.shape[0]), (0, width - shrunk.shape[1]), (0, 0)), mode="edge"), (scale, scale)
+    scale = 0.75 if level == 0.4 else 1 / 3 if level == 1.6 else 0.5**level
+    size = round(whole_w * scale), round(whole_h * scale)  # of a third the nearest
+    shrunk = squeeze(picture, size)
+    padded = np.pad(shrunk, ((0, height - shrunk.shape[0]), (0, width - shrunk.shape[1]), (0, 0)), mode="edge")
+    return padded, (size[1] / whole_h, size[0] / whole_w)
 
 
 def check_budget(what, device, tensors, paths, processor, side, budget):
@@ -450,13 +454,16 @@ def check_budget(what, device, tensors, paths, processor, side, budget):
         places = np.unravel_index(chosen[of == i] - begins[i] // 4, tuple(grids[i] // [1, 2, 2]))
         ok = (ok and np.array_equal(tensors["pixel_values"][begins[i]:begins[i + 1]], expected) and np.array_equal(grid, grids[i])
               and np.allclose(tensors["picture_scale"][i], scale, rtol=1e-6) and np.array_equal(np.stack(places, 1), tensors["selected_positions"][of == i])
-              and (level >= 0 or (of == i).sum() == grids[i].prod() // 4))
+              and (level >= 0 or (of == i).sum() == (tensors["scores"][begins[i] // 4:begins[i + 1] // 4] == 1).sum()))
     checks.true(f"{what}: pictures of levels {levels.tolist()} are the processor's, {len(chosen)} tokens", ok and len(chosen) == min(budget, len(tokens)))
     if len(paths) == 1:
-        thumbnail, tiles = select(pixels_of(pictures[0], 0, grids[fulls[0]], grids[fulls[0]], side)[0], side, budget, device)
+        thumbnail, empty, tiles = select(pixels_of(pictures[0], 0, grids[fulls[0]], grids[fulls[0]], side)[0], side, budget, device)
         got = sorted((levels[i], int(y), int(x)) for i, (_, y, x) in zip(of, tensors["selected_positions"]) if levels[i] >= 0)
         grid = (grids[0][:0:-1] // 2).tolist() if levels[0] < 0 else [0, 0]
-        checks.true(f"{what}: thumbnail {grid} and {len(tiles)} tiles, as select", grid == thumbnail and got == tiles)
+        kept = {(int(x), int(y)) for i, (_, y, x) in zip(of, tensors["selected_positions"]) if levels[i] < 0}
+        out = sorted([x, y] for y in range(grid[1]) for x in range(grid[0]) if (x, y) not in kept)
+        checks.true(f"{what}: thumbnail {grid} without {len(out)} cells, and {len(tiles)} tiles, as select",
+                    grid == thumbnail and out == empty and got == tiles)
     return levels.tolist()
 
 

@@ -94,7 +94,9 @@ with torch.no_grad():
                     len(part) == 21 and len(t["picture_source"]) > images)
         checks.close(f"{images} images, budget: blocks by hand", part, by_hand(tower, t), 1e-5, "sums in another order")
         of = t["selected_images"] == 0
-        first = t["image_grid_thw"][:1]  # a thumbnail, all of whose tokens are chosen
+        first = t["image_grid_thw"][:1]  # a thumbnail, whose tokens are chosen
         thumbnail = tower(t["pixel_values"][:int(first.prod())], first)
+        if int(of.sum()) < len(thumbnail):
+            continue  # but for empty cells, without which attention is another
         checks.close(f"{images} images, budget: the thumbnail as a picture of its own", part[of], thumbnail, 1e-6, "the same sums")
 checks.done()
