@@ -34,6 +34,10 @@ extern "C" {
 #define TVLM_K_DEFAULT     273
 #define TVLM_PATCH_DEFAULT 16.0f
 
+/* The tolerance (below) by which as few patches are taken as keep readable what can be read: on drawn pages that chose
+ * nothing, more than 97 % of the words that Tesseract reads in full (bench/README.md, budget.py). */
+#define TVLM_TOLERANCE_READABLE 0.07f
+
 /* A place to look at. Its coordinates are in pixels of the image as it was handed in; the centre of the first
  * pixel is at 0.5, 0.5. */
 typedef struct tvlm_position {
@@ -270,28 +274,37 @@ struct tvlm_select_params {
 
     /* ---- budget: a thumbnail, and tiles where it loses most ----
      *
-     * k is the number of patches that an encoder is given. The first columns * rows of them are the
-     * *thumbnail*: the whole image as one picture of columns * patch x rows * patch texels (Lanczos' filter),
-     * whose grid tvlm_selection_info tells. The others are *tiles*: squares of patch * 2^l pixels, l = 0, 1,
-     * 2, at multiples of their side, each of which is one patch of the level l of the image. Between the levels 0 and
-     * 1 there are *nines*: squares of 4 * patch pixels as 3 x 3 patches of the image at three quarters of its size
-     * (Lanczos' filter), which are chosen together. Each of the nine is a position whose size is patch * 4/3, and
-     * whose level log2(4/3) = 0.415. So a model gets the thumbnail enlarged, and tiles on it from coarse to fine.
+     * k is the number of patches that an encoder is given. The first of them are the cells of the *thumbnail*: the
+     * whole image as one picture of columns * patch x rows * patch texels (Lanczos' filter), whose grid
+     * tvlm_selection_info tells. Cells that show nothing are left out, and cost no patch (tvlm_selection_empty). The
+     * others are *tiles*, each of which is one patch:
+     * - squares of patch * 2^l pixels, l = 0, 1, 2, at multiples of their side, of the level l of the image;
+     * - *thirds*: squares of 3 * patch pixels, of the image at a third of its size (Lanczos' filter), at multiples of their
+     *   side and only where all of one lies in the image. Their level is log2(3) = 1.585;
+     * - *nines*: squares of 4 * patch pixels as 3 x 3 patches of the image at three quarters of its size (the same), which are
+     *   chosen together. Each of the nine is a position of patch * 4/3 pixels and of the level log2(4/3) = 0.415.
+     * So a model gets the thumbnail enlarged, and tiles on it from coarse to fine. A square of 12 * patch pixels has either
+     * thirds or tiles of levels 1 and 2 and nines, and tiles of level 0 on either.
      *
-     * The *loss* of a picture is its squared error of luma, and 1 - SSIM of luma (Wang et al. 2004), each over
-     * that of downsampling (the thumbnail of k patches alone with the least squared error), weighed by the preset. Both are measured on
-     * each tile of level 0, for some fifteen thumbnails, for levels 1 and 2 and at three quarters, after they are enlarged. For each
-     * thumbnail the tiles of least loss are found by a Lagrangian over the tree of tiles (Shoham & Gersho
-     * 1988), and that thumbnail is taken whose choice loses least, of those that lose no more than
-     * downsampling in either part: so the predicted loss is never above downsampling's. There are exactly k
-     * positions. The preset AUTO is DOCUMENT where a good part of the image is flat and the rest is not
-     * smooth, as text on paper is; SCREEN where what is flat also ends beside other flat areas; else GENERAL.
-     * bench/README.md (budget.py) says what it mistakes.
+     * The *loss* of a picture has two parts, both of luma: its squared error, and the detail that cannot be read or recognised in
+     * it. Detail is read where it correlates enough with the image's: the correlation is taken in windows of half a patch,
+     * and a logistic curve turns it into a loss, so that what is legible needs no more, and what cannot be made so with what
+     * it would cost is left alone (doc/ideas.md: the equation, and what its constants were fitted to). Each part is taken over
+     * that of downsampling (the thumbnail of k patches alone with the least squared error), and detail counts four
+     * fifths. Both are measured on each tile of level 0, for some fifteen thumbnails and for each kind of tile, after they are
+     * enlarged. Where an image has blank cells, up to five finer thumbnails are measured of which up to k cells are not
+     * blank. For each thumbnail the tiles of least loss are found by a Lagrangian over the tree of tiles (Shoham & Gersho
+     * 1988), and that thumbnail is taken whose choice loses least, of those that lose no more than downsampling in
+     * either part: so the predicted loss is never above downsampling's, nor above that of a smaller picture whose blank
+     * cells are left out. There are exactly k positions.
      *
-     * SSIM is the mean over windows of 2 x 2 of a tile's 4 x 4 blocks. Block b of a side begins at pixel
-     * floor(b * patch / 4), so that where 4 does not divide the side some blocks are a pixel longer.
+     * A cell is blank where, at a quarter of the image's size, none of r, g and b differs by more than 12 of 255, and where it is
+     * filled rightly from around it.
      *
-     * Positions are the cells of the thumbnail, row after row, with score 1 and `height`; then the tiles,
+     * A window is 2 x 2 of a tile's 4 x 4 blocks. Block b of a side begins at pixel floor(b * patch / 4), so that where 4
+     * does not divide the side some blocks are a pixel longer.
+     *
+     * Positions are the cells of the thumbnail that are kept, row after row, with score 1 and `height`; then the tiles,
      * without cell, each with the largest gain beside those before it. Their score is what they lower the
      * loss by, as a share of what the thumbnail loses; of each of nine a ninth of what these do. A tile may lie on a
      * coarser one. One that the border clips has its place as a leaf of the quadtree has: x and y are the centre of
@@ -308,12 +321,12 @@ struct tvlm_select_params {
     /* In place of k: the share of the image's patches, above 0 and at most 1. Less than one patch is
      * refused. */
     float share;
-    /* In place of k: the least number of patches whose predicted loss is at most that share, from 0 to 1, of
+    /* In place of k: hardly more than the least number of patches whose predicted loss is at most that share, from 0 to 1, of
      * what a thumbnail of one patch loses. Here each part of the loss is over that of this thumbnail, and not over
-     * downsampling's, so that all numbers of patches are measured alike. The same number as k tells another loss, on
-     * some photos by a tenth of it. TVLM_ZERO: nothing at all is lost. There is no thumbnail then, and the positions
-     * are all tiles of level 0 but those whose pixels equal those of a tile to their left or above them
-     * (tvlm_selection_duplicates). */
+     * downsampling's, so that all numbers of patches are measured alike. What may lose more never takes more patches.
+     * TVLM_TOLERANCE_READABLE keeps what can be read in the image. TVLM_ZERO: nothing at all is lost. There is no thumbnail
+     * then, and the positions are all tiles of level 0 but those whose pixels equal those of a tile to their left or above
+     * them (tvlm_selection_duplicates); so is the answer to any tolerance that would take as many. */
     float tolerance;
     /* Losses are multiplied by 1 + emphasis * m, with m in [0, 1] for each tile of level 0. m is what
      * emphasis_channel says. 0: no emphasis; without a channel, but with a query TVLM_EMPHASIS_QUERY, with a

@@ -37,8 +37,7 @@ static tvlm_budget_size size_of(const tvlm_budget *budget, int32_t picture) {
     const int32_t width = budget->source->width, height = budget->source->height;
     if (picture == TVLM_BUDGET_LEAST) return (tvlm_budget_size){budget->patch, budget->patch, 0.0};
     if (picture == TVLM_BUDGET_THREE_QUARTERS) return tvlm_three_quarters(width, height);
-    if (picture == TVLM_BUDGET_A_THIRD)
-        return (tvlm_budget_size){(width + 2) / 3, (height + 2) / 3, 3.0};
+    if (picture == TVLM_BUDGET_A_THIRD) return tvlm_fraction_size(TVLM_THIRD, width, height);
     /* A level that there is not is one that has its size. */
     if (picture < TVLM_BUDGET_LEAST) {
         const int32_t level = picture - TVLM_BUDGET_ONE + 1;

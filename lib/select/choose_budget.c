@@ -190,11 +190,16 @@ static tvlm_status deliver_all(const tvlm_budget *budget, const int32_t *origin,
     return keep_positions(budget, &scale, 0, selection);
 }
 
-static tvlm_status leave_out_equal(const tvlm_budget *budget, tvlm_selection *selection) {
+/* Delivers all tiles but those that are equal to others, where these are no more than `most`; else sets *done to false. */
+static tvlm_status leave_out_equal(const tvlm_budget *budget, int32_t most, bool *done,
+                                   tvlm_selection *selection) {
+    int32_t kept = 0;
     int32_t *const origin = tvlm_allocate((size_t)budget->tiles, sizeof *origin);
     if (origin == NULL) return tvlm_budget_no_memory(budget);
     tvlm_status status = tvlm_budget_equal(budget, origin);
-    if (status == TVLM_OK) status = deliver_all(budget, origin, selection);
+    for (int32_t i = 0; status == TVLM_OK && i < budget->tiles; ++i) kept += origin[i] == i;
+    *done = kept <= most;
+    if (status == TVLM_OK && *done) status = deliver_all(budget, origin, selection);
     free(origin);
     return status;
 }
@@ -257,16 +262,21 @@ static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *
     return keep_positions(budget, &scale, cells, selection);
 }
 
-/* Finds the answer to n patches, or to a tolerance where n is 0, and delivers it. A tolerance that takes all
- * patches needs no thumbnail. */
+/* Finds the answer to n patches, or to a tolerance where n is 0, and delivers it. A tolerance that takes as many patches as
+ * there are tiles, each of which is equal to no other, needs no thumbnail. */
 static tvlm_status find(tvlm_budget *budget, tvlm_selection *selection) {
     const tvlm_task *const task = budget->task;
     tvlm_budget_answer answer;
     TVLM_TRY(budget->n > 0 ? tvlm_budget_solve_in_view(budget, &answer)
                            : tvlm_budget_solve_tolerance(budget, (double)task->params.tolerance, &answer));
-    if (budget->cells[answer.grid] + answer.choice.count >= budget->tiles) {
-        tvlm_budget_answer_free(&answer);
-        return deliver_all(budget, NULL, selection);
+    if (budget->n == 0) {
+        bool done;
+        const tvlm_status equal =
+            leave_out_equal(budget, budget->cells[answer.grid] + answer.choice.count, &done, selection);
+        if (equal != TVLM_OK || done) {
+            tvlm_budget_answer_free(&answer);
+            return equal;
+        }
     }
     float *const places = tvlm_allocate(tvlm_budget_floats(budget), sizeof *places);
     tvlm_budget_tile *const order = tvlm_allocate((size_t)answer.choice.count, sizeof *order);
@@ -306,7 +316,10 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     budget->n = n;
     const bool all = n >= budget->tiles || budget->tiles == 1;
     if (all || tolerance == TVLM_ZERO) TVLM_TRY(tvlm_budget_look(task));
-    if (tolerance == TVLM_ZERO) return leave_out_equal(budget, selection);
+    if (tolerance == TVLM_ZERO) {
+        bool done;
+        return leave_out_equal(budget, budget->tiles, &done, selection);
+    }
     if (all) return deliver_all(budget, NULL, selection);
     TVLM_TRY(list_grids(budget));
     TVLM_TRY(tvlm_budget_measure(budget));
