@@ -57,7 +57,10 @@ static tvlm_status spend(objects *o, struct tvlm_select_params params) {
         sizeof cut_out, cut_out);
     tvlm_selection_destroy(&selection);
     assert_true(count > 0);
-    return status;
+    if (status != TVLM_OK) return status;
+    float thumbnail[4] = {1.0f};
+    const tvlm_cell empty[3] = {{1, 0}, {0, 1}, {1, 1}};
+    return tvlm_thumbnail_fill(&(tvlm_thumbnail_grid){2, 2, 1, empty, 3}, 1, thumbnail);
 }
 
 /* Squares that cover the image, and a patch of each. */

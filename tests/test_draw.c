@@ -339,6 +339,16 @@ static void a_budget_is_drawn_to_the_pixel(void **state) {
     canvas_release(&canvas);
 }
 
+static void a_budget_is_named(void **state) {
+    char text[64];
+    (void)state;
+    const int length = draw_budget_text(4, 3, 12, 162, text, sizeof text);
+    assert_string_equal(text, "4 x 3 thumbnail, 150 tiles");
+    assert_int_equal(length, (int)strlen(text));
+    draw_budget_text(4, 3, 10, 160, text, sizeof text);
+    assert_string_equal(text, "4 x 3 thumbnail, 2 empty, 150 tiles");
+}
+
 static void pictures_of_any_shape_are_drawn(void **state) {
     static const int32_t sizes[][2] = {{1, 1}, {1, 700}, {700, 1}, {3000, 40}, {37, 23}};
     (void)state;
@@ -507,6 +517,7 @@ int main(void) {
         cmocka_unit_test(an_overlay_shows_what_was_chosen),
         cmocka_unit_test(a_budget_shows_its_grid_and_tiles),
         cmocka_unit_test(a_budget_is_drawn_to_the_pixel),
+        cmocka_unit_test(a_budget_is_named),
         cmocka_unit_test(pictures_of_any_shape_are_drawn),
         cmocka_unit_test(a_heat_map_is_warm_where_scores_are_high),
         cmocka_unit_test(a_sheet_has_a_tile_for_each_channel),

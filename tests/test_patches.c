@@ -424,15 +424,21 @@ static void test_refusals(void **state) {
     REFUSE("mean 1", .mean = bad);
     REFUSE("deviation 2 of patches is 0", .deviation = zero);
     REFUSE("no border 2", .border = (tvlm_border)2);
-    REFUSE("a thumbnail of 2 x 1 cells among 1 positions", .thumbnail_columns = 2, .thumbnail_rows = 1);
-    REFUSE("a thumbnail of 1 x 0 cells", .thumbnail_columns = 1);
-    REFUSE("a thumbnail of -1 x -1 cells", .thumbnail_columns = -1, .thumbnail_rows = -1);
-    REFUSE("a thumbnail of 0 x 0 cells", .thumbnail_cells = 1);
-    REFUSE("-1 cells of a thumbnail of 1 x 1", .thumbnail_columns = 1, .thumbnail_rows = 1,
-           .thumbnail_cells = -1);
-    REFUSE("2 x 2 cells among 1", .thumbnail_columns = 2, .thumbnail_rows = 2, .thumbnail_cells = 2);
-    REFUSE("3 cells of a thumbnail of 2 x 1", .thumbnail_columns = 2, .thumbnail_rows = 1,
-           .thumbnail_cells = 3);
+#define THUMBNAIL(COLUMNS, ROWS, CELLS)                                                                      \
+    .thumbnail_columns = (COLUMNS), .thumbnail_rows = (ROWS), .thumbnail_cells = (CELLS)
+    REFUSE("2 cells of a thumbnail of 2 x 1 among 1 positions", THUMBNAIL(2, 1, 0));
+    REFUSE("0 cells of a thumbnail of 1 x 0", THUMBNAIL(1, 0, 0));
+    REFUSE("1 cells of a thumbnail of -1 x -1", THUMBNAIL(-1, -1, 0));
+    REFUSE("1 cells of a thumbnail of 0 x 0", THUMBNAIL(0, 0, 1));
+    REFUSE("-1 cells of a thumbnail of 1 x 1", THUMBNAIL(1, 1, -1));
+    REFUSE("2 cells of a thumbnail of 2 x 2 among 1", THUMBNAIL(2, 2, 2));
+    REFUSE("3 cells of a thumbnail of 2 x 1", THUMBNAIL(2, 1, 3));
+    REFUSE("2147483647 cells of", THUMBNAIL(INT32_MAX, INT32_MAX, 0));
+    REFUSE("10 x 1 cells of side 16, some of them empty, of 64 x 48 pixels", THUMBNAIL(10, 1, 1));
+    REFUSE("1 x 7 cells of side 16, some", THUMBNAIL(1, 7, 1));
+    assert_int_equal(
+        tvlm_patches_extract(stack, &at, 1, tvlm_patches_params(THUMBNAIL(8, 6, 1)), sizeof out, out),
+        TVLM_OK);
     REFUSE("9999", .channels = none, .channel_count = 2);
     REFUSE("1 patches of 0 channels", .channels = none, .channel_count = 0);
     at.size = 0;

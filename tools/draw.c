@@ -257,6 +257,15 @@ static color level_color(float level) {
     return rank_map(1.0f - level / COARSEST);
 }
 
+int draw_budget_text(int32_t columns, int32_t rows, int32_t cells, int32_t count, char *text, size_t size) {
+    const int32_t empty = columns * rows - cells;
+    if (empty == 0)
+        return snprintf(text, size, "%d x %d thumbnail, %d tiles", (int)columns, (int)rows,
+                        (int)(count - cells));
+    return snprintf(text, size, "%d x %d thumbnail, %d empty, %d tiles", (int)columns, (int)rows, (int)empty,
+                    (int)(count - cells));
+}
+
 bool draw_budget(const tvlm_image *photo, int32_t columns, int32_t rows, const tvlm_position *positions,
                  int32_t cells, int32_t count, const char *title, struct canvas *out) {
     const draw_grid grid = {columns, rows, columns > 0 ? (float)photo->width / (float)columns : 0.0f,

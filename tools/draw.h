@@ -43,6 +43,9 @@ bool draw_classes(const tvlm_image *photo, const tvlm_position *positions, int32
                   const int32_t *classes, char (*names)[DRAW_CLASS_NAME], int32_t class_count,
                   struct canvas *out);
 
+/* Writes what a budget's positions are: "4 x 3 thumbnail, 2 empty, 150 tiles". Returns its length, as snprintf does. */
+int draw_budget_text(int32_t columns, int32_t rows, int32_t cells, int32_t count, char *text, size_t size);
+
 /* Draws the photo with a budget's positions [count]: the first of them, the cells of its thumbnail in a grid of
  * columns x rows, as fine lines, so that those that are empty have none of their own; its tiles coloured by level, the
  * coarse ones below. */

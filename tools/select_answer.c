@@ -171,8 +171,9 @@ static int find_positions(select_run *run, select_job *job) {
 
 static bool draw_thumbnail(select_job *job, const char *stem) {
     char title[256];
-    snprintf(title, sizeof title, "%s: %d x %d thumbnail, %d tiles", stem, job->thumbnail_columns,
-             job->thumbnail_rows, job->count - job->thumbnail_cells);
+    const int length = snprintf(title, sizeof title, "%s: ", stem);
+    draw_budget_text(job->thumbnail_columns, job->thumbnail_rows, job->thumbnail_cells, job->count,
+                     title + length, sizeof title - (size_t)length);
     return draw_budget(whole(job), job->thumbnail_columns, job->thumbnail_rows, job->positions,
                        job->thumbnail_cells, job->count, title, &job->overlay);
 }

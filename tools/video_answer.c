@@ -62,13 +62,11 @@ int video_answer_print(const video_session *session, const video_answer *answer)
 }
 
 void video_answer_title(const video_answer *answer, char *title, size_t size) {
-    const int32_t cells = answer->thumbnail_cells;
     int length =
         snprintf(title, size, "frame %lld, %.2f s: ", (long long)answer->frame->number, answer->frame->time);
-    if (cells > 0)
-        length += snprintf(title + length, size - (size_t)length, "%d x %d thumbnail, %d tiles",
-                           (int)answer->thumbnail_columns, (int)answer->thumbnail_rows,
-                           (int)(answer->count - cells));
+    if (answer->thumbnail_cells > 0)
+        length += draw_budget_text(answer->thumbnail_columns, answer->thumbnail_rows, answer->thumbnail_cells,
+                                   answer->count, title + length, size - (size_t)length);
     else
         length += snprintf(title + length, size - (size_t)length, "%d of %d cells", (int)answer->count,
                            (int)answer->candidates);

@@ -66,16 +66,17 @@ TVLM_API tvlm_status tvlm_patches_size(const struct tvlm_patches_params *params,
  *
  * The cells of a budget's thumbnail, where they come first, are cut out of that picture as the budget prices it: r, g and
  * b are then read by Lanczos' filter of three lobes, from the coarsest level that has at least three times its texels,
- * and are clamped to [0, 1]. Cells of the grid may be missing. They are found by their places: rectangles of one size, row
- * after row on the grid of their size, which covers the image. Where some are missing and the thumbnail is not given,
- * rectangles so small that its picture were more than twice as large as the image along a side are none.
+ * and are clamped to [0, 1]. They are found by their places: rectangles of one size, row after row on the grid of their
+ * size, which covers the image; cells of the grid may be missing. Where some are, the thumbnail's picture must not be
+ * more than about twice as large as the image along a side: smaller rectangles are read as any others are, and a thumbnail
+ * that is given is refused.
  *
  * Tiles at three quarters of the image's size (of a nine, select.h) and at a third of it, whose sizes are 4/3 and 3 times
  * the side and which stand on the grid of such tiles, are cut in the same way out of the image at that size; not of
  * positions on a device (opencl.h), which are not looked at. All else is read as any other position is.
  *
  * Errors: ARGUMENT (a position or a size that is not finite, size <= 0, a deviation that is 0 or not finite,
- * a thumbnail with more cells than positions, or than its grid has, a capacity that is too small), MEMORY, DEVICE_MEMORY.
+ * a thumbnail with more cells than positions, or than its grid has, or larger than that, a capacity that is too small), MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_patches_extract(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                                           const struct tvlm_patches_params *params, size_t capacity,

@@ -103,23 +103,28 @@ static tvlm_status check_norms(const tvlm_log *log, const struct tvlm_patches_pa
     return TVLM_OK;
 }
 
-/* How many positions are cells of the thumbnail that is given. */
-static int64_t cells_given(const struct tvlm_patches_params *params) {
-    return params->thumbnail_cells > 0 ? params->thumbnail_cells
-                                       : (int64_t)params->thumbnail_columns * params->thumbnail_rows;
+/* The thumbnail that is given. Where its grid has more cells than there can be positions, it has as many. */
+static tvlm_thumbnail thumbnail_given(const struct tvlm_patches_params *params) {
+    const int64_t all = (int64_t)params->thumbnail_columns * params->thumbnail_rows;
+    const int32_t most = all < INT32_MAX ? (int32_t)all : INT32_MAX;
+    return (tvlm_thumbnail){params->thumbnail_columns, params->thumbnail_rows,
+                            params->thumbnail_cells != 0 ? params->thumbnail_cells : most};
 }
 
-static tvlm_status check_thumbnail(const tvlm_log *log, const struct tvlm_patches_params *params,
+static tvlm_status check_thumbnail(const tvlm_stack *stack, const struct tvlm_patches_params *params,
                                    int32_t count) {
-    const int32_t columns = params->thumbnail_columns, rows = params->thumbnail_rows;
-    const int32_t cells = params->thumbnail_cells;
-    if (columns == 0 && rows == 0 && cells == 0) return TVLM_OK;
-    if (columns > 0 && rows > 0 && (cells < 0 || cells > (int64_t)columns * rows))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d cells of a thumbnail of %d x %d", (int)cells,
-                         (int)columns, (int)rows);
-    if (columns > 0 && rows > 0 && cells_given(params) <= count) return TVLM_OK;
-    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a thumbnail of %d x %d cells among %d positions",
-                     (int)columns, (int)rows, (int)count);
+    const tvlm_log *const log = tvlm_stack_log(stack);
+    const tvlm_thumbnail t = thumbnail_given(params);
+    if (t.columns == 0 && t.rows == 0 && t.cells == 0) return TVLM_OK;
+    if (t.columns < 1 || t.rows < 1 || t.cells < 1 || t.cells > (int64_t)t.columns * t.rows ||
+        t.cells > count)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d cells of a thumbnail of %d x %d among %d positions",
+                         (int)t.cells, (int)t.columns, (int)t.rows, (int)count);
+    if (tvlm_thumbnail_fits(stack, &t, side_of(params))) return TVLM_OK;
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                     "a thumbnail of %d x %d cells of side %d, some of them empty, of %d x %d pixels",
+                     (int)t.columns, (int)t.rows, (int)side_of(params), (int)tvlm_stack_width(stack),
+                     (int)tvlm_stack_height(stack));
 }
 
 /* `positions` NULL: they are on the device, and checked there. */
@@ -145,7 +150,7 @@ static tvlm_status check(const tvlm_stack *stack, const tvlm_position *positions
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "room for %zu bytes of patches; there are %zu", capacity,
                          bytes);
     TVLM_TRY(check_norms(log, params));
-    TVLM_TRY(check_thumbnail(log, params, count));
+    TVLM_TRY(check_thumbnail(stack, params, count));
     for (int32_t c = 0; params->channels != NULL && c < params->channel_count; ++c)
         TVLM_TRY(tvlm_stack_check_channel(stack, params->channels[c]));
     for (int32_t i = 0; positions != NULL && i < count; ++i) {
@@ -331,8 +336,7 @@ static tvlm_status cut_all(const cutting *c, int32_t image) {
 /* Makes the thumbnail whose cells the first positions are, where it is not the image itself. */
 static tvlm_status make_thumbnail(cutting *c, const struct tvlm_patches_params *params) {
     const int32_t width = tvlm_stack_width(c->stack), height = tvlm_stack_height(c->stack);
-    tvlm_thumbnail thumbnail = {params->thumbnail_columns, params->thumbnail_rows,
-                                (int32_t)cells_given(params)};
+    tvlm_thumbnail thumbnail = thumbnail_given(params);
     if (thumbnail.columns == 0 && c->positions != NULL)
         thumbnail = tvlm_thumbnail_of(c->stack, params->index, c->positions, c->count, c->side);
     const tvlm_budget_size size = tvlm_thumbnail_size(&thumbnail, c->side);

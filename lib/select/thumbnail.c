@@ -34,9 +34,15 @@ static int64_t cell_at(const tvlm_thumbnail *t, const tvlm_original *original, c
     return (int64_t)row * t->columns + (int64_t)column;
 }
 
-/* Whether that many cells of `side` texels are more than twice as long as a side of so many pixels. */
+/* Whether that many cells of `side` texels, less one, are twice as long as a side of so many pixels, or longer. */
 static bool is_long(int32_t cells, int32_t side, int32_t pixels) {
     return (int64_t)(cells - 1) * side >= 2 * (int64_t)pixels;
+}
+
+bool tvlm_thumbnail_fits(const tvlm_stack *stack, const tvlm_thumbnail *thumbnail, int32_t side) {
+    return thumbnail->cells == (int64_t)thumbnail->columns * thumbnail->rows ||
+           (!is_long(thumbnail->columns, side, tvlm_stack_width(stack)) &&
+            !is_long(thumbnail->rows, side, tvlm_stack_height(stack)));
 }
 
 tvlm_thumbnail tvlm_thumbnail_of(const tvlm_stack *stack, int32_t index, const tvlm_position *positions,
@@ -51,10 +57,7 @@ tvlm_thumbnail tvlm_thumbnail_of(const tvlm_stack *stack, int32_t index, const t
         if (number <= last) break;
         last = number;
     }
-    const bool whole = t.cells == (int64_t)t.columns * t.rows;
-    const bool large =
-        is_long(t.columns, side, tvlm_stack_width(stack)) || is_long(t.rows, side, tvlm_stack_height(stack));
-    return t.cells > 0 && (whole || !large) ? t : none;
+    return t.cells > 0 && tvlm_thumbnail_fits(stack, &t, side) ? t : none;
 }
 
 tvlm_budget_size tvlm_thumbnail_size(const tvlm_thumbnail *thumbnail, int32_t side) {

@@ -15,9 +15,12 @@ typedef struct tvlm_thumbnail {
     int32_t columns, rows, cells;
 } tvlm_thumbnail;
 
+/* Says whether all cells of a thumbnail are positions, or its picture of `side` texels a cell is at most about twice as
+ * large as the image along each side: any rectangle may stand on the grid of its own size. */
+bool tvlm_thumbnail_fits(const tvlm_stack *stack, const tvlm_thumbnail *thumbnail, int32_t side);
+
 /* Finds the thumbnail that the first positions are cells of: rectangles of one size, row after row on the grid of their
- * size, which covers image `index`. Where cells are missing, only one whose picture of `side` texels a cell is at most
- * twice as large as the image along each side: any rectangle may stand on the grid of its own size. */
+ * size, which covers image `index`. It fits. */
 tvlm_thumbnail tvlm_thumbnail_of(const tvlm_stack *stack, int32_t index, const tvlm_position *positions,
                                  int32_t count, int32_t side);
 

@@ -157,12 +157,6 @@ def test_stages_say_what_was_looked_at(photo):
     assert [stage["name"] for stage in stages] == ["regions", "cells"] and stages[1]["kept"] == 10
 
 
-def joined(cells, columns, rows):
-    """The cells of a thumbnail, [n, 3, side, side], as a picture."""
-    side = cells.shape[-1]
-    return cells.reshape(rows, columns, 3, side, side).transpose(0, 3, 1, 4, 2).reshape(rows * side, columns * side, 3)
-
-
 def test_nines_are_cut_out_of_the_image_at_three_quarters(tmp_path):
     image = pytest.importorskip("PIL.Image")
     y, x = np.mgrid[0:128, 0:192]
@@ -196,7 +190,7 @@ def test_a_thumbnail_is_handed_out_as_it_is_priced(tmp_path):
     image.fromarray(pixels).save(path)
     selection = tv.select(pixels, share=0.25)
     columns, rows = selection.thumbnail
-    picture = joined(tv.patches(pixels, selection)[:columns * rows], columns, rows)
+    picture = selection.draw_thumbnail(tv.patches(pixels, selection)).transpose(1, 2, 0)
     planes = [image.fromarray((pixels[..., c] / 255).astype(np.float32)).resize((columns * 16, rows * 16), image.LANCZOS) for c in range(3)]
     np.testing.assert_allclose(picture, np.clip(np.stack(planes, -1), 0, 1), atol=1e-3)
     found = subprocess.run([sys.executable, "-m", "texturevlm", "select", str(path), "--share", "0.25", "--crops", str(tmp_path)],

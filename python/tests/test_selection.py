@@ -178,6 +178,114 @@ def test_duplicates_are_in_it():
     assert len(selection.to_dict()["duplicates"]) == 15 and again.to_dict() == selection.to_dict()
 
 
+# ---- Thumbnails with empty cells ----
+
+def with_thumbnail(selection, columns, rows, empty=frozenset()):
+    """The tiles of a selection behind a thumbnail of that grid, of which some cells are empty."""
+    width, height = selection.image_size
+    state = selection.__getstate__()
+    tiles = selection._rows[selection.first:]
+    kept = [(x, y) for y in range(rows) for x in range(columns) if (x, y) not in empty]
+    cells = np.zeros(len(kept), tiles.dtype)
+    for cell, (x, y) in zip(cells, kept):
+        cell["x"], cell["y"], cell["size"], cell["height"] = (x + .5) * width / columns, (y + .5) * height / rows, width / columns, height / rows
+        cell["score"], cell["column"], cell["row"] = 1, -1, -1
+    state.update(rows=cells.tobytes() + tiles.tobytes(), thumbnail=(columns, rows),
+                 _empty=np.array([(x, y) for y in range(rows) for x in range(columns) if (x, y) in empty], np.int32).reshape(-1, 2))
+    made = tv.Selection.__new__(tv.Selection)
+    made.__setstate__(state)
+    return made
+
+
+COLUMNS, ROWS = 5, 4
+EMPTY = {(4, y) for y in range(ROWS)} | {(3, 0), (0, 3)}
+
+
+def filled(picture, columns, rows, empty):
+    """By the words of select.h; `picture` [C, height, width]."""
+    channels, side = picture.shape[0], picture.shape[1] // rows
+    cells = picture.reshape(channels, rows, side, columns, side).transpose(1, 3, 2, 4, 0).astype(np.float64)
+    lines = {(0, -1): np.s_[:, -1], (0, 1): np.s_[:, 0], (-1, 0): np.s_[-1], (1, 0): np.s_[0]}
+    left = {(y, x) for x, y in empty}
+    while left:
+        done = {}
+        for y, x in left:
+            around = [cells[y + down, x + right][line].mean(0) for (down, right), line in lines.items()
+                      if 0 <= y + down < rows and 0 <= x + right < columns and (y + down, x + right) not in left]
+            if around:
+                done[y, x] = np.mean(around, 0)
+        for place, color in done.items():
+            cells[place] = color
+        left -= set(done)
+    return cells.transpose(4, 0, 2, 1, 3).reshape(picture.shape)
+
+
+def test_cells_may_be_empty(odd):
+    chosen_by_budget = tv.select(odd, 60)
+    whole, holes = (with_thumbnail(chosen_by_budget, COLUMNS, ROWS, empty) for empty in (set(), EMPTY))
+    assert whole.first == COLUMNS * ROWS and whole.empty.shape == (0, 2) and "empty" not in whole.to_dict()
+    assert holes.first == whole.first - len(EMPTY) and holes.thumbnail == whole.thumbnail and len(holes) == len(whole) - len(EMPTY)
+    assert {tuple(cell) for cell in holes.empty.tolist()} == EMPTY and not holes.empty.flags.writeable
+    np.testing.assert_array_equal(holes.covered(), whole.covered())
+    assert (holes.height[:holes.first] > 0).all() and (holes.height[holes.first:] == 0).all()
+    said = holes.to_dict()
+    assert list(said)[list(said).index("thumbnail") + 1] == "empty" and said["empty"] == holes.empty.tolist()
+    json.dumps(said)
+    for again in (pickle.loads(pickle.dumps(holes)), copy.deepcopy(holes), holes[:]):
+        assert again == holes and again.first == holes.first and again.to_dict()["empty"] == said["empty"]
+    assert holes != whole
+    cut = holes[:holes.first + 3]
+    assert cut.thumbnail == holes.thumbnail and cut.first == holes.first and len(cut.empty) == len(EMPTY)
+    tiles = holes[holes.first:]
+    assert tiles.thumbnail == (0, 0) and tiles.first == 0 and len(tiles.empty) == 0 and "empty" not in tiles.to_dict()
+    np.testing.assert_array_equal(tiles.covered(), whole.covered())
+
+
+def test_a_thumbnail_with_empty_cells_is_drawn(odd):
+    chosen_by_budget = tv.select(odd, 60)
+    whole, holes = (with_thumbnail(chosen_by_budget, COLUMNS, ROWS, empty) for empty in (set(), EMPTY))
+    patches = tv.patches(odd, holes)
+    picture = holes.draw_thumbnail(patches)
+    assert picture.shape == (3, ROWS * 16, COLUMNS * 16) and picture.dtype == np.float32
+    np.testing.assert_allclose(picture, filled(picture, COLUMNS, ROWS, EMPTY), atol=1e-6)
+    before = whole.draw_thumbnail(tv.patches(odd, whole))
+    there = np.ones((ROWS, COLUMNS), bool)
+    for x, y in EMPTY:
+        there[y, x] = False
+    there = there.repeat(16, 0).repeat(16, 1)
+    np.testing.assert_array_equal(picture[:, there], before[:, there])  # cut out of the same picture
+    assert (before[:, ~there] != picture[:, ~there]).any()
+    np.testing.assert_array_equal(holes.draw_thumbnail(patches[:holes.first, :1]), picture[:1])
+    for wrong in (patches[:holes.first - 1], patches[..., :9], patches[0]):
+        with pytest.raises(tv.ArgumentError):
+            holes.draw_thumbnail(wrong)
+    with pytest.raises(tv.ArgumentError, match="0 x 0 cells"):
+        tv.select(odd, 9, strategy="grid").draw_thumbnail(patches)
+
+
+def test_empty_cells_have_no_lines(odd):
+    chosen_by_budget = tv.select(odd, 60)
+    nothing = chosen_by_budget[chosen_by_budget.first:][:0]
+    plain, whole, holes = (tv.show(odd, one, title="x").array for one in
+                           (nothing, with_thumbnail(nothing, COLUMNS, ROWS), with_thumbnail(nothing, COLUMNS, ROWS, EMPTY)))
+    lines, kept = (whole != plain).any(2), (holes != plain).any(2)
+    assert kept.any() and not (kept & ~lines).any()
+    assert abs(kept.sum() / lines.sum() - (1 - len(EMPTY) / (COLUMNS * ROWS))) < .05
+    last = -(-lines.shape[1] * (COLUMNS - 1) // COLUMNS) + 1  # all of the last column is empty
+    assert lines[:, last:].any() and not kept[:, last:].any()
+
+
+def test_thirds_are_cut_out_of_the_image_at_a_third():
+    image = pytest.importorskip("PIL.Image")
+    pixels = np.random.default_rng(3).integers(0, 256, (144, 192, 3), np.uint8)
+    at = [[72, 24, 48], [24, 120, 48], [8, 8, 16]]
+    small = np.stack([image.fromarray((pixels[..., c] / 255).astype(np.float32)).resize((64, 48), image.LANCZOS) for c in range(3)])
+    patches = tv.patches(pixels, np.array(at, np.float32))
+    for patch, (x, y, _) in zip(patches[:2], at):
+        np.testing.assert_allclose(patch, np.clip(small[:, y // 3 - 8:][:, :16, x // 3 - 8:][..., :16], 0, 1), atol=1e-3)
+    np.testing.assert_array_equal(patches[2], np.float32(pixels[:16, :16].transpose(2, 0, 1)) / np.float32(255))
+
+
 def test_tables(odd, monkeypatch):
     selection = tv.select(odd, 60)
     names = ["x", "y", "level", "score", "size", "height", "column", "row"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple, cast, overload
 
 import numpy as np
 
-from ._arguments import Array, channel_names, integer, short
+from ._arguments import Array, channel_names, floats, integer, short, values
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, MissingPackageError, call, owned, text
 from ._names import PRESETS
@@ -125,7 +125,8 @@ class Selection:
         image_size, working_size: (width, height) of the image as it was handed in, and as it was worked on.
         width, height_of_image: those of `image_size`.
         grid: (columns, rows) of the cells of the image.
-        overview, thumbnail: (columns, rows) of the squares that come first; (0, 0) where there are none.
+        overview, thumbnail: (columns, rows) of the squares that come first; (0, 0) where there are none. Cells of a thumbnail that
+            are in `empty` are no positions.
         preset, loss, loss_downsampled: of the strategy ``budget``: what was taken, the predicted loss, and that of downsampling
             to as many patches, both as shares of what a thumbnail of one patch loses; NaN of a part of a selection.
 
@@ -157,6 +158,8 @@ class Selection:
         self._scores = None if scores == ffi.NULL else _of_library(handle, scores, (rows[0], columns[0]), "<f4")
         found = lib.tvlm_selection_duplicates(handle, count)
         self._duplicates = np.zeros((0, 4), np.int32) if found == ffi.NULL else _of_library(handle, found, (count[0], 4), "<i4")
+        found = lib.tvlm_selection_empty(handle, count)
+        self._empty = np.zeros((0, 2), np.int32) if found == ffi.NULL else _of_library(handle, found, (count[0], 2), "<i4")
 
     _frozen = False
 
@@ -227,7 +230,7 @@ class Selection:
     @property
     def first(self) -> int:
         """How many positions show the whole image coarsely, and come before the chosen ones."""
-        return self.overview[0] * self.overview[1] + self.thumbnail[0] * self.thumbnail[1]
+        return self.overview[0] * self.overview[1] + self.thumbnail[0] * self.thumbnail[1] - len(self._empty)
 
     @property
     def score_map(self) -> Array | None:
@@ -238,6 +241,36 @@ class Selection:
     def duplicates(self) -> Array:
         """int32 [m, 4]: the tiles that ``tolerance=0`` left out: column and row of each, and of the tile that equals it."""
         return self._duplicates
+
+    @property
+    def empty(self) -> Array:
+        """int32 [m, 2]: column and row of the cells of the thumbnail in which nothing is to be seen: they are no positions."""
+        return self._empty
+
+    def draw_thumbnail(self, patches: Any) -> Array:
+        """float32 [C, rows * side, columns * side]: the thumbnail as a picture. Empty cells have the mean colour of the texels
+        beside them, or of cells that are filled before them.
+
+            picture = selection.draw_thumbnail(tv.patches("photo.jpg", selection))
+
+        `patches`: [n, C, side, side], what `texturevlm.patches` cuts out at the positions; those behind the thumbnail are not read.
+        Errors: `ArgumentError` (there is no thumbnail; patches of another shape, or too few of them).
+        """
+        columns, rows = self.thumbnail
+        given = values("patches", patches, (4,))
+        count, channels, side = given.shape[:3]
+        if not columns or count < self.first or given.shape[3] != side or min(channels, side) < 1:
+            raise ArgumentError(f"patches have the shape {given.shape}: a thumbnail of {columns} x {rows} cells, {len(self._empty)} of "
+                                f"them empty, needs {self.first} or more squares")
+        cell = np.floor(self.xy[:self.first].astype(np.float64) * self.thumbnail / self.image_size).astype(np.int64)
+        picture = np.zeros((rows, side, columns, side, channels), np.float32)
+        picture[cell[:, 1], :, cell[:, 0]] = given[:self.first].transpose(0, 2, 3, 1)
+        empty = np.ascontiguousarray(self._empty)
+        grid = ffi.new("tvlm_thumbnail_grid *", {
+            "columns": columns, "rows": rows, "side": side, "empty_count": len(empty),
+            "empty": ffi.cast("tvlm_cell *", empty.__array_interface__["data"][0])})
+        call(lib.tvlm_thumbnail_fill, grid, channels, floats(picture))
+        return np.ascontiguousarray(picture.reshape(rows * side, columns * side, channels).transpose(2, 0, 1))
 
     @property
     def stages(self) -> list[dict[str, Any]]:
@@ -384,7 +417,7 @@ class Selection:
         state = self.__getstate__()
         state.update(rows=rows.tobytes(), loss=math.nan, loss_downsampled=math.nan)
         if not whole:
-            state.update(overview=(0, 0), thumbnail=(0, 0))
+            state.update(overview=(0, 0), thumbnail=(0, 0), _empty=np.zeros((0, 2), np.int32))
         part = Selection.__new__(Selection)
         part._take(state)
         part._origin = self._origin
@@ -393,11 +426,11 @@ class Selection:
     # ---- Values ----
 
     _KEPT = ("strategy", "image_size", "working_size", "overview", "thumbnail", "preset", "loss", "loss_downsampled", "grid", "_stride",
-             "_number", "_where", "_path", "_device", "_layout", "_scores", "_duplicates")
+             "_number", "_where", "_path", "_device", "_layout", "_scores", "_duplicates", "_empty")
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: getattr(self, name) for name in self._KEPT}
-        for name in ("_scores", "_duplicates"):
+        for name in ("_scores", "_duplicates", "_empty"):
             state[name] = None if state[name] is None else state[name].copy()
         return {**state, "rows": self._rows.tobytes(), "stages": self.stages}
 
@@ -408,7 +441,7 @@ class Selection:
     def _take(self, state: dict[str, Any]) -> None:
         for name in self._KEPT:
             setattr(self, name, state[name])
-        for array in (self._scores, self._duplicates):
+        for array in (self._scores, self._duplicates, self._empty):
             if array is not None:
                 array.flags.writeable = False
         self._pointer, self._origin, self._stages = None, None, state["stages"]
@@ -449,6 +482,8 @@ class Selection:
             if self.loss_downsampled > 0:
                 found["downsampled"] = self.loss_downsampled
             found["thumbnail"] = list(self.thumbnail)
+            if len(self._empty):
+                found["empty"] = self._empty.tolist()
         if len(self.duplicates):
             found["duplicates"] = self.duplicates.tolist()
         if self.stages:

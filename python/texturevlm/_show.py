@@ -92,7 +92,8 @@ def show(image: ImageLike, selection: Selection, *, title: str = "", copy: bool 
 def _title(selection: Selection) -> str:
     if selection.strategy == "budget":
         columns, rows = selection.thumbnail
-        return f"{columns} x {rows} thumbnail, {len(selection) - selection.first} tiles"
+        empty = f" {len(selection.empty)} empty," if len(selection.empty) else ""
+        return f"{columns} x {rows} thumbnail,{empty} {len(selection) - selection.first} tiles"
     if not len(selection) or selection.cell[0, 0] < 0:
         return f"{len(selection)} squares"
     return f"{len(selection)} of {selection.grid[0] * selection.grid[1]} cells"

@@ -302,6 +302,17 @@ static void explain(input *from, objects *o) {
                     room(from), out, yes(from) ? values + FLOATS / 2 : NULL, &info));
 }
 
+/* A thumbnail of the size that the floats have room for. */
+static void fill_empty(input *from) {
+    tvlm_cell empty[FEW];
+    tvlm_thumbnail_grid grid = {any_int(from), any_int(from), any_int(from), empty, count_of(from, FEW)};
+    const int32_t channels = any_int(from);
+    for (int i = 0; i < FEW; ++i) empty[i] = (tvlm_cell){any_int(from), any_int(from)};
+    const double texels = (double)grid.columns * grid.rows * grid.side * grid.side * channels;
+    if (grid.columns < 1 || grid.rows < 1 || grid.side < 1 || channels < 1 || texels <= FLOATS)
+        (void)tvlm_thumbnail_fill(&grid, channels, values); /* it has no log */
+}
+
 static void cut_out(input *from, objects *o) {
     tvlm_stack *const stack = some_stack(from, o);
     tvlm_position positions[FEW];
@@ -326,6 +337,7 @@ static void cut_out(input *from, objects *o) {
     if (stack != NULL)
         answered(tvlm_patches_extract(stack, positions, count, &params,
                                       yes(from) ? sizeof out : next_byte(from), out));
+    fill_empty(from);
     answered(tvlm_foveated_place(any_int(from), any_int(from),
                                  tvlm_foveated_params(.k = count_of(from, FEW), .e0 = next_float(from),
                                                       .arrangement = (tvlm_arrangement)number_of(from, 1),

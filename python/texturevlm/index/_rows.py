@@ -48,7 +48,8 @@ class Row(NamedTuple):
     height: int
     thumbnail: tuple[int, int]
     positions: Array
-    """float32 [n, 6]: x, y, size, height, level, score, as of a Selection."""
+    """float32 [n, 6]: x, y, size, height, level, score, as of a Selection. Those with a height are the thumbnail's cells, some of
+    which may be empty."""
     vectors: Optional[Array] = None
     """float16 [regions, D]: of each the mean of its cells' unit vectors."""
     places: Optional[Array] = None
