@@ -67,35 +67,71 @@ static bool is_ninth(const tvlm_position *p, int32_t patch) {
            p->height == 0.0f;
 }
 
+/* A tile of the image at a third of its size. */
+static bool is_third(const tvlm_position *p, int32_t patch) {
+    return p->size == 3.0f * (float)patch && fabsf(p->level - 1.58496f) < 1e-4f && p->height == 0.0f;
+}
+
 /* How many tiles of that side there are. */
 static int32_t tiles_of(int32_t patch) {
     return ((WIDTH + patch - 1) / patch) * ((HEIGHT + patch - 1) / patch);
 }
 
-/* Exactly k; the thumbnail's cells tile the image; tiles are aligned, all different, by falling gain; and the
- * predicted loss is never above downsampling's. */
+/* The thumbnail's cells and the empty ones tile the image: each comes once, row after row. */
+static void check_cells(const tvlm_selection *selection, const tvlm_selection_info *info) {
+    const int32_t cells = info->thumbnail_cells, all = info->thumbnail_columns * info->thumbnail_rows;
+    int32_t left_out, next = 0, next_empty = 0;
+    const tvlm_position *const p = tvlm_selection_positions(selection, NULL);
+    const tvlm_cell *const empty = tvlm_selection_empty(selection, &left_out);
+    assert_int_equal(cells + left_out, all);
+    for (int32_t i = 0; i < all; ++i) {
+        const int32_t column = i % info->thumbnail_columns, row = i / info->thumbnail_columns;
+        if (next_empty < left_out && empty[next_empty].column == column && empty[next_empty].row == row) {
+            ++next_empty;
+            continue;
+        }
+        assert_true(next < cells);
+        assert_true(fabsf(p[next].size * (float)info->thumbnail_columns - WIDTH) < 1e-3f);
+        assert_true(fabsf(p[next].height * (float)info->thumbnail_rows - HEIGHT) < 1e-3f);
+        assert_true(fabsf(p[next].x - p[next].size * ((float)column + 0.5f)) < 1e-3f);
+        assert_true(fabsf(p[next].y - p[next].height * ((float)row + 0.5f)) < 1e-3f);
+        ++next;
+    }
+    assert_true(next == cells && next_empty == left_out);
+}
+
+/* Exactly k; the thumbnail's cells tile the image; tiles are aligned, all different, by falling gain; squares of 12 x 12
+ * tiles have thirds or the other coarse ones; and the predicted loss is never above downsampling's. */
 static void check_selection(const tvlm_selection *selection, const tvlm_selection_info *info, int32_t patch,
                             int32_t k) {
     enum { MOST = WIDTH / 4 * (HEIGHT / 4) };
     int32_t count;
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
-    const int32_t cells = info->thumbnail_columns * info->thumbnail_rows;
-    const int32_t columns = (WIDTH + patch - 1) / patch;
+    const int32_t cells = info->thumbnail_cells;
+    const int32_t columns = (WIDTH + patch - 1) / patch, block = 12 * patch;
     /* The squares of nines that lie in the image as a whole, and their tiles. */
     const int32_t nines_across = WIDTH / (4 * patch) * 3, nines_down = HEIGHT / (4 * patch) * 3;
     const float ninth = (float)patch * 4.0f / 3.0f;
-    bool seen[3][MOST] = {{false}}, ninths[MOST] = {false};
+    bool seen[3][MOST] = {{false}}, ninths[MOST] = {false}, thirds[MOST] = {false};
+    bool has_thirds[MOST] = {false}, has_others[MOST] = {false};
     assert_int_equal(count, k);
     assert_true(cells >= 1 && cells <= k);
     assert_true(info->loss <= info->loss_downsampled && info->loss >= 0.0f);
-    for (int32_t i = 0; i < cells; ++i) {
-        assert_true(fabsf(p[i].size * (float)info->thumbnail_columns - WIDTH) < 1e-3f);
-        assert_true(fabsf(p[i].height * (float)info->thumbnail_rows - HEIGHT) < 1e-3f);
-        assert_true(fabsf(p[i].x - p[i].size * ((float)(i % info->thumbnail_columns) + 0.5f)) < 1e-3f);
-        assert_true(fabsf(p[i].y - p[i].height * ((float)(i / info->thumbnail_columns) + 0.5f)) < 1e-3f);
-    }
+    check_cells(selection, info);
     double gained = 0.0;
     for (int32_t i = cells; i < count; ++i) {
+        const int32_t in = (int32_t)p[i].y / block * columns + (int32_t)p[i].x / block;
+        if (is_third(&p[i], patch)) {
+            const int32_t across = (int32_t)p[i].x / (3 * patch), down = (int32_t)p[i].y / (3 * patch);
+            assert_true(p[i].x == ((float)across + 0.5f) * p[i].size && p[i].column == -1);
+            assert_true(p[i].y == ((float)down + 0.5f) * p[i].size);
+            assert_true((across + 1) * 3 * patch <= WIDTH && (down + 1) * 3 * patch <= HEIGHT);
+            assert_false(thirds[down * columns + across]);
+            thirds[down * columns + across] = has_thirds[in] = true;
+            gained += (double)p[i].score;
+            continue;
+        }
+        if (p[i].level > 0.0f) has_others[in] = true;
         if (is_ninth(&p[i], patch)) {
             const int32_t across = (int32_t)(p[i].x / ninth), down = (int32_t)(p[i].y / ninth);
             assert_true(fabsf(p[i].x - ((float)across + 0.5f) * ninth) < 1e-3f);
@@ -121,6 +157,7 @@ static void check_selection(const tvlm_selection *selection, const tvlm_selectio
         assert_true(gained >= -1e-6); /* cut off anywhere it is no worse than the thumbnail alone */
     }
     assert_true(gained <= 1.0 + 1e-5);
+    for (int32_t i = 0; i < MOST; ++i) assert_false(has_thirds[i] && has_others[i]);
     /* A square of 4 x 4 tiles has all nine, or none. */
     for (int32_t i = 0; i < nines_across * nines_down; ++i) {
         const int32_t row = i / nines_across, column = i % nines_across;
@@ -206,7 +243,7 @@ static void check_corner(tvlm_device *device, tvlm_format format) {
     int32_t count, inside = 0;
     tvlm_selection *selection = budget(stack, tvlm_select_params(.k = 24), &info);
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
-    for (int32_t i = info.thumbnail_columns * info.thumbnail_rows; i < count; ++i)
+    for (int32_t i = info.thumbnail_cells; i < count; ++i)
         inside += p[i].level == 0.0f && p[i].x > 128 && p[i].x < 192 && p[i].y > 64 && p[i].y < 112;
     assert_int_equal(inside, 12);
     assert_true(info.loss < 0.1f * info.loss_downsampled);
@@ -274,7 +311,7 @@ static int32_t on_the_left(tvlm_stack *stack, const struct tvlm_query *query,
     if (tvlm_select(stack, query, &params, &selection) != TVLM_OK) fail_msg("%s", test_last_log());
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
     (void)tvlm_selection_get_info(selection, &info);
-    for (int32_t i = info.thumbnail_columns * info.thumbnail_rows; i < count; ++i) left += p[i].x < WIDTH / 2;
+    for (int32_t i = info.thumbnail_cells; i < count; ++i) left += p[i].x < WIDTH / 2;
     tvlm_selection_destroy(&selection);
     return left;
 }
@@ -319,7 +356,7 @@ static void check_question(tvlm_device *device, tvlm_format format) {
         assert_int_equal(tvlm_select(stack, asked == 0 ? &few : &many, &params, &selection), TVLM_OK);
         const tvlm_position *const p = tvlm_selection_positions(selection, &count);
         assert_int_equal(tvlm_selection_get_info(selection, &info), TVLM_OK);
-        const int32_t cells = info.thumbnail_columns * info.thumbnail_rows;
+        const int32_t cells = info.thumbnail_cells;
         for (int32_t i = cells; i < count; ++i) within += p[i].x < end;
         assert_true(count - cells >= 20);
         assert_true(within >= (count - cells) * 9 / 10);
@@ -343,7 +380,7 @@ static void check_scores(tvlm_device *device, tvlm_format format) {
         most = scores[i] > scores[most] ? i : most;
     }
     assert_true(fabs(sum - 1.0) < 1e-4);
-    const tvlm_position *const first = &p[info.thumbnail_columns * info.thumbnail_rows];
+    const tvlm_position *const first = &p[info.thumbnail_cells];
     assert_int_equal(most, (int32_t)first->y / 16 * COLUMNS + (int32_t)first->x / 16);
     assert_true(fabsf(scores[most] - first->score) < 1e-5f);
     tvlm_selection_destroy(&selection);

@@ -112,7 +112,7 @@ static void check_as_selected(tvlm_device *device, tvlm_format format, tvlm_expo
     assert_int_equal(tvlm_select(stack, NULL, &params, &selection), TVLM_OK);
     assert_int_equal(tvlm_selection_get_info(selection, &info), TVLM_OK);
     const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
-    const int32_t cells = info.thumbnail_columns * info.thumbnail_rows;
+    const int32_t cells = info.thumbnail_cells;
     int64_t *const of = take(export, "selected_images", &t), *const places =
                                                                  take(export, "selected_positions", &t);
     const int64_t tokens = t.shape[0];
@@ -122,8 +122,9 @@ static void check_as_selected(tvlm_device *device, tvlm_format format, tvlm_expo
     assert_int_equal(count, tokens);
     if (cells > 0) assert_true(grids[1] == 2 * info.thumbnail_rows && grids[2] == 2 * info.thumbnail_columns);
     for (int32_t i = 0; i < count; ++i) {
-        bool found =
-            i < cells && of[i] == 0 && places[3 * i + 1] * info.thumbnail_columns + places[3 * i + 2] == i;
+        bool found = i < cells && of[i] == 0 &&
+                     places[3 * i + 1] == (int64_t)(positions[i].y / positions[i].height) &&
+                     places[3 * i + 2] == (int64_t)(positions[i].x / positions[i].size);
         for (int32_t n = cells; i >= cells && n < count; ++n) {
             const float side = SIDE / scales[2 * of[n]]; /* in pixels of the full picture */
             found = found || (fabsf(side - positions[i].size) < 1e-3f && scores[n] == positions[i].score &&
