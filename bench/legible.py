@@ -7,7 +7,8 @@
 Sheets of paragraphs are drawn in the fonts of pages.py, at 13 to 60 pixels, dark on light and light on dark, some of them as scans
 (a little blur, noise, JPEG). Each is reduced by Lanczos to twelve scales, enlarged again and read by Tesseract. Of each word that is read
 in full, at each scale, several measures are taken over its letters; a logistic regression then tells at which value t a word is read
-half of the time, how far from there (s) the odds are e to 1, and how well that predicts (the mean log loss; less is better).
+half of the time, how far from there (s) the odds are e to 1, and how well that predicts (the mean log loss; less is better). Once more
+for words whose variance is 5000 and more: those of full contrast.
 
 Measures, all of luma: the correlation of detail in windows of 2 to 32 pixels, as lib/core/operations.h has it, and after a Gaussian of sigma 5 was taken
 away; SSIM in windows of 8; the covariance over the variance; the root of 1 - error / variance. Nothing drawn here is in a table
@@ -101,12 +102,14 @@ def explained(x, y, mean):
 MEASURES = {**{f"correlation, windows of {side}": (correlation, side) for side in (2, 4, 8, 16, 32)},
             "correlation, Gaussians of 5": (beyond_gaussian, 8), "SSIM, windows of 8": (similarity, 8),
             "covariance over variance, 16": (slope, 16), "1 - error over variance, 16": (explained, 16)}
+EIGHT = 2  # windows of 8
+STRONG = 5000
 
 
 # ---- Readings ----
 
 def readings(page, pixels):
-    """For each word that is read in full and each scale: the measures over the word, and whether it is read."""
+    """For each word that is read in full and each scale: the measures over the word, its variance, and whether it is read."""
     height, width = pixels.shape[:2]
     inside = [(int(max(left, 0)), int(max(top, 0)), int(min(right, width)), int(min(below, height)))
               for _, left, top, right, below in page.words]
@@ -120,7 +123,8 @@ def readings(page, pixels):
         for n in known:
             left, top, right, below = inside[n]
             weights = [weight[top:below, left:right] + 1e-3 for _, weight in maps]
-            yield [float((value[top:below, left:right] * w).sum() / w.sum()) for (value, _), w in zip(maps, weights)], bool(read[n])
+            yield ([float((value[top:below, left:right] * w).sum() / w.sum()) for (value, _), w in zip(maps, weights)],
+                   float(maps[EIGHT][1][top:below, left:right].mean()), bool(read[n]))
 
 
 def regression(values, read):
@@ -150,11 +154,12 @@ def main():
             found += list(readings(page, scanned(pixels, sigma, seed) if sigma else pixels))
             print(".", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    values, read = np.array([v for v, _ in found]), np.array([r for _, r in found], float)
-    print(f"{len(read)} readings, {100 * read.mean():.0f} % of them right")
-    for n, name in enumerate(MEASURES):
-        t, s, loss = regression(values[:, n], read)
-        print(f"{name:30s} t {t:.3f}  s {s:.3f}  log loss {loss:.4f}")
+    values, variance, read = (np.array(column, float) for column in zip(*found))
+    for name, chosen in (("all words", variance >= 0), ("words of full contrast", variance >= STRONG)):
+        print(f"{name}: {chosen.sum()} readings, {100 * read[chosen].mean():.0f} % of them right")
+        for n, measure in enumerate(MEASURES):
+            t, s, loss = regression(values[chosen, n], read[chosen])
+            print(f"    {measure:30s} t {t:.3f}  s {s:.3f}  log loss {loss:.4f}")
     return 0
 
 
