@@ -494,7 +494,7 @@ def check_budgets(device):
                 words = ["--for", model, "--strategy", "budget", "--budget", str(budget), *options]
                 what = f"{device_name(device)}, {' '.join(os.path.basename(path) for path in paths)}, {model}, budget {budget}"
                 seen.update(check_budget(what, device, export(words, paths, device)[0], paths, processor, side, budget))
-    checks.true(f"{device_name(device)}: levels {sorted(seen)} were among them", seen == {-1, 0, 1, 2})
+    checks.true(f"{device_name(device)}: levels {sorted(seen)} were among them", {-1, 0, 1, 2} <= seen)
 
 
 def check_crops(device):
