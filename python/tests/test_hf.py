@@ -27,8 +27,8 @@ MOE = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, 
 TOKENS = {"image_token_id": IMAGE, "video_token_id": VIDEO, "vision_start_token_id": START, "vision_end_token_id": END}
 
 
-def model_of(family, seed=0):
-    """A model of the real classes, small and random."""
+def model_of(family, seed=0, change=None):
+    """A model of the real classes, small and random. change: what is done to its configuration before."""
     torch.manual_seed(seed)
     rope = {"type": "mrope", "rope_type": "default", "mrope_section": [1, 1, 2]}
     if family == "qwen2_vl":
@@ -71,6 +71,8 @@ def model_of(family, seed=0):
         config = getattr(transformers, f"{name}Config")(vision_config=vision, text_config=text, **TOKENS)
         model = getattr(transformers, f"{name}ForConditionalGeneration")
     config._attn_implementation = "eager"
+    if change is not None:
+        change(config)
     return randomised(model(config))
 
 

@@ -25,8 +25,8 @@ SIZES = {"llava": (84, 6), "llava-full": (84, 6), "llava-siglip": (84, 6), "gemm
 FAMILIES = list(SIZES)
 
 
-def model_of(family, seed=0):
-    """A model of the real classes, small and random."""
+def model_of(family, seed=0, change=None):
+    """A model of the real classes, small and random. change: what is done to its configuration before."""
     torch.manual_seed(seed)
     side = SIZES[family][0]
     vision = {**VISION, "image_size": side, "patch_size": 16 if family == "smolvlm" else 14}
@@ -56,6 +56,8 @@ def model_of(family, seed=0):
                                             scale_factor=2, pad_token_id=PAD)
         model = transformers.SmolVLMForConditionalGeneration
     config._attn_implementation = "eager"
+    if change is not None:
+        change(config)
     return randomised(model(config))
 
 
