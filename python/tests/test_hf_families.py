@@ -284,6 +284,7 @@ def test_what_does_not_fit_is_one_clear_line(monkeypatch):
     refused(model, batch, "not whole tokens of 28 pixels", image_sizes=torch.tensor([[56, 70]]))
     refused(model, batch, "not whole tokens of 28 pixels, within", image_sizes=torch.tensor([[112, 84]]))
     refused(model, batch, "pixel_values_videos: of a mistral3 only images", pixel_values_videos=batch["pixel_values"])
+    refused(model, batch, "the prompts have 6 places for tokens, and the batch has no pixel_values", pixel_values=None)
     refused(model, batch, "the prompts have 5 places", input_ids=batch["input_ids"].scatter(1, torch.tensor([[2]]), 5))
     model = model_of("gemma4")
     batch = batch_of("gemma4", *PROMPTS["an image"])

@@ -227,5 +227,11 @@ def test_what_does_not_fit_is_one_clear_line():
         hf.prune_batch(model, batch).generate(num_beams=2)
     with pytest.raises(tv.Error, match=r"floats \[pictures, 3, height, width\]"):
         hf.prune_batch(model, {**batch, "pixel_values": batch["pixel_values"][0]})
+    with pytest.raises(tv.Error, match="pixel_values_videos: of a llava only images are pruned"):
+        hf.prune_batch(model, {**batch, "pixel_values_videos": batch["pixel_values"]})
+    with pytest.raises(tv.Error, match="the prompts have 36 places for tokens, and the batch has no pixel_values"):
+        hf.Pruner(model, Processor()).prune({"input_ids": batch["input_ids"]})
+    with pytest.raises(tv.Error, match="the model is a LlavaModel, which generates nothing: load it by AutoModelForImageTextToText"):
+        hf.Pruner(model.model, Processor())
     text = {"input_ids": torch.tensor([[1, 5, 6]])}  # without a picture all stays
     assert torch.equal(hf.Pruner(model, Processor()).prune(text).input_ids, text["input_ids"])

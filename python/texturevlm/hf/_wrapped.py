@@ -71,11 +71,14 @@ def check_gradients(summed: bool) -> None:
                             "torch.no_grad(), or give the model that is within, and sum them yourself")
 
 
-def check_model(model: Any) -> None:
-    """Refuses a model in a wrapper that is not known: whatever it does would be left out."""
+def check_model(model: Any, generates: bool) -> None:
+    """Refuses a model in a wrapper that is not known, since whatever it does would be left out. generates: and one without the head that
+    answers, where a family has one."""
     if not isinstance(model, transformers.PreTrainedModel):
         raise ArgumentError(f"the model is a {type(model).__name__}, none of transformers; of wrappers torch.compile, PEFT's adapters, "
                             "DataParallel and DistributedDataParallel are known: give the model that is within")
+    if generates and not model.can_generate():
+        raise ArgumentError(f"the model is a {type(model).__name__}, which generates nothing: load it by AutoModelForImageTextToText")
 
 
 def asks_for_layers(model: Any, options: Mapping[str, Any]) -> bool:
