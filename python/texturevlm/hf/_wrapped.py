@@ -38,7 +38,7 @@ def _within(model: Any) -> Any:
     peft: Any = sys.modules.get("peft")
     if peft is not None and isinstance(model, (peft.PeftModel, peft.PeftMixedModel)):
         return _adapted(model)
-    return model
+    return _trained_whole(model) if peft is not None and type(model).__module__.startswith("peft.") else model
 
 
 def _adapted(model: Any) -> Any:
@@ -52,6 +52,17 @@ def _adapted(model: Any) -> Any:
     if any(getattr(config, "alora_invocation_tokens", None) for config in configs):
         raise ArgumentError("alora_invocation_tokens are looked for in the full prompt: such an adapter is not for a pruned batch")
     return tuner.model
+
+
+def _trained_whole(module: Any) -> Any:
+    """Of a module that PEFT trains as a whole (modules_to_save) the copy that counts; any other thing of PEFT's as it is."""
+    from peft.utils.other import ModulesToSaveWrapper  # type: ignore[import-not-found, unused-ignore]
+    if not isinstance(module, ModulesToSaveWrapper):
+        return module
+    active = module.active_adapters
+    if module.disable_adapters or not active or any(name not in module.modules_to_save for name in active):
+        return module.original_module
+    return module.modules_to_save[active[0]]
 
 
 def sums_gradients(model: Any) -> bool:
@@ -69,6 +80,13 @@ def check_gradients(summed: bool) -> None:
     if summed and torch.is_grad_enabled():
         raise ArgumentError("a pruned batch goes past DistributedDataParallel, which would not sum its gradients: run it in "
                             "torch.no_grad(), or give the model that is within, and sum them yourself")
+
+
+def check_adapters(options: Mapping[str, Any]) -> None:
+    """Refuses what PEFT's own forward would do to the adapters for the time of a call."""
+    if options.get("adapter_names") is not None:
+        raise ArgumentError("adapter_names are read by PEFT's own forward, which a pruned batch goes past: set_adapter chooses one for all "
+                            "rows")
 
 
 def check_model(model: Any, generates: bool) -> None:
