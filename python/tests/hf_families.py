@@ -28,7 +28,7 @@ class Convolutions(torch.nn.Module):
         self.layer = torch.nn.Conv2d(3, 32, 28, 14, 7)
 
     def forward(self, pixel_values, **options):
-        return transformers.modeling_outputs.BaseModelOutputWithPooling(last_hidden_state=self.layer(pixel_values).tanh())
+        return transformers.modeling_outputs.BaseModelOutputWithPooling(last_hidden_state=2 * self.layer(pixel_values).tanh())  # scaled by the model in place
 
 
 def _config(family):
@@ -71,10 +71,12 @@ def _config(family):
                                              vision_aspect_ratio="anyres_max_1" if family.endswith("smaller") else "anyres_max_9")
 
 
-def model_of(family, seed=0):
-    """A model of the real classes, small and random."""
+def model_of(family, seed=0, change=None):
+    """A model of the real classes, small and random. change: what is done to its configuration before."""
     torch.manual_seed(seed)
     config = _config(family)
+    if change is not None:
+        change(config)
     config._attn_implementation = "eager"
     if family == "gemma3n":
         module = importlib.import_module("transformers.models.gemma3n.modeling_gemma3n")

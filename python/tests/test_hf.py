@@ -27,8 +27,8 @@ MOE = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, 
 TOKENS = {"image_token_id": IMAGE, "video_token_id": VIDEO, "vision_start_token_id": START, "vision_end_token_id": END}
 
 
-def model_of(family, seed=0):
-    """A model of the real classes, small and random."""
+def model_of(family, seed=0, change=None):
+    """A model of the real classes, small and random. change: what is done to its configuration before."""
     torch.manual_seed(seed)
     rope = {"type": "mrope", "rope_type": "default", "mrope_section": [1, 1, 2]}
     if family == "qwen2_vl":
@@ -71,6 +71,8 @@ def model_of(family, seed=0):
         config = getattr(transformers, f"{name}Config")(vision_config=vision, text_config=text, **TOKENS)
         model = getattr(transformers, f"{name}ForConditionalGeneration")
     config._attn_implementation = "eager"
+    if change is not None:
+        change(config)
     return randomised(model(config))
 
 
@@ -257,6 +259,16 @@ def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt
     torch.testing.assert_close(own, masked_logits(model, batch, pruned)[pruned.kept], rtol=0, atol=2e-5)
 
 
+@pytest.mark.parametrize("family", [family for family in FAMILIES if not family.startswith(("qwen3_5", "glm"))])
+def test_an_image_and_a_video_of_as_many_tokens(family):
+    """Whose grids are equal: each has its own places."""
+    model = model_of(family)
+    batch = batch_of(model, [1, 2, ("image", 1, 8, 6), 3, ("video", 1, 6, 8), 4])
+    pruned = hf.prune_batch(model, batch, [torch.tensor([1, 5, 7, 9])], [torch.tensor([0, 2, 3, 11])])
+    own = pruned.forward().logits[pruned.attention_mask.bool()]
+    torch.testing.assert_close(own, masked_logits(model, batch, pruned)[pruned.kept], rtol=0, atol=2e-5)
+
+
 @generates
 @pytest.mark.parametrize("family, prompt", CASES)
 def test_generate_with_cache_is_generate_without(family, prompt):
@@ -394,6 +406,14 @@ def test_what_does_not_fit_is_one_clear_line():
                                "attention_mask": batch["attention_mask"][:, 1:]})
     with pytest.raises(tv.Error, match="mapping with input_ids"):
         hf.prune_batch(model, [1, 2])
+    for name, line in (("image_grid_thw", "the grid is None, not a tensor"), ("pixel_values", "48 places for tokens, and the batch has no pixel")):
+        part = {key: value for key, value in batch.items() if key != name}
+        for call in (hf.Pruner(model, Processor()).prune, lambda part: hf.prune_batch(model, part)):
+            with pytest.raises(tv.Error, match=line):
+                call(part)
+    for name in ("position_ids", "inputs_embeds"):
+        with pytest.raises(tv.Error, match=f"the batch has {name}, which a pruned batch makes of input_ids"):
+            hf.prune_batch(model, {**batch, name: batch["input_ids"]})
     with pytest.raises(tv.Error, match="num_beams=2"):
         hf.prune_batch(model, batch).generate(num_beams=2)
     with pytest.raises(tv.Error, match="192 patches.*191"):
@@ -406,6 +426,8 @@ def test_what_does_not_fit_is_one_clear_line():
         model = model_of("glm4v")
         with pytest.raises(tv.Error, match="a glm4v answers images or videos, not both together"):
             hf.prune_batch(model, batch_of(model, *PROMPTS["a video and an image"]))
+        with pytest.raises(tv.Error, match="places for tokens, and the batch has no pixel_values"):
+            hf.prune_batch(model, {"input_ids": batch_of(model, *PROMPTS["an image"])["input_ids"]})
 
 
 def test_another_version_is_refused(monkeypatch):

@@ -33,22 +33,26 @@ def test_all_tokens_kept_is_the_model(family, prompt):
     torch.testing.assert_close(pruned.forward().logits[valid], model(**batch).logits[valid], rtol=0, atol=2e-5)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("prompt", PROMPTS)
-def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt):
-    """The full prompt, with the kept tokens' features in their places and all dropped places masked."""
-    model = model_of(family)
-    batch = batch_of(family, *PROMPTS[prompt])
-    pruned = hf.prune_batch(model, batch, keep_of(family, batch))
-    assert pruned.tokens < pruned.all_tokens * 0.8
+def masked_logits(family, model, batch, pruned):
+    """Those of the full prompt, with the kept tokens' features in their places and all dropped places masked."""
     places = batch["input_ids"] == IMAGE
     given = pruned._layout.features(pruned._chosen)
     features = torch.zeros(int(places.sum()), given.shape[1])
     features[pruned.kept[places]] = given
     positions = (batch["attention_mask"].cumsum(dim=1) - 1).clamp(min=0)
     types = {name: batch[name] for name in ("mm_token_type_ids",) if name in batch}
-    full = model(input_ids=batch["input_ids"], attention_mask=pruned.kept.long(), position_ids=positions,
+    return model(input_ids=batch["input_ids"], attention_mask=pruned.kept.long(), position_ids=positions,
                  mm_encoder_outputs={"image": pruned._layout.output(features)}, **types).logits
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt):
+    model = model_of(family)
+    batch = batch_of(family, *PROMPTS[prompt])
+    pruned = hf.prune_batch(model, batch, keep_of(family, batch))
+    assert pruned.tokens < pruned.all_tokens * 0.8
+    full = masked_logits(family, model, batch, pruned)
     own = pruned.forward().logits[pruned.attention_mask.bool()]
     torch.testing.assert_close(own, full[pruned.kept], rtol=0, atol=2e-5)
     pruned.position_ids = (pruned.attention_mask.cumsum(dim=1) - 1).clamp(min=0)
@@ -284,6 +288,7 @@ def test_what_does_not_fit_is_one_clear_line(monkeypatch):
     refused(model, batch, "not whole tokens of 28 pixels", image_sizes=torch.tensor([[56, 70]]))
     refused(model, batch, "not whole tokens of 28 pixels, within", image_sizes=torch.tensor([[112, 84]]))
     refused(model, batch, "pixel_values_videos: of a mistral3 only images", pixel_values_videos=batch["pixel_values"])
+    refused(model, batch, "the prompts have 6 places for tokens, and the batch has no pixel_values", pixel_values=None)
     refused(model, batch, "the prompts have 5 places", input_ids=batch["input_ids"].scatter(1, torch.tensor([[2]]), 5))
     model = model_of("gemma4")
     batch = batch_of("gemma4", *PROMPTS["an image"])

@@ -110,7 +110,8 @@ def test_select_tokens_asks_how_values_were_made():
     ({"share": 0.5, "k": 3}, "share and k exclude each other"), ({"preset": "documents"}, "there is no preset 'documents'.*do you mean document"),
     ({"preset": "document", "weights": (1, 1, 1)}, "a preset is not for weights or a scorer"), ({"weights": (1, 2)}, "weights are 2 numbers, not 3"),
     ({"weights": (-1, 0, float("nan"))}, "weights"), ({"scorer": 3}, "scorer is 3, neither a texturevlm.Scorer nor a path"),
-    ({"scorer": "nowhere.safetensors"}, "nowhere.safetensors"), ({"device": "pocl"}, "device is 'pocl', not a texturevlm.Device"),
+    ({"scorer": "nowhere.safetensors"}, "nowhere.safetensors"), ({"device": 3}, "device is 3, neither a texturevlm.Device nor a device's name"),
+    ({"device": "nowhere"}, "nowhere"),
 ])
 def test_arguments_are_checked_when_a_pruner_is_made(wrong, line):
     model, processor, _ = made("siglip", "its own mean")

@@ -25,8 +25,8 @@ SIZES = {"llava": (84, 6), "llava-full": (84, 6), "llava-siglip": (84, 6), "gemm
 FAMILIES = list(SIZES)
 
 
-def model_of(family, seed=0):
-    """A model of the real classes, small and random."""
+def model_of(family, seed=0, change=None):
+    """A model of the real classes, small and random. change: what is done to its configuration before."""
     torch.manual_seed(seed)
     side = SIZES[family][0]
     vision = {**VISION, "image_size": side, "patch_size": 16 if family == "smolvlm" else 14}
@@ -56,6 +56,8 @@ def model_of(family, seed=0):
                                             scale_factor=2, pad_token_id=PAD)
         model = transformers.SmolVLMForConditionalGeneration
     config._attn_implementation = "eager"
+    if change is not None:
+        change(config)
     return randomised(model(config))
 
 
@@ -225,5 +227,11 @@ def test_what_does_not_fit_is_one_clear_line():
         hf.prune_batch(model, batch).generate(num_beams=2)
     with pytest.raises(tv.Error, match=r"floats \[pictures, 3, height, width\]"):
         hf.prune_batch(model, {**batch, "pixel_values": batch["pixel_values"][0]})
+    with pytest.raises(tv.Error, match="pixel_values_videos: of a llava only images are pruned"):
+        hf.prune_batch(model, {**batch, "pixel_values_videos": batch["pixel_values"]})
+    with pytest.raises(tv.Error, match="the prompts have 36 places for tokens, and the batch has no pixel_values"):
+        hf.Pruner(model, Processor()).prune({"input_ids": batch["input_ids"]})
+    with pytest.raises(tv.Error, match="the model is a LlavaModel, which generates nothing: load it by AutoModelForImageTextToText"):
+        hf.Pruner(model.model, Processor())
     text = {"input_ids": torch.tensor([[1, 5, 6]])}  # without a picture all stays
     assert torch.equal(hf.Pruner(model, Processor()).prune(text).input_ids, text["input_ids"])

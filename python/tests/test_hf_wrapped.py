@@ -134,6 +134,13 @@ def test_encoders_too(family, wrapper):
     torch.testing.assert_close(features(model), expected, rtol=0, atol=1e-5)
 
 
+def adapted(family):
+    """The layers that have adapters. PEFT knows no layers of Gemma 4's encoder, but those within them."""
+    if family.startswith("gemma4"):
+        return r".*(language_model.*\.[qv]_proj|[qv]_proj\.linear)"
+    return ["q_proj", "v_proj", "qkv"]
+
+
 @families
 def test_lora_by_peft(tests, family):
     """Against the model with the adapters merged into its weights, and with all tokens against PEFT's own model."""
@@ -142,13 +149,44 @@ def test_lora_by_peft(tests, family):
     batches = batches_of(tests, family, model)
     plain = answers(model, batches)
     torch.manual_seed(5)
-    wrapped = peft.get_peft_model(model, peft.LoraConfig(r=2, target_modules=["q_proj", "v_proj", "qkv"], init_lora_weights=False))
+    wrapped = peft.get_peft_model(model, peft.LoraConfig(r=2, target_modules=adapted(family), init_lora_weights=False))
     own = answers(wrapped, batches)
     assert (own[0][2] - plain[0][2]).abs().max() > 1e-2  # the adapters count
     for batch, _ in batches:
         assert torch.equal(hf.prune_batch(wrapped, batch).generate(**OPTIONS).sequences, wrapped.generate(**batch, **OPTIONS).sequences)
     check(answers(torch.compile(wrapped), batches), own)
     check(own, answers(copy.deepcopy(wrapped).merge_and_unload(), batches))
+
+
+@families
+def test_an_encoder_that_peft_trains_as_a_whole(tests, family):
+    """modules_to_save puts a copy of it beside it, of which the one that is active counts."""
+    peft = pytest.importorskip("peft")
+    model = tests.model_of(family)
+    batches = batches_of(tests, family, model)
+    plain = answers(model, batches)
+    config = peft.LoraConfig(r=2, target_modules=adapted(family), modules_to_save=["vision_tower", "visual", "vision_model"])
+    wrapped = peft.get_peft_model(model, config).eval()
+    torch.manual_seed(5)
+    for name, parameter in wrapped.named_parameters():
+        if "modules_to_save" in name:
+            parameter.data += 0.05 * torch.randn_like(parameter)
+    for batch, _ in batches:
+        assert torch.equal(hf.prune_batch(wrapped, batch).generate(**OPTIONS).sequences, wrapped.generate(**batch, **OPTIONS).sequences)
+        torch.testing.assert_close(hf.prune_batch(wrapped, batch).forward().logits, wrapped(**batch).logits, rtol=0, atol=1e-4)
+    own = answers(wrapped, batches)
+    check(own, own)
+    assert (own[0][2] - plain[0][2]).abs().max() > 1e-2  # what was trained counts
+    with wrapped.disable_adapter():
+        check(answers(wrapped, batches), plain)
+
+
+def test_adapters_of_a_call_are_refused():
+    """PEFT's own forward would read them; the model's swallows them."""
+    for pruned in (hf.prune_batch(test_hf_prompt.model_of("llava"), test_hf_prompt.batch_of("llava", [1, 5, 100, 6, 7])),
+                   hf.prune_batch(test_hf_encoder.encoder_of("clip"), test_hf_encoder.batch_of("clip"))):
+        with pytest.raises(tv.Error, match="adapter_names are read by PEFT's own forward"):
+            pruned.forward(adapter_names=["a"])
 
 
 def test_what_works_around_the_model_is_refused():

@@ -43,6 +43,18 @@ def test_of_a_tensor_elsewhere_what_is_needed_is_brought():
             assert Elsewhere.brought[2:] == [(60, 80, 3)] and stack.image_size == (640, 480)
 
 
+def test_ranges_are_checked_where_a_tensor_is_made_smaller_elsewhere():
+    floats = torch.from_numpy(draw(640, 480)).float() / 255
+    with pytest.raises(tv.Error, match=r"an image has floats of 0 .. 255; floats are taken from 0 to 1"):
+        tv.select((floats * 255).as_subclass(Elsewhere), 20, max_side=160, copy=True)
+    with pytest.raises(tv.Error, match=r"an image has floats of -1 .. 1; floats are taken from 0 to 1"):
+        tv.select((floats * 2 - 1).permute(2, 0, 1).as_subclass(Elsewhere), 20, max_side=160, copy=True)
+    with pytest.warns(tv.TexturevlmWarning, match="floats of 0 .. 1.125; what lies outside 0 .. 1 is cut off"):
+        tv.select((floats * 1.125).as_subclass(Elsewhere), 20, max_side=160, copy=True)
+    floats[:5] = torch.nan
+    tv.select(floats.as_subclass(Elsewhere), 20, max_side=160, copy=True)
+
+
 def test_everything_that_takes_images_brings_them_when_asked_to():
     picture = draw(640, 480)
     near = [picture, np.roll(picture, 3, 1)]

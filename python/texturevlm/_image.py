@@ -216,6 +216,9 @@ def _smaller(tensor: Any, fit: Fit) -> tuple[Any, tuple[int, int] | None]:
     needed = fit(width, height)
     if needed[0] > width or needed[1] > height or needed == (width, height):
         return tensor, None
+    if tensor.is_floating_point():  # before it is cut off; NaN is 0 here as there
+        least, most = (float(end) for end in torch.nan_to_num(planes.float(), posinf=torch.inf, neginf=-torch.inf).aminmax())
+        _check_floats(least, most)
     values = torch.nan_to_num(planes.float() / (255 if tensor.dtype == torch.uint8 else 1)).clamp(0, 1)
     return torch.nn.functional.interpolate(values[None], size=needed[::-1], mode="area")[0].permute(1, 2, 0), (width, height)
 
@@ -261,17 +264,21 @@ def _check_range(array: Any) -> None:
         if least != least:  # a NaN; warnings are not wanted where there is nothing else
             there = array[~np.isnan(array)]
             least, most = (there.min(), there.max()) if there.size else (0, 0)
-        seen = f"floats of {float(least):.4g} .. {float(most):.4g}"
-        if least < -_OVERSHOOT or most > 1 + _OVERSHOOT:
-            raise ArgumentError(f"an image has {seen}; floats are taken from 0 to 1, which is white: divide those of 0 .. 255 by 255, and "
-                                "undo a normalisation (times the deviation, plus the mean)")
-        if least < -_ROUNDING or most > 1 + _ROUNDING:
-            warn(f"an image has {seen}; what lies outside 0 .. 1 is cut off")
+        _check_floats(float(least), float(most))
     elif array.dtype.itemsize == 2:
         most = int(array.max())
         if 0 < most < 4096:
             warn(f"an image of uint16 has no value above {most}, and is nearly black: 65535 is white (bytes: astype(numpy.uint8); 12 bits: "
                  "times 16)")
+
+
+def _check_floats(least: float, most: float) -> None:
+    seen = f"floats of {least:.4g} .. {most:.4g}"
+    if least < -_OVERSHOOT or most > 1 + _OVERSHOOT:
+        raise ArgumentError(f"an image has {seen}; floats are taken from 0 to 1, which is white: divide those of 0 .. 255 by 255, and "
+                            "undo a normalisation (times the deviation, plus the mean)")
+    if least < -_ROUNDING or most > 1 + _ROUNDING:
+        warn(f"an image has {seen}; what lies outside 0 .. 1 is cut off")
 
 
 def _is_taken(array: Any) -> bool:

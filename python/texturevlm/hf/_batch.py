@@ -53,6 +53,12 @@ class PrunedBatch(Bound):
         self.tokens += int(kept.sum())
         self.all_tokens += len(kept)
 
+    def _check_without(self, token: int, name: str) -> None:
+        """Refuses prompts with places of that token where the batch has nothing to stand there: they would be answered without it."""
+        places = (self._full == token) & self._full_mask.bool()
+        if bool(places.any()):
+            raise ArgumentError(f"the prompts have {int(places.sum())} places for tokens, and the batch has no {name}")
+
     def _left(self, values: torch.Tensor, padding: Any = 0) -> torch.Tensor:
         """Of [..., rows, length of the full prompt] what is left, behind padding."""
         length = int(self.kept.sum(dim=1).max())

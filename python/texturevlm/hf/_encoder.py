@@ -14,7 +14,7 @@ import torch
 
 from .._core import ArgumentError
 from ._tokens import Bound, check_pictures, check_shapes, kept_of, select_tokens
-from ._wrapped import asks_for_layers, check_gradients, check_taken, view_of
+from ._wrapped import asks_for_layers, check_adapters, check_gradients, check_taken, view_of
 
 
 def show_rows(tower: Any, rows: torch.Tensor) -> Callable[[], bool]:
@@ -87,6 +87,7 @@ class PrunedImages(Bound):
         for name in self._given:
             if options.get(name) is not None:
                 raise ArgumentError(f"{name} is the pruned batch's own: it cannot be given")
+        check_adapters(options)
         check_gradients(self._sums_gradients)
         tower = "vision_model" if "vision_model" in self._model._modules else ""
         name = embeddings_of(getattr(self._model, tower) if tower else self._model)[0]

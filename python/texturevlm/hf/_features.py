@@ -23,15 +23,9 @@ _LAYOUTS: dict[str, type[Layout]] = {
     "gemma3n": Gemma3nLayout, "gemma4": Gemma4Layout, "idefics3": Idefics3Layout, "llama4": Llama4Layout, "llava_next": CropLayout,
     "llava_onevision": CropLayout, "mistral3": Mistral3Layout}
 
-# What else such a prompt may have, of which nothing is known here: it would be left out in silence.
-_OTHERS = ("pixel_values_videos", "input_features")
-
 
 def _layout_of(model: Any, batch: Mapping[str, Any]) -> Layout | None:
     """None: the prompts have no pictures."""
-    for name in _OTHERS:
-        if batch.get(name) is not None:
-            raise ArgumentError(f"the batch has {name}: of a {model.config.model_type} only images are pruned")
     return None if batch.get("pixel_values") is None else _LAYOUTS[model.config.model_type](model, batch)
 
 
@@ -45,6 +39,8 @@ class FeatureBatch(PrunedBatch):
         if self._layout is not None:
             self._chosen = kept_of(keep, [rows * columns for rows, columns in self._layout.grids], self._full.device)
             self._drop(model.config.image_token_id, self._layout.places(self._chosen), "pixel_values")
+        else:
+            self._check_without(model.config.image_token_id, "pixel_values")
         self._shorten((self._full_mask.cumsum(dim=1) - 1).clamp(min=0))
         for name in ("token_type_ids", "mm_token_type_ids"):
             if batch.get(name) is not None:

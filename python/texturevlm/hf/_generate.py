@@ -13,7 +13,7 @@ import torch
 import transformers
 
 from .._core import ArgumentError, DeviceError
-from ._wrapped import asks_for_layers, check_taken, view_of
+from ._wrapped import asks_for_layers, check_adapters, check_taken, view_of
 
 if TYPE_CHECKING:
     from ._batch import PrunedBatch
@@ -33,6 +33,7 @@ def check_own(options: Mapping[str, Any]) -> None:
     for name in _OWN:
         if options.get(name) is not None:
             raise ArgumentError(f"{name} is the pruned batch's own: it cannot be given")
+    check_adapters(options)
 
 
 def _asked(batch: PrunedBatch, options: Mapping[str, Any]) -> dict[str, Any]:

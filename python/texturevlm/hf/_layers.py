@@ -10,7 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+import transformers
 
+from .._core import DeviceError
 from ._wrapped import check_taken
 
 
@@ -32,7 +34,10 @@ class _Stand(torch.nn.Module):  # type: ignore[misc]
 
 def stand_in(view: Any, name: str, answer: Callable[..., Any]) -> Callable[[], bool]:
     """Whoever calls that module of the view calls the function instead, which is given the module, too. Tells whether anybody did."""
-    stand = view._modules[name] = _Stand(view._modules[name], answer)
+    own = view._modules.get(name)
+    if own is None:
+        raise DeviceError(f"not supported: a {type(view).__name__} of transformers {transformers.__version__} has no {name}")
+    stand = view._modules[name] = _Stand(own, answer)
     return lambda: stand.called
 
 

@@ -63,9 +63,11 @@ def check_processor(model: Any, family: Family, processor: Any) -> None:
     for own, other in (("patch_size", "patch_size"), ("temporal_patch_size", "temporal_patch_size"), ("merge_size", "spatial_merge_size")):
         for source in (images, processor):
             _check_equal(name, own, getattr(source, own, None), getattr(vision, other, None))
-    # Llama 4's processor calls so what stands before the whole of an image; the model, what stands for a token of a picture.
-    for own in ("image_token_id", "video_token_id") if kind != "llama4" else ():
-        _check_equal(name, own, getattr(processor, own, None), getattr(config, own, None))
+    # Llama 4's processor calls so what stands before the whole of an image, and Gemma 3's in 5.24 what stands before each picture; the
+    # models, what stands for a token of a picture.
+    source = {"llama4": None, "gemma3": getattr(processor, "tokenizer", None)}.get(kind, processor)
+    for own in ("image_token_id", "video_token_id"):
+        _check_equal(name, own, getattr(source, own, None), getattr(config, own, None))
 
 
 def _check_equal(name: str, what: str, own: Any, wanted: Any) -> None:

@@ -60,6 +60,8 @@ class PromptBatch(PrunedBatch):
                                      and model.config.vision_config.model_type == "clip_vision_model")
             shown = [torch.nn.functional.pad(flags, (self._class_tokens, 0), value=True) for flags in self._chosen]
             self._drop(model.config.image_token_id, torch.cat(shown), "pixel_values")
+        else:
+            self._check_without(model.config.image_token_id, "pixel_values")
         self._shorten((self._full_mask.cumsum(dim=1) - 1).clamp(min=0) + family.first_position)
         types = batch.get("token_type_ids")
         if types is not None:

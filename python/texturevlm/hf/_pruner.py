@@ -35,8 +35,8 @@ def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] |
     """
     inner = unwrapped(model)
     family = family_of(inner)
-    check_model(inner)
-    _check_batch(family, batch)
+    check_model(inner, family.kind != "encoder")
+    _check_batch(inner, family, batch)
     if keep_videos is not None and family.kind != "qwen":
         raise ArgumentError(f"keep_videos is for Qwen-VL, not for {inner.config.model_type}")
     pruned: PrunedBatch | PrunedImages
@@ -52,10 +52,23 @@ def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] |
     return pruned
 
 
-def _check_batch(family: Family, batch: Any) -> None:
+# What a caller may have put into a batch that a pruned batch makes itself, or knows nothing of: it would be left out in silence.
+_MADE = ("position_ids", "inputs_embeds", "past_key_values", "cache_position", "mm_encoder_outputs")
+_OTHERS = ("pixel_values_videos", "input_features")
+
+
+def _check_batch(model: Any, family: Family, batch: Any) -> None:
     wanted = "pixel_values" if family.kind == "encoder" else "input_ids"
     if not isinstance(batch, Mapping) or wanted not in batch:
         raise ArgumentTypeError(f"batch is {short(batch)}, not a mapping with {wanted}")
+    if family.kind == "encoder":
+        return
+    for name in _MADE:
+        if batch.get(name) is not None:
+            raise ArgumentError(f"the batch has {name}, which a pruned batch makes of input_ids: it cannot be given")
+    for name in _OTHERS if family.kind != "qwen" else ():
+        if batch.get(name) is not None:
+            raise ArgumentError(f"the batch has {name}: of a {model.config.model_type} only images are pruned")
 
 
 class Pruner(Bound):
@@ -65,17 +78,17 @@ class Pruner(Bound):
         model: of a family in `FAMILIES`, on any device, also in one of the wrappers that `prune_batch` knows.
         processor: its processor.
         share, k, preset, weights, scorer: as in `select_tokens`.
-        device: a `texturevlm.Device` for the choice.
+        device: a `texturevlm.Device` for the choice, or a device's name.
 
     All of them are checked here, before the first image: `ArgumentError` (also a processor that is another family's, or makes other
     patches than the model takes), `MissingFileError` (a scorer's). A pruner cannot be pickled or copied: make one in each process.
     """
 
     def __init__(self, model: Any, processor: Any, *, share: float | None = None, k: int | None = None, preset: str | None = None,
-                 weights: Any = None, scorer: Any = None, device: Device | None = None) -> None:
+                 weights: Any = None, scorer: Any = None, device: Device | str | None = None) -> None:
         inner = unwrapped(model)
         self._family = family_of(inner)
-        check_model(inner)
+        check_model(inner, self._family.kind != "encoder")
         check_processor(inner, self._family, processor)
         self.model, self.processor = model, processor
         self._options = checked(share=share, k=k, preset=preset, weights=weights, scorer=scorer, device=device)
@@ -83,9 +96,9 @@ class Pruner(Bound):
     def prune(self, batch: Mapping[str, Any], *, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
         """The shorter batch: a `PrunedBatch`, or of an image encoder `PrunedImages`. query, features: lists, an entry for each
         image (`select_tokens`)."""
-        _check_batch(self._family, batch)
-        check_query(self._options["preset"], query)
         model = unwrapped(self.model)
+        _check_batch(model, self._family, batch)
+        check_query(self._options["preset"], query)
         asked = {"query": query, "features": features}
         if self._family.kind == "qwen":
             keep = _qwen.choose(model, self.processor, batch, asked, self._options)

@@ -76,7 +76,9 @@ def answer_places(tower: Any, pictures: list[Picture]) -> Callable[[], bool]:
     asked: set[int] = set()
 
     def of(grid: torch.Tensor) -> Picture | None:
-        return next((picture for picture in pictures if picture.grid is grid or torch.equal(picture.grid, grid)), None)
+        # An image and a video of which as many tokens are kept have equal grids, in tensors of their own.
+        return next((picture for picture in pictures if picture.grid is grid),
+                    next((picture for picture in pictures if torch.equal(picture.grid, grid)), None))
 
     def answered(name: str) -> Any:
         original = getattr(tower, name)
@@ -135,8 +137,10 @@ class QwenBatch(PrunedBatch):
             raise ArgumentError(f"a {model.config.model_type} answers images or videos, not both together: it has one token for them")
         for (grid_name, pixel_name, _), token, wanted in zip(_KINDS, tokens, (keep, keep_videos)):
             if batch.get(pixel_name) is None:
+                if tokens.count(token) == 1 or not any(batch.get(name) is not None for _, name, _ in _KINDS):
+                    self._check_without(token, pixel_name)
                 continue
-            grid = batch[grid_name]
+            grid = batch.get(grid_name)
             check_patches(batch[pixel_name], grid, merge, int(model.config.vision_config.temporal_patch_size))
             kept = torch.cat(kept_of(wanted, (grid.prod(dim=1) // merge**2).tolist(), self._full.device))
             self._drop(token, kept, pixel_name)
@@ -199,6 +203,7 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
     found = {}
     for (grid_name, pixel_name, _), name, source, own in zip(_KINDS, ("keep", "keep_videos"), (images, videos), (asked, {})):
         if batch.get(pixel_name) is not None:
-            found[name] = select_tokens(batch[pixel_name], batch[grid_name], int(vision.spatial_merge_size), processor=source,
-                                        temporal=int(vision.temporal_patch_size), **own, **options)
+            merge, temporal, grid = int(vision.spatial_merge_size), int(vision.temporal_patch_size), batch.get(grid_name)
+            check_patches(batch[pixel_name], grid, merge, temporal)
+            found[name] = select_tokens(batch[pixel_name], grid, merge, processor=source, temporal=temporal, **own, **options)
     return found

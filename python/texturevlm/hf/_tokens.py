@@ -174,7 +174,7 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
             of the strategy ``budget``); None: by the score of the strategy ``grid``, which weights, a scorer, or a query do say.
         query, features: of each picture (lists), or None.
         temporal: frames of a token, of Qwen-VL.
-        device: a `Device`, on which the choice is made.
+        device: a `Device`, or a device's name, on which the choice is made.
 
     Gives of each picture the numbers of the chosen tokens, rising: int64, on the device of pixel_values. A token of two frames
     has the better one's score; of a video the best tokens of the whole clip are chosen.

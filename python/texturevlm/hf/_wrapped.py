@@ -38,7 +38,7 @@ def _within(model: Any) -> Any:
     peft: Any = sys.modules.get("peft")
     if peft is not None and isinstance(model, (peft.PeftModel, peft.PeftMixedModel)):
         return _adapted(model)
-    return model
+    return _trained_whole(model) if peft is not None and type(model).__module__.startswith("peft.") else model
 
 
 def _adapted(model: Any) -> Any:
@@ -52,6 +52,17 @@ def _adapted(model: Any) -> Any:
     if any(getattr(config, "alora_invocation_tokens", None) for config in configs):
         raise ArgumentError("alora_invocation_tokens are looked for in the full prompt: such an adapter is not for a pruned batch")
     return tuner.model
+
+
+def _trained_whole(module: Any) -> Any:
+    """Of a module that PEFT trains as a whole (modules_to_save) the copy that counts; any other thing of PEFT's as it is."""
+    from peft.utils.other import ModulesToSaveWrapper  # type: ignore[import-not-found, unused-ignore]
+    if not isinstance(module, ModulesToSaveWrapper):
+        return module
+    active = module.active_adapters
+    if module.disable_adapters or not active or any(name not in module.modules_to_save for name in active):
+        return module.original_module
+    return module.modules_to_save[active[0]]
 
 
 def sums_gradients(model: Any) -> bool:
@@ -71,11 +82,21 @@ def check_gradients(summed: bool) -> None:
                             "torch.no_grad(), or give the model that is within, and sum them yourself")
 
 
-def check_model(model: Any) -> None:
-    """Refuses a model in a wrapper that is not known: whatever it does would be left out."""
+def check_adapters(options: Mapping[str, Any]) -> None:
+    """Refuses what PEFT's own forward would do to the adapters for the time of a call."""
+    if options.get("adapter_names") is not None:
+        raise ArgumentError("adapter_names are read by PEFT's own forward, which a pruned batch goes past: set_adapter chooses one for all "
+                            "rows")
+
+
+def check_model(model: Any, generates: bool) -> None:
+    """Refuses a model in a wrapper that is not known, since whatever it does would be left out. generates: and one without the head that
+    answers, where a family has one."""
     if not isinstance(model, transformers.PreTrainedModel):
         raise ArgumentError(f"the model is a {type(model).__name__}, none of transformers; of wrappers torch.compile, PEFT's adapters, "
                             "DataParallel and DistributedDataParallel are known: give the model that is within")
+    if generates and not model.can_generate():
+        raise ArgumentError(f"the model is a {type(model).__name__}, which generates nothing: load it by AutoModelForImageTextToText")
 
 
 def asks_for_layers(model: Any, options: Mapping[str, Any]) -> bool:
@@ -88,7 +109,8 @@ def asks_for_layers(model: Any, options: Mapping[str, Any]) -> bool:
 
 def view_of(model: Any, path: str = "", below: int | None = None) -> list[Any]:
     """A view of the model, and one of each module on the path from it, whose names are separated by dots. below: the number of the
-    view in this list under which all modules are copied, too."""
+    view in this list under which all modules are copied, too; of an encoder, the last one, without PyTorch's own layers, which nobody
+    watches there."""
     views = [_copied(model)]
     for name in path.split(".") if path else []:
         if name == "_orig_mod":  # within a compiled module, of which the view is that of the one within
@@ -99,19 +121,19 @@ def view_of(model: Any, path: str = "", below: int | None = None) -> list[Any]:
         views[-1]._modules[name] = copy = _copied(unwrapped(inner))
         views.append(copy)
     if below is not None:
-        _copy_below(views[below], {id(view): view for view in views}, set(map(id, views)))
+        _copy_below(views[below], {id(view): view for view in views}, set(map(id, views)), below < 0)
     return views
 
 
-def _copy_below(module: Any, known: dict[int, Any], copies: set[int]) -> None:
+def _copy_below(module: Any, known: dict[int, Any], copies: set[int], encoder: bool) -> None:
     for name, inner in module._modules.items():
-        if inner is None:
+        if inner is None or (encoder and not inner._modules and type(inner).__module__.startswith("torch.nn.modules.")):
             continue
         if id(inner) in copies:
-            _copy_below(inner, known, copies)
+            _copy_below(inner, known, copies, encoder)
         elif id(inner) not in known:
             known[id(inner)] = _copied(unwrapped(inner))
-            _copy_below(known[id(inner)], known, copies)
+            _copy_below(known[id(inner)], known, copies, encoder)
         module._modules[name] = known[id(inner)]
 
 
