@@ -7,6 +7,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "examples: $1" >&2; exit 1; }
 export TVLM_DEVICE=reference
+# The programs run in the locale that there is. What reads their numbers here does not: it would look for commas in them.
+awk() { LC_ALL=C command awk "$@"; }
 
 # picture LEFT RIGHT: 64 x 48 pixels, the left half of one colour, the right half of another; three letters, one a byte.
 picture() {

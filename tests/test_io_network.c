@@ -205,6 +205,8 @@ static void refuses_other_tensors(void **state) {
     made = good();
     made.tensors[1].data = wrong;
     refuse(&made, "layer 0 of the network: number 3 of its bias is not finite");
+    wrong[3] = -1.01e15f;
+    refuse(&made, "layer 0 of the network: number 3 of its bias is beyond 1e15");
 }
 
 static void refuses_other_files(void **state) {

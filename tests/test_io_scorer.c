@@ -197,7 +197,7 @@ static void refuses_other_metadata(void **state) {
 }
 
 static void refuses_other_tensors(void **state) {
-    static const float wrong[18] = {1.0f, NAN}, infinite = INFINITY;
+    static const float wrong[18] = {1.0f, NAN}, beyond[18] = {1e15f, 1.01e15f}, infinite = INFINITY;
     file made = good();
     (void)state;
     made.count = 0;
@@ -219,6 +219,8 @@ static void refuses_other_tensors(void **state) {
     made = good();
     made.tensors[0].data = wrong;
     refuse(&made, "number 1 of 'weights' is not finite");
+    made.tensors[0].data = beyond;
+    refuse(&made, "number 1 of 'weights' is beyond 1e15");
     made = good();
     made.tensors[made.count++] = vector("bias", 2);
     refuse(&made, "'bias' is not one float32");
@@ -233,6 +235,8 @@ static void refuses_other_tensors(void **state) {
     made.tensors[1].shape[0] = 1;
     made.tensors[1].data = wrong;
     refuse(&made, "number 1 of 'query_weights' is not finite");
+    made.tensors[1].data = beyond;
+    refuse(&made, "number 1 of 'query_weights' is beyond 1e15");
     made.tensors[0].rank = 4;
     made.tensors[0].shape[0] = 18;
     made.tensors[0].shape[1] = 1;

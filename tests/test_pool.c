@@ -423,6 +423,70 @@ static void test_stopped_while_lost(void **state) {
     tvlm_pool_destroy(&pool);
 }
 
+/* A device is lost with a job, and then one behind that fails: it stops only what is behind it. */
+static void test_lost_before_stop(void **state) {
+    (void)state;
+    tvlm_pool_device_info info[2] = {0};
+    tvlm_pool *pool = pool_of((struct tvlm_pool_params){.capacity = 20, .stop = true}, false);
+    start();
+    all.jobs[0].waits = 1;
+    all.jobs[0].losses = 1;
+    all.jobs[1].waits = 2;
+    all.jobs[1].status = TVLM_ERROR_IO;
+    submit_all(pool, 4);
+    await_gate(2);
+    open_gates(1);
+    while (info[0].lost + info[1].lost == 0) {
+        for (int i = 0; i < 2; ++i) assert_int_equal(tvlm_pool_get_device_info(pool, i, &info[i]), TVLM_OK);
+        pause_for(100000);
+    }
+    pause_for(20000000); /* the job is put back a moment after that */
+    open_gates(2);
+    assert_int_equal(tvlm_pool_finish(pool), TVLM_ERROR_IO);
+    check_order(4);
+    check_status(0, TVLM_OK);
+    check_status(1, TVLM_ERROR_IO);
+    for (int i = 2; i < 4; ++i) check_status(i, TVLM_ERROR_CANCELLED);
+    assert_int_equal(atomic_load(&all.jobs[0].runs), 2);
+    tvlm_pool_destroy(&pool);
+}
+
+/* ---- The log ---- */
+
+static struct { atomic_int inside, most, lines; } writing;
+
+static void write_slowly(void *user, tvlm_log_level level, const char *message) {
+    (void)user, (void)message;
+    if (level != TVLM_LOG_WARNING) return;
+    keep_most(&writing.most, atomic_fetch_add(&writing.inside, 1) + 1);
+    pause_for(1000000);
+    atomic_fetch_sub(&writing.inside, 1);
+    atomic_fetch_add(&writing.lines, 1);
+}
+
+static tvlm_status warn(void *user, const tvlm_pool_place *place) {
+    (void)user;
+    for (int i = 0; i < 20; ++i) tvlm_log_message(&place->device->log, TVLM_LOG_WARNING, "line %d", i);
+    return TVLM_OK;
+}
+
+/* Two devices have much to say: the application's log is never called by both at once. */
+static void test_log_in_turn(void **state) {
+    (void)state;
+    const tvlm_log slow = {write_slowly, NULL};
+    tvlm_pool *pool = NULL;
+    assert_int_equal(tvlm_pool_create(tvlm_pool_params(.devices = "reference,reference",
+                                                       .open = tvlm_device_params(.log = &slow)),
+                                      &pool),
+                     TVLM_OK);
+    for (int i = 0; i < 2; ++i)
+        assert_int_equal(tvlm_pool_submit(pool, &(struct tvlm_job){.run = warn}), TVLM_OK);
+    assert_int_equal(tvlm_pool_finish(pool), TVLM_OK);
+    tvlm_pool_destroy(&pool);
+    assert_int_equal(atomic_load(&writing.lines), 40);
+    assert_int_equal(atomic_load(&writing.most), 1);
+}
+
 /* ---- Lost devices ---- */
 
 /* A device is lost with the job that it runs and the one that it began ahead: the other one does both. */
@@ -646,6 +710,8 @@ int main(void) {
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_stopped_by_the_first),
         cmocka_unit_test(test_stopped_while_lost),
+        cmocka_unit_test(test_lost_before_stop),
+        cmocka_unit_test(test_log_in_turn),
         cmocka_unit_test(test_ahead_of_two),
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_all_lost),

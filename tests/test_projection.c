@@ -266,6 +266,8 @@ static void test_create(void **state) {
     weights[4] = 0.0f;
     bias[2] = INFINITY;
     REFUSED("bias 2 of a projection is not finite", (void)0);
+    bias[2] = 1e16f;
+    REFUSED("bias 2 of a projection is beyond 1e15", (void)0);
 #undef REFUSED
     tvlm_basis_destroy(&basis);
 }

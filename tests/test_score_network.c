@@ -389,6 +389,9 @@ static void test_refusals(void **state) {
     m.matrix[(2 * CHANNELS * 9 + 1 * 9 + 3) * D] = NAN;
     refuse(stack, &m.scorer, query, "weight of channel 3 is not finite");
     mapped_make(&m, 9, 3, 1);
+    m.weights[0] = 1e16f;
+    refuse(stack, &m.scorer, query, "weight of channel 0 is beyond 1e15");
+    mapped_make(&m, 9, 3, 1);
     m.weights[OUTPUTS * CHANNELS * 9 - 1] = INFINITY;
     refuse(stack, &m.scorer, query, "weight of channel 41 is not finite");
     mapped_make(&m, 9, 3, 1);

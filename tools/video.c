@@ -355,7 +355,7 @@ const tool_command video_command = {
         "  jumps            how many of the last frame's positions have none within a cell of where they moved to\n"
         "A frame that has no features, nor carries any along, is answered without the --query. A frame that does\n"
         "not decode, or has another size than the first, is left out with a warning. Where frames do not decode, files cannot be\n"
-        "read or a clip is cut off, a line says so behind the last frame, and the exit code is 3. Ctrl-C ends after the present\n"
+        "read or a clip is cut off or damaged, a line says so behind the last frame, and the exit code is 3. Ctrl-C ends after the present\n"
         "frame, with the lines and the video complete, and exit code 130.\n",
     .options = groups,
     .options_size = sizeof(video_options),

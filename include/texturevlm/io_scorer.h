@@ -36,7 +36,7 @@ extern "C" {
  *
  * It fails as io.h says. TVLM_ERROR_FORMAT also means that the file is of another format, that a tensor is
  * missing or of another type or shape, that there are more or fewer names than weights, that a name is
- * unknown or stands twice, that a number is not finite, or what tvlm_network_load says of a network. One line in the
+ * unknown or stands twice, that a number is not finite or beyond 1e15, or what tvlm_network_load says of a network. One line in the
  * log names the file and what is wrong.
  */
 TVLM_API tvlm_status tvlm_scorer_load(const char *path, const tvlm_log *log, tvlm_scorer **scorer);

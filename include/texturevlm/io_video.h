@@ -113,9 +113,10 @@ TVLM_API tvlm_status tvlm_video_reader_get_info(const tvlm_video_reader *reader,
  * for itself, are as the decoder makes them without it. A frame of another size than those before it is returned as it is.
  *
  * Behind the last frame of a video that is damaged an error comes once, in place of the end, and leaves *frame as it was:
- * TVLM_ERROR_FORMAT where frames did not decode, where the file cannot be read to its end, or where it was cut off, as
- * far as its container tells (MP4, Matroska, WebM, AVI, Ogg); TVLM_ERROR_IO where nothing came. Where the frames only end
- * well before the time that the file says there is a warning.
+ * TVLM_ERROR_FORMAT where frames did not decode, where the file cannot be read to its end, where it was cut off, as
+ * far as its container tells (MP4, Matroska, WebM, AVI, Ogg), where there is something in it that is no part of it (Matroska,
+ * WebM, AVI, Ogg, FLV), or where all in it ends well before the time that it says; TVLM_ERROR_IO where nothing came. Where
+ * only the frames end well before that time, and sound goes on, there is a warning.
  *
  * Other errors: TVLM_ERROR_ARGUMENT, where an argument is NULL, TVLM_ERROR_UNSUPPORTED, where the pixels cannot be
  * converted to RGB, and TVLM_ERROR_MEMORY.

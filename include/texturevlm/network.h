@@ -86,7 +86,7 @@ typedef struct tvlm_network {
  *   - a name that is not allowed, or stands twice;
  *   - layers that do not chain: one reads another number of channels than the one before it makes, the first
  *     one than there are inputs, or the last one makes another number than there are outputs;
- *   - weights or a bias that are missing or not finite.
+ *   - weights or a bias that are missing, not finite, or beyond 1e15.
  */
 TVLM_API tvlm_status tvlm_network_check(const tvlm_network *network, const tvlm_log *log);
 

@@ -67,7 +67,7 @@ struct tvlm_projection_params {
     const int32_t *channels;
     int32_t channel_count;
     int32_t outputs;
-    /* [outputs * channel_count] and [outputs], finite. A bias of NULL is 0. */
+    /* [outputs * channel_count] and [outputs], within -1e15 .. 1e15. A bias of NULL is 0. */
     const float *weights, *bias;
     /* In which the features are embedded before channels embedding_0 and up are read. NULL where there are none of
      * these, or where they are set by the application. */

@@ -174,7 +174,7 @@ struct tvlm_scorer {
     /* 1, which 0 means too, reads the candidate itself; 9 reads its 3 x 3 neighbourhood, row-major, one
      * candidate's step apart. */
     int32_t taps;
-    /* [outputs * channel_count * taps], finite. A channel whose weights are all 0 is not read. One that counts, and that
+    /* [outputs * channel_count * taps], within -1e15 .. 1e15, as the next two are. A channel whose weights are all 0 is not read. One that counts, and that
      * the image has no input for (tvlm_stack_has_channel), is refused by its name with ARGUMENT. In a stream
      * (stream.h) it is 0, since another frame may bring it, and so is previous_pass in the first pass. */
     const float *weights;
@@ -183,7 +183,7 @@ struct tvlm_scorer {
     float similarity_weight;
 
     /*
-     * What is asked may change what matters. With this matrix M, row-major and finite, the weights are weights + M q.
+     * What is asked may change what matters. With this matrix M, row-major and within -1e15 .. 1e15, the weights are weights + M q.
      * There q is the query's vector, less its mean and of length 1; of several vectors it is the mean of theirs.
      * Without a query, or with a map of similarities instead of vectors, the weights stay as they are. A
      * query of another dimension is refused. NULL: there is no matrix.

@@ -5,6 +5,7 @@
 #ifndef TVLM_CORE_CHECK_H
 #define TVLM_CORE_CHECK_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,6 +24,13 @@ static inline bool tvlm_is_zero(const void *words, size_t bytes) {
     for (size_t i = 0; i < bytes; ++i)
         if (byte[i] != 0) return false;
     return true;
+}
+
+/* What is wrong with a weight of something that was learned or read from a file, or NULL. Beyond 1e15 sums of its products with
+ * what it weighs may not be finite, which counts as 0 then, without a word. */
+static inline const char *tvlm_wrong_weight(float value) {
+    if (!isfinite(value)) return "is not finite";
+    return value > 1e15f || value < -1e15f ? "is beyond 1e15" : NULL;
 }
 
 #define TVLM_RESERVED_REFUSAL                                                                                \

@@ -57,13 +57,12 @@ static tvlm_status check_outputs(const tvlm_network *network, const tvlm_log *lo
     return TVLM_OK;
 }
 
-static tvlm_status check_finite(const tvlm_log *log, int32_t layer, const char *what, const float *values,
-                                size_t count) {
+static tvlm_status check_weights(const tvlm_log *log, int32_t layer, const char *what, const float *values,
+                                 size_t count) {
     for (size_t i = 0; i < count; ++i)
-        if (!isfinite(values[i]))
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                             "layer %d of the network: number %zu of its %s is not finite", (int)layer, i,
-                             what);
+        if (tvlm_wrong_weight(values[i]) != NULL)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "layer %d of the network: number %zu of its %s %s",
+                             (int)layer, i, what, tvlm_wrong_weight(values[i]));
     return TVLM_OK;
 }
 
@@ -91,9 +90,9 @@ static tvlm_status check_layer(const tvlm_network_layer *layer, int32_t number, 
                          "layer %d of the network reads %d channels, but there are %d", (int)number,
                          (int)layer->inputs, (int)before);
     TVLM_NEED(log, layer->weights);
-    TVLM_TRY(check_finite(log, number, "weights", layer->weights, tvlm_layer_weights(layer)));
+    TVLM_TRY(check_weights(log, number, "weights", layer->weights, tvlm_layer_weights(layer)));
     return layer->bias == NULL ? TVLM_OK
-                               : check_finite(log, number, "bias", layer->bias, (size_t)layer->outputs);
+                               : check_weights(log, number, "bias", layer->bias, (size_t)layer->outputs);
 }
 
 tvlm_status tvlm_network_check(const tvlm_network *network, const tvlm_log *log) {

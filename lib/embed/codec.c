@@ -206,10 +206,11 @@ static int32_t place_in(const int32_t *channels, int32_t count, int32_t channel)
 
 static tvlm_status check_weights(const tvlm_log *log, const tvlm_scorer *scorer) {
     const size_t count = (size_t)scorer->channel_count * (size_t)tvlm_codec_taps(scorer);
-    bool finite = isfinite(scorer->bias) && isfinite(scorer->similarity_weight);
-    for (size_t i = 0; i < count; ++i) finite = finite && isfinite(scorer->weights[i]);
-    if (finite) return TVLM_OK;
-    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a weight of the scorer is not finite");
+    const char *wrong = tvlm_wrong_weight(scorer->bias);
+    if (wrong == NULL) wrong = tvlm_wrong_weight(scorer->similarity_weight);
+    for (size_t i = 0; wrong == NULL && i < count; ++i) wrong = tvlm_wrong_weight(scorer->weights[i]);
+    if (wrong == NULL) return TVLM_OK;
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a weight of the scorer %s", wrong);
 }
 
 /* The level at which the scorer reads its channel i; -1: that of the candidates. */

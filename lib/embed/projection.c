@@ -58,11 +58,13 @@ static tvlm_status check(const struct tvlm_projection_params *p, const tvlm_log 
     TVLM_TRY(check_channels(p, log));
     const size_t count = (size_t)p->outputs * (size_t)p->channel_count;
     for (size_t i = 0; i < count; ++i)
-        if (!isfinite(p->weights[i]))
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %zu of a projection is not finite", i);
+        if (tvlm_wrong_weight(p->weights[i]) != NULL)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %zu of a projection %s", i,
+                             tvlm_wrong_weight(p->weights[i]));
     for (int32_t i = 0; p->bias != NULL && i < p->outputs; ++i)
-        if (!isfinite(p->bias[i]))
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "bias %d of a projection is not finite", (int)i);
+        if (tvlm_wrong_weight(p->bias[i]) != NULL)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "bias %d of a projection %s", (int)i,
+                             tvlm_wrong_weight(p->bias[i]));
     return TVLM_OK;
 }
 

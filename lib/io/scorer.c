@@ -20,11 +20,12 @@
 
 /* ---- Reading ---- */
 
-static tvlm_status check_finite(const char *path, const tvlm_log *log, const char *what, const float *values,
-                                size_t count) {
+static tvlm_status check_weights(const char *path, const tvlm_log *log, const char *what, const float *values,
+                                 size_t count) {
     for (size_t i = 0; i < count; ++i) {
-        if (!isfinite(values[i]))
-            return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: number %zu of '%s' is not finite", path, i, what);
+        if (tvlm_wrong_weight(values[i]) != NULL)
+            return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: number %zu of '%s' %s", path, i, what,
+                             tvlm_wrong_weight(values[i]));
     }
     return TVLM_OK;
 }
@@ -79,7 +80,7 @@ static tvlm_status read_number(const char *path, const tvlm_log *log, const tvlm
     if (tensor->type != TVLM_ELEMENT_F32 || tensor->size != sizeof *number)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: '%s' is not one float32", path, name);
     memcpy(number, tensor->data, sizeof *number);
-    return check_finite(path, log, name, number, 1);
+    return check_weights(path, log, name, number, 1);
 }
 
 /* Whether the query weights are of as many outputs, channels and taps as the weights. *dimension becomes theirs, and *all
@@ -112,7 +113,7 @@ static tvlm_status find_query_weights(const char *path, const tvlm_log *log, con
     if (*dimension < 1 || *dimension > TVLM_FEATURES_MAX)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: 'query_weights' is for queries of %lld, not of 1 to %d",
                          path, (long long)*dimension, TVLM_FEATURES_MAX);
-    return check_finite(path, log, "query_weights", tensor->data, tensor->size / sizeof(float));
+    return check_weights(path, log, "query_weights", tensor->data, tensor->size / sizeof(float));
 }
 
 /* What is wrong with the level of a channel: neither 0 or more, nor -1. */
@@ -187,7 +188,7 @@ static tvlm_status make_scorer(const char *path, const tvlm_stack *stack, const 
                           .outputs = (int32_t)of->outputs,
                           .levels = from->levels != NULL ? to.levels : NULL};
     tvlm_status status = tvlm_io_read_names(path, stack, log, names, to.channels);
-    if (status == TVLM_OK) status = check_finite(path, log, "weights", to.weights, count);
+    if (status == TVLM_OK) status = check_weights(path, log, "weights", to.weights, count);
     if (status == TVLM_OK)
         *scorer = made;
     else
@@ -308,10 +309,14 @@ static tvlm_status check_numbers(const char *path, const tvlm_log *log, const tv
 
 static tvlm_status check_scorer(const char *path, const tvlm_log *log, const tvlm_scorer *scorer) {
     TVLM_TRY(check_numbers(path, log, scorer));
-    bool finite = isfinite(scorer->bias) && isfinite(scorer->similarity_weight);
-    for (size_t i = 0; i < weight_count(scorer); ++i) finite = finite && isfinite(scorer->weights[i]);
-    for (size_t i = 0; i < query_count(scorer); ++i) finite = finite && isfinite(scorer->query_weights[i]);
-    if (!finite) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a weight of the scorer is not finite", path);
+    const char *wrong = tvlm_wrong_weight(scorer->bias);
+    if (wrong == NULL) wrong = tvlm_wrong_weight(scorer->similarity_weight);
+    for (size_t i = 0; wrong == NULL && i < weight_count(scorer); ++i)
+        wrong = tvlm_wrong_weight(scorer->weights[i]);
+    for (size_t i = 0; wrong == NULL && i < query_count(scorer); ++i)
+        wrong = tvlm_wrong_weight(scorer->query_weights[i]);
+    if (wrong != NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a weight of the scorer %s", path, wrong);
     for (int32_t i = 0; scorer->levels != NULL && i < scorer->channel_count; ++i)
         if (is_wrong_level(scorer->levels[i]))
             return tvlm_fail(log, TVLM_ERROR_ARGUMENT,

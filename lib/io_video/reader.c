@@ -51,6 +51,7 @@ struct tvlm_video_reader {
     int64_t number;
     int64_t first;   /* the timestamp of the first frame; AV_NOPTS_VALUE before it */
     double last;     /* the time of the last frame; -1 before it */
+    double furthest; /* the time of the latest packet of any track, in seconds from the container's first */
     bool draining;   /* the container is at its end, and the decoder gives what it still holds */
     int64_t skipped; /* frames that do not decode */
     int error;       /* FFmpeg's, where the container cannot be read to its end; 0 where it was */
@@ -263,6 +264,18 @@ static void skip(tvlm_video_reader *reader, int code) {
     ++reader->skipped;
 }
 
+/* Notes how far the container goes, whatever track a packet is of. */
+static void note_time(tvlm_video_reader *reader) {
+    const AVPacket *const packet = reader->packet;
+    const int64_t first = reader->container->start_time,
+                  stamp = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (stamp == AV_NOPTS_VALUE) return;
+    const double at = (double)(stamp + packet->duration) *
+                      av_q2d(reader->container->streams[packet->stream_index]->time_base);
+    reader->furthest =
+        fmax(reader->furthest, at - (first != AV_NOPTS_VALUE ? (double)first / AV_TIME_BASE : 0.0));
+}
+
 /* Gives the decoder the track's next packet, or the end. Returns 0 or an error of that packet. */
 static int feed(tvlm_video_reader *reader) {
     AVPacket *const packet = reader->packet;
@@ -271,6 +284,7 @@ static int feed(tvlm_video_reader *reader) {
         av_packet_unref(packet);
         reader->last_heard = seconds_now();
         code = av_read_frame(reader->container, packet);
+        if (code >= 0) note_time(reader);
     } while (code >= 0 && packet->stream_index != reader->stream->index);
     if (code >= 0) {
         code = avcodec_send_packet(reader->decoder, packet);
@@ -327,7 +341,7 @@ static tvlm_status end(tvlm_video_reader *reader) {
     const tvlm_log *const log = &reader->log;
     const double seconds = reader->last < 0.0 ? 0.0 : reader->last, whole = duration_of(reader);
     char words[AV_ERROR_MAX_STRING_SIZE] = "unknown", of[64] = "";
-    int64_t size = 0;
+    int64_t size = 0, at = 0;
     const bool told = reader->told;
     reader->told = true;
     if (told || reader->stopped) return TVLM_OK;
@@ -346,8 +360,16 @@ static tvlm_status end(tvlm_video_reader *reader) {
     if (reader->skipped > 0)
         return video_fail(log, TVLM_ERROR_FORMAT, "%s: is damaged: %lld of %lld frames do not decode",
                           reader->path, (long long)reader->skipped, (long long)reader->number);
-    if (whole - seconds > 1.0 + 0.05 * whole)
-        video_warn(log, "%s: ends at %.6g%s seconds", reader->path, seconds, of);
+    if (video_is_torn(reader->path, &at))
+        return video_fail(log, TVLM_ERROR_FORMAT,
+                          "%s: is damaged at byte %lld: frames may be missing or wrong", reader->path,
+                          (long long)at);
+    if (whole - seconds <= 1.0 + 0.05 * whole) return TVLM_OK;
+    /* Where sound goes on behind the frames, they may be all that there were. */
+    if (whole - reader->furthest > 1.0 + 0.05 * whole)
+        return video_fail(log, TVLM_ERROR_FORMAT, "%s: is damaged: it ends at %.6g%s seconds", reader->path,
+                          seconds, of);
+    video_warn(log, "%s: ends at %.6g%s seconds", reader->path, seconds, of);
     return TVLM_OK;
 }
 

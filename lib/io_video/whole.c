@@ -114,14 +114,188 @@ static bool is_cut(const file *from) {
     return false;
 }
 
-bool video_is_cut(const char *path, int64_t *size) {
+/* ---- From part to part ---- */
+
+/*
+ * These return where what follows cannot be a part of the container, or -1. FFmpeg looks for the next part there, and says nothing
+ * of the frames that it has passed over.
+ */
+
+/* Whether a cluster of Matroska begins with the checksum of what it holds, and that is of something else: RFC 8794, CRC-32. */
+static bool has_wrong_checksum(const file *from, int64_t at, int64_t length) {
+    static _Thread_local uint8_t bytes[65536];
+    uint32_t table[256], sum = UINT32_MAX;
+    uint8_t head[6];
+    if (length < 6 || !read_at(from, at, head, sizeof head) || head[0] != 0xbf || head[1] != 0x84)
+        return false;
+    for (uint32_t i = 0; i < 256; ++i) {
+        table[i] = i;
+        for (int bit = 0; bit < 8; ++bit) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0u);
+    }
+    const int64_t end = at + length;
+    for (at += 6; at < end;) {
+        const size_t size = end - at < (int64_t)sizeof bytes ? (size_t)(end - at) : sizeof bytes;
+        if (!read_at(from, at, bytes, size)) return false;
+        for (size_t i = 0; i < size; ++i) sum = sum >> 8 ^ table[(sum ^ bytes[i]) & 0xff];
+        at += (int64_t)size;
+    }
+    return (sum ^ UINT32_MAX) != (uint32_t)little32(head + 2);
+}
+
+/* Elements of EBML: what the segment holds, and each cluster. A cluster of unknown length is taken for one of none, so that what it
+ * holds comes behind it. */
+static int64_t wrong_element(const file *from, int64_t at, int64_t end, bool clusters) {
+    while (at < end) {
+        uint8_t head[12] = {0};
+        uint64_t length = 0;
+        int name = 1, count = 0;
+        (void)read_at(from, at, head, from->size - at < 12 ? (size_t)(from->size - at) : sizeof head);
+        while (name <= 4 && (head[0] & 0x80 >> (name - 1)) == 0) ++name;
+        if (name <= 4) count = ebml_number(head + name, &length);
+        if (count == 0) return at;
+        const bool cluster = clusters && big(head, 4) == 0x1f43b675;
+        const int64_t inside = at + name + count;
+        if (length == UINT64_MAX && !cluster) return -1; /* nothing tells where it ends */
+        if (length == UINT64_MAX) length = 0;
+        if (length > (uint64_t)(end - inside)) return at;
+        const int64_t wrong = cluster ? wrong_element(from, inside, inside + (int64_t)length, false) : -1;
+        if (wrong >= 0) return wrong;
+        if (cluster && has_wrong_checksum(from, inside, (int64_t)length)) return at;
+        at = inside + (int64_t)length;
+    }
+    return -1;
+}
+
+static int64_t wrong_in_matroska(const file *from) {
+    uint8_t head[12] = {0};
+    uint64_t length;
+    if (!read_at(from, 0, head, sizeof head)) return -1;
+    int count = ebml_number(head + 4, &length);
+    if (count == 0 || length > (uint64_t)from->size) return -1;
+    const int64_t segment = 4 + count + (int64_t)length;
+    if (!read_at(from, segment, head, sizeof head) || big(head, 4) != 0x18538067) return -1;
+    count = ebml_number(head + 4, &length);
+    const int64_t inside = segment + 4 + count;
+    if (count == 0 || length > (uint64_t)(from->size - inside)) return -1;
+    return wrong_element(from, inside, inside + (int64_t)length, true);
+}
+
+static bool are_letters(const uint8_t *four) {
+    for (int i = 0; i < 4; ++i)
+        if (four[i] < ' ' || four[i] > '~') return false;
+    return true;
+}
+
+/* Chunks of RIFF, and those in the lists that hold frames. */
+static int64_t wrong_chunk(const file *from, int64_t at, int64_t end, int depth) {
+    uint8_t head[12];
+    bool odd = false;
+    while (end - at >= 12 && read_at(from, at, head, sizeof head)) {
+        if (odd && !are_letters(head)) { /* some writers leave out the byte behind an odd length */
+            --at;
+            if (!read_at(from, at, head, sizeof head)) return -1;
+        }
+        const uint64_t length = little32(head + 4);
+        const bool list = memcmp(head, "LIST", 4) == 0;
+        if (!are_letters(head) || length > (uint64_t)(end - at - 8)) return at;
+        if (list && length < 4) return -1; /* its writer could not go back to tell */
+        if (list && depth > 0 && (memcmp(head + 8, "movi", 4) == 0 || memcmp(head + 8, "rec ", 4) == 0)) {
+            const int64_t wrong = wrong_chunk(from, at + 12, at + 8 + (int64_t)length, depth - 1);
+            if (wrong >= 0) return wrong;
+        }
+        odd = (length & 1) != 0;
+        at += 8 + (int64_t)length + odd;
+    }
+    return -1;
+}
+
+static int64_t wrong_in_avi(const file *from) {
+    uint8_t head[8];
+    int64_t at = 0, wrong = -1;
+    for (int i = 0; i < PARTS_MAX && wrong < 0 && read_at(from, at, head, 8) && memcmp(head, "RIFF", 4) == 0;
+         ++i) {
+        const uint64_t length = little32(head + 4);
+        if (length == 0 || length > (uint64_t)(from->size - at - 8)) return -1;
+        wrong = wrong_chunk(from, at + 12, at + 8 + (int64_t)length, 2);
+        at += 8 + (int64_t)(length + (length & 1));
+    }
+    return wrong;
+}
+
+/* Ogg's checksum of a page, in which its own four bytes count as 0. */
+static uint32_t page_checksum(const uint8_t *page, size_t size) {
+    uint32_t table[256], sum = 0;
+    for (uint32_t i = 0; i < 256; ++i) {
+        table[i] = i << 24;
+        for (int bit = 0; bit < 8; ++bit) table[i] = table[i] << 1 ^ (table[i] >> 31 ? 0x04c11db7u : 0u);
+    }
+    for (size_t i = 0; i < size; ++i) {
+        const uint32_t byte = i >= 22 && i < 26 ? 0 : page[i];
+        sum = sum << 8 ^ table[(sum >> 24 ^ byte) & 0xff];
+    }
+    return sum;
+}
+
+static int64_t wrong_in_ogg(const file *from) {
+    static _Thread_local uint8_t page[PAGE_MAX];
+    for (int64_t at = 0; at < from->size;) {
+        size_t size = from->size - at < PAGE_MAX ? (size_t)(from->size - at) : PAGE_MAX, length = 0;
+        if (!read_at(from, at, page, size)) return -1;
+        if (size >= 27 && memcmp(page, "OggS", 4) == 0) length = 27 + (size_t)page[26];
+        for (size_t i = 27, end = length; i < end && i < size; ++i) length += page[i];
+        if (length == 0 || length > size || page_checksum(page, length) != (uint32_t)little32(page + 22))
+            return at;
+        at += (int64_t)length;
+    }
+    return -1;
+}
+
+/* Tags: sound, pictures or data, 24 bits of length, 7 bytes, the content, and 4 bytes that tell how long that was. */
+static int64_t wrong_in_flv(const file *from) {
+    uint8_t head[11];
+    if (!read_at(from, 0, head, 9)) return -1;
+    int64_t at = (int64_t)big(head + 5, 4) + 4;
+    while (read_at(from, at, head, sizeof head)) {
+        const int kind = head[0] & ~0x20; /* a bit says that it is encrypted */
+        if (kind != 8 && kind != 9 && kind != 18) return at;
+        at += 11 + (int64_t)big(head + 1, 3) + 4;
+    }
+    return -1;
+}
+
+static int64_t wrong_in(const file *from) {
+    uint8_t head[12];
+    if (!read_at(from, 0, head, sizeof head)) return -1;
+    if (memcmp(head, "\x1a\x45\xdf\xa3", 4) == 0) return wrong_in_matroska(from);
+    if (memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "AVI", 3) == 0) return wrong_in_avi(from);
+    if (memcmp(head, "OggS", 4) == 0) return wrong_in_ogg(from);
+    if (memcmp(head, "FLV\1", 4) == 0) return wrong_in_flv(from);
+    return -1;
+}
+
+/* ---- whole.h ---- */
+
+/* What is no ordinary file is not opened: it may wait for its other end. */
+static bool open_file(const char *path, file *from) {
     struct stat info;
-    /* What is no ordinary file is not opened: it may wait for its other end. */
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
-    const file from = {open(path, O_RDONLY | O_CLOEXEC), info.st_size};
-    if (from.descriptor < 0) return false;
+    *from = (file){open(path, O_RDONLY | O_CLOEXEC), info.st_size};
+    return from->descriptor >= 0;
+}
+
+bool video_is_cut(const char *path, int64_t *size) {
+    file from;
+    if (!open_file(path, &from)) return false;
     const bool cut = is_cut(&from);
     close(from.descriptor);
     *size = from.size;
     return cut;
+}
+
+bool video_is_torn(const char *path, int64_t *at) {
+    file from;
+    if (!open_file(path, &from)) return false;
+    *at = wrong_in(&from);
+    close(from.descriptor);
+    return *at >= 0;
 }

@@ -23,8 +23,10 @@ static tvlm_status check_numbers(const tvlm_log *log, const tvlm_scorer *scorer)
                          (int)scorer->outputs, 1 + TVLM_USER_PLANES_MAX);
     if (scorer->channel_count > 0 && (scorer->channels == NULL || scorer->weights == NULL))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer without channels or weights");
-    if (!isfinite(scorer->bias) || !isfinite(scorer->similarity_weight))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer's bias or similarity weight is not finite");
+    const char *wrong = tvlm_wrong_weight(scorer->bias);
+    if (wrong == NULL) wrong = tvlm_wrong_weight(scorer->similarity_weight);
+    if (wrong != NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer's bias or similarity weight %s", wrong);
     return TVLM_OK;
 }
 
@@ -40,9 +42,10 @@ tvlm_status tvlm_scorer_check(const tvlm_stack *stack, const tvlm_scorer *scorer
                              (int)scorer->channels[c], (double)scorer->levels[c]);
     }
     for (int32_t i = 0; i < scorer->outputs * scorer->channel_count * scorer->taps; ++i)
-        if (!isfinite(scorer->weights[i]))
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer's weight of channel %d is not finite",
-                             (int)scorer->channels[i / scorer->taps % scorer->channel_count]);
+        if (tvlm_wrong_weight(scorer->weights[i]) != NULL)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer's weight of channel %d %s",
+                             (int)scorer->channels[i / scorer->taps % scorer->channel_count],
+                             tvlm_wrong_weight(scorer->weights[i]));
     return TVLM_OK;
 }
 

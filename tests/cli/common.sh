@@ -19,6 +19,10 @@ if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then
     exit 77
 fi
 
+# The tool runs in the locale that there is. What reads its numbers here does not: it would look for commas in them.
+awk() { LC_ALL=C command awk "$@"; }
+od() { LC_ALL=C command od "$@"; }
+
 complain() {
     echo "FAILED: $1"
     [ ! -s "$work/stdout" ] || { echo "  stdout:"; head -3 "$work/stdout"; }

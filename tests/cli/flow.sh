@@ -8,6 +8,10 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 export TVLM_DEVICE=reference
 
+# The tool runs in the locale that there is. What reads its numbers here does not: it would look for commas in them.
+awk() { LC_ALL=C command awk "$@"; }
+od() { LC_ALL=C command od "$@"; }
+
 fail() { echo "flow.sh: $*" >&2; exit 1; }
 
 # pgm NAME WIDTH HEIGHT SHIFT: a picture of blobs, moved to the right.
