@@ -4,7 +4,6 @@
 
     bench/budget.py [--tvlm TVLM] [--device NAME] [--set NAME]... [--way NAME]... [--plot FILE] [--sheet FILE] [--json FILE]
     bench/budget.py --from FILE.json [--from FILE.json]... [--plot FILE]
-    bench/budget.py --presets [--set NAME]...
     bench/budget.py --floors
 
 The sets `held` and `variants` are pages by which no constant was chosen (pages_held.py).
@@ -32,7 +31,6 @@ Below the tables stand what an emphasis costs, what a budget with a question sho
 budget loses that is cut at half.
 
 --from: tables and a plot of figures that --json has written, of several runs together. --json is written after each image.
---presets: only which preset `auto` takes of each image, and where that is not what the image is.
 --floors: whether the main figures of the tables have fallen (ci/full): what FLOORS and WORST name, and no more, is measured. Exit: 0; 1
 when one has; 77 without OpenCV or Pillow.
 """
@@ -273,28 +271,6 @@ def read(paths):
     return {group: tables[group] for group in SETS + ["questions"] if group in tables}
 
 
-# What an image of each set may be taken for; of pages by their names.
-MEANT = {"screenshot": "screen", "chart": "screen", "slide": "screen", "window": "screen"}
-
-
-def meant_by(item):
-    return MEANT.get(item.name.split(",")[0], "document") if item.words else "general"
-
-
-def print_presets(options, folder):
-    """Which preset auto takes of each image: how many of each, and the images that are something else."""
-    tool, images = Tool(options), Images(folder)
-    for group in options.set:
-        taken, wrong = {}, []
-        for item in list(images.of(group))[:options.images]:
-            preset = tool.answer(item, 8, ["--strategy", "budget"])["preset"]
-            taken[preset] = taken.get(preset, 0) + 1
-            if preset != meant_by(item):
-                wrong.append(f"{item.name} ({preset}, not {meant_by(item)})")
-        print(f"{group}: {', '.join(f'{count} {preset}' for preset, count in sorted(taken.items()))}; "
-              f"wrong: {', '.join(wrong) or 'none'}")
-
-
 def fallen(tables):
     """Lines that say which figure fell."""
     for (group, way, measured, over), floors in FLOORS.items():
@@ -338,7 +314,6 @@ def parse():
     parser.add_argument("--sheet-share", default=0.10, type=float)
     parser.add_argument("--json", metavar="FILE", help="writes all figures of all images")
     parser.add_argument("--from", dest="figures", action="append", metavar="FILE.json", help="only tables and a plot of these figures")
-    parser.add_argument("--presets", action="store_true", help="only which preset is taken for each image")
     parser.add_argument("--floors", action="store_true", help="only whether the budget is as good as it was")
     options = parser.parse_args()
     options.set = options.set or SETS + ["questions"]
@@ -348,11 +323,6 @@ def parse():
 
 def main():
     options = parse()
-    if options.presets:
-        options.set = [group for group in options.set if group in DRAWN or (group in SETS and os.path.isdir(os.path.join(DATA, "photos")))]
-        with tempfile.TemporaryDirectory() as folder:
-            print_presets(options, folder)
-        return 0
     if options.figures:
         tables, pictures = read(options.figures), {}
     else:

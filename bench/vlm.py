@@ -3,7 +3,7 @@
 """bench/vlm.py MODEL --questions FILE.jsonl: how well a model answers questions about photos, of how many tokens, and how fast:
 with all tokens, with the photo made smaller, and pruned by texturevlm.hf to 50, 25 and 10 %.
 
-    bench/vlm.py Qwen/Qwen2.5-VL-3B-Instruct --questions docvqa.jsonl --preset document --device cuda --dtype bfloat16
+    bench/vlm.py Qwen/Qwen2.5-VL-3B-Instruct --questions docvqa.jsonl --strategy budget --device cuda --dtype bfloat16
 
 A line of the file is {"image": PATH, "question": TEXT, "answers": [TEXT, ...]}; paths are beside the file. An answer is right if, in
 small letters and without punctuation, it holds one of the answers as words of its own. MODEL is one that texturevlm.hf prunes, by
@@ -69,7 +69,7 @@ def answer(pruner, batch, options):
     return pruner.processor.batch_decode(reply, skip_special_tokens=True)[0], pruned.tokens, time.perf_counter() - started
 
 
-def measure(model, processor, questions, preset, options, tell=lambda line: None):
+def measure(model, processor, questions, strategy, options, tell=lambda line: None):
     """Of each way its name, and the shares of right answers, tokens and seconds of a question."""
     import texturevlm as tv
     from PIL import Image, ImageOps
@@ -83,7 +83,7 @@ def measure(model, processor, questions, preset, options, tell=lambda line: None
         full = None
         for way in ways:
             _, share, shrunk = way
-            pruner = tv.hf.Pruner(model, processor, share=1.0 if shrunk else share, preset=preset)
+            pruner = tv.hf.Pruner(model, processor, share=1.0 if shrunk else share, strategy=strategy)
             full = pruner.batch_of(image, item["question"]) if full is None else full
             batch = pruner.batch_of(smaller(image, full, model, share), item["question"]) if shrunk else full
             reply, tokens, seconds = answer(pruner, batch, options)
@@ -99,7 +99,7 @@ def main(arguments=None):
     parser.add_argument("model", help="a model of a family that texturevlm.hf prunes: its name, or a folder")
     parser.add_argument("--questions", type=pathlib.Path, required=True, metavar="FILE.jsonl")
     parser.add_argument("--limit", type=int, metavar="N", help="the first N questions only")
-    parser.add_argument("--preset", choices=["general", "document", "screen"], help="what tokens are chosen by (default: the score)")
+    parser.add_argument("--strategy", choices=["grid", "budget"], help="how tokens are chosen (default: grid, by score)")
     parser.add_argument("--device", default="cpu", help="where PyTorch runs the model (default: cpu)")
     parser.add_argument("--dtype", default="float32", help="float32 (default), bfloat16 or float16")
     parser.add_argument("--max-new-tokens", type=int, default=32, metavar="N")
@@ -107,7 +107,7 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     questions = read_questions(options.questions, options.limit)
     model, processor = load(options.model, options.dtype, options.device)
-    found = measure(model, processor, questions, options.preset, {"max_new_tokens": options.max_new_tokens, "do_sample": False},
+    found = measure(model, processor, questions, options.strategy, {"max_new_tokens": options.max_new_tokens, "do_sample": False},
                     lambda line: print(line, end="\r", file=sys.stderr))
     print(f"{options.model}, {len(questions)} questions, {options.device}, {options.dtype}")
     print(f"{'':14}  share  right  tokens  seconds")

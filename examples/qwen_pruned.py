@@ -19,7 +19,7 @@ def load(name):
 
 def answer(model, processor, photo, question, share):
     """The words, the tokens that the model saw of the photo, and those that there are."""
-    pruner = tv.hf.Pruner(model, processor, share=share, preset="document")
+    pruner = tv.hf.Pruner(model, processor, share=share, strategy="budget")
     batch = pruner.batch_of(photo, question)
     pruned = pruner.prune(batch)
     words = pruned.generate(max_new_tokens=64)[:, batch["input_ids"].shape[1]:]

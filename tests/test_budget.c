@@ -299,7 +299,7 @@ static void check_duplicates(tvlm_device *device, tvlm_format format) {
     }
 }
 
-/* ---- Emphasis, presets, scores ---- */
+/* ---- Emphasis, scores ---- */
 
 /* How many tiles of a selection lie in the left half. */
 static int32_t on_the_left(tvlm_stack *stack, const struct tvlm_query *query,
@@ -387,51 +387,6 @@ static void check_scores(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
-/* Black letters on white, 2 pixels wide, over a good part of the page, are a document; noise is none. */
-static uint8_t page(int x, int y, uint64_t *random) {
-    (void)random;
-    return x >= 48 && x < 160 && y >= 32 && y < 112 && x % 4 < 2 && y % 8 < 5 ? 0 : 255;
-}
-
-/* A few letters beside dark and bright areas are a screen. */
-static uint8_t screen(int x, int y, uint64_t *random) {
-    const bool letter = x >= 152 && x < 192 && y >= 40 && y < 104 && x % 4 < 2 && y % 8 < 5;
-    (void)random;
-    return x >= 128 ? (letter ? 100 : 230) : (x / 64 + y / 72) % 2 == 0 ? 10 : 200;
-}
-
-static void check_presets(tvlm_device *device, tvlm_format format) {
-    static const struct {
-        drawing *draw;
-        tvlm_budget_preset asked, taken;
-    } cases[] = {{page, TVLM_BUDGET_AUTO, TVLM_BUDGET_DOCUMENT},
-                 {page, TVLM_BUDGET_SCREEN, TVLM_BUDGET_SCREEN},
-                 {screen, TVLM_BUDGET_AUTO, TVLM_BUDGET_SCREEN},
-                 {noise, TVLM_BUDGET_AUTO, TVLM_BUDGET_GENERAL}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        tvlm_selection_info info;
-        tvlm_stack *stack = drawn(device, format, cases[i].draw);
-        tvlm_selection *selection =
-            budget(stack, tvlm_select_params(.k = 30, .patch = 8, .preset = cases[i].asked), &info);
-        if (info.preset != cases[i].taken) fail_msg("case %zu: preset %d", i, (int)info.preset);
-        tvlm_selection_destroy(&selection);
-        tvlm_stack_destroy(&stack);
-    }
-}
-
-static void test_preset_info(void **state) {
-    tvlm_budget_preset_info info;
-    (void)state;
-    for (int i = TVLM_BUDGET_AUTO; i <= TVLM_BUDGET_SCREEN; ++i) {
-        assert_int_equal(tvlm_budget_preset_get_info((tvlm_budget_preset)i, &info), TVLM_OK);
-        assert_true(info.structure >= 0.0f && info.structure <= 1.0f && info.levels <= 3);
-        assert_true(i == TVLM_BUDGET_AUTO || (info.levels >= 1 && info.half_size > 0.0f));
-    }
-    assert_string_equal(info.name, "screen");
-    assert_int_equal(tvlm_budget_preset_get_info((tvlm_budget_preset)9, &info), TVLM_ERROR_ARGUMENT);
-    assert_int_equal(tvlm_budget_preset_get_info(TVLM_BUDGET_AUTO, NULL), TVLM_ERROR_ARGUMENT);
-}
-
 /* ---- Sizes ---- */
 
 /* Sides that are no multiples of anything, single pixels, other patches. */
@@ -457,7 +412,7 @@ static void check_sizes(tvlm_device *device, tvlm_format format) {
 }
 
 DEVICE_CHECKS(check_numbers, check_sides, check_nines, check_all, check_corner, check_tolerance,
-              check_duplicates, check_emphasis, check_question, check_scores, check_presets, check_sizes)
+              check_duplicates, check_emphasis, check_question, check_scores, check_sizes)
 
 /* ---- Devices ---- */
 
@@ -577,7 +532,6 @@ static void test_refusals(void **state) {
         {{.emphasis = 2.0f, .emphasis_channel = TVLM_CHANNEL_DEPTH}, "the channel depth (52), for which"},
         {{.emphasis = 2.0f, .emphasis_channel = TVLM_CHANNEL_QUERY_SIMILARITY}, "query_similarity"},
         {{.emphasis = 2.0f, .emphasis_channel = 99999}, "99999"},
-        {{.preset = (tvlm_budget_preset)7}, "there is no preset 7"},
     };
     tvlm_device *device = open_reference();
     tvlm_stack *stack = drawn(device, TVLM_FORMAT_F32, corner);
@@ -636,10 +590,10 @@ static void test_matters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_preset_info),   cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_targets),       cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_reads),         cmocka_unit_test(test_matters),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_reference_f32),
+        cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_devices),       cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_matters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -364,5 +364,5 @@ int main(void) {
         cmocka_unit_test(test_sidebar), cmocka_unit_test(test_colours),  cmocka_unit_test(test_gradient),
         cmocka_unit_test(test_dot),     cmocka_unit_test(test_hairline), cmocka_unit_test(test_watermark),
         cmocka_unit_test(test_rule),    cmocka_unit_test(test_grids),    cmocka_unit_test(test_finest)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

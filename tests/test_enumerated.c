@@ -185,13 +185,10 @@ static void test_names(void **state) {
 
 static void test_presets(void **state) {
     tvlm_export_processor processor;
-    tvlm_budget_preset_info info;
     struct tvlm_stream_params params = {0};
     (void)state;
     REFUSES_SILENTLY("tvlm_export_processor_get model", TVLM_EXPORT_INTERNVL,
                      tvlm_export_processor_get((tvlm_export_model)wrong, &processor));
-    REFUSES_SILENTLY("tvlm_budget_preset_get_info preset", TVLM_BUDGET_SCREEN,
-                     tvlm_budget_preset_get_info((tvlm_budget_preset)wrong, &info));
     REFUSES_SILENTLY("tvlm_stream_preset use", TVLM_STREAM_GAZE,
                      tvlm_stream_preset((tvlm_stream_use)wrong, &params));
 }
@@ -251,10 +248,6 @@ static void test_pool_select(void **state) {
             pool_select(&image, NULL,
                         tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED,
                                            .arrangement = (tvlm_arrangement)wrong)));
-    REFUSES("tvlm_pool_select params.preset", TVLM_BUDGET_SCREEN,
-            pool_select(
-                &image, NULL,
-                tvlm_select_params(.strategy = TVLM_STRATEGY_BUDGET, .preset = (tvlm_budget_preset)wrong)));
 }
 
 /* ---- Stacks and what is handed in ---- */
@@ -392,11 +385,6 @@ static void test_streams(void **state) {
                                tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED,
                                                   .arrangement = (tvlm_arrangement)wrong),
                                &chosen));
-    REFUSES("tvlm_stream_select params.preset", TVLM_BUDGET_SCREEN,
-            tvlm_stream_select(
-                stream, 0, NULL,
-                tvlm_select_params(.strategy = TVLM_STRATEGY_BUDGET, .preset = (tvlm_budget_preset)wrong),
-                &chosen));
     assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, NULL), TVLM_OK); /* the next one has a flow */
     REFUSES("tvlm_stream_push params.flow.type", TVLM_VALUE_F16,
             (flow = grid_of(wrong), flow.channels = 2, (void)tvlm_stream_push(stream, 0, &image, NULL, NULL),
@@ -431,10 +419,6 @@ static void test_selections(void **state) {
             (query = query_of(wrong), tvlm_select_check(&noting, &query, NULL)));
     REFUSES("tvlm_select_check params.strategy", TVLM_STRATEGY_BUDGET,
             tvlm_select_check(&noting, NULL, tvlm_select_params(.strategy = (tvlm_strategy)wrong)));
-    REFUSES("tvlm_select_check params.preset", TVLM_BUDGET_SCREEN,
-            tvlm_select_check(
-                &noting, NULL,
-                tvlm_select_params(.strategy = TVLM_STRATEGY_BUDGET, .preset = (tvlm_budget_preset)wrong)));
     IGNORES("tvlm_select_check params.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
             tvlm_select_check(&noting, NULL,
                               tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED,
@@ -450,11 +434,6 @@ static void test_selections(void **state) {
                         tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED,
                                            .arrangement = (tvlm_arrangement)wrong),
                         &chosen));
-    REFUSES(
-        "tvlm_select params.preset", TVLM_BUDGET_SCREEN,
-        tvlm_select(stack, NULL,
-                    tvlm_select_params(.strategy = TVLM_STRATEGY_BUDGET, .preset = (tvlm_budget_preset)wrong),
-                    &chosen));
 #define EXPLAIN(QUERY, ...)                                                                                  \
     tvlm_explain(stack, QUERY, tvlm_select_params(__VA_ARGS__), selection, 4096, reasons, &count)
     REFUSES("tvlm_explain query.combine", TVLM_COMBINE_MEAN, (query = query_of(wrong), EXPLAIN(&query, 0)));
@@ -464,8 +443,6 @@ static void test_selections(void **state) {
             EXPLAIN(NULL, .score = {.scorer = scorer_of(wrong)}));
     REFUSES("tvlm_explain params.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
             EXPLAIN(NULL, .strategy = TVLM_STRATEGY_FOVEATED, .arrangement = (tvlm_arrangement)wrong));
-    REFUSES("tvlm_explain params.preset", TVLM_BUDGET_SCREEN,
-            EXPLAIN(NULL, .strategy = TVLM_STRATEGY_BUDGET, .preset = (tvlm_budget_preset)wrong));
 #undef EXPLAIN
     REFUSES("tvlm_foveated_place params.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
             tvlm_foveated_place(32, 32, tvlm_foveated_params(.arrangement = (tvlm_arrangement)wrong), &noting,
@@ -507,11 +484,6 @@ static void test_exports(void **state) {
             tvlm_export_create(device, tvlm_export_params(.score = {.scorer = scorer_of(wrong)}), &none));
     REFUSES("tvlm_export_create params.strategy", TVLM_STRATEGY_BUDGET,
             tvlm_export_create(device, tvlm_export_params(.strategy = (tvlm_strategy)wrong), &none));
-    REFUSES("tvlm_export_create params.preset", TVLM_BUDGET_SCREEN,
-            tvlm_export_create(
-                device,
-                tvlm_export_params(.strategy = TVLM_STRATEGY_BUDGET, .preset = (tvlm_budget_preset)wrong),
-                &none));
     REFUSES("tvlm_export_set_inputs inputs.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
             (inputs.network = network_of(wrong), (void)tvlm_export_set_inputs(export, &inputs),
              tvlm_export_run(export, &image, 1, NULL, NULL)));
@@ -666,11 +638,6 @@ static void check_opencl_results(cl_mem memory) {
                                tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED,
                                                   .arrangement = (tvlm_arrangement)wrong),
                                memory, 0, &count));
-    REFUSES("tvlm_select_opencl params.preset", TVLM_BUDGET_SCREEN,
-            tvlm_select_opencl(
-                stack, NULL,
-                tvlm_select_params(.strategy = TVLM_STRATEGY_BUDGET, .preset = (tvlm_budget_preset)wrong),
-                memory, 0, &count));
 }
 
 static void check_interop(const test_target *target) {

@@ -192,7 +192,7 @@ static void nines(tvlm_device *device, tvlm_format format) {
     drop(&image);
 }
 
-/* What is said to the strategy reaches it: the tokens are those of tvlm_select. (tests/cli/export.sh: the preset.) */
+/* What is said to the strategy reaches it: the tokens are those of tvlm_select. */
 static void spending(tvlm_device *device, tvlm_format format) {
     const tvlm_image image = corner();
     const struct {
@@ -478,13 +478,11 @@ static void bad_params(tvlm_device *device, tvlm_format format) {
         {{.tolerance = 0.5f}, "the parameter tolerance is for the strategy budget"},
         {{.emphasis = 2.0f}, "the parameter emphasis is for the strategy budget"},
         {{.emphasis_channel = TVLM_CHANNEL_Y}, "the parameter emphasis_channel is for the strategy budget"},
-        {{.preset = TVLM_BUDGET_SCREEN}, "the parameter preset is for the strategy budget"},
         {{.strategy = TVLM_STRATEGY_BUDGET, .budget = 4, .share = 0.5f}, "exclude each other"},
         {{.strategy = TVLM_STRATEGY_BUDGET, .all = true, .tolerance = 0.5f}, "exclude each other"},
         {{.strategy = TVLM_STRATEGY_BUDGET, .share = 1.5f}, "a share of 1.5; it is above 0 and at most 1"},
         {{.strategy = TVLM_STRATEGY_BUDGET, .tolerance = -2.0f}, "a tolerance of -2"},
         {{.strategy = TVLM_STRATEGY_BUDGET, .emphasis = -2.0f}, "an emphasis of -2"},
-        {{.strategy = TVLM_STRATEGY_BUDGET, .preset = (tvlm_budget_preset)9}, "there is no preset 9"},
         {{.model = TVLM_EXPORT_LLAVA_ONEVISION, .max_pixels = 9000}, "llava-onevision has one size"},
         {{.model = TVLM_EXPORT_LLAVA_ONEVISION, .video = true}, "takes no video"},
         {{.model = TVLM_EXPORT_INTERNVL, .side = 27}, "a side of 27 is under one token (28)"},

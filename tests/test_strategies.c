@@ -116,7 +116,6 @@ static const struct {
     {"tolerance", {.tolerance = 0.5f}},
     {"emphasis", {.emphasis = 2.0f}},
     {"emphasis_channel", {.emphasis_channel = TVLM_CHANNEL_EDGES}},
-    {"preset", {.preset = TVLM_BUDGET_SCREEN}},
 };
 
 /* Every strategy takes a parameter, or names it in its refusal: none is ignored. */
@@ -146,7 +145,7 @@ static void test_parameters(void **state) {
             }
             tvlm_selection_destroy(&selection);
         }
-    assert_int_equal(taken, 4 + 1 + 1 + 3 + 3 + 3 * 1 + 3 * 1 + 2 * 5 + 5 * 1);
+    assert_int_equal(taken, 4 + 1 + 1 + 3 + 3 + 3 * 1 + 3 * 1 + 2 * 5 + 4 * 1);
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }

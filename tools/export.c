@@ -30,7 +30,6 @@ typedef struct export_options {
     weighing_options weighing;
     option_integer budget, min_pixels, max_pixels, size, patch, every;
     budget_options spending;
-    int preset; /* a tvlm_budget_preset */
     option_integer pillow;
     option_number overview;
     int all, video, selected_only;
@@ -91,7 +90,6 @@ static const option_specs own = OPTION_SPECS(specs);
 static const option_group groups[] = {
     {&own, 0},
     {&budget_specs, offsetof(export_options, spending)},
-    {&budget_preset_specs, offsetof(export_options, preset)},
     {&every_specs, offsetof(export_options, every)},
     {&weighing_specs, offsetof(export_options, weighing)},
     {&network_specs, offsetof(export_options, network)},
@@ -162,8 +160,8 @@ static int check_spending(struct job *job) {
                                   .matters = options->weighing.scorer != NULL ? "scorer"
                                              : options->asked.query != NULL   ? "query"
                                                                               : NULL};
-    const int code = budget_check_strategy(job->tool, strategy_of(job), options->strategy != 0,
-                                           &options->spending, options->preset);
+    const int code =
+        budget_check_strategy(job->tool, strategy_of(job), options->strategy != 0, &options->spending);
     return code == TOOL_DONE ? budget_check(job->tool, &options->spending, &beside, &job->emphasis) : code;
 }
 
@@ -309,7 +307,6 @@ static struct tvlm_export_params params_of(const struct job *job) {
         .tolerance = spending.tolerance,
         .emphasis = spending.emphasis,
         .emphasis_channel = spending.emphasis_channel,
-        .preset = (tvlm_budget_preset)options->preset,
         .video = options->video > 0,
         .pillow = options->pillow.value,
         .format = (tvlm_format)options->common.format,
@@ -322,7 +319,6 @@ static int open_export(struct job *job) {
     const struct tvlm_export_params params = params_of(job);
     const char *const subject = job->tool->subject;
     if (job->export != NULL) return TOOL_DONE;
-    if (job->tool->verbose && strategy_of(job) == TVLM_STRATEGY_BUDGET) budget_say_presets(job->tool);
     job->tool->subject = NULL; /* what fails now is about the options */
     int code = tool_open_device(job->tool, &job->options->common, &job->device);
     if (code == TOOL_DONE)

@@ -82,7 +82,6 @@ static const option_group groups[] = {
     {&stack_specs, offsetof(select_options, stacks)},
     {&rope_specs, offsetof(select_options, stacks.rope)},
     {&budget_specs, offsetof(select_options, budget)},
-    {&budget_preset_specs, offsetof(select_options, preset)},
     {&stride_specs, offsetof(select_options, stride)},
     {&weighing_specs, offsetof(select_options, weighing)},
     {&features_specs, offsetof(select_options, questions)},
@@ -248,7 +247,7 @@ static int check_strategy(struct tool *tool, const select_options *options) {
     const tvlm_strategy strategy = strategy_of(options);
     const int code = strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
     if (code != TOOL_DONE) return code;
-    return budget_check_strategy(tool, strategy, asked, &options->budget, options->preset);
+    return budget_check_strategy(tool, strategy, asked, &options->budget);
 }
 
 /* Refuses what scores of one's own would leave without effect. */
@@ -425,7 +424,6 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     int code = check_batch(tool, options, operand_count, operands);
     if (code == TOOL_DONE) code = check(tool, options, operand_count);
     if (code == TOOL_DONE) code = prepare(&run, operand_count, operands);
-    if (code == TOOL_DONE && tool->verbose && run.strategy == TVLM_STRATEGY_BUDGET) budget_say_presets(tool);
     if (code == TOOL_DONE) code = select_all(&run, operand_count, operands);
     if (code == TOOL_DONE) stack_say_kept(&run.stacks);
     json_release(&run.json);

@@ -135,7 +135,6 @@ static struct tvlm_select_params params_of(const select_run *run, const select_j
         .diversity = (double)options->diversity.value,
         .overview = options->placing.overview.value,
         .keep_scores = options->heatmap != NULL || options->patch_scores != NULL,
-        .preset = (tvlm_budget_preset)options->preset,
         .scores = options->scores.count > 0 ? &job->scores.scores : NULL,
     };
     budget_params(&options->budget, &run->emphasis, &params);

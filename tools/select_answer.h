@@ -40,7 +40,6 @@ typedef struct select_options {
     option_list scores;
     int anisotropic;
     budget_options budget;
-    int preset; /* a tvlm_budget_preset */
     const char *crops;
     question_options questions;
     basis_options basis;

@@ -21,14 +21,6 @@ static const option_spec specs[] = {
 };
 const option_specs budget_specs = OPTION_SPECS(specs);
 
-static const option_spec preset_specs[] = {
-    {0, OPTION_CHOICE, "preset", 0, "NAME",
-     "for budget, what images it is made for: auto (default), general, document or screen; -v prints what "
-     "they are",
-     0, 0, strategy_presets},
-};
-const option_specs budget_preset_specs = OPTION_SPECS(preset_specs);
-
 /* ---- Options ---- */
 
 static int read_emphasis(struct tool *tool, const char *text, budget_emphasis *emphasis) {
@@ -51,12 +43,11 @@ static int read_emphasis(struct tool *tool, const char *text, budget_emphasis *e
 }
 
 int budget_check_strategy(struct tool *tool, tvlm_strategy strategy, bool asked,
-                          const budget_options *options, int preset) {
+                          const budget_options *options) {
     const strategy_option given[] = {
         {"share", "share", options->share.given},
         {"tolerance", "tolerance", options->tolerance.given},
         {"emphasis", "emphasis", options->emphasis != NULL},
-        {"preset", "preset", preset != TVLM_BUDGET_AUTO},
     };
     return strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
 }
@@ -81,17 +72,6 @@ void budget_params(const budget_options *options, const budget_emphasis *emphasi
         params->tolerance = options->tolerance.value == 0.0f ? TVLM_ZERO : options->tolerance.value;
     params->emphasis = emphasis->level;
     params->emphasis_channel = emphasis->channel;
-}
-
-void budget_say_presets(struct tool *tool) {
-    tvlm_budget_preset_info info;
-    for (int i = TVLM_BUDGET_GENERAL; tvlm_budget_preset_get_info((tvlm_budget_preset)i, &info) == TVLM_OK;
-         ++i)
-        tvlm_log_message(
-            &tool->log, TVLM_LOG_INFO,
-            "preset %-8s  squared error %.2g, structure %.2g; tiles of %d levels, half size counts %.2g",
-            info.name, 1.0 - (double)info.structure, (double)info.structure, (int)info.levels,
-            (double)info.half_size);
 }
 
 /* ---- JSON ---- */
@@ -134,10 +114,8 @@ static void write_thumbnail(json_writer *json, const tvlm_selection *selection,
 
 void budget_write(json_writer *json, const tvlm_selection *selection) {
     tvlm_selection_info info;
-    tvlm_budget_preset_info preset;
     if (tvlm_selection_get_info(selection, &info) != TVLM_OK || info.strategy != TVLM_STRATEGY_BUDGET) return;
-    if (info.thumbnail_columns > 0 && tvlm_budget_preset_get_info(info.preset, &preset) == TVLM_OK) {
-        json_string(json, "preset", preset.name);
+    if (info.thumbnail_columns > 0) {
         json_float(json, "loss", info.loss);
         if (info.loss_downsampled > 0.0f) json_float(json, "downsampled", info.loss_downsampled);
     }

@@ -17,18 +17,15 @@ typedef struct budget_options {
 } budget_options;
 extern const option_specs budget_specs;
 
-/* --preset, whose value is an int: a tvlm_budget_preset. */
-extern const option_specs budget_preset_specs;
-
 /* An emphasis "L" or "L:CHANNEL", as parameters have it. */
 typedef struct budget_emphasis {
     float level;
     int32_t channel; /* 0: none was named */
 } budget_emphasis;
 
-/* Refuses these options and that preset where the strategy does not read them; as strategies_check does. */
+/* Refuses these options where the strategy does not read them; as strategies_check does. */
 int budget_check_strategy(struct tool *tool, tvlm_strategy strategy, bool asked,
-                          const budget_options *options, int preset);
+                          const budget_options *options);
 
 /* The options beside which these stand: what counts patches, "-k" or "--budget", and whether it is given; and the
  * one that says what matters, "scorer", "scores" or "query", beside which no channel can; or NULL. */
@@ -46,10 +43,7 @@ int budget_check(struct tool *tool, const budget_options *options, const budget_
 void budget_params(const budget_options *options, const budget_emphasis *emphasis,
                    struct tvlm_select_params *params);
 
-/* Prints the table of presets as talk. */
-void budget_say_presets(struct tool *tool);
-
-/* Writes "preset", "loss", "downsampled", "thumbnail" and "duplicates": what there is of them. */
+/* Writes "loss", "downsampled", "thumbnail" and "duplicates": what there is of them. */
 void budget_write(json_writer *json, const tvlm_selection *selection);
 
 /* Notes before anything is computed that the crops of an image will be written, so that two images of one name are

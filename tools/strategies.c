@@ -4,18 +4,12 @@
 #include <stdio.h>
 
 const char *strategies[STRATEGIES_MAX + 1];
-const char *strategy_presets[STRATEGIES_MAX + 1];
 
 void strategies_name(void) {
-    tvlm_budget_preset_info preset;
     for (int i = 0; i < STRATEGIES_MAX; ++i) {
         const char *const name = tvlm_strategy_name((tvlm_strategy)(TVLM_STRATEGY_GRID + i));
         if (tvlm_strategy_find(name) < 0) break;
         strategies[i] = name;
-    }
-    for (int i = 0; i < STRATEGIES_MAX; ++i) {
-        if (tvlm_budget_preset_get_info((tvlm_budget_preset)i, &preset) != TVLM_OK) break;
-        strategy_presets[i] = preset.name;
     }
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strategies.h: the choices of --strategy, and of `tvlm select --preset`. They are the library's, under the
- * library's names.
+ * strategies.h: the choices of --strategy. They are the library's, under the library's names.
  */
 #ifndef TVLM_TOOLS_STRATEGIES_H
 #define TVLM_TOOLS_STRATEGIES_H
@@ -9,11 +8,9 @@
 #include "texturevlm/select.h"
 #include "tool.h"
 
-/* The names, each list ending with NULL. strategies_name fills them in, before options are parsed. The place of
- * a preset's name is its number. */
+/* The names, ended by NULL. strategies_name fills them in, before options are parsed. */
 #define STRATEGIES_MAX 15
 extern const char *strategies[STRATEGIES_MAX + 1];
-extern const char *strategy_presets[STRATEGIES_MAX + 1];
 void strategies_name(void);
 
 /* An option that not every strategy reads. */

@@ -23,7 +23,7 @@ static const option_spec specs[] = {
      0, 0, NULL},
     {0, OPTION_CHOICE, "preset", offsetof(video_options, preset), "USE",
      "moving (default): a moving camera; still: one that is not; screen (or document): text "
-     "counts and motion does not, and budget takes its preset screen; gaze: where --gaze looked counts most",
+     "counts and motion does not; gaze: where --gaze looked counts most",
      0, 0, video_presets},
     {0, OPTION_INPUT, "gaze", offsetof(video_options, gaze), "FILE",
      "where somebody looked: \"time,x,y\" a line, in seconds since the first frame and pixels; "
@@ -271,7 +271,7 @@ static int check_strategy(struct tool *tool, const video_options *options) {
         return tool_usage(tool, "--steadiness is for --strategy grid");
     const int code = strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
     if (code != TOOL_DONE) return code;
-    return budget_check_strategy(tool, strategy, asked, &options->budget, TVLM_BUDGET_AUTO);
+    return budget_check_strategy(tool, strategy, asked, &options->budget);
 }
 
 static int check_usage(struct tool *tool, const video_options *options) {

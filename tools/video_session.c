@@ -402,8 +402,6 @@ int video_session_select(video_session *session, video_answer *answer) {
     tvlm_selection_info info;
     tvlm_stack_info stack;
     budget_params(&options->budget, &session->emphasis, &params);
-    if (params.strategy == TVLM_STRATEGY_BUDGET && video_use(options->preset) == TVLM_STREAM_SCREEN)
-        params.preset = TVLM_BUDGET_SCREEN;
     /* Before the first features, and after a cut, there are none that could answer. */
     const bool can_ask = answer->has_features || answer->report.columns > 0;
     const struct tvlm_query *const query = can_ask ? questions_query(&session->questions, 0, &storage) : NULL;

@@ -43,9 +43,8 @@
  *
  * *Crops.* LLaVA-OneVision and InternVL take a thumbnail of one size, and the image as crops of that size.
  * There what is chosen is not a token but a crop: the thumbnail always, and those crops of which it loses most
- * (select.h, budget: the loss, weighed by the preset that the image has, times what matters). Everything below
- * that is said of tokens is true of crops, but the budget: it counts tokens, `(side / (patch * merge))^2` for
- * each crop. (LLaVA-OneVision adds a token at the end of each row, and leaves out what is black when it is
+ * (select.h, budget: the loss, times what matters). Everything below that is said of tokens is true of crops,
+ * but the budget: it counts tokens, `(side / (patch * merge))^2` for each crop. (LLaVA-OneVision adds a token at the end of each row, and leaves out what is black when it is
  * given all crops.) The crops of an image are one picture, and the thumbnail is another: before it in
  * LLaVA-OneVision, behind it in InternVL, where an image of a single crop has none.
  *
@@ -209,11 +208,10 @@ struct tvlm_export_params {
     /* For the strategy budget, as in select.h: what matters, and how much. */
     float emphasis;
     int32_t emphasis_channel;
-    tvlm_budget_preset preset;
     /* The version of Pillow whose resize is done: from 13 on the passes are in the other order where the
      * height shrinks by more than twice what the width does, which rounds other bytes. 0 means those before. */
     int32_t pillow;
-    uint32_t reserved[1];
+    uint32_t reserved[2];
 };
 #define tvlm_export_params(...) TVLM_PARAMS(tvlm_export_params, __VA_ARGS__)
 

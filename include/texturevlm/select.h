@@ -95,30 +95,6 @@ typedef enum tvlm_arrangement {
  * - 0.5 loses 2 to 3 dB near the fixation and gains 0.3 dB over all (bench/README.md, foveated.py). */
 #define TVLM_E0_DEFAULT 0.2f
 
-/* What images the strategy `budget` is made for: the weights of its loss, and its tiles. */
-typedef enum tvlm_budget_preset {
-    TVLM_BUDGET_AUTO = 0, /* decided by the image: see below */
-    TVLM_BUDGET_GENERAL,  /* photos */
-    TVLM_BUDGET_DOCUMENT, /* pages of text */
-    TVLM_BUDGET_SCREEN    /* screenshots and drawings */
-} tvlm_budget_preset;
-
-/* What a preset sets. */
-typedef struct tvlm_budget_preset_info {
-    const char *name;
-    /* How much 1 - SSIM counts in the loss; the squared error counts the rest of 1. */
-    float structure;
-    /* How much of what tiles of level 1 lose counts, where there are patches for a tenth of all tiles of level 0
-     * or more: letters of half their size can be read. 1: all of it. */
-    float half_size;
-    /* How many levels of tiles there are. */
-    int32_t levels;
-    uint32_t reserved[5];
-} tvlm_budget_preset_info;
-
-/* Describes a preset; AUTO has only a name. Errors: ARGUMENT (there is no such preset, info is NULL). */
-TVLM_API tvlm_status tvlm_budget_preset_get_info(tvlm_budget_preset preset, tvlm_budget_preset_info *info);
-
 /* How strongly what is asked counts in the strategy `budget`, where nothing else is given. */
 #define TVLM_EMPHASIS_ASKED 32.0f
 /* The same of a query. */
@@ -341,7 +317,6 @@ struct tvlm_select_params {
      * something in common with the query, and few are what it asks for. A channel that this image has nothing for is refused,
      * and one beside scores, a scorer, or a query that it does not read. */
     int32_t emphasis_channel;
-    tvlm_budget_preset preset;
 
     /* ---- All strategies, once more ---- */
 
@@ -351,7 +326,7 @@ struct tvlm_select_params {
      * is highest; a region of the cascade has the highest score of the cells that touch it. For the budget
      * there is one for each tile of level 0, and they say what matters (`emphasis`). */
     const struct tvlm_scores *scores;
-    uint64_t reserved[4];
+    uint64_t reserved[5];
 };
 #define tvlm_select_params(...) TVLM_PARAMS(tvlm_select_params, __VA_ARGS__)
 
@@ -396,13 +371,11 @@ typedef struct tvlm_selection_info {
     /* The grid of the thumbnail, whose cells come first. Both are 0 where there is none. */
     int32_t thumbnail_columns, thumbnail_rows;
     /* The strategy `budget`: the predicted loss, and that of downsampling to as many patches (0 of a tolerance, whose
-     * loss is weighed otherwise), as shares of what a thumbnail of one patch loses; and the preset that was taken, TVLM_BUDGET_AUTO only where there is no thumbnail.
-     * 0 elsewhere. */
+     * loss is weighed otherwise), as shares of what a thumbnail of one patch loses. 0 elsewhere. */
     float loss, loss_downsampled;
-    tvlm_budget_preset preset;
     /* How many of the positions are cells of the thumbnail: all of its grid but those that are empty. */
     int32_t thumbnail_cells;
-    uint32_t reserved[3];
+    uint32_t reserved[4];
 } tvlm_selection_info;
 TVLM_API tvlm_status tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info);
 
@@ -470,8 +443,8 @@ TVLM_API int tvlm_strategy_find(const char *name);
 /* Whether a strategy reads the parameter of that name (TVLM_STRATEGY_DEFAULT: whether it may be given without
  * a strategy, as that of the budget or an overview may): "stride", "level", "dense", "min_distance",
  * "overview", "fixations", "e0", "arrangement", "keep_regions", "cull_distance", "cover", "diversity", "weights",
- * "keep_pass", "share", "tolerance", "emphasis", "emphasis_channel" or "preset". All strategies read the
- * others. False where there is no such strategy. */
+ * "keep_pass", "share", "tolerance", "emphasis" or "emphasis_channel". All strategies read the others.
+ * False where there is no such strategy. */
 TVLM_API bool tvlm_strategy_reads(tvlm_strategy strategy, const char *parameter);
 
 #ifdef __cplusplus

@@ -44,7 +44,6 @@ static struct tvlm_select_params spending_of(const struct tvlm_export_params *pa
                                        .tolerance = params->tolerance,
                                        .emphasis = params->emphasis,
                                        .emphasis_channel = params->emphasis_channel,
-                                       .preset = params->preset,
                                        .score.scorer = params->score.scorer};
 }
 

@@ -178,7 +178,7 @@ tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
  * Finds what a thumbnail of columns x rows patches loses of each tile of level 0, times what the tile matters,
  * as shares of all that it loses: *lost has one for each tile, row after row, and is the caller's to free.
  * *share is all that it loses, as a share of what a thumbnail of one patch loses. Of the task's parameters it
- * takes the patch, the preset, and what matters. Waits.
+ * takes the patch and what matters. Waits.
  */
 tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t rows, float **lost,
                               double *share);

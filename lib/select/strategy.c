@@ -29,8 +29,7 @@
     X(SHARE, "share", p->share != 0.0f)                                                                      \
     X(TOLERANCE, "tolerance", p->tolerance != 0.0f)                                                          \
     X(EMPHASIS, "emphasis", p->emphasis != 0.0f)                                                             \
-    X(EMPHASIS_CHANNEL, "emphasis_channel", p->emphasis_channel != 0)                                        \
-    X(PRESET, "preset", p->preset != TVLM_BUDGET_AUTO)
+    X(EMPHASIS_CHANNEL, "emphasis_channel", p->emphasis_channel != 0)
 
 #define PLACE(id, name, given) PLACE_##id,
 #define BIT(id, name, given)   id = 1u << PLACE_##id,
@@ -67,8 +66,8 @@ static const strategy strategies[] = {
                                SCORED | STRIDE | MIN_DISTANCE | OVERVIEW | KEEP_REGIONS | CULL_DISTANCE |
                                    COVER | DIVERSITY,
                                tvlm_check_cascade, tvlm_choose_cascade, tvlm_explain_scores},
-    [TVLM_STRATEGY_BUDGET] = {"budget", SHARE | TOLERANCE | EMPHASIS | EMPHASIS_CHANNEL | PRESET,
-                              tvlm_check_budget, tvlm_choose_budget, tvlm_explain_budget},
+    [TVLM_STRATEGY_BUDGET] = {"budget", SHARE | TOLERANCE | EMPHASIS | EMPHASIS_CHANNEL, tvlm_check_budget,
+                              tvlm_choose_budget, tvlm_explain_budget},
 };
 #define STRATEGY_COUNT ((int)(sizeof strategies / sizeof strategies[0]))
 

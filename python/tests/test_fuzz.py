@@ -56,7 +56,7 @@ anything = st.one_of(st.none(), numbers, words, arrays(), st.lists(numbers, max_
                      st.dictionaries(words, numbers, max_size=2), st.builds(object), st.builds(Hostile), st.just(IMAGE),
                      st.just(tv), st.just([[1, 2], [3]]), st.sets(st.integers(), max_size=2))
 options = {name: st.one_of(anything, good) for name, good in {
-    "k": st.integers(1, 12), "share": st.floats(0.1, 1), "tolerance": st.floats(0, 1), "preset": st.just("screen"),
+    "k": st.integers(1, 12), "share": st.floats(0.1, 1), "tolerance": st.floats(0, 1),
     "query": st.just(FEATURES[0, 0]), "features": st.just(FEATURES), "overview": st.floats(0, 1),
     "strategy": st.sampled_from(["budget", "grid", "cascade", "exhaustive", "quadtree", "foveated"]), "stride": st.floats(4, 64),
     "patch": st.floats(4, 64), "level": st.integers(0, 6), "min_distance": st.floats(0, 50), "fixations": st.just([[3, 4]]),
@@ -155,7 +155,7 @@ def test_what_takes_arrays(a, b):
     tried(tv.show, IMAGE, tv.select(IMAGE, 2), title=a, copy=b)
     tried(tv.export, a, b)
     tried(tv.export, [IMAGE], "clip", queries=a, features=b)
-    for name in ("budget", "share", "tolerance", "emphasis", "preset", "min_pixels", "side", "patch", "pillow", "weights", "scorer",
+    for name in ("budget", "share", "tolerance", "emphasis", "min_pixels", "side", "patch", "pillow", "weights", "scorer",
                  "selected_only", "overview", "strategy", "format", "network", "device"):
         # A side of thousands of pixels is no typing error, and takes long.
         large = name in ("min_pixels", "side", "patch") and isinstance(a, (int, float, np.number)) and abs(a) > 1000

@@ -310,16 +310,16 @@ def processed(picture, patch):
     return values, torch.tensor([[1, rows, columns]])
 
 
-@pytest.mark.parametrize("preset", [None, "document"])
-def test_tokens_are_those_that_select_finds_in_the_picture(preset):
+@pytest.mark.parametrize("strategy", [None, "grid", "budget"])
+def test_tokens_are_those_that_select_finds_in_the_picture(strategy):
     picture = picture_of(4, 224, 288)
     values, grid = processed(picture, 16)
-    kept = hf.select_tokens(values, grid, share=0.3, preset=preset, processor=Processor())[0]
-    if preset is None:
-        expected = tv.select(picture, 19, strategy="grid", stride=32).indices
-    else:
-        scores = tv.select(picture, share=19 / 63, strategy="budget", patch=32, preset=preset, keep_scores=True).score_map
+    kept = hf.select_tokens(values, grid, share=0.3, strategy=strategy, processor=Processor())[0]
+    if strategy == "budget":
+        scores = tv.select(picture, share=19 / 63, strategy="budget", patch=32, keep_scores=True).score_map
         expected = tv.topk(scores, 19)[0]
+    else:
+        expected = tv.select(picture, 19, strategy="grid", stride=32).indices
     assert kept.tolist() == sorted(expected.tolist())
     shown = _tokens.pixels_of(_tokens.frames_of(values, 1, 14, 18, 2, 2)[0, 0], (0.5,) * 3, (0.5,) * 3)
     np.testing.assert_array_equal(shown.numpy(), picture)
@@ -361,7 +361,7 @@ def test_a_pruner_answers_a_question(family):
     model, processor = model_of(family), Processor()
     processor.patch = model.config.vision_config.patch_size
     picture = picture_of(7, 10 * processor.patch, 12 * processor.patch)
-    pruner = hf.Pruner(model, processor, share=0.3, preset="document")
+    pruner = hf.Pruner(model, processor, share=0.3, strategy="budget")
     options = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": PAD, "eos_token_id": None}
     found = pruner.generate(picture, question="what?", **options)
     batch = processor(["what?"], [picture])

@@ -23,7 +23,7 @@ keeps = st.one_of(wrong, st.lists(wrong, max_size=3), st.lists(st.lists(numbers,
 @SETTINGS
 @given(st.data())
 def test_select_tokens(data):
-    right = {"pixel_values": PIXELS, "grid": GRID, "merge": 2, "patch": None, "share": None, "k": None, "preset": None,
+    right = {"pixel_values": PIXELS, "grid": GRID, "merge": 2, "patch": None, "share": None, "k": None, "strategy": None,
              "mean": None, "std": None, "processor": PROCESSOR, "temporal": 2, "weights": None, "scorer": None, "query": None, "features": None,
              "device": None}
     names = data.draw(st.lists(st.sampled_from(sorted(right)), min_size=1, max_size=3, unique=True))
@@ -51,7 +51,7 @@ def test_prune_batch(a, keep, name):
 def test_pruner(a, b):
     tried(hf.Pruner, a, PROCESSOR)
     tried(hf.Pruner, MODEL, a)
-    for name in ("share", "k", "preset", "weights", "scorer", "device"):
+    for name in ("share", "k", "strategy", "weights", "scorer", "device"):
         pruner = tried(hf.Pruner, MODEL, PROCESSOR, **{name: a})
         if pruner is not None:
             pruner.prune(BATCH)  # what was taken when it was made is taken here

@@ -74,14 +74,13 @@ def test_pruner_and_select_tokens_see_the_pixels_of_each_setting(kind, setting):
     assert chosen[0].tolist() == expected
 
 
-@pytest.mark.parametrize("preset", ["document", "screen", "general", "auto"])
 @pytest.mark.parametrize("kind", ["siglip", "clip"])
-def test_presets_are_for_tokens_of_14_pixels_too(kind, preset):
+def test_the_budget_is_for_tokens_of_14_pixels_too(kind):
     model, processor, batch = made(kind, "its own mean")
-    lost = tv.select(PICTURE, share=4 / 36, patch=14, preset=preset, keep_scores=True).score_map.reshape(-1)
+    lost = tv.select(PICTURE, share=4 / 36, patch=14, keep_scores=True).score_map.reshape(-1)
     expected = sorted(np.argsort(-lost, kind="stable")[:4].tolist())
-    chosen = hf.select_tokens(batch["pixel_values"], patch=14, processor=processor, k=4, preset=preset)[0].tolist()
-    assert chosen == expected == kept_of(hf.Pruner(model, processor, k=4, preset=preset).prune(prompt_of(batch)))
+    chosen = hf.select_tokens(batch["pixel_values"], patch=14, processor=processor, k=4, strategy="budget")[0].tolist()
+    assert chosen == expected == kept_of(hf.Pruner(model, processor, k=4, strategy="budget").prune(prompt_of(batch)))
 
 
 def test_select_tokens_asks_how_values_were_made():
@@ -107,8 +106,8 @@ def test_select_tokens_asks_how_values_were_made():
 @pytest.mark.parametrize("wrong, line", [
     ({"share": 0}, "share is 0.0; it must be above 0"), ({"share": 1.5}, "share is 1.5; it must be at most 1"),
     ({"share": "a"}, "share is 'a', not a number"), ({"k": 0}, "k is 0; it must be 1 .."), ({"k": 2.5}, "k is 2.5, not a whole number"),
-    ({"share": 0.5, "k": 3}, "share and k exclude each other"), ({"preset": "documents"}, "there is no preset 'documents'.*do you mean document"),
-    ({"preset": "document", "weights": (1, 1, 1)}, "a preset is not for weights or a scorer"), ({"weights": (1, 2)}, "weights are 2 numbers, not 3"),
+    ({"share": 0.5, "k": 3}, "share and k exclude each other"), ({"strategy": "budgets"}, "there is no strategy 'budgets'.*do you mean budget"),
+    ({"strategy": "budget", "weights": (1, 1, 1)}, "weights and a scorer are for the strategy grid, not for budget"), ({"weights": (1, 2)}, "weights are 2 numbers, not 3"),
     ({"weights": (-1, 0, float("nan"))}, "weights"), ({"scorer": 3}, "scorer is 3, neither a texturevlm.Scorer nor a path"),
     ({"scorer": "nowhere.safetensors"}, "nowhere.safetensors"), ({"device": 3}, "device is 3, neither a texturevlm.Device nor a device's name"),
     ({"device": "nowhere"}, "nowhere"),
@@ -121,14 +120,14 @@ def test_arguments_are_checked_when_a_pruner_is_made(wrong, line):
     assert not isinstance(caught.value, OSError) or isinstance(caught.value, FileNotFoundError)
 
 
-def test_a_closed_device_and_a_query_beside_a_preset_are_refused():
+def test_a_closed_device_and_a_query_beside_the_budget_are_refused():
     model, processor, batch = made("siglip", "its own mean")
     device = tv.Device("reference")
     device.close()
     with pytest.raises(tv.Error, match="the device is closed"):
         hf.Pruner(model, processor, device=device)
-    with pytest.raises(tv.Error, match="a preset is not for a query"):
-        hf.Pruner(model, processor, preset="document").prune(batch, query=[np.ones(3)])
+    with pytest.raises(tv.Error, match="a query is for the strategy grid, not for budget"):
+        hf.Pruner(model, processor, strategy="budget").prune(batch, query=[np.ones(3)])
 
 
 def test_a_scorer_is_read_once(tmp_path):
@@ -184,9 +183,8 @@ def with_tokens_of(side):
     return test_hf_prompt.randomised(transformers.SmolVLMForConditionalGeneration(config)), 4
 
 
-@pytest.mark.parametrize("preset", ["general", "document", "screen"])
 @pytest.mark.parametrize("side", [14, 28, 32, 42])
-def test_presets_are_for_tokens_of_any_side(side, preset):
+def test_the_budget_is_for_tokens_of_any_side(side):
     model, along = with_tokens_of(side)
     picture = draw(side * along, side * along, 5)
     values = (torch.from_numpy(picture.copy()).float() / 255 * 2 - 1).permute(2, 0, 1)[None]
@@ -195,9 +193,9 @@ def test_presets_are_for_tokens_of_any_side(side, preset):
     if model.config.model_type == "smolvlm":
         batch["pixel_values"] = values[None]
         batch["pixel_attention_mask"] = torch.ones(1, 1, *values.shape[2:], dtype=torch.long)
-    pruned = hf.Pruner(model, test_hf_prompt.Processor(), k=5, preset=preset).prune(batch)
+    pruned = hf.Pruner(model, test_hf_prompt.Processor(), k=5, strategy="budget").prune(batch)
     kept = pruned.kept[0, 1:1 + along**2].nonzero()[:, 0].tolist()
-    scores = tv.select(picture, share=5 / along**2, strategy="budget", patch=side, preset=preset, keep_scores=True).score_map
+    scores = tv.select(picture, share=5 / along**2, strategy="budget", patch=side, keep_scores=True).score_map
     assert scores.shape == (along, along) and kept == sorted(tv.topk(scores, 5)[0].tolist())
     assert pruned.forward().logits.shape[1] == 7
 

@@ -306,10 +306,10 @@ def test_a_broken_pil_image_loses_none_of_the_others(photo, tmp_path):
 @pytest.mark.parametrize("errors", ["raise", "skip"])
 @pytest.mark.parametrize("options, line", [
     ({"k": -1}, "^k is -1"), ({"strategy": "x"}, "^there is no strategy 'x'"), ({"k": 5, "share": 0.5}, "^k, share and tolerance exclude"),
-    ({"share": 2.0}, "^a share of 2"), ({"patch": 3.5}, "^a patch of 3.5 pixels"), ({"strategy": "grid", "preset": "document"}, "^the parameter preset"),
+    ({"share": 2.0}, "^a share of 2"), ({"patch": 3.5}, "^a patch of 3.5 pixels"), ({"strategy": "grid", "share": 0.5}, "^the parameter share"),
     ({"layout": "nope"}, "^unknown channel 'nope'"), ({"max_side": 0}, "^max_side is 0"), ({"scorer": "nowhere"}, "^cannot open nowhere"),
     ({"network": "nowhere"}, "^cannot open nowhere"), ({"device": "nothing"}, "^no device 'nothing'"), ({"weights": [1, 2]}, "^weights are 2 numbers"),
-    ({"query": "what"}, "^query has the dtype")], ids=lambda value: "-".join(value) if isinstance(value, dict) else "")
+    ({"query": "what"}, "^query has the dtype"), ({"preset": "document"}, "^there is no option .preset.")], ids=lambda value: "-".join(value) if isinstance(value, dict) else "")
 def test_options_that_fit_no_image_are_refused_before_the_first(photo, errors, options, line):
     class Untouched:
         def read(self):

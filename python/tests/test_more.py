@@ -108,8 +108,7 @@ def test_show_is_the_overlay_of_the_tool(ten_photos, tmp_path, options, argument
 @pytest.mark.parametrize("model, options, words, chosen", [
     ("qwen3-vl", {"budget": 20}, [], 20), ("qwen2-vl", {"budget": 20}, [], 20), ("llava", {"budget": 20}, [], 20),
     ("siglip", {"strategy": "grid", "budget": 20}, [], 20), ("qwen2-vl", {"strategy": "budget", "budget": 20}, [], 20),
-    ("qwen2-vl", {"strategy": "budget", "share": 0.1, "emphasis": 8, "emphasis_channel": "edges", "preset": "document"},
-     ["--emphasis", "8:edges"], None),
+    ("qwen2-vl", {"strategy": "budget", "share": 0.1, "emphasis": 8, "emphasis_channel": "edges"}, ["--emphasis", "8:edges"], None),
     ("qwen2-vl", {"strategy": "budget", "tolerance": 0}, [], None),
     ("llava-onevision", {"budget": 1500}, [], 2), ("internvl", {"tolerance": 1}, [], 1)])
 def test_export_is_what_the_tool_writes(ten_photos, tmp_path, model, options, words, chosen):

@@ -31,8 +31,8 @@ def test_equals_the_tool_to_the_bit_on_ten_photos(ten_photos):
 
 @pytest.mark.parametrize("options, arguments", [
     ({"k": 40, "strategy": "budget"}, ["-k", "40", "--strategy", "budget"]),
-    ({"share": 0.25, "strategy": "budget", "preset": "document"}, ["--share", "0.25", "--strategy", "budget", "--preset", "document"]),
-    ({"k": 40, "patch": 14, "preset": "document"}, ["-k", "40", "--patch", "14", "--preset", "document"]),
+    ({"share": 0.25, "strategy": "budget"}, ["--share", "0.25", "--strategy", "budget"]),
+    ({"k": 40, "patch": 14}, ["-k", "40", "--patch", "14"]),
     ({"share": 0.2, "patch": 63}, ["--share", "0.2", "--patch", "63"]),
     ({"tolerance": 0.5, "strategy": "budget"}, ["--tolerance", "0.5", "--strategy", "budget"]),
     ({"tolerance": 0, "strategy": "budget"}, ["--tolerance", "0", "--strategy", "budget"]),
@@ -107,7 +107,7 @@ def test_a_budget_covers_what_its_tiles_say(photo):
     selection = tv.select(photo, 90, strategy="budget")
     columns, rows = selection.thumbnail
     assert columns * rows == selection.first > 0
-    assert selection.loss <= selection.loss_downsampled and selection.preset in ("general", "document")
+    assert selection.loss <= selection.loss_downsampled
     covered = np.zeros(selection.mask.shape, bool)
     for (x, y), size in zip(selection.xy[selection.first:], selection.size[selection.first:]):
         left, top, cells = int(x // size * size) // 16, int(y // size * size) // 16, int(size // 16)
@@ -118,8 +118,8 @@ def test_a_budget_covers_what_its_tiles_say(photo):
 @pytest.mark.parametrize("side", [4, 5, 6, 7, 9, 14, 15, 18, 21, 28, 42, 63, 64])
 def test_a_budget_takes_tokens_of_any_side(photo, reference, side):
     rows, columns = -(-photo.shape[0] // side), -(-photo.shape[1] // side)
-    selection = tv.select(photo, share=0.5, patch=side, preset="document", device=reference, keep_scores=True)
-    assert len(selection) == int(0.5 * rows * columns) and selection.preset == "document"
+    selection = tv.select(photo, share=0.5, patch=side, device=reference, keep_scores=True)
+    assert len(selection) == int(0.5 * rows * columns)
     assert selection.grid == (columns, rows) and selection.score_map.shape == (rows, columns)
     assert selection.loss <= selection.loss_downsampled and selection.mask.any()
     patches = tv.patches(photo, selection, side=side, device=reference)

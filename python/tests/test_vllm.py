@@ -172,10 +172,10 @@ def test_the_documents_block_asks_for_what_there_is(monkeypatch):
     monkeypatch.setattr(vllm, "LLM", lambda model, **options: asked.append(options))
     test_document.run_blocks("doc/vllm.md")
     assert asked[0]["hf_overrides"] == {"architectures": [plugin.ARCHITECTURE]}
-    assert _prompt.settings_of(asked[0]["mm_processor_kwargs"]) == {"share": 0.3, "preset": "document"}
+    assert _prompt.settings_of(asked[0]["mm_processor_kwargs"]) == {"share": 0.3, "strategy": "budget"}
 
 
-@pytest.mark.parametrize("settings", [{"share": 0.3}, {"k": 40}, {"share": 0.5, "preset": "document"}, {}])
+@pytest.mark.parametrize("settings", [{"share": 0.3}, {"k": 40}, {"share": 0.5, "strategy": "budget"}, {}])
 @pytest.mark.parametrize("on_device", [True, False], ids=["bytes", "floats"])
 def test_the_processor_selects_as_texturevlm_hf(processor, settings, on_device):
     images = pictures((480, 320), (256, 384))
@@ -224,11 +224,11 @@ def test_the_settings_are_in_the_key_of_the_caches(processor):
         return process(processor(kwargs, **options), prompt, images, hf_processor_mm_kwargs=request)["mm_hashes"]["image"][0]
 
     engine = [key({"texturevlm": settings}) for settings in
-              ({"share": 0.3}, {"share": 0.4}, {"k": 30}, {"share": 0.3, "preset": "document"}, {"share": 0.3, "preset": "screen"})]
-    request = [key(SHARE, {"texturevlm": settings}) for settings in ({"share": 0.2}, {"preset": "general"})]
+              ({"share": 0.3}, {"share": 0.4}, {"k": 30}, {"share": 0.3, "strategy": "budget"}, {"share": 0.3, "strategy": "grid"})]
+    request = [key(SHARE, {"texturevlm": settings}) for settings in ({"share": 0.2}, {"strategy": "budget"})]
     own = key({}, architecture="Qwen3VLForConditionalGeneration")
     assert len({*engine, *request, own}) == 8
-    assert key({"texturevlm": {"preset": "document", "share": 0.3}}) == engine[3]
+    assert key({"texturevlm": {"strategy": "budget", "share": 0.3}}) == engine[3]
     assert key({"texturevlm": {"share": 0.3, "k": None}}) == engine[0]
 
 
@@ -331,7 +331,8 @@ def test_what_the_processor_made_survives_the_way_to_the_engine(processor, model
 
 BAD = [({"share": 0}, "share is 0.0; it must be above 0"), ({"share": 1.5}, "share is 1.5; it must be at most 1"),
        ({"share": "much"}, "share is 'much', not a number"), ({"k": 0}, "k is 0; it must be 1 .."), ({"k": 2.5}, "k is 2.5, not a whole"),
-       ({"share": 0.5, "k": 9}, "share and k exclude each other"), ({"preset": "docment"}, "do you mean document?"),
+       ({"share": 0.5, "k": 9}, "share and k exclude each other"), ({"strategy": "buget"}, "do you mean budget?"),
+       ({"preset": "document"}, "there is no option 'preset'"),
        ({"shar": 0.5}, "do you mean 'share'?"), (0.3, "texturevlm in mm_processor_kwargs is 0.3, not a mapping")]
 
 
@@ -351,7 +352,7 @@ def test_nothing_opens_a_device_before_an_image_is_pruned(checkpoint):
     """vLLM forks after it made its processor, and no device outlives that."""
     program = (f"from texturevlm import _device\ndef refuse(*rest, **options): raise SystemExit('a device was opened')\n"
                f"_device.Device.__init__ = refuse\nfrom texturevlm.vllm._prompt import settings_of\n"
-               f"settings_of({{'texturevlm': {{'share': .3, 'preset': 'document'}}}})\n")
+               f"settings_of({{'texturevlm': {{'share': .3, 'strategy': 'budget'}}}})\n")
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
 
 

@@ -17,7 +17,7 @@ pixels = np.zeros((32, 32, 3), np.uint8)
 # One image, one answer; a list, a list.
 assert_type(tv.select("photo.jpg"), tv.Selection)
 assert_type(tv.select(pixels, 40, strategy="grid", device=None, max_side=64), tv.Selection)
-assert_type(tv.select([pathlib.Path("photo.jpg"), pixels], preset="document"), "list[tv.Selection]")
+assert_type(tv.select([pathlib.Path("photo.jpg"), pixels], share=0.5), "list[tv.Selection]")
 assert_type(tv.select(["photo.jpg"], errors="skip", progress=True), "list[tv.Selection | tv.Error]")
 assert_type(tv.select(b"bytes", device="reference"), tv.Selection)
 with open("photo.jpg", "rb") as file:
@@ -48,7 +48,7 @@ assert_type(tv.export(pixels, "llava"), "dict[str, Array]")
 
 # Names are the library's, and nothing else.
 tv.select("photo.jpg", strategy="best")  # type: ignore
-tv.select("photo.jpg", preset="paper")  # type: ignore
+tv.select("photo.jpg", preset="document")  # type: ignore
 tv.select("photo.jpg", strategey="grid")  # type: ignore
 tv.select(3)  # type: ignore
 tv.export(pixels, "no such model")  # type: ignore

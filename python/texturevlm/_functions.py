@@ -18,7 +18,7 @@ from ._network import network_of
 from ._options import SELECT, STACK, Choosing, StackParams, scorer_of
 from ._selection import Selection
 from ._stack import SCORED, Stack
-from ._types import Border, ImageLike, OnError, Preset, Strategy
+from ._types import Border, ImageLike, OnError, Strategy
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -62,8 +62,8 @@ def select(image: ImageLike, k: int | None = None, *, errors: Literal["raise"] =
 
 
 def select(image: Any, k: int | None = None, *, share: float | None = None, tolerance: float | None = None,
-           preset: Preset | None = None, query: Any = None, features: Any = None, overview: float | None = None,
-           strategy: Strategy | None = None, feature_patch: float | None = None, device: Device | str | None = None, copy: bool = False,
+           query: Any = None, features: Any = None, overview: float | None = None, strategy: Strategy | None = None,
+           feature_patch: float | None = None, device: Device | str | None = None, copy: bool = False,
            errors: OnError = "raise", progress: Progress = None, **options: Unpack[_Options]) -> Selection | Sequence[Selection | Error]:
     """Selects the positions of an image that matter.
 
@@ -81,7 +81,6 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
         k: how many positions; None: 273, or as many as there are cells.
         share, tolerance: in place of k, for ``budget``: the share of all patches (0 .. 1]; or the fewest patches that lose at
             most that share (0 .. 1) of what a thumbnail of one patch loses; 0: nothing is lost.
-        preset: for ``budget``: ``"auto"``, ``"general"``, ``"document"`` or ``"screen"``.
         query: what is looked for: vectors [D] or [N, D] of an encoder's text side, or a `Query`.
         features: the encoder's own vectors [rows, columns, D], of a list of images a list; `feature_patch`: pixels a cell
             covers, where the grid does not cover the image exactly.
@@ -112,8 +111,7 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
     Errors: `Error`, which is also `ValueError` (a number outside its range, a shape, NaN where none may be), `TypeError` (a type or
     an unknown option), `FileNotFoundError` or `MemoryError`. It names what is wrong; nothing is left behind.
     """
-    given = {"k": k, "share": share, "tolerance": tolerance, "preset": preset, "query": query, "overview": overview,
-             "strategy": strategy, **options}
+    given = {"k": k, "share": share, "tolerance": tolerance, "query": query, "overview": overview, "strategy": strategy, **options}
     choice, stack = _split(given)
     flag("copy", copy)
     checked(progress)

@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._arguments import names_of
-from ._binding import ffi, lib
-
-
-def _preset_name(preset: int) -> Any:
-    info = ffi.new("tvlm_budget_preset_info *")
-    return info.name if lib.tvlm_budget_preset_get_info(preset, info) == lib.TVLM_OK else ffi.NULL
+from ._binding import lib
 
 
 def _find(find: Any, name: str) -> int:
@@ -19,7 +14,6 @@ def _find(find: Any, name: str) -> int:
 
 # The default has the name of what it means, so that it is left out here.
 STRATEGIES = names_of(lib.tvlm_strategy_name, first=1)
-PRESETS = names_of(_preset_name)
 ARRANGEMENTS = ["sunflower", "log-polar"]
 COMBINATIONS = ["max", "mean"]
 REDUCTIONS = ["mean", "max", "min", "mode", "gaussian"]

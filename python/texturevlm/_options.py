@@ -16,7 +16,7 @@ from ._network import Network, network_of
 if TYPE_CHECKING:
     from typing_extensions import TypedDict
     from ._basis import Basis
-    from ._types import Arrangement, Format, Preset, Strategy
+    from ._types import Arrangement, Format, Strategy
 
     class MoreOptions(TypedDict, total=False):
         """The options of texturevlm.select that its signature does not name, and that say how positions are chosen."""
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
         share: float | None
         tolerance: float | None
-        preset: Preset | None
         query: Any
         overview: float | None
         strategy: Strategy | None
@@ -68,7 +67,7 @@ if TYPE_CHECKING:
         size: tuple[int, int] | None
 
 
-SELECT = ("k share tolerance preset query overview strategy stride patch level min_distance fixations e0 arrangement "
+SELECT = ("k share tolerance query overview strategy stride patch level min_distance fixations e0 arrangement "
           "keep_regions cull_distance cover diversity emphasis emphasis_channel weights scorer scores keep_scores "
           "keep_pass").split()
 STACK = "layout size max_side format fixation clusters compactness memory_max network".split()
@@ -332,8 +331,6 @@ class Choosing:
             setattr(c, name, real(name, value, 0.0))
         elif name in ("tolerance", "emphasis"):
             setattr(c, name, real(name, value, 0.0) or -1.0)  # TVLM_ZERO stands for 0
-        elif name == "preset":
-            c.preset = choice(name, value, _names.PRESETS)
         elif name == "arrangement":
             c.arrangement = choice(name, value, _names.ARRANGEMENTS)
         elif name in ("cover", "keep_scores"):

@@ -14,14 +14,13 @@ import numpy as np
 from ._arguments import Array, channel_names, floats, integer, short, values
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, MissingPackageError, call, owned, text
-from ._names import PRESETS
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
     import torch
     from ._image import Image
-    from ._types import Preset, Strategy
+    from ._types import Strategy
 
 _FIELDS = {"x": "<f4", "y": "<f4", "level": "<f4", "score": "<f4", "size": "<f4", "column": "<i4", "row": "<i4", "height": "<f4",
            "lost_before": "<f4", "lost_after": "<f4"}
@@ -127,8 +126,8 @@ class Selection:
         grid: (columns, rows) of the cells of the image.
         overview, thumbnail: (columns, rows) of the squares that come first; (0, 0) where there are none. Cells of a thumbnail that
             are in `empty` are no positions.
-        preset, loss, loss_downsampled: of the strategy ``budget``: what was taken, the predicted loss, and that of downsampling
-            to as many patches, both as shares of what a thumbnail of one patch loses; NaN of a part of a selection.
+        loss, loss_downsampled: of the strategy ``budget``: the predicted loss, and that of downsampling to as many patches, both as
+            shares of what a thumbnail of one patch loses; NaN of a part of a selection.
 
     For an encoder's patches: `mask`, `covered`, `cells` and `tensor` say which of them lie under the positions, `indices` the one of
     each, where each is one.
@@ -147,7 +146,6 @@ class Selection:
         self.working_size = working
         self.overview: tuple[int, int] = (info.overview_columns, info.overview_rows)
         self.thumbnail: tuple[int, int] = (info.thumbnail_columns, info.thumbnail_rows)
-        self.preset: Preset | None = cast("Preset", PRESETS[info.preset]) if self.strategy == "budget" else None
         self.loss, self.loss_downsampled = float(info.loss), float(info.loss_downsampled)
         self.grid: tuple[int, int] = (0, 0)
         self._stride = (1.0, 1.0)  # of a cell, in pixels of the working image
@@ -425,7 +423,7 @@ class Selection:
 
     # ---- Values ----
 
-    _KEPT = ("strategy", "image_size", "working_size", "overview", "thumbnail", "preset", "loss", "loss_downsampled", "grid", "_stride",
+    _KEPT = ("strategy", "image_size", "working_size", "overview", "thumbnail", "loss", "loss_downsampled", "grid", "_stride",
              "_number", "_where", "_path", "_device", "_layout", "_scores", "_duplicates", "_empty")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -457,7 +455,7 @@ class Selection:
         """Whether it has the same positions of an image of the same size, chosen in the same way."""
         if not isinstance(other, Selection):
             return NotImplemented
-        same = ("strategy", "image_size", "working_size", "overview", "thumbnail", "preset", "grid")
+        same = ("strategy", "image_size", "working_size", "overview", "thumbnail", "grid")
         return (all(getattr(self, name) == getattr(other, name) for name in same) and len(self) == len(other)
                 and all(np.array_equal(self._rows[name], other._rows[name]) for name in _FIELDS))
 
@@ -476,7 +474,6 @@ class Selection:
         if self.overview[0]:
             found["overview"] = list(self.overview)
         if self.thumbnail[0]:
-            found["preset"] = self.preset
             if not math.isnan(self.loss):
                 found["loss"] = self.loss
             if self.loss_downsampled > 0:

@@ -20,7 +20,7 @@ from ._options import Choosing, Query, scorer_of, strategy_number
 from ._projection import projection_of
 from ._selection import Selection
 from ._stack import _grid_input, positions_of
-from ._types import Format, ImageLike, Model, Preset, Strategy
+from ._types import Format, ImageLike, Model, Strategy
 
 
 class Picture:
@@ -101,7 +101,7 @@ def _title(selection: Selection) -> str:
 
 def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen3-vl", *, budget: int | None = None, all: bool = False, video: bool = False,  # noqa: A002
            strategy: Strategy | None = None, share: float | None = None, tolerance: float | None = None, emphasis: float | None = None,
-           emphasis_channel: str | None = None, preset: Preset | None = None, min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None,
+           emphasis_channel: str | None = None, min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None,
            patch: int | None = None, pillow: int | None = None, selected_only: bool = False, overview: float | None = None,
            projection: Any = None, network: Any = None,
            features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: Format = "auto",  # noqa: A002
@@ -115,7 +115,7 @@ def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen
         budget: how many tokens are selected at most, over all images; None: a quarter. all: every token.
         strategy: ``"grid"``, the best tokens, or ``"budget"``, several pictures of each image (Qwen-VL), or crops (the last two
             models, which take nothing else); None: what goes with the model.
-        share, tolerance, emphasis, emphasis_channel, preset: for the strategy budget, as in `select`; the first two in place of
+        share, tolerance, emphasis, emphasis_channel: for the strategy budget, as in `select`; the first two in place of
             `budget`, of each image's tokens or crops.
         min_pixels, max_pixels: the limits of Qwen-VL's sizes; side, patch: of the others.
         features, queries: for each image (of one image: for it) [rows, columns, D], and a vector or a `Query`.
@@ -141,9 +141,8 @@ def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen
                         ("pillow", pillow)):
         if value is not None:
             setattr(params, name, integer(name, value, 1))
-    spending = Choosing({"share": share, "tolerance": tolerance, "emphasis": emphasis, "emphasis_channel": emphasis_channel,
-                         "preset": preset}).c
-    for name in ("share", "tolerance", "emphasis", "emphasis_channel", "preset"):
+    spending = Choosing({"share": share, "tolerance": tolerance, "emphasis": emphasis, "emphasis_channel": emphasis_channel}).c
+    for name in ("share", "tolerance", "emphasis", "emphasis_channel"):
         setattr(params, name, getattr(spending, name))
     keep: list[Any] = []
     if weights is not None:

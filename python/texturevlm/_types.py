@@ -41,7 +41,6 @@ ImageLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, HasRead
 """One image, in any form that texturevlm.select takes."""
 
 Strategy = Literal["default", "grid", "foveated", "quadtree", "exhaustive", "cascade", "budget"]
-Preset = Literal["auto", "general", "document", "screen"]
 Arrangement = Literal["sunflower", "log-polar"]
 Reduction = Literal["mean", "max", "min", "mode", "gaussian"]
 Border = Literal["clamp", "reflect"]

@@ -30,7 +30,6 @@ echo "== what comes out"
 succeeds "${select[@]}" "$photo" -k 40 -o o.json --overlay o.png --heatmap h.png --patches p.npy --patch-scores s.npy
 has o.json '"strategy": "budget"'
 has o.json '"thumbnail": \[[0-9]+, [0-9]+\]'
-has o.json '"preset": "general"'
 counts "positions" 40 o.json '"x"'
 columns=$(sed -nE 's/.*"thumbnail": \[([0-9]+), .*/\1/p' o.json) rows=$(sed -nE 's/.*"thumbnail": \[[0-9]+, ([0-9]+).*/\1/p' o.json)
 cells=$((columns * rows - $(grep -cE '^ *\[[0-9]+, [0-9]+\],?$' o.json || true)))  # without those that are empty
@@ -65,11 +64,6 @@ checks=$((checks + 1))
 cmp -s <(grep '"x"' plain.json) <(grep '"x"' scored.json) && complain "a scorer changes nothing"
 has plain.json '"layout": "r,g,b"'
 has saliency.json '"layout": "saliency"'
-succeeds "${select[@]}" "$photo" -k 60 --preset document -o document.json
-has document.json '"preset": "document"'
-rm -f ./*
-checks=$((checks + 1))
-"${select[@]}" "$photo" -k 60 -v -o v.json 2>&1 | grep -q 'preset document' || complain "-v prints no presets"
 rm -f ./*
 
 succeeds "${select[@]}" "$photo" -k 60 --explain why.json -o o.json
@@ -81,7 +75,7 @@ rm -f ./*
 echo "== sides of tokens"
 for side in 4 7 14 28 42 63; do
     all=$((((320 + side - 1) / side) * ((208 + side - 1) / side)))
-    succeeds "${select[@]}" "$photo" -k $((all / 2)) --preset document --patch $side -o o.json --overlay o.png --crops . --patches p.npy \
+    succeeds "${select[@]}" "$photo" -k $((all / 2)) --patch $side -o o.json --overlay o.png --crops . --patches p.npy \
         --patch-size $side --patch-scores s.npy
     counts "positions of side $side" $((all / 2)) o.json '"x"'
     is "a patch has $side pixels a side" grep -aqF "($((all / 2)), 3, $side, $side)" p.npy
@@ -131,7 +125,7 @@ refused 2 '--emphasis 1e30: a number from 0 to 1e9' "${select[@]}" "$photo" --em
 refused 2 "there is no channel 'nothing'" "${select[@]}" "$photo" --emphasis 2:nothing
 refused 2 "there is no channel ''" "${select[@]}" "$photo" --emphasis 2:
 refused 1 'photo.png: .*depth.*has no input' "${select[@]}" "$photo" --emphasis 2:depth -o o.json
-refused 2 "'page' is none of auto, general, document, screen" "${select[@]}" "$photo" --preset page
+refused 2 "unknown option '--preset'" "${select[@]}" "$photo" --preset document
 refused 2 'emphasis 2:text and --scorer exclude each other' "${select[@]}" "$photo" --emphasis 2:text --scorer "$work/in/edges.safetensors"
 refused 2 'emphasis 2:text and --scores exclude each other' "${select[@]}" "$photo" --emphasis 2:text --scores s.npy
 refused 2 'emphasis 2:text and --query exclude each other' "${select[@]}" "$photo" --emphasis 2:text --features f.npy --query q.npy
@@ -143,7 +137,7 @@ for option in "--stride 8" "--min-distance 3" "--overview .2" "--weights 1,1,0" 
     "--keep-regions 3" "--cull-distance .5" --cover "--arrangement log-polar"; do
     refused 2 "${option%% *} is for --strategy .*, not for budget" "${select[@]}" "$photo" $option
 done
-for option in "--share .5" "--tolerance .1" "--emphasis 2" "--preset screen" "--crops ."; do
+for option in "--share .5" "--tolerance .1" "--emphasis 2" "--crops ."; do
     refused 2 "${option%% *} is for --strategy budget" "$tvlm" select ${device:+"$device"} "$photo" --strategy grid $option
 done
 

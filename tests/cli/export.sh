@@ -148,7 +148,7 @@ succeeds "${spend[@]}" --share .3 -o share.safetensors # of 77 tokens
 shape share.safetensors selected_indices I64 23
 succeeds "${spend[@]}" --budget 23 -o plain.safetensors
 same "a share is so many tokens" share.safetensors plain.safetensors
-for option in "--emphasis 50" "--emphasis 50:edges" "--preset document"; do
+for option in "--emphasis 50" "--emphasis 50:edges"; do
     succeeds "${spend[@]}" --budget 23 $option -o other.safetensors
     shape other.safetensors selected_indices I64 23
     checks=$((checks + 1))
@@ -162,10 +162,7 @@ says '112x84 -> 112x84, patches 1x6x8, 1 of 12 tokens$' export_ "$work/in/white.
 says ' 0 of 6 crops' export_ "$scene" --for internvl --tolerance 1 -o crops.safetensors
 says ' 6 of 6 crops' export_ "$scene" --for internvl --share 1 -o crops.safetensors
 rm -f ./*.safetensors
-checks=$((checks + 1))
-"${spend[@]}" -v -o v.safetensors >v.log 2>&1 && grep -q "preset document" v.log || complain "-v prints no presets"
-rm -f ./*
-for option in "--share .5" "--tolerance .1" "--emphasis 2" "--preset screen"; do
+for option in "--share .5" "--tolerance .1" "--emphasis 2"; do
     refused 2 "${option%% *} is for --strategy budget, not for grid, which is the default" export_ "$scene" --for qwen2-vl $option -o x.safetensors
     refused 2 "${option%% *} is for --strategy budget, not for grid \\(see" export_ "$scene" --for llava --strategy grid $option -o x.safetensors
 done
@@ -180,7 +177,7 @@ refused 2 '--tolerance: -1 is not in' "${spend[@]}" --tolerance -1 -o x.safetens
 refused 2 '--emphasis x: a number' "${spend[@]}" --emphasis x -o x.safetensors
 refused 1 'scene.png: .*depth.*has no input' "${spend[@]}" --emphasis 2:depth -o x.safetensors
 refused 2 'emphasis 2:text and --scorer exclude each other' "${spend[@]}" --emphasis 2:text --scorer none.safetensors -o x.safetensors
-refused 2 "'page' is none of auto, general, document, screen" "${spend[@]}" --preset page -o x.safetensors
+refused 2 "unknown option '--preset'" "${spend[@]}" --preset document -o x.safetensors
 refused 2 'a budget of 700 tokens; each crop of llava-onevision has 729' export_ "$scene" --for llava-onevision --budget 700 -o x.safetensors
 refused 1 'a budget of 1 crops for 2 pictures' export_ "$scene" "$small" --for internvl --budget 300 -o x.safetensors
 refused 1 'budget of 1 tokens for 2 pictures' export_ "$scene" "$small" --for qwen2-vl --strategy budget --budget 1 -o x.safetensors

@@ -246,7 +246,6 @@ static struct tvlm_select_params select_of(input *from) {
     if (more & 8) params.share = next_float(from);
     if (more & 16) params.tolerance = next_float(from);
     if (more & 32) params.emphasis = next_float(from), params.emphasis_channel = channel_of(from);
-    if (more & 64) params.preset = (tvlm_budget_preset)number_of(from, TVLM_BUDGET_SCREEN);
     if (more & 128) {
         scores =
             (struct tvlm_scores){.values = values, .columns = count_of(from, 8), .rows = count_of(from, 8)};

@@ -76,7 +76,6 @@ static void spend(const uint8_t *data, size_t size, struct tvlm_select_params *p
     if (amount == 3) params->tolerance = next_float(&from);
     params->emphasis = next_float(&from);
     params->emphasis_channel = next_byte(&from) % 64;
-    params->preset = (tvlm_budget_preset)(next_byte(&from) % 5);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -77,28 +77,29 @@ class Pruner(Bound):
     Parameters:
         model: of a family in `FAMILIES`, on any device, also in one of the wrappers that `prune_batch` knows.
         processor: its processor.
-        share, k, preset, weights, scorer: as in `select_tokens`.
+        share, k, strategy, weights, scorer: as in `select_tokens`.
         device: a `texturevlm.Device` for the choice, or a device's name.
 
     All of them are checked here, before the first image: `ArgumentError` (also a processor that is another family's, or makes other
     patches than the model takes), `MissingFileError` (a scorer's). A pruner cannot be pickled or copied: make one in each process.
     """
 
-    def __init__(self, model: Any, processor: Any, *, share: float | None = None, k: int | None = None, preset: str | None = None,
-                 weights: Any = None, scorer: Any = None, device: Device | str | None = None) -> None:
+    def __init__(self, model: Any, processor: Any, *, share: float | None = None, k: int | None = None,
+                 strategy: Literal["grid", "budget"] | None = None, weights: Any = None, scorer: Any = None,
+                 device: Device | str | None = None) -> None:
         inner = unwrapped(model)
         self._family = family_of(inner)
         check_model(inner, self._family.kind != "encoder")
         check_processor(inner, self._family, processor)
         self.model, self.processor = model, processor
-        self._options = checked(share=share, k=k, preset=preset, weights=weights, scorer=scorer, device=device)
+        self._options = checked(share=share, k=k, strategy=strategy, weights=weights, scorer=scorer, device=device)
 
     def prune(self, batch: Mapping[str, Any], *, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
         """The shorter batch: a `PrunedBatch`, or of an image encoder `PrunedImages`. query, features: lists, an entry for each
         image (`select_tokens`)."""
         model = unwrapped(self.model)
         _check_batch(model, self._family, batch)
-        check_query(self._options["preset"], query)
+        check_query(self._options["strategy"], query)
         asked = {"query": query, "features": features}
         if self._family.kind == "qwen":
             keep = _qwen.choose(model, self.processor, batch, asked, self._options)

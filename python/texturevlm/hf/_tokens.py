@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any, Literal
 
 import torch
 
@@ -11,10 +11,8 @@ from .._arguments import choice, integer, real, short
 from .._core import ArgumentError, ArgumentTypeError
 from .._device import Device, device_of
 from .._functions import topk
-from .._names import PRESETS
 from .._options import Choosing, scorer_of
 from .._stack import SCORED, Stack
-from .._types import Preset
 from ._processors import bytes_or_floats, colours, normalisation_of
 
 
@@ -127,7 +125,10 @@ def _pictures(pixel_values: Any, grid: Any, merge: int | None, patch: int | None
 
 # ---- The choice ----
 
-def checked(*, share: Any = None, k: Any = None, preset: Any = None, weights: Any = None, scorer: Any = None,
+STRATEGIES = ("grid", "budget")
+
+
+def checked(*, share: Any = None, k: Any = None, strategy: Any = None, weights: Any = None, scorer: Any = None,
             device: Any = None) -> dict[str, Any]:
     """How tokens are chosen, as select_tokens takes it, with a scorer that is read; `Error` where something does not fit."""
     if share is not None and k is not None:
@@ -136,10 +137,10 @@ def checked(*, share: Any = None, k: Any = None, preset: Any = None, weights: An
         raise ArgumentError(f"share is {share}; it must be at most 1")
     if k is not None:
         k = integer("k", k, 1)
-    if preset is not None:
-        choice("preset", preset, PRESETS)
-        if weights is not None or scorer is not None:
-            raise ArgumentError("a preset is not for weights or a scorer, which a score has")
+    if strategy is not None:
+        choice("strategy", strategy, STRATEGIES)
+    if strategy == "budget" and (weights is not None or scorer is not None):
+        raise ArgumentError("weights and a scorer are for the strategy grid, not for budget")
     if device is not None:
         device = device_of(device)
         with device._owner:
@@ -150,13 +151,14 @@ def checked(*, share: Any = None, k: Any = None, preset: Any = None, weights: An
         Choosing({"weights": weights})
         with Device("reference") as reference, Stack(torch.zeros(16, 16, 3, dtype=torch.uint8), device=reference, layout=SCORED) as stack:
             stack.scores(weights=weights)  # the library's own opinion of them
-    return {"share": share, "k": k, "preset": preset, "weights": weights, "scorer": scorer, "device": device}
+    return {"share": share, "k": k, "strategy": strategy, "weights": weights, "scorer": scorer, "device": device}
 
 
 def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, merge: int | None = None, *,
                   processor: Any = None, patch: int | None = None, share: float | None = None, k: int | None = None,
-                  preset: str | None = None, mean: Any = None, std: Any = None, temporal: int = 2, weights: Any = None,
-                  scorer: Any = None, query: Any = None, features: Any = None, device: Device | str | None = None) -> list[torch.Tensor]:
+                  strategy: Literal["grid", "budget"] | None = None, mean: Any = None, std: Any = None, temporal: int = 2,
+                  weights: Any = None, scorer: Any = None, query: Any = None, features: Any = None,
+                  device: Device | str | None = None) -> list[torch.Tensor]:
     """Chooses tokens of the tensors that a processor made: of what the model sees, whichever resizer made it.
 
     Parameters:
@@ -170,8 +172,8 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
             default, as every family has its own. Values that are far from pixels by them are refused.
         merge: patches along a side of a token (default: 2 of Qwen-VL, else 1).
         share: of each picture's tokens, above 0 .. 1 (default: 0.25); k: how many of each picture. At least one is chosen.
-        preset: ``"general"``, ``"document"`` or ``"screen"``: tokens by what a small picture of the whole loses of each (the loss
-            of the strategy ``budget``); None: by the score of the strategy ``grid``, which weights, a scorer, or a query do say.
+        strategy: ``"budget"``: tokens by what a small picture of the whole loses of each; ``"grid"`` (or None): by the score, which
+            weights, a scorer, or a query do say.
         query, features: of each picture (lists), or None.
         temporal: frames of a token, of Qwen-VL.
         device: a `Device`, or a device's name, on which the choice is made.
@@ -182,8 +184,8 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
     temporal = integer("temporal", temporal, 1, 16)
     if merge is not None:
         merge = integer("merge", merge, 1, 64)
-    options = checked(share=share, k=k, preset=preset, weights=weights, scorer=scorer, device=device)
-    check_query(preset, query)
+    options = checked(share=share, k=k, strategy=strategy, weights=weights, scorer=scorer, device=device)
+    check_query(strategy, query)
     mean, std = _scale(processor, mean, std, pixel_values)
     part = 0.25 if share is None else float(share)
     chosen = []
@@ -195,16 +197,16 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
         else:
             asked = {name: _of_picture(name, value, number, len(pixel_values if grid is None else grid))
                      for name, value in (("query", query), ("features", features))}
-            scores = torch.stack([_token_scores(pixels_of(moment, mean, std), side, count / tokens, preset, weights, options["scorer"],
+            scores = torch.stack([_token_scores(pixels_of(moment, mean, std), side, count / tokens, strategy, weights, options["scorer"],
                                                 asked, device) for moment in values])
             best = torch.from_numpy(topk(scores.numpy(), count, device=device)[0]).long().sort().values
         chosen.append(best.to(pixel_values.device))
     return chosen
 
 
-def check_query(preset: Any, query: Any) -> None:
-    if preset is not None and query is not None:
-        raise ArgumentError("a preset is not for a query, which a score has")
+def check_query(strategy: Any, query: Any) -> None:
+    if strategy == "budget" and query is not None:
+        raise ArgumentError("a query is for the strategy grid, not for budget")
 
 
 def _scale(processor: Any, mean: Any, std: Any, pixel_values: Any) -> tuple[list[float], list[float]]:
@@ -230,7 +232,7 @@ def _of_picture(name: str, value: Any, number: int, count: int) -> Any:
     return value[number]
 
 
-def _token_scores(frames: torch.Tensor, side: int, part: float, preset: str | None, weights: Any, scorer: Any,
+def _token_scores(frames: torch.Tensor, side: int, part: float, strategy: str | None, weights: Any, scorer: Any,
                   asked: dict[str, Any], device: Device | str | None) -> torch.Tensor:
     """[rows, columns]: how much each token of one moment matters."""
     found: torch.Tensor | None = None
@@ -240,12 +242,12 @@ def _token_scores(frames: torch.Tensor, side: int, part: float, preset: str | No
         with Stack(frames[i].cpu(), device=device, layout=SCORED) as stack:
             if asked["features"] is not None:
                 stack.set_features(asked["features"])
-            if preset is None:
-                scores = stack.scores(asked["query"], stride=side, weights=weights, scorer=scorer)
-            else:
-                kept = stack.select(strategy="budget", share=part, patch=side, preset=cast(Preset, preset), keep_scores=True).score_map
+            if strategy == "budget":
+                kept = stack.select(strategy="budget", share=part, patch=side, keep_scores=True).score_map
                 assert kept is not None
                 scores = kept
+            else:
+                scores = stack.scores(asked["query"], stride=side, weights=weights, scorer=scorer)
         here = torch.from_numpy(scores.copy())
         found = here if found is None else torch.maximum(found, here)
     assert found is not None

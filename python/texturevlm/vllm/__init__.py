@@ -3,10 +3,10 @@
 
     llm = vllm.LLM("Qwen/Qwen3-VL-8B-Instruct",
                    hf_overrides={"architectures": ["TexturevlmQwen3VLForConditionalGeneration"]},
-                   mm_processor_kwargs={"texturevlm": {"share": 0.3, "preset": "document"}})
+                   mm_processor_kwargs={"texturevlm": {"share": 0.3, "strategy": "budget"}})
 
 vLLM finds `register` by the entry point `vllm.general_plugins`; nothing changes for models that do not ask for the architecture
-above. Settings are those of `texturevlm.hf.select_tokens`: share (default: 0.25), k, preset; of the engine, and of a request where
+above. Settings are those of `texturevlm.hf.select_tokens`: share (default: 0.25), k, strategy; of the engine, and of a request where
 it gives `mm_processor_kwargs` of its own, of which None takes back what the engine says. The document is doc/vllm.md in the project's
 repository; it says what was run.
 

@@ -14,7 +14,7 @@ from ..hf import select_tokens
 from ..hf._tokens import checked
 
 NAME = "texturevlm"  # of the settings among mm_processor_kwargs
-_SETTINGS = ("share", "k", "preset")
+_SETTINGS = ("share", "k", "strategy")
 
 
 def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
