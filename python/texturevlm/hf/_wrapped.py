@@ -109,7 +109,8 @@ def asks_for_layers(model: Any, options: Mapping[str, Any]) -> bool:
 
 def view_of(model: Any, path: str = "", below: int | None = None) -> list[Any]:
     """A view of the model, and one of each module on the path from it, whose names are separated by dots. below: the number of the
-    view in this list under which all modules are copied, too."""
+    view in this list under which all modules are copied, too; of an encoder, the last one, without PyTorch's own layers, which nobody
+    watches there."""
     views = [_copied(model)]
     for name in path.split(".") if path else []:
         if name == "_orig_mod":  # within a compiled module, of which the view is that of the one within
@@ -120,19 +121,19 @@ def view_of(model: Any, path: str = "", below: int | None = None) -> list[Any]:
         views[-1]._modules[name] = copy = _copied(unwrapped(inner))
         views.append(copy)
     if below is not None:
-        _copy_below(views[below], {id(view): view for view in views}, set(map(id, views)))
+        _copy_below(views[below], {id(view): view for view in views}, set(map(id, views)), below < 0)
     return views
 
 
-def _copy_below(module: Any, known: dict[int, Any], copies: set[int]) -> None:
+def _copy_below(module: Any, known: dict[int, Any], copies: set[int], encoder: bool) -> None:
     for name, inner in module._modules.items():
-        if inner is None:
+        if inner is None or (encoder and not inner._modules and type(inner).__module__.startswith("torch.nn.modules.")):
             continue
         if id(inner) in copies:
-            _copy_below(inner, known, copies)
+            _copy_below(inner, known, copies, encoder)
         elif id(inner) not in known:
             known[id(inner)] = _copied(unwrapped(inner))
-            _copy_below(known[id(inner)], known, copies)
+            _copy_below(known[id(inner)], known, copies, encoder)
         module._modules[name] = known[id(inner)]
 
 
