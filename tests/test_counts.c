@@ -164,7 +164,7 @@ static const struct {
     {"an image uploaded", nothing, upload, 2, 0, 0, 0},
     {"select by grid, new image", set_pixels, by_grid, 10, 1, 0, 0},
     {"select by grid again", nothing, by_grid, 2, 1, 0, 0},
-    {"select by budget, new image", set_pixels, by_budget, 10, 1, 0, 0},
+    {"select by budget, new image", set_pixels, by_budget, 12, 2, 0, 0},
     {"a further query, 64x64x768", turn_query, further, 5, 1, 0, 0},
     {"the same by the cascade", turn_query, by_cascade, 15, 4, 0, 0},
     {"all families of full40, with levels", set_all, families, 32, 0, 0, 0},
