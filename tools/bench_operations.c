@@ -24,7 +24,7 @@ struct bench_operations {
     tvlm_buffer *halved;       /* the picture in half its size, RGB floats */
     tvlm_buffer *zeros;        /* a ranking of BENCH_K candidates, all of which are the first */
     tvlm_buffer *some, *native, *losses;
-    tvlm_buffer *ink; /* the blocks of the source */
+    tvlm_buffer *ink; /* the colours of the source */
     tvlm_texture *thumbnail;
     tvlm_budget_plan plan, thumbnail_plan; /* of pictures of the source */
     float *rgba;
@@ -38,10 +38,8 @@ static int32_t half_of(int32_t side) {
 }
 
 static size_t ink_bytes(const struct bench *bench) {
-    enum { SIDE_OF_BLOCK = TVLM_INK_BLOCK };
-    const size_t width = (size_t)bench->stack->width, height = (size_t)bench->stack->height;
-    return (width + SIDE_OF_BLOCK - 1) / SIDE_OF_BLOCK * ((height + SIDE_OF_BLOCK - 1) / SIDE_OF_BLOCK) *
-           TVLM_INK_BYTES;
+    return (size_t)tvlm_level_side(bench->stack->width, TVLM_INK_LEVEL) *
+           (size_t)tvlm_level_side(bench->stack->height, TVLM_INK_LEVEL) * TVLM_INK_BYTES;
 }
 
 static size_t halved_bytes(const struct bench *bench) {

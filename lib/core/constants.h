@@ -401,10 +401,9 @@
 #define TVLM_BUDGET_WIDER          0.05f
 #define TVLM_BUDGET_SOFT           0.09f
 
-/* Ink: the range of what is seen in blocks of BLOCK x BLOCK pixels at level LEVEL of the source, in BYTES bytes each. */
-#define TVLM_INK_BLOCK 8
+/* Ink: what is seen at level LEVEL of the source, in BYTES bytes a texel. */
 #define TVLM_INK_LEVEL 2
-#define TVLM_INK_BYTES 8
+#define TVLM_INK_BYTES 4
 
 /* The type of the pixels' components. */
 #define TVLM_PIXELS_U8  0

@@ -270,14 +270,13 @@ typedef tvlm_status tvlm_thumbnail_operation(tvlm_device *device, const tvlm_tex
                                              const tvlm_budget_plan *plan, tvlm_texture *out);
 
 /*
- * Finds the range of r, g and b of each block of TVLM_INK_BLOCK x TVLM_INK_BLOCK pixels of an image, as it is seen at a
- * quarter of its size: from byte `offset` on, TVLM_INK_BYTES of each block, row after row: the least r, g and b, 0, the
- * largest, 0. They are the bytes nearest to 255 times what is in [0, 1], ties away from zero; devices may differ by one.
- * The level is TVLM_INK_LEVEL, or the last one of a source with fewer. Of W pixels of a side its texel i of W_n covers
- * those from i W / W_n to (i + 1) W / W_n, and belongs to all blocks that this touches.
+ * Writes what is seen of an image at a quarter of its size: from byte `offset` on, TVLM_INK_BYTES of each texel of level
+ * TVLM_INK_LEVEL, or of the last level of a source with fewer, row after row: r, g, b, 0. They are the bytes nearest to 255
+ * times what is in [0, 1], ties away from zero; devices may differ by one. Of W pixels of a side texel i of W_n covers
+ * those from i W / W_n to (i + 1) W / W_n, which are four where 4 divides W.
  */
 typedef tvlm_status tvlm_ink_operation(tvlm_device *device, const tvlm_texture *source, int32_t image,
-                                       tvlm_buffer *blocks, size_t offset);
+                                       tvlm_buffer *colours, size_t offset);
 
 /* Runs a network on the only image of a texture, whose channels it reads in order: planes[output][row][column], floats, of
  * the size of the last layer (core/network.h). */

@@ -5,45 +5,145 @@
 #include "select/budget_blank.h"
 
 #include <math.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/backend.h"
 #include "core/constants.h"
 #include "core/memory.h"
 
-enum {
-    BLOCK = TVLM_INK_BLOCK,
-    BYTES = TVLM_INK_BYTES,
-    CHANNELS = 3,
-    LARGEST = 4 /* byte of the largest r */
-};
+enum { BYTES = TVLM_INK_BYTES, CHANNELS = 3 };
 
-/* A thumbnail's cells, and what is known of them. A kept cell has layer 0, one beside it 1, one beside that 2, and so
- * on: in this order they are filled. */
+/* ---- What is seen ---- */
+
+size_t tvlm_budget_ink_bytes(int32_t width, int32_t height) {
+    return (size_t)tvlm_level_side(width, TVLM_INK_LEVEL) * (size_t)tvlm_level_side(height, TVLM_INK_LEVEL) *
+           BYTES;
+}
+
+/* By how much bytes are apart. */
+static uint8_t apart(uint8_t a, uint8_t b) {
+    const uint8_t least = a < b ? a : b, largest = a < b ? b : a;
+    return (uint8_t)(largest - least);
+}
+
+/* Of each byte of a row of texels, but for those of the last one: by how much the next texel's, or the one's below, is
+ * apart at most. Loops like this one are made of instructions for many bytes at once. */
+static void find_steps(const uint8_t *restrict row, const uint8_t *restrict below, size_t bytes,
+                       uint8_t *restrict steps) {
+    for (size_t i = 0; i < bytes; ++i) {
+        const uint8_t beside = apart(row[i], row[i + BYTES]), under = apart(row[i], below[i]);
+        steps[i] = beside > under ? beside : under;
+    }
+}
+
+/* Counts the steps of a row that are seen, and adds them to the sums above it. */
+static void add_steps(const uint8_t *restrict steps, const uint32_t *restrict above, int32_t count,
+                      uint32_t *restrict sums) {
+    uint32_t sum = 0;
+    sums[0] = 0;
+    for (int32_t x = 0; x < count; ++x) {
+        const uint8_t *const step = steps + (size_t)x * BYTES;
+        sum += (step[0] > TVLM_BUDGET_INK) | (step[1] > TVLM_BUDGET_INK) | (step[2] > TVLM_BUDGET_INK);
+        sums[x + 1] = above[x + 1] + sum;
+    }
+}
+
+bool tvlm_budget_ink_make(const uint8_t *colours, int32_t width, int32_t height, int32_t patch,
+                          tvlm_budget_ink *ink) {
+    const int32_t wide = tvlm_level_side(width, TVLM_INK_LEVEL),
+                  high = tvlm_level_side(height, TVLM_INK_LEVEL);
+    const size_t line = (size_t)wide * BYTES;
+    uint32_t *const sums = tvlm_allocate((size_t)wide * (size_t)high, sizeof *sums);
+    uint8_t *const steps = tvlm_allocate((size_t)wide, BYTES);
+    *ink = (tvlm_budget_ink){colours, width, height, patch, wide, high, sums};
+    if (sums != NULL && steps != NULL) {
+        memset(sums, 0, (size_t)wide * sizeof *sums);
+        for (int32_t y = 0; y + 1 < high; ++y) {
+            const uint8_t *const row = colours + (size_t)y * line;
+            uint32_t *const above = sums + (size_t)y * (size_t)wide;
+            find_steps(row, row + line, line - BYTES, steps);
+            add_steps(steps, above, wide - 1, above + wide);
+        }
+    }
+    free(steps);
+    if (sums == NULL || steps == NULL) tvlm_budget_ink_free(ink);
+    return ink->steps != NULL;
+}
+
+void tvlm_budget_ink_free(tvlm_budget_ink *ink) {
+    free(ink->steps);
+    ink->steps = NULL;
+}
+
+/* ---- The cells ---- */
+
+/* The texels that a column or a row of cells touches: the first, and the one after the last. */
+typedef struct span {
+    int32_t first, end;
+} span;
+
+/* A thumbnail's cells, and what is known of them. A kept cell has layer 0, one beside it 1, one beside that 2, and so on:
+ * in this order they are filled. What is known of cells has a border of cells that are in no layer. */
 typedef struct field {
     const tvlm_budget_ink *ink;
-    int32_t columns, rows, block_columns, block_rows;
+    int32_t columns, rows, stride; /* a row of cells with its border */
     uint8_t *blank;
-    uint8_t *ranges;      /* [columns * rows][BYTES]: of each cell, as those of blocks */
-    uint8_t *low, *high;  /* [block_columns][BYTES]: the range of a column of blocks over a row of cells */
-    int32_t *first, *end; /* [columns]: the blocks that a column of cells touches */
-    int32_t *layer, *queue;
+    uint8_t *low, *high;       /* [wide][BYTES]: the range of a column of texels over a row of cells */
+    span *across, *down;       /* [columns], [rows] */
+    int32_t *layer;            /* OUT at the border, NONE where a blank cell is in none yet */
+    float (*middle)[CHANNELS]; /* of blank cells */
     float (*filled)[CHANNELS];
+    int32_t *queue;
 } field;
+
+enum { NONE = -1, OUT = -2 };
+
+/* Room for grids of up to columns x rows cells. */
+static bool make(const tvlm_budget_ink *ink, int32_t columns, int32_t rows, field *f) {
+    const size_t cells = ((size_t)columns + 2) * ((size_t)rows + 2);
+    *f = (field){.ink = ink};
+    f->low = tvlm_allocate((size_t)ink->wide, BYTES);
+    f->high = tvlm_allocate((size_t)ink->wide, BYTES);
+    f->across = tvlm_allocate((size_t)columns, sizeof *f->across);
+    f->down = tvlm_allocate((size_t)rows, sizeof *f->down);
+    f->layer = tvlm_allocate(cells, sizeof *f->layer);
+    f->middle = tvlm_allocate(cells, sizeof *f->middle);
+    f->filled = tvlm_allocate(cells, sizeof *f->filled);
+    f->queue = tvlm_allocate(cells, sizeof *f->queue);
+    return f->low != NULL && f->high != NULL && f->across != NULL && f->down != NULL && f->layer != NULL &&
+           f->middle != NULL && f->filled != NULL && f->queue != NULL;
+}
+
+static void release(field *f) {
+    free(f->low);
+    free(f->high);
+    free(f->across);
+    free(f->down);
+    free(f->layer);
+    free(f->middle);
+    free(f->filled);
+    free(f->queue);
+}
+
+static int32_t cell_at(const field *f, int32_t column, int32_t row) {
+    return (row + 1) * f->stride + column + 1;
+}
+
+static void find_spans(span *spans, int32_t count, int32_t side) {
+    for (int32_t i = 0; i < count; ++i) {
+        spans[i].first = (int32_t)((int64_t)i * side / count);
+        spans[i].end = (int32_t)(((int64_t)(i + 1) * side + count - 1) / count);
+    }
+}
 
 /* ---- Ranges ---- */
 
-/* The first block that cell c of `count` of a side of `size` pixels touches, and the one after the last. */
-static int32_t first_block(int32_t c, int32_t count, int32_t size) {
-    return (int32_t)((int64_t)c * size / ((int64_t)count * BLOCK));
-}
-static int32_t end_block(int32_t c, int32_t count, int32_t size) {
-    const int64_t side = (int64_t)count * BLOCK;
-    return (int32_t)(((int64_t)(c + 1) * size + side - 1) / side);
-}
-
-static int32_t blocks_of(int32_t side) {
-    return side / BLOCK + (side % BLOCK != 0);
+/* Whether texels of a cell are a step apart. Not all that differ are: what changes slowly has none. */
+static bool has_step(const tvlm_budget_ink *ink, span across, span down) {
+    const uint32_t *const top = ink->steps + (size_t)down.first * (size_t)ink->wide,
+                          *const bottom = ink->steps + (size_t)(down.end - 1) * (size_t)ink->wide;
+    return bottom[across.end - 1] - bottom[across.first] != top[across.end - 1] - top[across.first];
 }
 
 static void widen(const uint8_t *restrict from, size_t bytes, uint8_t *restrict low, uint8_t *restrict high) {
@@ -53,121 +153,127 @@ static void widen(const uint8_t *restrict from, size_t bytes, uint8_t *restrict 
     }
 }
 
-/* The range of each column of blocks over one row of cells. */
-static void range_columns(const field *f, int32_t row) {
-    const size_t line = (size_t)f->block_columns * BYTES;
-    memset(f->low, 255, line);
-    memset(f->high, 0, line);
-    const int32_t end = end_block(row, f->rows, f->ink->height);
-    for (int32_t y = first_block(row, f->rows, f->ink->height); y < end; ++y)
-        widen(f->ink->blocks + (size_t)y * line, line, f->low, f->high);
+/* The range of each column of texels over a row of cells. */
+static void range_columns(const field *f, span across, span down) {
+    const size_t line = (size_t)f->ink->wide * BYTES, first = (size_t)across.first * BYTES;
+    const size_t bytes = (size_t)(across.end - across.first) * BYTES;
+    memcpy(f->low + first, f->ink->colours + (size_t)down.first * line + first, bytes);
+    memcpy(f->high + first, f->low + first, bytes);
+    for (int32_t y = down.first + 1; y < down.end; ++y)
+        widen(f->ink->colours + (size_t)y * line + first, bytes, f->low + first, f->high + first);
 }
 
-static void range_cell(const field *f, int32_t column, uint8_t range[BYTES]) {
-    uint8_t least[CHANNELS] = {255, 255, 255}, largest[CHANNELS] = {0};
-    for (int32_t b = f->first[column]; b < f->end[column]; ++b)
-        for (int c = 0; c < CHANNELS; ++c) {
-            const uint8_t low = f->low[(size_t)b * BYTES + (size_t)c],
-                          high = f->high[(size_t)b * BYTES + LARGEST + (size_t)c];
-            least[c] = low < least[c] ? low : least[c];
-            largest[c] = high > largest[c] ? high : largest[c];
+/* Whether a cell is flat, and its middle. */
+static bool is_flat(const field *f, span across, float middle[CHANNELS]) {
+    uint8_t low[BYTES], high[BYTES];
+    memcpy(low, f->low + (size_t)across.first * BYTES, BYTES);
+    memcpy(high, f->high + (size_t)across.first * BYTES, BYTES);
+    for (int32_t x = across.first + 1; x < across.end; ++x)
+        for (int c = 0; c < BYTES; ++c) {
+            const uint8_t l = f->low[(size_t)x * BYTES + (size_t)c],
+                          h = f->high[(size_t)x * BYTES + (size_t)c];
+            low[c] = l < low[c] ? l : low[c];
+            high[c] = h > high[c] ? h : high[c];
         }
-    memcpy(range, least, CHANNELS);
-    memcpy(range + LARGEST, largest, CHANNELS);
-}
-
-static bool is_flat(const uint8_t range[BYTES]) {
-    for (int c = 0; c < CHANNELS; ++c)
-        if (range[LARGEST + c] - range[c] > TVLM_BUDGET_INK) return false;
-    return true;
-}
-
-/* Finds the ranges of all cells, and which are flat. */
-static void find_flat(const field *f) {
-    for (int32_t c = 0; c < f->columns; ++c) {
-        f->first[c] = first_block(c, f->columns, f->ink->width);
-        f->end[c] = end_block(c, f->columns, f->ink->width);
+    bool flat = true;
+    for (int c = 0; c < CHANNELS; ++c) {
+        flat = flat && high[c] - low[c] <= TVLM_BUDGET_INK;
+        middle[c] = 0.5f * (float)(low[c] + high[c]);
     }
-    for (int32_t row = 0; row < f->rows; ++row) {
-        range_columns(f, row);
-        for (int32_t column = 0; column < f->columns; ++column) {
-            const size_t cell = (size_t)row * (size_t)f->columns + (size_t)column;
-            range_cell(f, column, f->ranges + cell * BYTES);
-            f->blank[cell] = is_flat(f->ranges + cell * BYTES);
+    return flat;
+}
+
+/* Finds which cells of a row are flat; only where none has a step their texels are looked at, those of neighbours
+ * together. Returns how many are not. */
+static int32_t find_flat_in(const field *f, int32_t row) {
+    uint8_t *const blank = f->blank + (size_t)row * (size_t)f->columns;
+    int32_t kept = 0;
+    for (int32_t c = 0; c < f->columns; ++c) blank[c] = !has_step(f->ink, f->across[c], f->down[row]);
+    for (int32_t c = 0, end; c < f->columns; c = end) {
+        end = c + 1;
+        if (!blank[c]) {
+            ++kept;
+            continue;
+        }
+        while (end < f->columns && blank[end]) ++end;
+        range_columns(f, (span){f->across[c].first, f->across[end - 1].end}, f->down[row]);
+        for (int32_t i = c; i < end; ++i) {
+            blank[i] = is_flat(f, f->across[i], f->middle[cell_at(f, i, row)]);
+            kept += !blank[i];
         }
     }
+    return kept;
+}
+
+static int32_t find_flat(const field *f) {
+    int32_t kept = 0;
+    find_spans(f->across, f->columns, f->ink->wide);
+    find_spans(f->down, f->rows, f->ink->high);
+    for (int32_t row = 0; row < f->rows; ++row) kept += find_flat_in(f, row);
+    return kept;
 }
 
 /* ---- Filling ---- */
 
-static float middle(const uint8_t range[BYTES], int channel) {
-    return 0.5f * (float)(range[channel] + range[LARGEST + channel]);
-}
-
-/* How much of block b lies between two pixels of a side. */
-static float overlap(int32_t b, float from, float to) {
-    return fmaxf(0.0f, fminf(to, (float)(b + 1) * BLOCK) - fmaxf(from, (float)b * BLOCK));
-}
-
-/* A rectangle of the image, in pixels. */
+/* A rectangle of the image, in texels of `ink`. */
 typedef struct area {
     float left, top, right, bottom;
 } area;
 
-/* Adds the mean over an area of the middles of blocks. */
-static void add_area(const field *f, area a, float sum[CHANNELS]) {
-    float own[CHANNELS] = {0.0f}, weights = 0.0f;
-    const int32_t right = (int32_t)fminf(a.right / BLOCK, (float)(f->block_columns - 1));
-    const int32_t bottom = (int32_t)fminf(a.bottom / BLOCK, (float)(f->block_rows - 1));
-    for (int32_t y = (int32_t)(a.top / BLOCK); y <= bottom; ++y)
-        for (int32_t x = (int32_t)(a.left / BLOCK); x <= right; ++x) {
-            const float weight = overlap(x, a.left, a.right) * overlap(y, a.top, a.bottom);
-            const uint8_t *const range =
-                f->ink->blocks + ((size_t)y * (size_t)f->block_columns + (size_t)x) * BYTES;
-            for (int c = 0; c < CHANNELS; ++c) own[c] += weight * middle(range, c);
-            weights += weight;
-        }
-    for (int c = 0; c < CHANNELS; ++c) sum[c] += own[c] / weights;
+/* Adds the mean colour of an area. */
+static void add_area(const tvlm_budget_ink *ink, area a, float sum[CHANNELS]) {
+    const int32_t x0 = (int32_t)a.left, y0 = (int32_t)a.top;
+    const int32_t x1 = (int32_t)fminf(ceilf(a.right), (float)ink->wide),
+                  y1 = (int32_t)fminf(ceilf(a.bottom), (float)ink->high);
+    const float before = a.left - (float)x0,
+                after = (float)x1 - a.right; /* what the outer texels are cut by */
+    const float scale = 1.0f / ((a.right - a.left) * (a.bottom - a.top));
+    for (int32_t y = y0; y < y1; ++y) {
+        const uint8_t *const row = ink->colours + ((size_t)y * (size_t)ink->wide + (size_t)x0) * BYTES;
+        const uint8_t *const last = row + (size_t)(x1 - x0 - 1) * BYTES;
+        const float weight = scale * (fminf(a.bottom, (float)(y + 1)) - fmaxf(a.top, (float)y));
+        uint32_t whole[BYTES] = {0};
+        for (const uint8_t *t = row; t <= last; t += BYTES)
+            for (int c = 0; c < BYTES; ++c) whole[c] += t[c];
+        for (int c = 0; c < CHANNELS; ++c)
+            sum[c] += weight * ((float)whole[c] - before * (float)row[c] - after * (float)last[c]);
+    }
 }
 
-/* The sides of a cell. */
-typedef struct neighbour {
-    int32_t x, y;
-} neighbour;
-static const neighbour sides[] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
-enum { SIDES = sizeof sides / sizeof *sides };
+enum { SIDES = 4 };
 
-/* The neighbour of a cell on one side, or -1. */
-static int32_t neighbour_of(const field *f, int32_t cell, int side) {
-    const int32_t column = cell % f->columns + sides[side].x, row = cell / f->columns + sides[side].y;
-    if (column < 0 || column >= f->columns || row < 0 || row >= f->rows) return -1;
-    return row * f->columns + column;
+/* How far the neighbour of a cell on each side is: left, right, above, below. */
+static void find_sides(const field *f, int32_t sides[SIDES]) {
+    sides[0] = -1;
+    sides[1] = 1;
+    sides[2] = -f->stride;
+    sides[3] = f->stride;
 }
 
 /* The line of texels of a neighbour that faces a cell. */
 static area facing(const field *f, int32_t cell, int side) {
-    const float width = (float)f->ink->width / (float)f->columns,
-                height = (float)f->ink->height / (float)f->rows;
+    const float width = (float)f->ink->wide / (float)f->columns,
+                height = (float)f->ink->high / (float)f->rows;
     const float texel_x = width / (float)f->ink->patch, texel_y = height / (float)f->ink->patch;
-    area a = {(float)(cell % f->columns) * width, (float)(cell / f->columns) * height, 0.0f, 0.0f};
-    a.right = a.left + width;
-    a.bottom = a.top + height;
-    if (sides[side].x < 0) return (area){a.left - texel_x, a.top, a.left, a.bottom};
-    if (sides[side].x > 0) return (area){a.right, a.top, a.right + texel_x, a.bottom};
-    if (sides[side].y < 0) return (area){a.left, a.top - texel_y, a.right, a.top};
-    return (area){a.left, a.bottom, a.right, a.bottom + texel_y};
+    const int32_t column = cell % f->stride - 1, row = cell / f->stride - 1;
+    const float left = (float)column * width, right = (float)(column + 1) * width;
+    const float top = (float)row * height, bottom = (float)(row + 1) * height;
+    if (side == 0) return (area){left - texel_x, top, left, bottom};
+    if (side == 1) return (area){right, top, right + texel_x, bottom};
+    if (side == 2) return (area){left, top - texel_y, right, top};
+    return (area){left, bottom, right, bottom + texel_y};
 }
 
 /* Fills a cell from the neighbours of the layer before. */
-static void fill(const field *f, int32_t cell) {
+static void fill(const field *f, const int32_t sides[SIDES], int32_t cell) {
     float sum[CHANNELS] = {0.0f};
     int count = 0;
     for (int side = 0; side < SIDES; ++side) {
-        const int32_t beside = neighbour_of(f, cell, side);
-        if (beside < 0 || f->layer[beside] != f->layer[cell] - 1) continue;
+        const int32_t beside = cell + sides[side];
+        if (f->layer[beside] != f->layer[cell] - 1) continue;
         ++count;
         if (f->layer[beside] == 0)
-            add_area(f, facing(f, cell, side), sum);
+            add_area(f->ink, facing(f, cell, side), sum);
         else
             for (int c = 0; c < CHANNELS; ++c) sum[c] += f->filled[beside][c];
     }
@@ -176,19 +282,32 @@ static void fill(const field *f, int32_t cell) {
 
 static bool is_off(const field *f, int32_t cell) {
     for (int c = 0; c < CHANNELS; ++c)
-        if (fabsf(f->filled[cell][c] - middle(f->ranges + (size_t)cell * BYTES, c)) > TVLM_BUDGET_OFF)
-            return true;
+        if (fabsf(f->filled[cell][c] - f->middle[cell][c]) > TVLM_BUDGET_OFF) return true;
     return false;
 }
 
 /* Puts the neighbours of a cell that are in no layer into the one after its own. */
-static int32_t reach(const field *f, int32_t cell, int32_t queued) {
+static int32_t reach(const field *f, const int32_t sides[SIDES], int32_t cell, int32_t queued) {
     for (int side = 0; side < SIDES; ++side) {
-        const int32_t beside = neighbour_of(f, cell, side);
-        if (beside < 0 || f->layer[beside] >= 0) continue;
+        const int32_t beside = cell + sides[side];
+        if (f->layer[beside] != NONE) continue;
         f->layer[beside] = f->layer[cell] + 1;
         f->queue[queued++] = beside;
     }
+    return queued;
+}
+
+/* Puts all cells into their first layers; returns how many are queued, those of layer 1. */
+static int32_t begin_layers(const field *f, const int32_t sides[SIDES]) {
+    int32_t queued = 0;
+    for (int32_t i = 0; i < f->stride * (f->rows + 2); ++i) f->layer[i] = OUT;
+    for (int32_t row = 0; row < f->rows; ++row)
+        for (int32_t column = 0; column < f->columns; ++column)
+            f->layer[cell_at(f, column, row)] = f->blank[row * f->columns + column] ? NONE : 0;
+    for (int32_t row = 0; row < f->rows; ++row)
+        for (int32_t column = 0; column < f->columns; ++column)
+            if (!f->blank[row * f->columns + column])
+                queued = reach(f, sides, cell_at(f, column, row), queued);
     return queued;
 }
 
@@ -197,75 +316,43 @@ static int32_t reach(const field *f, int32_t cell, int32_t queued) {
  * slow change only every so many cells are kept. Returns how many were.
  */
 static int32_t keep_off(const field *f) {
-    const int32_t cells = f->columns * f->rows;
-    int32_t queued = 0, kept = 0;
-    for (int32_t i = 0; i < cells; ++i) f->layer[i] = f->blank[i] ? -1 : 0;
-    for (int32_t i = 0; i < cells; ++i)
-        if (!f->blank[i]) queued = reach(f, i, queued);
+    int32_t sides[SIDES], kept = 0;
+    find_sides(f, sides);
+    int32_t queued = begin_layers(f, sides);
     for (int32_t n = 0; n < queued; ++n) {
         const int32_t cell = f->queue[n];
-        fill(f, cell);
+        fill(f, sides, cell);
         if (is_off(f, cell)) {
-            f->blank[cell] = 0;
+            f->blank[(cell / f->stride - 1) * f->columns + cell % f->stride - 1] = 0;
             ++kept;
-            for (int c = 0; c < CHANNELS; ++c)
-                f->filled[cell][c] = middle(f->ranges + (size_t)cell * BYTES, c);
+            memcpy(f->filled[cell], f->middle[cell], sizeof f->filled[cell]);
         }
-        queued = reach(f, cell, queued);
+        queued = reach(f, sides, cell, queued);
     }
     return kept;
 }
 
 /* ---- Blank cells ---- */
 
-static bool make(field *f) {
-    const size_t cells = (size_t)f->columns * (size_t)f->rows, columns = (size_t)f->columns;
-    f->ranges = tvlm_allocate(cells, BYTES);
-    f->low = tvlm_allocate((size_t)f->block_columns, BYTES);
-    f->high = tvlm_allocate((size_t)f->block_columns, BYTES);
-    f->first = tvlm_allocate(columns, sizeof *f->first);
-    f->end = tvlm_allocate(columns, sizeof *f->end);
-    f->layer = tvlm_allocate(cells, sizeof *f->layer);
-    f->queue = tvlm_allocate(cells, sizeof *f->queue);
-    f->filled = tvlm_allocate(cells, sizeof *f->filled);
-    return f->ranges != NULL && f->low != NULL && f->high != NULL && f->first != NULL && f->end != NULL &&
-           f->layer != NULL && f->queue != NULL && f->filled != NULL;
-}
-
-static void release(field *f) {
-    free(f->ranges);
-    free(f->low);
-    free(f->high);
-    free(f->first);
-    free(f->end);
-    free(f->layer);
-    free(f->queue);
-    free(f->filled);
-}
-
-static int32_t count_kept(const field *f) {
-    int32_t kept = 0;
-    for (int32_t i = 0; i < f->columns * f->rows; ++i) kept += !f->blank[i];
+/* Finds the blank cells of a grid, and returns how many are kept; or, as soon as there are more than `most`, any number
+ * above it. */
+static int32_t keep(field *f, int32_t columns, int32_t rows, int32_t most, uint8_t *blank) {
+    f->columns = columns;
+    f->rows = rows;
+    f->stride = columns + 2;
+    f->blank = blank;
+    int32_t kept = find_flat(f);
+    if (kept == 0) {
+        blank[0] = 0;
+        kept = 1;
+    }
+    for (int32_t more = 1; more > 0 && kept <= most; kept += more) more = keep_off(f);
     return kept;
 }
 
 int32_t tvlm_budget_blank(const tvlm_budget_ink *ink, int32_t columns, int32_t rows, uint8_t *blank) {
-    field f = {.ink = ink,
-               .columns = columns,
-               .rows = rows,
-               .block_columns = blocks_of(ink->width),
-               .block_rows = blocks_of(ink->height),
-               .blank = blank};
-    int32_t kept = -1;
-    if (make(&f)) {
-        find_flat(&f);
-        kept = count_kept(&f);
-        if (kept == 0) {
-            blank[0] = 0;
-            kept = 1;
-        }
-        for (int32_t more = keep_off(&f); more > 0; more = keep_off(&f)) kept += more;
-    }
+    field f;
+    const int32_t kept = make(ink, columns, rows, &f) ? keep(&f, columns, rows, INT32_MAX, blank) : -1;
     release(&f);
     return kept;
 }
@@ -310,20 +397,113 @@ void tvlm_budget_near_square(const tvlm_budget_ink *ink, int64_t n, int32_t *col
     }
 }
 
-int32_t tvlm_budget_finest(const tvlm_budget_ink *ink, int32_t n, int32_t *columns, int32_t *rows,
-                           uint8_t *blank) {
-    /* A grid of `low` cells is fine enough; one of `high`, which is one more than there can be, is not. */
-    int64_t low = n,
-            high = (int64_t)patches_of(ink->width, ink->patch) * patches_of(ink->height, ink->patch) + 1;
-    int64_t tried = low < high ? high - 1 : low;
-    for (;;) {
-        tvlm_budget_near_square(ink, tried, columns, rows);
-        const int32_t kept = tvlm_budget_blank(ink, *columns, *rows, blank);
-        if (kept < 0 || (kept <= n && (tried == low || tried + 1 >= high))) return kept;
-        if (kept <= n)
-            low = tried;
-        else
-            high = tried;
-        tried = high - low > 1 ? low + (high - low) / 2 : low;
+/*
+ * A ladder of grids that grow by STEP, from the least number of cells that is wanted to the image's own grid. Of what was
+ * tried kept[step] is not 0, and how many cells are kept, where that is at most most[step]; else no more than they.
+ */
+#define STEP 1.02
+enum { STEPS_MAX = 1100 /* up to 2^31 cells */, IN_TURN = 3, JUMPS = 6 };
+
+/* Where more than this share of the cells of a grid of so many times those that are wanted are kept, none is blank that
+ * matters. */
+#define FULL    0.97
+#define FULL_AT 1.3
+
+typedef struct ladder {
+    field f;
+    uint8_t *blank;
+    int32_t least, steps;
+    int32_t kept[STEPS_MAX], most[STEPS_MAX];
+} ladder;
+
+typedef struct grid {
+    int32_t columns, rows;
+} grid;
+
+static bool make_ladder(const tvlm_budget_ink *ink, int32_t least, ladder *l) {
+    const int32_t across = patches_of(ink->width, ink->patch), down = patches_of(ink->height, ink->patch);
+    const double all = (double)across * down;
+    memset(l, 0, sizeof *l);
+    l->least = least;
+    l->steps = all > least ? 1 + (int32_t)ceil(log(all / least) / log(STEP)) : 1;
+    l->blank = tvlm_allocate((size_t)across * (size_t)down, 1);
+    return make(ink, across, down, &l->f) && l->blank != NULL;
+}
+
+static grid grid_of(const ladder *l, int32_t step) {
+    const int64_t n = step + 1 < l->steps ? (int64_t)(l->least * pow(STEP, step)) : INT64_MAX;
+    grid g;
+    tvlm_budget_near_square(l->f.ink, n, &g.columns, &g.rows);
+    return g;
+}
+
+/* How many steps lead from so many cells to others: whole ones, rounded down. */
+static int32_t steps_between(double from, double to) {
+    return (int32_t)floor(log(to / from) / log(STEP));
+}
+
+static int32_t on_ladder(const ladder *l, int32_t step) {
+    return step < 0 ? 0 : step < l->steps ? step : l->steps - 1;
+}
+
+/* How many cells are kept of a grid, if at most `most` are; else a number above that. */
+static int32_t kept_at(ladder *l, int32_t step, int32_t most) {
+    if (l->kept[step] == 0 || (l->kept[step] > l->most[step] && l->kept[step] <= most)) {
+        const grid g = grid_of(l, step);
+        l->kept[step] = keep(&l->f, g.columns, g.rows, most, l->blank);
+        l->most[step] = most;
     }
+    return l->kept[step];
+}
+
+/* The highest step, from about `at` on, that keeps at most n cells. */
+static int32_t climb(ladder *l, int32_t n, int32_t at) {
+    for (int jump = 0, by = 1; jump < JUMPS && by != 0; ++jump) {
+        by = steps_between(kept_at(l, at, 0), n); /* the flat ones, which say it nearly */
+        at = on_ladder(l, at + by);
+    }
+    while (at > 0 && kept_at(l, at, n) > n) --at;
+    grid last = grid_of(l, at);
+    for (int32_t step = at + 1, over = 0; step < l->steps && over < IN_TURN; ++step) {
+        const grid next = grid_of(l, step);
+        if (next.columns == last.columns && next.rows == last.rows) continue;
+        last = next;
+        ++over;
+        if (kept_at(l, step, n) > n) continue;
+        at = step;
+        over = 0;
+    }
+    return at;
+}
+
+/* Whether hardly any cell is blank. */
+static bool is_full(ladder *l, int32_t n) {
+    const int32_t step = on_ladder(l, steps_between(l->least, FULL_AT * n));
+    const grid g = grid_of(l, step);
+    const int32_t most = (int32_t)(FULL * g.columns * g.rows);
+    return kept_at(l, step, most) > most;
+}
+
+static void climb_all(ladder *l, tvlm_budget_fit *fits, int32_t count) {
+    int32_t step = l->steps - 1;
+    for (int32_t i = 0; i < count; ++i) {
+        const int32_t n = fits[i].n;
+        if (kept_at(l, step, n) > n) {
+            const double before = i > 0 ? fits[i - 1].n : FULL_AT * n;
+            if (i == 0) step = steps_between(l->least, FULL_AT * n);
+            step = climb(l, n, on_ladder(l, step + steps_between(before, n)));
+        }
+        const grid g = grid_of(l, step);
+        fits[i] = (tvlm_budget_fit){n, g.columns, g.rows, kept_at(l, step, n)};
+    }
+}
+
+bool tvlm_budget_finest(const tvlm_budget_ink *ink, tvlm_budget_fit *fits, int32_t count) {
+    ladder l;
+    const bool made = make_ladder(ink, fits[count - 1].n, &l);
+    for (int32_t i = 0; i < count; ++i) fits[i] = (tvlm_budget_fit){.n = fits[i].n};
+    if (made && !is_full(&l, fits[0].n)) climb_all(&l, fits, count);
+    release(&l.f);
+    free(l.blank);
+    return made;
 }

@@ -5,6 +5,8 @@
 #ifndef TVLM_SELECT_BUDGET_BLANK_H
 #define TVLM_SELECT_BUDGET_BLANK_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* How many bytes of 255 what is on a flat cell, at a quarter of the image's size, may differ by in r, g or b. Paper's
@@ -15,33 +17,50 @@
 /* By how many bytes the colour that a cell is filled with may be off its middle. */
 #define TVLM_BUDGET_OFF 6
 
-/* What is seen of an image of width x height pixels: `blocks` as the operation `ink` leaves them. `patch` is the side
- * of a thumbnail's cell in texels. */
+/* What is seen of an image of width x height pixels: `colours` as the operation `ink` leaves them, wide x high texels.
+ * `patch` is the side of a thumbnail's cell in texels. */
 typedef struct tvlm_budget_ink {
-    const uint8_t *blocks;
+    const uint8_t *colours;
     int32_t width, height, patch;
+    int32_t wide, high;
+    /* [row * wide + column]: of how many texels above and left of there one beside or below is more than
+     * TVLM_BUDGET_INK off, so that a cell that has both is not blank. */
+    uint32_t *steps;
 } tvlm_budget_ink;
+
+/* How many bytes `ink` leaves of an image that has all its levels. */
+size_t tvlm_budget_ink_bytes(int32_t width, int32_t height);
+
+/* Makes what the functions below need, once for an image; `colours` must outlive it. False: no memory. */
+bool tvlm_budget_ink_make(const uint8_t *colours, int32_t width, int32_t height, int32_t patch,
+                          tvlm_budget_ink *ink);
+void tvlm_budget_ink_free(tvlm_budget_ink *ink);
 
 /*
  * Finds which cells of a thumbnail of columns x rows cells are blank, at most one for each pixel of a side:
  * blank[row * columns + column] is 1 for those, else 0. Returns how many are kept, at least one; -1: no memory.
  *
- * A cell is blank whose blocks (all that it touches) differ by at most TVLM_BUDGET_INK, and that is filled well: who
- * draws a thumbnail fills it from around it (tvlm_selection_empty), and that colour is at most TVLM_BUDGET_OFF off its
+ * A cell is blank whose texels of `ink` (all that it touches) differ by at most TVLM_BUDGET_INK, and that is filled well:
+ * who draws a thumbnail fills it from around it (tvlm_selection_empty), and that colour is at most TVLM_BUDGET_OFF off its
  * middle, the mean of its least and its largest. The line of texels of a kept neighbour that faces it counts with the
- * middles of the blocks that it lies in. Where all cells are blank the first one is kept.
+ * colours that it covers. Where all cells are blank the first one is kept.
  */
 int32_t tvlm_budget_blank(const tvlm_budget_ink *ink, int32_t columns, int32_t rows, uint8_t *blank);
 
 /* The grid of at most n cells whose texels are nearest to squares and to pixels, no finer than the image. */
 void tvlm_budget_near_square(const tvlm_budget_ink *ink, int64_t n, int32_t *columns, int32_t *rows);
 
+/* The finest grid of which at most n cells, n >= 1, are kept, and how many are: 0 where none is known. */
+typedef struct tvlm_budget_fit {
+    int32_t n, columns, rows, kept;
+} tvlm_budget_fit;
+
 /*
- * Finds the finest such grid of which at most n cells, n >= 1, are kept, by bisection: of ever finer grids ever more are,
- * but for a few. `blank` has room for as many cells as there are patches in the image. Returns how many are kept; -1: no
- * memory.
+ * Finds such grids for numbers of cells that fall. They are looked for among near-square ones that grow by a fiftieth: of
+ * ever finer grids ever more cells are kept, but for a few, so that one is the finest after which three in turn keep too
+ * many. Where hardly anything is blank (of the grid of 1.3 times the first n cells more than .97 are kept) none is known of
+ * any. False: no memory.
  */
-int32_t tvlm_budget_finest(const tvlm_budget_ink *ink, int32_t n, int32_t *columns, int32_t *rows,
-                           uint8_t *blank);
+bool tvlm_budget_finest(const tvlm_budget_ink *ink, tvlm_budget_fit *fits, int32_t count);
 
 #endif

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/memory.h"
 #include "select/budget.h"
 
 /* The shares of all patches that thumbnails are given beside those that are given all; and a patch alone. Eleven
@@ -17,6 +16,7 @@ static const double many[] = {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05,
 /* The shares of all patches that cells of finer thumbnails are, those that are blank left out. What is legible changes
  * within a tenth of the scale. */
 static const double kept[] = {1.0, 0.93, 0.8, 0.6, 0.4};
+enum { KEPT = sizeof kept / sizeof *kept };
 
 /* How many thumbnails that are given all are measured: downsampling is the best of them. */
 enum { ALONE = 6 };
@@ -98,19 +98,14 @@ static extent extent_of(const tvlm_budget_ink *ink) {
 
 /* Adds the finest grids of which those shares of n cells are kept, if there are any that have blank cells. */
 static int32_t add_kept(const tvlm_budget_ink *ink, int32_t n, tvlm_budget_grid *grids, int32_t count) {
-    const extent e = extent_of(ink);
-    uint8_t *const blank = tvlm_allocate((size_t)e.columns * (size_t)e.rows, 1);
-    if (blank == NULL) return -1;
-    for (size_t i = 0; count >= 0 && i < sizeof kept / sizeof *kept; ++i) {
-        tvlm_budget_grid grid;
-        const int32_t own = (int32_t)fmax(floor(kept[i] * n), 1.0);
-        const int32_t cells = tvlm_budget_finest(ink, own, &grid.columns, &grid.rows, blank);
-        if (cells < 0) count = -1;
-        if (cells < 0 || cells > own || cells == tvlm_budget_patches(&grid) || is_listed(grids, count, &grid))
-            continue;
-        if (count < TVLM_BUDGET_GRIDS_MAX) grids[count++] = grid;
+    tvlm_budget_fit fits[KEPT];
+    for (int i = 0; i < KEPT; ++i) fits[i].n = (int32_t)fmax(floor(kept[i] * n), 1.0);
+    if (!tvlm_budget_finest(ink, fits, KEPT)) return -1;
+    for (int i = 0; i < KEPT && count < TVLM_BUDGET_GRIDS_MAX; ++i) {
+        const tvlm_budget_grid grid = {fits[i].columns, fits[i].rows};
+        if (fits[i].kept < tvlm_budget_patches(&grid) && !is_listed(grids, count, &grid))
+            grids[count++] = grid;
     }
-    free(blank);
     return count;
 }
 

@@ -18,15 +18,16 @@ tvlm_status tvlm_budget_look_for_ink(tvlm_budget *budget) {
     tvlm_device *const device = tvlm_stack_device(stack);
     const int32_t width = budget->source->width, height = budget->source->height;
     const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
-    const size_t bytes = TVLM_INK_BYTES * (size_t)((width + TVLM_INK_BLOCK - 1) / TVLM_INK_BLOCK) *
-                         (size_t)((height + TVLM_INK_BLOCK - 1) / TVLM_INK_BLOCK);
-    tvlm_buffer *blocks;
+    const size_t bytes = tvlm_budget_ink_bytes(width, height);
+    tvlm_buffer *colours;
     budget->blocks = tvlm_allocate(bytes, 1);
     if (budget->blocks == NULL) return tvlm_budget_no_memory(budget);
-    budget->ink = (tvlm_budget_ink){budget->blocks, width, height, budget->patch};
-    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_RANKING, bytes, &blocks));
-    TVLM_TRY(device->backend->ink(device, budget->source, image, blocks, 0));
-    return device->backend->buffer_read(device, blocks, 0, bytes, budget->blocks);
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_RANKING, bytes, &colours));
+    TVLM_TRY(device->backend->ink(device, budget->source, image, colours, 0));
+    TVLM_TRY(device->backend->buffer_read(device, colours, 0, bytes, budget->blocks));
+    return tvlm_budget_ink_make(budget->blocks, width, height, budget->patch, &budget->ink)
+               ? TVLM_OK
+               : tvlm_budget_no_memory(budget);
 }
 
 static int32_t picture_count(const tvlm_budget *budget) {

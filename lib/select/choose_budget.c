@@ -81,6 +81,7 @@ static void end(tvlm_budget **made) {
     tvlm_budget *const budget = *made;
     if (budget == NULL) return;
     tvlm_budget_tree_free(&budget->tree);
+    tvlm_budget_ink_free(&budget->ink);
     free(budget->blocks);
     free(budget->memory);
     free(budget->values);

@@ -217,7 +217,7 @@ KERNELS = [
     ("thumbnail.cl", "thumbnail", "image", "rows begin at the first texel", "(size_t)y * width + (int)entry[0];", "(size_t)y * width;"),
     ("thumbnail.cl", "thumbnail", "buffer", "texels are not kept between black and white", "clamp(sum, 0.0f, 1.0f)", "sum"),
     ("thumbnail.cl", "thumbnail", "buffer", "of several images the first is written", "image * result_size.z", "0"),
-    ("ink.cl", "ink", "buffer", "the last texel that a block touches is left out", "(long)end * side + size - 1) / size)", "(long)end * side) / size)"),
+    ("ink.cl", "ink", "buffer", "bytes are cut off", "floor(colour * 255.0f + 0.5f)", "floor(colour * 255.0f)"),
     ("ink.cl", "ink", "image", "of several images the first", "image * source_size.z", "0"),
     # ---- Inputs and exports ----
     ("scene.cl", "scene", "buffer", "planes have steps", "one + other - 2.0f", "one + other - 1.0f"),
