@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ink.cl: the colours of an image's source in bytes, as they are seen at a quarter of its size.
+ * ink.cl: the colours of an image's source in bytes, as they are seen at a quarter of its size, and what is finer than that.
  */
 #include "texture.clh"
+
+/* The texels of a level of `from` texels that texel i of the next one, of `to`, lies over: the first, and the one after the
+ * last. */
+HELPER int2 texels_under(const int i, const int from, const int to) {
+    return (int2)((int)((long)i * from / to), (int)(((long)(i + 1) * from + to - 1) / to));
+}
 
 /* Writes TVLM_INK_BYTES bytes of each of grid.x x grid.y texels of the level, from byte `offset` on. Work-item (column,
  * row) makes one texel. */
@@ -13,7 +19,19 @@ kernel void ink(TEXTURE_IN(source), const int image, const int2 grid, const ulon
     const int level = min(TVLM_INK_LEVEL, LEVEL_COUNT(source_size) - 1), slice = image * source_size.z;
     const int4 place = level_place_(TEXTURE(source), slice, level);
     const float4 texel = texel_inside_(TEXTURE(source), place, slice, level, column, row);
-    const float4 colour = clamp((float4)(texel.xyz, 0.0f), 0.0f, 1.0f);
+    float4 least = 1.0f, largest = 0.0f;
+    if (level > 0) {
+        const int4 finer = level_place_(TEXTURE(source), slice, level - 1);
+        const int2 across = texels_under(column, finer.x, place.x), down = texels_under(row, finer.y, place.y);
+        for (int y = down.x; y < down.y; ++y)
+            for (int x = across.x; x < across.y; ++x) {
+                const float4 under = clamp(texel_inside_(TEXTURE(source), finer, slice, level - 1, x, y), 0.0f, 1.0f);
+                least = min(least, under);
+                largest = max(largest, under);
+            }
+    }
+    const float4 range = max(largest - least, 0.0f);
+    const float4 colour = (float4)(clamp(texel.xyz, 0.0f, 1.0f), max(max(range.x, range.y), range.z));
     vstore4(convert_uchar4(floor(colour * 255.0f + 0.5f)), 0,
             colours + offset + ((size_t)row * grid.x + column) * TVLM_INK_BYTES);
 }

@@ -507,6 +507,18 @@ static void test_extremes(void **state) {
     release(&full);
 }
 
+/* Stripes of two pixels, which are an even gray at a quarter of the size, are not blank: not one cell of them. */
+static void test_stripes(void **state) {
+    enum { COLUMNS = 30, ROWS = 20 };
+    uint8_t blank[COLUMNS * ROWS];
+    page p = paper(WIDTH, HEIGHT, 255);
+    (void)state;
+    for (int32_t x = 0; x < WIDTH; x += 4) box(&p, x, 0, 2, HEIGHT, 0, 0, 0);
+    look(&p);
+    assert_int_equal(tvlm_budget_blank(&p.ink, COLUMNS, ROWS, blank), COLUMNS * ROWS);
+    release(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_letter),   cmocka_unit_test(test_dark),
@@ -514,7 +526,7 @@ int main(void) {
         cmocka_unit_test(test_colours),  cmocka_unit_test(test_gradient),
         cmocka_unit_test(test_dot),      cmocka_unit_test(test_dot_of_odd_sides),
         cmocka_unit_test(test_hairline), cmocka_unit_test(test_watermark),
-        cmocka_unit_test(test_rule),     cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_rule),     cmocka_unit_test(test_stripes),  cmocka_unit_test(test_grids),
         cmocka_unit_test(test_finest),   cmocka_unit_test(test_plain),
         cmocka_unit_test(test_together), cmocka_unit_test(test_extremes)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,13 +142,13 @@ static void paint_dot(int32_t x, int32_t y, float rgb[3]) {
     gray(rgb, x == 21 && y == 37 ? 0.0 : 255.0);
 }
 
-/* A pixel is a sixteenth of a texel, 16 bytes of 255. */
+/* A pixel is a sixteenth of a texel, 16 bytes of 255, and a quarter of one at half of the size. */
 static void test_dot(void **state) {
     enum { SIDE = 64, COLUMNS = SIDE / TEXEL, WHERE = 37 / TEXEL * COLUMNS + 21 / TEXEL };
     uint8_t *const colours = painted((test_size){SIDE, SIDE}, paint_dot);
     (void)state;
     for (int i = 0; i < COLUMNS * COLUMNS; ++i) {
-        const uint8_t white[BYTES] = {255, 255, 255, 0}, dotted[BYTES] = {239, 239, 239, 0};
+        const uint8_t white[BYTES] = {255, 255, 255, 0}, dotted[BYTES] = {239, 239, 239, 64};
         assert_memory_equal(colours + i * BYTES, i == WHERE ? dotted : white, BYTES);
     }
     free(colours);
@@ -185,7 +185,10 @@ static void test_noise(void **state) {
     enum { SIDE = 256, COUNT = SIDE / TEXEL * SIDE / TEXEL };
     uint8_t *const colours = painted((test_size){SIDE, SIDE}, paint_noise);
     (void)state;
-    for (int i = 0; i < COUNT; ++i) assert_in_range(colours[i * BYTES + 1], 234, 246);
+    for (int i = 0; i < COUNT; ++i) {
+        assert_in_range(colours[i * BYTES + 1], 234, 246);
+        assert_in_range(colours[i * BYTES + 3], 0, 24);
+    }
     free(colours);
 }
 
@@ -202,6 +205,21 @@ static void test_watermark(void **state) {
         for (int column = 5; column < 7; ++column)
             assert_int_equal(colours[(row * COLUMNS + column) * BYTES + 1], 235);
     assert_int_equal(colours[7 * BYTES + 1], 250);
+    free(colours);
+}
+
+static void paint_stripes(int32_t x, int32_t y, float rgb[3]) {
+    (void)y;
+    gray(rgb, x % 4 < 2 ? 0.0 : 255.0);
+}
+
+/* Stripes of two pixels are even gray at a quarter of the size: only what is finer tells of them. */
+static void test_stripes(void **state) {
+    enum { SIDE = 64, COUNT = SIDE / TEXEL * SIDE / TEXEL };
+    const uint8_t striped[BYTES] = {128, 128, 128, 255};
+    uint8_t *const colours = painted((test_size){SIDE, SIDE}, paint_stripes);
+    (void)state;
+    for (int i = 0; i < COUNT; ++i) assert_memory_equal(colours + i * BYTES, striped, BYTES);
     free(colours);
 }
 
@@ -255,7 +273,7 @@ static void test_pixel(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_dot),      cmocka_unit_test(test_hairline),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_dot),      cmocka_unit_test(test_hairline), cmocka_unit_test(test_stripes),
                                        cmocka_unit_test(test_noise),    cmocka_unit_test(test_watermark),
                                        cmocka_unit_test(test_channels), cmocka_unit_test(test_odd),
                                        cmocka_unit_test(test_pixel),    cmocka_unit_test(as_the_reference)};

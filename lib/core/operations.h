@@ -271,7 +271,8 @@ typedef tvlm_status tvlm_thumbnail_operation(tvlm_device *device, const tvlm_tex
 
 /*
  * Writes what is seen of an image at a quarter of its size: from byte `offset` on, TVLM_INK_BYTES of each texel of level
- * TVLM_INK_LEVEL, or of the last level of a source with fewer, row after row: r, g, b, 0. They are the bytes nearest to 255
+ * TVLM_INK_LEVEL, or of the last level of a source with fewer, row after row: r, g, b, and what is finer: the largest range, of r, g or b, of the texels of the level before
+ * that this one lies over (0 of level 0). They are the bytes nearest to 255
  * times what is in [0, 1], ties away from zero; devices may differ by one. Of W pixels of a side texel i of W_n covers
  * those from i W / W_n to (i + 1) W / W_n, which are four where 4 divides W.
  */

@@ -175,7 +175,7 @@ static bool is_flat(const field *f, span across, float middle[CHANNELS]) {
             low[c] = l < low[c] ? l : low[c];
             high[c] = h > high[c] ? h : high[c];
         }
-    bool flat = true;
+    bool flat = high[CHANNELS] <= TVLM_BUDGET_FINE;
     for (int c = 0; c < CHANNELS; ++c) {
         flat = flat && high[c] - low[c] <= TVLM_BUDGET_INK;
         middle[c] = 0.5f * (float)(low[c] + high[c]);

@@ -14,6 +14,8 @@
  * image, and as few as 4 where texels part it; a dot of 2 x 2 pixels always is 15 or more. At half the size a pixel would
  * be seen anyhow, but so would a scan's noise: of three scanned pages hardly a cell was blank. */
 #define TVLM_BUDGET_INK 12
+/* The same at half of the size, between texels that become one at a quarter: what is finer, and even. */
+#define TVLM_BUDGET_FINE 24
 /* By how many bytes the colour that a cell is filled with may be off its middle. */
 #define TVLM_BUDGET_OFF 6
 
@@ -40,7 +42,7 @@ void tvlm_budget_ink_free(tvlm_budget_ink *ink);
  * Finds which cells of a thumbnail of columns x rows cells are blank, at most one for each pixel of a side:
  * blank[row * columns + column] is 1 for those, else 0. Returns how many are kept, at least one; -1: no memory.
  *
- * A cell is blank whose texels of `ink` (all that it touches) differ by at most TVLM_BUDGET_INK, and that is filled well:
+ * A cell is blank whose texels of `ink` (all that it touches) differ by at most TVLM_BUDGET_INK, in none of which there is anything finer than they are (TVLM_BUDGET_FINE), and that is filled well:
  * who draws a thumbnail fills it from around it (tvlm_selection_empty), and that colour is at most TVLM_BUDGET_OFF off its
  * middle, the mean of its least and its largest. The line of texels of a kept neighbour that faces it counts with the
  * colours that it covers. Where all cells are blank the first one is kept.
