@@ -22,10 +22,12 @@ kernel void ink(TEXTURE_IN(source), const int image, const int2 grid, const ulon
     float4 least = 1.0f, largest = 0.0f;
     if (level > 0) {
         const int4 finer = level_place_(TEXTURE(source), slice, level - 1);
-        const int2 across = texels_under(column, finer.x, place.x), down = texels_under(row, finer.y, place.y);
+        const int2 across = texels_under(column, finer.x, place.x),
+                   down = texels_under(row, finer.y, place.y);
         for (int y = down.x; y < down.y; ++y)
             for (int x = across.x; x < across.y; ++x) {
-                const float4 under = clamp(texel_inside_(TEXTURE(source), finer, slice, level - 1, x, y), 0.0f, 1.0f);
+                const float4 under =
+                    clamp(texel_inside_(TEXTURE(source), finer, slice, level - 1, x, y), 0.0f, 1.0f);
                 least = min(least, under);
                 largest = max(largest, under);
             }

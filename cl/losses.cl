@@ -365,8 +365,8 @@ HELPER float sum_of(const blocks v) {
 
 /* The means of windows over their pixels: of the image (x), of the picture (y), of squares and products. Finds the variance of
  * the image, and that times the correlation (lib/core/operations.h). */
-HELPER void correlate(const blocks x, const blocks xx, const blocks y, const blocks yy, const blocks xy, blocks *variance,
-                      blocks *correlated) {
+HELPER void correlate(const blocks x, const blocks xx, const blocks y, const blocks yy, const blocks xy,
+                      blocks *variance, blocks *correlated) {
     const blocks variance_x = max(xx - x * x, (blocks)(0.0f)), variance_y = max(yy - y * y, (blocks)(0.0f));
     const blocks covariance = xy - x * y;
     *variance = variance_x;

@@ -526,8 +526,9 @@ int main(void) {
         cmocka_unit_test(test_colours),  cmocka_unit_test(test_gradient),
         cmocka_unit_test(test_dot),      cmocka_unit_test(test_dot_of_odd_sides),
         cmocka_unit_test(test_hairline), cmocka_unit_test(test_watermark),
-        cmocka_unit_test(test_rule),     cmocka_unit_test(test_stripes),  cmocka_unit_test(test_grids),
-        cmocka_unit_test(test_finest),   cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_together), cmocka_unit_test(test_extremes)};
+        cmocka_unit_test(test_rule),     cmocka_unit_test(test_stripes),
+        cmocka_unit_test(test_grids),    cmocka_unit_test(test_finest),
+        cmocka_unit_test(test_plain),    cmocka_unit_test(test_together),
+        cmocka_unit_test(test_extremes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

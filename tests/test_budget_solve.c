@@ -9,7 +9,12 @@
 #include "select/budget.h"
 #include "support.h"
 
-enum { SIDE = 8, PLACES = SIDE * SIDE, PICTURES = TVLM_BUDGET_FIRST + 4, FLOATS = 5 * PLACES + 2 * TVLM_BUDGET_SPOTS };
+enum {
+    SIDE = 8,
+    PLACES = SIDE * SIDE,
+    PICTURES = TVLM_BUDGET_FIRST + 4,
+    FLOATS = 5 * PLACES + 2 * TVLM_BUDGET_SPOTS
+};
 
 /* An image of 8 x 8 tiles, four roots. */
 typedef struct given {
@@ -20,10 +25,7 @@ typedef struct given {
 static given *make_given(int32_t grid_count, int32_t alone) {
     given *const g = calloc(1, sizeof *g);
     assert_non_null(g);
-    g->budget = (tvlm_budget){.patch = 16,
-                              .tiles = PLACES,
-                              .grid_count = grid_count,
-                              .alone = alone};
+    g->budget = (tvlm_budget){.patch = 16, .tiles = PLACES, .grid_count = grid_count, .alone = alone};
     assert_true(tvlm_budget_tree_make(SIDE, SIDE, &g->budget.tree));
     return g;
 }
@@ -73,7 +75,8 @@ static void give_one_tile(given *g, float detail) {
             const float under = p == TVLM_BUDGET_ERROR && inside ? 100.0f : 1.0f;
             g->parts[TVLM_BUDGET_FIRST][p][i] = g->parts[TVLM_BUDGET_LEAST][p][i] = under;
             g->parts[TVLM_BUDGET_ONE][p][i] = g->parts[TVLM_BUDGET_TWO][p][i] =
-                g->parts[TVLM_BUDGET_THREE_QUARTERS][p][i] = g->parts[TVLM_BUDGET_A_THIRD][p][i] = 3.0f * under;
+                g->parts[TVLM_BUDGET_THREE_QUARTERS][p][i] = g->parts[TVLM_BUDGET_A_THIRD][p][i] =
+                    3.0f * under;
             if (inside)
                 g->parts[TVLM_BUDGET_ONE][p][i] =
                     p == TVLM_BUDGET_ERROR ? 0.0f : 1.0f + (detail - 1.0f) * PLACES / TVLM_BUDGET_CHILDREN;
@@ -326,7 +329,7 @@ static void test_in_view(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_detail), cmocka_unit_test(test_error),   cmocka_unit_test(test_tolerance),
-        cmocka_unit_test(test_places),    cmocka_unit_test(test_in_view),
+        cmocka_unit_test(test_places), cmocka_unit_test(test_in_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,7 +176,8 @@ static void draw_wide(wide_tree *t, bool thirds, uint64_t *random) {
     float drawn[(HIGH + 2) / 3][(WIDE + 2) / 3];
     assert_true(tvlm_budget_tree_make(WIDE, HIGH, &t->tree));
     const size_t places = (size_t)t->tree.places, spots = (size_t)(t->tree.blocks * TVLM_BUDGET_SPOTS);
-    float *const under = t->memory = calloc(2 * places + 2 * spots, sizeof *under), *const third = under + places;
+    float *const under = t->memory = calloc(2 * places + 2 * spots, sizeof *under), *const third =
+                                                                                        under + places;
     float *const under_spots = third + places, *const third_spots = under_spots + spots;
     assert_non_null(under);
     for (int i = 0; i < (HIGH + 2) / 3 * ((WIDE + 2) / 3); ++i)
@@ -240,7 +241,8 @@ static void test_thirds(void **state) {
         }
         assert_int_equal(count, choice.count);
         if (count <= n - 3 || count > n || least_chosen < most_left)
-            fail_msg("%d of %d thirds, of %g at least beside %g", (int)count, (int)n, least_chosen, most_left);
+            fail_msg("%d of %d thirds, of %g at least beside %g", (int)count, (int)n, least_chosen,
+                     most_left);
         for (int32_t i = 0; i < t.tree.places; ++i) lost += (double)t.losses.under[i];
         assert_true(tvlm_budget_lost(&t.tree, &t.losses, &choice) >= lost - 0.1); /* and what comes across */
         assert_true(tvlm_budget_order(&t.tree, &t.losses, &choice, order));
@@ -248,7 +250,8 @@ static void test_thirds(void **state) {
             double before, after;
             assert_int_equal(order[i].level, TVLM_BUDGET_THIRD);
             assert_true(i == 0 || order[i].gain <= order[i - 1].gain);
-            tvlm_budget_square(&t.tree, &t.losses, &choice, TVLM_BUDGET_THIRD, order[i].number, &before, &after);
+            tvlm_budget_square(&t.tree, &t.losses, &choice, TVLM_BUDGET_THIRD, order[i].number, &before,
+                               &after);
             assert_true(fabs(before - after - order[i].gain) < 1e-2 && fabs(after - 0.1 * before) < 1e-2);
         }
         tvlm_budget_choice_free(&choice);
@@ -279,11 +282,8 @@ static void test_without_thirds(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_thirds),
-        cmocka_unit_test(test_without_thirds),
+        cmocka_unit_test(test_choices), cmocka_unit_test(test_order),          cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_thirds),  cmocka_unit_test(test_without_thirds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,8 @@ static void draw_image(view *v, int patch) {
     v->asked = v->width / 4;
     for (int i = 0; i < v->width * v->height; ++i) {
         const int x = i % v->width, y = i / v->width;
-        const double waves = x < v->asked ? 30.0 * sin(x * fine) * sin(y * fine) : 55.0 * sin(x * step) * sin(y * step);
+        const double waves =
+            x < v->asked ? 30.0 * sin(x * fine) * sin(y * fine) : 55.0 * sin(x * step) * sin(y * step);
         v->pixels[i] = (uint8_t)(128.0 + waves);
     }
 }
@@ -47,7 +48,8 @@ static double lanczos(double x);
 static double filtered_at(const view *v, double x, double y, double side) {
     double sum = 0.0, weights = 0.0;
     for (int row = (int)fmax(ceil(y - 3 * side), 0.0); row < y + 3 * side && row < v->height; ++row)
-        for (int column = (int)fmax(ceil(x - 3 * side), 0.0); column < x + 3 * side && column < v->width; ++column) {
+        for (int column = (int)fmax(ceil(x - 3 * side), 0.0); column < x + 3 * side && column < v->width;
+             ++column) {
             const double weight = lanczos((column + 0.5 - x) / side) * lanczos((row + 0.5 - y) / side);
             sum += weight * v->pixels[row * v->width + column];
             weights += weight;
@@ -155,8 +157,8 @@ static void draw_selection(tvlm_stack *stack, const struct tvlm_query *query, fl
         for (int32_t i = cells; i < count; ++i) {
             const double side = (double)p[i].size;
             if (fabs(side - sides[kind] * v->patch) > 1e-3 * side) continue;
-            copy_square(v, whole, side * floor((double)p[i].x / side), side * floor((double)p[i].y / side), side,
-                        picture);
+            copy_square(v, whole, side * floor((double)p[i].x / side), side * floor((double)p[i].y / side),
+                        side, picture);
         }
     }
     tvlm_selection_destroy(&selection);
@@ -184,7 +186,9 @@ static void check_side(tvlm_device *device, tvlm_format format, int patch, doubl
     const double down = downsampled(v, picture);
     draw_selection(stack, &query, TVLM_ZERO, v, picture);
     const double unasked = error_of(v, picture), without = error_asked(v, picture);
-    if (unasked > 1.02 * down) fail_msg("patch %d, without a question: the error is %.1f, downsampling's %.1f", patch, unasked, down);
+    if (unasked > 1.02 * down)
+        fail_msg("patch %d, without a question: the error is %.1f, downsampling's %.1f", patch, unasked,
+                 down);
     for (size_t i = 0; i < sizeof emphases / sizeof *emphases; ++i) {
         draw_selection(stack, &query, emphases[i], v, picture);
         const double error = error_of(v, picture), within = error_asked(v, picture);

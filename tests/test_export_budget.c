@@ -32,11 +32,14 @@ static uint8_t *pixels_of(const tvlm_image *image) {
     return (uint8_t *)(uintptr_t)image->pixels;
 }
 
-/* Gray, with texture in the lower right corner: tiles of all levels pay. 21 x 15 tokens end within a tile of
+/* A slope, with texture in the lower right corner: tiles of all levels pay. 21 x 15 tokens end within a tile of
  * level 1 and of level 2. */
 static tvlm_image corner(void) {
     const int32_t columns = test_small() ? 3 : 21, rows = test_small() ? 3 : 15;
     const tvlm_image image = gray(columns * SIDE, rows * SIDE);
+    for (int32_t i = 0; i < image.width * image.height; ++i)
+        memset(pixels_of(&image) + 3 * (size_t)i,
+               60 + 130 * (i % image.width) / image.width + 50 * (i / image.width) / image.height, 3);
     texture(pixels_of(&image), image.width, image.width * 2 / 3, image.height / 2, image.width, image.height,
             5, 128);
     return image;
@@ -153,13 +156,17 @@ static void pictures(tvlm_device *device, tvlm_format format) {
         run(export, &image, 1, NULL);
         check_together(export);
         check_as_selected(device, format, export, &image, tvlm_select_params(.k = budgets[b]));
-        if (b == 0 && !test_small()) { /* the thumbnail, then 1, 1/2 and 1/4 of the full size */
-            assert_int_equal(tvlm_export_picture_count(export), 4);
-            for (int32_t i = 1; i < 4; ++i) {
+        if (b == 0 &&
+            !test_small()) { /* the thumbnail, then pictures of 1, 3/4, 1/2, 1/3 or 1/4 of the full size */
+            const int32_t count = tvlm_export_picture_count(export);
+            assert_true(count >= 3);
+            for (int32_t i = 1; i < count; ++i) {
+                tvlm_export_picture before;
+                assert_int_equal(tvlm_export_get_picture(export, i - 1, &before), TVLM_OK);
                 assert_int_equal(tvlm_export_get_picture(export, i, &p), TVLM_OK);
-                assert_true(p.scale_h == 2.0f / (float)(1 << i) && p.scale_w == p.scale_h && p.selected > 0);
-                assert_int_equal(p.width, SIDE * (i == 1 ? 21 : i == 2 ? 11 : 6));
-                assert_int_equal(p.height, SIDE * (i == 1 ? 15 : i == 2 ? 8 : 4));
+                assert_true(p.selected > 0 && (i == 1 || p.scale_w < before.scale_w));
+                assert_int_equal(p.width, SIDE * (int)ceilf(21.0f * p.scale_w - 1e-4f));
+                assert_int_equal(p.height, SIDE * (int)ceilf(15.0f * p.scale_h - 1e-4f));
             }
         }
         tvlm_export_destroy(&export);
@@ -173,9 +180,10 @@ static void nines(tvlm_device *device, tvlm_format format) {
     const tvlm_image image = gray(columns * SIDE, rows * SIDE);
     for (int32_t i = 0; i < image.width * image.height; ++i) {
         const int32_t x = i % image.width, y = i / image.width;
-        const double wave = sin(1.6 * x) * sin(1.6 * y);
+        const double wave = sin(1.6 * x) * sin(1.6 * y),
+                     slope = 200.0 * x / image.width + 50.0 * y / image.height;
         memset(pixels_of(&image) + 3 * (size_t)i,
-               (int)(128.0 + (x < image.width * 2 / 3 ? 100.0 : 1.0) * wave), 3);
+               (int)(x < image.width * 2 / 3 ? 128.0 + 100.0 * wave : slope), 3);
     }
     tvlm_export *export = spender(device, format, budget);
     tvlm_export_picture p;
@@ -359,13 +367,13 @@ static int64_t crops_with(tvlm_device *device, const struct tvlm_export_params *
     return t.shape[0];
 }
 
-/* A share counts crops; a tolerance leaves out those that lose least. The thumbnail loses nothing of the first
- * one, which touches neither texture. */
+/* A share counts crops; a tolerance leaves out those that lose least. The thumbnail loses nothing of two of nine, which
+ * touch neither texture. */
 static void crops_spent(tvlm_device *device, tvlm_format format) {
     const tvlm_image image = patchwork();
     assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .share = 0.3f), &image), 3);
     assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .tolerance = TVLM_ZERO), &image),
-                     9);
+                     8);
     assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .tolerance = 1.0f), &image), 1);
     assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .tolerance = 0.45f), &image), 2);
     tvlm_export *export =

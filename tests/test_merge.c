@@ -163,15 +163,16 @@ static void check_strategies(tvlm_device *device, tvlm_format format) {
     }
 }
 
-/* Nines, on waves of four pixels, which they show well: their tokens are those whose centres lie in their tiles. */
+/* Nines, on waves of four pixels, which they show well, beside a slope, of which no cell is blank: their tokens are those whose centres lie in their tiles. */
 static void check_nines(tvlm_device *device, tvlm_format format) {
     enum { COLUMNS = 12, ROWS = 8, WIDE = 16 * COLUMNS, HIGH = 16 * ROWS };
     static uint8_t pixels[WIDE * HIGH];
     scene s = make_scene(device, format, COLUMNS, ROWS, 1);
     int32_t count, nines = 0, texels;
     for (int i = 0; i < WIDE * HIGH; ++i)
-        pixels[i] = (uint8_t)(128.0 + (i % WIDE < 128 ? 100.0 : 1.0) * sin(i % WIDE * 1.6) *
-                                          sin((double)(i / WIDE) * 1.6));
+        pixels[i] =
+            (uint8_t)(i % WIDE < 128 ? 128.0 + 100.0 * sin(i % WIDE * 1.6) * sin((double)(i / WIDE) * 1.6)
+                                     : (double)(2 * (i % WIDE - 100) + i / WIDE / 2));
     const tvlm_image image = u8_image(pixels, WIDE, HIGH, 1);
     assert_int_equal(tvlm_stack_set_image(s.stack, 0, &image), TVLM_OK);
     tvlm_selection *selection =

@@ -41,7 +41,7 @@ typedef struct tvlm_budget_picture {
 typedef struct tvlm_budget_plan {
     int32_t image; /* of the source */
     int32_t patch, columns, rows;
-    float legible; /* the correlation at which detail is read half of the time, by windows of such tiles */
+    float legible;  /* the correlation at which detail is read half of the time, by windows of such tiles */
     int32_t levels; /* how many levels of the source are read */
     int32_t count;
     const tvlm_budget_picture *pictures;

@@ -15,8 +15,10 @@ static unsigned char byte_of(double value) {
 
 /* The largest range of r, g or b of the texels of the finer level that texel x, y of a level lies over. */
 static double range_under(const tvlm_texture *source, int32_t level, int32_t slice, int32_t x, int32_t y) {
-    const int32_t wide = tvlm_level_side(source->width, level - 1), to_w = tvlm_level_side(source->width, level);
-    const int32_t high = tvlm_level_side(source->height, level - 1), to_h = tvlm_level_side(source->height, level);
+    const int32_t wide = tvlm_level_side(source->width, level - 1),
+                  to_w = tvlm_level_side(source->width, level);
+    const int32_t high = tvlm_level_side(source->height, level - 1),
+                  to_h = tvlm_level_side(source->height, level);
     double range = 0.0;
     for (int c = 0; c < CHANNELS; ++c) {
         double least = 1.0, largest = 0.0;

@@ -90,8 +90,8 @@ typedef struct tvlm_budget {
     int32_t grid_count, alone;
     int32_t measured[TVLM_BUDGET_PICTURES], measured_count; /* pictures of one size are measured once */
     tvlm_budget_loss losses[TVLM_BUDGET_PICTURES];
-    float *memory;             /* of the losses */
-    float *values;             /* as they were read: what pictures lose, then the scores that m is made of */
+    float *memory; /* of the losses */
+    float *values; /* as they were read: what pictures lose, then the scores that m is made of */
 } tvlm_budget;
 
 /* Says that there is no memory for what a budget needs a tile; returns TVLM_ERROR_MEMORY. */

@@ -15,7 +15,7 @@
  * be seen anyhow, but so would a scan's noise: of three scanned pages hardly a cell was blank. */
 #define TVLM_BUDGET_INK 12
 /* The same at half of the size, between texels that become one at a quarter: what is finer, and even. */
-#define TVLM_BUDGET_FINE 24
+#define TVLM_BUDGET_FINE 12
 /* By how many bytes the colour that a cell is filled with may be off its middle. */
 #define TVLM_BUDGET_OFF 6
 

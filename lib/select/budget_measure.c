@@ -161,8 +161,7 @@ static void leave_out_broken(const tvlm_budget *budget, int32_t tiles, tvlm_budg
 }
 
 void tvlm_budget_place(tvlm_budget *budget, double emphasis) {
-    for (int32_t i = 0; i < picture_count(budget); ++i)
-        place(budget, i, emphasis, &budget->losses[i]);
+    for (int32_t i = 0; i < picture_count(budget); ++i) place(budget, i, emphasis, &budget->losses[i]);
     leave_out_broken(budget, 4, &budget->losses[TVLM_BUDGET_THREE_QUARTERS]);
     leave_out_broken(budget, 3, &budget->losses[TVLM_BUDGET_A_THIRD]);
 }

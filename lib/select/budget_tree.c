@@ -92,8 +92,7 @@ bool tvlm_budget_tree_make(int32_t columns, int32_t rows, tvlm_budget_tree *tree
     for (int32_t i = 0; i < tree->places; ++i) tree->tile_of[i] = -1;
     for (int32_t row = 0; row < 4 * tree->root_rows; ++row)
         for (int32_t column = 0; column < 4 * tree->root_columns; ++column) {
-            const int32_t place =
-                (row / 4 * tree->root_columns + column / 4) * LEAVES + leaf_of(column, row);
+            const int32_t place = (row / 4 * tree->root_columns + column / 4) * LEAVES + leaf_of(column, row);
             tree->spot_of[place] = spot_at(tree, column, row);
             if (column >= columns || row >= rows) continue;
             tree->tile_of[place] = row * columns + column;
@@ -142,7 +141,10 @@ static const int32_t rank_of[TVLM_BUDGET_KINDS] = {0, 2, 4, 1, 3};
 
 /* What tiles of a kind lose, which is not level 0. */
 static const float *own_of(const tvlm_budget_losses *losses, int32_t kind) {
-    return kind == 1 ? losses->one : kind == 2 ? losses->two : kind == TVLM_BUDGET_THIRD ? losses->third : losses->nine;
+    return kind == 1                   ? losses->one
+           : kind == 2                 ? losses->two
+           : kind == TVLM_BUDGET_THIRD ? losses->third
+                                       : losses->nine;
 }
 
 /* What a place loses with the tiles of the rank `finest` and coarser. */
@@ -250,7 +252,8 @@ static bool comes_before(const void *user, int32_t one, int32_t other) {
     const tvlm_budget_tile *const a = &w->tiles[one], *const b = &w->tiles[other];
     if (a->gain != b->gain) return a->gain > b->gain;
     if (a->level != b->level) return a->level < b->level;
-    return tvlm_budget_corner(w->tree, a->level, a->number) < tvlm_budget_corner(w->tree, b->level, b->number);
+    return tvlm_budget_corner(w->tree, a->level, a->number) <
+           tvlm_budget_corner(w->tree, b->level, b->number);
 }
 
 /* Whether there are tiles of a kind. */

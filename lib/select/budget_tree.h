@@ -101,8 +101,9 @@ double tvlm_budget_lost(const tvlm_budget_tree *tree, const tvlm_budget_losses *
                         const tvlm_budget_choice *choice);
 
 /* What the square of a tile loses with the coarser tiles of a choice alone, and with that tile. */
-void tvlm_budget_square(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t level,
-                        int32_t number, double *before, double *after);
+void tvlm_budget_square(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                        const tvlm_budget_choice *choice, int32_t level, int32_t number, double *before,
+                        double *after);
 
 /* A tile, and what it lowers the loss by; of a nine a ninth of that. */
 typedef struct tvlm_budget_tile {

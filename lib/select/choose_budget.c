@@ -93,7 +93,8 @@ static void end(tvlm_budget **made) {
 static tvlm_position tile_at(const tvlm_budget *budget, const tvlm_scale *scale, int32_t level,
                              int32_t column, int32_t row, double score) {
     const bool third = level == TVLM_BUDGET_THIRD;
-    const int32_t side = third ? 3 * budget->patch : budget->patch << level, x = column * budget->patch, y = row * budget->patch;
+    const int32_t side = third ? 3 * budget->patch : budget->patch << level, x = column * budget->patch,
+                  y = row * budget->patch;
     const double right = fmin(x + side, budget->source->width);
     const double below = fmin(y + side, budget->source->height);
     return (tvlm_position){.x = (float)(0.5 * (x + right) * scale->x),
@@ -115,7 +116,8 @@ static tvlm_status place_thumbnail(const tvlm_budget *budget, const tvlm_scale *
     uint8_t *const blank = tvlm_allocate((size_t)all, 1);
     if (blank == NULL) return tvlm_budget_no_memory(budget);
     const int32_t kept = tvlm_budget_blank(&budget->ink, grid->columns, grid->rows, blank);
-    if (kept >= 0 && kept < all) selection->empty = tvlm_allocate((size_t)(all - kept), sizeof *selection->empty);
+    if (kept >= 0 && kept < all)
+        selection->empty = tvlm_allocate((size_t)(all - kept), sizeof *selection->empty);
     if (kept < 0 || (kept < all && selection->empty == NULL)) {
         free(blank);
         return tvlm_budget_no_memory(budget);
