@@ -30,9 +30,11 @@ def preprocess(compiler: str, *options: str) -> str:
 
 
 def constants(compiler: str) -> str:
-    """Returns the macros that stand for whole numbers."""
-    lines = preprocess(compiler, "-dM").splitlines()
-    return "\n".join(line for line in sorted(lines) if re.fullmatch(r"#define TVLM_\w+ \d+", line))
+    """Returns the macros that stand for whole numbers, and declares those that stand for other numbers."""
+    lines = sorted(preprocess(compiler, "-dM").splitlines())
+    others = [found.group(1) for found in (re.fullmatch(r"#define (TVLM_\w+) \d+\.\d+f?", line) for line in lines) if found]
+    return "\n".join([line for line in lines if re.fullmatch(r"#define TVLM_\w+ \d+", line)] +
+                     [f"static const double {name};" for name in others])
 
 
 def main() -> None:

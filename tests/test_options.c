@@ -42,12 +42,13 @@ typedef struct sample_options {
 } sample_options;
 
 static const char *const sample_choices[] = {"red", "green", NULL};
+static const char *const sample_words[] = {"none", "auto", NULL};
 static const option_spec sample_specs[] = {
     {'f', OPTION_FLAG, "flag", offsetof(sample_options, flag), NULL, "a flag", 0, 0, NULL},
     {0, OPTION_CHOICE, "choice", offsetof(sample_options, choice), "C", "one of two", 0, 0, sample_choices},
     {'t', OPTION_TEXT, "text", offsetof(sample_options, text), "T", "a text", 0, 0, NULL},
     {'i', OPTION_INTEGER, NULL, offsetof(sample_options, integer), "N", "a number", -5, 5, NULL},
-    {0, OPTION_NUMBER, "number", offsetof(sample_options, number), "X", "any number", 0, 1, NULL},
+    {0, OPTION_NUMBER, "number", offsetof(sample_options, number), "X", "any number", 0, 1, sample_words},
 };
 static const option_spec shape_specs[] = {
     {0, OPTION_TRIPLE, "triple", offsetof(sample_shape, triple), "A,B,C", "three", -5, 5, NULL},
@@ -112,11 +113,22 @@ static void options_come_from_the_table(void **state) {
     assert_int_equal(options.choice, 1);
     assert_string_equal(options.text, "=x");
     assert_true(options.integer.given && options.integer.value == -5);
-    assert_true(options.number.given && options.number.value == 0.25f);
+    assert_true(options.number.given && options.number.value == 0.25f && options.number.word == 0);
     assert_true(options.shape.triple.given && options.shape.triple.values[1] == 0.5f &&
                 options.shape.triple.values[2] == -2.0f);
     assert_true(options.shape.size.given && options.shape.size.width == 7 &&
                 options.shape.size.height == 100);
+}
+
+/* A number may be a word, too. */
+static void a_word_in_place_of_a_number(void **state) {
+    static const char *const words[] = {"tool", "--number", "auto", NULL};
+    sample_options options = {0};
+    char error[160];
+    int first;
+    (void)state;
+    assert_true(parse_words(words, &options, &first, error, sizeof error));
+    assert_true(options.number.given && options.number.value == 0.0f && options.number.word == 2);
 }
 
 static void one_number_is_a_square(void **state) {
@@ -205,6 +217,7 @@ int main(void) {
         cmocka_unit_test(numbers_are_strict),
         cmocka_unit_test(options_come_from_the_table),
         cmocka_unit_test(the_last_option_of_many_is_taken),
+        cmocka_unit_test(a_word_in_place_of_a_number),
         cmocka_unit_test(one_number_is_a_square),
         cmocka_unit_test(wrong_options_are_told),
         cmocka_unit_test(help_breaks_its_lines),

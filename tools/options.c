@@ -104,9 +104,14 @@ static bool set_integer(const option_spec *spec, const char *text, option_intege
 static bool set_number(const option_spec *spec, const char *text, option_number *out,
                        struct complaint *complaint) {
     double value;
+    for (int i = 0; spec->choices != NULL && spec->choices[i] != NULL; ++i)
+        if (strcmp(spec->choices[i], text) == 0) {
+            *out = (option_number){true, 0.0f, i + 1};
+            return true;
+        }
     if (!options_number(text, &value)) return complain(complaint, "'%s' is not a number", text);
     if (!(value >= spec->low && value <= spec->high)) return out_of_range(complaint, text, spec);
-    *out = (option_number){true, (float)value};
+    *out = (option_number){true, (float)value, 0};
     return true;
 }
 

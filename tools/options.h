@@ -19,7 +19,7 @@ typedef enum option_kind {
     OPTION_FLAG,    /* int: how often it was given */
     OPTION_TEXT,    /* const char *: NULL when not given */
     OPTION_INTEGER, /* option_integer: a whole number */
-    OPTION_NUMBER,  /* option_number: a finite number */
+    OPTION_NUMBER,  /* option_number: a finite number, or one of the words in `choices`, if there are any */
     OPTION_TRIPLE,  /* option_triple: three finite numbers with commas between them */
     OPTION_POINTS,  /* option_points: "X,Y", as often as it is given */
     OPTION_CHOICE,  /* int: the place in `choices`, 0 when not given */
@@ -42,6 +42,7 @@ typedef struct option_integer {
 typedef struct option_number {
     bool given;
     float value;
+    int word; /* the place in `choices` of the word that was given, from 1 on; 0: a number */
 } option_number;
 
 typedef struct option_triple {
@@ -70,12 +71,13 @@ typedef struct option_list {
 typedef struct option_spec {
     char letter; /* 0: it has none */
     option_kind kind;
-    const char *name;           /* the long name without dashes; NULL: it has a letter only */
-    size_t offset;              /* where its value is in the command's options */
-    const char *argument;       /* what --help calls its argument; NULL for flags */
-    const char *help;           /* running text, of which --help breaks the lines */
-    double low, high;           /* the range of INTEGER, NUMBER, TRIPLE and SIZE */
-    const char *const *choices; /* those of CHOICE and WORD, and the words of INPUT, ending with NULL */
+    const char *name;     /* the long name without dashes; NULL: it has a letter only */
+    size_t offset;        /* where its value is in the command's options */
+    const char *argument; /* what --help calls its argument; NULL for flags */
+    const char *help;     /* running text, of which --help breaks the lines */
+    double low, high;     /* the range of INTEGER, NUMBER, TRIPLE and SIZE */
+    const char *const
+        *choices; /* those of CHOICE and WORD, and the words of INPUT and NUMBER, ending with NULL */
 } option_spec;
 
 /* A table of specs whose offsets are in one struct. */

@@ -7,13 +7,16 @@
 
 #include "texturevlm/layout.h"
 
+static const char *const tolerances[] = {"auto", NULL};
+
 static const option_spec specs[] = {
     {0, OPTION_NUMBER, "share", offsetof(budget_options, share), "S",
      "for budget, in place of a number: that share of all patches, above 0 and at most 1", 1e-9, 1, NULL},
     {0, OPTION_NUMBER, "tolerance", offsetof(budget_options, tolerance), "T",
-     "for budget, in place of a number: the fewest patches that lose at most that share of what a thumbnail of one "
-     "patch loses; 0: nothing is lost, only equal tiles are left out",
-     0, 1, NULL},
+     "for budget, in place of a number: hardly more than the fewest patches that lose at most that share of what a "
+     "thumbnail of one patch loses; auto: as few as keep readable what can be read; 0: nothing is lost, only equal tiles "
+     "are left out",
+     0, 1, tolerances},
     {0, OPTION_TEXT, "emphasis", offsetof(budget_options, emphasis), "L[:CHANNEL]",
      "for budget: losses count 1 + L m times, m being the channel (default: saliency), or what --query or "
      "--scorer say (default: 0; with these 300 and 32); only as much of it counts as leaves the whole image in view",
@@ -69,7 +72,9 @@ void budget_params(const budget_options *options, const budget_emphasis *emphasi
                    struct tvlm_select_params *params) {
     params->share = options->share.value;
     if (options->tolerance.given)
-        params->tolerance = options->tolerance.value == 0.0f ? TVLM_ZERO : options->tolerance.value;
+        params->tolerance = options->tolerance.word != 0       ? TVLM_TOLERANCE_READABLE
+                            : options->tolerance.value == 0.0f ? TVLM_ZERO
+                                                               : options->tolerance.value;
     params->emphasis = emphasis->level;
     params->emphasis_channel = emphasis->channel;
 }

@@ -35,6 +35,7 @@ def test_equals_the_tool_to_the_bit_on_ten_photos(ten_photos):
     ({"k": 40, "patch": 14}, ["-k", "40", "--patch", "14"]),
     ({"share": 0.2, "patch": 63}, ["--share", "0.2", "--patch", "63"]),
     ({"tolerance": 0.5, "strategy": "budget"}, ["--tolerance", "0.5", "--strategy", "budget"]),
+    ({"tolerance": "auto", "strategy": "budget"}, ["--tolerance", "auto", "--strategy", "budget"]),
     ({"tolerance": 0, "strategy": "budget"}, ["--tolerance", "0", "--strategy", "budget"]),
     ({"emphasis": 8, "emphasis_channel": "text", "strategy": "budget", "k": 50},
      ["--emphasis", "8:text", "--strategy", "budget", "-k", "50"]),

@@ -61,7 +61,7 @@ def select(image: ImageLike, k: int | None = None, *, errors: Literal["raise"] =
            **options: Unpack[_Asked]) -> Selection: ...
 
 
-def select(image: Any, k: int | None = None, *, share: float | None = None, tolerance: float | None = None,
+def select(image: Any, k: int | None = None, *, share: float | None = None, tolerance: float | Literal["auto"] | None = None,
            query: Any = None, features: Any = None, overview: float | None = None, strategy: Strategy | None = None,
            feature_patch: float | None = None, device: Device | str | None = None, copy: bool = False,
            errors: OnError = "raise", progress: Progress = None, **options: Unpack[_Options]) -> Selection | Sequence[Selection | Error]:
@@ -80,7 +80,8 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
             upload, whatever the distance of its rows; all else is copied once. Alpha is composited on white, NaN is 0.
         k: how many positions; None: 273, or as many as there are cells.
         share, tolerance: in place of k, for ``budget``: the share of all patches (0 .. 1]; or the fewest patches that lose at
-            most that share (0 .. 1) of what a thumbnail of one patch loses; 0: nothing is lost.
+            most that share (0 .. 1) of what a thumbnail of one patch loses; ``"auto"``: as few as keep readable what can be read; 0:
+            nothing is lost.
         query: what is looked for: vectors [D] or [N, D] of an encoder's text side, or a `Query`.
         features: the encoder's own vectors [rows, columns, D], of a list of images a list; `feature_patch`: pixels a cell
             covers, where the grid does not cover the image exactly.

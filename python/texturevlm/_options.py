@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         """All of them."""
 
         share: float | None
-        tolerance: float | None
+        tolerance: float | Literal["auto"] | None
         query: Any
         overview: float | None
         strategy: Strategy | None
@@ -329,6 +329,8 @@ class Choosing:
             c.score.stride = real(name, value, 0.0, above=True)
         elif name in ("overview", "min_distance", "diversity"):
             setattr(c, name, real(name, value, 0.0))
+        elif name == "tolerance" and value == "auto":
+            c.tolerance = lib.TVLM_TOLERANCE_READABLE
         elif name in ("tolerance", "emphasis"):
             setattr(c, name, real(name, value, 0.0) or -1.0)  # TVLM_ZERO stands for 0
         elif name == "arrangement":

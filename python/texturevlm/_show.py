@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -100,7 +100,7 @@ def _title(selection: Selection) -> str:
 
 
 def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen3-vl", *, budget: int | None = None, all: bool = False, video: bool = False,  # noqa: A002
-           strategy: Strategy | None = None, share: float | None = None, tolerance: float | None = None, emphasis: float | None = None,
+           strategy: Strategy | None = None, share: float | None = None, tolerance: float | Literal["auto"] | None = None, emphasis: float | None = None,
            emphasis_channel: str | None = None, min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None,
            patch: int | None = None, pillow: int | None = None, selected_only: bool = False, overview: float | None = None,
            projection: Any = None, network: Any = None,

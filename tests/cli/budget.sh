@@ -45,6 +45,18 @@ succeeds "${select[@]}" "$photo" --share .1 -o share.json
 counts "a tenth of 260 patches" 26 share.json '"x"'
 succeeds "${select[@]}" "$photo" --tolerance .2 -o tolerance.json
 has tolerance.json '"loss": 0\.[01]'
+succeeds "${select[@]}" "$photo" --tolerance auto -o auto.json
+succeeds "${select[@]}" "$photo" --tolerance .07 -o named.json
+same "auto is the tolerance that keeps what can be read" auto.json named.json
+succeeds "${select[@]}" "$photo" --tolerance 0 -o none.json
+before=$(grep -c '"x"' none.json)
+for tolerance in .000001 .001 .01 .05 .3 1; do
+    succeeds "${select[@]}" "$photo" --tolerance $tolerance -o more.json
+    checks=$((checks + 1))
+    [ "$(grep -c '"x"' more.json)" -le "$before" ] || complain "a tolerance of $tolerance takes more than one before it"
+    before=$(grep -c '"x"' more.json)
+done
+refused 2 "--tolerance: 'much' is not a number" "${select[@]}" "$photo" --tolerance much
 succeeds "${select[@]}" "$photo" -k 1000 -o all.json
 counts "all patches" 260 all.json '"level": 0, .*"size": 16}'
 succeeds "${select[@]}" "$photo" -k 60 -o plain.json
