@@ -150,7 +150,7 @@ static double worst_fill(const page *p, int32_t columns, int32_t rows, const uin
 /* Blank cells of a grid: none has ink, and all are filled well, but for what blocks do not tell: where in them the ink is, by
  * which a line of texels may be off its blocks' middles. */
 static int32_t blank_of(const page *p, int32_t columns, int32_t rows, uint8_t *blank) {
-    const int32_t kept = tvlm_budget_blank(&p->ink, columns, rows, blank);
+    const int32_t kept = tvlm_budget_blank(&p->ink, columns, rows, blank, NULL);
     int32_t counted = 0;
     for (int32_t i = 0; i < columns * rows; ++i) {
         assert_true(blank[i] <= 1);
@@ -265,7 +265,7 @@ static void test_gradient(void **state) {
 /* Whether the cell of a pixel is. */
 static bool is_kept(const page *p, int32_t columns, int32_t rows, int32_t x, int32_t y) {
     static uint8_t blank[LAYERS_MAX];
-    (void)tvlm_budget_blank(&p->ink, columns, rows, blank);
+    (void)tvlm_budget_blank(&p->ink, columns, rows, blank, NULL);
     return !blank[y * rows / p->height * columns + x * columns / p->width];
 }
 
@@ -515,8 +515,32 @@ static void test_stripes(void **state) {
     (void)state;
     for (int32_t x = 0; x < WIDTH; x += 4) box(&p, x, 0, 2, HEIGHT, 0, 0, 0);
     look(&p);
-    assert_int_equal(tvlm_budget_blank(&p.ink, COLUMNS, ROWS, blank), COLUMNS * ROWS);
+    assert_int_equal(tvlm_budget_blank(&p.ink, COLUMNS, ROWS, blank, NULL), COLUMNS * ROWS);
     release(&p);
+}
+
+/* Filling even paper errs by nothing; of a slope of 6 bytes a cell by the spread of each and by what is off. */
+static void test_error(void **state) {
+    enum { COLUMNS = 20, ROWS = 15 };
+    uint8_t blank[COLUMNS * ROWS];
+    double error = -1.0;
+    page even = paper(WIDTH, HEIGHT, 200), slope = paper(WIDTH, HEIGHT, 0);
+    (void)state;
+    look(&even);
+    assert_int_equal(tvlm_budget_blank(&even.ink, COLUMNS, ROWS, blank, &error), 1);
+    assert_true(error == 0.0);
+    release(&even);
+    for (int32_t x = 0; x < WIDTH; ++x) {
+        const uint8_t value = (uint8_t)(100 + 120 * x / WIDTH);
+        box(&slope, x, 0, 1, HEIGHT, value, value, value);
+    }
+    look(&slope);
+    const int32_t kept = tvlm_budget_blank(&slope.ink, COLUMNS, ROWS, blank, &error);
+    const double pixels = (double)WIDTH * HEIGHT * (COLUMNS * ROWS - kept) / (COLUMNS * ROWS);
+    assert_true(kept < COLUMNS * ROWS);
+    /* 5 to 7 bytes over each cell, and up to TVLM_BUDGET_OFF off. */
+    assert_true(error > pixels * 25.0 / 12.0 / 65025.0 && error < pixels * (64.0 / 12.0 + 36.0) / 65025.0);
+    release(&slope);
 }
 
 int main(void) {
@@ -528,7 +552,7 @@ int main(void) {
         cmocka_unit_test(test_hairline), cmocka_unit_test(test_watermark),
         cmocka_unit_test(test_rule),     cmocka_unit_test(test_stripes),
         cmocka_unit_test(test_grids),    cmocka_unit_test(test_finest),
-        cmocka_unit_test(test_plain),    cmocka_unit_test(test_together),
-        cmocka_unit_test(test_extremes)};
+        cmocka_unit_test(test_plain),    cmocka_unit_test(test_error),
+        cmocka_unit_test(test_together), cmocka_unit_test(test_extremes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,8 @@ typedef struct tvlm_budget {
     tvlm_budget_ink ink;
     tvlm_budget_tree tree;
     tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX];
-    int32_t cells[TVLM_BUDGET_GRIDS_MAX]; /* of each grid, without those that are blank */
+    int32_t cells[TVLM_BUDGET_GRIDS_MAX]; /* of each grid, without those that are left out */
+    double filled[TVLM_BUDGET_GRIDS_MAX]; /* the squared error that filling these makes */
     int32_t grid_count, alone;
     int32_t measured[TVLM_BUDGET_PICTURES], measured_count; /* pictures of one size are measured once */
     tvlm_budget_loss losses[TVLM_BUDGET_PICTURES];
@@ -99,6 +100,9 @@ tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget);
 
 /* Reads what is seen of the image: fills in `ink`. Waits. */
 tvlm_status tvlm_budget_look_for_ink(tvlm_budget *budget);
+
+/* Leaves no cells out of those thumbnails of which filling them would show, once the pictures are measured. */
+void tvlm_budget_fill_in(tvlm_budget *budget);
 
 /* Measures all pictures: fills in `losses`. Waits, once. */
 tvlm_status tvlm_budget_measure(tvlm_budget *budget);

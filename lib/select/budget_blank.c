@@ -94,6 +94,7 @@ typedef struct field {
     int32_t *layer;            /* OUT at the border, NONE where a blank cell is in none yet */
     float (*middle)[CHANNELS]; /* of blank cells */
     float (*filled)[CHANNELS];
+    float *spread; /* of blank cells: the variance of luma, as that of numbers evenly spread over the range */
     int32_t *queue;
 } field;
 
@@ -110,9 +111,10 @@ static bool make(const tvlm_budget_ink *ink, int32_t columns, int32_t rows, fiel
     f->layer = tvlm_allocate(cells, sizeof *f->layer);
     f->middle = tvlm_allocate(cells, sizeof *f->middle);
     f->filled = tvlm_allocate(cells, sizeof *f->filled);
+    f->spread = tvlm_allocate(cells, sizeof *f->spread);
     f->queue = tvlm_allocate(cells, sizeof *f->queue);
     return f->low != NULL && f->high != NULL && f->across != NULL && f->down != NULL && f->layer != NULL &&
-           f->middle != NULL && f->filled != NULL && f->queue != NULL;
+           f->middle != NULL && f->filled != NULL && f->spread != NULL && f->queue != NULL;
 }
 
 static void release(field *f) {
@@ -123,6 +125,7 @@ static void release(field *f) {
     free(f->layer);
     free(f->middle);
     free(f->filled);
+    free(f->spread);
     free(f->queue);
 }
 
@@ -163,8 +166,12 @@ static void range_columns(const field *f, span across, span down) {
         widen(f->ink->colours + (size_t)y * line + first, bytes, f->low + first, f->high + first);
 }
 
-/* Whether a cell is flat, and its middle. */
-static bool is_flat(const field *f, span across, float middle[CHANNELS]) {
+/* What each channel counts for in luma. */
+static const float lumas[CHANNELS] = {0.299f, 0.587f, 0.114f};
+
+/* Whether a cell is flat, its middle, and how far it is spread. */
+static bool is_flat(const field *f, span across, float middle[CHANNELS], float *spread) {
+    float range = 0.0f;
     uint8_t low[BYTES], high[BYTES];
     memcpy(low, f->low + (size_t)across.first * BYTES, BYTES);
     memcpy(high, f->high + (size_t)across.first * BYTES, BYTES);
@@ -179,7 +186,9 @@ static bool is_flat(const field *f, span across, float middle[CHANNELS]) {
     for (int c = 0; c < CHANNELS; ++c) {
         flat = flat && high[c] - low[c] <= TVLM_BUDGET_INK;
         middle[c] = 0.5f * (float)(low[c] + high[c]);
+        range += lumas[c] * (float)(high[c] - low[c]);
     }
+    *spread = range * range / 12.0f;
     return flat;
 }
 
@@ -198,7 +207,8 @@ static int32_t find_flat_in(const field *f, int32_t row) {
         while (end < f->columns && blank[end]) ++end;
         range_columns(f, (span){f->across[c].first, f->across[end - 1].end}, f->down[row]);
         for (int32_t i = c; i < end; ++i) {
-            blank[i] = is_flat(f, f->across[i], f->middle[cell_at(f, i, row)]);
+            const int32_t cell = cell_at(f, i, row);
+            blank[i] = is_flat(f, f->across[i], f->middle[cell], &f->spread[cell]);
             kept += !blank[i];
         }
     }
@@ -350,9 +360,25 @@ static int32_t keep(field *f, int32_t columns, int32_t rows, int32_t most, uint8
     return kept;
 }
 
-int32_t tvlm_budget_blank(const tvlm_budget_ink *ink, int32_t columns, int32_t rows, uint8_t *blank) {
+/* The squared error of luma of blank cells as they were filled last. */
+static double error_of(const field *f) {
+    const double pixels = (double)f->ink->width * f->ink->height / ((double)f->columns * f->rows);
+    double sum = 0.0;
+    for (int32_t i = 0; i < f->columns * f->rows; ++i) {
+        const int32_t cell = cell_at(f, i % f->columns, i / f->columns);
+        float off = 0.0f;
+        if (!f->blank[i]) continue;
+        for (int c = 0; c < CHANNELS; ++c) off += lumas[c] * (f->filled[cell][c] - f->middle[cell][c]);
+        sum += (double)(off * off + f->spread[cell]);
+    }
+    return pixels * sum / (255.0 * 255.0);
+}
+
+int32_t tvlm_budget_blank(const tvlm_budget_ink *ink, int32_t columns, int32_t rows, uint8_t *blank,
+                          double *error) {
     field f;
     const int32_t kept = make(ink, columns, rows, &f) ? keep(&f, columns, rows, INT32_MAX, blank) : -1;
+    if (kept >= 0 && error != NULL) *error = error_of(&f);
     release(&f);
     return kept;
 }

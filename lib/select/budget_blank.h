@@ -41,13 +41,15 @@ void tvlm_budget_ink_free(tvlm_budget_ink *ink);
 /*
  * Finds which cells of a thumbnail of columns x rows cells are blank, at most one for each pixel of a side:
  * blank[row * columns + column] is 1 for those, else 0. Returns how many are kept, at least one; -1: no memory.
+ * *error, unless NULL, is about the squared error of luma that filling them makes, over their pixels, in [0, 1] each.
  *
  * A cell is blank whose texels of `ink` (all that it touches) differ by at most TVLM_BUDGET_INK, in none of which there is anything finer than they are (TVLM_BUDGET_FINE), and that is filled well:
  * who draws a thumbnail fills it from around it (tvlm_selection_empty), and that colour is at most TVLM_BUDGET_OFF off its
  * middle, the mean of its least and its largest. The line of texels of a kept neighbour that faces it counts with the
  * colours that it covers. Where all cells are blank the first one is kept.
  */
-int32_t tvlm_budget_blank(const tvlm_budget_ink *ink, int32_t columns, int32_t rows, uint8_t *blank);
+int32_t tvlm_budget_blank(const tvlm_budget_ink *ink, int32_t columns, int32_t rows, uint8_t *blank,
+                          double *error);
 
 /* The grid of at most n cells whose texels are nearest to squares and to pixels, no finer than the image. */
 void tvlm_budget_near_square(const tvlm_budget_ink *ink, int64_t n, int32_t *columns, int32_t *rows);

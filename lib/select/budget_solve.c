@@ -99,6 +99,7 @@ typedef struct search {
 static void add_up(const search *s, tvlm_budget_answer *answer) {
     for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
         answer->parts[p] = part_lost(s->budget, answer->grid, p, &answer->choice);
+    answer->parts[TVLM_BUDGET_ERROR] += s->budget->filled[answer->grid];
     answer->lost = weighed(s->weights, answer->parts);
 }
 

@@ -115,7 +115,10 @@ static tvlm_status place_thumbnail(const tvlm_budget *budget, const tvlm_scale *
     int32_t placed = 0;
     uint8_t *const blank = tvlm_allocate((size_t)all, 1);
     if (blank == NULL) return tvlm_budget_no_memory(budget);
-    const int32_t kept = tvlm_budget_blank(&budget->ink, grid->columns, grid->rows, blank);
+    const int32_t number = (int32_t)(grid - budget->grids);
+    const int32_t kept = budget->cells[number] < all
+                             ? tvlm_budget_blank(&budget->ink, grid->columns, grid->rows, blank, NULL)
+                             : all;
     if (kept >= 0 && kept < all)
         selection->empty = tvlm_allocate((size_t)(all - kept), sizeof *selection->empty);
     if (kept < 0 || (kept < all && selection->empty == NULL)) {
@@ -304,7 +307,8 @@ static tvlm_status list_grids(tvlm_budget *budget) {
     bool made = budget->grid_count >= 0;
     for (int32_t i = 0; status == TVLM_OK && made && i < budget->grid_count; ++i) {
         const tvlm_budget_grid *const grid = &budget->grids[i];
-        budget->cells[i] = tvlm_budget_blank(&budget->ink, grid->columns, grid->rows, blank);
+        budget->cells[i] =
+            tvlm_budget_blank(&budget->ink, grid->columns, grid->rows, blank, &budget->filled[i]);
         made = budget->cells[i] >= 0;
     }
     free(blank);
@@ -326,6 +330,7 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     if (all) return deliver_all(budget, NULL, selection);
     TVLM_TRY(list_grids(budget));
     TVLM_TRY(tvlm_budget_measure(budget));
+    tvlm_budget_fill_in(budget);
     return find(budget, selection);
 }
 
