@@ -24,7 +24,7 @@
  *   or it did not set the struct to zero before it filled it.
  * - What the library fills in for the caller has its reserved words set to 0.
  * A few small structs are complete and never grow: tvlm_log, tvlm_metadata, and those that say a place,
- * tvlm_sample_point, tvlm_volume_point, tvlm_footprint and tvlm_duplicate. Structs that only the library makes, and hands out
+ * tvlm_sample_point, tvlm_volume_point, tvlm_footprint, tvlm_duplicate, tvlm_cell and tvlm_thumbnail_grid. Structs that only the library makes, and hands out
  * by a pointer (tvlm_safetensors, tvlm_flo), may grow at their end. Enumerations get new values at their end.
  */
 #ifndef TEXTUREVLM_PARAMS_H
