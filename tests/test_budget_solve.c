@@ -246,6 +246,59 @@ static void test_places(void **state) {
     destroy_given(g);
 }
 
+/* ---- What is read over several tiles ---- */
+
+/* What a tile of 256 pixels, all of whose detail counts, loses at a correlation. */
+static float lost_at(double correlation) {
+    const double least = 1.0 / (1.0 + exp((1.0 - 0.6) / 0.09));
+    return (float)(256.0 * (1.0 / (1.0 + exp((correlation - 0.6) / 0.09)) - least));
+}
+
+/* Correlations are found back from losses, and averaged over neighbours before they become losses: where tiles of .45 and
+ * .75 take turns as much is read as where all have .6, and where all are alike it is the sum of what they lose. Tiles of
+ * level 0 lose nothing, and help those around them. */
+static void test_reading(void **state) {
+    enum { TURNS = TVLM_BUDGET_FIRST, ALIKE, SHARP };
+    static float values[2 * PICTURES * PLACES + PLACES];
+    given *const g = make_given(3, 1);
+    tvlm_budget_choice choice;
+    (void)state;
+    for (int picture = 0; picture < PICTURES; ++picture) g->budget.measured[picture] = picture;
+    g->budget.measured_count = PICTURES;
+    g->budget.values = values;
+    for (int picture = 0; picture < PICTURES; ++picture)
+        for (int tile = 0; tile < PLACES; ++tile) {
+            const bool odd = (tile % SIDE + tile / SIDE) % 2 == 1;
+            const double correlation = picture == TURNS   ? (odd ? 0.45 : 0.75)
+                                       : picture == ALIKE ? 0.6
+                                       : picture == SHARP ? 0.9
+                                                          : 0.0;
+            values[2 * (picture * PLACES + tile) + TVLM_BUDGET_DETAIL] = lost_at(correlation);
+        }
+    assert_int_equal(tvlm_budget_prepare_reading(&g->budget), TVLM_OK);
+    for (int tile = 0; tile < PLACES; ++tile) g->budget.reading.counts[tile] = 1.0f;
+    const double turns = tvlm_budget_unread(&g->budget, 0, NULL),
+                 alike = tvlm_budget_unread(&g->budget, 1, NULL);
+    const double sharp = tvlm_budget_unread(&g->budget, 2, NULL);
+    assert_true(fabs(alike - (double)(PLACES * lost_at(0.6))) < 1e-3 * alike);
+    assert_true(fabs(sharp - (double)(PLACES * lost_at(0.9))) < 1e-3 * alike);
+    assert_true(fabs(turns - alike) < 0.02 * alike);
+    assert_true(tvlm_budget_choice_make(&g->budget.tree, &choice));
+    const double none = tvlm_budget_unread(&g->budget, 1, &choice);
+    assert_true(none == alike);
+    choice.chosen[0][g->budget.tree.place_of[27]] = 1; /* in the middle */
+    const double one = tvlm_budget_unread(&g->budget, 1, &choice);
+    assert_true(one < alike - (double)lost_at(0.6));
+    for (int place = 0; place < PLACES; ++place) choice.chosen[0][place] = 1;
+    assert_true(tvlm_budget_unread(&g->budget, 1, &choice) < 1e-3);
+    g->budget.reading.counts[0] = 3.0f;
+    assert_true(fabs(tvlm_budget_unread(&g->budget, 1, NULL) - alike - 2.0 * (double)lost_at(0.6)) <
+                1e-3 * alike);
+    tvlm_budget_choice_free(&choice);
+    free(g->budget.reading.detail);
+    destroy_given(g);
+}
+
 /* ---- What stays in view ---- */
 
 /* An image whose left half matters, and loses little; `values` are what its three pictures lose, and m. Downsampling
@@ -329,7 +382,7 @@ static void test_in_view(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_detail), cmocka_unit_test(test_error),   cmocka_unit_test(test_tolerance),
-        cmocka_unit_test(test_places), cmocka_unit_test(test_in_view),
+        cmocka_unit_test(test_places), cmocka_unit_test(test_in_view), cmocka_unit_test(test_reading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -265,7 +265,8 @@ struct tvlm_select_params {
      * The *loss* of a picture has two parts, both of luma: its squared error, and the detail that cannot be read or recognised in
      * it. Detail is read where it correlates enough with the image's: the correlation is taken in windows of half a patch,
      * and a logistic curve turns it into a loss, so that what is legible needs no more, and what cannot be made so with what
-     * it would cost is left alone (doc/ideas.md: the equation, and what its constants were fitted to). Each part is taken over
+     * it would cost is left alone (doc/ideas.md: the equation, and what its constants were fitted to). Answers are compared by the
+     * correlation over each tile and its neighbours, since a word lies over several. Each part is taken over
      * that of downsampling (the thumbnail of k patches alone with the least squared error), and detail counts four
      * fifths. Both are measured on each tile of level 0, for some fifteen thumbnails and for each kind of tile, after they are
      * enlarged. Where an image has blank cells, up to five finer thumbnails are measured of which up to k cells are not

@@ -5,6 +5,7 @@
  *   budget_grids.c     which thumbnails are tried
  *   budget_plan.c      pictures as plans for the backend
  *   budget_measure.c   what they lose of each tile
+ *   budget_read.c      how much of the detail of an answer cannot be read
  *   budget_emphasis.c  how much each tile matters
  *   budget_tree.c, budget_price.c  the best tiles over one of them
  *   budget_solve.c     the best thumbnail and its tiles
@@ -76,6 +77,13 @@ enum {
     TVLM_BUDGET_PICTURES = TVLM_BUDGET_FIRST + TVLM_BUDGET_GRIDS_MAX
 };
 
+/* What is known of reading. */
+typedef struct tvlm_budget_reading {
+    float *detail; /* [tiles]: what a tile loses of which nothing is read; NULL: what is lost is given */
+    float *counts; /* [tiles]: how much it counts, 1 + emphasis * m */
+    float *correlations; /* [measured_count * tiles] */
+} tvlm_budget_reading;
+
 /* One selection on its way. */
 typedef struct tvlm_budget {
     const tvlm_task *task;
@@ -91,6 +99,7 @@ typedef struct tvlm_budget {
     int32_t grid_count, alone;
     int32_t measured[TVLM_BUDGET_PICTURES], measured_count; /* pictures of one size are measured once */
     tvlm_budget_loss losses[TVLM_BUDGET_PICTURES];
+    tvlm_budget_reading reading;
     float *memory; /* of the losses */
     float *values; /* as they were read: what pictures lose, then the scores that m is made of */
 } tvlm_budget;
@@ -116,6 +125,13 @@ static inline const float *tvlm_budget_values(const tvlm_budget *budget, int32_t
 static inline float *tvlm_budget_matters(const tvlm_budget *budget) {
     return budget->values + 2 * (size_t)budget->measured_count * (size_t)budget->tiles;
 }
+
+/* Finds the correlations of detail of all pictures, once they are measured. */
+tvlm_status tvlm_budget_prepare_reading(tvlm_budget *budget);
+
+/* How much of the detail of a thumbnail, by its number in `grids`, with its tiles cannot be read; NULL: without tiles.
+ * LEAST - FIRST stands for the thumbnail of one patch. It writes into budget->reading. */
+double tvlm_budget_unread(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice);
 
 /* Fills in `losses` anew from what was read, with another emphasis. */
 void tvlm_budget_place(tvlm_budget *budget, double emphasis);

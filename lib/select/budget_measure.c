@@ -160,7 +160,15 @@ static void leave_out_broken(const tvlm_budget *budget, int32_t tiles, tvlm_budg
             for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) loss->parts[p][i] = TVLM_BUDGET_NEVER;
 }
 
+/* How much what is read of each tile counts. */
+static void count_tiles(const tvlm_budget *budget, double emphasis) {
+    const float *const matters = tvlm_budget_matters(budget);
+    for (int32_t i = 0; i < budget->tiles && budget->reading.counts != NULL; ++i)
+        budget->reading.counts[i] = emphasis > 0.0 ? (float)(1.0 + emphasis * (double)matters[i]) : 1.0f;
+}
+
 void tvlm_budget_place(tvlm_budget *budget, double emphasis) {
+    count_tiles(budget, emphasis);
     for (int32_t i = 0; i < picture_count(budget); ++i) place(budget, i, emphasis, &budget->losses[i]);
     leave_out_broken(budget, 4, &budget->losses[TVLM_BUDGET_THREE_QUARTERS]);
     leave_out_broken(budget, 3, &budget->losses[TVLM_BUDGET_A_THIRD]);
@@ -193,6 +201,7 @@ tvlm_status tvlm_budget_measure(tvlm_budget *budget) {
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
             budget->losses[i].parts[p] =
                 budget->memory + ((size_t)i * TVLM_BUDGET_PARTS + (size_t)p) * places;
+    TVLM_TRY(tvlm_budget_prepare_reading(budget));
     tvlm_budget_place(budget, emphasis);
     return TVLM_OK;
 }

@@ -173,7 +173,7 @@ static void add_pictures(const tvlm_texture *source, const tvlm_budget_size *siz
 }
 
 /* Windows are half as long as a tile. */
-static float legible_of(int32_t patch) {
+float tvlm_budget_legible(int32_t patch) {
     return TVLM_BUDGET_LEGIBLE + TVLM_BUDGET_WIDER * log2f((float)patch / 16.0f);
 }
 
@@ -185,7 +185,7 @@ bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t pa
                                .patch = patch,
                                .columns = (source->width + patch - 1) / patch,
                                .rows = (source->height + patch - 1) / patch,
-                               .legible = legible_of(patch),
+                               .legible = tvlm_budget_legible(patch),
                                .pictures = pictures};
     t.axes = tvlm_allocate(4 * (size_t)count, sizeof *t.axes);
     bool made = pictures != NULL && t.axes != NULL;

@@ -25,6 +25,9 @@ typedef struct tvlm_budget_size {
 #define TVLM_BUDGET_TEXELS_MAX ((size_t)64 << 20)
 bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t patch,
                            const tvlm_budget_size *sizes, int32_t count, tvlm_budget_plan *plan);
+/* The correlation of detail in tiles of so many pixels at which half is read (core/constants.h). */
+float tvlm_budget_legible(int32_t patch);
+
 void tvlm_budget_plan_free(tvlm_budget_plan *plan);
 
 #endif

@@ -23,9 +23,20 @@ static double weighed(const double weights[TVLM_BUDGET_PARTS], const double part
     return sum;
 }
 
+/* What a thumbnail of one patch loses: the picture before those that are tried. */
+enum { LEAST_GRID = TVLM_BUDGET_LEAST - TVLM_BUDGET_FIRST };
+
+static void find_whole(const tvlm_budget *budget, double whole[TVLM_BUDGET_PARTS]) {
+    const double *const sums = budget->losses[TVLM_BUDGET_LEAST].sums;
+    whole[TVLM_BUDGET_ERROR] = sums[TVLM_BUDGET_ERROR];
+    whole[TVLM_BUDGET_DETAIL] = budget->reading.detail != NULL ? tvlm_budget_unread(budget, LEAST_GRID, NULL)
+                                                               : sums[TVLM_BUDGET_DETAIL];
+}
+
 double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]) {
-    double weights[TVLM_BUDGET_PARTS];
-    tvlm_budget_weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, TVLM_BUDGET_COUNTS, weights);
+    double weights[TVLM_BUDGET_PARTS], whole[TVLM_BUDGET_PARTS];
+    find_whole(budget, whole);
+    tvlm_budget_weigh_parts(whole, TVLM_BUDGET_COUNTS, weights);
     return weighed(weights, parts);
 }
 
@@ -96,10 +107,17 @@ typedef struct search {
     double bound_price;                /* the same with the weights by which answers are compared */
 } search;
 
+/* What detail a thumbnail with tiles loses: over several tiles, where it was measured. */
+static double detail_lost(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice) {
+    return budget->reading.detail != NULL ? tvlm_budget_unread(budget, grid, choice)
+                                          : part_lost(budget, grid, TVLM_BUDGET_DETAIL, choice);
+}
+
 static void add_up(const search *s, tvlm_budget_answer *answer) {
-    for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
-        answer->parts[p] = part_lost(s->budget, answer->grid, p, &answer->choice);
-    answer->parts[TVLM_BUDGET_ERROR] += s->budget->filled[answer->grid];
+    answer->parts[TVLM_BUDGET_ERROR] =
+        part_lost(s->budget, answer->grid, TVLM_BUDGET_ERROR, &answer->choice) +
+        s->budget->filled[answer->grid];
+    answer->parts[TVLM_BUDGET_DETAIL] = detail_lost(s->budget, answer->grid, &answer->choice);
     answer->lost = weighed(s->weights, answer->parts);
 }
 
@@ -149,10 +167,13 @@ static bool is_allowed(const double parts[TVLM_BUDGET_PARTS], const double down[
     return true;
 }
 
-/* Whether no tiles make a thumbnail better than the best answer. */
+/* Whether no tiles make a thumbnail better than the best answer. What tiles lose alone is at most so much more than what
+ * is lost of them together. */
+#define TOGETHER 1.25
+
 static bool is_hopeless(search *s, int32_t grid, int32_t tiles) {
     const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, s->weights, s->places);
-    return tvlm_budget_cannot(&s->budget->tree, &losses, tiles, s->best->lost, &s->bound_price);
+    return tvlm_budget_cannot(&s->budget->tree, &losses, tiles, TOGETHER * s->best->lost, &s->bound_price);
 }
 
 /* Where downsampling leaves nearly all detail legible, what is left of it counts no more than this share of what a
@@ -180,7 +201,10 @@ static void try_all(search *s, int32_t grid, int32_t tiles, const double *down) 
 static bool solve(search *s, int32_t n) {
     const tvlm_budget *const budget = s->budget;
     const int32_t first = downsampled(budget);
-    const double *const down = budget->losses[TVLM_BUDGET_FIRST + first].sums;
+    const double down[TVLM_BUDGET_PARTS] = {
+        budget->losses[TVLM_BUDGET_FIRST + first].sums[TVLM_BUDGET_ERROR],
+        budget->reading.detail != NULL ? tvlm_budget_unread(budget, first, NULL)
+                                       : budget->losses[TVLM_BUDGET_FIRST + first].sums[TVLM_BUDGET_DETAIL]};
     weigh_beside(s, down, TVLM_BUDGET_COUNTS, s->weights);
     s->best->grid = first;
     memcpy(s->best->weights, s->weights, sizeof s->weights);
@@ -271,7 +295,9 @@ static bool find_tiles(const search *s, int32_t grid, double tolerance, int32_t 
 static bool solve_tolerance(search *s, double tolerance) {
     const tvlm_budget *const budget = s->budget;
     int32_t patches = INT32_MAX;
-    tvlm_budget_weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, TVLM_BUDGET_COUNTS, s->weights);
+    double whole[TVLM_BUDGET_PARTS];
+    find_whole(budget, whole);
+    tvlm_budget_weigh_parts(whole, TVLM_BUDGET_COUNTS, s->weights);
     memcpy(s->tried->weights, s->weights, sizeof s->weights);
     memcpy(s->best->weights, s->weights, sizeof s->weights);
     s->best->choice.count = budget->tiles;

@@ -139,6 +139,12 @@ void tvlm_budget_choice_free(tvlm_budget_choice *choice) {
 static const int32_t kinds[TVLM_BUDGET_KINDS] = {0, TVLM_BUDGET_NINE, 1, TVLM_BUDGET_THIRD, 2};
 static const int32_t rank_of[TVLM_BUDGET_KINDS] = {0, 2, 4, 1, 3};
 
+int32_t tvlm_budget_kind_at(const tvlm_budget_tree *tree, const tvlm_budget_choice *choice, int32_t place) {
+    for (int32_t rank = 0; rank < TVLM_BUDGET_KINDS; ++rank)
+        if (choice->chosen[kinds[rank]][tile_over(tree, place, kinds[rank])]) return kinds[rank];
+    return -1;
+}
+
 /* What tiles of a kind lose, which is not level 0. */
 static const float *own_of(const tvlm_budget_losses *losses, int32_t kind) {
     return kind == 1                   ? losses->one

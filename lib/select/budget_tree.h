@@ -92,6 +92,9 @@ int32_t tvlm_budget_kind_count(const tvlm_budget_tree *tree, int32_t kind);
 /* The upper left tile of level 0 of a tile, row * columns + column; -1: it lies beyond the image. */
 int32_t tvlm_budget_corner(const tvlm_budget_tree *tree, int32_t kind, int32_t number);
 
+/* The kind of the finest tile over a place; -1: there is none. */
+int32_t tvlm_budget_kind_at(const tvlm_budget_tree *tree, const tvlm_budget_choice *choice, int32_t place);
+
 /*
  * What a choice loses in all. A tile of level 1 or 2 is enlarged together with what is around it, which is
  * coarser: some of what is lost there comes across its sides. For each tile of level 0 in it beside one that

@@ -83,6 +83,7 @@ static void end(tvlm_budget **made) {
     tvlm_budget_tree_free(&budget->tree);
     tvlm_budget_ink_free(&budget->ink);
     free(budget->blocks);
+    free(budget->reading.detail);
     free(budget->memory);
     free(budget->values);
     free(budget);
