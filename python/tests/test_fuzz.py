@@ -289,6 +289,14 @@ def test_streams_and_sessions(a, b, c):
         tried(session.select, IMAGE, features=a, feature_patch=b, stack=c)
 
 
+@SETTINGS
+@given(anything)
+def test_thumbnails(a):
+    selection = tv.select(IMAGE, 3, patch=4, strategy="budget")
+    tried(selection.draw_thumbnail, a)
+    assert selection.draw_thumbnail(tv.patches(IMAGE, selection, side=4)).ndim == 3
+
+
 def test_every_public_callable_is_tried():
     """Here, by its name; but for those that take nothing, and what only tells."""
     text = pathlib.Path(__file__).read_text(encoding="utf-8")
