@@ -36,7 +36,7 @@ extern "C" {
 
 /* The tolerance (below) by which as few patches are taken as keep readable what can be read: on drawn pages that chose
  * nothing, more than 97 % of the words that Tesseract reads in full (bench/README.md, budget.py). */
-#define TVLM_TOLERANCE_READABLE 0.07f
+#define TVLM_TOLERANCE_READABLE 0.03f
 
 /* A place to look at. Its coordinates are in pixels of the image as it was handed in; the centre of the first
  * pixel is at 0.5, 0.5. */

@@ -46,7 +46,7 @@ counts "a tenth of 260 patches" 26 share.json '"x"'
 succeeds "${select[@]}" "$photo" --tolerance .2 -o tolerance.json
 has tolerance.json '"loss": 0\.[01]'
 succeeds "${select[@]}" "$photo" --tolerance auto -o auto.json
-succeeds "${select[@]}" "$photo" --tolerance .07 -o named.json
+succeeds "${select[@]}" "$photo" --tolerance .03 -o named.json
 same "auto is the tolerance that keeps what can be read" auto.json named.json
 succeeds "${select[@]}" "$photo" --tolerance 0 -o none.json
 before=$(grep -c '"x"' none.json)
