@@ -143,7 +143,7 @@ scorer "$work/in/bad.safetensors" "$format,\"channels\":\"edges,entropy\"" '[2]'
 with 'bad.safetensors.*finite'
 most='\377\377\177\177' # 3.4e38
 scorer "$work/in/bad.safetensors" "$format,\"channels\":\"r,g,b\"" '[3]' "$most$most$most"
-with 'photo.png: scores overflow'
+with "bad.safetensors: number 0 of 'weights' is beyond 1e15"
 scorer "$work/in/bad.safetensors" "$format,\"channels\":\"edges,nothing\"" '[2]' "$one$one"
 with "bad.safetensors.*'nothing'"
 scorer "$work/in/bad.safetensors" "$format,\"channels\":\"edges\"" '[2]' "$one$one"
