@@ -357,12 +357,6 @@ HELPER blocks window_sums(const blocks v) {
     return v + v.s123456789abcdef0 + v.s456789abcdef0123 + v.s56789abcdef01234;
 }
 
-HELPER float sum_of(const blocks v) {
-    const float8 a = v.lo + v.hi;
-    const float4 b = a.lo + a.hi;
-    return (b.x + b.y) + (b.z + b.w);
-}
-
 /* The means of windows over their pixels: of the image (x), of the picture (y), of squares and products. Finds the variance of
  * the image, and that times the correlation (lib/core/operations.h). */
 HELPER void correlate(const blocks x, const blocks xx, const blocks y, const blocks yy, const blocks xy,
@@ -387,16 +381,21 @@ HELPER float illegible(global const float *known, const sums *s, const int x0, c
     const int16 high = clamp(height - y0 - EDGE(row), (int16)(0), EDGE(row + 1) - EDGE(row));
     const blocks own = convert_float16(wide * high);
     const blocks all = window_sums(own), pixels = max(all, (blocks)(1.0f));
-    /* The window that begins in the last row or column is none. */
-    const int16 is_window = all > 0.0f && column < (int16)(STARTS) && row < (int16)(STARTS);
     blocks variance, correlated;
     correlate(window_sums(own * vload16(0, known)) / pixels, window_sums(own * vload16(1, known)) / pixels,
               window_sums(s->y) / pixels, window_sums(s->yy) / pixels, window_sums(s->xy) / pixels, &variance,
               &correlated);
-    const float windows = sum_of(is_window ? (blocks)(1.0f) : (blocks)(0.0f));
-    const float sum = sum_of(is_window ? variance : (blocks)(0.0f));
-    const float correlation =
-        sum_of(is_window ? correlated : (blocks)(0.0f)) / (sum + windows * TVLM_BUDGET_FLOOR);
+    float of_image[COUNT], of_both[COUNT], counts[COUNT], sum = 0.0f, both = 0.0f, windows = 0.0f;
+    vstore16(all > 0.0f ? variance : 0.0f, 0, of_image);
+    vstore16(all > 0.0f ? correlated : 0.0f, 0, of_both);
+    vstore16(all > 0.0f ? (blocks)1.0f : (blocks)0.0f, 0, counts);
+    for (int j = 0; j < STARTS; ++j)
+        for (int i = 0; i < STARTS; ++i) {
+            sum += of_image[j * TVLM_BUDGET_BLOCKS + i];
+            both += of_both[j * TVLM_BUDGET_BLOCKS + i];
+            windows += counts[j * TVLM_BUDGET_BLOCKS + i];
+        }
+    const float correlation = both / (sum + windows * TVLM_BUDGET_FLOOR);
     const float lost = unread(correlation, legible) - unread(1.0f, legible), mean = sum / windows;
     return max(lost, 0.0f) * mean / (mean + TVLM_BUDGET_SEEN);
 }

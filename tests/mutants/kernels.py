@@ -210,7 +210,7 @@ KERNELS = [
     ("losses.cl", "losses", "buffer", "blocks of a side that 4 does not divide are alike", "#define EDGE(b) TVLM_BUDGET_EDGE(b, SIDE)", "#define EDGE(b) ((b) * (SIDE / 4))"),
     ("losses.cl", "losses", "buffer", "windows are two blocks beside each other", "+ v.s456789abcdef0123 + v.s56789abcdef01234", ""),
     ("losses.cl", "losses", "buffer", "the detail of the image is compared with itself", "covariance = xy - x * y;", "covariance = xx - x * x;"),
-    ("losses.cl", "losses", "buffer", "windows beyond the last row of blocks count", "&& row < (int16)(STARTS);", ";"),
+    ("losses.cl", "losses", "buffer", "windows beyond the last row of blocks count", "for (int j = 0; j < STARTS; ++j)", "for (int j = 0; j < TVLM_BUDGET_BLOCKS; ++j)"),
     ("losses.cl", "losses", "buffer", "detail is read wherever it correlates at all", "(correlation - legible)", "correlation"),
     ("losses.cl", "losses", "buffer", "faint detail counts as much as strong", "max(lost, 0.0f) * mean / (mean + TVLM_BUDGET_SEEN)", "max(lost, 0.0f)"),
     ("losses.cl", "losses", "buffer", "the squared error is of the first rows of blocks", "add_columns(a, left, y[j], yy[j], xy[j], error);",
