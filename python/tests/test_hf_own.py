@@ -175,7 +175,7 @@ def made(tests, own):
 def test_a_familys_own_processor_is_taken(tests, own):
     model, processor = made(tests, own)
     a, b = ({"type": "image", "image": PIL.fromarray(draw(width, height, width))} for width, height in ((150, 90), (80, 120)))
-    everything, pruner = (hf.Pruner(model, processor, share=share, preset=preset) for share, preset in ((1.0, None), (0.3, "document")))
+    everything, pruner = (hf.Pruner(model, processor, share=share, strategy=name) for share, name in ((1.0, None), (0.3, "budget")))
     options = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": 0, "eos_token_id": None,
                "suppress_tokens": list(range(256, len(processor.tokenizer)))}
     for messages in (user(a, WHAT), user(b, WHAT, a), [user(b, WHAT), user(WHAT)], [user(a), user(WHAT, a, b)], user(WHAT)):

@@ -140,8 +140,8 @@ class QwenBatch(PrunedBatch):
                 if tokens.count(token) == 1 or not any(batch.get(name) is not None for _, name, _ in _KINDS):
                     self._check_without(token, pixel_name)
                 continue
-            grid = batch.get(grid_name)
-            check_patches(batch[pixel_name], grid, merge, int(model.config.vision_config.temporal_patch_size))
+            check_patches(batch[pixel_name], batch.get(grid_name), merge, int(model.config.vision_config.temporal_patch_size))
+            grid = batch[grid_name]
             kept = torch.cat(kept_of(wanted, (grid.prod(dim=1) // merge**2).tolist(), self._full.device))
             self._drop(token, kept, pixel_name)
             self._pictures[pixel_name] = Picture(self._tower, batch[pixel_name], grid, kept, merge)
