@@ -21,8 +21,8 @@ static float unread(float correlation, float legible) {
 /* Where the curve is nearly flat the correlation is not known any more: it is kept off there. */
 #define FLAT 1e-4f
 
-static float correlation_of(float lost, float most, float legible) {
-    const float y = lost / most + unread(1.0f, legible);
+static float correlation_of(float lost, float most, float legible, float least) {
+    const float y = lost / most + least;
     const float within = fminf(fmaxf(y, FLAT), 1.0f - FLAT);
     return fminf(legible - TVLM_BUDGET_SOFT * logf(within / (1.0f - within)), 1.0f);
 }
@@ -30,7 +30,7 @@ static float correlation_of(float lost, float most, float legible) {
 tvlm_status tvlm_budget_prepare_reading(tvlm_budget *budget) {
     const size_t tiles = (size_t)budget->tiles, pictures = (size_t)budget->measured_count;
     const float legible = tvlm_budget_legible(budget->patch);
-    const float all = unread(0.0f, legible) - unread(1.0f, legible);
+    const float least = unread(1.0f, legible), all = unread(0.0f, legible) - least;
     float *const memory = tvlm_allocate(tiles * (pictures + 5), sizeof *memory);
     if (memory == NULL) return tvlm_budget_no_memory(budget);
     tvlm_budget_reading *const r = &budget->reading;
@@ -43,7 +43,7 @@ tvlm_status tvlm_budget_prepare_reading(tvlm_budget *budget) {
         for (size_t p = 0; p < pictures; ++p)
             r->correlations[p * tiles + i] =
                 r->detail[i] > 0.0f ? correlation_of(budget->values[2 * (p * tiles + i) + TVLM_BUDGET_DETAIL],
-                                                     r->detail[i], legible)
+                                                     r->detail[i], legible, least)
                                     : 1.0f;
     }
     return TVLM_OK;

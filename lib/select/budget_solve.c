@@ -113,12 +113,20 @@ static double detail_lost(const tvlm_budget *budget, int32_t grid, const tvlm_bu
                                           : part_lost(budget, grid, TVLM_BUDGET_DETAIL, choice);
 }
 
-static void add_up(const search *s, tvlm_budget_answer *answer) {
+static void add_up_error(const search *s, tvlm_budget_answer *answer) {
     answer->parts[TVLM_BUDGET_ERROR] =
         part_lost(s->budget, answer->grid, TVLM_BUDGET_ERROR, &answer->choice) +
         s->budget->filled[answer->grid];
+}
+
+static void add_up_detail(const search *s, tvlm_budget_answer *answer) {
     answer->parts[TVLM_BUDGET_DETAIL] = detail_lost(s->budget, answer->grid, &answer->choice);
     answer->lost = weighed(s->weights, answer->parts);
+}
+
+static void add_up(const search *s, tvlm_budget_answer *answer) {
+    add_up_error(s, answer);
+    add_up_detail(s, answer);
 }
 
 /* Tries a thumbnail with at most so many tiles, which are chosen by the weights of tried->weights, at about
@@ -128,7 +136,7 @@ static void try_grid(const search *s, int32_t grid, int32_t tiles, double *price
     const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, tried->weights, s->places);
     tried->grid = grid;
     tvlm_budget_choose(&s->budget->tree, &losses, tiles, price, &tried->choice);
-    add_up(s, tried);
+    add_up_error(s, tried);
 }
 
 /* Gives an answer exactly so many tiles: those that are added are of level 0 alone. */
@@ -191,6 +199,10 @@ static void try_all(search *s, int32_t grid, int32_t tiles, const double *down) 
     for (size_t i = 0; i < DETAILS; ++i) {
         weigh_beside(s, down, details[i], s->tried->weights);
         try_grid(s, grid, tiles, &s->prices[i]);
+        /* What errs too much is not looked at any further: reading takes longer. */
+        if (!(s->tried->parts[TVLM_BUDGET_ERROR] <= allowed[TVLM_BUDGET_ERROR] * down[TVLM_BUDGET_ERROR]))
+            continue;
+        add_up_detail(s, s->tried);
         if (s->tried->lost < s->best->lost && is_allowed(s->tried->parts, down)) exchange(s->tried, s->best);
     }
     /* The first thumbnail has no guess; the weights are alike. */
