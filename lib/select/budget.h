@@ -90,7 +90,7 @@ typedef struct tvlm_budget {
     const tvlm_texture *source;
     int32_t patch, tiles; /* of level 0 */
     int32_t n;            /* patches; 0: as many as a tolerance takes */
-    uint8_t *blocks;      /* what is seen of the image (budget_blank.h) */
+    uint8_t *colours;     /* what is seen of the image (budget_blank.h) */
     tvlm_budget_ink ink;
     tvlm_budget_tree tree;
     tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX];

@@ -393,8 +393,7 @@ static int32_t patches_of(int32_t side, int32_t patch) {
     return side / patch + (side % patch != 0);
 }
 
-/* What a grid leaves out: detail along both sides, and that it leaves out more along one (budget_grids.c has the same). */
-static double cost_of(const tvlm_budget_ink *ink, int32_t columns, int32_t rows) {
+double tvlm_budget_grid_cost(const tvlm_budget_ink *ink, int32_t columns, int32_t rows) {
     const double x = fmin(1.0, (double)columns * ink->patch / ink->width),
                  y = fmin(1.0, (double)rows * ink->patch / ink->height);
     return -log(x) - log(y) + 0.5 * fabs(log(x / y));
@@ -415,7 +414,7 @@ void tvlm_budget_near_square(const tvlm_budget_ink *ink, int64_t n, int32_t *col
             r = between(fmin(floor((double)n / c), ceil(y)), down);
         else
             c = between(fmin(floor((double)n / r), ceil(x)), across);
-        const double cost = (int64_t)c * r <= n ? cost_of(ink, c, r) : INFINITY;
+        const double cost = (int64_t)c * r <= n ? tvlm_budget_grid_cost(ink, c, r) : INFINITY;
         if (cost >= best) continue;
         best = cost;
         *columns = c;

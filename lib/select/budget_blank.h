@@ -51,6 +51,10 @@ void tvlm_budget_ink_free(tvlm_budget_ink *ink);
 int32_t tvlm_budget_blank(const tvlm_budget_ink *ink, int32_t columns, int32_t rows, uint8_t *blank,
                           double *error);
 
+/* What a grid of cells leaves out, by which those of one number of cells are compared: detail along both sides, and that it
+ * leaves out more along one. */
+double tvlm_budget_grid_cost(const tvlm_budget_ink *ink, int32_t columns, int32_t rows);
+
 /* The grid of at most n cells whose texels are nearest to squares and to pixels, no finer than the image. */
 void tvlm_budget_near_square(const tvlm_budget_ink *ink, int64_t n, int32_t *columns, int32_t *rows);
 

@@ -26,22 +26,14 @@ enum { BELOW = 8, ABOVE = 9, CANDIDATES = 2 * (BELOW + 1 + ABOVE) };
 
 /* The image, in pixels and in patches. */
 typedef struct extent {
-    double width, height;
-    int32_t columns, rows, patch;
+    const tvlm_budget_ink *ink;
+    int32_t columns, rows;
 } extent;
 
 typedef struct candidate {
     tvlm_budget_grid grid;
     double cost;
 } candidate;
-
-/* What a thumbnail leaves out, by which those of one number of patches are compared before they are measured:
- * detail along both sides, and that it leaves out more along one. */
-static double cost_of(const extent *e, const tvlm_budget_grid *grid) {
-    const double x = fmin(1.0, grid->columns * e->patch / e->width);
-    const double y = fmin(1.0, grid->rows * e->patch / e->height);
-    return -(log(x) + log(y)) + 0.5 * fabs(log(x / y));
-}
 
 static int compare(const void *a, const void *b) {
     const candidate *p = a, *q = b;
@@ -56,8 +48,8 @@ static int32_t between(int32_t value, int32_t low, int32_t high) {
 
 /* All grids of at most n patches that are near square texels, the cheapest first; some come twice. */
 static void list(const extent *e, int32_t n, candidate candidates[CANDIDATES]) {
-    const int32_t across = (int32_t)sqrt(n * e->width / e->height),
-                  down = (int32_t)sqrt(n * e->height / e->width);
+    const double width = e->ink->width, height = e->ink->height;
+    const int32_t across = (int32_t)sqrt(n * width / height), down = (int32_t)sqrt(n * height / width);
     for (int i = 0; i < CANDIDATES; ++i) {
         candidate *const c = &candidates[i];
         const int32_t away = i / 2 - BELOW;
@@ -67,7 +59,7 @@ static void list(const extent *e, int32_t n, candidate candidates[CANDIDATES]) {
             columns = n / rows;
         }
         c->grid = (tvlm_budget_grid){between(columns, 1, e->columns), between(rows, 1, e->rows)};
-        c->cost = cost_of(e, &c->grid);
+        c->cost = tvlm_budget_grid_cost(e->ink, c->grid.columns, c->grid.rows);
     }
     qsort(candidates, CANDIDATES, sizeof *candidates, compare);
 }
@@ -92,8 +84,7 @@ static int32_t add_best(const extent *e, int32_t n, int32_t wanted, tvlm_budget_
 
 static extent extent_of(const tvlm_budget_ink *ink) {
     const int32_t patch = ink->patch;
-    return (extent){ink->width, ink->height, (ink->width + patch - 1) / patch,
-                    (ink->height + patch - 1) / patch, patch};
+    return (extent){ink, (ink->width + patch - 1) / patch, (ink->height + patch - 1) / patch};
 }
 
 /* Adds the finest grids of which those shares of n cells are kept, if there are any that have blank cells. */

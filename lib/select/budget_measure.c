@@ -20,12 +20,12 @@ tvlm_status tvlm_budget_look_for_ink(tvlm_budget *budget) {
     const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
     const size_t bytes = tvlm_budget_ink_bytes(width, height);
     tvlm_buffer *colours;
-    budget->blocks = tvlm_allocate(bytes, 1);
-    if (budget->blocks == NULL) return tvlm_budget_no_memory(budget);
+    budget->colours = tvlm_allocate(bytes, 1);
+    if (budget->colours == NULL) return tvlm_budget_no_memory(budget);
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_RANKING, bytes, &colours));
     TVLM_TRY(device->backend->ink(device, budget->source, image, colours, 0));
-    TVLM_TRY(device->backend->buffer_read(device, colours, 0, bytes, budget->blocks));
-    return tvlm_budget_ink_make(budget->blocks, width, height, budget->patch, &budget->ink)
+    TVLM_TRY(device->backend->buffer_read(device, colours, 0, bytes, budget->colours));
+    return tvlm_budget_ink_make(budget->colours, width, height, budget->patch, &budget->ink)
                ? TVLM_OK
                : tvlm_budget_no_memory(budget);
 }
@@ -37,7 +37,7 @@ static int32_t picture_count(const tvlm_budget *budget) {
 static tvlm_budget_size size_of(const tvlm_budget *budget, int32_t picture) {
     const int32_t width = budget->source->width, height = budget->source->height;
     if (picture == TVLM_BUDGET_LEAST) return (tvlm_budget_size){budget->patch, budget->patch, 0.0};
-    if (picture == TVLM_BUDGET_THREE_QUARTERS) return tvlm_three_quarters(width, height);
+    if (picture == TVLM_BUDGET_THREE_QUARTERS) return tvlm_fraction_size(TVLM_THREE_QUARTERS, width, height);
     if (picture == TVLM_BUDGET_A_THIRD) return tvlm_fraction_size(TVLM_THIRD, width, height);
     /* A level that there is not is one that has its size. */
     if (picture < TVLM_BUDGET_LEAST) {
@@ -127,15 +127,19 @@ static float rounded(float loss, float pixels) {
     return u.value;
 }
 
+/* How much what is lost of a tile counts. */
+static double count_of(const tvlm_budget *budget, int32_t tile, double emphasis) {
+    return emphasis > 0.0 ? 1.0 + emphasis * (double)tvlm_budget_matters(budget)[tile] : 1.0;
+}
+
 /* Puts one picture's losses into the places of the tree, a tile's times 1 + emphasis * m. */
 static void place(const tvlm_budget *budget, int32_t picture, double emphasis, tvlm_budget_loss *loss) {
     const float *const values = tvlm_budget_values(budget, picture);
-    const float *const matters = tvlm_budget_matters(budget);
     const float pixels = (float)(budget->patch * budget->patch);
     loss->sums[TVLM_BUDGET_ERROR] = loss->sums[TVLM_BUDGET_DETAIL] = 0.0;
     for (int32_t i = 0; i < budget->tree.places; ++i) {
         const int32_t tile = budget->tree.tile_of[i];
-        const double weight = tile >= 0 && emphasis > 0.0 ? 1.0 + emphasis * (double)matters[tile] : 1.0;
+        const double weight = tile >= 0 ? count_of(budget, tile, emphasis) : 1.0;
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
             const float lost = tile >= 0 ? rounded(values[2 * (size_t)tile + (size_t)p], pixels) : 0.0f;
             loss->parts[p][i] = (float)(weight * (double)lost);
@@ -162,9 +166,8 @@ static void leave_out_broken(const tvlm_budget *budget, int32_t tiles, tvlm_budg
 
 /* How much what is read of each tile counts. */
 static void count_tiles(const tvlm_budget *budget, double emphasis) {
-    const float *const matters = tvlm_budget_matters(budget);
     for (int32_t i = 0; i < budget->tiles && budget->reading.counts != NULL; ++i)
-        budget->reading.counts[i] = emphasis > 0.0 ? (float)(1.0 + emphasis * (double)matters[i]) : 1.0f;
+        budget->reading.counts[i] = (float)count_of(budget, i, emphasis);
 }
 
 void tvlm_budget_place(tvlm_budget *budget, double emphasis) {

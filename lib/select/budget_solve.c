@@ -23,23 +23,6 @@ static double weighed(const double weights[TVLM_BUDGET_PARTS], const double part
     return sum;
 }
 
-/* What a thumbnail of one patch loses: the picture before those that are tried. */
-enum { LEAST_GRID = TVLM_BUDGET_LEAST - TVLM_BUDGET_FIRST };
-
-static void find_whole(const tvlm_budget *budget, double whole[TVLM_BUDGET_PARTS]) {
-    const double *const sums = budget->losses[TVLM_BUDGET_LEAST].sums;
-    whole[TVLM_BUDGET_ERROR] = sums[TVLM_BUDGET_ERROR];
-    whole[TVLM_BUDGET_DETAIL] = budget->reading.detail != NULL ? tvlm_budget_unread(budget, LEAST_GRID, NULL)
-                                                               : sums[TVLM_BUDGET_DETAIL];
-}
-
-double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]) {
-    double weights[TVLM_BUDGET_PARTS], whole[TVLM_BUDGET_PARTS];
-    find_whole(budget, whole);
-    tvlm_budget_weigh_parts(whole, TVLM_BUDGET_COUNTS, weights);
-    return weighed(weights, parts);
-}
-
 static void weigh_places(const tvlm_budget *budget, int32_t picture, const double weights[TVLM_BUDGET_PARTS],
                          float *out) {
     const tvlm_budget_loss *const loss = &budget->losses[picture];
@@ -90,6 +73,29 @@ static double part_lost(const tvlm_budget *budget, int32_t grid, int part, const
     return tvlm_budget_lost(&budget->tree, &losses, choice);
 }
 
+/* What detail a thumbnail with tiles, or without (NULL), loses: over several tiles, where it was measured. */
+static double detail_lost(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice) {
+    if (budget->reading.detail != NULL) return tvlm_budget_unread(budget, grid, choice);
+    return choice != NULL ? part_lost(budget, grid, TVLM_BUDGET_DETAIL, choice)
+                          : budget->losses[TVLM_BUDGET_FIRST + grid].sums[TVLM_BUDGET_DETAIL];
+}
+
+/* What a thumbnail alone loses. */
+static void find_whole(const tvlm_budget *budget, int32_t grid, double whole[TVLM_BUDGET_PARTS]) {
+    whole[TVLM_BUDGET_ERROR] = budget->losses[TVLM_BUDGET_FIRST + grid].sums[TVLM_BUDGET_ERROR];
+    whole[TVLM_BUDGET_DETAIL] = detail_lost(budget, grid, NULL);
+}
+
+/* The thumbnail of one patch: the picture before those that are tried. */
+enum { LEAST_GRID = TVLM_BUDGET_LEAST - TVLM_BUDGET_FIRST };
+
+double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]) {
+    double weights[TVLM_BUDGET_PARTS], whole[TVLM_BUDGET_PARTS];
+    find_whole(budget, LEAST_GRID, whole);
+    tvlm_budget_weigh_parts(whole, TVLM_BUDGET_COUNTS, weights);
+    return weighed(weights, parts);
+}
+
 /* ---- Trying ---- */
 
 /* How much detail counts where tiles are chosen. Each is tried: neither part may be lost more of than by
@@ -106,12 +112,6 @@ typedef struct search {
     double prices[DETAILS];            /* of a tile, the last that was found with each weight of detail */
     double bound_price;                /* the same with the weights by which answers are compared */
 } search;
-
-/* What detail a thumbnail with tiles loses: over several tiles, where it was measured. */
-static double detail_lost(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice) {
-    return budget->reading.detail != NULL ? tvlm_budget_unread(budget, grid, choice)
-                                          : part_lost(budget, grid, TVLM_BUDGET_DETAIL, choice);
-}
 
 static void add_up_error(const search *s, tvlm_budget_answer *answer) {
     answer->parts[TVLM_BUDGET_ERROR] =
@@ -169,10 +169,8 @@ static int32_t downsampled(const tvlm_budget *budget) {
 /* What each part may lose of what downsampling loses. The squared error is predicted right to about a hundredth. */
 static const double allowed[TVLM_BUDGET_PARTS] = {[TVLM_BUDGET_ERROR] = 0.99, [TVLM_BUDGET_DETAIL] = 1.0};
 
-static bool is_allowed(const double parts[TVLM_BUDGET_PARTS], const double down[TVLM_BUDGET_PARTS]) {
-    for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
-        if (!(parts[p] <= allowed[p] * down[p])) return false;
-    return true;
+static bool is_allowed(const tvlm_budget_answer *answer, const double down[TVLM_BUDGET_PARTS], int part) {
+    return answer->parts[part] <= allowed[part] * down[part];
 }
 
 /* Whether no tiles make a thumbnail better than the best answer. What tiles lose alone is at most so much more than what
@@ -200,10 +198,10 @@ static void try_all(search *s, int32_t grid, int32_t tiles, const double *down) 
         weigh_beside(s, down, details[i], s->tried->weights);
         try_grid(s, grid, tiles, &s->prices[i]);
         /* What errs too much is not looked at any further: reading takes longer. */
-        if (!(s->tried->parts[TVLM_BUDGET_ERROR] <= allowed[TVLM_BUDGET_ERROR] * down[TVLM_BUDGET_ERROR]))
-            continue;
+        if (!is_allowed(s->tried, down, TVLM_BUDGET_ERROR)) continue;
         add_up_detail(s, s->tried);
-        if (s->tried->lost < s->best->lost && is_allowed(s->tried->parts, down)) exchange(s->tried, s->best);
+        if (s->tried->lost < s->best->lost && is_allowed(s->tried, down, TVLM_BUDGET_DETAIL))
+            exchange(s->tried, s->best);
     }
     /* The first thumbnail has no guess; the weights are alike. */
     if (s->bound_price == 0.0) s->bound_price = s->prices[DETAILS / 2];
@@ -213,10 +211,8 @@ static void try_all(search *s, int32_t grid, int32_t tiles, const double *down) 
 static bool solve(search *s, int32_t n) {
     const tvlm_budget *const budget = s->budget;
     const int32_t first = downsampled(budget);
-    const double down[TVLM_BUDGET_PARTS] = {
-        budget->losses[TVLM_BUDGET_FIRST + first].sums[TVLM_BUDGET_ERROR],
-        budget->reading.detail != NULL ? tvlm_budget_unread(budget, first, NULL)
-                                       : budget->losses[TVLM_BUDGET_FIRST + first].sums[TVLM_BUDGET_DETAIL]};
+    double down[TVLM_BUDGET_PARTS];
+    find_whole(budget, first, down);
     weigh_beside(s, down, TVLM_BUDGET_COUNTS, s->weights);
     s->best->grid = first;
     memcpy(s->best->weights, s->weights, sizeof s->weights);
@@ -308,7 +304,7 @@ static bool solve_tolerance(search *s, double tolerance) {
     const tvlm_budget *const budget = s->budget;
     int32_t patches = INT32_MAX;
     double whole[TVLM_BUDGET_PARTS];
-    find_whole(budget, whole);
+    find_whole(budget, LEAST_GRID, whole);
     tvlm_budget_weigh_parts(whole, TVLM_BUDGET_COUNTS, s->weights);
     memcpy(s->tried->weights, s->weights, sizeof s->weights);
     memcpy(s->best->weights, s->weights, sizeof s->weights);

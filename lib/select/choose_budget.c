@@ -82,7 +82,7 @@ static void end(tvlm_budget **made) {
     if (budget == NULL) return;
     tvlm_budget_tree_free(&budget->tree);
     tvlm_budget_ink_free(&budget->ink);
-    free(budget->blocks);
+    free(budget->colours);
     free(budget->reading.detail);
     free(budget->memory);
     free(budget->values);
@@ -108,15 +108,15 @@ static tvlm_position tile_at(const tvlm_budget *budget, const tvlm_scale *scale,
 }
 
 /* Places the cells of a thumbnail that are not blank, and lists the others. */
-static tvlm_status place_thumbnail(const tvlm_budget *budget, const tvlm_scale *scale,
-                                   const tvlm_budget_grid *grid, tvlm_selection *selection) {
+static tvlm_status place_thumbnail(const tvlm_budget *budget, const tvlm_scale *scale, int32_t number,
+                                   tvlm_selection *selection) {
+    const tvlm_budget_grid *const grid = &budget->grids[number];
     const double wide = (double)budget->source->width / grid->columns;
     const double high = (double)budget->source->height / grid->rows;
     const int32_t all = tvlm_budget_patches(grid);
     int32_t placed = 0;
     uint8_t *const blank = tvlm_allocate((size_t)all, 1);
     if (blank == NULL) return tvlm_budget_no_memory(budget);
-    const int32_t number = (int32_t)(grid - budget->grids);
     const int32_t kept = budget->cells[number] < all
                              ? tvlm_budget_blank(&budget->ink, grid->columns, grid->rows, blank, NULL)
                              : all;
@@ -258,7 +258,7 @@ static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *
         return tvlm_budget_no_memory(budget);
     for (int32_t i = 0; i < budget->tree.places; ++i) whole += (double)losses.under[i];
     TVLM_TRY(tvlm_selection_reserve(budget->task->stack, cells + tiles, selection));
-    TVLM_TRY(place_thumbnail(budget, &scale, grid, selection));
+    TVLM_TRY(place_thumbnail(budget, &scale, answer->grid, selection));
     place_tiles(budget, &scale, &losses, &answer->choice, order, whole, selection->positions + cells);
     selection->info.thumbnail_columns = grid->columns;
     selection->info.thumbnail_rows = grid->rows;

@@ -38,9 +38,6 @@ bool tvlm_is_of_fraction(const tvlm_stack *stack, int32_t index, const tvlm_posi
 
 /* Finds the size of the image at a fraction. */
 tvlm_budget_size tvlm_fraction_size(tvlm_fraction fraction, int32_t width, int32_t height);
-static inline tvlm_budget_size tvlm_three_quarters(int32_t width, int32_t height) {
-    return tvlm_fraction_size(TVLM_THREE_QUARTERS, width, height);
-}
 
 /* Makes a picture of image `index` in a texture of as many images as the image's source, which has been made. The caller
  * destroys it. */
