@@ -17,14 +17,20 @@ typedef struct costs {
     int32_t tiles[CHILDREN];
 } costs;
 
-/* Tiles of level 0 on that loss: each is chosen where what is lost is more than its price. */
+/* Adds tiles of level 0 on that loss, `count` of them in turn to each of so many sums: each is chosen where what is lost is more
+ * than its price. */
+static inline void add_leaves(const float *lost, float price, int count, int sum_count, float *sums,
+                              int32_t *tiles) {
+    for (int n = 0; n < count; n += sum_count)
+        for (int i = 0; i < sum_count; ++i) {
+            sums[i] += lost[n + i] > price ? price : lost[n + i];
+            tiles[i] += lost[n + i] > price;
+        }
+}
+
 static costs leaves(const float *lost, float price) {
     costs c = {{0.0f}, {0}};
-    for (int n = 0; n < LEAVES; n += CHILDREN)
-        for (int i = 0; i < CHILDREN; ++i) {
-            c.sums[i] += lost[n + i] > price ? price : lost[n + i];
-            c.tiles[i] += lost[n + i] > price;
-        }
+    add_leaves(lost, price, LEAVES, CHILDREN, c.sums, c.tiles);
     return c;
 }
 
@@ -124,14 +130,9 @@ typedef struct spots {
     int32_t tiles[TVLM_BUDGET_THIRDS];
 } spots;
 
-/* Tiles of level 0 on that loss. */
 static spots leaves_of_thirds(const float *lost, float price) {
     spots s = {{0.0f}, {0}};
-    for (int n = 0; n < TVLM_BUDGET_SPOTS; n += TVLM_BUDGET_THIRDS)
-        for (int i = 0; i < TVLM_BUDGET_THIRDS; ++i) {
-            s.sums[i] += lost[n + i] > price ? price : lost[n + i];
-            s.tiles[i] += lost[n + i] > price;
-        }
+    add_leaves(lost, price, TVLM_BUDGET_SPOTS, TVLM_BUDGET_THIRDS, s.sums, s.tiles);
     return s;
 }
 
