@@ -13,7 +13,7 @@ enum {
     SIDE = 8,
     PLACES = SIDE * SIDE,
     PICTURES = TVLM_BUDGET_FIRST + 4,
-    FLOATS = 5 * PLACES + 2 * TVLM_BUDGET_SPOTS
+    FLOATS = 5 * PLACES + 2 * TVLM_BUDGET_SPOTS * TVLM_BUDGET_THIRDS
 };
 
 /* An image of 8 x 8 tiles, four roots. */
@@ -71,7 +71,7 @@ static void give_one_tile(given *g, float detail) {
     g->budget.grids[0] = (tvlm_budget_grid){2, 2};
     for (int i = 0; i < PLACES; ++i)
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
-            const bool inside = i % TVLM_BUDGET_LEAVES % TVLM_BUDGET_CHILDREN == 0 && i < TVLM_BUDGET_LEAVES;
+            const bool inside = g->budget.tree.one_of[i] == 0;
             const float under = p == TVLM_BUDGET_ERROR && inside ? 100.0f : 1.0f;
             g->parts[TVLM_BUDGET_FIRST][p][i] = g->parts[TVLM_BUDGET_LEAST][p][i] = under;
             g->parts[TVLM_BUDGET_ONE][p][i] = g->parts[TVLM_BUDGET_TWO][p][i] =

@@ -54,7 +54,7 @@ typedef struct tvlm_position {
     int32_t column, row;
     /* The height of a rectangle, which a cell of a budget's thumbnail is; 0: a square. */
     float height;
-    /* Of a budget's tile: what its square loses without it, with the tiles beneath it alone, and what with it, as
+    /* Of a budget's tile: what its square loses without it, with the tiles beneath it alone, and what with it, without finer ones, as
      * shares of what the thumbnail loses; of each of nine a ninth of their square's. 0 of all else. */
     float lost_before, lost_after;
     uint32_t reserved[2];

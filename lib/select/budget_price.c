@@ -9,49 +9,19 @@
 
 #include "select/budget_tree.h"
 
-enum { LEAVES = TVLM_BUDGET_LEAVES, CHILDREN = TVLM_BUDGET_CHILDREN };
+enum { CHILDREN = TVLM_BUDGET_CHILDREN, THIRDS = TVLM_BUDGET_THIRDS };
 
-/* The least of loss and price of each of a root's four tiles of level 1, and how many tiles that has. */
-typedef struct costs {
-    float sums[CHILDREN];
-    int32_t tiles[CHILDREN];
-} costs;
+/* ---- Tiles of level 0 ---- */
 
-/* Adds tiles of level 0 on that loss, `count` of them in turn to each of so many sums: each is chosen where what is lost is more
- * than its price. */
-static inline void add_leaves(const float *lost, float price, int count, int sum_count, float *sums,
-                              int32_t *tiles) {
-    for (int n = 0; n < count; n += sum_count)
-        for (int i = 0; i < sum_count; ++i) {
-            sums[i] += lost[n + i] > price ? price : lost[n + i];
-            tiles[i] += lost[n + i] > price;
-        }
-}
+/* Of each tile of level 1, or each third: the least of loss and price, and how many tiles that has. */
+typedef struct sums {
+    float *cost;
+    int32_t *tiles;
+} sums;
 
-static costs leaves(const float *lost, float price) {
-    costs c = {{0.0f}, {0}};
-    add_leaves(lost, price, LEAVES, CHILDREN, c.sums, c.tiles);
-    return c;
-}
-
-/* Each of the four either on what is beneath it, or with its own tile, which must be cheaper. */
-static costs cheaper(const costs *beneath, const costs *own, float price) {
-    costs c;
-    for (int i = 0; i < CHILDREN; ++i) {
-        const bool itself = own->sums[i] + price < beneath->sums[i];
-        c.sums[i] = itself ? own->sums[i] + price : beneath->sums[i];
-        c.tiles[i] = itself ? own->tiles[i] + 1 : beneath->tiles[i];
-    }
-    return c;
-}
-
-static float sum_of(const costs *c) {
-    return (c->sums[0] + c->sums[1]) + (c->sums[2] + c->sums[3]);
-}
-
-static int32_t tiles_of(const costs *c) {
-    return c->tiles[0] + c->tiles[1] + c->tiles[2] + c->tiles[3];
-}
+/* What they are worked out for: tiles of level 0 on each of these; the cheaper of a picture and of tiles of level 1 on it;
+ * and tiles on thirds, and on the picture in their order. */
+enum { UNDER, ONE, TWO, NINE, BEST, OVER, OF_ONES, THIRD = OF_ONES, BESIDE, KINDS };
 
 /* What is bought at one price; `choice` is filled in, where it is not NULL. */
 typedef struct purchase {
@@ -59,20 +29,81 @@ typedef struct purchase {
     const tvlm_budget_losses *losses;
     float price;
     tvlm_budget_choice *choice;
+    sums of[KINDS];
 } purchase;
 
-/* Marks the tiles of a root on that loss. */
-static void mark(const purchase *p, int32_t root, const float *beneath_all, const costs *beneath,
-                 const costs *own) {
-    const int32_t first = root * LEAVES;
-    for (int i = 0; i < CHILDREN; ++i) {
-        const bool itself = p->losses->levels > 1 && own->sums[i] + p->price < beneath->sums[i];
-        const float *const lost = itself ? p->losses->one : beneath_all;
-        p->choice->chosen[1][root * CHILDREN + i] = itself;
-        for (int32_t place = first + i; place < first + LEAVES; place += CHILDREN)
-            p->choice->chosen[0][place] = lost[place] > p->price;
+size_t tvlm_budget_room(const tvlm_budget_tree *tree) {
+    return OF_ONES * (size_t)tree->ones + (KINDS - OF_ONES) * (size_t)tree->thirds;
+}
+
+static purchase begin(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price,
+                      tvlm_budget_choice *choice) {
+    purchase p = {tree, losses, (float)price, choice, {{NULL, NULL}}};
+    ptrdiff_t at = 0;
+    for (int i = 0; i < KINDS; ++i) {
+        p.of[i] = (sums){tree->costs + at, tree->counts + at};
+        at += i < OF_ONES ? tree->ones : tree->thirds;
+    }
+    return p;
+}
+
+/* Adds up `rows` rows of `count` tiles of level 0, each of which is chosen where what is lost is more than its price. With a
+ * number of rows that is known here this is made of instructions for many columns at once. */
+static inline void add_rows(const float *restrict lost, float price, int rows, int32_t count,
+                            float *restrict cost, int32_t *restrict tiles) {
+    for (int32_t i = 0; i < count; ++i) {
+        float sum = 0.0f;
+        int32_t bought = 0;
+        for (int row = 0; row < rows; ++row) {
+            const float own = lost[(ptrdiff_t)row * count + i];
+            sum += own > price ? price : own;
+            bought += own > price;
+        }
+        cost[i] = sum;
+        tiles[i] = bought;
     }
 }
+
+static void add_ones(const float *lost, float price, int32_t count, const sums *to) {
+    add_rows(lost, price, CHILDREN, count, to->cost, to->tiles);
+}
+
+static void add_thirds(const float *lost, float price, int32_t count, const sums *to) {
+    add_rows(lost, price, TVLM_BUDGET_SPOTS, count, to->cost, to->tiles);
+}
+
+/* Each either on what is beneath it, or with its own tile, which must be cheaper. */
+static void cheaper(const sums *beneath, const sums *own, float price, int32_t count, const sums *to) {
+    const float *restrict const on = beneath->cost, *restrict const with = own->cost;
+    const int32_t *restrict const few = beneath->tiles, *restrict const many = own->tiles;
+    float *restrict const cost = to->cost;
+    int32_t *restrict const tiles = to->tiles;
+    for (int32_t i = 0; i < count; ++i) {
+        tiles[i] = with[i] + price < on[i] ? many[i] + 1 : few[i];
+        cost[i] = with[i] + price < on[i] ? with[i] + price : on[i];
+    }
+}
+
+/* Adds up all tiles of level 0 of the image, on whatever may be beneath them. */
+static void add_all(const purchase *p) {
+    const tvlm_budget_losses *const losses = p->losses;
+    const int32_t ones = p->tree->ones, thirds = p->tree->thirds;
+    add_ones(losses->under, p->price, ones, &p->of[UNDER]);
+    if (losses->levels > 1) {
+        add_ones(losses->one, p->price, ones, &p->of[ONE]);
+        cheaper(&p->of[UNDER], &p->of[ONE], p->price, ones, &p->of[BEST]);
+    }
+    if (losses->levels > 2) {
+        add_ones(losses->two, p->price, ones, &p->of[TWO]);
+        cheaper(&p->of[TWO], &p->of[ONE], p->price, ones, &p->of[OVER]);
+    }
+    if (losses->nine != NULL) add_ones(losses->nine, p->price, ones, &p->of[NINE]);
+    if (losses->third_spots == NULL) return;
+    add_thirds(losses->third_spots, p->price, thirds, &p->of[THIRD]);
+    add_thirds(losses->under_spots, p->price, thirds, &p->of[BESIDE]);
+}
+
+/* ---- Roots ---- */
 
 /* How many tiles are bought, and what is then lost and paid. */
 typedef struct bought {
@@ -80,61 +111,76 @@ typedef struct bought {
     double cost;
 } bought;
 
+/* The sum over the four tiles of level 1 of a root. */
+static float cost_of(const sums *s, int32_t root) {
+    const float *const c = s->cost + (ptrdiff_t)root * CHILDREN;
+    return (c[0] + c[1]) + (c[2] + c[3]);
+}
+
+static int32_t tiles_of(const sums *s, int32_t root) {
+    const int32_t *const t = s->tiles + (ptrdiff_t)root * CHILDREN;
+    return t[0] + t[1] + t[2] + t[3];
+}
+
+/* Marks the tiles of level 0 on that loss, in a tile of level 1. */
+static void mark_leaves(const purchase *p, int32_t one, const float *lost) {
+    for (int n = 0; n < CHILDREN; ++n) {
+        const int32_t place = n * p->tree->ones + one;
+        p->choice->chosen[0][place] = lost[place] > p->price;
+    }
+}
+
+/* Marks the tiles of a root on a picture, UNDER or TWO. */
+static void mark(const purchase *p, int32_t root, int beneath) {
+    const float *const lost = beneath == TWO ? p->losses->two : p->losses->under;
+    for (int32_t one = root * CHILDREN; one < (root + 1) * CHILDREN; ++one) {
+        const bool itself =
+            p->losses->levels > 1 && p->of[ONE].cost[one] + p->price < p->of[beneath].cost[one];
+        p->choice->chosen[1][one] = itself;
+        mark_leaves(p, one, itself ? p->losses->one : lost);
+    }
+}
+
+/* Takes all tiles of a root back but those of level 0. */
+static void clear(const purchase *p, int32_t root) {
+    memset(p->choice->chosen[1] + (ptrdiff_t)root * CHILDREN, 0, CHILDREN);
+    p->choice->chosen[2][root] = p->choice->chosen[TVLM_BUDGET_NINE][root] = 0;
+}
+
 /* Marks a nine, and the tiles of level 0 on it. */
 static void mark_nine(const purchase *p, int32_t root) {
-    memset(p->choice->chosen[1] + (ptrdiff_t)root * CHILDREN, 0, CHILDREN);
-    p->choice->chosen[2][root] = 0;
-    for (int32_t place = root * LEAVES; place < (root + 1) * LEAVES; ++place)
-        p->choice->chosen[0][place] = p->losses->nine[place] > p->price;
+    clear(p, root);
+    p->choice->chosen[TVLM_BUDGET_NINE][root] = 1;
+    for (int32_t one = root * CHILDREN; one < (root + 1) * CHILDREN; ++one)
+        mark_leaves(p, one, p->losses->nine);
 }
 
 static bought buy_root(const purchase *p, int32_t root) {
-    const tvlm_budget_losses *const losses = p->losses;
-    const int32_t first = root * LEAVES;
-    const costs under = leaves(losses->under + first, p->price);
-    costs one = {{0.0f}, {0}}, two = {{0.0f}, {0}}, best = under;
+    const sums *const best = &p->of[p->losses->levels > 1 ? BEST : UNDER];
+    bought all = {tiles_of(best, root), (double)cost_of(best, root)};
     bool itself = false, nine = false;
-    if (losses->levels > 1) {
-        one = leaves(losses->one + first, p->price);
-        best = cheaper(&under, &one, p->price);
+    if (p->losses->levels > 2) {
+        const float cost = cost_of(&p->of[OVER], root) + p->price;
+        itself = (double)cost < all.cost;
+        if (itself) all = (bought){tiles_of(&p->of[OVER], root) + 1, (double)cost};
     }
-    if (losses->levels > 2) {
-        two = leaves(losses->two + first, p->price);
-        const costs over = cheaper(&two, &one, p->price);
-        itself = sum_of(&over) + p->price < sum_of(&best);
-        if (itself) best = over;
-    }
-    bought all = {tiles_of(&best) + itself, (double)(sum_of(&best) + (itself ? p->price : 0.0f))};
-    if (losses->nine != NULL) {
-        const costs on = leaves(losses->nine + first, p->price);
-        const double cost = (double)(sum_of(&on) + TVLM_BUDGET_PATCHES * p->price);
+    if (p->losses->nine != NULL) {
+        const double cost = (double)(cost_of(&p->of[NINE], root) + TVLM_BUDGET_PATCHES * p->price);
         nine = cost < all.cost;
-        if (nine) all = (bought){tiles_of(&on) + TVLM_BUDGET_PATCHES, cost};
+        if (nine) all = (bought){tiles_of(&p->of[NINE], root) + TVLM_BUDGET_PATCHES, cost};
     }
-    if (p->choice != NULL) {
-        p->choice->chosen[TVLM_BUDGET_NINE][root] = nine;
+    if (p->choice == NULL) return all;
+    if (nine) {
+        mark_nine(p, root);
+    } else {
+        clear(p, root);
         p->choice->chosen[2][root] = itself;
-        if (nine)
-            mark_nine(p, root);
-        else
-            mark(p, root, itself ? losses->two : losses->under, itself ? &two : &under, &one);
+        mark(p, root, itself ? TWO : UNDER);
     }
     return all;
 }
 
 /* ---- Blocks ---- */
-
-/* The least of loss and price of each of a block's thirds, and how many tiles that has. */
-typedef struct spots {
-    float sums[TVLM_BUDGET_THIRDS];
-    int32_t tiles[TVLM_BUDGET_THIRDS];
-} spots;
-
-static spots leaves_of_thirds(const float *lost, float price) {
-    spots s = {{0.0f}, {0}};
-    add_leaves(lost, price, TVLM_BUDGET_SPOTS, TVLM_BUDGET_THIRDS, s.sums, s.tiles);
-    return s;
-}
 
 /* The roots of a block: of so many columns and rows of them, from the first on. */
 typedef struct roots {
@@ -147,38 +193,41 @@ static roots roots_of(const tvlm_budget_tree *tree, int32_t block) {
     return (roots){row * tree->root_columns + column, columns < 3 ? columns : 3, rows < 3 ? rows : 3};
 }
 
-/* Marks thirds, and the tiles of level 0 on them and beside them, in place of what a root had. */
-static void mark_thirds(const purchase *p, int32_t root, const uint8_t *thirds) {
-    const tvlm_budget_losses *const losses = p->losses;
-    memset(p->choice->chosen[1] + (ptrdiff_t)root * CHILDREN, 0, CHILDREN);
-    p->choice->chosen[2][root] = p->choice->chosen[TVLM_BUDGET_NINE][root] = 0;
-    for (int32_t place = root * LEAVES; place < (root + 1) * LEAVES; ++place) {
-        const bool itself = thirds[p->tree->spot_of[place] % TVLM_BUDGET_THIRDS];
-        p->choice->chosen[0][place] = (itself ? losses->third : losses->under)[place] > p->price;
+static bool is_third(const purchase *p, int32_t third) {
+    return p->of[THIRD].cost[third] + p->price < p->of[BESIDE].cost[third];
+}
+
+/* Marks the tiles of level 0 of a root on thirds, and beside them, in place of what it had. */
+static void mark_on_thirds(const purchase *p, int32_t root) {
+    const int32_t first = root * CHILDREN;
+    clear(p, root);
+    for (int32_t i = 0; i < TVLM_BUDGET_LEAVES; ++i) {
+        const int32_t place = i % CHILDREN * p->tree->ones + first + i / CHILDREN;
+        const bool itself = is_third(p, p->tree->third_of[place]);
+        p->choice->chosen[0][place] = (itself ? p->losses->third : p->losses->under)[place] > p->price;
     }
+}
+
+static void mark_thirds(const purchase *p, int32_t block) {
+    const roots r = roots_of(p->tree, block);
+    for (int32_t i = block * THIRDS; i < (block + 1) * THIRDS; ++i)
+        p->choice->chosen[TVLM_BUDGET_THIRD][i] = is_third(p, i);
+    for (int32_t i = 0; i < r.columns * r.rows; ++i)
+        mark_on_thirds(p, r.first + i / r.columns * p->tree->root_columns + i % r.columns);
 }
 
 /* Buys thirds in place of `other`, which is what a block has of the other tiles, where that is cheaper. */
 static bought buy_thirds(const purchase *p, int32_t block, bought other) {
-    const ptrdiff_t first = (ptrdiff_t)block * TVLM_BUDGET_SPOTS;
-    const spots under = leaves_of_thirds(p->losses->under_spots + first, p->price);
-    const spots on = leaves_of_thirds(p->losses->third_spots + first, p->price);
-    uint8_t thirds[TVLM_BUDGET_THIRDS];
+    const sums *const on = &p->of[THIRD], *const under = &p->of[BESIDE];
     bought all = {0, 0.0};
-    for (int i = 0; i < TVLM_BUDGET_THIRDS; ++i) {
-        thirds[i] = on.sums[i] + p->price < under.sums[i];
-        all.tiles += thirds[i] ? on.tiles[i] + 1 : under.tiles[i];
-        all.cost += (double)(thirds[i] ? on.sums[i] + p->price : under.sums[i]);
+    for (int32_t i = block * THIRDS; i < (block + 1) * THIRDS; ++i) {
+        const bool itself = is_third(p, i);
+        all.tiles += itself ? on->tiles[i] + 1 : under->tiles[i];
+        all.cost += (double)(itself ? on->cost[i] + p->price : under->cost[i]);
     }
-    const bool cheaper = all.cost < other.cost;
-    if (p->choice != NULL) {
-        uint8_t *const chosen = p->choice->chosen[TVLM_BUDGET_THIRD] + (ptrdiff_t)block * TVLM_BUDGET_THIRDS;
-        const roots r = roots_of(p->tree, block);
-        for (int i = 0; i < TVLM_BUDGET_THIRDS; ++i) chosen[i] = cheaper && thirds[i];
-        for (int32_t i = 0; cheaper && i < r.columns * r.rows; ++i)
-            mark_thirds(p, r.first + i / r.columns * p->tree->root_columns + i % r.columns, thirds);
-    }
-    return cheaper ? all : other;
+    if (!(all.cost < other.cost)) return other;
+    if (p->choice != NULL) mark_thirds(p, block);
+    return all;
 }
 
 static bought buy_block(const purchase *p, int32_t block) {
@@ -189,13 +238,19 @@ static bought buy_block(const purchase *p, int32_t block) {
         all.tiles += root.tiles;
         all.cost += root.cost;
     }
-    return p->losses->third_spots != NULL && p->losses->levels > 1 ? buy_thirds(p, block, all) : all;
+    if (p->losses->third_spots == NULL || p->losses->levels == 1) return all;
+    if (p->choice != NULL)
+        memset(p->choice->chosen[TVLM_BUDGET_THIRD] + (ptrdiff_t)block * THIRDS, 0, THIRDS);
+    return buy_thirds(p, block, all);
 }
 
-static bought buy(const purchase *p) {
+static bought buy(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price,
+                  tvlm_budget_choice *choice) {
+    const purchase p = begin(tree, losses, price, choice);
     bought all = {0, 0.0};
-    for (int32_t i = 0; i < p->tree->blocks; ++i) {
-        const bought block = buy_block(p, i);
+    add_all(&p);
+    for (int32_t i = 0; i < tree->blocks; ++i) {
+        const bought block = buy_block(&p, i);
         all.tiles += block.tiles;
         all.cost += block.cost;
     }
@@ -206,88 +261,110 @@ static bought buy(const purchase *p) {
 
 double tvlm_budget_highest_price(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses) {
     double highest = 0.0;
-    for (int32_t i = 0; i < tree->places; i += LEAVES) {
+    for (int32_t root = 0; root < tree->roots; ++root) {
         double sum = 0.0;
-        for (int32_t n = 0; n < LEAVES; ++n) sum += (double)losses->under[i + n];
+        for (int32_t n = 0; n < TVLM_BUDGET_LEAVES; ++n)
+            sum += (double)losses->under[n % CHILDREN * tree->ones + root * CHILDREN + n / CHILDREN];
         highest = fmax(highest, sum);
     }
     /* A third lies in up to four roots. */
     return (losses->third_spots != NULL ? 4.0 : 1.0) * highest * (1.0 + 1e-6) + (double)FLT_MIN;
 }
 
-/* The most steps of the search; how many tiles may be missing: a 256th; the lowest price that is tried, of the
- * highest; and prices that are as good as equal. */
+/* The most steps of the search; how many tiles may be missing: a 256th; and the lowest price that is tried, of the highest. */
 enum { STEPS = 32, MISSING = 256 };
 #define LOWEST 1e-9
-#define EQUAL  1.0005
 
-/* How far from a guess the price is looked for first; and from which ratio on tiles fall with the price in nearly a
- * straight line. */
-#define NEAR     1.25
-#define STRAIGHT 2.0
+/* Prices that are as good as equal: between them there are hardly more tiles than may be missing. */
+#define EQUAL 1.004
 
-/* Two prices: at `low` more than n tiles are bought, which is known once `many` is not 0; at `high` no more. */
+/* A step from one side goes this much further than is expected to do, so that the price lies between two then; and no further
+ * than so many times. */
+#define PAST     1.02
+#define FURTHEST 16.0
+
+/* How much a tenth more of a price takes of tiles at least, and at most, as powers of it. */
+#define FLATTEST -0.25
+#define STEEPEST -4.0
+
+/* After so many steps the lowest price is tried, if none bought too many. */
+enum { LOWERED = 3 };
+
+/* A price, and the logarithm of how many times as many tiles as wanted are bought at it. */
+typedef struct tried {
+    double price, over;
+} tried;
+
+/* Two prices: at `low` more than n tiles are bought, which is known once `many`; at `high` no more, known once `few`. */
 typedef struct bracket {
-    double low, high;
-    int32_t many, few; /* how many there */
+    tried low, high;
+    bool many, few;
+    double power; /* of the price, by which tiles fall */
 } bracket;
 
-/* The price to try next. The search halves the ratio of the prices, and, once they are near, every other time
- * goes to where the straight line between them has the number that is wanted. */
-static double between(const bracket *b, int32_t n, int step) {
-    const double wanted = n - 0.5 * (n / MISSING);
-    if (step % 2 == 1 || b->high > STRAIGHT * b->low) return sqrt(b->low * b->high);
-    return b->low + (b->high - b->low) * (b->many - wanted) / (b->many - b->few);
+/* The price to try next: where tiles are as many as wanted, if they fall as a power of the price. */
+static double next_price(const bracket *b, int step) {
+    if (b->many && b->few)
+        return b->low.price * pow(b->high.price / b->low.price, b->low.over / (b->low.over - b->high.over));
+    if (b->many) {
+        const double ratio = exp(b->low.over / -b->power) * PAST;
+        return fmin(b->low.price * fmin(ratio, FURTHEST), sqrt(b->low.price * b->high.price));
+    }
+    const double ratio = exp(b->high.over / -b->power) / PAST;
+    return step >= LOWERED ? b->low.price : fmax(b->high.price * fmax(ratio, 1.0 / FURTHEST), b->low.price);
 }
 
-static int32_t buy_at(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price) {
-    const purchase p = {tree, losses, (float)price, NULL};
-    return buy(&p).tiles;
+/* The power between two prices, the second of which is the lower or the higher one. */
+static double power_between(const tried *a, const tried *b) {
+    const double power = (b->over - a->over) / log(b->price / a->price);
+    return fmin(fmax(power, STEEPEST), FLATTEST);
+}
+
+/* Puts a price on its side. Where one side was put twice, the other counts half: so both sides come near (the Illinois
+ * variant of regula falsi: Dowell & Jarratt 1971). */
+static void put(bracket *b, tried now, bool *known, tried *side, tried *other) {
+    if (*known) {
+        b->power = power_between(side, &now);
+        other->over *= 0.5;
+    }
+    *side = now;
+    *known = true;
 }
 
 /* Narrows the bracket by a price within it. Says whether that is as low as it need be. */
 static bool narrow(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n, double price,
                    bracket *b) {
-    const int32_t tiles = buy_at(tree, losses, price);
-    if (tiles > n) {
-        b->low = price;
-        b->many = tiles;
-        return b->high <= b->low * EQUAL;
-    }
-    b->high = price;
-    b->few = tiles;
-    return tiles >= n - n / MISSING || b->high <= b->low * EQUAL;
+    const int32_t tiles = buy(tree, losses, price, NULL).tiles, missing = n / MISSING;
+    const tried now = {price, log((tiles + 0.5) / (n - 0.5 * missing))};
+    if (tiles > n)
+        put(b, now, &b->many, &b->low, &b->high);
+    else
+        put(b, now, &b->few, &b->high, &b->low);
+    return (tiles <= n && tiles >= n - missing) || b->high.price <= b->low.price * EQUAL;
 }
 
-/* Looks at a guess, and beside it where the price must then be. */
-static bool narrow_by_guess(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
-                            double guess, bracket *b) {
-    if (!(guess > b->low && guess < b->high)) return false;
-    if (narrow(tree, losses, n, guess, b)) return true;
-    const double next = b->high == guess ? guess / NEAR : guess * NEAR;
-    return next > b->low && next < b->high && narrow(tree, losses, n, next, b);
+/* A guess where there is none: about what is left is worth as much as what was bought. */
+static double first_guess(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < tree->places; ++i) sum += (double)losses->under[i];
+    return 0.5 * sum / n;
 }
 
 /* Finds a low price at which no more than n tiles are bought. It is found soonest where it is near `guess`. */
 static double find_price(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                          double guess) {
-    bracket b = {.high = tvlm_budget_highest_price(tree, losses)};
-    b.low = b.high * LOWEST;
-    if (narrow_by_guess(tree, losses, n, guess, &b)) return b.high;
-    if (b.many == 0) {
-        b.many = buy_at(tree, losses, b.low);
-        if (b.many <= n) return b.low;
-    }
-    for (int step = 0; step < STEPS; ++step)
-        if (narrow(tree, losses, n, between(&b, n, step), &b)) break;
-    return b.high;
+    const double highest = tvlm_budget_highest_price(tree, losses), lowest = highest * LOWEST;
+    bracket b = {.low = {lowest, 0.0}, .high = {highest, 0.0}, .power = -1.0};
+    double price = fmin(fmax(guess > 0.0 ? guess : first_guess(tree, losses, n), lowest), highest);
+    for (int step = 0; step < STEPS && !narrow(tree, losses, n, price, &b); ++step)
+        price = next_price(&b, step);
+    return b.high.price;
 }
 
 void tvlm_budget_buy(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price,
                      tvlm_budget_choice *choice) {
-    const purchase p = {tree, losses, (float)price, choice};
     tvlm_budget_choice_clear(tree, choice);
-    choice->count = buy(&p).tiles;
+    choice->count = buy(tree, losses, price, choice).tiles;
 }
 
 void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
@@ -304,16 +381,18 @@ void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *
 #define AWAY 1.1
 enum { BOUNDS = 3 };
 
-bool tvlm_budget_cannot(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
-                        double lost, double *price) {
-    /* Sums of floats are right to about that. */
-    const double certain = lost * (1.0 + 1e-4);
-    if (*price <= 0.0) return false;
+/* Sums of floats are right to about that. */
+#define CERTAIN (1.0 - 1e-4)
+
+double tvlm_budget_bound(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
+                         double enough, double *price) {
+    double bound = 0.0;
+    if (*price <= 0.0) return 0.0;
     for (int i = 0; i < BOUNDS; ++i) {
-        const purchase p = {tree, losses, (float)*price, NULL};
-        const bought all = buy(&p);
-        if (all.cost - (double)p.price * n >= certain) return true;
+        const bought all = buy(tree, losses, *price, NULL);
+        bound = fmax(bound, CERTAIN * (all.cost - (double)(float)*price * n));
+        if (bound >= enough) break;
         *price = all.tiles > n ? *price * AWAY : *price / AWAY;
     }
-    return false;
+    return bound;
 }

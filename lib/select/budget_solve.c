@@ -31,19 +31,19 @@ static void weigh_places(const tvlm_budget *budget, int32_t picture, const doubl
 }
 
 size_t tvlm_budget_floats(const tvlm_budget *budget) {
-    return 5 * (size_t)budget->tree.places + 2 * TVLM_BUDGET_SPOTS * (size_t)budget->tree.blocks;
+    return 5 * (size_t)budget->tree.places + 2 * (size_t)budget->tree.spots;
 }
 
 /* Puts what is lost at places into the order of spots; those beyond the places lose nothing. */
 static void put_in_spots(const tvlm_budget_tree *tree, const float *lost, float *out) {
-    memset(out, 0, TVLM_BUDGET_SPOTS * (size_t)tree->blocks * sizeof *out);
+    memset(out, 0, (size_t)tree->spots * sizeof *out);
     for (int32_t i = 0; i < tree->places; ++i) out[tree->spot_of[i]] = lost[i];
 }
 
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
                                      const double weights[TVLM_BUDGET_PARTS], float *out) {
     const size_t places = (size_t)budget->tree.places;
-    const size_t spots = TVLM_BUDGET_SPOTS * (size_t)budget->tree.blocks;
+    const size_t spots = (size_t)budget->tree.spots;
     float *const under_spots = out + 5 * places, *const third_spots = under_spots + spots;
     weigh_places(budget, TVLM_BUDGET_ONE, weights, out);
     weigh_places(budget, TVLM_BUDGET_TWO, weights, out + places);
@@ -100,7 +100,7 @@ double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM
 
 /* How much detail counts where tiles are chosen. Each is tried: neither part may be lost more of than by
  * downsampling, and which of the two is the tighter limit depends on the image. */
-static const double details[] = {0.5, 0.8, 0.95, 1.0};
+static const double details[] = {0.5, 0.8};
 enum { DETAILS = sizeof details / sizeof *details };
 
 /* A search: what has been found, what is being tried, and the memory for that. */
@@ -111,6 +111,7 @@ typedef struct search {
     double weights[TVLM_BUDGET_PARTS]; /* by which answers are compared */
     double prices[DETAILS];            /* of a tile, the last that was found with each weight of detail */
     double bound_price;                /* the same with the weights by which answers are compared */
+    double together; /* the least that was lost so far of what is lost alone; 0: none was tried */
 } search;
 
 static void add_up_error(const search *s, tvlm_budget_answer *answer) {
@@ -173,13 +174,21 @@ static bool is_allowed(const tvlm_budget_answer *answer, const double down[TVLM_
     return answer->parts[part] <= allowed[part] * down[part];
 }
 
-/* Whether no tiles make a thumbnail better than the best answer. What tiles lose alone is at most so much more than what
- * is lost of them together. */
+/*
+ * What tiles lose alone, of which there is a bound before they are known, is at most so much more than what is lost of them
+ * together. How the two compare hangs on the image: of its thumbnails that were tried before, the least ratio is within so
+ * much of that of any other.
+ */
 #define TOGETHER 1.25
+#define ALIKE    0.95
 
-static bool is_hopeless(search *s, int32_t grid, int32_t tiles) {
+/* Whether no tiles make a thumbnail better than the best answer; *bound is what they lose alone at least. */
+static bool is_hopeless(search *s, int32_t grid, int32_t tiles, double *bound) {
     const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, s->weights, s->places);
-    return tvlm_budget_cannot(&s->budget->tree, &losses, tiles, TOGETHER * s->best->lost, &s->bound_price);
+    const double together = fmax(1.0 / TOGETHER, s->together > 0.0 ? ALIKE * s->together : 0.0);
+    const double enough = s->best->lost / together;
+    *bound = tvlm_budget_bound(&s->budget->tree, &losses, tiles, enough, &s->bound_price);
+    return *bound >= enough;
 }
 
 /* Where downsampling leaves nearly all detail legible, what is left of it counts no more than this share of what a
@@ -192,17 +201,25 @@ static void weigh_beside(const search *s, const double *down, double detail, dou
     tvlm_budget_weigh_parts(whole, detail, weights);
 }
 
+/* Tries one weight of detail. Returns what is lost; INFINITY: more of a part than may be. */
+static double try_detail(search *s, int32_t grid, int32_t tiles, const double *down, size_t detail) {
+    weigh_beside(s, down, details[detail], s->tried->weights);
+    try_grid(s, grid, tiles, &s->prices[detail]);
+    /* What errs too much is not looked at any further: reading takes longer. */
+    if (!is_allowed(s->tried, down, TVLM_BUDGET_ERROR)) return INFINITY;
+    add_up_detail(s, s->tried);
+    if (!is_allowed(s->tried, down, TVLM_BUDGET_DETAIL)) return INFINITY;
+    const double lost = s->tried->lost;
+    if (lost < s->best->lost) exchange(s->tried, s->best);
+    return lost;
+}
+
 static void try_all(search *s, int32_t grid, int32_t tiles, const double *down) {
-    if (tiles < 0 || is_hopeless(s, grid, tiles)) return;
-    for (size_t i = 0; i < DETAILS; ++i) {
-        weigh_beside(s, down, details[i], s->tried->weights);
-        try_grid(s, grid, tiles, &s->prices[i]);
-        /* What errs too much is not looked at any further: reading takes longer. */
-        if (!is_allowed(s->tried, down, TVLM_BUDGET_ERROR)) continue;
-        add_up_detail(s, s->tried);
-        if (s->tried->lost < s->best->lost && is_allowed(s->tried, down, TVLM_BUDGET_DETAIL))
-            exchange(s->tried, s->best);
-    }
+    double bound, least = INFINITY;
+    if (tiles < 0 || is_hopeless(s, grid, tiles, &bound)) return;
+    for (size_t i = 0; i < DETAILS; ++i) least = fmin(least, try_detail(s, grid, tiles, down, i));
+    if (bound > 0.0 && least < INFINITY && (s->together == 0.0 || least < s->together * bound))
+        s->together = least / bound;
     /* The first thumbnail has no guess; the weights are alike. */
     if (s->bound_price == 0.0) s->bound_price = s->prices[DETAILS / 2];
 }

@@ -13,18 +13,11 @@ enum { LEAVES = TVLM_BUDGET_LEAVES, CHILDREN = TVLM_BUDGET_CHILDREN };
 
 /* ---- Places ---- */
 
-/* Where a tile of level 0 stands in its root. */
-static int32_t leaf_of(int32_t column, int32_t row) {
-    return (row % 2 * 2 + column % 2) * CHILDREN + row / 2 % 2 * 2 + column / 2 % 2;
-}
-
 /* The tile of a kind over a place. */
 static int32_t tile_over(const tvlm_budget_tree *tree, int32_t place, int32_t kind) {
     if (kind == 0) return place;
-    if (kind == 1) return place / LEAVES * CHILDREN + place % CHILDREN;
-    if (kind != TVLM_BUDGET_THIRD) return place / LEAVES;
-    const int32_t spot = tree->spot_of[place];
-    return spot / TVLM_BUDGET_SPOTS * TVLM_BUDGET_THIRDS + spot % TVLM_BUDGET_THIRDS;
+    if (kind == TVLM_BUDGET_THIRD) return tree->third_of[place];
+    return kind == 1 ? tree->one_of[place] : tree->one_of[place] / CHILDREN;
 }
 
 /* How many tiles of level 0 a side of a tile has, and how many patches it is. */
@@ -41,24 +34,24 @@ static int32_t size_of(int32_t kind) {
 }
 
 int32_t tvlm_budget_kind_count(const tvlm_budget_tree *tree, int32_t kind) {
-    return kind == TVLM_BUDGET_THIRD ? tree->blocks * TVLM_BUDGET_THIRDS : tree->places / size_of(kind);
+    return kind == TVLM_BUDGET_THIRD ? tree->thirds : tree->places / size_of(kind);
 }
 
 int32_t tvlm_budget_corner(const tvlm_budget_tree *tree, int32_t kind, int32_t number) {
     if (kind == 0) return tree->tile_of[number];
-    if (kind == 1) return tree->tile_of[number / CHILDREN * LEAVES + number % CHILDREN];
-    if (kind != TVLM_BUDGET_THIRD) return tree->tile_of[number * LEAVES];
+    if (kind == 1) return tree->tile_of[number];
+    if (kind != TVLM_BUDGET_THIRD) return tree->tile_of[number * CHILDREN];
     const int32_t block = number / TVLM_BUDGET_THIRDS, third = number % TVLM_BUDGET_THIRDS;
     const int32_t column = (block % tree->block_columns * 4 + third % 4) * 3;
     const int32_t row = (block / tree->block_columns * 4 + third / 4) * 3;
     return column < tree->columns && row < tree->rows ? row * tree->columns + column : -1;
 }
 
-/* Place i of a tile, row after row of a third, which lies in the image; else in the order of places. */
+/* Place i of a tile, row after row of a third, which lies in the image; else each tile of level 1 in it after the other. */
 static int32_t place_in(const tvlm_budget_tree *tree, int32_t kind, int32_t number, int32_t i) {
     if (kind == 0) return number;
-    if (kind == 1) return number / CHILDREN * LEAVES + number % CHILDREN + i * CHILDREN;
-    if (kind != TVLM_BUDGET_THIRD) return number * LEAVES + i;
+    if (kind == 1) return number + i * tree->ones;
+    if (kind != TVLM_BUDGET_THIRD) return number * CHILDREN + i / CHILDREN + i % CHILDREN * tree->ones;
     return tree->place_of[tvlm_budget_corner(tree, kind, number) + i / 3 * tree->columns + i % 3];
 }
 
@@ -69,11 +62,32 @@ static bool is_there(const tvlm_budget_tree *tree, int32_t kind, int32_t number)
     return corner % tree->columns + 3 <= tree->columns && corner / tree->columns + 3 <= tree->rows;
 }
 
-/* The spot of the tile in that column and row. */
-static int32_t spot_at(const tvlm_budget_tree *tree, int32_t column, int32_t row) {
+/* Where a tile of level 0 stands, in the image or beyond it. */
+static void place_tile(tvlm_budget_tree *tree, int32_t column, int32_t row) {
+    const int32_t root = row / 4 * tree->root_columns + column / 4;
+    const int32_t one = root * CHILDREN + row / 2 % 2 * 2 + column / 2 % 2;
+    const int32_t place = (row % 2 * 2 + column % 2) * tree->ones + one;
     const int32_t block = row / 12 * tree->block_columns + column / 12;
-    const int32_t third = row % 12 / 3 * 4 + column % 12 / 3, tile = row % 3 * 3 + column % 3;
-    return block * TVLM_BUDGET_SPOTS + tile * TVLM_BUDGET_THIRDS + third;
+    const int32_t third = block * TVLM_BUDGET_THIRDS + row % 12 / 3 * 4 + column % 12 / 3;
+    tree->one_of[place] = one;
+    tree->third_of[place] = third;
+    tree->spot_of[place] = (row % 3 * 3 + column % 3) * tree->thirds + third;
+    tree->tile_of[place] = column < tree->columns && row < tree->rows ? row * tree->columns + column : -1;
+    if (tree->tile_of[place] >= 0) tree->place_of[tree->tile_of[place]] = place;
+}
+
+/* Makes the arrays; false: no memory. */
+static bool make_room(tvlm_budget_tree *tree) {
+    const size_t places = (size_t)tree->places, room = tvlm_budget_room(tree);
+    tree->tile_of = tvlm_allocate(places, sizeof *tree->tile_of);
+    tree->place_of = tvlm_allocate((size_t)tree->columns * (size_t)tree->rows, sizeof *tree->place_of);
+    tree->spot_of = tvlm_allocate(places, sizeof *tree->spot_of);
+    tree->one_of = tvlm_allocate(places, sizeof *tree->one_of);
+    tree->third_of = tvlm_allocate(places, sizeof *tree->third_of);
+    tree->costs = tvlm_allocate(room, sizeof *tree->costs);
+    tree->counts = tvlm_allocate(room, sizeof *tree->counts);
+    return tree->tile_of != NULL && tree->place_of != NULL && tree->spot_of != NULL && tree->one_of != NULL &&
+           tree->third_of != NULL && tree->costs != NULL && tree->counts != NULL;
 }
 
 bool tvlm_budget_tree_make(int32_t columns, int32_t rows, tvlm_budget_tree *tree) {
@@ -83,21 +97,14 @@ bool tvlm_budget_tree_make(int32_t columns, int32_t rows, tvlm_budget_tree *tree
                                .root_rows = (rows + 3) / 4,
                                .block_columns = (columns + 11) / 12};
     tree->roots = tree->root_columns * tree->root_rows;
+    tree->ones = tree->roots * CHILDREN;
     tree->places = tree->roots * LEAVES;
     tree->blocks = tree->block_columns * ((rows + 11) / 12);
-    tree->tile_of = tvlm_allocate((size_t)tree->places, sizeof *tree->tile_of);
-    tree->place_of = tvlm_allocate((size_t)columns * (size_t)rows, sizeof *tree->place_of);
-    tree->spot_of = tvlm_allocate((size_t)tree->places, sizeof *tree->spot_of);
-    if (tree->tile_of == NULL || tree->place_of == NULL || tree->spot_of == NULL) return false;
-    for (int32_t i = 0; i < tree->places; ++i) tree->tile_of[i] = -1;
+    tree->thirds = tree->blocks * TVLM_BUDGET_THIRDS;
+    tree->spots = tree->thirds * TVLM_BUDGET_SPOTS;
+    if (!make_room(tree)) return false;
     for (int32_t row = 0; row < 4 * tree->root_rows; ++row)
-        for (int32_t column = 0; column < 4 * tree->root_columns; ++column) {
-            const int32_t place = (row / 4 * tree->root_columns + column / 4) * LEAVES + leaf_of(column, row);
-            tree->spot_of[place] = spot_at(tree, column, row);
-            if (column >= columns || row >= rows) continue;
-            tree->tile_of[place] = row * columns + column;
-            tree->place_of[row * columns + column] = place;
-        }
+        for (int32_t column = 0; column < 4 * tree->root_columns; ++column) place_tile(tree, column, row);
     return true;
 }
 
@@ -105,6 +112,10 @@ void tvlm_budget_tree_free(tvlm_budget_tree *tree) {
     free(tree->tile_of);
     free(tree->place_of);
     free(tree->spot_of);
+    free(tree->one_of);
+    free(tree->third_of);
+    free(tree->costs);
+    free(tree->counts);
     *tree = (tvlm_budget_tree){0};
 }
 

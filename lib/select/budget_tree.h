@@ -10,6 +10,7 @@
 #define TVLM_SELECT_BUDGET_TREE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The levels of tiles, and how many tiles of level 0 and 1 are in a tile of level 2. */
@@ -32,31 +33,38 @@
  */
 #define TVLM_BUDGET_THIRD (TVLM_BUDGET_NINE + 1)
 
-/* A block has THIRDS thirds, each of them 9 tiles of level 0: together SPOTS. */
+/* A block has so many thirds, and each of them so many tiles of level 0. */
 #define TVLM_BUDGET_THIRDS 16
-#define TVLM_BUDGET_SPOTS  (9 * TVLM_BUDGET_THIRDS)
+#define TVLM_BUDGET_SPOTS  9
 
 /*
- * The order of tiles: a tile of level 2 (a *root*) is LEAVES places, one for each tile of level 0 in it. In it,
- * place 4 n + i is tile n of tile i of level 1: so that sums over four tiles of level 0 are sums of vectors.
- * The order of roots, of tiles of level 1 in one, and of tiles in these is row after row. Some places lie
- * beyond the image.
+ * The order of tiles: tile i of level 1 in a tile of level 2 (a *root*) is 4 root + i, and tile n of level 0 in tile i of
+ * level 1 is *place* n * ones + i: so that sums over four tiles of level 0 are sums of long rows. The order of roots, of
+ * tiles of level 1 in one, and of tiles in these is row after row. Some places lie beyond the image.
  *
- * For thirds the tiles of a block have a second order: tile k of its third t, both row after row, is *spot* k * THIRDS + t:
- * so that sums over the tiles of each third are sums of vectors.
+ * For thirds the tiles of level 0 have a second order: third t of a block is 16 block + t, and tile k of third i is *spot*
+ * k * thirds + i, both row after row.
  */
 typedef struct tvlm_budget_tree {
     int32_t columns, rows; /* of tiles of level 0 */
-    int32_t root_columns, root_rows, roots, places;
-    int32_t block_columns, blocks;
+    int32_t root_columns, root_rows, roots, ones, places;
+    int32_t block_columns, blocks, thirds, spots;
     int32_t *tile_of;  /* [places] row * columns + column; -1: beyond the image */
     int32_t *place_of; /* [rows * columns] */
-    int32_t *spot_of;  /* [places] block * SPOTS + spot */
+    int32_t *spot_of;  /* [places] */
+    int32_t *one_of;   /* [places] the tile of level 1 over a place */
+    int32_t *third_of; /* [places] the third over a place */
+    /* What is bought is worked out here, for each kind of tiles beneath (budget_price.c): so two threads share no tree. */
+    float *costs;
+    int32_t *counts;
 } tvlm_budget_tree;
 
 /* False: no memory; tvlm_budget_tree_free is due in any case. */
 bool tvlm_budget_tree_make(int32_t columns, int32_t rows, tvlm_budget_tree *tree);
 void tvlm_budget_tree_free(tvlm_budget_tree *tree);
+
+/* How many costs, and counts, a tree has room for. */
+size_t tvlm_budget_room(const tvlm_budget_tree *tree);
 
 /* More than anything loses. */
 #define TVLM_BUDGET_NEVER 1e30f
@@ -68,8 +76,8 @@ typedef struct tvlm_budget_losses {
     const float *one, *two; /* of the tiles of level 1, and of level 2 */
     /* Of nines, TVLM_BUDGET_NEVER in roots that can be none. NULL: there are none, nor with one level. */
     const float *nine;
-    /* Of thirds, TVLM_BUDGET_NEVER where one is not in the image as a whole; and in the order of spots, [blocks * SPOTS], with
-     * what `under` is there. NULL, all three: there are none, nor with one level. */
+    /* Of thirds, TVLM_BUDGET_NEVER where one is not in the image as a whole; and in the order of spots, [spots], with what
+     * `under` is there. NULL, all three: there are none, nor with one level. */
     const float *third, *third_spots, *under_spots;
     int32_t levels; /* how many levels of tiles may be chosen, 1 .. 3 */
 } tvlm_budget_losses;
@@ -132,12 +140,12 @@ void tvlm_budget_buy(const tvlm_budget_tree *tree, const tvlm_budget_losses *los
                      tvlm_budget_choice *choice);
 
 /*
- * Whether it is certain that no n tiles lose less than `lost`: at any price, the least of loss and price over all
- * choices, less what n tiles pay, is a lower bound (Everett 1963). *price is a guess at the best price for that, and
- * becomes a better one; 0: there is no guess, and nothing is certain.
+ * What n tiles lose at least: at any price, the least of loss and price over all choices, less what n tiles pay, is a lower
+ * bound (Everett 1963). *price is a guess at the best price for that, and becomes a better one; 0: there is no guess, and
+ * the bound is 0. It is not improved any more once it is `enough`.
  */
-bool tvlm_budget_cannot(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
-                        double lost, double *price);
+double tvlm_budget_bound(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
+                         double enough, double *price);
 
 /* Adds the tiles of the largest gain, one by one, until there are n, at most columns * rows. Of equal ones
  * it takes the finer, and the first in the image. False: no memory. */
