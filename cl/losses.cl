@@ -212,15 +212,50 @@ kernel void losses_filter(global const int *restrict pictures, global const floa
 
 /* ---- Losses ---- */
 
-/* What is known of a tile, whatever the picture: the mean of luma less that of the tile's first pixel of each
- * block, the mean of its square of each, and the first pixel. */
-#define KNOWN (2 * COUNT + 1)
+/*
+ * What is known of a tile, whatever the picture: of the window of 2 x 2 blocks that begins at each block the mean of luma less
+ * that of the tile's first pixel, its variance, and 1 / its pixels in the image, all of them 0 where there is no window; then the first
+ * pixel, the mean of the variances, and how many windows there are.
+ */
+#define KNOWN       (3 * COUNT + 3)
+#define OF_FIRST    (3 * COUNT)
+#define OF_VARIANCE (3 * COUNT + 1)
+#define OF_WINDOWS  (3 * COUNT + 2)
 
-/* What of block b of the tile that begins at x, y lies in the image: its first pixel, and where it ends. */
-HELPER int4 block_at(const int b, const int x, const int y, const int width, const int height) {
+/* What of `count` x `count` blocks, from block b on, of the tile that begins at x, y lies in the image: its first pixel, and
+ * where it ends. */
+HELPER int4 blocks_at(const int b, const int count, const int x, const int y, const int width,
+                      const int height) {
     const int i = b % TVLM_BUDGET_BLOCKS, j = b / TVLM_BUDGET_BLOCKS;
-    return min((int4)(x + EDGE(i), y + EDGE(j), x + EDGE(i + 1), y + EDGE(j + 1)),
+    return min((int4)(x + EDGE(i), y + EDGE(j), x + EDGE(i + count), y + EDGE(j + count)),
                (int4)(width, height, width, height));
+}
+
+/* Makes windows of the sums over blocks, one after the other in their place: none is read after it was written. */
+HELPER void find_windows(global float *known, const int x, const int y, const int width, const int height) {
+    float sum = 0.0f, windows = 0.0f;
+    for (int b = 0; b < COUNT; ++b) {
+        const int4 at = blocks_at(b, TVLM_BUDGET_WINDOW, x, y, width, height);
+        const bool inside = b % TVLM_BUDGET_BLOCKS < STARTS && b / TVLM_BUDGET_BLOCKS < STARTS;
+        const int pixels = inside ? max(at.z - at.x, 0) * max(at.w - at.y, 0) : 0;
+        float mean = 0.0f, variance = 0.0f;
+        if (pixels > 0) {
+            global const float *of = known + b, *squares = of + COUNT;
+            mean = (of[0] + of[1] + of[TVLM_BUDGET_BLOCKS] + of[TVLM_BUDGET_BLOCKS + 1]) / (float)pixels;
+            variance =
+                (squares[0] + squares[1] + squares[TVLM_BUDGET_BLOCKS] + squares[TVLM_BUDGET_BLOCKS + 1]) /
+                    (float)pixels -
+                mean * mean;
+            variance = max(variance, 0.0f);
+            windows += 1.0f;
+        }
+        known[b] = mean;
+        known[COUNT + b] = variance;
+        known[2 * COUNT + b] = pixels > 0 ? 1.0f / (float)pixels : 0.0f;
+        sum += variance;
+    }
+    known[OF_VARIANCE] = sum / windows;
+    known[OF_WINDOWS] = windows;
 }
 
 /* Work-item (column, row) looks at that tile. What is known of tiles goes to luma from `tiles` on. */
@@ -232,8 +267,7 @@ kernel void losses_tiles(global float *luma, const int width, const int height, 
     const int line = TVLM_BUDGET_LINE(width);
     const float first = luma[row * SIDE * line + column * SIDE];
     for (int b = 0; b < COUNT; ++b) {
-        const int4 at = block_at(b, column * SIDE, row * SIDE, width, height);
-        const float pixels = (float)max((at.z - at.x) * (at.w - at.y), 1);
+        const int4 at = blocks_at(b, 1, column * SIDE, row * SIDE, width, height);
         float sum = 0.0f, squares = 0.0f;
         for (int y = at.y; y < at.w; ++y)
             for (int x = at.x; x < at.z; ++x) {
@@ -241,10 +275,11 @@ kernel void losses_tiles(global float *luma, const int width, const int height, 
                 sum += value;
                 squares += value * value;
             }
-        known[b] = sum / pixels;
-        known[COUNT + b] = squares / pixels;
+        known[b] = sum;
+        known[COUNT + b] = squares;
     }
-    known[2 * COUNT] = first;
+    known[OF_FIRST] = first;
+    find_windows(known, column * SIDE, row * SIDE, width, height);
 }
 
 /* A value of each block of a tile, row after row. */
@@ -331,7 +366,7 @@ HELPER void add_each_block(band *a, const int left, const int length, const int 
     const int top = a->top;
     float y[COUNT], yy[COUNT], xy[COUNT], error = 0.0f;
     for (int b = 0; b < COUNT; ++b) {
-        const int4 at = block_at(b, left, top, left + length, height);
+        const int4 at = blocks_at(b, 1, left, top, left + length, height);
         float4 sum = 0.0f;
         a->top = at.y;
         a->bottom = at.w;
@@ -357,46 +392,27 @@ HELPER blocks window_sums(const blocks v) {
     return v + v.s123456789abcdef0 + v.s456789abcdef0123 + v.s56789abcdef01234;
 }
 
-/* The means of windows over their pixels: of the image (x), of the picture (y), of squares and products. Finds the variance of
- * the image, and that times the correlation (lib/core/operations.h). */
-HELPER void correlate(const blocks x, const blocks xx, const blocks y, const blocks yy, const blocks xy,
-                      blocks *variance, blocks *correlated) {
-    const blocks variance_x = max(xx - x * x, (blocks)(0.0f)), variance_y = max(yy - y * y, (blocks)(0.0f));
-    const blocks covariance = xy - x * y;
-    *variance = variance_x;
-    *correlated = (covariance + TVLM_BUDGET_FLOOR) *
-                  sqrt((variance_x + TVLM_BUDGET_FLOOR) / (variance_y + TVLM_BUDGET_FLOOR));
+/* Of each window, whose variance of the image is `variance`: that and F times the correlation (lib/core/operations.h), from
+ * means over its pixels of the image (x), of the picture (y), of squares and products. */
+HELPER blocks correlate(const blocks x, const blocks variance, const blocks y, const blocks yy,
+                        const blocks xy) {
+    const blocks of_picture = max(yy - y * y, (blocks)(0.0f)), covariance = xy - x * y;
+    return (covariance + TVLM_BUDGET_FLOOR) *
+           sqrt((variance + TVLM_BUDGET_FLOOR) / (of_picture + TVLM_BUDGET_FLOOR));
 }
 
-HELPER float unread(const float correlation, const float legible) {
-    return 1.0f / (1.0f + exp((correlation - legible) / TVLM_BUDGET_SOFT));
-}
-
-/* How much of a tile's detail cannot be read, for each of its pixels. x0, y0: its first pixel. */
-HELPER float illegible(global const float *known, const sums *s, const int x0, const int y0, const int width,
-                       const int height, const float legible) {
-    const int16 column = (int16)(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
-    const int16 row = (int16)(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
-    const int16 wide = clamp(width - x0 - EDGE(column), (int16)(0), EDGE(column + 1) - EDGE(column));
-    const int16 high = clamp(height - y0 - EDGE(row), (int16)(0), EDGE(row + 1) - EDGE(row));
-    const blocks own = convert_float16(wide * high);
-    const blocks all = window_sums(own), pixels = max(all, (blocks)(1.0f));
-    blocks variance, correlated;
-    correlate(window_sums(own * vload16(0, known)) / pixels, window_sums(own * vload16(1, known)) / pixels,
-              window_sums(s->y) / pixels, window_sums(s->yy) / pixels, window_sums(s->xy) / pixels, &variance,
-              &correlated);
-    float of_image[COUNT], of_both[COUNT], counts[COUNT], sum = 0.0f, both = 0.0f, windows = 0.0f;
-    vstore16(all > 0.0f ? variance : 0.0f, 0, of_image);
-    vstore16(all > 0.0f ? correlated : 0.0f, 0, of_both);
-    vstore16(all > 0.0f ? (blocks)1.0f : (blocks)0.0f, 0, counts);
-    for (int j = 0; j < STARTS; ++j)
-        for (int i = 0; i < STARTS; ++i) {
-            sum += of_image[j * TVLM_BUDGET_BLOCKS + i];
-            both += of_both[j * TVLM_BUDGET_BLOCKS + i];
-            windows += counts[j * TVLM_BUDGET_BLOCKS + i];
-        }
-    const float correlation = both / (sum + windows * TVLM_BUDGET_FLOOR);
-    const float lost = unread(correlation, legible) - unread(1.0f, legible), mean = sum / windows;
+/* How much of a tile's detail cannot be read, for each of its pixels. least: what is lost where the correlation is 1. */
+HELPER float illegible(global const float *known, const sums *s, const float legible, const float least) {
+    const blocks shares = vload16(2, known);
+    const blocks found = correlate(vload16(0, known), vload16(1, known), window_sums(s->y) * shares,
+                                   window_sums(s->yy) * shares, window_sums(s->xy) * shares);
+    const blocks counted = shares > 0.0f ? found : 0.0f;
+    const float8 eight = counted.lo + counted.hi;
+    const float4 four = eight.lo + eight.hi;
+    const float mean = known[OF_VARIANCE];
+    const float correlation =
+        (four.x + four.y + four.z + four.w) / (known[OF_WINDOWS] * (mean + TVLM_BUDGET_FLOOR));
+    const float lost = 1.0f / (1.0f + exp((correlation - legible) / TVLM_BUDGET_SOFT)) - least;
     return max(lost, 0.0f) * mean / (mean + TVLM_BUDGET_SEEN);
 }
 
@@ -406,8 +422,8 @@ HELPER float illegible(global const float *known, const sums *s, const int x0, c
 kernel void losses_compare(global const int *restrict pictures, global const float *restrict table,
                            global const float *restrict luma, const int width, const int height,
                            global const float *restrict between, const ulong tiles, const int columns,
-                           const int rows, const int count, const float legible, const ulong offset,
-                           global float *restrict losses) {
+                           const int rows, const int count, const float legible, const float least,
+                           const ulong offset, global float *restrict losses) {
 #if RUN > 1
     const int column = get_global_id(0), number = get_global_id(1), row = get_global_id(2);
 #else
@@ -426,7 +442,7 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
               TVLM_BUDGET_LINE(width),
               top,
               0,
-              known[2 * COUNT]};
+              known[OF_FIRST]};
 #if RUN > 1
     if (length == SIDE && high == SIDE)
         add_whole(&a, left, &s);
@@ -435,5 +451,5 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
         add_each_block(&a, left, length, height, &s);
     const ulong at = offset + 2 * (((ulong)number * rows + row) * columns + column);
     losses[at] = s.error;
-    losses[at + 1] = (float)(length * high) * illegible(known, &s, left, top, width, height, legible);
+    losses[at + 1] = (float)(length * high) * illegible(known, &s, legible, least);
 }

@@ -2,6 +2,7 @@
 /*
  * losses.c: launches cl/losses.cl: six launches for all pictures of a plan.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "core/try.h"
@@ -11,7 +12,7 @@
 enum { RUN_VALUES = 32, GROUP_OUTPUTS = 16 };
 
 /* The floats that are known of a tile: KNOWN of cl/losses.cl. */
-enum { KNOWN = 2 * TVLM_BUDGET_BLOCKS * TVLM_BUDGET_BLOCKS + 1 };
+enum { KNOWN = 3 * TVLM_BUDGET_BLOCKS * TVLM_BUDGET_BLOCKS + 3 };
 
 /* What is read behind the last texel, and not used: whole runs are read, and of a tile's columns whole vectors. */
 enum { BEYOND = RUN_VALUES };
@@ -155,6 +156,7 @@ static tvlm_status compare(const work *w, cl_mem losses, size_t offset) {
     tvlm_opencl_call_int(&call, w->plan->rows);
     tvlm_opencl_call_int(&call, w->plan->count);
     tvlm_opencl_call_float(&call, w->plan->legible);
+    tvlm_opencl_call_float(&call, 1.0f / (1.0f + expf((1.0f - w->plan->legible) / TVLM_BUDGET_SOFT)));
     tvlm_opencl_call_ulong(&call, offset);
     tvlm_opencl_call_memory(&call, losses);
     const bool rows_last = w->run > 1;
