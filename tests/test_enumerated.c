@@ -149,7 +149,7 @@ static int open_reference_and_pool(void **state) {
     assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &noting), &device),
                      TVLM_OK);
     open_all();
-    return tvlm_pool_create(
+    return (int)tvlm_pool_create(
         tvlm_pool_params(.devices = "reference", .open = tvlm_device_params(.log = &noting)), &pool);
 }
 
