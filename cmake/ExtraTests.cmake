@@ -26,6 +26,10 @@ tvlm_script_test(citations_refused ${PROJECT_SOURCE_DIR}/tests/check_citations.s
 add_test(NAME includes COMMAND ${PROJECT_SOURCE_DIR}/ci/check-includes)
 set_tests_properties(includes PROPERTIES LABELS static)
 tvlm_script_test(includes_refused ${PROJECT_SOURCE_DIR}/tests/check_includes.sh)
+add_test(NAME links COMMAND ${PROJECT_SOURCE_DIR}/ci/check-links ${PROJECT_BINARY_DIR}/lib/CMakeFiles/tvlm_objects.dir
+                            ${PROJECT_BINARY_DIR}/tools/CMakeFiles)
+set_tests_properties(links PROPERTIES LABELS static SKIP_RETURN_CODE 77)
+tvlm_script_test(links_refused ${PROJECT_SOURCE_DIR}/tests/check_links.sh)
 add_test(NAME enumerated COMMAND ${PROJECT_SOURCE_DIR}/tests/check_enumerated.py)
 set_tests_properties(enumerated PROPERTIES LABELS static)
 add_test(NAME mutants COMMAND ${PROJECT_SOURCE_DIR}/tests/mutants/check.py)

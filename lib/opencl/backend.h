@@ -206,7 +206,13 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
                                       cl_command_queue queue, const struct tvlm_device_params *params,
                                       tvlm_device **device);
 
-/* The OpenCL C that the kernels of a storage need, as -cl-std takes it. */
+/* close.c: frees a device that has no work left; the lock is held. */
+void tvlm_opencl_close(opencl_device *device);
+
+/* operations.c: what the library calls this backend by. */
+extern const tvlm_backend tvlm_opencl_backend;
+
+/* storage.c: the OpenCL C that the kernels of a storage need, as -cl-std takes it. */
 const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage);
 
 /*
@@ -221,8 +227,12 @@ tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, boo
                                   opencl_ability abilities[]);
 /* self_test_levels.c: the largest error of reads between the levels of a mipmapped texture. NaN counts as one. */
 tvlm_status tvlm_opencl_levels_error(opencl_device *device, double *worst);
-/* device.c: keeps what was found of bytes in the device's storage, and which textures are one component. */
+/* storage.c: keeps what was found of bytes in the device's storage, and which textures are one component. */
 void tvlm_opencl_take_bytes(opencl_device *device, const opencl_ability *ability);
+/* storage.c: gives a device the storage that is asked for, or the best of those that work. `tuned` is the one that was found to be
+ * the fastest, or AUTO. */
+tvlm_status tvlm_opencl_choose_storage(opencl_device *device, const struct tvlm_device_params *params,
+                                       tvlm_storage tuned, const opencl_ability able[]);
 
 /* program.c: a kernel by file, options and name, built when it is first asked for. `name` must be a
  * literal. */
@@ -265,7 +275,9 @@ void tvlm_opencl_level_corner(const tvlm_texture *texture, int32_t level, size_t
  * only a buffer will do; otherwise it is set to whether the memory is an image. */
 tvlm_status tvlm_opencl_wrap(opencl_device *device, cl_mem memory, bool written, bool *image,
                              tvlm_buffer **buffer);
-/* planes.c: enqueues that what was acquired from another interface is given back to it. */
+/* share.c: enqueues that memory goes over from another interface, by one of the extensions that planes name, and that it is
+ * given back. */
+tvlm_status tvlm_opencl_share(const opencl_device *device, const char *extension, opencl_buffer *buffer);
 void tvlm_opencl_unshare(const opencl_device *device, opencl_buffer *buffer);
 /* buffer.c: writes to memory; `host` may be reused when it returns. Writes of up to STAGE_BYTES do not
  * wait, nor do larger ones on a GPU, as long as what was written before is on its way. */
@@ -281,7 +293,7 @@ tvlm_status tvlm_opencl_least_end(opencl_device *device, cl_mem memory, int32_t 
 void tvlm_opencl_staging_release(opencl_device *device);
 /* Gives scratch[which], which then has at least so many bytes. */
 tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);
-/* Waits for all that was enqueued in a queue of this device. */
+/* wait.c: waits for all that was enqueued in a queue of this device. */
 cl_int tvlm_opencl_wait(const opencl_device *device, cl_command_queue queue);
 /* Releases memory that enqueued work may still use; NULL is fine. OpenCL keeps it until that is done. */
 void tvlm_opencl_release(const opencl_device *device, cl_mem memory);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.c: opening an OpenCL device, by name or from an application's context, and closing it.
+ * device.c: opening an OpenCL device, by name or from an application's context.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,77 +11,6 @@
 #include "opencl/backend.h"
 #include "opencl/open.h"
 #include "texturevlm/opencl.h"
-
-/* Frees a device that has no work left; the lock is held. */
-static void release(opencl_device *device) {
-    tvlm_device *base = &device->base;
-    tvlm_opencl_texture_destroy(base, &device->empty);
-    (void)tvlm_opencl_spares_release(device);
-    tvlm_opencl_programs_destroy(device);
-    tvlm_opencl_staging_release(device);
-    tvlm_opencl_regions_destroy(device);
-    free(device->score.program.host);
-    free(device->refs.host);
-    free(device->network.host);
-    free(device->views.host);
-    for (int i = 0; i < SCRATCH_COUNT; ++i)
-        if (device->scratch[i] != NULL) clReleaseMemObject(device->scratch[i]);
-    if (device->mip_sampler != NULL) clReleaseSampler(device->mip_sampler);
-    if (device->uploads != NULL) clReleaseCommandQueue(device->uploads);
-    if (device->queue != NULL) clReleaseCommandQueue(device->queue);
-    if (device->context != NULL) clReleaseContext(device->context);
-    free(device->kernel_dir);
-    free(device->cache_dir);
-    free(device->tuning_dir);
-    free(device->tuned);
-    free(device);
-}
-
-void tvlm_opencl_destroy(tvlm_device *base) {
-    opencl_device *device = (opencl_device *)base;
-    if (device == NULL) return;
-    (void)tvlm_opencl_wait(device, device->queue);
-    tvlm_opencl_lock();
-    release(device);
-    tvlm_opencl_unlock();
-}
-
-cl_int tvlm_opencl_wait(const opencl_device *device, cl_command_queue queue) {
-    if (device->finishes_early) (void)clEnqueueMarkerWithWaitList(queue, 0, NULL, NULL);
-    return clFinish(queue);
-}
-
-tvlm_status tvlm_opencl_finish(tvlm_device *base) {
-    opencl_device *device = (opencl_device *)base;
-    const cl_int error = tvlm_opencl_wait(device, device->queue);
-    device->unsent = false;
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "clFinish");
-}
-
-void tvlm_opencl_flush(tvlm_device *base) {
-    opencl_device *device = (opencl_device *)base;
-    if (device->unsent) (void)clFlush(device->queue);
-    device->unsent = false;
-}
-
-/* Each family with what was tuned for it. */
-#define GENERATOR(ID, name, ...)                                                                             \
-    static tvlm_status make_##name(tvlm_device *device, const tvlm_generate_args *args) {                    \
-        OPENCL_TUNED(device, TVLM_GRID_##ID,                                                                 \
-                     (double)args->out->extent_x * args->out->extent_y * args->out->images);                 \
-        return tvlm_opencl_##name(device, args);                                                             \
-    }
-TVLM_GENERATED_GRIDS(GENERATOR)
-#undef GENERATOR
-
-#define OPERATION(name, ...)     .name = tvlm_opencl_##name,
-#define GENERATOR(ID, name, ...) [TVLM_GRID_##ID] = make_##name,
-static const tvlm_backend opencl_backend = {
-    .name = "opencl",
-    TVLM_OPERATIONS(OPERATION).generate = {TVLM_GENERATED_GRIDS(GENERATOR)},
-    .tuner = &tvlm_opencl_tuner};
-#undef OPERATION
-#undef GENERATOR
 
 /*
  * PoCL keeps what it compiled itself, kernel by kernel as they are launched; asked for a program's binary it
@@ -175,69 +104,6 @@ static void prepare_mipmaps(opencl_device *device) {
     if (error != CL_SUCCESS) device->mip_sampler = NULL;
 }
 
-const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage) {
-    if (storage != TVLM_STORAGE_MIPMAPPED) return "CL1.2";
-    return strncmp(device->base.info.version, "OpenCL 3", 8) == 0 ? "CL3.0" : "CL2.0";
-}
-
-static bool tested_images(const tvlm_device_info *info) {
-    for (int32_t i = 0; i < info->self_test_count; ++i)
-        if (strncmp(info->self_tests[i].name, "image", 5) == 0) return true;
-    return false;
-}
-
-/* The storage that is chosen where none is asked for, and why. `tuned` is the one that was found to be the fastest, or AUTO;
- * where stacks will be bytes, it is one that holds them. */
-static tvlm_storage default_storage(const tvlm_device_info *info, tvlm_format format, tvlm_storage tuned,
-                                    const opencl_ability able[], const char **reason) {
-    const bool gpu = info->type == TVLM_DEVICE_GPU, bytes = format == TVLM_FORMAT_U8;
-    bool can[TVLM_STORAGE_MIPMAPPED + 1];
-    for (int i = 0; i <= TVLM_STORAGE_MIPMAPPED; ++i) can[i] = able[i].works && (!bytes || able[i].bytes);
-    if (tuned != TVLM_STORAGE_AUTO && can[tuned]) {
-        *reason = "it was the fastest when the device was tuned";
-        return tuned;
-    }
-    if (gpu && can[TVLM_STORAGE_MIPMAPPED]) {
-        *reason = "the hardware filters between levels, and passes the self-test";
-        return TVLM_STORAGE_MIPMAPPED;
-    }
-    if (gpu && can[TVLM_STORAGE_IMAGE]) {
-        *reason = "a GPU filters images in hardware";
-        return TVLM_STORAGE_IMAGE;
-    }
-    *reason = !gpu                             ? "images are emulated on a device that is no GPU"
-              : able[TVLM_STORAGE_IMAGE].works ? "images of bytes fail the self-test"
-                                               : "images fail the self-test";
-    return TVLM_STORAGE_BUFFER;
-}
-
-static tvlm_status choose_storage(opencl_device *device, const struct tvlm_device_params *params,
-                                  tvlm_storage tuned, const opencl_ability able[]) {
-    tvlm_storage asked = params->storage;
-    tvlm_device_info *info = &device->base.info;
-    const char *reason = "asked for";
-    if (asked != TVLM_STORAGE_AUTO && !able[asked].works)
-        return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
-                         "%s: %s storage does not pass the self-test", info->name, tvlm_storage_name(asked));
-    if (asked == TVLM_STORAGE_AUTO) {
-        asked = default_storage(info, params->format, tuned, able, &reason);
-        if (!able[asked].works)
-            return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s: no storage passes the self-test",
-                             info->name);
-    }
-    info->images = info->images && (able[TVLM_STORAGE_IMAGE].works || !tested_images(info));
-    info->storage = asked;
-    snprintf(info->storage_reason, sizeof info->storage_reason, "%s", reason);
-    return TVLM_OK;
-}
-
-void tvlm_opencl_take_bytes(opencl_device *device, const opencl_ability *ability) {
-    for (int format = TVLM_FORMAT_F16; format <= TVLM_FORMAT_S8; ++format)
-        device->base.stores_scalar[format] = tvlm_opencl_stores_scalar(device, (tvlm_format)format);
-    device->base.stores_bytes = ability->asked_bytes && ability->bytes;
-    device->asked_bytes = ability->asked_bytes;
-}
-
 /* Where images would not be chosen they are tested only when asked for: their kernels take seconds to compile
  * on PoCL. */
 static tvlm_status prepare(opencl_device *device, const struct tvlm_device_params *params) {
@@ -255,7 +121,7 @@ static tvlm_status prepare(opencl_device *device, const struct tvlm_device_param
     TVLM_TRY(tvlm_opencl_self_test(device, gpu || named || params->test_all,
                                    params->test_all || params->format == TVLM_FORMAT_U8, able));
     device->tuning = tuning_for(device); /* now that it is known what the device can do */
-    TVLM_TRY(choose_storage(device, params, tuned, able));
+    TVLM_TRY(tvlm_opencl_choose_storage(device, params, tuned, able));
     device->cl_std = tvlm_opencl_language(device, device->base.info.storage);
     device->round_stores =
         device->base.info.storage != TVLM_STORAGE_BUFFER && !able[TVLM_STORAGE_IMAGE].rounds;
@@ -272,7 +138,7 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
         clReleaseContext(context);
         return tvlm_fail(params->log, TVLM_ERROR_MEMORY, "out of memory for a device");
     }
-    made->base.backend = &opencl_backend;
+    made->base.backend = &tvlm_opencl_backend;
     if (params->log != NULL) made->base.log = *params->log;
     made->id = id;
     made->context = context;
@@ -288,7 +154,7 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
     if (status == TVLM_OK) status = prepare(made, params);
     if (status != TVLM_OK) {
         (void)tvlm_opencl_wait(made, queue);
-        release(made);
+        tvlm_opencl_close(made);
         return status;
     }
     made->spares.kept = params->keep_memory; /* not the self-test's */

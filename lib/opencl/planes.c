@@ -1,65 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * planes.c: an application's buffers and images as planes of a frame, acquired and released where they are
- * shared with another interface, and cl/planes.cl, which makes pixels of them.
+ * planes.c: an application's buffers and images as planes of a frame, and cl/planes.cl, which makes pixels of them.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/try.h"
 #include "opencl/backend.h"
-
-/* ---- Sharing ---- */
-
-/* The functions that acquire and release memory have one type, whatever the extension. */
-typedef cl_int(CL_API_CALL *share_function)(cl_command_queue queue, cl_uint count, const cl_mem *memories,
-                                            cl_uint waits, const cl_event *wait_list, cl_event *event);
-
-static const struct {
-    const char *extension, *functions[2]; /* release, acquire */
-} shares[] = {
-    {"cl_khr_gl_sharing", {"clEnqueueReleaseGLObjects", "clEnqueueAcquireGLObjects"}},
-    {"cl_khr_external_memory",
-     {"clEnqueueReleaseExternalMemObjectsKHR", "clEnqueueAcquireExternalMemObjectsKHR"}},
-};
-
-/* Enqueues that the memory goes over to OpenCL, or back. */
-static tvlm_status enqueue_share(const opencl_device *device, int32_t which, bool acquire, cl_mem memory) {
-    const char *name = shares[which].functions[acquire];
-    void *const symbol = clGetExtensionFunctionAddressForPlatform(device->platform, name);
-    share_function function;
-    cl_int lost;
-    if (symbol == NULL && tvlm_opencl_is_lost(&device->base, &lost))
-        return tvlm_opencl_fail(&device->base, lost, name);
-    if (symbol == NULL)
-        return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s: the driver has no %s",
-                         device->base.info.name, name);
-    /* ISO C has no cast from an object pointer to a function pointer. */
-    memcpy(&function, &symbol, sizeof function);
-    const cl_int error = function(device->queue, 1, &memory, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, name);
-}
-
-static tvlm_status acquire(const opencl_device *device, const char *extension, opencl_buffer *buffer) {
-    int32_t which = 0;
-    while (strcmp(shares[which].extension, extension) != 0) ++which; /* there are no others */
-    bool has;
-    const cl_int error = tvlm_opencl_device_has(device->id, extension, &has);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "clGetDeviceInfo");
-    if (!has)
-        return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s has no %s, which shared memory needs",
-                         device->base.info.name, extension);
-    TVLM_TRY(enqueue_share(device, which, true, buffer->memory));
-    buffer->shared = which + 1;
-    return TVLM_OK;
-}
-
-void tvlm_opencl_unshare(const opencl_device *device, opencl_buffer *buffer) {
-    if (buffer->shared > 0) (void)enqueue_share(device, buffer->shared - 1, false, buffer->memory);
-    buffer->shared = 0;
-}
-
-/* ---- Planes ---- */
 
 /* The orders of channels that pixels are read in, and how many of them count: CL_RGBx has no alpha. */
 static int32_t channels_of(cl_channel_order order) {
@@ -134,7 +81,8 @@ tvlm_status tvlm_opencl_plane_wrap(tvlm_device *base, void *handle, const char *
     *plane = made;
     TVLM_TRY(tvlm_opencl_wrap(device, handle, false, &made.image, &made.memory));
     tvlm_status status = made.image ? describe_image(device, handle, &made) : TVLM_OK;
-    if (status == TVLM_OK && sharing != NULL) status = acquire(device, sharing, (opencl_buffer *)made.memory);
+    if (status == TVLM_OK && sharing != NULL)
+        status = tvlm_opencl_share(device, sharing, (opencl_buffer *)made.memory);
     if (status != TVLM_OK)
         tvlm_opencl_buffer_destroy(base, &made.memory);
     else

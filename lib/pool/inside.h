@@ -102,10 +102,10 @@ tvlm_status tvlm_pool_replace(pool_worker *worker);
 /* What a thread of the pool does; its argument is the pool_worker. */
 void *tvlm_pool_work(void *worker);
 
+/* ---- queue.c ---- */
+
 /* Ends the jobs from a number on that have not begun. The mutex is held. */
 void tvlm_pool_end_waiting(tvlm_pool *pool, int64_t from, tvlm_status status);
-
-/* ---- queue.c ---- */
 
 /* The pool in whose `run`, `ahead` or `done` the thread is, or NULL. */
 const tvlm_pool *tvlm_pool_enter_callback(const tvlm_pool *pool);

@@ -2,6 +2,7 @@
 /*
  * queue.c: jobs on their way in, and their results on their way out, in the application's threads.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/check.h"
@@ -132,6 +133,21 @@ tvlm_status tvlm_pool_finish(tvlm_pool *pool) {
     pool->first_error = TVLM_OK;
     pthread_mutex_unlock(&pool->mutex);
     return status;
+}
+
+void tvlm_pool_end_waiting(tvlm_pool *pool, int64_t from, tvlm_status status) {
+    for (int64_t n = from > pool->first ? from : pool->first; n < pool->last; ++n) {
+        pool_job *const job = tvlm_pool_job_at(pool, n);
+        if (job->state != POOL_WAITS) continue;
+        job->state = POOL_OVER;
+        job->result.status = status;
+        job->result.device = -1;
+        if (status != TVLM_ERROR_LOST)
+            job->line[0] = '\0';
+        else if (job->line[0] == '\0')
+            snprintf(job->line, sizeof job->line, "no device of the pool is left");
+    }
+    pthread_cond_broadcast(&pool->changed);
 }
 
 void tvlm_pool_cancel(tvlm_pool *pool) {

@@ -3,7 +3,6 @@
  * worker.c: the thread of a device: which job comes next, what is begun ahead, and what a lost device leaves
  * to the others.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "pool/inside.h"
@@ -57,21 +56,6 @@ static tvlm_status call(pool_worker *worker, pool_job *job,
     worker->current = NULL;
     tvlm_pool_leave_callback(before);
     return status;
-}
-
-void tvlm_pool_end_waiting(tvlm_pool *pool, int64_t from, tvlm_status status) {
-    for (int64_t n = from > pool->first ? from : pool->first; n < pool->last; ++n) {
-        pool_job *const job = tvlm_pool_job_at(pool, n);
-        if (job->state != POOL_WAITS) continue;
-        job->state = POOL_OVER;
-        job->result.status = status;
-        job->result.device = -1;
-        if (status != TVLM_ERROR_LOST)
-            job->line[0] = '\0';
-        else if (job->line[0] == '\0')
-            snprintf(job->line, sizeof job->line, "no device of the pool is left");
-    }
-    pthread_cond_broadcast(&pool->changed);
 }
 
 /* The mutex is held. */
