@@ -60,7 +60,7 @@ static tvlm_status spend(objects *o, struct tvlm_select_params params) {
     if (status != TVLM_OK) return status;
     float thumbnail[4] = {1.0f};
     const tvlm_cell empty[3] = {{1, 0}, {0, 1}, {1, 1}};
-    return tvlm_thumbnail_fill(&(tvlm_thumbnail_grid){2, 2, 1, empty, 3}, 1, thumbnail);
+    return tvlm_thumbnail_fill(&(tvlm_thumbnail_grid){2, 2, 1, empty, 3}, 1, thumbnail, &job_log);
 }
 
 /* Squares that cover the image, and a patch of each. */

@@ -311,6 +311,38 @@ static void check_duplicates(tvlm_device *device, tvlm_format format) {
     }
 }
 
+/* Two halves that are the same tiles row after row, beside noise. */
+static uint8_t stripes(int x, int y, uint64_t *random) {
+    const uint8_t drawn = noise(x, y, random);
+    return x < WIDTH / 2 ? (uint8_t)(x % 16 * 15) : drawn;
+}
+
+/* Within a tolerance a tile that is equal to one of level 0 that was chosen is named, and costs nothing; none is named that
+ * is chosen itself, or whose tile was not. */
+static void check_named(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *stack = drawn(device, format, stripes);
+    int32_t named = 0;
+    for (float tolerance = 0.02f; tolerance < 0.5f; tolerance *= 2.0f) {
+        tvlm_selection_info info;
+        int32_t count, equal;
+        tvlm_selection *selection = budget(stack, tvlm_select_params(.tolerance = tolerance), &info);
+        const tvlm_position *const p = tvlm_selection_positions(selection, &count);
+        const tvlm_duplicate *const duplicates = tvlm_selection_duplicates(selection, &equal);
+        bool is_fine[ALL] = {false};
+        for (int32_t i = info.thumbnail_cells; i < count; ++i)
+            if (p[i].level == 0.0f) is_fine[(int32_t)p[i].y / 16 * COLUMNS + (int32_t)p[i].x / 16] = true;
+        for (int32_t i = 0; i < equal; ++i) {
+            assert_false(is_fine[duplicates[i].row * COLUMNS + duplicates[i].column]);
+            assert_true(is_fine[duplicates[i].of_row * COLUMNS + duplicates[i].of_column]);
+        }
+        assert_true(info.loss <= tolerance);
+        named += equal;
+        tvlm_selection_destroy(&selection);
+    }
+    assert_true(named > 0);
+    tvlm_stack_destroy(&stack);
+}
+
 /* ---- Emphasis, scores ---- */
 
 /* How many tiles of a selection lie in the left half. */
@@ -426,7 +458,7 @@ static void check_sizes(tvlm_device *device, tvlm_format format) {
 }
 
 DEVICE_CHECKS(check_numbers, check_sides, check_nines, check_all, check_corner, check_tolerance,
-              check_duplicates, check_emphasis, check_question, check_scores, check_sizes)
+              check_duplicates, check_named, check_emphasis, check_question, check_scores, check_sizes)
 
 /* ---- Devices ---- */
 

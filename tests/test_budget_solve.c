@@ -208,6 +208,43 @@ static void test_tolerance(void **state) {
     if (best < answers * 3 / 4) fail_msg("only %d of %d are the best", best, answers);
 }
 
+/* Two rows of equal tiles are all that the thumbnail loses. One patch shows a row of them: so two do where each tile is taken
+ * for itself only if the tolerance is large; and what is lost falls with the tiles that are equal, too. */
+static void test_equal(void **state) {
+    static int32_t origin[PLACES];
+    static const tvlm_budget_grid grids[] = {{1, 1}, {2, 1}, {2, 2}, {4, 3}};
+    given *const g = make_given(1, 1);
+    tvlm_budget_answer apart, together;
+    (void)state;
+    memcpy(g->budget.grids, grids, sizeof grids);
+    for (int tile = 0; tile < PLACES; ++tile) {
+        const int row = tile / SIDE, place = g->budget.tree.place_of[tile];
+        const float lost = row == 1 ? 3.0f : row == 5 ? 2.0f : 0.0f;
+        origin[tile] = lost > 0.0f ? row * SIDE : tile;
+        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
+            g->parts[TVLM_BUDGET_FIRST][p][place] = g->parts[TVLM_BUDGET_LEAST][p][place] = lost;
+            for (int picture = 0; picture < TVLM_BUDGET_LEAST; ++picture) /* as bad as the thumbnail */
+                g->parts[picture][p][place] = lost;
+        }
+    }
+    add_up(g);
+    assert_int_equal(tvlm_budget_solve_tolerance(&g->budget, 0.05, &apart), TVLM_OK);
+    assert_int_equal(apart.choice.count, 2 * SIDE - 1); /* one tile of the second row is a 20th */
+    g->budget.origin = origin;
+    assert_int_equal(tvlm_budget_solve_tolerance(&g->budget, 0.05, &together), TVLM_OK);
+    assert_int_equal(together.choice.count, 2);
+    assert_int_equal(together.choice.chosen[0][g->budget.tree.place_of[SIDE]], 1);
+    assert_int_equal(together.choice.chosen[0][g->budget.tree.place_of[5 * SIDE]], 1);
+    assert_true(together.lost <= 1e-9);
+    tvlm_budget_answer_free(&together);
+    assert_int_equal(tvlm_budget_solve_tolerance(&g->budget, 0.45, &together), TVLM_OK);
+    assert_int_equal(together.choice.count, 1); /* the row that loses 24 of 40 */
+    assert_true(fabs(together.lost - 0.4) < 1e-6);
+    tvlm_budget_answer_free(&together);
+    tvlm_budget_answer_free(&apart);
+    destroy_given(g);
+}
+
 /* ---- What was measured ---- */
 
 /* A loss keeps twelve bits, rounded; what is less than a millionth of each pixel is none; and it counts as much as
@@ -383,6 +420,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_detail), cmocka_unit_test(test_error),   cmocka_unit_test(test_tolerance),
         cmocka_unit_test(test_places), cmocka_unit_test(test_in_view), cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,7 @@ static void check_thumbnail(const tvlm_selection *selection) {
         ++next;
     }
     assert_true(grid.empty_count == selection->empty_count && next == selection->info.thumbnail_cells);
-    assert_int_equal(tvlm_thumbnail_fill(&grid, 3, expected), TVLM_OK);
+    assert_int_equal(tvlm_thumbnail_fill(&grid, 3, expected, NULL), TVLM_OK);
     for (int32_t n = 0; n < 3 * COLUMNS * ROWS * PATCH * PATCH; ++n)
         assert_true(fabsf((float)byte_at(image, n / 3 % image->width, n / 3 / image->width, n % 3) -
                           expected[n]) < 0.6f);

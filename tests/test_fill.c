@@ -76,7 +76,7 @@ static void compare(thumbnail *t, uint64_t *random) {
             if (t->empty[row][column]) empty[count++] = (tvlm_cell){column, row};
     filled = *t;
     const tvlm_thumbnail_grid grid = {t->columns, t->rows, t->side, empty, count};
-    assert_int_equal(tvlm_thumbnail_fill(&grid, t->channels, filled.picture), TVLM_OK);
+    assert_int_equal(tvlm_thumbnail_fill(&grid, t->channels, filled.picture, NULL), TVLM_OK);
     find_distances(t);
     for (int32_t y = 0; y < t->rows * t->side; ++y)
         for (int32_t x = 0; x < t->columns * t->side; ++x)
@@ -112,13 +112,24 @@ static void test_lines(void **state) {
     float picture[2][5 * 2] = {{9, 1, 0, 0, 5, 9, 7, 7, 0, 0}, {9, 3, 0, 0, 7, 9, 7, 7, 0, 0}};
     const tvlm_cell empty[] = {{1, 0}, {3, 0}, {4, 0}};
     (void)state;
-    assert_int_equal(tvlm_thumbnail_fill(&(tvlm_thumbnail_grid){5, 1, 2, empty, 3}, 1, picture[0]), TVLM_OK);
+    assert_int_equal(tvlm_thumbnail_fill(&(tvlm_thumbnail_grid){5, 1, 2, empty, 3}, 1, picture[0], NULL),
+                     TVLM_OK);
     for (int y = 0; y < 2; ++y) {
         assert_true(picture[y][2] == 4.0f && picture[y][3] == 4.0f); /* of 1, 3 and 5, 7 */
         for (int x = 6; x < 10; ++x) assert_true(picture[y][x] == 9.0f);
         assert_true(picture[y][1] == 1.0f + 2.0f * (float)y && picture[y][5] == 9.0f);
     }
 }
+
+static int lines;
+
+static void count_line(void *user, tvlm_log_level level, const char *message) {
+    (void)user;
+    (void)level;
+    lines += message[0] != '\0';
+}
+
+static const tvlm_log counting = {.write = count_line};
 
 static void test_refusals(void **state) {
     float picture[4] = {1, 2, 3, 4};
@@ -133,10 +144,14 @@ static void test_refusals(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i)
-        assert_int_equal(tvlm_thumbnail_fill(&bad[i].grid, bad[i].channels, picture), TVLM_ERROR_ARGUMENT);
-    assert_int_equal(tvlm_thumbnail_fill(NULL, 1, picture), TVLM_ERROR_ARGUMENT);
-    assert_int_equal(tvlm_thumbnail_fill(&bad[0].grid, 1, NULL), TVLM_ERROR_ARGUMENT);
-    assert_int_equal(tvlm_thumbnail_fill(&(tvlm_thumbnail_grid){2, 2, 1, NULL, 0}, 1, picture), TVLM_OK);
+        assert_int_equal(tvlm_thumbnail_fill(&bad[i].grid, bad[i].channels, picture, &counting),
+                         TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_thumbnail_fill(NULL, 1, picture, &counting), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_thumbnail_fill(&bad[0].grid, 1, NULL, &counting), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(lines, (int)(sizeof bad / sizeof *bad) + 2); /* each says one */
+    assert_int_equal(tvlm_thumbnail_fill(&(tvlm_thumbnail_grid){2, 2, 1, NULL, 0}, 1, picture, &counting),
+                     TVLM_OK);
+    assert_int_equal(tvlm_thumbnail_fill(NULL, 1, picture, NULL), TVLM_ERROR_ARGUMENT);
     for (int i = 0; i < 4; ++i) assert_true(picture[i] == (float)(i + 1));
 }
 

@@ -120,11 +120,12 @@ static int fill_empty(const crops *c, const tvlm_selection *selection, const cro
     grid.empty = tvlm_selection_empty(selection, &grid.empty_count);
     if (grid.empty_count == 0) return TOOL_DONE;
     float *const picture = calloc(values, sizeof *picture);
-    for (size_t i = 0; picture != NULL && i < values; ++i) picture[i] = (float)made->rgb[i];
-    const bool filled = picture != NULL && tvlm_thumbnail_fill(&grid, 3, picture) == TVLM_OK;
-    for (size_t i = 0; filled && i < values; ++i) made->rgb[i] = to_byte(picture[i]);
+    if (picture == NULL) return tool_fail(c->tool, "no memory for a thumbnail");
+    for (size_t i = 0; i < values; ++i) picture[i] = (float)made->rgb[i];
+    const int code = tool_status(c->tool, tvlm_thumbnail_fill(&grid, 3, picture, &c->tool->log));
+    for (size_t i = 0; code == TOOL_DONE && i < values; ++i) made->rgb[i] = to_byte(picture[i]);
     free(picture);
-    return filled ? TOOL_DONE : tool_fail(c->tool, "no memory for a thumbnail");
+    return code;
 }
 
 /* Positions say where cells are: some may be empty. */

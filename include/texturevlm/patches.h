@@ -94,10 +94,12 @@ typedef struct tvlm_thumbnail_grid {
  * tvlm_selection_empty (select.h) says it: the mean of the texels beside it of those neighbours that are kept; where
  * there are none, of the colours of those that are filled before it. What is in them does not matter. Needs no device.
  *
- * Errors, without a line, as there is no log: ARGUMENT (NULL, no columns, rows, side or channels, a cell outside of the
- * grid, all cells empty), MEMORY.
+ * `log` may be NULL.
+ *
+ * Errors: ARGUMENT (NULL, no columns, rows, side or channels, a cell outside of the grid, all cells empty), MEMORY.
  */
-TVLM_API tvlm_status tvlm_thumbnail_fill(const tvlm_thumbnail_grid *grid, int32_t channels, float *picture);
+TVLM_API tvlm_status tvlm_thumbnail_fill(const tvlm_thumbnail_grid *grid, int32_t channels, float *picture,
+                                         const tvlm_log *log);
 
 #ifdef __cplusplus
 }

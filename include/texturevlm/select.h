@@ -300,10 +300,11 @@ struct tvlm_select_params {
     float share;
     /* In place of k: hardly more than the least number of patches whose predicted loss is at most that share, from 0 to 1, of
      * what a thumbnail of one patch loses. Here each part of the loss is over that of this thumbnail, and not over
-     * downsampling's, so that all numbers of patches are measured alike. What may lose more never takes more patches.
+     * downsampling's, so that all numbers of patches are measured alike. What may lose more never takes more patches. A tile
+     * whose pixels equal those of a tile of level 0 that was chosen, to its left or above it, is shown by that one, and takes no
+     * patch of its own (tvlm_selection_duplicates).
      * TVLM_TOLERANCE_READABLE keeps what can be read in the image. TVLM_ZERO: nothing at all is lost. There is no thumbnail
-     * then, and the positions are all tiles of level 0 but those whose pixels equal those of a tile to their left or above
-     * them (tvlm_selection_duplicates); so is the answer to any tolerance that would take as many. */
+     * then, and the positions are all tiles of level 0 but those that equal others; so is the answer to any tolerance that would take as many. */
     float tolerance;
     /* Losses are multiplied by 1 + emphasis * m, with m in [0, 1] for each tile of level 0. m is what
      * emphasis_channel says. 0: no emphasis; without a channel, but with a query TVLM_EMPHASIS_QUERY, with a
@@ -396,8 +397,7 @@ typedef struct tvlm_duplicate {
     int32_t column, row, of_column, of_row;
 } tvlm_duplicate;
 
-/* The tiles that a tolerance of TVLM_ZERO left out, row after row, valid while the selection lives, and how
- * many there are. NULL and 0 where there are none. `count` may be NULL. */
+/* The tiles that a tolerance left out, row after row, valid while the selection lives, and how many there are. NULL and 0 where there are none. `count` may be NULL. */
 TVLM_API const tvlm_duplicate *tvlm_selection_duplicates(const tvlm_selection *selection, int32_t *count);
 
 /* A cell of a thumbnail, counted in cells. */

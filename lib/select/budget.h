@@ -10,7 +10,7 @@
  *   budget_tree.c, budget_price.c  the best tiles over one of them
  *   budget_solve.c     the best thumbnail and its tiles
  *   budget_view.c      how strongly what matters may count
- *   budget_equal.c     tiles that are equal to others, where nothing may be lost
+ *   budget_equal.c     tiles that are equal to others, of which a tolerance takes one
  */
 #ifndef TVLM_SELECT_BUDGET_H
 #define TVLM_SELECT_BUDGET_H
@@ -100,6 +100,8 @@ typedef struct tvlm_budget {
     int32_t measured[TVLM_BUDGET_PICTURES], measured_count; /* pictures of one size are measured once */
     tvlm_budget_loss losses[TVLM_BUDGET_PICTURES];
     tvlm_budget_reading reading;
+    int32_t
+        *origin;   /* [tiles]: the tile that each is equal to, or itself; NULL: not where patches are given */
     float *memory; /* of the losses */
     float *values; /* as they were read: what pictures lose, then the scores that m is made of */
 } tvlm_budget;
@@ -186,8 +188,12 @@ void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double detai
 /* What these parts are of those that a thumbnail of one patch loses. */
 double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]);
 
-/* The losses of a thumbnail and of the other pictures as the tree takes them, weighed: tvlm_budget_floats floats in
- * `weighed`. */
+/* What a thumbnail loses at each place, weighed: [places]. */
+void tvlm_budget_weigh_thumbnail(const tvlm_budget *budget, int32_t grid,
+                                 const double weights[TVLM_BUDGET_PARTS], float *weighed);
+
+/* The losses of a thumbnail and of the other pictures as the tree takes them, weighed, those of equal tiles gathered:
+ * tvlm_budget_floats floats in `weighed`. */
 size_t tvlm_budget_floats(const tvlm_budget *budget);
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
                                      const double weights[TVLM_BUDGET_PARTS], float *weighed);
@@ -206,7 +212,15 @@ tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t ro
 /* ---- Equal tiles ---- */
 
 /* Finds the tiles of level 0 whose texels equal those of the tile to the left or above, and whose they are
- * in the end: origin[tile] is itself for those that are kept. Waits. */
-tvlm_status tvlm_budget_equal(const tvlm_budget *budget, int32_t *origin);
+ * in the end: fills in `origin`. Waits. */
+tvlm_status tvlm_budget_equal(tvlm_budget *budget);
+
+/* Where equal tiles are known, the first of them stands for all, and one patch shows them all: so what they lose, [places], is
+ * added to what it loses. */
+void tvlm_budget_gather(const tvlm_budget *budget, float *lost);
+
+/* Lets a choice show the tiles that are equal to those of level 0 in it, as if they were chosen, too; and no more. They are
+ * not counted. */
+void tvlm_budget_show_equal(const tvlm_budget *budget, bool shown, tvlm_budget_choice *choice);
 
 #endif

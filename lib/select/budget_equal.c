@@ -35,16 +35,20 @@ static bool are_equal(const tvlm_budget *budget, const float *rgba, int32_t a, i
     return true;
 }
 
-tvlm_status tvlm_budget_equal(const tvlm_budget *budget, int32_t *origin) {
+tvlm_status tvlm_budget_equal(tvlm_budget *budget) {
     const tvlm_stack *const stack = budget->task->stack;
     tvlm_device *const device = tvlm_stack_device(stack);
     const size_t pixels = (size_t)budget->source->width * (size_t)budget->source->height;
     const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
     const int32_t columns = budget->tree.columns;
+    int32_t *const origin = budget->origin = tvlm_allocate((size_t)budget->tiles, sizeof *origin);
     float *const rgba = tvlm_allocate(pixels, 4 * sizeof *rgba);
-    if (rgba == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %zu pixels", pixels);
-    const tvlm_status status = device->backend->texture_read(
-        device, (tvlm_texture *)(uintptr_t)budget->source, 0, image * budget->source->layers, rgba);
+    tvlm_status status = TVLM_OK;
+    if (origin == NULL || rgba == NULL)
+        status = tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %zu pixels", pixels);
+    if (status == TVLM_OK)
+        status = device->backend->texture_read(device, (tvlm_texture *)(uintptr_t)budget->source, 0,
+                                               image * budget->source->layers, rgba);
     for (int32_t i = 0; status == TVLM_OK && i < budget->tiles; ++i) {
         origin[i] = i;
         if (i % columns > 0 && are_equal(budget, rgba, i, i - 1))
@@ -54,4 +58,26 @@ tvlm_status tvlm_budget_equal(const tvlm_budget *budget, int32_t *origin) {
     }
     free(rgba);
     return status;
+}
+
+void tvlm_budget_gather(const tvlm_budget *budget, float *lost) {
+    for (int32_t i = 0; budget->origin != NULL && i < budget->tiles; ++i) {
+        float *const own = &lost[budget->tree.place_of[i]],
+                     *const first = &lost[budget->tree.place_of[budget->origin[i]]];
+        if (own == first || *own >= TVLM_BUDGET_NEVER) continue;
+        if (*first < TVLM_BUDGET_NEVER) *first += *own;
+        *own = 0.0f;
+    }
+}
+
+/* What marks a tile that is shown, and not chosen. */
+enum { SHOWN = 2 };
+
+void tvlm_budget_show_equal(const tvlm_budget *budget, bool shown, tvlm_budget_choice *choice) {
+    uint8_t *const chosen = choice->chosen[0];
+    for (int32_t i = 0; budget->origin != NULL && i < budget->tiles; ++i) {
+        const int32_t own = budget->tree.place_of[i], first = budget->tree.place_of[budget->origin[i]];
+        if (own == first || chosen[own] == 1) continue;
+        chosen[own] = shown && chosen[first] ? SHOWN : 0;
+    }
 }

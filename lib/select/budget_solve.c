@@ -30,6 +30,11 @@ static void weigh_places(const tvlm_budget *budget, int32_t picture, const doubl
     for (int32_t i = 0; i < budget->tree.places; ++i) out[i] = a * loss->parts[0][i] + b * loss->parts[1][i];
 }
 
+void tvlm_budget_weigh_thumbnail(const tvlm_budget *budget, int32_t grid,
+                                 const double weights[TVLM_BUDGET_PARTS], float *out) {
+    weigh_places(budget, TVLM_BUDGET_FIRST + grid, weights, out);
+}
+
 size_t tvlm_budget_floats(const tvlm_budget *budget) {
     return 5 * (size_t)budget->tree.places + 2 * (size_t)budget->tree.spots;
 }
@@ -50,6 +55,8 @@ tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
     weigh_places(budget, TVLM_BUDGET_FIRST + grid, weights, out + 2 * places);
     weigh_places(budget, TVLM_BUDGET_THREE_QUARTERS, weights, out + 3 * places);
     weigh_places(budget, TVLM_BUDGET_A_THIRD, weights, out + 4 * places);
+    for (int picture = 0; picture < 5; ++picture)
+        tvlm_budget_gather(budget, out + (ptrdiff_t)picture * (ptrdiff_t)places);
     put_in_spots(&budget->tree, out + 2 * places, under_spots);
     put_in_spots(&budget->tree, out + 4 * places, third_spots);
     return (tvlm_budget_losses){.under = out + 2 * places,
@@ -125,9 +132,12 @@ static void add_up_detail(const search *s, tvlm_budget_answer *answer) {
     answer->lost = weighed(s->weights, answer->parts);
 }
 
+/* Both, with all that is equal to what was chosen. */
 static void add_up(const search *s, tvlm_budget_answer *answer) {
+    tvlm_budget_show_equal(s->budget, true, &answer->choice);
     add_up_error(s, answer);
     add_up_detail(s, answer);
+    tvlm_budget_show_equal(s->budget, false, &answer->choice);
 }
 
 /* Tries a thumbnail with at most so many tiles, which are chosen by the weights of tried->weights, at about

@@ -84,6 +84,7 @@ static void end(tvlm_budget **made) {
     tvlm_budget_ink_free(&budget->ink);
     free(budget->colours);
     free(budget->reading.detail);
+    free(budget->origin);
     free(budget->memory);
     free(budget->values);
     free(budget);
@@ -173,42 +174,49 @@ static tvlm_status keep_scores(const tvlm_budget *budget, const float *under, do
     return TVLM_OK;
 }
 
-/* ---- Nothing is lost ---- */
-
-/* All tiles of level 0 that are their own origin (NULL: all of them), row after row. */
-static tvlm_status deliver_all(const tvlm_budget *budget, const int32_t *origin, tvlm_selection *selection) {
-    const tvlm_scale scale = tvlm_scale_of(budget->task->stack, budget->task->params.score.index);
-    const int32_t columns = budget->tree.columns;
-    int32_t kept = 0, left_out = 0;
-    for (int32_t i = 0; i < budget->tiles; ++i) kept += origin == NULL || origin[i] == i;
-    TVLM_TRY(tvlm_selection_reserve(budget->task->stack, kept, selection));
-    if (kept < budget->tiles) {
-        selection->duplicates = tvlm_allocate((size_t)(budget->tiles - kept), sizeof *selection->duplicates);
-        if (selection->duplicates == NULL) return tvlm_budget_no_memory(budget);
-        selection->duplicate_count = budget->tiles - kept;
+/* Lists the tiles that are equal to one of level 0 that was chosen (NULL: all of them are), and were not chosen themselves. */
+static tvlm_status list_duplicates(const tvlm_budget *budget, const uint8_t *chosen,
+                                   tvlm_selection *selection) {
+    const int32_t columns = budget->tree.columns, *const place_of = budget->tree.place_of;
+    if (budget->origin == NULL) return TVLM_OK;
+    selection->duplicates = tvlm_allocate((size_t)budget->tiles, sizeof *selection->duplicates);
+    if (selection->duplicates == NULL) return tvlm_budget_no_memory(budget);
+    for (int32_t i = 0; i < budget->tiles; ++i) {
+        const int32_t first = budget->origin[i];
+        if (first == i || (chosen != NULL && (chosen[place_of[i]] || !chosen[place_of[first]]))) continue;
+        selection->duplicates[selection->duplicate_count++] =
+            (tvlm_duplicate){i % columns, i / columns, first % columns, first / columns};
     }
-    for (int32_t i = 0; i < budget->tiles; ++i)
-        if (origin == NULL || origin[i] == i)
-            selection->positions[i - left_out] = tile_at(budget, &scale, 0, i % columns, i / columns, 0.0);
-        else
-            selection->duplicates[left_out++] =
-                (tvlm_duplicate){i % columns, i / columns, origin[i] % columns, origin[i] / columns};
-    TVLM_TRY(keep_scores(budget, NULL, 0.0, selection));
-    return keep_positions(budget, &scale, 0, selection);
+    if (selection->duplicate_count > 0) return TVLM_OK;
+    free(selection->duplicates);
+    selection->duplicates = NULL;
+    return TVLM_OK;
 }
 
-/* Delivers all tiles but those that are equal to others, where these are no more than `most`; else sets *done to false. */
-static tvlm_status leave_out_equal(const tvlm_budget *budget, int32_t most, bool *done,
-                                   tvlm_selection *selection) {
+/* ---- Nothing is lost ---- */
+
+static bool is_kept(const tvlm_budget *budget, int32_t tile) {
+    return budget->origin == NULL || budget->origin[tile] == tile;
+}
+
+static int32_t count_kept(const tvlm_budget *budget) {
     int32_t kept = 0;
-    int32_t *const origin = tvlm_allocate((size_t)budget->tiles, sizeof *origin);
-    if (origin == NULL) return tvlm_budget_no_memory(budget);
-    tvlm_status status = tvlm_budget_equal(budget, origin);
-    for (int32_t i = 0; status == TVLM_OK && i < budget->tiles; ++i) kept += origin[i] == i;
-    *done = kept <= most;
-    if (status == TVLM_OK && *done) status = deliver_all(budget, origin, selection);
-    free(origin);
-    return status;
+    for (int32_t i = 0; i < budget->tiles; ++i) kept += is_kept(budget, i);
+    return kept;
+}
+
+/* All tiles of level 0, row after row, but those that are equal to others, where these are known. */
+static tvlm_status deliver_all(const tvlm_budget *budget, tvlm_selection *selection) {
+    const tvlm_scale scale = tvlm_scale_of(budget->task->stack, budget->task->params.score.index);
+    const int32_t columns = budget->tree.columns;
+    int32_t placed = 0;
+    TVLM_TRY(tvlm_selection_reserve(budget->task->stack, count_kept(budget), selection));
+    TVLM_TRY(list_duplicates(budget, NULL, selection));
+    for (int32_t i = 0; i < budget->tiles; ++i)
+        if (is_kept(budget, i))
+            selection->positions[placed++] = tile_at(budget, &scale, 0, i % columns, i / columns, 0.0);
+    TVLM_TRY(keep_scores(budget, NULL, 0.0, selection));
+    return keep_positions(budget, &scale, 0, selection);
 }
 
 /* ---- A thumbnail and tiles ---- */
@@ -252,11 +260,13 @@ static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *
     const tvlm_scale scale = tvlm_scale_of(budget->task->stack, budget->task->params.score.index);
     const tvlm_budget_grid *const grid = &budget->grids[answer->grid];
     const int32_t cells = budget->cells[answer->grid], tiles = answer->choice.count;
-    const tvlm_budget_losses losses = tvlm_budget_weigh(budget, answer->grid, answer->weights, places);
     double whole = 0.0;
+    tvlm_budget_weigh_thumbnail(budget, answer->grid, answer->weights, places);
+    for (int32_t i = 0; i < budget->tree.places; ++i) whole += (double)places[i];
+    TVLM_TRY(keep_scores(budget, places, whole, selection));
+    const tvlm_budget_losses losses = tvlm_budget_weigh(budget, answer->grid, answer->weights, places);
     if (!tvlm_budget_order(&budget->tree, &losses, &answer->choice, order))
         return tvlm_budget_no_memory(budget);
-    for (int32_t i = 0; i < budget->tree.places; ++i) whole += (double)losses.under[i];
     TVLM_TRY(tvlm_selection_reserve(budget->task->stack, cells + tiles, selection));
     TVLM_TRY(place_thumbnail(budget, &scale, answer->grid, selection));
     place_tiles(budget, &scale, &losses, &answer->choice, order, whole, selection->positions + cells);
@@ -265,7 +275,7 @@ static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *
     selection->info.thumbnail_cells = cells;
     selection->info.loss = (float)tvlm_budget_share_lost(budget, answer->parts);
     selection->info.loss_downsampled = (float)tvlm_budget_share_lost(budget, answer->downsampled);
-    TVLM_TRY(keep_scores(budget, losses.under, whole, selection));
+    TVLM_TRY(list_duplicates(budget, answer->choice.chosen[0], selection));
     return keep_positions(budget, &scale, cells, selection);
 }
 
@@ -274,16 +284,12 @@ static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *
 static tvlm_status find(tvlm_budget *budget, tvlm_selection *selection) {
     const tvlm_task *const task = budget->task;
     tvlm_budget_answer answer;
+    if (budget->n == 0) TVLM_TRY(tvlm_budget_equal(budget));
     TVLM_TRY(budget->n > 0 ? tvlm_budget_solve_in_view(budget, &answer)
                            : tvlm_budget_solve_tolerance(budget, (double)task->params.tolerance, &answer));
-    if (budget->n == 0) {
-        bool done;
-        const tvlm_status equal =
-            leave_out_equal(budget, budget->cells[answer.grid] + answer.choice.count, &done, selection);
-        if (equal != TVLM_OK || done) {
-            tvlm_budget_answer_free(&answer);
-            return equal;
-        }
+    if (budget->n == 0 && count_kept(budget) <= budget->cells[answer.grid] + answer.choice.count) {
+        tvlm_budget_answer_free(&answer);
+        return deliver_all(budget, selection);
     }
     float *const places = tvlm_allocate(tvlm_budget_floats(budget), sizeof *places);
     tvlm_budget_tile *const order = tvlm_allocate((size_t)answer.choice.count, sizeof *order);
@@ -324,11 +330,8 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     budget->n = n;
     const bool all = n >= budget->tiles || budget->tiles == 1;
     if (all || tolerance == TVLM_ZERO) TVLM_TRY(tvlm_budget_look(task));
-    if (tolerance == TVLM_ZERO) {
-        bool done;
-        return leave_out_equal(budget, budget->tiles, &done, selection);
-    }
-    if (all) return deliver_all(budget, NULL, selection);
+    if (tolerance == TVLM_ZERO) TVLM_TRY(tvlm_budget_equal(budget));
+    if (all || tolerance == TVLM_ZERO) return deliver_all(budget, selection);
     TVLM_TRY(list_grids(budget));
     TVLM_TRY(tvlm_budget_measure(budget));
     tvlm_budget_fill_in(budget);

@@ -4,7 +4,9 @@
  */
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
+#include "core/try.h"
 #include "texturevlm/patches.h"
 
 /* A picture on its way. Cells are numbered row after row. */
@@ -86,17 +88,34 @@ static bool fill(filling *f, const tvlm_cell *empty, int32_t count) {
     return true;
 }
 
-tvlm_status tvlm_thumbnail_fill(const tvlm_thumbnail_grid *grid, int32_t channels, float *picture) {
+/* Refuses what is no grid of cells, and cells that it does not have. */
+static tvlm_status check(const tvlm_thumbnail_grid *grid, int32_t channels, const tvlm_log *log) {
+    if (grid->columns < 1 || grid->rows < 1 || grid->side < 1 || channels < 1)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a thumbnail of %d x %d cells of %d texels and %d channels", (int)grid->columns,
+                         (int)grid->rows, (int)grid->side, (int)channels);
+    if (grid->empty_count < 0 || (grid->empty_count > 0 && grid->empty == NULL))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d empty cells, and no list of them",
+                         (int)grid->empty_count);
+    for (int32_t i = 0; i < grid->empty_count; ++i) {
+        const tvlm_cell *const cell = &grid->empty[i];
+        if (cell->column < 0 || cell->column >= grid->columns || cell->row < 0 || cell->row >= grid->rows)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an empty cell %d, %d of a thumbnail of %d x %d cells",
+                             (int)cell->column, (int)cell->row, (int)grid->columns, (int)grid->rows);
+    }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_thumbnail_fill(const tvlm_thumbnail_grid *grid, int32_t channels, float *picture,
+                                const tvlm_log *log) {
     size_t cells, values;
-    if (grid == NULL || picture == NULL || grid->columns < 1 || grid->rows < 1 || grid->side < 1 ||
-        channels < 1 || grid->empty_count < 0 || (grid->empty_count > 0 && grid->empty == NULL) ||
-        !tvlm_multiply((size_t)grid->columns, (size_t)grid->rows, &cells) ||
+    TVLM_NEED(log, grid);
+    TVLM_NEED(log, picture);
+    TVLM_TRY(check(grid, channels, log));
+    if (!tvlm_multiply((size_t)grid->columns, (size_t)grid->rows, &cells) ||
         !tvlm_multiply(cells, (size_t)channels, &values))
-        return TVLM_ERROR_ARGUMENT;
-    for (int32_t i = 0; i < grid->empty_count; ++i)
-        if (grid->empty[i].column < 0 || grid->empty[i].column >= grid->columns || grid->empty[i].row < 0 ||
-            grid->empty[i].row >= grid->rows)
-            return TVLM_ERROR_ARGUMENT;
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a thumbnail of %d x %d cells is too large",
+                         (int)grid->columns, (int)grid->rows);
     if (grid->empty_count == 0) return TVLM_OK;
     filling f = {.columns = grid->columns,
                  .rows = grid->rows,
@@ -105,8 +124,11 @@ tvlm_status tvlm_thumbnail_fill(const tvlm_thumbnail_grid *grid, int32_t channel
                  .picture = picture,
                  .rounds = tvlm_allocate(cells, sizeof *f.rounds),
                  .colours = tvlm_allocate(values, sizeof *f.colours)};
-    tvlm_status status = f.rounds != NULL && f.colours != NULL ? TVLM_OK : TVLM_ERROR_MEMORY;
-    if (status == TVLM_OK && !fill(&f, grid->empty, grid->empty_count)) status = TVLM_ERROR_ARGUMENT;
+    tvlm_status status = TVLM_OK;
+    if (f.rounds == NULL || f.colours == NULL)
+        status = tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory to fill %zu cells", cells);
+    else if (!fill(&f, grid->empty, grid->empty_count))
+        status = tvlm_fail(log, TVLM_ERROR_ARGUMENT, "all %zu cells of a thumbnail are empty", cells);
     free(f.rounds);
     free(f.colours);
     return status;

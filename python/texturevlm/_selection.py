@@ -13,7 +13,7 @@ import numpy as np
 
 from ._arguments import Array, channel_names, floats, integer, short, values
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, MissingPackageError, call, owned, text
+from ._core import LOG, ArgumentError, ArgumentTypeError, MissingPackageError, call, owned, text
 
 if TYPE_CHECKING:
     import pandas
@@ -237,7 +237,7 @@ class Selection:
 
     @property
     def duplicates(self) -> Array:
-        """int32 [m, 4]: the tiles that ``tolerance=0`` left out: column and row of each, and of the tile that equals it."""
+        """int32 [m, 4]: the tiles that a tolerance left out: column and row of each, and of the tile that equals it."""
         return self._duplicates
 
     @property
@@ -267,7 +267,7 @@ class Selection:
         grid = ffi.new("tvlm_thumbnail_grid *", {
             "columns": columns, "rows": rows, "side": side, "empty_count": len(empty),
             "empty": ffi.cast("tvlm_cell *", empty.__array_interface__["data"][0])})
-        call(lib.tvlm_thumbnail_fill, grid, channels, floats(picture))
+        call(lib.tvlm_thumbnail_fill, grid, channels, floats(picture), LOG)
         return np.ascontiguousarray(picture.reshape(rows * side, columns * side, channels).transpose(2, 0, 1))
 
     @property

@@ -310,7 +310,7 @@ static void fill_empty(input *from) {
     for (int i = 0; i < FEW; ++i) empty[i] = (tvlm_cell){any_int(from), any_int(from)};
     const double texels = (double)grid.columns * grid.rows * grid.side * grid.side * channels;
     if (grid.columns < 1 || grid.rows < 1 || grid.side < 1 || channels < 1 || texels <= FLOATS)
-        (void)tvlm_thumbnail_fill(&grid, channels, values); /* it has no log */
+        answered(tvlm_thumbnail_fill(&grid, channels, values, &fuzz_log));
 }
 
 static void cut_out(input *from, objects *o) {
