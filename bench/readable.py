@@ -6,7 +6,7 @@ needs for as many words.
     bench/readable.py [--tvlm TVLM] [--set held] [--tolerance auto]
 
 Words are those that Tesseract reads in the full page. Pictures are drawn as budget.py draws them (drawing.py); a tile that is equal
-to one of level 0 is shown, too. Downsampling needs as many patches as the least of a ladder (each step a fourteenth less) at which at most
+to one of level 0 is shown, too. Downsampling needs as many patches as the least of a ladder (each step a fifteenth less) at which at most
 one word in two hundred fewer is read. Needs OpenCV, Pillow and Debian's tesseract-ocr; exit 77 without.
 """
 import argparse
