@@ -229,11 +229,11 @@ static void not_programs(const test_target *target, const char *folder) {
     work_with_cache(target, cache, NULL, 1.0);
     const listing all = list_programs(cache);
     assert_true(all.count > 0);
-    for (int how = 0; how < 4; ++how) {
+    for (int how = 0; how < 5; ++how) {
         for (int i = 0; i < all.count; ++i) {
             join(path, cache, all.names[i]);
-            if (how == 3) {
-                assert_int_equal(chmod(path, 0666), 0);
+            if (how >= 3) {
+                assert_int_equal(chmod(path, how == 3 ? 0606 : 0660), 0);
                 continue;
             }
             assert_int_equal(unlink(path), 0);

@@ -65,7 +65,23 @@ static void kernel_errors(const test_target *target) {
     remove_folder(folder);
 }
 
-ONCE_PER_DEVICE(kernel_folder, kernel_errors)
+/* One answer that is no number, among others that are right, fails the self-test. */
+static void no_number(const test_target *target) {
+    static const char after[] =
+        "\n#if STORED_AS == 1 && HALVES == 0\n"
+        "#define answer_buffer_f32(...) (get_global_id(0) == 150 ? (float4)(NAN) : answer_buffer_f32(__VA_ARGS__))\n"
+        "#endif\n";
+    static const char *const parts[] = {"buffer storage does not pass the self-test", NULL};
+    char folder[64];
+    make_folder(folder);
+    copy_kernels(folder, "self_test.clh", "", after);
+    check_refused(
+        tvlm_device_params(.name = name_of(target), .kernel_dir = folder, .storage = TVLM_STORAGE_BUFFER),
+        TVLM_ERROR_UNSUPPORTED, parts);
+    remove_folder(folder);
+}
+
+ONCE_PER_DEVICE(kernel_folder, kernel_errors, no_number)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_device)};

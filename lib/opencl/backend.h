@@ -18,41 +18,46 @@ typedef struct opencl_program opencl_program; /* program.c */
 typedef struct opencl_buffer {
     tvlm_buffer base;
     cl_mem memory;
-    /* The memory is the application's. */
+    /* Whether the memory is the application's. */
     bool wrapped;
-    /* The event of what is being sent to the buffer, else NULL. */
+    /* The event of what is being sent to the buffer; NULL while nothing is. */
     cl_event arrival;
-    /* Not 0: the memory was acquired from another interface, planes.c knows which, and is given back. */
+    /* Not 0: the memory was acquired from another interface, and is given back to it. share.c knows which one
+     * it is. */
     int32_t shared;
 } opencl_buffer;
 
 typedef struct opencl_texture {
     tvlm_texture base;
-    /* Of a texel: 1 of scalar textures where the storage allows it, else 4. */
+    /* Components of a texel: 1 in scalar textures where the storage allows that, else 4. */
     int32_t components;
-    /* Level 0; in buffer and mipmapped storage all levels. */
+    /* The memory of level 0; in buffer and mipmapped storage, that of all levels. */
     cl_mem level0;
-    /* In image storage levels 1 and up, in one array of rest_width x rest_height; otherwise NULL. */
+    /* In image storage, the memory of levels 1 and up, in one array of rest_width x rest_height. Otherwise
+     * NULL. */
     cl_mem rest;
     opencl_memory_kind level0_kind, rest_kind;
-    /* The application has the two, so that they are nobody else's afterwards. */
+    /* Whether the application was given level0 and rest. Then they never become spare memory. */
     bool handed_out;
-    /* In image storage a copy of levels carry_first and up, as mips.cl reads them. NULL until parts of levels
-     * are made. */
+    /* In image storage, a copy of levels carry_first and up in the form that mips.cl reads. It is NULL until
+     * parts of levels are made, or first levels from pixels. */
     cl_mem carry;
     int32_t carry_first;
     size_t carry_bytes;
     int32_t rest_width, rest_height;
-    /* The last level that was made together with level 0 (mips.c); 0 once something else wrote level 0. */
+    /* The last level that was made together with level 0 (mips.c). It is 0 once something else has written
+     * level 0. */
     int32_t levels_there;
-    /* Of a ragged texture, what kernels are told of its images (ragged.c); else NULL. */
+    /* What kernels are told of the images of a ragged texture (ragged.c); NULL for other textures. */
     cl_mem parts;
 } opencl_texture;
 
 /*
- * Memory that stages share for what lies between them. SCRATCH_A to SCRATCH_E are anybody's for the time of
- * one operation. SCRATCH_REFS, SCRATCH_PROGRAM, SCRATCH_NETWORK and SCRATCH_VIEWS are tvlm_opencl_keep's, SCRATCH_RANGES is score.c's, from question to
- * question.
+ * Memory that stages share for what lies between them.
+ *
+ *   - SCRATCH_A to SCRATCH_E are anybody's for the time of one operation.
+ *   - SCRATCH_REFS, SCRATCH_PROGRAM, SCRATCH_NETWORK and SCRATCH_VIEWS belong to tvlm_opencl_keep.
+ *   - SCRATCH_RANGES belongs to score.c, and keeps its content from question to question.
  */
 enum {
     SCRATCH_LEVELS = 0,
@@ -72,7 +77,7 @@ enum {
 enum { STAGES = 8, STAGE_BYTES = 64 << 10 };
 
 /* Host memory that small writes are copied to, so that their callers need not wait. A stage is used again
- * once it has been sent. */
+ * once its content has been sent. */
 typedef struct opencl_staging {
     /* STAGE_BYTES each, or NULL. */
     char *host[STAGES];
@@ -82,32 +87,34 @@ typedef struct opencl_staging {
 
 enum { PIECES = 4, PIECE_BYTES = 4 << 20 };
 
-/* Host memory from which a GPU takes what is larger, while the host goes on: the driver keeps it where it is
- * (it is pinned). It is made when it is first needed. Its pieces are used in turn, each again once it was sent. */
+/* Pinned host memory: the driver keeps it where it is. A GPU takes larger writes from there while the host
+ * goes on. It is made when it is first needed. Its pieces are used in turn, each again once its content has
+ * been sent. */
 typedef struct opencl_pinned {
     /* PIECES of PIECE_BYTES, mapped for as long as the device is open. */
     cl_mem memory;
     char *host;
     cl_event sent[PIECES];
     int next;
-    /* The driver refused: writes wait, as on other devices. */
+    /* Whether the driver refused pinned memory. Then writes wait, as on other devices. */
     bool refused;
 } opencl_pinned;
 
-/* A copy of what a scratch memory holds, so that the same is not written twice; host is NULL where nobody knows. */
+/* A copy of what a scratch memory holds, so that the same content is not written twice. `host` is NULL where
+ * the content is not known. */
 typedef struct opencl_kept {
     char *host;
     size_t bytes;
 } opencl_kept;
 
-/* The work-items that count for one key, as in cl/rank.clh. */
+/* How many work-items count for one key, as in cl/rank.clh. */
 enum { TOPK_RANK_LANES = 16 };
 
 /* What score.c has left on the device. */
 typedef struct opencl_score_state {
     /* The program in SCRATCH_PROGRAM. */
     opencl_kept program;
-    /* Which of the two ranges in SCRATCH_RANGES is used next, and whether it is empty by then. */
+    /* Which of the two ranges in SCRATCH_RANGES is used next, and whether that range is empty. */
     int32_t ranges;
     bool ranges_empty;
 } opencl_score_state;
@@ -118,49 +125,52 @@ typedef struct opencl_device {
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;
-    /* A second queue for what is sent (buffer.c); NULL until something is. */
+    /* A second queue, for buffer_send (buffer.c). It is NULL until something is sent that way. */
     cl_command_queue uploads;
-    /* The sampler of mipmapped storage; NULL where that cannot be had. */
+    /* The sampler of mipmapped storage; NULL where there can be none. */
     cl_sampler mip_sampler;
     opencl_program *programs;
-    /* The language of kernels: CL1.2, or what mipmapped reads need. */
+    /* The language of kernels, as -cl-std takes it: CL1.2, or the version that mipmapped reads need. */
     const char *cl_std;
-    /* The folder that kernels are loaded from; NULL: they are embedded. */
+    /* The folder that kernels are loaded from; NULL: the embedded kernels are used. */
     char *kernel_dir;
-    /* The folder of compiled programs, and that of what was tuned; NULL: none is kept. */
+    /* The folder of compiled programs, and that of what was tuned. NULL: nothing of that kind is kept. */
     char *cache_dir, *tuning_dir;
-    /* Whether a program came from that folder; and whether nothing there is believed, only written anew. */
+    /* Whether a program came from that folder; and whether programs there are not trusted, but only written
+     * anew. */
     bool cache_used, cache_distrusted;
     /* The largest work-group, in work-items. */
     size_t group_max;
-    /* Whether images of one component can be had and pass the self-test, by their format. */
+    /* For each format, whether there are images of one component, and whether they pass the self-test. */
     bool scalar_images[TVLM_FORMAT_S8 + 1];
-    /* Whether the driver lists images of bytes, unsigned and signed; and whether it is known what they are good for, which
-     * is asked when somebody wants them (tvlm_opencl_ask_bytes). */
+    /* Whether the driver lists images of bytes, unsigned and signed; and whether it is known if they work.
+     * That is asked once somebody wants them (tvlm_opencl_ask_bytes). */
     bool byte_images, asked_bytes;
-    /* Images do not round to the nearest half, so kernels do it before they write. */
+    /* Whether images do not round to the nearest half. Then kernels round before they write. */
     bool round_stores;
-    /* The driver lets go of memory that enqueued work still reads, so that is waited for (tvlm_opencl_release). */
+    /* Whether the driver frees memory that enqueued work still reads. Then tvlm_opencl_release waits for that
+     * work. */
     bool releases_early;
-    /* clFinish does not wait for what clFlush has sent already (tvlm_opencl_wait). */
+    /* Whether clFinish does not wait for work that clFlush has sent already: see tvlm_opencl_wait. */
     bool finishes_early;
-    /* Whether something was enqueued since the host waited, or had the driver send it (tvlm_opencl_flush). */
+    /* Whether something was enqueued since the host last waited or flushed the queue: see
+     * tvlm_opencl_flush. */
     bool unsent;
-    /* The driver ends long loops early, so no work-item may do much. */
+    /* Whether the driver ends long loops early. Then no work-item may do much. */
     bool short_loops;
     opencl_tuning tuning;
-    /* NULL: nothing was tuned. */
+    /* What was tuned; NULL: nothing was. */
     opencl_tuned *tuned;
-    /* CLBlast's function (gemm.c); NULL: not loaded, or not installed. */
+    /* CLBlast's function (gemm.c); NULL while CLBlast is not loaded, or where it is not installed. */
     void (*clblast_sgemm)(void);
     bool clblast_asked;
-    /* Scratch memory grows when it must. The queue runs in order, so that one user follows another. */
+    /* Scratch memory grows when it must. One user follows another, because the queue runs in order. */
     cl_mem scratch[SCRATCH_COUNT];
     size_t scratch_bytes[SCRATCH_COUNT];
     opencl_spares spares;
     opencl_staging staging;
     opencl_pinned pinned;
-    /* Lists of work-groups (region.c); NULL until parts of something are made. */
+    /* Lists of work-groups (region.c). It is NULL until parts of something are made. */
     struct tvlm_opencl_regions *regions;
     opencl_score_state score;
     /* The references in SCRATCH_REFS (sample.c). */
@@ -169,17 +179,23 @@ typedef struct opencl_device {
     opencl_kept network;
     /* What the images of a bundle are seen with, in SCRATCH_VIEWS (ragged.c). */
     opencl_kept views;
-    /* A texture of one texel, for arguments that are not looked at, where there is no other one; NULL until then. */
+    /* A texture of one texel, for arguments that no kernel looks at, where there is no other texture to pass.
+     * It is NULL until then. */
     tvlm_texture *empty;
 } opencl_device;
 
 /*
- * error.c: the name of an error ("CL_INVALID_VALUE"), and a failed call as one line in the log and a status.
+ * error.c: the name of an error ("CL_INVALID_VALUE"), and how a failed call becomes one line in the log and a
+ * status.
  *
- * A device is lost where its queue, asked to finish, fails as well: then the status is LOST. Drivers have no
- * error of their own for that (NVIDIA's says CL_OUT_OF_RESOURCES, for a lack of memory too). Otherwise it is
- * DEVICE_MEMORY or MEMORY where the error is about memory, else DEVICE. The second function is for calls before
- * there is a device.
+ * Drivers have no error of their own for a device that is lost (NVIDIA's says CL_OUT_OF_RESOURCES, for a lack
+ * of memory too). Therefore the queue is asked to finish. The status is then
+ *
+ *   - LOST if that fails as well;
+ *   - DEVICE_MEMORY or MEMORY if the error is about memory;
+ *   - DEVICE otherwise.
+ *
+ * The last function is for calls before there is a device.
  */
 const char *tvlm_opencl_error_name(cl_int error);
 bool tvlm_opencl_is_lost(const tvlm_device *device, cl_int *error);
@@ -187,65 +203,79 @@ tvlm_status tvlm_opencl_fail(const tvlm_device *device, cl_int error, const char
 tvlm_status tvlm_opencl_fail_early(const tvlm_log *log, cl_int error, const char *what);
 
 /*
- * platform.c: one lock for the whole process, held while devices are listed, opened (with their self-test) and
- * closed, since drivers are not safe there: PoCL 3.1 crashes when two threads list its devices for the first
- * time. Logs are written while it is held.
+ * platform.c: one lock for the whole process. It is held while devices are listed, opened (with their
+ * self-test) and closed, since drivers are not safe there: PoCL 3.1 crashes when two threads list its devices
+ * for the first time. Logs are written while it is held.
  */
 void tvlm_opencl_lock(void);
 void tvlm_opencl_unlock(void);
 
-/* platform.c: finds the device that a choice means (an index, part of a text (device.h), or NULL for the default),
- * describes a device, and finds whether it has an extension; both return the first error, or CL_SUCCESS. */
+/* platform.c: finds the device that a choice means (an index, part of a text (device.h), or NULL for the
+ * default); describes a device; and finds whether a device has an extension. The last two return the first
+ * error, or CL_SUCCESS. */
 tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index);
 cl_int tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info);
 cl_int tvlm_opencl_device_has(cl_device_id id, const char *extension, bool *has);
 
-/* device.c: makes a device of a context and a queue, whose references it takes over, also when it fails. It is
- * called with the lock held. */
+/* device.c: makes a device of a context and a queue. It takes over the references to both, even when it
+ * fails. It is called with the lock held. */
 tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context context,
                                       cl_command_queue queue, const struct tvlm_device_params *params,
                                       tvlm_device **device);
 
-/* close.c: frees a device that has no work left; the lock is held. */
+/* close.c: frees a device that has no work left. It is called with the lock held. */
 void tvlm_opencl_close(opencl_device *device);
 
-/* operations.c: what the library calls this backend by. */
+/* operations.c: the table by which the library calls this backend. */
 extern const tvlm_backend tvlm_opencl_backend;
 
-/* storage.c: the OpenCL C that the kernels of a storage need, as -cl-std takes it. */
+/* storage.c: the version of OpenCL C that the kernels of a storage need, as -cl-std takes it. */
 const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage);
 
 /*
- * self_test.c: finds which storages work, and whether values that they store are rounded to the nearest half by
- * themselves; abilities[storage], with room for every storage. It fills info->self_tests. Whether a storage holds bytes is
- * found with `with_bytes`, else by tvlm_opencl_ask_bytes.
+ * self_test.c: finds which storages work, and whether values are rounded to the nearest half when they are
+ * stored. abilities[storage] has room for every storage. It also fills info->self_tests. Whether a storage
+ * can hold bytes is found here with `with_bytes`, else by tvlm_opencl_ask_bytes.
  */
 typedef struct opencl_ability {
     bool works, rounds, bytes, asked_bytes;
 } opencl_ability;
 tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, bool with_bytes,
                                   opencl_ability abilities[]);
-/* self_test_levels.c: the largest error of reads between the levels of a mipmapped texture. NaN counts as one. */
+/* self_test_levels.c: finds the largest error of reads between the levels of a mipmapped texture. NaN counts
+ * as one. */
 tvlm_status tvlm_opencl_levels_error(opencl_device *device, double *worst);
-/* storage.c: keeps what was found of bytes in the device's storage, and which textures are one component. */
+/* The larger of two errors. NaN is the largest, and stays that whatever comes after it. */
+static inline double tvlm_opencl_larger(double worst, double error) {
+    return error <= worst || worst != worst ? worst : error;
+}
+/* storage.c: keeps what was found out about bytes in the device's storage, and which textures have one
+ * component. */
 void tvlm_opencl_take_bytes(opencl_device *device, const opencl_ability *ability);
-/* storage.c: gives a device the storage that is asked for, or the best of those that work. `tuned` is the one that was found to be
- * the fastest, or AUTO. */
+/* storage.c: gives a device the storage that is asked for, or the best of those that work. `tuned` is the
+ * storage that was found to be the fastest, or AUTO. */
 tvlm_status tvlm_opencl_choose_storage(opencl_device *device, const struct tvlm_device_params *params,
                                        tvlm_storage tuned, const opencl_ability able[]);
 
-/* program.c: a kernel by file, options and name, built when it is first asked for. `name` must be a
- * literal. */
+/* program.c: gives a kernel by its file, options and name. It is built when it is first asked for. `name`
+ * must be a literal. */
 tvlm_status tvlm_opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
                                cl_kernel *kernel);
 void tvlm_opencl_programs_destroy(opencl_device *device);
-/* Lets go of the programs of one file. */
+/* Releases the programs of one file. */
 void tvlm_opencl_program_forget(opencl_device *device, const char *file);
-/* kernel_text.c: a kernel file with its includes in it, and #line where files begin. The caller frees it. */
+/* kernel_text.c: the text of a kernel file with its includes in it, and with a #line where each file begins.
+ * The caller frees it. */
 tvlm_status tvlm_opencl_kernel_source(const opencl_device *device, const char *file, char **text);
-/* cache.c: files of a folder by their key, with a hash of key and content. Reading gives memory that the caller
- * frees, or fails silently: IO where there is no such file, FORMAT where there is one that is not to be used, or
- * MEMORY. Writing fails silently, too. Then the same for compiled programs. */
+/*
+ * cache.c: files in a folder, which are named by a key and hold a hash of key and content.
+ *
+ *   - The first function makes the path of such a file.
+ *   - Reading gives memory that the caller frees. It fails without a line in the log: with IO where there is
+ *     no such file, FORMAT where there is one that must not be used, or MEMORY.
+ *   - Writing fails without a line and without a status.
+ *   - The last three do the same for compiled programs, and make their key.
+ */
 bool tvlm_opencl_cache_path(const char *folder, const char *key, const char *suffix, char *path, size_t size);
 tvlm_status tvlm_opencl_cache_read(const char *folder, const char *key, const char *suffix,
                                    unsigned char **binary, size_t *size);
@@ -258,55 +288,57 @@ void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const
 tvlm_status tvlm_opencl_cache_key(const opencl_device *device, const char *source, const char *options,
                                   char key[65]);
 
-/* texture.c: whether the texels of scalar textures are one component, in a storage and format that a device can have.
- * Images ask the driver whether it has such a format. */
+/* texture.c: finds which formats images may have, by asking the driver; and whether the texels of scalar
+ * textures of a format have one component in the device's storage. */
 tvlm_status tvlm_opencl_image_formats(opencl_device *device);
 bool tvlm_opencl_stores_scalar(const opencl_device *device, tvlm_format format);
 
-/* texture.c: the slices of a texture; the bytes of a texel; how many texels of one slice lie before a level; and, in
- * image storage, the x and y of the first texel of a level from 1 on in the second array. */
+/* texture.c: the slices of a texture; the bytes of a texel; how many texels of one slice lie before a level;
+ * and, in image storage, x and y of the first texel of a level from 1 on in the second array. */
 static inline size_t tvlm_opencl_slices(const tvlm_texture *texture) {
     return (size_t)texture->layers * (size_t)texture->images;
 }
 size_t tvlm_opencl_texel_bytes(const tvlm_texture *texture);
 size_t tvlm_opencl_level_offset(const tvlm_texture *texture, int32_t level);
 void tvlm_opencl_level_corner(const tvlm_texture *texture, int32_t level, size_t corner[2]);
-/* buffer.c: a buffer of an application's own memory, which is retained, as buffer_wrap makes it. `image` NULL:
- * only a buffer will do; otherwise it is set to whether the memory is an image. */
+/* buffer.c: makes a buffer of an application's own memory and retains that, as buffer_wrap does. With `image`
+ * NULL only a buffer will do. Otherwise *image becomes whether the memory is an image. */
 tvlm_status tvlm_opencl_wrap(opencl_device *device, cl_mem memory, bool written, bool *image,
                              tvlm_buffer **buffer);
-/* share.c: enqueues that memory goes over from another interface, by one of the extensions that planes name, and that it is
- * given back. */
+/* share.c: enqueue that memory is acquired from another interface, by one of the extensions that planes name,
+ * and that it is given back. */
 tvlm_status tvlm_opencl_share(const opencl_device *device, const char *extension, opencl_buffer *buffer);
 void tvlm_opencl_unshare(const opencl_device *device, opencl_buffer *buffer);
-/* buffer.c: writes to memory; `host` may be reused when it returns. Writes of up to STAGE_BYTES do not
- * wait, nor do larger ones on a GPU, as long as what was written before is on its way. */
+/* buffer.c: writes to memory. `host` may be reused when it returns. Writes of up to STAGE_BYTES do not wait;
+ * nor do larger ones on a GPU, as long as earlier writes are on their way. */
 tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,
                               const void *host);
 /* buffer.c: reads from memory, after all that was enqueued before. */
 tvlm_status tvlm_opencl_read(opencl_device *device, cl_mem memory, size_t offset, size_t bytes, void *host);
-/* buffer.c: the least number that a kernel finds, by atomic_min on an int of scratch[SCRATCH_C]. Begin puts
- * TVLM_INPUT_NONE there; end waits and gives what is there, or -1 where nothing was found. With `least` NULL
- * nobody asks: the kernel has its int, and neither moves a byte. */
+/* buffer.c: the least number that a kernel finds, by atomic_min on an int in scratch[SCRATCH_C]. Begin puts
+ * TVLM_INPUT_NONE there. End waits and gives the number that is there, or -1 where nothing was found. With
+ * `least` NULL nobody asks for it: then the kernel has its int, but neither function moves a byte. */
 tvlm_status tvlm_opencl_least_begin(opencl_device *device, const int32_t *least, cl_mem *memory);
 tvlm_status tvlm_opencl_least_end(opencl_device *device, cl_mem memory, int32_t *least);
 void tvlm_opencl_staging_release(opencl_device *device);
-/* Gives scratch[which], which then has at least so many bytes. */
+/* buffer.c: gives scratch[which], which then has at least this many bytes. */
 tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);
 /* wait.c: waits for all that was enqueued in a queue of this device. */
 cl_int tvlm_opencl_wait(const opencl_device *device, cl_command_queue queue);
-/* Releases memory that enqueued work may still use; NULL is fine. OpenCL keeps it until that is done. */
+/* buffer.c: releases memory that enqueued work may still use; OpenCL keeps it until that work is done. NULL
+ * is fine. */
 void tvlm_opencl_release(const opencl_device *device, cl_mem memory);
-/* Gives scratch[which] with these bytes in it. It writes them only where `kept` does not say that they are there
- * already; therefore nobody else may write that scratch memory. */
+/* buffer.c: gives scratch[which] with these bytes in it. It writes them only where `kept` does not say that
+ * they are there already. Therefore nobody else may write that scratch memory. */
 tvlm_status tvlm_opencl_keep(opencl_device *device, int which, opencl_kept *kept, size_t bytes,
                              const void *host, cl_mem *memory);
-/* Gives memory for what lies between a family's stages: the product if args->keep, else scratch[which]. */
+/* buffer.c: gives memory for what lies between a family's stages: the product with args->keep, else
+ * scratch[which]. */
 tvlm_status tvlm_opencl_between(opencl_device *device, const tvlm_generate_args *args, tvlm_product product,
                                 int which, size_t bytes, cl_mem *memory);
 
 /*
- * call.c: a kernel call. Arguments are set in their order. The first error is kept, and the run reports it.
+ * call.c: a kernel call. Arguments are set in their order. The first error is kept, and reported by the run.
  *
  *     opencl_call call;
  *     TVLM_TRY(tvlm_opencl_call_begin(device, "visual.cl", "visual", format, "", &call));
@@ -320,7 +352,7 @@ typedef struct opencl_call {
     const char *name;
     cl_uint next;
     cl_int error;
-    /* Bytes of the arguments that are local memory. */
+    /* The bytes of those arguments that are local memory. */
     size_t local_bytes;
     /* The tiles that the call is restricted to; NULL: all of `out` is made. */
     const tvlm_tiles *tiles;
@@ -329,8 +361,8 @@ typedef struct opencl_call {
 } opencl_call;
 tvlm_status tvlm_opencl_call_begin(opencl_device *device, const char *file, const char *name,
                                    tvlm_format format, const char *options, opencl_call *call);
-/* The same for a kernel that has REGION_IN (cl/region.clh). If `tiles` is not NULL it makes what they
- * touch. */
+/* Begins a call of a kernel that has REGION_IN (cl/region.clh). If `tiles` is not NULL, it makes only what
+ * they touch. */
 tvlm_status tvlm_opencl_call_begin_over(opencl_device *device, const tvlm_tiles *tiles, const char *file,
                                         const char *name, tvlm_format format, const char *options,
                                         opencl_call *call);
@@ -341,98 +373,107 @@ void tvlm_opencl_call_float(opencl_call *call, float value);
 void tvlm_opencl_call_ulong(opencl_call *call, uint64_t value);
 void tvlm_opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, int32_t w);
 void tvlm_opencl_call_float4(opencl_call *call, float x, float y, float z, float w);
-/* Passes an int4: width, height, layers, and levels with the range of bytes (name_size of cl/texture.clh). */
+/* Passes an int4: width, height, layers, and levels with the range of bytes, which is name_size of
+ * cl/texture.clh. */
 void tvlm_opencl_call_size(opencl_call *call, const tvlm_texture *texture);
-/* Pass a texture as TEXTURE_IN or TEXTURE_OUT (cl/texture.clh), or a bundle as BUNDLE_IN (cl/bundle.clh). A kernel
- * that writes a scalar texture takes it as such; a buffer that is not what the kernel writes is refused. */
+/* Pass a texture as TEXTURE_IN or TEXTURE_OUT (cl/texture.clh), or a bundle as BUNDLE_IN (cl/bundle.clh).
+ * Kernels that write scalar textures get theirs by tvlm_opencl_call_scalar. A buffer that is not what the
+ * kernel writes is refused. */
 void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture);
-/* Passes an input that the kernel does not look at: a texture that is there anyhow, or where that is NULL device->empty. */
+/* Passes an input that the kernel does not look at: a texture that is there anyhow, or device->empty where
+ * `any` is NULL. */
 void tvlm_opencl_call_unused(opencl_call *call, const tvlm_texture *any);
 void tvlm_opencl_call_output(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_scalar(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle);
-/* source.c: the options that cl/pixels.clh is compiled with, and the arguments that kernels over pixels begin
- * with. */
+/* source.c: the options that cl/pixels.clh is compiled with, and the arguments with which kernels over pixels
+ * begin. */
 void tvlm_opencl_pixel_options(const tvlm_pixels *layout, char options[48]);
 void tvlm_opencl_call_pixels(opencl_call *call, tvlm_buffer *pixels, const tvlm_pixels *layout,
                              int32_t image);
-/* mips.c: makes a source of one image with its first levels in one launch, where the first says that this is
- * wanted. */
+/* mips.c: makes a source of one image together with its first levels in one launch. The first function says
+ * whether that is to be done. */
 bool tvlm_opencl_mips_from_pixels_fits(opencl_device *device, const tvlm_texture *out);
 tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pixels,
                                          const tvlm_pixels *layout, tvlm_texture *out);
-/* ragged.c: an option of kernels that work on ragged textures: "-DRAGGED=1", and "" for other textures. */
+/* ragged.c: an option for kernels that work on ragged textures: "-DRAGGED=1"; "" for other textures. */
 const char *tvlm_opencl_ragged_option(const tvlm_texture *texture);
-/* Gives a ragged texture its own copy of the parts, and the device what kernels are told of them; takes both back. */
+/* Gives a ragged texture its own copy of the parts, and gives the device what kernels are told of them; frees
+ * both again. */
 tvlm_status tvlm_opencl_ragged_create(opencl_device *device, opencl_texture *texture);
 void tvlm_opencl_ragged_release(opencl_device *device, opencl_texture *texture);
-/* Passes what PARTS_IN of cl/texture.clh declares, if the texture is ragged; or what VIEW_IN of cl/bundle.clh does after
- * the numbers, if the bundle is. */
+/* Passes what PARTS_IN of cl/texture.clh declares, if the texture is ragged; or what VIEW_IN of cl/bundle.clh
+ * declares after the numbers, if the bundle is. */
 void tvlm_opencl_call_parts(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_views(opencl_call *call, const tvlm_bundle *bundle);
-/* call.c: name_size of cl/texture.clh; and name_extent: the pixels that a texture covers, the level of the image at which its own level 0
- * stands, which components are identifiers, and whether texels in memory are scalar. */
+/* call.c: name_size and name_extent of cl/texture.clh. The latter has the pixels that a texture covers, and
+ * the level of the image at which its own level 0 stands. Its last component says which components are
+ * identifiers, and whether texels in memory are scalar. */
 cl_int4 tvlm_opencl_size(const tvlm_texture *texture);
 cl_float4 tvlm_opencl_extent(const opencl_device *device, const tvlm_texture *texture);
-/* sample.c: brings references into a bundle to the device, unless the last call left the same ones there. */
+/* sample.c: brings references into a bundle to the device, unless the last call left the same references
+ * there. */
 tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4,
                                     cl_mem *memory);
-/* The options that bundle.clh is compiled with, for the bundle's size and `run` points for each work-item. */
+/* call.c: the options that bundle.clh is compiled with, for the bundle's size and `run` points for each
+ * work-item. */
 void tvlm_opencl_bundle_options(const opencl_device *device, const tvlm_bundle *bundle, int32_t run,
                                 char options[80]);
-/* How many rows of `run` points a work-item of score_parts or pack has: more than one where it reads them as cl/block.clh
- * does, on CPUs, in programs for that format. */
+/* call.c: how many rows of `run` points a work-item of score_parts or pack has. It is more than one where the
+ * work-item reads them as cl/block.clh does: on CPUs, in programs for this format. */
 int32_t tvlm_opencl_block_rows(const opencl_device *device, const tvlm_bundle *bundle, tvlm_format format,
                                int32_t run);
-/* Runs the kernel. Sizes are rounded up to whole groups; with `group` NULL the driver chooses groups. */
+/* Runs the kernel. Sizes are rounded up to whole groups. With `group` NULL the driver chooses groups. */
 tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size,
                                  const size_t *group);
 tvlm_status tvlm_opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices);
-/* Runs work-items that make `run` texels of a row of call->out each, or only those that call->tiles touch. */
+/* Runs work-items that each make `run` texels of a row of call->out. With call->tiles only what they touch is
+ * made. */
 tvlm_status tvlm_opencl_call_run_rows(opencl_call *call, int32_t run);
-/* The same two steps for kernels over tiles (cl/tile.clh), which are compiled with `more` options, and a run over a
- * list. */
+/* Begins and runs a kernel over tiles (cl/tile.clh), which is compiled with the options `more` as well. The
+ * last function runs a kernel over a list. */
 tvlm_status tvlm_opencl_call_begin_tiles(opencl_device *device, const tvlm_tiles *tiles, const char *file,
                                          const char *name, tvlm_format format, const char *more,
                                          opencl_call *call);
 tvlm_status tvlm_opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices);
 tvlm_status tvlm_opencl_call_run_list(opencl_call *call, size_t count, size_t rows);
 
-/* region.c: the work-groups that changed tiles touch. A part of a region is a level of a grid, on which a
- * work-group makes a block of block_width x block_height texels (or of what stands for them). */
+/* region.c: the work-groups that changed tiles touch. A part of a region is a level of a grid. On it a
+ * work-group makes a block of block_width x block_height texels (or of what stands for texels). */
 typedef struct opencl_region_part {
     /* The size of the grid in texels, and the pixels that it covers. */
     int32_t width, height, extent_x, extent_y;
-    /* The level, and how many levels after it the group makes, too. */
+    /* The level, and how many levels after it the group makes as well. */
     int32_t level, made;
     /* How far around the tiles blocks are made: in pixels of the image, along x and along y... */
     int32_t reach, down;
     /* ... and in addition in texels of the level. */
     int32_t grow_x, grow_y;
     int32_t block_width, block_height;
-    /* The part's entries have z_step * image + z for their z. */
+    /* The z of the part's entries is z_step * image + z. */
     int32_t z_step, z;
 } opencl_region_part;
 enum { REGION_PARTS = 4 };
-/* Parts that are not used are 0 wide. */
+/* Parts that are not used have a width of 0. */
 typedef struct opencl_region {
     opencl_region_part parts[REGION_PARTS];
 } opencl_region;
 /* The region of one part that is level 0 of a texture, as far as the tiles reach. */
 opencl_region tvlm_opencl_region_of(const tvlm_tiles *tiles, const tvlm_texture *out, int32_t block_width,
                                     int32_t block_height);
-/* Runs the work-groups of a region and sets the kernel's last arguments. It adds the texels that they make to
- * call->tiles->texels, where the region is level 0 of call->out. */
+/* Runs the work-groups of a region, after setting the kernel's last arguments. If the region is level 0 of
+ * call->out, the number of texels that they make is added to call->tiles->texels. */
 tvlm_status tvlm_opencl_call_run_region(opencl_call *call, const opencl_region *region, size_t group_width,
                                         size_t group_height);
-/* Begins a kernel that makes cells of the source, with LANES and CELLS, and runs it over call->out. A group is
+/* Begin and run a kernel that makes cells of the source, with LANES and CELLS, over call->out. A group is
  * LANES work-items wide and makes CELLS cells of a row. */
 tvlm_status tvlm_opencl_call_begin_cells(opencl_device *device, const tvlm_tiles *tiles, const char *file,
                                          const char *name, const tvlm_texture *out, opencl_call *call);
 tvlm_status tvlm_opencl_call_run_cells(opencl_call *call);
 void tvlm_opencl_regions_destroy(opencl_device *device);
 
-/* Every operation (core/operations.h) and the generator of every family: one file a family or stage. */
+/* Every operation (core/operations.h), and the generator of every family. Each family or stage has a file of
+ * its own. */
 #define OPENCL_OPERATION(name, ...)     tvlm_##name##_operation tvlm_opencl_##name;
 #define OPENCL_GENERATOR(ID, name, ...) tvlm_generate_operation tvlm_opencl_##name;
 TVLM_OPERATIONS(OPENCL_OPERATION)

@@ -4,13 +4,13 @@
  *
  *   - The name of a file is the SHA-256 of everything that its content depends on.
  *   - A file is written under a temporary name and then renamed, so that a reader never sees half of one.
- *   - It begins with a hash of its name and its content, so that neither a damaged file is used nor one that
- *     was given another name.
+ *   - It begins with a hash of its name and its content, so that a damaged file is not used, nor one that was
+ *     given another name.
  *   - Only regular files of the user's own are read, which nobody else may write, and up to a size that no
- *     program has: a pipe would never end, and a sparse file would fill the memory.
+ *     program has. A pipe would never end, and a sparse file would fill the memory.
  *
- * This does not protect from who can write as the user: that person needs no cache to do harm. Whatever goes wrong
- * here, the program is built from source, and nothing is logged.
+ * This does not protect from people who can write as the user, since they need no cache to do harm. Whatever
+ * goes wrong here, the program is built from source, and nothing is logged.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -68,8 +68,9 @@ static void digest_of(const char *key, const unsigned char *bytes, size_t size,
 }
 
 static bool is_trusted(const struct stat *about) {
-    return S_ISREG(about->st_mode) && about->st_uid == geteuid() && (about->st_mode & S_IWOTH) == 0 &&
-           about->st_size > DIGEST_BYTES && (uint64_t)about->st_size <= DIGEST_BYTES + PROGRAM_MAX;
+    return S_ISREG(about->st_mode) && about->st_uid == geteuid() &&
+           (about->st_mode & (S_IWGRP | S_IWOTH)) == 0 && about->st_size > DIGEST_BYTES &&
+           (uint64_t)about->st_size <= DIGEST_BYTES + PROGRAM_MAX;
 }
 
 /* Opens a file that is_trusted, without waiting for whoever may be at the other end of a pipe. NULL: there is

@@ -17,8 +17,8 @@ enum {
     /* As in cl/self_test.cl. */
     SLICES = 8,
     POINTS = 64,
-    /* What is answered about a texture: the texels of the pattern and those of the slice behind it, the points, and
-     * one more about numbers. */
+    /* How many answers there are about a texture: the texels of the pattern, those of the slice behind it,
+     * the points, and one more about numbers. */
     TEXELS = WIDTH * HEIGHT * SLICES,
     ALL_TEXELS = WIDTH * HEIGHT * (SLICES + 1),
     ANSWERS = ALL_TEXELS + POINTS + 1,
@@ -27,11 +27,13 @@ enum {
     TOGETHER = 2
 };
 
-/* Formats that are tested together. Bytes are a pair of their own, since few stacks are of bytes, and each image costs
- * a driver an allocation: they are tested when somebody wants them. Kernels read them out of buffers by themselves. */
+/* Formats that are tested together. Bytes are a pair of their own. They are tested only when somebody wants
+ * them, since few stacks are of bytes, and each image costs a driver an allocation. In buffers they need no
+ * test, because kernels read them by themselves. */
 typedef struct tested_formats {
     tvlm_format formats[FORMATS];
-    /* What the pattern is multiplied by, so that it is a whole number of bytes; of signed ones it is negative. */
+    /* What the pattern is multiplied by, so that it becomes a whole number of bytes. For signed bytes it is
+     * negative. */
     double scales[FORMATS];
     /* What the numbers in images of one component are divided by. */
     float wholes[FORMATS];
@@ -41,7 +43,7 @@ static const tested_formats floats = {{TVLM_FORMAT_F32, TVLM_FORMAT_F16}, {1.0, 
 static const tested_formats bytes = {
     {TVLM_FORMAT_U8, TVLM_FORMAT_S8}, {16.0 / 255.0, -16.0 / 127.0}, {255.0f, -127.0f}};
 
-/* A storage with formats, whose textures have the same kernels. */
+/* A storage with two formats. Textures of both have the same kernels. */
 typedef struct tested_storage {
     tvlm_storage storage;
     const tested_formats *of;
@@ -59,11 +61,11 @@ static const tested_storage image_bytes = {TVLM_STORAGE_IMAGE, &bytes, "self_tes
 static const tested_storage mipmapped_bytes = {TVLM_STORAGE_MIPMAPPED, &bytes, "self_test_write_mipmapped",
                                                "self_test_read_mipmapped"};
 
-/* Values that lie between two halves, of which a row of texels has the first five. */
+/* Values that lie between two halves. The first five of them stand in a row of texels. */
 static const cl_float8 between = {{0.1f, 1.00048828125f, 1.00146484375f, 0.7777f, 0.3333333f}};
 
-/* How many turns the loop has, and the numbers of which a sum of a product shows how it is rounded: (1 + 2^-12)^2
- * is 1 + 2^-11 + 2^-24, of which float drops the last. */
+/* How many turns the loop has; and numbers whose product plus a third number shows how the product is
+ * rounded: (1 + 2^-12)^2 is 1 + 2^-11 + 2^-24, and float drops the last term. */
 #define TURNS       (1 << 17)
 #define FACTOR      (1.0f + 1.0f / 4096.0f)
 #define LESS_SQUARE (-(1.0f + 1.0f / 2048.0f))
@@ -103,24 +105,26 @@ static tvlm_texture shape_of(tvlm_format format) {
     return shape;
 }
 
-/* Begins a kernel of the program of all storages that are tested together. The format is the texture's alone. */
+/* Begins a kernel. All storages that are tested together share one program; the format is known to the
+ * texture alone. */
 static tvlm_status begin(opencl_device *device, const char *name, bool with_images, opencl_call *call) {
     return tvlm_opencl_call_begin(device, "self_test.cl", name, TVLM_FORMAT_F32,
                                   with_images ? "-DSELF_TEST_IMAGES=1" : "-DSELF_TEST_IMAGES=0", call);
 }
 
-/* What a storage is tested with: a texture of each format, and of images scalar ones, too. */
+/* What a storage is tested with: a texture of each format, and for images also scalar textures. */
 typedef struct tested_textures {
     tvlm_texture *texels[FORMATS], *scalars[FORMATS];
-    /* Buffers have no memory of their own: they are pieces of that of the answers, and begin at these texels. */
+    /* Textures in buffers have no memory of their own. They are pieces of the answers' memory, and begin at
+     * these texels. */
     opencl_texture pieces[FORMATS];
     cl_int2 places;
 } tested_textures;
 
-/* The bytes of what buffers are tested with. */
+/* The bytes of the textures that buffers are tested with. */
 static const size_t pieces_bytes = (size_t)ALL_TEXELS * (16 + 8);
 
-/* Makes pieces of the memory behind `asked` answers. */
+/* Makes the textures of buffers as pieces of the memory behind `asked` answers. */
 static void make_pieces(const tvlm_buffer *answers, int asked, tested_textures *made) {
     for (int i = 0; i < FORMATS; ++i) {
         made->pieces[i] = (opencl_texture){.base = shape_of(buffers.of->formats[i]),
@@ -156,7 +160,7 @@ static void destroy(opencl_device *device, tested_textures *made) {
     }
 }
 
-/* Passes what pattern and numbers are multiplied by, or where buffers begin. */
+/* Passes what the pattern and the numbers are multiplied by; for buffers, where the textures begin. */
 static void call_scales(opencl_call *call, const tested_storage *tested, const tested_textures *made) {
     const tested_formats *const of = tested->of;
     if (tested == &buffers)
@@ -192,7 +196,8 @@ static tvlm_status ask(opencl_device *device, const tested_storage *tested, bool
     return tvlm_opencl_call_run(&call, 1, &questions, NULL);
 }
 
-/* Asks about a storage, or about two, ANSWERS of each of its formats, and waits once for all of them. */
+/* Asks about one storage, or about two: ANSWERS questions for each of its formats. It waits once for all
+ * answers. */
 static tvlm_status ask_all(opencl_device *device, const tested_storage *const all[], int count,
                            cl_float4 *results) {
     const int asked = count * FORMATS * ANSWERS;
@@ -214,7 +219,7 @@ static tvlm_status ask_all(opencl_device *device, const tested_storage *const al
     return status;
 }
 
-/* What is looked at: a storage with textures of a format, whose tests have its name. */
+/* What is looked at: textures of a format in a storage. The names of their tests say both. */
 typedef struct tested_kind {
     tvlm_storage storage;
     tvlm_format format;
@@ -240,8 +245,8 @@ static bool test_slices(opencl_device *device, const tested_kind *kind, const cl
     return wrong == 0;
 }
 
-/* The largest error of bilinear reads. The pattern is linear in x and y, so that reads between centres have a known
- * answer. NaN counts as the largest. */
+/* The largest error of bilinear reads. The pattern is linear in x and y, so that the answer of a read between
+ * centres is known. NaN counts as the largest. */
 static double bilinear_error(const cl_float4 *got, double scale) {
     double worst = 0.0;
     for (int i = 0; i < POINTS; ++i) {
@@ -249,7 +254,7 @@ static double bilinear_error(const cl_float4 *got, double scale) {
         const double expected[4] = {x, y, i % SLICES, 0.5 * x + 0.25 * y};
         for (int c = 0; c < 4; ++c) {
             const double error = fabs((double)got[i].s[c] / scale - expected[c]);
-            worst = error <= worst ? worst : error;
+            worst = tvlm_opencl_larger(worst, error);
         }
     }
     return worst;
@@ -278,7 +283,7 @@ static bool test_half(opencl_device *device, const tested_kind *kind, const cl_f
         const float expected[4] = {stored, -stored, stored, 0.0f};
         for (int c = 0; c < 4; ++c) {
             const double error = fabs((double)rows[i].s[c] - (double)expected[c]);
-            worst = error <= worst ? worst : error;
+            worst = tvlm_opencl_larger(worst, error);
         }
     }
     const bool good = worst <= 1.0 / 1024.0;
@@ -312,9 +317,9 @@ static void test_loops(opencl_device *device, const cl_float4 *answer) {
 }
 
 /*
- * Tests that a product is rounded before something is added to it, as kernels ask for (FP_CONTRACT): with one
- * rounding for both results would differ from device to device in their last bits. The device is opened all the
- * same.
+ * Tests that a product is rounded before something is added to it, as kernels ask for (FP_CONTRACT). If both
+ * were rounded once, results would differ from device to device in their last bits. The device is opened all
+ * the same.
  */
 static void test_contraction(opencl_device *device, const cl_float4 *answer) {
     const float got = answer->s[2];
@@ -324,7 +329,8 @@ static void test_contraction(opencl_device *device, const cl_float4 *answer) {
            (double)got);
 }
 
-/* Tests images of one component. They are not used where they fail, and images of four take their place. */
+/* Tests images of one component. Where they fail they are not used, and images of four components take their
+ * place. */
 static void test_scalar(opencl_device *device, tvlm_format format, const cl_float4 *answer) {
     bool *const has = &device->scalar_images[format];
     const float wrong = answer->s[3];
@@ -345,19 +351,20 @@ static void report_bytes(opencl_device *device, tvlm_storage storage, bool passe
     report(device, name, passed, detail, value);
 }
 
-/* Looks at the answers about images of bytes, unsigned and signed. Stacks of bytes are refused where they fail. */
+/* Looks at the answers about images of bytes, unsigned and signed. Where they fail stacks of bytes are
+ * refused. */
 static bool judge_bytes(opencl_device *device, const tested_storage *tested, const cl_float4 *answers) {
     double worst = 0.0;
     for (int f = 0; f < FORMATS; ++f) {
         const cl_float4 *const got = answers + (ptrdiff_t)f * ANSWERS;
         const double scale = bytes.scales[f], between_texels = bilinear_error(got + ALL_TEXELS, scale);
-        worst = between_texels <= worst ? worst : between_texels;
+        worst = tvlm_opencl_larger(worst, between_texels);
         for (int i = 0; i < TEXELS; ++i) {
             float expected[4];
             pattern(i % WIDTH, i / WIDTH % HEIGHT, i / (WIDTH * HEIGHT), expected);
             for (int c = 0; c < 4; ++c) {
                 const double error = fabs((double)got[i].s[c] / scale - (double)expected[c]);
-                worst = error <= worst ? worst : error;
+                worst = tvlm_opencl_larger(worst, error);
             }
         }
     }
@@ -365,7 +372,7 @@ static bool judge_bytes(opencl_device *device, const tested_storage *tested, con
     return worst <= BILINEAR_MOST;
 }
 
-/* Looks at what the kernels of images found in those of one component. */
+/* Looks at the answers about images of one component. */
 static void judge_scalars(opencl_device *device, const tested_storage *tested, const cl_float4 *answers) {
     if (tested->storage != TVLM_STORAGE_IMAGE) return;
     for (int i = 0; i < FORMATS; ++i)
@@ -400,9 +407,9 @@ static tvlm_status fail_lost(const opencl_device *device, const tvlm_log *log) {
 /*
  * Tests a storage alone.
  *
- * A driver that refuses a step of a test fails that test, which is no reason not to open the device. But every
- * device has buffers. If kernels come from a folder, or memory is short, what goes wrong with buffers is not the
- * driver's doing, and it is reported.
+ * A driver that refuses a step of a test fails that test, which is no reason not to open the device. But
+ * every device has buffers. If kernels come from a folder, or if memory is short, what goes wrong with
+ * buffers is not the driver's doing. Then the error is reported.
  */
 static tvlm_status probe_alone(opencl_device *device, const tested_storage *tested, opencl_ability *ability) {
     const bool is_buffers = tested == &buffers;
@@ -421,7 +428,7 @@ static tvlm_status probe_alone(opencl_device *device, const tested_storage *test
         return tvlm_fail(&log, status, "%s: out of memory in the self-test", device->base.info.name);
     ability->works = false;
     if (status == TVLM_ERROR_DEVICE_MEMORY) {
-        /* What says nothing about the driver must not cost the storage without a word. */
+        /* A lack of memory says nothing about the driver, so it must not cost the storage without a word. */
         report(device, name, false, "out of device memory: not tested", 0.0);
         tvlm_log_message(&log, TVLM_LOG_WARNING,
                          "%s: no device memory to test storage '%s', which is not used therefore",
@@ -454,8 +461,8 @@ static tvlm_status probe_both(opencl_device *device, opencl_ability abilities[])
 }
 
 /*
- * Tests images of bytes. Memory that is short says nothing about the driver: then the status says so, and nothing is known.
- * The floats of the storage have passed, so that what a driver refuses is bytes.
+ * Tests images of bytes. A lack of memory says nothing about the driver: then the status says so, and nothing
+ * is known. The floats of this storage have passed their tests, so what a driver refuses is the bytes.
  */
 static tvlm_status probe_bytes(opencl_device *device, const tested_storage *tested, opencl_ability *ability) {
     const tvlm_log log = device->base.log;
@@ -482,14 +489,14 @@ static tvlm_status probe_bytes(opencl_device *device, const tested_storage *test
     return TVLM_OK;
 }
 
-/* Tests a storage, or buffers and the images with them where `with` is not NULL. */
+/* Tests a storage. Where `with` is not NULL, buffers and images are tested together. */
 static tvlm_status probe_once(opencl_device *device, const tested_storage *tested, const tested_storage *with,
                               opencl_ability abilities[], bool *works) {
     opencl_ability *const ability = &abilities[tested->storage];
     *works = false;
     if (tested->of == &bytes) {
         const tvlm_status status = probe_bytes(device, tested, ability);
-        tvlm_opencl_program_forget(device, "self_test.cl"); /* others are in use */
+        tvlm_opencl_program_forget(device, "self_test.cl"); /* the other programs are in use */
         *works = status == TVLM_OK && ability->bytes;
         return status;
     }
@@ -503,9 +510,9 @@ static tvlm_status probe_once(opencl_device *device, const tested_storage *teste
 }
 
 /*
- * Tests as probe_once() does. A program from the cache on disk may be why a test fails: then it is run again with
- * programs that are built anew, and take the place of those. If that helps, all other programs of the device are built
- * anew, too.
+ * Tests as probe_once() does. A test may fail because of a program from the cache on disk. Then it is run
+ * again with programs that are built anew and take the place of those. If that helps, all other programs of
+ * the device are built anew, too.
  */
 static tvlm_status probe(opencl_device *device, const tested_storage *tested, const tested_storage *with,
                          opencl_ability abilities[]) {
@@ -522,7 +529,8 @@ static tvlm_status probe(opencl_device *device, const tested_storage *tested, co
     return again;
 }
 
-/* At open. Memory that is short leaves the question open, and is no reason not to open the device. */
+/* Tests bytes when the device is opened. A lack of memory leaves the question open, and is no reason not to
+ * open the device. */
 static tvlm_status probe_bytes_too(opencl_device *device, const tested_storage *tested,
                                    opencl_ability abilities[]) {
     const tvlm_log log = device->base.log;
@@ -551,7 +559,7 @@ tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, boo
         TVLM_TRY(probe(device, &mipmapped, NULL, abilities));
     if (with_bytes && abilities[TVLM_STORAGE_MIPMAPPED].works)
         TVLM_TRY(probe_bytes_too(device, &mipmapped_bytes, abilities));
-    abilities[TVLM_STORAGE_BUFFER].bytes = true; /* which kernels read by themselves */
+    abilities[TVLM_STORAGE_BUFFER].bytes = true; /* kernels read them by themselves */
     return TVLM_OK;
 }
 

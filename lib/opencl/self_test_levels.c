@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * self_test_levels.c: the self-test's question about the levels of mipmapped textures, which self_test.c asks last. It is the
- * only one that needs a kernel of the library (mips.cl), and textures with levels.
+ * self_test_levels.c: the self-test's question about the levels of mipmapped textures, which self_test.c asks
+ * last. It is the only question that needs a kernel of the library (mips.cl), and textures with levels.
  */
 #include <math.h>
 
@@ -10,8 +10,8 @@
 
 enum { WIDTH = 5, HEIGHT = 3, SLICES = 8, LEVELS = 3, POINTS = 4 };
 
-/* What the last component is at the left border of each slice, in one texel; it is 0 elsewhere. The first is x, and the
- * third the slice. */
+/* The value of the last component in one texel at the left border of each slice; everywhere else it is 0. The
+ * first component is x, and the third is the slice. */
 #define IMPULSE 12.0f
 
 static tvlm_status with_levels(opencl_device *device, tvlm_texture **texture) {
@@ -59,9 +59,10 @@ static tvlm_status sample(opencl_device *device, const tvlm_texture *texture, co
 }
 
 /*
- * Reads at the left border of the middle row, at whole levels, at a half, and beyond the last. The levels have 5 x 3, 2 x 1 and
- * 1 x 1 texels, so the first texel is the mean of one pixel, of two and a half columns, and of all: x and the impulse's share
- * differ at each, and a driver that ignores the level, or takes another, is found. The slice is the same at all.
+ * Reads at the left border of the middle row: at whole levels, at a half, and beyond the last level. The
+ * levels have 5 x 3, 2 x 1 and 1 x 1 texels. So the first texel of each is the mean of one pixel, of two and
+ * a half columns, and of all pixels. x and the impulse's share differ at each level. Therefore a driver that
+ * ignores the level, or takes another one, is found. The slice is the same at all levels.
  */
 tvlm_status tvlm_opencl_levels_error(opencl_device *device, double *worst) {
     static const cl_float4 points[POINTS] = {{{0.5f, 1.5f, 1.0f, 0.0f}},
@@ -77,7 +78,7 @@ tvlm_status tvlm_opencl_levels_error(opencl_device *device, double *worst) {
     for (int i = 0; i < POINTS && status == TVLM_OK; ++i) {
         const double errors[3] = {fabs(got[i].s[0] - x[i]), fabs(got[i].s[2] - (double)points[i].s[2]),
                                   fabs(got[i].s[3] / (double)IMPULSE - share[i])};
-        for (int c = 0; c < 3; ++c) *worst = errors[c] <= *worst ? *worst : errors[c];
+        for (int c = 0; c < 3; ++c) *worst = tvlm_opencl_larger(*worst, errors[c]);
     }
     tvlm_opencl_texture_destroy(&device->base, &texture);
     return status;
