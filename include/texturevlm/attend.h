@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attend.h: attention of any queries over the vectors of an image, which reads them coarsely first and finely
- * only where it counts.
+ * attend.h: attention of any queries over the vectors of an image. It reads the vectors coarsely first, and
+ * finely only where that counts.
  *
- * Keys and values are grids of vectors: the features (input.h: tvlm_stack_set_grid of TVLM_CHANNEL_FEATURE_0) of
- * two stacks, or of one and the same. A stack may be as large as the grid and hold nothing else:
+ * Keys and values are grids of vectors: the features of two stacks, or of one stack that serves as both (input.h:
+ * tvlm_stack_set_grid of TVLM_CHANNEL_FEATURE_0). A stack may have the size of the grid and hold nothing else:
  *
  *     tvlm_stack_create(device, tvlm_stack_params(.width = 64, .height = 64, .layout = "x"), &keys);
  *     tvlm_stack_set_grid(keys, 0, TVLM_CHANNEL_FEATURE_0,
@@ -12,18 +12,25 @@
  *     tvlm_attend(keys, NULL, tvlm_attend_params(.queries = q, .count = 100, .dimension = 768, .level = 2),
  *                 (size_t)100 * 768, out, NULL, NULL);
  *
- * Each head of each query goes its own way. It compares itself with all cells of the coarse level, each the mean
- * of the vectors that it covers. The best `fine` share of these cells is replaced by their cells of level 0. Over
- * what is left there is one softmax, in which a cell counts as often as the n cells of level 0 that it covers:
+ * Each head of each query chooses for itself what it reads:
+ *
+ *   1. It is compared with all cells of the coarse level. Such a cell is the mean of the vectors that it covers.
+ *   2. The best `fine` share of these cells is replaced by the cells of level 0 that they cover.
+ *   3. One softmax is taken over the coarse cells that are left and the fine ones that replaced the others. A
+ *      cell that covers n cells of level 0 counts n times.
+ *
+ * With d the dimension of a head, that is
  *
  *     p_j = n_j exp(q . k_j / sqrt(d)) / (the sum of these),  out = sum over j of p_j v_j
  *
- * where d is the dimension of a head (or with `scale` in place of 1 / sqrt(d)). With level 0, or with fine = 1, this is scaled dot-product attention
- * (Vaswani et al. 2017) exactly. A mean stands for its cells the better, the more these are alike: neighbours in
- * an image are, random vectors are not, and there it fails.
+ * `scale` takes the place of 1 / sqrt(d) where it is given. With level 0, or with fine = 1, this is exactly scaled
+ * dot-product attention (Vaswani et al. 2017). Otherwise it is close to that where the vectors under a coarse cell
+ * are alike, since their mean then stands for all of them. Neighbours in an image are alike. Random vectors are
+ * not, and with them it fails.
  *
- * Where the sides of the grid are odd, cells of one level cover cells of the next in part (doc/design.md,
- * "Levels"), n_j is no whole number, and a cell of level 0 that was replaced in part counts in part.
+ * Where the sides of the grid are odd, a cell of one level covers some cells of the finer level only in part
+ * (doc/design.md, "Levels"). Then n_j is not a whole number. A cell of level 0 counts only with that part of it
+ * that lies under cells that were replaced.
  */
 #ifndef TEXTUREVLM_ATTEND_H
 #define TEXTUREVLM_ATTEND_H
@@ -36,32 +43,34 @@ extern "C" {
 
 #define TVLM_ATTEND_FINE_DEFAULT 0.2f
 
-/* All zero, but for queries, count and dimension, means exact attention with one head. */
+/* With all but queries, count and dimension zero, this is exact attention with one head. */
 struct tvlm_attend_params {
-    /* Which image of the batch, of the keys as of the values. */
+    /* Which image of the batch is read. It is the same for the keys and for the values. */
     int32_t index;
-    /* [count * dimension]: the queries, of the keys' dimension, each value at most 1e15 in size, read during the
-     * call only. A count of 0 means 1. */
+    /* [count * dimension]: the queries. `dimension` is that of the keys. Each value is finite, and at most 1e15 in
+     * size. They are read during the call only. A count of 0 means 1. */
     const float *queries;
     int32_t count, dimension;
-    /* How many parts of the vectors attend for themselves, 1 .. 256; the dimensions of keys and values are
-     * multiples of it. 0 means 1. */
+    /* The number of heads, 1 .. 256: each vector is cut into so many parts of equal length, and each part
+     * attends on its own. The dimension of the keys and that of the values are multiples of it. 0 means 1. */
     int32_t heads;
     /* The coarse level: from 0, which means exact attention, to the last level of the grid. */
     int32_t level;
-    /* The share of the coarse cells that is replaced, above 0 and at most 1; it is rounded to whole cells, and at
-     * least one. 0 means 0.2. With level 0 there is nothing to replace. */
+    /* The share of the coarse cells that is replaced, above 0 and at most 1. It is rounded to whole cells, and is
+     * at least one cell. 0 means 0.2. With level 0 there is nothing to replace. */
     float fine;
-    /* Cells are replaced by those of the next level, the best share of these by those below them, and so on down
-     * to level 0, which then sees about fine^level of the cells. */
+    /* Goes down one level at a time, instead of from the coarse level to level 0 at once. The best `fine` share
+     * of the coarse cells is replaced by cells of the next finer level, the best `fine` share of those by cells
+     * of the level below, and so on. About fine^level of the cells of level 0 are then read. */
     bool steps;
-    /* Not 0, but below 1: in place of the one softmax, mix times the result of all coarse cells plus (1 - mix)
-     * times that of the fine ones alone. It is here to be compared with; it is not exact even with fine = 1.
-     * Refused with steps and with level 0. */
+    /* 0: there is one softmax, as above. Above 0 and below 1: there are two, and the result is mix times what all
+     * coarse cells give, plus (1 - mix) times what the fine cells alone give. This method is here for comparisons.
+     * It is not exact even with fine = 1. It is refused with steps, and with level 0. */
     float mix;
-    /* Makes the map the channel `attention` of the keys' image (input.h), divided by its largest value. */
+    /* Sets the channel `attention` of the keys' image (input.h) to the map (see tvlm_attend), divided by the map's
+     * largest value. */
     bool keep;
-    /* What q . k is multiplied by, > 0 and finite; 0 means 1 / sqrt(d). */
+    /* What q . k is multiplied by: above 0, and at most 1e15. 0 means 1 / sqrt(d). */
     float scale;
     uint64_t reserved[6];
 };
@@ -69,29 +78,39 @@ struct tvlm_attend_params {
 
 /* What an attention has read, and how large its map is. */
 typedef struct tvlm_attend_info {
+    /* The size of the grid of keys, and so of the map. */
     int32_t columns, rows;
-    /* The dimension of the values, and so of what comes out; and how many heads there were. */
+    /* The dimension of the values, which is also that of the results, and the number of heads. */
     int32_t dimension, heads;
-    /* How many keys, and how many values, a head of a query has read on average; exact attention reads columns *
-     * rows of each. */
+    /* How many keys and how many values one head of one query has read, on average. Exact attention reads columns
+     * times rows of each. */
     double keys, values;
-    /* The bytes that those are, as a share of those that exact attention reads. */
+    /* The bytes of these keys and values, as a share of the bytes that exact attention reads. */
     double bytes;
     uint64_t reserved[4];
 } tvlm_attend_info;
 
 /*
- * Attends: out[query * D + i], D the dimension of the values, where there is room for `capacity` floats. `values`
- * NULL: the values are the keys. `map` [rows * columns], or NULL, gets how much of the attention of all queries
- * and heads goes to each cell of level 0, on average: its sum is 1. What a coarse cell gets is spread over the
- * cells that it covers. `info` may be NULL.
+ * Attends, and writes the results to out[query * D + i], where D is the dimension of the values.
+ *
+ *   - `values` may be NULL: then the keys are the values, too.
+ *   - `out` has room for `capacity` floats.
+ *   - `map` is NULL, or [rows * columns]. It gets the share of the attention that goes to each cell of level 0, as
+ *     the mean over all queries and heads; its sum is 1. The attention to a coarse cell is spread over the cells
+ *     that it covers.
+ *   - `info` may be NULL.
  *
  * The call waits. The device keeps a copy of the vectors as floats, with the levels that were read, until the
- * features are set anew. Sums are in float (in double on the reference). The thread that calls it has the device of
- * the keys, which is also that of the values.
+ * features are set anew. Sums are in float (in double on the reference device). Keys and values are on one device,
+ * which the calling thread has to itself during the call (device.h).
  *
- * Errors: ARGUMENT (no features; a coarse level of features whose levels are no means, see tvlm_stack_set_reduce; grids of two sizes, or of more than 65536 cells; another dimension than the
- * keys'; what the struct above refuses; a capacity that is too small), MEMORY, DEVICE_MEMORY.
+ * Errors: MEMORY, DEVICE_MEMORY, and ARGUMENT for
+ *   - an image without features;
+ *   - a coarse level of features whose levels are not means (tvlm_stack_set_reduce);
+ *   - keys and values on grids of different sizes, or of more than 65536 cells;
+ *   - queries of another dimension than the keys;
+ *   - what the struct above refuses;
+ *   - a capacity that is too small.
  */
 TVLM_API tvlm_status tvlm_attend(tvlm_stack *keys, tvlm_stack *values,
                                  const struct tvlm_attend_params *params, size_t capacity, float *out,

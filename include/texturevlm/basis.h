@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * basis.h: puts few numbers in place of an encoder's vectors: their coordinates along orthonormal directions.
+ * basis.h: replaces an encoder's long vectors by a few numbers each: their coordinates along orthonormal
+ * directions.
  *
  *     tvlm_basis *basis = NULL;
  *     tvlm_basis_of_image(stack, 0, NULL, &basis); // 16 directions of the image's own features
@@ -8,13 +9,14 @@
  *
  * A basis has k directions of D components. If it is centred, it also has a mean, which is subtracted first.
  * The k coordinates of a cell's vector, scaled to unit length, are the channels embedding_0 ..
- * embedding_(k-1). The vectors of 64 x 64 cells with 768 components take 6 MB in half, and 16 coordinates of
- * them 128 KB, which is what a question then reads. Answers are close and not exact: bench/bases.py has a
- * table.
+ * embedding_(k-1). A question then reads far less: the vectors of 64 x 64 cells with 768 components take 6 MB
+ * in half precision, and 16 coordinates of each take 128 KB. Answers are close and not exact: bench/bases.py
+ * has a table.
  *
  * To rank the patches of one image, a basis of that image's own patches that is *not centred* is the best by
- * far (tvlm_basis_of_image). Not centred is the default wherever a basis is made: the mean of the patches is
- * where questions differ from them most, and subtracting it changes what a cosine compares.
+ * far (tvlm_basis_of_image). Not centred is the default wherever a basis is made. The reason is that questions
+ * differ from patches most along the mean of the patches, and subtracting that mean changes what a cosine
+ * compares.
  *
  * A basis lives on the host, belongs to no device, and never changes: any number of threads may read it.
  */
@@ -46,19 +48,19 @@ typedef enum tvlm_basis_method {
 
 /* What a basis consists of. */
 struct tvlm_basis_params {
-    /* D and k: 1 <= k <= dimension. */
+    /* D and k, with 1 <= k <= dimension. */
     int32_t dimension, k;
     bool centred;
     /* How many vectors it was made from, 0 or more; 0 means that this is unknown. */
     int64_t vectors;
     /* How it was made, in one short word or two. NULL means "given". */
     const char *method;
-    /* [dimension]: the mean, which is looked at if the basis is centred; within -1e15 .. 1e15. NULL means 0. */
+    /* [dimension]: the mean, within -1e15 .. 1e15. It is read only if the basis is centred. NULL means 0. */
     const float *mean;
     /* [k * dimension], row-major: the directions, which are orthonormal to 1e-3. */
     const float *components;
-    /* [k]: the share of the variance along each direction (not centred: of the sum of squares), 0 to 1 but
-     * for 1e-3 of rounding. NULL means 0. */
+    /* [k]: the share of the variance along each direction, or, if the basis is not centred, of the sum of
+     * squares. It is 0 to 1, and may be beyond by 1e-3 for rounding. NULL means 0. */
     const float *variance;
     uint64_t reserved[4];
 };
@@ -72,8 +74,8 @@ TVLM_API tvlm_status tvlm_basis_create(const struct tvlm_basis_params *params, c
                                        tvlm_basis **basis);
 TVLM_API void tvlm_basis_destroy(tvlm_basis **basis);
 
-/* Tells what tvlm_basis_create was given. No pointer in it is NULL (a basis that is not centred has a mean of
- * zeros), and all are valid while the basis lives. */
+/* Tells what tvlm_basis_create was given. No pointer in it is NULL: a basis that is not centred has a mean of
+ * zeros. All pointers are valid while the basis lives. */
 TVLM_API tvlm_status tvlm_basis_get_params(const tvlm_basis *basis, struct tvlm_basis_params *params);
 
 /*
@@ -98,7 +100,7 @@ struct tvlm_trainer_params {
     int32_t dimension;
     /* How many directions are wanted; 0 means 16. */
     int32_t k;
-    /* Make the PCA, as scikit-learn does; otherwise it is the truncated SVD of what was added. */
+    /* true: the basis is the PCA of the vectors, as scikit-learn makes it. false: it is their truncated SVD. */
     bool centred;
     tvlm_basis_method method;
     uint64_t reserved[4];
@@ -108,31 +110,34 @@ struct tvlm_trainer_params {
 typedef struct tvlm_trainer tvlm_trainer;
 
 /*
- * Creates a trainer, which must be destroyed before its device. Products of vectors are made on the device,
- * in blocks, after the mean of the first block was subtracted from them, and are added up in double, so that
- * what is lost in float stays small. Errors: ARGUMENT (k > dimension, dimension > TVLM_BASIS_DIMENSION_MAX),
- * MEMORY, DEVICE_MEMORY.
+ * Creates a trainer, which must be destroyed before its device. The device multiplies vectors with each other
+ * in float, block by block. Two things keep the error of float small: the mean of the first block is
+ * subtracted from all vectors before that, and the products of the blocks are added up in double. Errors:
+ * ARGUMENT (k > dimension, dimension > TVLM_BASIS_DIMENSION_MAX), MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_trainer_create(tvlm_device *device, const struct tvlm_trainer_params *params,
                                          tvlm_trainer **trainer);
 TVLM_API void tvlm_trainer_destroy(tvlm_trainer **trainer);
 
-/* Adds `count` vectors [count * dimension]. Errors: ARGUMENT (a vector that is not finite; the log names its
- * number among all that were added, and the trainer can only be destroyed then), DEVICE_MEMORY. */
+/* Adds `count` vectors [count * dimension]. Errors: ARGUMENT (a vector that is not finite), DEVICE_MEMORY.
+ * For a vector that is not finite, the log has its number among all vectors that were added. After that the
+ * trainer can only be destroyed. */
 TVLM_API tvlm_status tvlm_trainer_add(tvlm_trainer *trainer, const float *vectors, int64_t count);
 
 /*
- * Returns how often all vectors must be added, in any order: once for the covariance, and three times for the
- * range finder, which gets sharper in the later passes. tvlm_trainer_next_pass stands between two passes.
- * Errors: ARGUMENT (there are no more passes; another number of vectors than in the first pass).
+ * tvlm_trainer_passes returns how often all vectors must be added, in any order: once for the covariance, and
+ * three times for the range finder, whose directions get more exact in the later passes.
+ * tvlm_trainer_next_pass is called between two passes. Its errors: ARGUMENT (there are no more passes; another
+ * number of vectors than in the first pass).
  */
 TVLM_API int32_t tvlm_trainer_passes(const tvlm_trainer *trainer);
 TVLM_API tvlm_status tvlm_trainer_next_pass(tvlm_trainer *trainer);
 
 /*
- * Makes the basis of what was added. The sign of each direction is such that its largest component is
- * positive. Errors: ARGUMENT (fewer vectors than k, or, centred, fewer than k + 1; all of them 0, or,
- * centred, all alike), MEMORY.
+ * Makes the basis of the vectors that were added. The sign of each direction is such that its largest
+ * component in size is positive. Errors: MEMORY, and ARGUMENT for
+ *   - fewer vectors than k, or, if centred, than k + 1;
+ *   - vectors that are all 0, or, if centred, all alike.
  */
 TVLM_API tvlm_status tvlm_trainer_finish(tvlm_trainer *trainer, tvlm_basis **basis);
 
@@ -142,10 +147,11 @@ struct tvlm_image_basis_params {
     /* How many directions are wanted: 1 .. 64, at most the dimension and the number of the features. 0 means
      * 16, or as many as there can be. */
     int32_t k;
-    /* Vectors [query_count * query_dimension] whose span comes first, so that questions along them are
-     * answered exactly. Those that depend on others take no place. */
+    /* [query_count * query_dimension]: vectors of questions. The first directions of the basis span them, so
+     * that these questions are answered exactly. A vector that depends linearly on those before it takes no
+     * direction of its own. */
     const float *queries;
-    /* How many they are; 0 with queries means 1. */
+    /* How many vectors `queries` has; 0 means 1 where there are queries. */
     int32_t query_count;
     int32_t query_dimension;
     uint64_t reserved[4];
@@ -153,9 +159,9 @@ struct tvlm_image_basis_params {
 #define tvlm_image_basis_params(...) TVLM_PARAMS(tvlm_image_basis_params, __VA_ARGS__)
 
 /*
- * Makes a basis of the first k right singular vectors of the features of image `index`, not centred, by a
- * randomized range finder on the device (Halko, Martinsson & Tropp 2011, algorithms 4.4 and 5.1), whose
- * random numbers are the same every time. Features are taken as they are, so that long vectors count more
+ * Makes a basis of the first k right singular vectors of the features of image `index`. It is not centred. The
+ * method is a randomized range finder on the device (Halko, Martinsson & Tropp 2011, algorithms 4.4 and 5.1).
+ * Its random numbers are the same every time. Features are taken as they are, so that long vectors count more
  * than short ones. The call waits. Errors: ARGUMENT (no features, k too large, queries of another dimension,
  * or not finite, or all 0), MEMORY, DEVICE_MEMORY.
  */
@@ -163,9 +169,10 @@ TVLM_API tvlm_status tvlm_basis_of_image(tvlm_stack *stack, int32_t index,
                                          const struct tvlm_image_basis_params *params, tvlm_basis **basis);
 
 /*
- * Makes the coordinates of the features of image `index` its embedding, as tvlm_stack_set_grid would: unit
- * vectors, on the grid of the features. It happens on the device. Errors: ARGUMENT (no features, another
- * dimension than theirs, k > 64, another size than another image's embedding), DEVICE_MEMORY.
+ * Computes the coordinates of the features of image `index` and makes them the image's embedding, as
+ * tvlm_stack_set_grid would: unit vectors, on the grid of the features. It happens on the device. Errors:
+ * ARGUMENT (no features; a basis of another dimension than theirs, or with k > 64; an embedding of another
+ * size than that of another image), DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_embed(tvlm_stack *stack, int32_t index, const tvlm_basis *basis);
 

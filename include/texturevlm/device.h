@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h: the devices of this machine, and opening one.
+ * device.h: lists the devices of this machine, and opens one.
  *
- * A device is an OpenCL device, or "reference": plain C on the CPU, slow and obviously right. Everything
- * above works the same on either. A device must outlive what was made from it.
+ *     tvlm_device *device = NULL;
+ *     if (tvlm_device_open(NULL, &device) != TVLM_OK) return 1; // the first GPU, else the first CPU
+ *     ...
+ *     tvlm_device_destroy(&device);
  *
- * Where a call of the driver fails, the function fails, with a line; the device goes on, and what was there is
- * as the function's comment says. Where the device is gone, every function that needs it gives
- * TVLM_ERROR_LOST from then on, and those that free go on freeing: tvlm_device_open_another.
+ * A device is an OpenCL device, or "reference": plain C on the CPU, slow and obviously right. The rest of the
+ * library works the same on either. A device must outlive all that was made from it.
  *
- * Threads: devices are listed, opened and used freely in different threads, each its own. A device, and all
- * handles that were made from it, is for one thread at a time. A function that is called while another thread
- * is in one refuses with ARGUMENT and a line in the log; one that frees something writes the line, and waits.
+ * *Errors.* Where a call of the driver fails, the function that made it fails, with a line in the log. The device
+ * can still be used; the function's comment says what has become of its objects. Where the device itself is gone,
+ * every function that needs it returns TVLM_ERROR_LOST from then on. Functions that free something still free it.
+ * tvlm_device_open_another opens a device to go on with.
+ *
+ * *Threads.* Devices may be listed and opened in several threads, and each thread may use a device of its own. One
+ * device, with all handles that were made from it, is for one thread at a time. A function that is called while
+ * another thread is in a function of the same device refuses with ARGUMENT, and a line in the log. A function that
+ * frees something writes the line, and then waits for the other thread.
  */
 #ifndef TEXTUREVLM_DEVICE_H
 #define TEXTUREVLM_DEVICE_H
@@ -42,13 +49,16 @@ typedef enum tvlm_format {
     TVLM_FORMAT_F16,
     TVLM_FORMAT_F32,
     /*
-     * Bytes, half of half's memory: 0 .. 255 for 0 .. 1 (CL_UNORM_INT8), and for channels of ranges within -1 .. 1 such
-     * (CL_SNORM_INT8). A layout is refused that has a channel of another range, by its name. What has no channel of the
-     * layout and another range (a flow or vectors that are handed in), and families with identifiers, are half. Only
-     * stacks have this format.
+     * Bytes, which take half the memory of half precision. Only stacks have this format.
+     *   - Channels within 0 .. 1 are unsigned bytes, 0 .. 255 (CL_UNORM_INT8).
+     *   - Channels within -1 .. 1 are signed bytes (CL_SNORM_INT8).
+     *   - A layout with a channel of another range is refused, with that channel's name.
+     *   - Half precision stays for grids of another range that are not in the layout (such as a flow or vectors
+     *     that are handed in), and for families with identifiers.
      */
     TVLM_FORMAT_U8,
-    /* Signed bytes: of the textures of such a stack that tvlm_opencl_texture describes, and of nothing else. */
+    /* Signed bytes. No stack is made with this format: tvlm_opencl_texture describes the textures of signed bytes
+     * in a stack of TVLM_FORMAT_U8 by it. */
     TVLM_FORMAT_S8
 } tvlm_format;
 
@@ -59,8 +69,9 @@ typedef enum tvlm_device_type {
     TVLM_DEVICE_REFERENCE
 } tvlm_device_type;
 
-/* One known-answer test run when the device was opened; those of bytes when the first stack of bytes is made, unless
- * all were asked for (test_all), or bytes (format). */
+/* The result of one self-test, in which the device computes what the library knows the answer to. The tests run
+ * when the device is opened. Those of bytes run when the first stack of bytes is made, or already when the device
+ * is opened, if tvlm_device_params asks for all tests (test_all) or says that stacks will be bytes (format). */
 typedef struct tvlm_self_test {
     char name[32];
     bool passed;
@@ -71,8 +82,8 @@ typedef struct tvlm_self_test {
 #define TVLM_SELF_TESTS_MAX 24
 
 typedef struct tvlm_device_info {
-    /* Of tvlm_device_list. -1 when the application handed the device in, and for the reference that was
-     * opened by its name: that asks no driver. */
+    /* The device's place in tvlm_device_list. It is -1 for a device that the application handed in (opencl.h). It
+     * is also -1 for the reference that was opened by its name, since no driver is asked then. */
     int32_t index;
     tvlm_device_type type;
     char name[128];
@@ -94,90 +105,115 @@ typedef struct tvlm_device_info {
 } tvlm_device_info;
 
 /*
- * Which device, and how. All zero: the first GPU, else the first CPU, else any OpenCL device.
+ * Which device is opened, and how. All zero means the first GPU, else the first CPU, else any OpenCL device.
  */
 struct tvlm_device_params {
     /*
-     * Its index ("0"), "reference", or a part, in any case, of the device's name, else of its platform's name,
-     * else of what the driver says in its version ("pocl" is in PoCL's version alone). A part that fits several
-     * devices takes the first of them. NULL: $TVLM_DEVICE, else the default.
+     * The device. NULL means $TVLM_DEVICE, else the default above. Otherwise the name is one of
+     *   - the device's index in tvlm_device_list ("0");
+     *   - "reference";
+     *   - a part of the device's name, else of its platform's name, else of the driver's own words in its version
+     *     ("pocl" is in PoCL's version alone), in upper or lower case. Where it fits several devices, the first
+     *     of them is taken.
      */
     const char *name;
-    tvlm_storage storage; /* AUTO: image on a GPU, buffer elsewhere, as far as the self-test allows; one that
-                             is asked for and does not pass is an error */
-    const char
-        *kernel_dir; /* load kernels from this folder instead of the embedded ones; NULL: $TVLM_CL_DIR */
-    const char *cache_dir; /* compiled programs; NULL: $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm (none
-                              with PoCL, which keeps its own); "": no cache. A cache that cannot be read or
-                              written is silently not used */
-    bool test_all; /* self-test also the storages that would not be chosen: what `tvlm devices` shows */
+    /* How texels are stored. A storage that is asked for and does not pass the self-test is an error. AUTO takes
+     * one that passes:
+     *   - the one that tvlm_device_tune (tune.h) found to be the fastest, where it was called;
+     *   - else on a GPU mipmapped, else image;
+     *   - else buffer, which is also the choice on other devices. */
+    tvlm_storage storage;
+    /* The folder from which kernels are loaded instead of the embedded ones. NULL means $TVLM_CL_DIR. */
+    const char *kernel_dir;
+    /* The folder of the cache of compiled programs. NULL means $XDG_CACHE_HOME/texturevlm, or
+     * ~/.cache/texturevlm, but no cache with PoCL, which keeps its own. "" means no cache. A cache that cannot be
+     * read or written is not used, without a message. */
+    const char *cache_dir;
+    /* Runs the self-tests of all storages, also of those that would not be chosen: `tvlm devices` shows them. */
+    bool test_all;
     /*
-     * Where the machine has no OpenCL device at all, open the reference; and where the driver fails while the
-     * device is opened, or the device can do too little or passes no self-test, the next one
-     * (tvlm_device_open_another). Either with one warning, which says why. A name that no device has, and a
-     * `storage` that is asked for and that the device cannot do, are errors all the same.
+     * Opens another device where the one that is asked for cannot be opened. One warning says why.
+     *   - Where the machine has no OpenCL device at all, that is the reference.
+     *   - Where the driver fails while the device is opened, or the device can do too little or passes no
+     *     self-test, it is the next one, as tvlm_device_open_another finds it.
+     * These are errors all the same: a name that no device has, and a `storage` that is asked for and that the
+     * device cannot do.
      */
     bool fallback;
-    const tvlm_log *log; /* copied; NULL: silence */
-    /* What tvlm_device_tune (tune.h) kept for the device is not looked at; so too where `cache_dir` is NULL and $TVLM_UNTUNED is
-     * set and not empty, for measurements and tests that must not depend on what a machine's user did. */
+    /* The log of the device. It is copied. NULL: nothing is written. */
+    const tvlm_log *log;
+    /* Ignores what tvlm_device_tune (tune.h) kept for the device. That is for measurements and tests which must
+     * not depend on what a machine's user did. The environment does the same: where `cache_dir` is NULL, and
+     * $TVLM_UNTUNED is set and not empty. */
     bool untuned;
-    /* Memory of textures that are destroyed is kept for the next ones, for who makes stacks of ever new sizes: with what is in
-     * use never more than was in use at one time, until the device is destroyed. On PoCL new memory is filled with zeros page
-     * by page as it is written, which takes longer than many a kernel. */
+    /* Keeps the memory of textures that are destroyed for the next ones, until the device is destroyed. The kept
+     * memory and the memory in use are together never more than the most that was in use at one time. This is for
+     * programs that make stacks of ever new sizes: on PoCL, new memory is filled with zeros page by page as it is
+     * written, which takes longer than many a kernel. */
     bool keep_memory;
-    /* What its stacks will be, where that is known. With U8, AUTO takes no storage whose bytes do not pass the self-test, so
-     * that such stacks can be made on any device; with all else it says nothing. */
+    /* The format of the stacks that will be made, where it is known. With U8, a `storage` of AUTO takes no storage
+     * whose bytes fail the self-test, so that stacks of bytes can be made on any device. Other formats change
+     * nothing. */
     tvlm_format format;
     uint64_t reserved[3];
 };
 #define tvlm_device_params(...) TVLM_PARAMS(tvlm_device_params, __VA_ARGS__)
 
 /*
- * Opens a device and runs its self-test. `params` NULL: all defaults.
- * Errors: NO_DEVICE (no OpenCL platform: the line names what to install; or nothing of that name, with what
- * there is), UNSUPPORTED (a forced storage fails the self-test), DEVICE (kernels do not build), MEMORY,
- * ARGUMENT.
+ * Opens a device and runs its self-tests. `params` NULL means all defaults. Errors:
+ *   - NO_DEVICE: there is no OpenCL device, and the line in the log names what to install; or none has that name,
+ *     and the line names those that there are.
+ *   - UNSUPPORTED: a storage that is asked for fails the self-test, or none passes it, or the device can do too
+ *     little.
+ *   - DEVICE: the driver fails, for example to build kernels.
+ *   - MEMORY, ARGUMENT.
  */
 TVLM_API tvlm_status tvlm_device_open(const struct tvlm_device_params *params, tvlm_device **device);
 
 /*
- * Opens a device to go on with where another is lost (TVLM_ERROR_LOST): the next one after `index`
- * (tvlm_device_info.index of the lost one; -1: the first) in the order of tvlm_device_list that opens, in a
- * circle and without that one; else the reference. One warning says which it is. params->name and
- * params->fallback are not looked at; a storage that is asked for is kept where the device can do it.
+ * Opens a device to go on with after another was lost (TVLM_ERROR_LOST). `index` is tvlm_device_info.index of
+ * the lost device. The devices after it are tried in the order of tvlm_device_list, then those before it, and
+ * never the lost one itself. The first that opens is taken, else the reference. With `index` -1 all are tried,
+ * from the first one on. One warning says which device it is.
  *
- * What was made from the lost device is lost with it, for only the device had it: stacks, selections that were
- * not read yet, streams with all that they knew of earlier frames. Free it before or after this call; the
- * application hands its images, features and frames in again. What it computes then is what the other device
- * computes, which is the same up to the rounding of the texels' format.
+ * params->name and params->fallback are ignored. A params->storage that is asked for is kept where a device can
+ * do it; OpenCL devices that cannot are passed over.
  *
- * Errors: MEMORY, ARGUMENT. `tvlm --fallback` goes on so: tools/select.c with the present image of a batch,
- * tools/video.c with the frames since the last cut.
+ * *What is lost.* All that was made from the lost device is lost with it, since only the device had it: stacks,
+ * selections that were not read yet, and streams with all that they knew of earlier frames. It may be freed before
+ * or after this call. The application hands its images, features and frames in again. The results are then those
+ * of the other device, which are the same up to the rounding of the texels' format.
+ *
+ * `tvlm --fallback` is an example: tools/select.c goes on with the present image of a batch, and tools/video.c
+ * with the frames since the last cut.
+ *
+ * Errors: MEMORY, ARGUMENT, UNSUPPORTED (only the reference is left, and another storage than buffer is asked
+ * for).
  */
 TVLM_API tvlm_status tvlm_device_open_another(int32_t index, const struct tvlm_device_params *params,
                                               tvlm_device **device);
 
-/* Waits for its work, frees it, sets *device to NULL. NULL and *NULL are fine. */
+/* Waits for the device's work, frees the device, and sets *device to NULL. NULL, and a NULL *device, are fine. */
 TVLM_API void tvlm_device_destroy(tvlm_device **device);
 
-/* What is known of the device. Errors: ARGUMENT (NULL). */
+/* Tells what is known of a device. Errors: ARGUMENT (NULL). */
 TVLM_API tvlm_status tvlm_device_get_info(const tvlm_device *device, tvlm_device_info *info);
 
 /*
- * The devices of this machine, the reference device last: fills up to `capacity` entries (opening none) and
- * sets *count to how many there are. `infos` may be NULL when capacity is 0. Without any OpenCL platform that
- * is 1.
+ * Lists the devices of this machine, the reference device last. It fills in up to `capacity` entries, and opens no
+ * device. *count becomes the number of devices, which is 1 without any OpenCL platform. `infos` may be NULL where
+ * `capacity` is 0.
  */
 TVLM_API tvlm_status tvlm_device_list(int32_t capacity, tvlm_device_info *infos, int32_t *count);
 
 /*
- * What an application of its own OpenCL context (opencl.h) has in a buffer of that context: structs take it in
- * place of an array of the host. Its values are read from byte_offset on, a multiple of 4, without gaps.
+ * Values in a buffer of the application's own OpenCL context (opencl.h). Some structs have a member of this type
+ * that takes the place of an array on the host (such as tvlm_query.vectors_in). The values are read from
+ * byte_offset on, which is a multiple of 4, without gaps between them.
  *
- * Where the library has to refuse values, it looks at them on the device, and waits for what it finds: a few
- * bytes. With `unchecked` nobody looks and nothing waits: the application answers for its values, and what it
- * is said to be where they are not as they should be.
+ * *Checks.* Where the library has to refuse some values, it checks them on the device, and waits for the result,
+ * which is a few bytes. With `unchecked` nothing is checked, and nothing waits: the application has to see to it
+ * that its values are right. The comment of the member says what becomes of values that are not.
  */
 /* OpenCL's own: cl_mem is a pointer to it. */
 struct _cl_mem; /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
@@ -192,7 +228,8 @@ struct tvlm_memory {
 /* Waits until all work of the device is done. */
 TVLM_API tvlm_status tvlm_device_finish(tvlm_device *device);
 
-/* "image", "buffer", "mipmapped" or "auto"; "f16", "f32", "u8", "s8" or "auto"; "unknown" for other values. Never NULL. */
+/* Return the name of a storage ("image", "buffer", "mipmapped" or "auto"), and of a format ("f16", "f32", "u8",
+ * "s8" or "auto"). For other values they return "unknown", and never NULL. */
 TVLM_API const char *tvlm_storage_name(tvlm_storage storage);
 TVLM_API const char *tvlm_format_name(tvlm_format format);
 

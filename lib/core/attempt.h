@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attempt.h: a log for what may fail, where an error is none if something else works instead.
+ * attempt.h: a log for an attempt that may fail. Its error is kept and not passed on, because it does not
+ * count as an error if something else works instead.
  */
 #ifndef TVLM_CORE_ATTEMPT_H
 #define TVLM_CORE_ATTEMPT_H

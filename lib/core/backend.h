@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backend.h: the seam. One table of operations, implemented twice (lib/opencl, lib/reference). Nothing above
- * it knows which one is under it. What each operation does is said in operations.h.
+ * backend.h: the seam between the library and its backends: one table of operations, which is implemented
+ * twice (lib/opencl, lib/reference). Nothing above the table knows which implementation is under it.
+ * operations.h says what each operation does.
  */
 #ifndef TVLM_CORE_BACKEND_H
 #define TVLM_CORE_BACKEND_H
@@ -24,8 +25,8 @@ tvlm_status tvlm_device_check_params(const struct tvlm_device_params *params);
 /* Opens the reference device. The OpenCL backend's way in is in opencl/open.h. */
 tvlm_status tvlm_reference_open(const struct tvlm_device_params *params, tvlm_device **device);
 
-/* Makes sure that args->products[which] has at least `bytes`. It is made anew when it is too small, and then
- * its content is undefined. */
+/* Makes sure that the buffer args->products[which] has at least `bytes` bytes. A buffer that is too small is
+ * made anew, and then its content is undefined. */
 tvlm_status tvlm_product_reserve(tvlm_device *device, const tvlm_generate_args *args, tvlm_product which,
                                  size_t bytes);
 
@@ -40,7 +41,7 @@ static inline bool tvlm_grid_is_scalar(const tvlm_device *device, const tvlm_gri
     return info->scalar && (info->scalar_buffer || device->info.storage != TVLM_STORAGE_BUFFER);
 }
 
-/* How many components a texel has in device memory, and the bytes of those, as the format says. */
+/* How many components a texel has in device memory, and how many bytes they take in the texture's format. */
 static inline size_t tvlm_texel_components(const tvlm_device *device, const tvlm_texture *texture) {
     return texture->scalar && device->stores_scalar[tvlm_texture_format(texture)] ? 1 : 4;
 }
@@ -48,10 +49,10 @@ static inline size_t tvlm_texel_bytes(const tvlm_device *device, const tvlm_text
     return tvlm_texel_components(device, texture) * tvlm_component_bytes(tvlm_texture_format(texture));
 }
 
-/* The level of the image at which a texel is as large as a cell of that grid. */
+/* The level of the image at which a texel is as large as a cell of `grid`. */
 float tvlm_warp_level(const tvlm_texture *grid);
 
-/* How many levels there are down to 1 x 1. */
+/* How many levels an image of this size has, down to 1 x 1. */
 static inline int32_t tvlm_level_count(int32_t width, int32_t height) {
     int32_t side = width > height ? width : height, count = 1;
     while (side > 1) side >>= 1, ++count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/basis.h: a basis as an object on the host (texturevlm/basis.h). lib/embed makes bases; questions that
- * have one (stack/query.c) read it.
+ * have a basis (stack/query.c) read it.
  */
 #ifndef TVLM_CORE_BASIS_H
 #define TVLM_CORE_BASIS_H
@@ -11,17 +11,19 @@
 #include "core/backend.h"
 #include "texturevlm/basis.h"
 
-/* The pointers of `params` are into `numbers`, which holds the mean, the components and the variance. */
+/* The pointers in `params` point into `numbers`, which holds the mean, the components and the variance. */
 struct tvlm_basis {
     struct tvlm_basis_params params;
     char method[48];
     float numbers[];
 };
 
-/* How far shares may be off 0 .. 1: eigenvalues are rounded, and others computed some of those that files hold. */
+/* How far shares may lie outside [0, 1]: eigenvalues are rounded, and the shares in files may be those of
+ * other programs. */
 #define TVLM_SHARE_SLACK 1e-3
 
-/* Refuses shares of a variance that are none. `what` they are of, such as "a basis"; NULL shares are fine. */
+/* Refuses numbers that cannot be shares of a variance. `what` names what they belong to, such as "a basis".
+ * `shares` may be NULL, which passes. */
 static inline tvlm_status tvlm_check_shares(const tvlm_log *log, const char *what, const float *shares,
                                             size_t count) {
     for (size_t i = 0; shares != NULL && i < count; ++i)
@@ -32,7 +34,7 @@ static inline tvlm_status tvlm_check_shares(const tvlm_log *log, const char *wha
     return TVLM_OK;
 }
 
-/* Refuses numbers that are not finite, or so large that sums of their products would not be. */
+/* Refuses numbers that are not finite, or so large that sums of their products would not be finite. */
 static inline tvlm_status tvlm_check_magnitude(const tvlm_log *log, const char *what, const char *which,
                                                const float *values, size_t count) {
     for (size_t i = 0; values != NULL && i < count; ++i) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h: what every public function checks of its arguments, each refusal with a line in the log.
+ * check.h: the checks that public functions make of their arguments. Each refusal writes a line to the log.
  */
 #ifndef TVLM_CORE_CHECK_H
 #define TVLM_CORE_CHECK_H
@@ -11,8 +11,8 @@
 
 #include "texturevlm/version.h"
 
-/* Refuses a NULL pointer: "tvlm_select: selection is NULL". `log` may be NULL: where the handle that has it
- * is missing, nobody can be told. */
+/* Refuses a NULL pointer: "tvlm_select: selection is NULL". `log` may be NULL, since a handle that is missing
+ * has no log either. */
 #define TVLM_NEED(log, pointer)                                                                              \
     do {                                                                                                     \
         if ((pointer) == NULL)                                                                               \
@@ -26,8 +26,9 @@ static inline bool tvlm_is_zero(const void *words, size_t bytes) {
     return true;
 }
 
-/* What is wrong with a weight of something that was learned or read from a file, or NULL. Beyond 1e15 sums of its products with
- * what it weighs may not be finite, which counts as 0 then, without a word. */
+/* Returns what is wrong with a weight that was learned or read from a file, or NULL. Weights beyond 1e15 are
+ * wrong because sums of their products with what they weigh may not be finite, and such a sum would count as
+ * 0 without a word. */
 static inline const char *tvlm_wrong_weight(float value) {
     if (!isfinite(value)) return "is not finite";
     return value > 1e15f || value < -1e15f ? "is beyond 1e15" : NULL;

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* How good a division into cells is: the number of cells, times the root of how square they are. It returns
- * the square of that, so that no root is needed. */
+/* How good a division into cells is: the number of cells, times the root of how square they are. The function
+ * returns the square of that, so that no root is needed. */
 static double merit(int32_t columns, int32_t rows, int32_t width, int32_t height) {
     const double tall = (double)width * rows, wide = (double)height * columns;
     const double aspect = tall < wide ? tall / wide : wide / tall, count = (double)columns * rows;
@@ -31,7 +31,7 @@ tvlm_cluster_plan tvlm_cluster_plan_for(int32_t width, int32_t height, int32_t l
     return plan;
 }
 
-/* A mean as the sum over TVLM_CLUSTER_CENTRE_PIXELS pixels, rounded to nearest; at least 0. */
+/* Turns a mean into the sum over TVLM_CLUSTER_CENTRE_PIXELS pixels, rounded to nearest and at least 0. */
 static int64_t whole(double value) {
     const double sum = floor(value * TVLM_CLUSTER_CENTRE_PIXELS + 0.5);
     return sum > 0.0 ? (int64_t)sum : 0;

@@ -28,13 +28,14 @@ typedef struct tvlm_cluster_plan {
 tvlm_cluster_plan tvlm_cluster_plan_for(int32_t width, int32_t height, int32_t levels,
                                         const tvlm_family_settings *settings);
 
-/* How many pixels the sums of a centre that is handed in stand for; its place is kept to 1 / this. */
+/* A centre that is handed in is turned into sums over this many pixels. That keeps its place to 1 / this
+ * number of a texel. */
 #define TVLM_CLUSTER_CENTRE_PIXELS 256
 
 /*
- * Turns a centre that is handed in into the sums that a pass before the first would have left: x, y, L, a and
- * b of TVLM_CLUSTER_CENTRE_PIXELS texels of scale_x x scale_y pixels. They are whole numbers, so that all
- * devices begin at the same place.
+ * Turns a centre that is handed in into the sums that a pass before the first one would have left: x, y, L, a
+ * and b, each summed over TVLM_CLUSTER_CENTRE_PIXELS texels of scale_x x scale_y pixels. The sums are whole
+ * numbers, so that all devices begin at the same place.
  */
 void tvlm_cluster_centre_sums(const tvlm_cluster_centre *centre, float scale_x, float scale_y,
                               int64_t sums[5]);
@@ -50,7 +51,7 @@ typedef struct tvlm_region_layout {
     int32_t capacity, neighbours, row, words;
 } tvlm_region_layout;
 
-/* The layout for images of which some may have labels of the application; label_counts is as in
+/* The layout for a batch in which the application has handed in labels for some images. label_counts is as in
  * tvlm_generate_args. */
 tvlm_region_layout tvlm_region_layout_for(const tvlm_cluster_plan *plan, const int32_t *label_counts,
                                           int32_t images);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * colour.h: CIE L*a*b* (D65) of encoded sRGB in double: IEC 61966-2-1 for the curve, CIE 15 for the space. Inline,
- * so that both the reference and what runs on the host alone can use it. cl/colour.clh has the same in float.
+ * colour.h: CIE L*a*b* (D65) of encoded sRGB in double: IEC 61966-2-1 for the curve, CIE 15 for the space.
+ * The functions are inline, so that both the reference and code that runs on the host alone can use them.
+ * cl/colour.clh has the same in float.
  */
 #ifndef TVLM_CORE_COLOUR_H
 #define TVLM_CORE_COLOUR_H

@@ -50,21 +50,21 @@
 #define TVLM_SALIENCY_FLOOR         1e-3f
 
 /*
- * What stands out from the image's border, at the first of the levels above of which no side is longer than
- * SIDE. Distances of colour are in L*a*b*. There are two cues:
+ * What stands out from the image's border. It is found at the first level, from CENTRE_LEVEL on, of which no
+ * side is longer than SIDE. Distances of colour are in L*a*b*. There are two cues:
  *
  *   - the cost of the cheapest path to the border (geodesic saliency: Wei, Wen, Zhu & Sun 2012). A step
- *     between texels costs what its colour difference exceeds STEP_FREE by. Paths are found in ROUNDS passes
- *     down, up, right and left, and cost UNREACHED before they are found.
+ *     between texels costs the amount by which their colour difference exceeds STEP_FREE. Paths are found in
+ *     ROUNDS passes down, up, right and left. A texel costs UNREACHED until a path to it is found.
  *   - the Mahalanobis distance from the colours along the border, the least over its four sides. The strip of
  *     colours along a side is one STRIP-th of the longer side deep. SPREAD is added to the variances of the
  *     colours, so that colours nearer than that count as one.
  *
  * Each cue is divided by its largest value in the image, or by its floor (PATH_FLOOR, BORDER_FLOOR) where
- * even the largest is smaller. BORDER_WEIGHT is the weight of the second cue beside 1 for the first, and
- * CONTRAST_WEIGHT that of the mean contrast. For STEP_FREE, SPREAD and BORDER_WEIGHT leave-one-out on
- * people's masks chooses these values (bench/saliency.py). For CONTRAST_WEIGHT it would choose 0, by 0.002 of
- * AUC, but then the map would show nothing finer than SIDE texels.
+ * even the largest is smaller. The first cue has weight 1, the second BORDER_WEIGHT, and the mean contrast
+ * CONTRAST_WEIGHT. Leave-one-out cross-validation on people's masks (bench/saliency.py) chooses these values
+ * of STEP_FREE, SPREAD and BORDER_WEIGHT. For CONTRAST_WEIGHT it would choose 0, by 0.002 of AUC, but then
+ * the map would show nothing finer than SIDE texels.
  */
 #define TVLM_SALIENCY_SIDE            80
 #define TVLM_SALIENCY_STRIP           10
@@ -77,28 +77,30 @@
 #define TVLM_SALIENCY_BORDER_WEIGHT   1.0f
 #define TVLM_SALIENCY_CONTRAST_WEIGHT 0.25f
 
-/* Distance: a ridge of the channel `edges` above EDGE is an edge pixel. The distance is over max(W, H) /
- * SHARE. */
+/* Distance: a pixel is an edge pixel if it is on a ridge of the channel `edges` that is above EDGE. The
+ * distance is divided by max(W, H) / SHARE. */
 #define TVLM_DISTANCE_EDGE  0.25f
 #define TVLM_DISTANCE_SHARE 8.0f
 
-/* Fixation: a Gaussian is 0 beyond so many sigmas, where it would be 4e-6. */
+/* Fixation: a Gaussian counts as 0 beyond this many sigmas, where it would be 4e-6. */
 #define TVLM_FIXATION_REACH 5.0f
 
 /* The level at which the temporal channels read the image: the log2 of TVLM_CELL. */
 #define TVLM_TEMPORAL_LEVEL 4.0f
 
-/* Where vectors are moved into the next frame, a cell gets one if the cells that have one make up at least
- * this share of the filter's weights. */
+/* When vectors are moved into the next frame, each is interpolated between the cells around its old place. A
+ * cell gets a vector if those of them that have one make up at least this share of the filter's weights. */
 #define TVLM_WARP_SHARE 0.5f
 
 /*
  * Regions. Colours are L*a*b* in whole steps, LAB_STEPS to a unit, packed into 32 bits as L << 22 | a << 11 |
- * b. a and b count from LAB_ZERO. What follows is whole numbers and therefore the same on every device.
+ * b. a and b count from LAB_ZERO. What is made from them is in whole numbers, and therefore the same on every
+ * device.
  *
- * SLIC (Achanta, Shaji, Smith, Lucchi, Fua & Suesstrunk 2012) takes COARSE_PASSES passes on level 1, where
- * its cells have a side of COARSE_SIDE pixels or more, and FULL_PASSES on level 0. This measures as well as
- * ten passes on level 0. A pixel's candidates are the centres of its cell and of the eight around it.
+ * SLIC (Achanta, Shaji, Smith, Lucchi, Fua & Suesstrunk 2012) takes COARSE_PASSES passes on level 1 if its
+ * cells have a side of COARSE_SIDE pixels or more, else on level 0, and then FULL_PASSES on level 0. This
+ * measures as well as ten passes on level 0. A pixel's candidates are the centres of its cell and of the
+ * eight around it.
  *
  * MAX is the largest number of regions; their numbers, up to 2047, are exact in half. Centroids are kept to 1
  * / PLACES of a pixel, and mean colours to 1 / TINTS of a step. SUMS is the number of words of a region's
@@ -115,8 +117,8 @@
 #define TVLM_CLUSTER_TINTS         16
 #define TVLM_CLUSTER_NONE          0x7fffffff
 
-/* The table of regions: words of a tvlm_region, and words before the first: how many regions there are, 1 if
- * their labels were handed in, 0, 0. */
+/* The table of regions. WORDS is the size of a tvlm_region in words. Before the first region stand HEADER
+ * words: how many regions there are, 1 if their labels were handed in, 0, 0. */
 #define TVLM_REGION_WORDS  16
 #define TVLM_REGION_HEADER 4
 
@@ -126,10 +128,10 @@
  *
  *     (m / (TEXTURE + e))^2 c > STRENGTH^2
  *
- * where e is the mean of m in the region, and c the difference of the mean colours on the two sides: over
- * nine pixels TAP apart, around points FAR pixels away (DIAGONAL in x and in y where the gradient is
- * diagonal). m is kept in STEPS of a unit. Measured on people's boundaries (bench/cluster.py), these values
- * lie on a wide plateau.
+ * where e is the mean of m in the region. c is the squared difference of the mean colours on the two sides.
+ * Each mean is over nine pixels TAP apart, around a point FAR pixels away (DIAGONAL in x and in y where the
+ * gradient is diagonal). m is kept in STEPS of a unit. Measured on people's boundaries (bench/cluster.py),
+ * these values lie on a wide plateau.
  */
 #define TVLM_BOUNDARY_STEPS    256.0f
 #define TVLM_BOUNDARY_TEXTURE  2.0f
@@ -140,22 +142,26 @@
 
 /*
  * Text: strokes along x on four levels of the source, so that words of some 8 to 220 pixels are found. Luma
- * is in whole STEPS. Six sums are taken over blocks of BLOCK x BLOCK pixels: thin strokes (at most THIN
- * pixels) that are bright, and those that are dark; rises and falls of luma; luma, and its square. A stroke
- * counts by what the differences of luma across a pixel exceed FLOOR by.
+ * is in whole STEPS. Six sums are taken over blocks of BLOCK x BLOCK pixels:
+ *
+ *   - thin strokes (at most THIN pixels) that are bright, and thin strokes that are dark. A stroke counts
+ *     with the amount by which the differences of luma across a pixel exceed FLOOR;
+ *   - rises of luma, and falls of luma;
+ *   - luma, and its square.
  *
  * A block is text where, in the window of RX blocks to each side and RY above and below (AREA pixels),
  *
  *     thin > STRENGTH (quiet + QUIET)^2 contrast
  *
  *   - thin is the lesser of bright and dark strokes.
- *   - contrast is the standard deviation of luma, with CONTRAST for a flat window.
- *   - quiet is the lesser of rises and falls where that is least: in the windows APART blocks above and
- *     below, or, GAP times, in one row of blocks GAP_FIRST to GAP_LAST blocks away. Such a row may be the gap
- *     between two lines, without which pages of text would not be found.
+ *   - contrast is the standard deviation of luma. The square of CONTRAST is added to the variance, for flat
+ *     windows.
+ *   - quiet is the least, over the places below, of the lesser of rises and falls: the windows APART blocks
+ *     above and below, and, times GAP, single rows of blocks GAP_FIRST to GAP_LAST blocks away. Such a row
+ *     may be the gap between two lines. Without these rows pages of text would not be found.
  *
- * Marked blocks then grow by GROW_X and GROW_Y blocks. Leave-one-out chooses these values, on a wide plateau
- * (bench/text.py).
+ * Marked blocks then grow by GROW_X and GROW_Y blocks. Leave-one-out cross-validation chooses these values,
+ * on a wide plateau (bench/text.py).
  */
 #define TVLM_TEXT_LEVELS    4
 #define TVLM_TEXT_STEPS     1023
@@ -191,7 +197,7 @@
  * Jacobi's (Golub & Varga 1961). Lengths are in texels of the level at hand. The values are chosen on the
  * three pairs of bench/flow.py, and lie on wide plateaus.
  *
- * Levels: a plane has PAD texels of replicated border, and the coarsest level is the last whose longer side
+ * Levels: a plane has PAD texels of replicated border. The coarsest level is the last one whose longer side
  * is at least COARSE.
  *
  * Patches of PATCH x PATCH texels stand STRIDE apart:
@@ -199,8 +205,8 @@
  *   - A patch starts from the coarser level's flow at its centre, or SPREAD to one of the four sides.
  *   - It takes up to STEPS Gauss-Newton steps as long as its error falls, and up to FIRST at the coarsest
  *     level, where it begins at rest.
- *   - An error is better if it is below GAIN times the least, less NOTHING. Otherwise rounding would decide
- *     where there is no texture.
+ *   - An error counts as better than the least so far if it is below GAIN times that, less NOTHING. Without
+ *     this margin rounding would decide where there is no texture.
  *   - REGULAR, and CONDITION times the trace, are added to the diagonal of a patch's Hessian (luma in [0,
  *     1]), so that float can tell the determinant of a straight edge from 0.
  *   - Where patches are weighted by the inverse of a texel's difference, that difference is at least FLOOR.
@@ -208,9 +214,9 @@
  * The refinement counts luma in units of 1 / LUMA:
  *
  *   - SMOOTH, GRADIENT and BRIGHTNESS are the weights of its three terms.
- *   - ZETA, which is a square, keeps the normalisation finite, and EPSILON, a square too, is that of the
- *     robust norm.
- *   - It is done REFINEMENTS times, with SWEEPS sweeps each, which reckon with a spectral radius of RADIUS.
+ *   - ZETA keeps the normalisation finite. EPSILON is the constant of the robust norm. Both are squares
+ *     already.
+ *   - It is done REFINEMENTS times. Each has SWEEPS sweeps, which assume a spectral radius of RADIUS.
  */
 #define TVLM_FLOW_PATCH       8
 #define TVLM_FLOW_STRIDE      4
@@ -240,9 +246,9 @@
  *     1 / (1 + e^2 / (RELATIVE (|f|^2 + |b|^2) + ABSOLUTE))
  *     1 / (1 + r^2 / (TEXTURE variance + NOISE))
  *
- * b is the flow back from where f leads, and e = |f + b|, all in pixels of level 0; the first factor is a
+ * b is the flow back from where f leads, and e = |f + b|, all in pixels of level 0. The first factor is a
  * half where Sundaram, Brox & Keutzer (2010) call a point occluded. r^2 is the mean square of luma's
- * difference along the flow, and the variance is that of luma, both over (2 WINDOW + 1)^2 texels.
+ * difference along the flow. The variance is that of luma. Both are taken over (2 WINDOW + 1)^2 texels.
  */
 #define TVLM_FLOW_RELATIVE 0.01f
 #define TVLM_FLOW_ABSOLUTE 0.5f
@@ -262,10 +268,10 @@
 #define TVLM_SCORE_FLOOR        1e-5f
 
 /*
- * Footprints (anisotropic filtering). RATIO is the largest ratio of the two axes, which is what graphics
- * hardware has. There are PROBES probes for a ratio of 1, and they read BIAS levels from the level of the
- * shorter axis; both were measured (test_footprint). A direction is noise where gradients are weaker than
- * FLOOR, in luma between two samples.
+ * Footprints (anisotropic filtering). RATIO is the largest ratio of the two axes; graphics hardware has the
+ * same limit. There are PROBES probes for each unit of the ratio, and they read BIAS levels from the level of
+ * the shorter axis. Both numbers were measured (test_footprint). The direction of a footprint is noise where
+ * gradients are weaker than FLOOR, in luma between two samples.
  */
 #define TVLM_FOOTPRINT_RATIO  16
 #define TVLM_FOOTPRINT_PROBES 1
@@ -283,7 +289,8 @@
 #define TVLM_INPUT_UNIT   1
 #define TVLM_INPUT_BINARY 2
 
-/* A tvlm_position (texturevlm/select.h) in memory: its words of 32 bits, and which of them holds what. */
+/* The layout of a tvlm_position (texturevlm/select.h) in memory: how many words of 32 bits it has, and which
+ * word holds what. */
 #define TVLM_POSITION_WORDS  12
 #define TVLM_POSITION_X      0
 #define TVLM_POSITION_Y      1
@@ -291,10 +298,10 @@
 #define TVLM_POSITION_SCORE  3
 #define TVLM_POSITION_SIZE   4
 #define TVLM_POSITION_COLUMN 5
-#define TVLM_POSITION_ROW    6 /* the words behind it are 0 of a cell */
+#define TVLM_POSITION_ROW    6 /* the words behind it are 0 where the position is a cell */
 #define TVLM_POSITION_HEIGHT 7
 
-/* In place of the index of the first value that is not finite: there is none. */
+/* Stands in place of the index of the first value that is not finite, where all are finite. */
 #define TVLM_INPUT_NONE 0x7fffffff
 
 /*
@@ -304,33 +311,33 @@
 #define TVLM_FEATURE_LIMIT 1e15f
 #define TVLM_FEATURE_FLOOR 1e-15f
 
-/* Networks: activations, as tvlm_activation numbers them, and the largest magnitude that an output is stored with, which
- * in half is that of the format. */
+/* Networks: the activations, numbered as in tvlm_activation, and the largest magnitude that an output is
+ * stored with. In half that is the largest number of the format. */
 #define TVLM_NETWORK_RELU       1
 #define TVLM_NETWORK_SIGMOID    2
 #define TVLM_NETWORK_LIMIT      1e15f
 #define TVLM_NETWORK_LIMIT_HALF 65504.0f
 
-/* What several similarities of a cell become: each a channel of its own, or their largest or mean one
- * channel. */
+/* What becomes of several similarities of a cell: each is a channel of its own, or their largest or their
+ * mean is one channel. */
 #define TVLM_MAPS_EACH 0
 #define TVLM_MAPS_MAX  1
 #define TVLM_MAPS_MEAN 2
 
-/* An average of unit vectors that is shorter than this has no direction, since they cancel out: it is read as
- * 0. */
+/* An average of unit vectors that is shorter than this has no direction, since the vectors cancel out. It is
+ * read as 0. */
 #define TVLM_UNIT_FLOOR 1e-3f
 
 /*
- * Occlusion from depth: the far side of a step. It goes from 0 to 1 while the share by which a texel is
- * farther away than its neighbour goes from STEP to FULL. What continues on the other side is no step, since
- * 1 / depth is linear on planes.
+ * Occlusion from depth marks the far side of a step in depth. It goes from 0 to 1 while the share by which a
+ * texel is farther away than its neighbour goes from STEP to FULL. A plane that continues on the texel's
+ * other side is no step; it is told apart by 1 / depth, which is linear on planes.
  */
 #define TVLM_SCENE_STEP 0.05f
 #define TVLM_SCENE_FULL 0.25f
 
-/* How each component of a level is made from the level before. GAUSSIAN smooths that by the binomial (1 2 1) / 4 along both
- * axes, edges repeated, and then takes the mean. */
+/* How each component of a level is made from the level before. GAUSSIAN first smooths the level before by the
+ * binomial (1 2 1) / 4 along both axes, with edges repeated, and then takes the mean. */
 #define TVLM_REDUCE_MEAN     0
 #define TVLM_REDUCE_MAX      1
 #define TVLM_REDUCE_MIN      2
@@ -338,14 +345,16 @@
 #define TVLM_REDUCE_GAUSSIAN 4
 
 /*
- * A reference to a channel, as kernels that read many textures get it (cl/bundle.clh): texture in the bundle,
- * layer and component in one int.
+ * A reference to a channel, in the form in which kernels that read many textures get it (cl/bundle.clh):
+ * texture in the bundle, layer and component in one int.
  *
- *   - Texture TVLM_BUNDLE_FORMULA stands for the position channels, which are computed: x, y and eccentricity are its
- *     layer 0, and from layer TVLM_FORMULA_ROPE on each has the four channels of one frequency of rotary positions.
+ *   - Texture TVLM_BUNDLE_FORMULA stands for the position channels, which are computed. Its layer 0 has x, y
+ *     and eccentricity. From layer TVLM_FORMULA_ROPE on, each layer has the four channels of one frequency of
+ *     rotary positions.
  *   - A reference below 0 is a channel that is 0 everywhere.
- *   - TVLM_REF_UNIT is added to the reference of a channel that belongs to a vector of so many layers, which
- *     is scaled to unit length; TVLM_REF_LAYERS is 0 for all others.
+ *   - Some channels belong to a vector that is scaled to unit length. TVLM_REF_UNIT of the number of the
+ *     vector's layers is added to the reference of such a channel. For all other channels TVLM_REF_LAYERS is
+ *     0.
  */
 #define TVLM_BUNDLE_MAX                     16
 #define TVLM_BUNDLE_FORMULA                 31
@@ -358,7 +367,7 @@
 #define TVLM_REF_LAYER(ref)                 (((ref) >> 2) & 0x3fff)
 #define TVLM_REF_COMPONENT(ref)             ((ref)&3)
 
-/* Scoring programs (tvlm_score_group in backend.h): the taps of a layer, and the parts of a score. */
+/* Scoring programs (tvlm_score_group in operands.h): the taps of a layer, and the parts of a score. */
 #define TVLM_SCORE_TAPS  9
 #define TVLM_SCORE_PARTS 3
 
@@ -368,15 +377,20 @@
 #define TVLM_RESIZE_HEAD 2
 
 /*
- * Budgets: pictures and what they lose of each tile (lib/core/budget.h). A picture is PICTURE ints for
- * kernels, at the places below; HEAD floats stand before the weights of a place: the first source place, and
- * how many there are. A tile has BLOCKS x BLOCKS blocks; a window is WINDOW x WINDOW of them, and begins at each
- * block that it fits in from.
+ * Budgets: pictures and what they lose of each tile (lib/core/budget.h).
  *
- * Of the second loss (doc/ideas.md): what varies less than FLOOR is noise, of what varies by SEEN half counts, and a
- * window is read half of the time where its correlation is LEGIBLE, for windows of 8 pixels, and more by WIDER for each
- * doubling of its side; SOFT is how far from there the odds are e to 1. FLOOR and SEEN are variances of values in
- * [0, 1]: 2 and 50 of bytes.
+ *   - A picture is PICTURE ints for kernels, at the places below.
+ *   - HEAD floats stand before the weights of a place: the first source place, and how many there are.
+ *   - A tile has BLOCKS x BLOCKS blocks. A window is WINDOW x WINDOW of them. There is a window at each block
+ *     from which one fits into the tile.
+ *
+ * The second loss is about detail (doc/ideas.md):
+ *
+ *   - A variance below FLOOR is noise. Half of a variance of SEEN counts. Both are variances of values in [0,
+ *     1]: 2 and 50 of bytes.
+ *   - A window of 8 pixels is read half of the time where its correlation is LEGIBLE. That correlation is
+ *     higher by WIDER for each doubling of the window's side.
+ *   - SOFT is how far from there the odds are e to 1.
  */
 #define TVLM_BUDGET_PICTURE   16
 #define TVLM_BUDGET_WIDTH     0
@@ -389,8 +403,8 @@
 #define TVLM_BUDGET_BETWEEN   12
 #define TVLM_BUDGET_TEXELS    13
 #define TVLM_BUDGET_HEAD      2
-/* How far apart lines of so many values lie: whole vectors, and an odd number of them, since what lies a power of 2
- * apart shares few places of a cache. */
+/* How far apart lines of `length` values lie: a whole number of vectors of 16 values, and an odd number of
+ * them. Lines that lie a power of 2 apart would share few places of a cache. */
 #define TVLM_BUDGET_LINE(length)   ((((length) + 15) / 16 | 1) * 16)
 #define TVLM_BUDGET_BLOCKS         4
 #define TVLM_BUDGET_EDGE(b, patch) ((b) * (patch) / TVLM_BUDGET_BLOCKS)
@@ -401,7 +415,7 @@
 #define TVLM_BUDGET_WIDER          0.05f
 #define TVLM_BUDGET_SOFT           0.09f
 
-/* Ink: what is seen at level LEVEL of the source, in BYTES bytes a texel. */
+/* Ink: what is seen at level LEVEL of the source, in BYTES bytes for each texel. */
 #define TVLM_INK_LEVEL 2
 #define TVLM_INK_BYTES 4
 

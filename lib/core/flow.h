@@ -14,14 +14,16 @@ struct tvlm_texture;
 struct tvlm_buffer;
 
 /*
- * The flow leads from image from_image of `from` to image to_image of `to`, which are sources of one size
- * with all their levels. Its grid is level `finest` of the source, w x h texels: out[3 * (y * w + x)] and the
- * two floats after it become u, v in pixels of level 0, and the confidence. finest <= coarsest < levels.
+ * The flow leads from image from_image of `from` to image to_image of `to`. Both are sources of one size with
+ * all their levels, and finest <= coarsest < levels. The result has the grid of level `finest` of the source,
+ * w x h texels: out[3 * (y * w + x)] and the two floats after it become u and v, in pixels of level 0, and
+ * the confidence.
  *
- * `refinements` is how many there are at the finest level; the others have one. 0 means none at any level.
+ * `refinements` is how many refinements there are at the finest level; each other level has one. 0 means none
+ * at any level.
  *
- * If `grid` is not NULL, level 0 of its image grid_image, w x h texels of one layer, becomes the same, with u and v
- * clamped to [-limit, limit], and 0 where a value is not finite.
+ * If `grid` is not NULL, the same result also goes to level 0 of its image grid_image, which has w x h texels
+ * and one layer. There u and v are clamped to [-limit, limit], and values that are not finite become 0.
  */
 typedef struct tvlm_flow_args {
     const struct tvlm_texture *from, *to;
@@ -42,8 +44,8 @@ static inline int32_t tvlm_flow_patches(int32_t side) {
     return (side + TVLM_FLOW_STRIDE - 1) / TVLM_FLOW_STRIDE + 1;
 }
 
-/* The level of the backward flow. It is only compared with, so it is one level coarser than the result, if
- * there is one. */
+/* The level of the backward flow. That flow is only compared with the forward one, so it is one level coarser
+ * than the result, if there is such a level. */
 static inline int32_t tvlm_flow_back_level(const tvlm_flow_args *args) {
     return args->finest < args->coarsest ? args->finest + 1 : args->finest;
 }

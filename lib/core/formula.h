@@ -7,7 +7,8 @@
 
 #include "core/operands.h"
 
-/* The channel that a reference to TVLM_BUNDLE_FORMULA names, at a point in pixels, which is clamped to the image. */
+/* The value of the channel that a reference to TVLM_BUNDLE_FORMULA names, at a point in pixels. The point is
+ * clamped to the image. */
 double tvlm_formula_at(const tvlm_bundle *bundle, int32_t ref, double x, double y);
 
 #endif

@@ -63,7 +63,7 @@ float tvlm_half_to_float(uint16_t half) {
         bits = float_infinity | (magnitude & half_fraction) << 13;
     } else if (magnitude > half_fraction) {
         bits = (magnitude << 13) + rebias;
-    } else { /* Zero and subnormals are so many times 2^-24. */
+    } else { /* Zero and subnormals are their bits times 2^-24. */
         value = (float)magnitude * 0x1p-24f;
         memcpy(&bits, &value, sizeof bits);
     }

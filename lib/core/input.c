@@ -76,7 +76,7 @@ static bool has_direction(const tvlm_input *input, const void *data, int32_t col
     return sqrt(sum) >= (double)TVLM_FEATURE_FLOOR;
 }
 
-/* This looks at one vector where that has a direction, as nearly all have. */
+/* As a rule this looks at a single vector, since nearly all vectors have a direction. */
 bool tvlm_input_directions(const tvlm_input *input, const void *data) {
     for (int32_t row = 0; row < input->rows; ++row)
         for (int32_t column = 0; column < input->columns; ++column)

@@ -17,15 +17,15 @@
 typedef struct tvlm_input {
     /* The channels of a cell lie beside each other. */
     int32_t columns, rows, channels;
-    /* Values are half instead of float. */
+    /* Whether values are half instead of float. */
     bool half;
-    /* Bytes to the first row, and from one row to the next: multiples of a value's bytes. */
+    /* Bytes to the first row, and from one row to the next. Both are multiples of a value's bytes. */
     size_t offset, row_stride;
     /* What is done to values: TVLM_INPUT_*. */
     int32_t mode;
     /* With TVLM_INPUT_CLAMP: the range of each component, the same for every layer. */
     float low[4], high[4];
-    /* What components hold that cells do not have. */
+    /* The values of the components that the cells do not have. */
     float fill[4];
 } tvlm_input;
 
@@ -33,13 +33,14 @@ typedef struct tvlm_input {
 float tvlm_input_value(const tvlm_input *input, const void *data, int32_t column, int32_t row,
                        int32_t channel);
 
-/* The number of the first value that is not finite, (row * columns + column) * channels + channel; -1: all
- * are finite. */
+/* Returns the number of the first value that is not finite, (row * columns + column) * channels + channel, or
+ * -1 if all are finite. */
 int64_t tvlm_input_check(const tvlm_input *input, const void *data);
 
 /*
- * Whether any cell has a direction as a vector: it is not shorter than TVLM_FEATURE_FLOOR, and has no value
- * beyond TVLM_FEATURE_LIMIT, which would be clamped. Values that are not finite count as 0.
+ * Whether any cell has a direction as a vector. A cell has one if its vector is not shorter than
+ * TVLM_FEATURE_FLOOR and has no value beyond TVLM_FEATURE_LIMIT, which would be clamped. Values that are not
+ * finite count as 0.
  */
 bool tvlm_input_directions(const tvlm_input *input, const void *data);
 

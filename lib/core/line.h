@@ -6,9 +6,9 @@
 #define TVLM_CORE_LINE_H
 
 /*
- * Replaces control characters, because names in files may hold some, and a terminal would obey them. What
- * parts lines and words becomes a blank, and everything else a question mark: below 32, 127, and the two
- * bytes of U+0080 to U+009F in UTF-8.
+ * Replaces control characters, because names in files may hold some, and a terminal would obey them. Those
+ * that separate lines or words become blanks. The others become question marks: the rest below 32, 127, and
+ * the two bytes of U+0080 to U+009F in UTF-8.
  */
 static inline void tvlm_make_plain(char *line) {
     for (char *c = line; *c != '\0'; ++c) {

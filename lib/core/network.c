@@ -66,7 +66,7 @@ static tvlm_status check_weights(const tvlm_log *log, int32_t layer, const char 
     return TVLM_OK;
 }
 
-/* `before`: how many channels there are for the layer. */
+/* `before`: how many channels the layer can read. */
 static tvlm_status check_layer(const tvlm_network_layer *layer, int32_t number, int32_t before,
                                const tvlm_log *log) {
     TVLM_CHECK_RESERVED(log, tvlm_network_layer, layer);
@@ -199,7 +199,7 @@ double tvlm_network_work(const tvlm_network *network, const tvlm_network_size *s
         const tvlm_network_layer *const layer = &network->layers[i];
         width = tvlm_layer_side(layer, (int32_t)width);
         height = tvlm_layer_side(layer, (int32_t)height);
-        /* Vectors of up to 16 channels are whole. */
+        /* Outputs are in whole vectors of up to 16. */
         const double made = width * height * ((layer->outputs + 15) / 16 * 16);
         most = fmax(most, before + made);
         before = made;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * operations.h: what a backend can do. Each operation has a function type, tvlm_NAME_operation, whose comment
- * is its manual, and an entry in the list at the end, from which struct tvlm_backend, the tables of both
- * backends and the prototypes of their functions are made: tvlm_opencl_NAME and tvlm_reference_NAME.
+ * is its manual. It also has an entry in the list at the end of this file. From that list struct
+ * tvlm_backend, the tables of both backends, and the prototypes of their functions are made: tvlm_opencl_NAME
+ * and tvlm_reference_NAME.
  *
  * Conventions:
- * - Work is enqueued in order. Only what ends in _read, what says so below, and finish wait for it.
- * - Arguments were checked above. An operation reports what only it can know (device memory, errors of a
- *   driver): it logs that through device->log and leaves nothing half made.
- * - An operation works on all images of the textures that it is given, where it takes no image.
+ *   - Work is enqueued in order. Only three kinds of operations wait for it: those whose names end in _read,
+ *     those whose comment says so, and finish.
+ *   - Arguments were checked above. An operation reports only what it alone can know (device memory, errors
+ *     of a driver): it logs that through device->log, and leaves nothing half made.
+ *   - An operation that takes no image works on all images of the textures that it is given.
  */
 #ifndef TVLM_CORE_OPERATIONS_H
 #define TVLM_CORE_OPERATIONS_H
@@ -17,18 +19,20 @@
 
 /* ---- The device ---- */
 
-/* Waits for what is enqueued and frees all that belongs to the device, and the device. */
+/* Waits for what is enqueued, and frees the device and all that belongs to it. */
 typedef void tvlm_destroy_operation(tvlm_device *device);
 
-/* Finds whether textures may be bytes, and which of those are one component, where nobody knows yet: sets stores_bytes of the
- * device, and stores_scalar. Who wants bytes asks before he looks at these. Nothing is known where it fails. */
+/* Finds whether textures may be of bytes, and which scalar textures of bytes have one component, unless that
+ * is known already. It sets stores_bytes and stores_scalar of the device. Who wants bytes calls it before
+ * looking at these. Where it fails nothing is known. */
 typedef tvlm_status tvlm_ask_bytes_operation(tvlm_device *device);
 
 /* Waits until everything that was enqueued is done. */
 typedef tvlm_status tvlm_finish_operation(tvlm_device *device);
 
-/* Sends to the device what was enqueued and is waited for by nobody: a driver may keep it until it is asked.
- * Each public function ends with it. That the device cannot take it is found where its results are read. */
+/* Sends enqueued work that nobody waits for to the device, since a driver may hold it back until it is asked.
+ * Each public function ends with this. That the device cannot take the work is found where its results are
+ * read. */
 typedef void tvlm_flush_operation(tvlm_device *device);
 
 /* ---- Buffers ---- */
@@ -59,19 +63,23 @@ typedef tvlm_status tvlm_buffer_send_operation(tvlm_device *device, tvlm_buffer 
                                                const void *host);
 typedef tvlm_status tvlm_buffer_arrive_operation(tvlm_device *device, tvlm_buffer *buffer);
 
-/* What the backend itself works with (cl_mem), which the caller does not own. */
+/* Gives what the backend itself works with (a cl_mem). The caller does not own it. */
 typedef tvlm_status tvlm_buffer_native_operation(tvlm_device *device, tvlm_buffer *buffer, void **handle);
 
-/* Makes a buffer of the application's own memory, which is retained until buffer_destroy. `written`: the
- * buffer is only written, else only read. ARGUMENT where the memory is no buffer, or may not be used so. */
+/* Makes a buffer of the application's own memory, which is retained until buffer_destroy. With `written` the
+ * buffer is only written, otherwise only read. Fails with ARGUMENT where the memory is no buffer, or may not
+ * be used in this way. */
 typedef tvlm_status tvlm_buffer_wrap_operation(tvlm_device *device, void *handle, bool written,
                                                tvlm_buffer **buffer);
 
 /*
- * Makes a plane of the application's own memory, buffer or image, which is retained until buffer_destroy and
- * only read. `sharing` is NULL, or the name of the extension by which the memory is shared with another
- * interface: then it is acquired now, and released by buffer_destroy. ARGUMENT where the memory is neither, or
- * may not be read, or an image of a kind or format that is not read; UNSUPPORTED without that extension.
+ * Makes a plane of the application's own memory, a buffer or an image, which is retained until buffer_destroy
+ * and only read. `sharing` is NULL, or the name of the extension by which the memory is shared with another
+ * interface. Then the memory is acquired now, and released by buffer_destroy. Fails with
+ *
+ *   - ARGUMENT where the memory is neither a buffer nor an image, where it may not be read, or where it is an
+ *     image of a kind or format that is not read;
+ *   - UNSUPPORTED without that extension.
  */
 typedef tvlm_status tvlm_plane_wrap_operation(tvlm_device *device, void *handle, const char *sharing,
                                               tvlm_plane *plane);
@@ -79,13 +87,14 @@ typedef tvlm_status tvlm_plane_wrap_operation(tvlm_device *device, void *handle,
 /* ---- Textures ---- */
 
 /*
- * Ragged textures (struct tvlm_texture) are for creation, reading, writing, levels, source, sample, pack, and those families
- * that the registry says so of (tvlm_grid_info.ragged): each makes all images in one launch. Of storages, mipmapped has none.
+ * Ragged textures (struct tvlm_texture) are for creation, reading, writing, levels, source, sample, pack, and
+ * those families whose grids the registry marks as ragged (tvlm_grid_info). Each of these makes all images in
+ * one launch. Mipmapped storage has no ragged textures.
  */
 
 /*
- * Makes a texture as `shape` says, whose `bytes` is not looked at. Its content is undefined. The status is
- * DEVICE_MEMORY, with a line in the log, where it is too large.
+ * Makes a texture of the given shape, whose `bytes` is not looked at. Its content is undefined. Fails with
+ * DEVICE_MEMORY, and a line in the log, where the texture is too large.
  */
 typedef tvlm_status tvlm_texture_create_operation(tvlm_device *device, const tvlm_texture *shape,
                                                   tvlm_texture **texture);
@@ -105,14 +114,15 @@ typedef tvlm_status tvlm_texture_write_operation(tvlm_device *device, tvlm_textu
 typedef tvlm_status tvlm_texture_copy_operation(tvlm_device *device, const tvlm_texture *from,
                                                 tvlm_texture *to);
 
-/* What the backend itself works with: one or two cl_mem, which the caller does not own. */
+/* Gives what the backend itself works with: one or two cl_mem. The caller does not own them. */
 typedef tvlm_status tvlm_texture_native_operation(tvlm_device *device, tvlm_texture *texture,
                                                   void *handles[2]);
 
 /* Makes levels 1 and up of all slices of `count` different textures from their level 0. */
 typedef tvlm_status tvlm_mips_operation(tvlm_device *device, tvlm_texture *const *textures, int32_t count);
 
-/* Makes what lies above the tiles, grown by their reach; the rest of the levels is up to date. */
+/* Makes those texels of levels 1 and up that lie above the tiles, grown by their reach. The rest of the
+ * levels is up to date already. */
 typedef tvlm_status tvlm_mips_tiles_operation(tvlm_device *device, tvlm_texture *texture,
                                               const tvlm_tiles *tiles);
 
@@ -126,16 +136,16 @@ typedef tvlm_status tvlm_source_operation(tvlm_device *device, tvlm_buffer *pixe
 /*
  * Makes width x height pixels of a frame: red, green and blue as floats in [0, 1] without gaps, composited on
  * white, NaN as 0. Along each axis it takes the average over area where the frame shrinks, and interpolates
- * linearly where it grows (stack/resample.h), between the colours of pixels; chroma is that of the 2 x 2
- * pixels, not interpolated.
+ * linearly where it grows (stack/resample.h). Both are done between the colours of pixels. The chroma of a
+ * pixel is that of its 2 x 2 pixels, without interpolation.
  */
 typedef tvlm_status tvlm_planes_operation(tvlm_device *device, const tvlm_planes *planes, int32_t width,
                                           int32_t height, tvlm_buffer *out);
 
 /*
- * Does the same as source with the pixels of the tiles alone. `packed`: layout->offset is where the first of them
- * begins, and each has side x side pixels without gaps, in the order of the tiles (row-major), also where the
- * image ends before.
+ * Does the same as source, but with the pixels of the tiles alone. With `packed` layout->offset is where the
+ * first tile begins. Then each tile has side x side pixels without gaps, also where the image ends before,
+ * and the tiles are in their order (row-major).
  */
 typedef tvlm_status tvlm_source_tiles_operation(tvlm_device *device, tvlm_buffer *pixels,
                                                 const tvlm_pixels *layout, bool packed,
@@ -148,13 +158,13 @@ typedef tvlm_status tvlm_source_changed_operation(tvlm_device *device, tvlm_buff
                                                   const tvlm_texture *source, int32_t side, float threshold,
                                                   int32_t *changed);
 
-/* Puts a grid that was handed in into level 0 of one image of `out`, all layers: what is not finite becomes
- * 0, vectors become unit vectors, and all else is clamped. */
+/* Puts a grid that was handed in into level 0 of one image of `out`, into all its layers. Values that are not
+ * finite become 0, vectors become unit vectors, and all else is clamped. */
 typedef tvlm_status tvlm_input_operation(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
                                          int32_t image, tvlm_texture *out);
 
-/* Finds the first value that is not finite: its number is (row * columns + column) * channels + channel; -1:
- * all are finite. Waits. */
+/* Finds the first value that is not finite. *first becomes its number, (row * columns + column) * channels +
+ * channel, or -1 where all are finite. Waits. */
 typedef tvlm_status tvlm_input_check_operation(tvlm_device *device, tvlm_buffer *data,
                                                const tvlm_input *input, int64_t *first);
 
@@ -164,18 +174,19 @@ typedef tvlm_status tvlm_input_directions_operation(tvlm_device *device, tvlm_bu
 
 /* ---- Families ---- */
 
-/* Makes level 0 of args->out for all its images, and of args->beside. Each generated grid has an operation of its own,
- * named in TVLM_GENERATED_GRIDS (registry.h). */
+/* Makes level 0 of args->out for all its images, and of args->beside. Each generated grid has an operation of
+ * its own, which TVLM_GENERATED_GRIDS (registry.h) names. */
 typedef tvlm_status tvlm_generate_operation(tvlm_device *device, const tvlm_generate_args *args);
 
-/* Keeps what the next frame needs of one image: tvlm_remember_args. Scores are clamped to [0, 1], NaN to 0. */
+/* Keeps what the next frame needs of one image: tvlm_remember_args. Scores are clamped to [0, 1], and NaN
+ * becomes 0. */
 typedef tvlm_status tvlm_remember_operation(tvlm_device *device, const tvlm_remember_args *args);
 
 /* Puts out->width * out->height floats into level 0 of the only slice of `out`: clamped to [0, 1], NaN to
  * 0. */
 typedef tvlm_status tvlm_relevance_operation(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out);
 
-/* Finds the flow between two sources: core/flow.h. Asked again for the same size it allocates nothing. */
+/* Finds the flow between two sources: core/flow.h. Another call for the same size allocates nothing. */
 typedef tvlm_status tvlm_flow_operation(tvlm_device *device, const tvlm_flow_args *args);
 
 /* ---- Reading channels ---- */
@@ -199,12 +210,12 @@ typedef tvlm_status tvlm_patches_operation(tvlm_device *device, const tvlm_bundl
                                            const tvlm_patch_plan *plan, tvlm_buffer *places, int32_t count,
                                            tvlm_buffer *out);
 
-/* Samples in the middle of what the bundle's image leaves of every texel of level 0 of `out`, for all its images;
- * refs[4 * out->layers]. */
+/* Samples refs[4 * out->layers] at every texel of level 0 of `out`, for all its images: in the middle of that
+ * part of the texel which lies in the bundle's image. */
 typedef tvlm_status tvlm_pack_operation(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
                                         float level, tvlm_texture *out);
 
-/* Does the same with image `from` of the bundle, into image `to` of `out` alone. */
+/* Does the same as pack for image `from` of the bundle alone, into image `to` of `out`. */
 typedef tvlm_status tvlm_pack_slot_operation(tvlm_device *device, const tvlm_bundle *bundle,
                                              const int32_t *refs, float level, int32_t from, int32_t to,
                                              tvlm_texture *out);
@@ -216,8 +227,8 @@ typedef tvlm_status tvlm_pick_operation(tvlm_device *device, const tvlm_texture 
 
 /* ---- Scores ---- */
 
-/* Scores all candidates: scores[columns * rows], floats. With a ranking, which may be NULL, the best of them are found
- * as topk finds them: a device may do both at once. */
+/* Scores all candidates: scores[columns * rows], floats. With a ranking, which may be NULL, the best scores
+ * are found as topk finds them. A device may do both at once. */
 typedef tvlm_status tvlm_score_operation(tvlm_device *device, const tvlm_bundle *bundle,
                                          const tvlm_score_group *groups, int32_t group_count,
                                          const tvlm_score_combination *combination,
@@ -233,14 +244,15 @@ typedef tvlm_status tvlm_score_add_operation(tvlm_device *device, tvlm_buffer *s
 typedef tvlm_status tvlm_topk_operation(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k,
                                         tvlm_buffer *result);
 
-/* Makes positions of a ranking, as topk leaves it: tvlm_placing says where they go. */
+/* Makes positions of a ranking that topk left: tvlm_placing says where they go. */
 typedef tvlm_status tvlm_place_operation(tvlm_device *device, const tvlm_placing *placing,
                                          tvlm_buffer *ranking, int32_t count);
 
 /*
- * Makes places to cut patches out of (patches) from positions: places[count]. *bad becomes the first position
- * whose numbers are not finite, whose size is not above 0, or whose height is below 0, or -1, which waits; with `bad` NULL it does not
- * wait. Such a position is cut out where the image begins, with a step of one pixel.
+ * Makes places for the operation patches from positions: places[count]. A position is bad if its numbers are
+ * not finite, if its size is not above 0, or if its height is below 0. Its patch is cut out where the image
+ * begins, with a step of one pixel. *bad becomes the number of the first bad position, or -1; that waits.
+ * With `bad` NULL it does not wait.
  */
 typedef tvlm_status tvlm_patch_places_operation(tvlm_device *device, const tvlm_position_list *positions,
                                                 tvlm_buffer *places, int32_t *bad);
@@ -252,35 +264,47 @@ typedef tvlm_status tvlm_keep_pass_operation(tvlm_device *device, tvlm_buffer *s
 
 /*
  * Finds what each picture of the plan loses of each tile's luma: floats, losses[((picture * rows + row) *
- * columns + column) * 2], from float `offset` on. The first is the sum of the squared error over the tile's
- * pixels. The second is how much of its detail cannot be read: from 0 to the number of these. With the variances v of
- * the image and v' of the picture and their covariance k over a window, F = TVLM_BUDGET_FLOOR, and sums over the windows,
+ * columns + column) * 2], from float `offset` on. The first of two floats is the sum of the squared error
+ * over the tile's pixels. The second is how much of the detail of these pixels cannot be read, from 0 to
+ * their number. For each window v is the variance of the image, v' that of the picture, and k their
+ * covariance. With F = TVLM_BUDGET_FLOOR and sums over the windows the correlation of detail is
+ *
  *     c = sum of (v + F) (k + F) / sqrt((v + F) (v' + F)) over sum of v + F
- * is the correlation of detail, and with m, the mean of v, and S(x) = 1 / (1 + e^-x) the loss is
- *     pixels * m / (m + TVLM_BUDGET_SEEN) * (S((plan->legible - c) / TVLM_BUDGET_SOFT) - S((plan->legible - 1) /
- *     TVLM_BUDGET_SOFT)).
- * What of a window or a tile lies beyond the image does not count.
+ *
+ * With m, the mean of v, and S(x) = 1 / (1 + e^-x), the loss is
+ *
+ *     pixels * m / (m + TVLM_BUDGET_SEEN)
+ *         * (S((plan->legible - c) / TVLM_BUDGET_SOFT) - S((plan->legible - 1) / TVLM_BUDGET_SOFT))
+ *
+ * The part of a window or a tile that lies beyond the image does not count.
  */
 typedef tvlm_status tvlm_losses_operation(tvlm_device *device, const tvlm_texture *source,
                                           const tvlm_budget_plan *plan, tvlm_buffer *losses, size_t offset);
 
-/* Makes the first picture of the plan, of all components of the source and not enlarged: level 0 of image plan->image
- * of `out`, which has the picture's size, and a layer and the format of the source. */
+/* Makes the first picture of the plan, reduced but not enlarged, with all components of the source. It goes
+ * to level 0 of image plan->image of `out`, which has the picture's size, one layer, and the format of the
+ * source. */
 typedef tvlm_status tvlm_thumbnail_operation(tvlm_device *device, const tvlm_texture *source,
                                              const tvlm_budget_plan *plan, tvlm_texture *out);
 
 /*
- * Writes what is seen of an image at a quarter of its size: from byte `offset` on, TVLM_INK_BYTES of each texel of level
- * TVLM_INK_LEVEL, or of the last level of a source with fewer, row after row: r, g, b, and what is finer: the largest range, of r, g or b, of the texels of the level before
- * that this one lies over (0 of level 0). They are the bytes nearest to 255
- * times what is in [0, 1], ties away from zero; devices may differ by one. Of W pixels of a side texel i of W_n covers
- * those from i W / W_n to (i + 1) W / W_n, which are four where 4 divides W.
+ * Writes what is seen of an image at a quarter of its size, from byte `offset` on: TVLM_INK_BYTES bytes for
+ * each texel of level TVLM_INK_LEVEL, or of the last level where a source has fewer, row after row. The bytes
+ * of a texel are
+ *
+ *   - r, g and b;
+ *   - what is finer: the largest range of r, g or b among those texels of the level before that this texel
+ *     lies over; 0 for texels of level 0.
+ *
+ * Each is the byte nearest to 255 times a value in [0, 1], ties away from zero; devices may differ by one.
+ * Along a side of W pixels with W_n texels, texel i covers the pixels from i W / W_n to (i + 1) W / W_n,
+ * which are four where 4 divides W.
  */
 typedef tvlm_status tvlm_ink_operation(tvlm_device *device, const tvlm_texture *source, int32_t image,
                                        tvlm_buffer *colours, size_t offset);
 
-/* Runs a network on the only image of a texture, whose channels it reads in order: planes[output][row][column], floats, of
- * the size of the last layer (core/network.h). */
+/* Runs a network on the only image of a texture, whose channels it reads in order. The result is
+ * planes[output][row][column], floats, of the size of the last layer (core/network.h). */
 typedef tvlm_status tvlm_network_operation(tvlm_device *device, const tvlm_network *network,
                                            const tvlm_texture *inputs, tvlm_buffer *planes);
 
@@ -290,16 +314,16 @@ typedef tvlm_status tvlm_network_operation(tvlm_device *device, const tvlm_netwo
 typedef tvlm_status tvlm_gemm_operation(tvlm_device *device, const tvlm_gemm *gemm);
 
 /*
- * Brings vectors to length 1. *bad becomes the first of them that has a value which is not finite, or is
- * shorter than TVLM_FEATURE_FLOOR, or -1, which waits; with `bad` NULL it does not wait. Such a vector
- * becomes 0.
+ * Brings vectors to length 1. A vector is bad if a value of it is not finite, or if it is shorter than
+ * TVLM_FEATURE_FLOOR; it becomes 0. *bad becomes the number of the first bad vector, or -1; that waits. With
+ * `bad` NULL it does not wait.
  */
 typedef tvlm_status tvlm_unit_vectors_operation(tvlm_device *device, const tvlm_units *units, int32_t *bad);
 
-/* Fills in features->inverse for that image. */
+/* Fills in features->inverse for the image features->image. */
 typedef tvlm_status tvlm_feature_lengths_operation(tvlm_device *device, const tvlm_features *features);
 
-/* Copies the image's vectors of a level as a matrix: matrix[offset + cell * dimension + i], floats. */
+/* Copies the vectors of one level of the image as a matrix: matrix[offset + cell * dimension + i], floats. */
 typedef tvlm_status tvlm_feature_matrix_operation(tvlm_device *device, const tvlm_features *features,
                                                   int32_t level, tvlm_buffer *matrix, size_t offset);
 
@@ -310,8 +334,8 @@ typedef tvlm_status tvlm_feature_matrix_operation(tvlm_device *device, const tvl
 typedef tvlm_status tvlm_similarity_operation(tvlm_device *device, const tvlm_features *features,
                                               tvlm_buffer *query, tvlm_texture *out);
 
-/* Does the same for `count` cells (row * width + column) only, summed alike: that of cells[n] goes to
- * cosines[n]. */
+/* Does the same for `count` cells only, which are given as row * width + column. Their cosines are summed in
+ * the same way, and that of cells[n] goes to cosines[n]. */
 typedef tvlm_status tvlm_similarity_cells_operation(tvlm_device *device, const tvlm_features *features,
                                                     tvlm_buffer *query, tvlm_buffer *cells, int32_t count,
                                                     tvlm_buffer *cosines);
@@ -321,17 +345,17 @@ typedef tvlm_status tvlm_similarity_cells_operation(tvlm_device *device, const t
 typedef tvlm_status tvlm_cosines_operation(tvlm_device *device, const tvlm_features *features,
                                            tvlm_buffer *products, int32_t count);
 
-/* Puts cosines, as they lie there, into level 0 of one image of `out`: each as a channel, or their largest or
- * mean in component 0 (TVLM_MAPS_*); the other components become 0. */
+/* Puts cosines, laid out as the operation `cosines` leaves them, into level 0 of one image of `out`: each as
+ * a channel, or their largest or mean in component 0 (TVLM_MAPS_*). The other components become 0. */
 typedef tvlm_status tvlm_maps_operation(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how,
                                         int32_t image, tvlm_texture *out);
 
-/* Attention over the vectors of grids: tvlm_attention says what of, and where to. */
+/* Makes attention over the vectors of grids: tvlm_attention says of what, and where the results go. */
 typedef tvlm_status tvlm_attend_operation(tvlm_device *device, const tvlm_attention *attention);
 
 /* ---- From frame to frame ---- */
 
-/* Moves vectors: tvlm_warp. Cells that no vector comes from become 0, and their paths are not known. */
+/* Moves vectors: tvlm_warp. Cells to which no vector comes become 0, and their paths are not known. */
 typedef tvlm_status tvlm_warp_operation(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out);
 
 /* out = old + weights[cell] (fresh - old), for level 0 of textures of one image and one size. */
@@ -367,7 +391,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
  * X(name, test, row): the test program in tests/ that fails where the operation does nothing, and the row of
  * `tvlm bench` that runs it. tests/test_operations.c holds every entry to both.
  *
- * These a backend must have. Closing a device has no row: it is done once.
+ * A backend must have these operations. Closing a device has no row, because it is done once.
  */
 #define TVLM_NEEDED_OPERATIONS(X)                                                                            \
     X(destroy, "test_device_context", "")                                                                    \
@@ -426,8 +450,8 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(resize, "test_resize", "export resize")                                                                \
     X(patchify, "test_patchify", "export patchify")
 
-/* These a backend need not have: the table of one without them names tvlm_plain_NAME (plain.c), which does
- * with the operations above what can be done so, and refuses the rest with a line. */
+/* A backend need not have these operations. Without one of them its table names tvlm_plain_NAME (plain.c).
+ * That function uses the operations above where they can do the work, and otherwise refuses with a line. */
 #define TVLM_OPTIONAL_OPERATIONS(X)                                                                          \
     X(ask_bytes, "test_bytes", "texture")                                                                    \
     X(buffer_send, "test_texture", "send")                                                                   \

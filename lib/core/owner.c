@@ -8,7 +8,7 @@
 
 #include "core/backend.h"
 
-/* Its address is another one in each thread that lives. */
+/* Its address tells threads apart: all threads that live at the same time have different ones. */
 static _Thread_local char this_thread;
 
 static bool take(tvlm_device *device) {

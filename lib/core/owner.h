@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * owner.h: notices that two threads are in one device at the same time, which device.h forbids: they would
+ * owner.h: notices that two threads are in one device at the same time, which device.h forbids. They would
  * share its scratch memory and the arguments of its kernels, and results would be wrong without a word.
  */
 #ifndef TVLM_CORE_OWNER_H
@@ -10,9 +10,9 @@
 #include "core/try.h"
 
 /*
- * For public functions, after they have checked that their handle is there: the calling thread has the device
- * until the function returns, and then has what was enqueued sent. Functions that call each other may nest.
- * Refuses with ARGUMENT and a line while another thread has the device.
+ * For public functions, after they have checked that their handle is there. The calling thread has the device
+ * until the function returns; then the work that was enqueued is sent to the device. Functions that call each
+ * other may nest. Refuses with ARGUMENT and a line while another thread has the device.
  */
 #define TVLM_ENTER(device)                                                                                   \
     __attribute__((cleanup(tvlm_device_leave))) tvlm_device *entered = NULL;                                 \
@@ -27,7 +27,7 @@
 tvlm_status tvlm_device_enter(tvlm_device *device, const char *function, tvlm_device **entered);
 void tvlm_device_enter_to_free(tvlm_device *device, const char *function, tvlm_device **entered);
 
-/* NULL in *entered: the device was not entered. */
+/* Does nothing where *entered is NULL, because the device was not entered. */
 void tvlm_device_leave(tvlm_device **entered);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plain.c: the operations that a backend need not have, done with those that every backend has. What stands
- * for something that only a driver has (memory to hand out or to take over) refuses with a line.
+ * plain.c: the operations that a backend need not have, done with those that every backend has. Some need
+ * what only a driver has (memory to hand out or to take over). They refuse with a line.
  */
 #include "core/backend.h"
 
 tvlm_status tvlm_plain_ask_bytes(tvlm_device *device) {
-    (void)device; /* it is known since the device was opened */
+    (void)device; /* that is known since the device was opened */
     return TVLM_OK;
 }
 

@@ -84,7 +84,7 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_DISTANCE] = {GRID("distance", IMAGE, 1, MIN, BIT(VISUAL), 2), .scalar = true,
                             .scalar_buffer = true, .level_0 = true,
                             .reach_share = (int32_t)TVLM_DISTANCE_SHARE, .stages = true, .guides = true,
-                            .work = 12.5f}, /* in images of long sides; else 2 */
+                            .work = 12.5f}, /* in images with long sides; others take 2 */
     [TVLM_GRID_MOTION] = {GRID("motion", HALF, 1, MAX, BIT(SOURCE), 1), .scalar = true, .scalar_buffer = true,
                           .previous = 1 + TVLM_PREVIOUS_LUMA},
     [TVLM_GRID_TEMPORAL] = {GRID("temporal", CELLS, 1, MEAN, BIT(SOURCE) | BIT(FLOW), -1),
@@ -116,9 +116,9 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
                              (TVLM_TEXT_APART + TVLM_TEXT_RY + TVLM_TEXT_GROW_Y + 3) * TVLM_TEXT_BLOCK
                                  << (TVLM_TEXT_LEVELS - 1)),
                         .scalar = true, .scalar_buffer = true, .stages = true, .work = 4.0f},
-    /* Scaled so that cells of photographs spread: in 34 of them (objects, people, street signs) one cell in
-     * nine reaches 1, which takes a deviation of the laplacian of 1/16, and the median is 0.05. Blurred by a
-     * Gaussian of 2 pixels, all but one cell in a hundred are below 0.013. */
+    /* The scale makes the values of cells spread. In 34 photographs (objects, people, street signs) one cell
+     * in nine reaches 1, for which the laplacian needs a deviation of 1/16, and the median is 0.05. If they
+     * are blurred by a Gaussian of 2 pixels, all but one cell in a hundred are below 0.013. */
     [TVLM_GRID_SHARPNESS] = {GRID("sharpness", CELLS, 1, MEAN, BIT(LAPLACIAN), 0), .scalar = true,
                              .ragged = true, .level_0 = true, .scale = 256.0f},
     /* It has as many layers as the network has outputs, up to this number. */
@@ -141,13 +141,14 @@ typedef struct channel_row {
     const char *name, *family;
     float low, high;
     bool identifier;
-    /* The place of the first channel. A run fills the components of a layer, and then the next layer; or one component
-     * of layers that follow each other, where `layers` is set. */
+    /* The place of the first channel. A run of channels fills the components of a layer, and then those of
+     * the next layer. Where `layers` is set it fills one component of successive layers instead. */
     tvlm_channel_place place;
     bool layers;
 } channel_row;
 
-/* STORED, STORED_ID and FORMULA are one channel, of a grid or of a formula; STORED_RUN and FORMULA_RUN are several. */
+/* STORED, STORED_ID and FORMULA are one channel, of a grid or of a formula. STORED_RUN and FORMULA_RUN are
+ * several. */
 #define STORED(NUMBER, NAME, FAMILY, LOW, HIGH, GRID, LAYER, COMPONENT)                                      \
     { NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {TVLM_GRID_##GRID, LAYER, COMPONENT}, false }
 #define STORED_RUN(NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH, GRID, LAYER)                               \

@@ -87,7 +87,8 @@ typedef enum tvlm_grid {
     TVLM_GRID_NONE
 } tvlm_grid;
 
-/* What the components of a texture are in a stack of bytes (texel.h). In a stack of another format it says nothing. */
+/* What the components of a texture are in a stack of bytes (texel.h). In a stack of another format this says
+ * nothing. */
 typedef enum tvlm_range {
     TVLM_RANGE_ANY = 0, /* half */
     TVLM_RANGE_UNIT,    /* 0 .. 1: U8 */
@@ -176,8 +177,9 @@ typedef struct tvlm_grid_info {
      * whole image. */
     int32_t reach;
 
-    /* It reads level 0 alone of the grids that it needs. Otherwise these have all their levels before it is made;
-     * what needs no levels can be made before them, and then those of several grids are made together. */
+    /* It reads only level 0 of the grids that it needs. All other grids are made after the grids that they
+     * need have all their levels. A grid that needs no levels can be made before them, and then the levels of
+     * several grids are made together. */
     bool level_0;
     /* If it is not 0, the reach grows by 1 / reach_share of the image's longer side. */
     int32_t reach_share;
@@ -187,7 +189,7 @@ typedef struct tvlm_grid_info {
     tvlm_grid_mask follows;
     /* It has one channel, so that images of it may have one component (tvlm_texture.scalar). */
     bool scalar;
-    /* It is scalar in buffers, too: its kernels write it so. That is for grids that are large, since kernels that
+    /* It is scalar in buffers, too: its kernels write it as such. Only large grids are, since kernels that
      * sample such grids take longer (cl/texture.clh). */
     bool scalar_buffer;
     /* Its channels are one vector, which is normalized to unit length wherever it is read. */
@@ -198,12 +200,13 @@ typedef struct tvlm_grid_info {
     bool stages;
     /* The cascade looks along its borders (lib/select/guide.c). */
     bool guides;
-    /* It holds the encoder's own vectors, of which only what is read gets levels (lib/stack/features.c). */
+    /* It holds the encoder's own vectors, whose levels are made only once they are read
+     * (lib/stack/features.c). */
     bool vectors;
-    /* It is made from what was kept of the last frame, which is 1 + one of TVLM_PREVIOUS_*; or 0. */
+    /* 1 + one of TVLM_PREVIOUS_* if it is made from what was kept of the last frame; otherwise 0. */
     int8_t previous;
-    /* 1 + a grid before it, or 0: where both are to be made, making that one makes this one, too. Both are made from
-     * the same. */
+    /* 1 + a grid before it, or 0. Where both grids are to be made, making that one makes this one, too. Both
+     * are made from the same grids. */
     int8_t beside;
     /* 1 + one of TVLM_CARRIED_*, or 0. */
     int8_t carried;
@@ -211,7 +214,7 @@ typedef struct tvlm_grid_info {
     int8_t streamed;
     /* What its value is multiplied by, for families whose definition has such a number; 0 for others. */
     float scale;
-    /* How many bytes for each pixel of the image are taken to make it, beside its texture: at most, on any
+    /* How many bytes are taken to make it, beside its texture, for each pixel of the image: at most, on any
      * device (lib/stack/memory.c). */
     float work;
     /* How it is handed in, for grids that are. */
@@ -247,9 +250,14 @@ int32_t tvlm_grid_get_channel(tvlm_grid grid, int32_t position);
  * TVLM_GRID_NONE if the channel cannot be replaced. */
 tvlm_channel_place tvlm_channel_get_replacement(int32_t channel);
 
-/* What bytes hold of a channel, and of all channels of a grid together. Of identifiers it is ANY, as of grids whose ranges
- * are said elsewhere (the application's own planes, learned channels), and of a question's map: that is small, made anew
- * with each question, and ranked by differences that bytes do not have. */
+/*
+ * The range that bytes would hold of a channel, and of all channels of a grid together. It is ANY for
+ *
+ *   - identifiers;
+ *   - grids whose ranges are given elsewhere (the application's own planes, learned channels);
+ *   - a question's map. That is small, made anew with each question, and ranked by differences that bytes do
+ *     not have.
+ */
 tvlm_range tvlm_range_of(const tvlm_channel_info *info);
 tvlm_range tvlm_grid_range(tvlm_grid grid);
 
@@ -261,8 +269,8 @@ bool tvlm_grid_is_given(tvlm_grid grid);
  * or TVLM_GRID_NONE, which are none. */
 bool tvlm_grid_is_unit(tvlm_grid grid);
 
-/* Tell whether a name can be that of a channel which is not the library's own, and whether the library has a
- * channel or a layout of that name (layout.c). */
+/* Tell whether a name can be that of a channel which is not the library's own, and whether the library itself
+ * has a channel or a layout of that name (layout.c). */
 bool tvlm_name_is_allowed(const char *name);
 bool tvlm_name_is_taken(const char *name);
 

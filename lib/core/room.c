@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * room.c: what limits the memory of this process. Linux tells it in files (proc(5), cgroups(7)); what is not
- * there limits nothing.
+ * room.c: what limits the memory of this process. Linux tells it in files (proc(5), cgroups(7)). A file that
+ * is not there limits nothing.
  */
 #include "core/room.h"
 
@@ -24,7 +24,8 @@ static uint64_t less(uint64_t limit, uint64_t used) {
     return limit == NO_LIMIT ? NO_LIMIT : limit > used ? limit - used : 0;
 }
 
-/* Finds the number that a text begins with. *end is what follows it, the text itself where there is none. */
+/* Finds the number that a text begins with. *end becomes what follows it, or the text itself where there is
+ * no number. */
 static uint64_t number_at(char *text, uint64_t otherwise, char **end) {
     char *const digits = text + strspn(text, " \t");
     *end = text;
@@ -34,7 +35,8 @@ static uint64_t number_at(char *text, uint64_t otherwise, char **end) {
     return errno == 0 ? number : otherwise;
 }
 
-/* Finds the number behind a word at the beginning of a line; "" finds that of the first line. */
+/* Finds the number behind a word at the beginning of a line. With the word "" it is the number that the first
+ * line begins with. */
 static uint64_t number_in(const char *path, const char *word, uint64_t otherwise) {
     char line[256], *end;
     uint64_t number = otherwise;
@@ -68,7 +70,8 @@ static uint64_t limit_of(int resource) {
     return (uint64_t)limit.rlim_cur;
 }
 
-/* What a control group leaves. What it keeps of files it gives up when it must. */
+/* How much memory a control group leaves. The contents of files that it keeps do not count as used, since it
+ * gives them up when it must. */
 static uint64_t group_room(const char *folder, const char *limit, const char *usage, const char *files) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, limit);
@@ -80,8 +83,8 @@ static uint64_t group_room(const char *folder, const char *limit, const char *us
     return less(most, used > kept ? used - kept : 0);
 }
 
-/* What a control group and those that it is in leave. `name` is its path below `root`, which is cut off from
- * the end; inside a container only the root may be there. */
+/* The least that a control group leaves, and the groups that it is in. `name` is the group's path below
+ * `root`. It is shortened from its end, group by group. Inside a container only the root may be there. */
 static uint64_t groups_room(const char *root, char *name, const char *limit, const char *usage,
                             const char *files) {
     char folder[2048];
@@ -105,7 +108,8 @@ static bool controls_memory(const char *list) {
     return false;
 }
 
-/* The room of the group in a line "NUMBER:CONTROLLERS:PATH", without controllers in version 2. */
+/* The room of the group that a line "NUMBER:CONTROLLERS:PATH" names. In version 2 the list of controllers is
+ * empty. */
 static uint64_t line_room(char *line, const char *root) {
     char folder[1024];
     line[strcspn(line, "\n")] = '\0';

@@ -8,16 +8,20 @@
 #include <stdint.h>
 
 /*
- * Returns how many bytes this process can still take: the least of what its limits (RLIMIT_AS, RLIMIT_DATA)
- * and those of its control groups leave, and of what is free or can be made free. UINT64_MAX where none of
- * them can be found out.
+ * Returns how many more bytes this process can take. That is the least of:
+ *
+ *   - what its limits (RLIMIT_AS, RLIMIT_DATA) leave;
+ *   - what the limits of its control groups leave;
+ *   - the host's memory that is free or can be made free.
+ *
+ * Returns UINT64_MAX where none of them can be found out.
  */
 uint64_t tvlm_host_room(void);
 
 /*
- * The part of it that control groups leave, of either version, each group and those that it is in: `list` is a
- * file as /proc/self/cgroup, `root` the folder where they are mounted. What is missing, or is no number, limits
- * nothing.
+ * Returns the part of that which control groups of either version leave: the process's own groups and all
+ * groups that contain them. `list` is a file in the form of /proc/self/cgroup, and `root` the folder where
+ * the groups are mounted. A file that is missing, or that holds no number, limits nothing.
  */
 uint64_t tvlm_groups_room(const char *list, const char *root);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * temporary.h: temporary files that a program which is killed does not leave behind.
+ * temporary.h: temporary files that are not left behind when the program is killed.
  *
- * Their names are kept in a table that a signal's handler can read. Each library that includes this has a table of its
- * own, so that it belongs into one of its files only.
+ * Their names are kept in a table that a signal handler can read. Each library that includes this header has
+ * a table of its own, so that only one of its files may include it.
  */
 #ifndef TVLM_CORE_TEMPORARY_H
 #define TVLM_CORE_TEMPORARY_H
@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More files than these may be written at once. They are left behind where the program is killed. */
+/* How many files the table holds. More may be written at once, but those are left behind where the program is
+ * killed. */
 #define TEMPORARIES     64
 #define TEMPORARY_BYTES 4096
 

@@ -31,9 +31,9 @@ typedef struct tvlm_tiles {
     const uint8_t *changed;
     /* The image of the chunk that they belong to. */
     int32_t image;
-    /* What is made from the tiles changes as far as so many pixels around them. */
+    /* What is made from the tiles changes up to this many pixels around them. */
     int32_t reach;
-    /* Two with the same serial have the same tiles. It is not 0. */
+    /* Two structs with the same serial have the same tiles. A serial is not 0. */
     uint64_t serial;
     /* NULL, or a sum to which those who make texels of level 0 add how many they made. */
     int64_t *texels;
@@ -49,8 +49,8 @@ static inline tvlm_span tvlm_span_clip(int32_t first, int32_t last, int32_t side
     return (tvlm_span){first > 0 ? first : 0, last < side - 1 ? last : side - 1};
 }
 
-/* The texels of the next level that are made from any of these: a texel is made from two, or from three where
- * the side is odd. */
+/* The texels of the next level that are made from any texel of a span. A texel of that level is made from two
+ * texels, or from three where the side is odd. */
 static inline tvlm_span tvlm_span_above(tvlm_span span, int32_t side) {
     if (side == 1) return (tvlm_span){0, 0};
     const int32_t before = side % 2 == 0 ? span.first / 2 : (span.first - 1 + (span.first == 0)) / 2;
@@ -65,8 +65,8 @@ static inline tvlm_span tvlm_span_above(tvlm_span span, int32_t side) {
 tvlm_span tvlm_tile_span(int32_t tile, int32_t tile_side, int32_t pixels, int32_t reach, int32_t side,
                          float extent, int32_t level);
 
-/* How many pixels a texel of a grid looks beyond its own place, through all grids that lie between it and the
- * source, in an image of that size; -1: the whole image. */
+/* How many pixels a texel of a grid looks beyond its own place in an image of this size, through all grids
+ * that lie between it and the source. -1 means the whole image. */
 int32_t tvlm_grid_reach(tvlm_grid grid, int32_t width, int32_t height);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/wrap.h: an application's own memory of the device, as buffers.
+ * core/wrap.h: device memory that belongs to an application, as buffers.
  */
 #ifndef TVLM_CORE_WRAP_H
 #define TVLM_CORE_WRAP_H
@@ -8,15 +8,15 @@
 #include "core/backend.h"
 
 /*
- * Makes a buffer of the memory, of which `bytes` from its offset on are read, or written with `written`. The
- * caller destroys it. It fails with ARGUMENT, and a line that begins with `what`, where it is too small, or
- * the offset is no multiple of 4.
+ * Makes a buffer of the memory. `bytes` of it, from its offset on, are read, or with `written` they are
+ * written. The caller destroys the buffer. Fails with ARGUMENT, and a line that begins with `what`, where the
+ * memory is too small or the offset is no multiple of 4.
  */
 tvlm_status tvlm_wrap(tvlm_device *device, const char *what, const struct tvlm_memory *memory, size_t bytes,
                       bool written, tvlm_buffer **buffer);
 
-/* Reads `bytes` of the memory from its offset on to the host: *host, which the caller frees. It fails as
- * tvlm_wrap does, then with *host NULL. */
+/* Reads `bytes` of the memory, from its offset on, to host memory *host, which the caller frees. Fails as
+ * tvlm_wrap does; then *host is NULL. */
 tvlm_status tvlm_wrap_read(tvlm_device *device, const char *what, const struct tvlm_memory *memory,
                            size_t bytes, void **host);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attend.c: launches cl/attend.cl for attention over the vectors of grids, a block of queries after the other. What
- * all cells of a level take part in, the first one's scores and values, is a product of matrices.
+ * attend.c: launches cl/attend.cl for attention over the vectors of grids, one block of queries after
+ * another. In the first level all cells take part, so its scores and its values are products of matrices.
  */
 #include <stdio.h>
 
@@ -10,13 +10,13 @@
 
 /* As in cl/attend.cl: what a work-group scores. */
 enum { CELLS = 64 };
-/* The most numbers of a block, and the most rows: a driver may end longer loops over them early. */
+/* The most numbers of a block, and the most rows. A driver may end longer loops over them early. */
 enum { BLOCK_NUMBERS = 8 << 20, BLOCK_ROWS = 4096 };
 
 typedef struct block {
     opencl_device *device;
     const tvlm_attention *plan;
-    /* How many numbers a row has, and where each level's begin. */
+    /* How many numbers a row has, and where the numbers of each level begin. */
     int32_t total, at[TVLM_ATTENTION_LEVELS];
     /* Which queries. */
     int32_t first, count;
@@ -109,7 +109,7 @@ static tvlm_status give_first(block *b) {
 
 /* ---- The others ---- */
 
-/* Chooses cells of level n; the last level's all stay. */
+/* Chooses cells of level n. Of the last level none are chosen: all stay. */
 static tvlm_status choose(block *b, int32_t n) {
     const tvlm_attention *const plan = b->plan;
     const tvlm_attention_level *const last = &plan->levels[plan->level_count - 1];
@@ -125,7 +125,7 @@ static tvlm_status choose(block *b, int32_t n) {
     return run_rows(b, &call);
 }
 
-/* What level n hands on to the next one, and the scores of what gets some. */
+/* Makes the areas that level n hands on to the next level, and the scores of cells that get some. */
 static tvlm_status refine(block *b, int32_t n) {
     const tvlm_attention *const plan = b->plan;
     const tvlm_attention_level *const to = &plan->levels[n + 1];

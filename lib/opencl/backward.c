@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backward.c: launches cl/backward.cl. The host, which has the points, lists what each of them gives to which texels,
- * sorted by texel, so that nothing on the device is added in an order that changes.
+ * backward.c: launches cl/backward.cl. The host has the points. It lists what each of them gives to which
+ * texels, sorted by texel, so that nothing on the device is added in an order that changes.
  *
- * Sorted sums in place of fixed-point ones by atomics: gradients have no range that is known before, a 64-bit sum
- * takes two atomics a number where 64-bit ones are missing, and eight texels a point are few to sort.
+ * Fixed-point sums by atomics would not need the sorting, but gradients have no range that is known before,
+ * and a 64-bit sum takes two atomics a number where there are no 64-bit ones. Eight texels a point are few to
+ * sort.
  */
 #include <math.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-/* The least entries of a segment. Of n entries of one texel there are at most about sqrt(n) segments of sqrt(n). */
+/* The least entries of a segment. A texel with n entries has at most about sqrt(n) segments of sqrt(n)
+ * entries. */
 enum { SEGMENT = 64 };
 
 /* What a point gives to a texel: cl/backward.cl's int2. */
@@ -22,8 +24,9 @@ typedef struct entry {
     float weight;
 } entry;
 
-/* The entries, sorted by texel, then by point; where their segments begin, one more than there are; and, for each
- * texel of the levels 0 to `top`, its first segment, also one more. */
+/* The entries, sorted by texel and then by point. `begins` says where their segments begin, and has one more
+ * number than there are segments. `first` has the first segment of each texel of levels 0 to `top`, and also
+ * one more. */
 typedef struct list {
     int32_t top, texels, segments, entry_count;
     entry *entries;
@@ -48,7 +51,8 @@ typedef struct taps {
     float weight[8];
 } taps;
 
-/* The texel before a position along a side, and how far it is to the next one. */
+/* Finds the texel before a position along a side. *fraction is how far the position is on the way to the next
+ * texel. */
 static int32_t along(double position, int32_t side, double extent, double *fraction) {
     const double at = fmin(fmax(position * side / extent - 0.5, 0.0), side - 1.0);
     const int32_t first = (int32_t)at;
@@ -102,7 +106,8 @@ static int32_t count_entries(const tvlm_backward *b, list *l) {
     return longest;
 }
 
-/* Puts each entry where its texel's begin, which moves `first` on by one texel. */
+/* Puts each entry among those of its texel. This moves first[texel] on to where the entries of the next texel
+ * begin. */
 static void place_entries(const tvlm_backward *b, list *l) {
     for (int32_t i = 0; i < b->count; ++i) {
         const taps t = taps_of(b->texture, &b->points[i]);
@@ -110,8 +115,8 @@ static void place_entries(const tvlm_backward *b, list *l) {
     }
 }
 
-/* Cuts the entries of each texel into segments. On the way `first`, which has where entries end, becomes what it is
- * to be. */
+/* Cuts the entries of each texel into segments. `first` comes with where each texel's entries end, and
+ * becomes the number of each texel's first segment. */
 static void cut(list *l, int32_t length) {
     int32_t at = 0;
     l->segments = 0;
@@ -145,7 +150,7 @@ static tvlm_status list_make(tvlm_device *device, const tvlm_backward *b, list *
 
 /* ---- Texels ---- */
 
-/* What of the list is on the device, the sums of its segments, and the gradients of level 1 and up. */
+/* The list on the device, the sums of its segments, and the gradients of levels 1 and up. */
 typedef struct memories {
     cl_mem entries, begins, first, parts, levels;
 } memories;
@@ -178,7 +183,7 @@ static tvlm_status add_parts(opencl_device *device, const tvlm_backward *b, cons
     return tvlm_opencl_call_run_list(&call, (size_t)l->segments * (size_t)b->layers, 1);
 }
 
-/* Where the vectors of a level from 1 on begin among those levels'. */
+/* Where the vectors of a level begin among those of levels 1 and up. */
 static uint64_t vectors_before(const tvlm_backward *b, int32_t level) {
     return (uint64_t)(texels_before(b->texture, level) - texels_before(b->texture, 1)) * (uint64_t)b->layers;
 }

@@ -24,7 +24,7 @@ tvlm_status tvlm_opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buff
     return TVLM_OK;
 }
 
-/* What kinds of memory are called in a line. */
+/* What lines in the log call the kinds of memory. */
 static const char *kind_of_memory(cl_mem_object_type type) {
     switch (type) {
     case CL_MEM_OBJECT_IMAGE1D:
@@ -38,8 +38,8 @@ static const char *kind_of_memory(cl_mem_object_type type) {
     }
 }
 
-/* Drivers crash, or read what they like, where a kernel gets an image for a buffer. `image`: not NULL where an
- * image will do; set to whether it is one. */
+/* Checks the kind of memory, since drivers crash, or read what they like, where a kernel gets an image for a
+ * buffer. If `image` is not NULL, an image will do as well, and *image becomes whether the memory is one. */
 static tvlm_status check_kind(const opencl_device *device, cl_mem memory, bool written, bool *image) {
     const tvlm_log *log = &device->base.log;
     cl_mem_object_type type = 0;
@@ -100,7 +100,7 @@ void tvlm_opencl_release(const opencl_device *device, cl_mem memory) {
 
 void tvlm_opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     if (*buffer == NULL) return;
-    /* The caller may free the host memory that is being sent next. Whether it arrived matters to nobody. */
+    /* Next the caller may free the host memory that is being sent. Whether it arrived matters to nobody. */
     (void)await(&((opencl_buffer *)*buffer)->arrival);
     tvlm_opencl_unshare((opencl_device *)device, (opencl_buffer *)*buffer);
     if (((opencl_buffer *)*buffer)->wrapped) {
@@ -128,7 +128,7 @@ static tvlm_status free_stage(opencl_device *device, int stage, char **host) {
     return TVLM_OK;
 }
 
-/* Makes pinned memory. Where the driver refuses it, writes go without. */
+/* Makes pinned memory. Where the driver refuses it, writes do without it. */
 static void make_pinned(opencl_device *device) {
     opencl_pinned *pinned = &device->pinned;
     const size_t bytes = (size_t)PIECES * PIECE_BYTES;
@@ -300,7 +300,7 @@ tvlm_status tvlm_opencl_keep(opencl_device *device, int which, opencl_kept *kept
     free(kept->host);
     kept->host = NULL;
     TVLM_TRY(tvlm_opencl_write(device, *memory, 0, bytes, host));
-    /* Without memory for the copy the next ones are written again. */
+    /* Without memory for the copy the next call writes the same content again. */
     kept->host = tvlm_allocate(bytes > 0 ? bytes : 1, 1);
     kept->bytes = bytes;
     if (kept->host != NULL) memcpy(kept->host, host, bytes);

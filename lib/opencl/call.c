@@ -188,7 +188,8 @@ tvlm_status tvlm_opencl_call_run_pixels(opencl_call *call, int32_t width, int32_
     const opencl_tuning *tuning = &call->device->tuning;
     const size_t size[3] = {(size_t)width, (size_t)height, (size_t)slices};
     size_t group[3] = {(size_t)tuning->group_width, (size_t)tuning->group_height, 1};
-    /* Where a work-item makes a run of a row, rows may be shorter than groups, whose other work-items had nothing to do. */
+    /* Where a work-item makes a run of a row, a row may have fewer work-items than a group is wide. The
+     * others of the group would have nothing to do, so groups become narrower and higher. */
     for (; tuning->run > 1 && group[0] > 16 && group[0] >= 2 * size[0]; group[0] /= 2) group[1] *= 2;
     return tvlm_opencl_call_run(call, 3, size, group);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * close.c: waiting for all that a device has to do, and closing it.
+ * close.c: waits for all that a device has to do, and closes it.
  */
 #include "core/backend.h"
 #include "opencl/backend.h"

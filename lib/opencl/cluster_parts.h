@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_parts.h: what the files that make regions share. cluster.c calls slic.c (cluster.cl: labels),
- * pieces.c (pieces.cl: one piece for each region) and regions.c (regions.cl: what follows from labels). None
- * of these calls another one, except that pieces.c asks slic.c what its last pass was.
+ * cluster_parts.h: what the files that make regions share. cluster.c calls three others: slic.c (cluster.cl:
+ * labels), pieces.c (pieces.cl: one piece for each region) and regions.c (regions.cl: what follows from
+ * labels). None of these calls another one, except that pieces.c asks slic.c what its last pass was.
  */
 #ifndef TVLM_OPENCL_CLUSTER_PARTS_H
 #define TVLM_OPENCL_CLUSTER_PARTS_H
@@ -31,18 +31,18 @@ typedef struct opencl_cluster {
     cl_mem sizes;
     /* Small tables of each image, which begin as 0. */
     cl_mem work;
-    /* Words of an image in `colours` and in `work`. */
+    /* The words of an image in `colours` and in `work`. */
     int32_t colour_words;
     int32_t work_words;
     /*
-     * Where tables begin in an image's words of `work`: first come the sums of the passes, then the largest
-     * and the main piece of each label and its new number (pieces.cl), and then the sums of the regions
-     * (regions.cl).
+     * Where tables begin in an image's words of `work`. The sums of the passes come first. Then come, for
+     * each label, its largest piece, its main piece and its new number (pieces.cl). The sums of the regions
+     * come last (regions.cl).
      */
     int32_t largest, mains, dense, table;
 } opencl_cluster;
 
-/* slic_pass of cl/slic.clh. */
+/* slic_pass of cl/slic.clh, which must have the same layout. */
 typedef struct opencl_slic_pass {
     cl_int4 size, cells, tables;
     cl_float2 cell, scale, scale_before;
@@ -74,7 +74,7 @@ static inline tvlm_status opencl_cluster_begin(const opencl_cluster *cluster, co
     return tvlm_opencl_call_begin_tiles(cluster->device, NULL, file, name, cluster->format, "", call);
 }
 
-/* Runs a work-item for each `each` of `count` things; y is the image. */
+/* Runs a work-item for every `each` of `count` things; y is the image. */
 static inline tvlm_status opencl_cluster_run_span(opencl_call *call, int32_t count, int32_t each,
                                                   int32_t images) {
     const opencl_tuning *tuning = &call->device->tuning;
@@ -83,8 +83,8 @@ static inline tvlm_status opencl_cluster_run_span(opencl_call *call, int32_t cou
     return tvlm_opencl_call_run(call, 2, size, group);
 }
 
-/* slic.c: makes cluster->colours from the source and clears the tables, makes cluster->first by SLIC, and says
- * what a pass is told. */
+/* slic.c: makes cluster->colours from the source, and clears the tables; makes cluster->first by SLIC; and
+ * gives the arguments of a pass. */
 tvlm_status tvlm_opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source);
 tvlm_status tvlm_opencl_slic(const opencl_cluster *cluster);
 opencl_slic_pass tvlm_opencl_slic_pass_of(const opencl_cluster *cluster, int32_t pass);

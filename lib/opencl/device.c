@@ -21,8 +21,8 @@ static bool caches_itself(const opencl_device *device) {
     return strcmp(device->base.info.platform, "Portable Computing Language") == 0;
 }
 
-/* Seen with Mesa 22.3: clFinish does not wait for what clFlush has sent, and memory that work in flight uses is
- * gone when it is released. */
+/* Seen with Mesa 22.3: clFinish does not wait for what clFlush has sent, and memory that work in flight uses
+ * is gone when it is released. */
 static bool is_rusticl(const opencl_device *device) {
     return strcmp(device->base.info.platform, "rusticl") == 0;
 }
@@ -32,8 +32,9 @@ static bool is_folder(const char *path) {
     return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
-/* The folder for what is kept: asked for, $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm. NULL: none, also where the home is
- * not there (/nonexistent of Debian's system users): root could make it, and must not. */
+/* The folder for what is kept: the one that was asked for, else $XDG_CACHE_HOME/texturevlm, else
+ * ~/.cache/texturevlm. NULL means none. That is so, too, where the home does not exist (/nonexistent of
+ * Debian's system users): root could make it, and must not. */
 static const char *cache_folder(const char *asked, char *path, size_t size) {
     const char *home = getenv("XDG_CACHE_HOME"), *below = "texturevlm";
     if (asked != NULL) return asked[0] != '\0' ? asked : NULL;
@@ -64,7 +65,8 @@ static tvlm_status take_folders(opencl_device *device, const struct tvlm_device_
     return copy_text(params->log, folder, &device->cache_dir);
 }
 
-/* Whether what was tuned is not looked at. Who names a folder himself means the file that is there. */
+/* Whether the file of what was tuned is ignored. Somebody who names a folder means the file that is there,
+ * whatever the environment says. */
 static bool is_untuned(const struct tvlm_device_params *params) {
     const char *const text = params->cache_dir == NULL ? getenv("TVLM_UNTUNED") : NULL;
     return params->untuned || (text != NULL && text[0] != '\0');
@@ -86,7 +88,8 @@ static tvlm_status check_limits(opencl_device *device) {
     return TVLM_OK;
 }
 
-/* What mip-mapped reads need and nothing else has: a sampler made with properties, and OpenCL C 2 or 3. */
+/* Makes the sampler that mip-mapped reads need. They alone need a sampler made with properties, and OpenCL C
+ * 2 or 3. */
 static void prepare_mipmaps(opencl_device *device) {
     const cl_sampler_properties properties[] = {CL_SAMPLER_NORMALIZED_COORDS,
                                                 CL_TRUE,
@@ -104,8 +107,8 @@ static void prepare_mipmaps(opencl_device *device) {
     if (error != CL_SUCCESS) device->mip_sampler = NULL;
 }
 
-/* Where images would not be chosen they are tested only when asked for: their kernels take seconds to compile
- * on PoCL. */
+/* Images that would not be chosen are tested only when somebody asks for them, since their kernels take
+ * seconds to compile on PoCL. */
 static tvlm_status prepare(opencl_device *device, const struct tvlm_device_params *params) {
     const tvlm_storage asked = params->storage,
                        tuned = is_untuned(params) || asked != TVLM_STORAGE_AUTO
@@ -157,7 +160,7 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
         tvlm_opencl_close(made);
         return status;
     }
-    made->spares.kept = params->keep_memory; /* not the self-test's */
+    made->spares.kept = params->keep_memory; /* from now on, so that no memory of the self-test is kept */
     *device = &made->base;
     return TVLM_OK;
 }

@@ -11,7 +11,7 @@
 
 enum { ROW = 256, SCAN = 64, GROUP = 16 }; /* as in distance.cl */
 
-/* What the distance is divided by, and how far anything looks. */
+/* What the distance is divided by, and how far a pixel looks. */
 static float range_of(const tvlm_texture *out) {
     return (float)(out->width > out->height ? out->width : out->height) / TVLM_DISTANCE_SHARE;
 }
@@ -101,7 +101,8 @@ static tvlm_status rows_by_search(opencl_device *device, cl_mem distances, const
     return tvlm_opencl_call_run_region(&call, &region, ROW, 1);
 }
 
-/* The two arrays of the envelope of a row are in local memory where they fit, else all in scratch memory. */
+/* The two arrays of a row's envelope are in local memory where they fit; otherwise those of all rows are in
+ * scratch memory. */
 static tvlm_status rows_by_envelope(opencl_device *device, cl_mem distances, const tvlm_texture *out,
                                     const tvlm_tiles *tiles) {
     const size_t size[3] = {1, (size_t)out->height, (size_t)out->images}, one[3] = {1, 1, 1};

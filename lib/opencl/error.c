@@ -65,7 +65,7 @@ static tvlm_status status_of(cl_int error) {
 
 bool tvlm_opencl_is_lost(const tvlm_device *base, cl_int *error) {
     const opencl_device *device = (const opencl_device *)base;
-    /* Afterwards nothing reads the host's memory any more. */
+    /* After this nothing reads the host's memory any more. */
     if (device->uploads != NULL) (void)tvlm_opencl_wait(device, device->uploads);
     *error = tvlm_opencl_wait(device, device->queue);
     return *error != CL_SUCCESS;

@@ -6,7 +6,7 @@
 #ifndef TVLM_OPENCL_KERNELS_H
 #define TVLM_OPENCL_KERNELS_H
 
-/* A file by its name without a folder ("visual.cl"). */
+/* A kernel file, by its name without a folder ("visual.cl"). */
 typedef struct tvlm_kernel_file {
     const char *name;
     const char *text;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * learned.c: launches cl/learned.cl: a network is cut into runs of layers, each of which keeps what lies between its
- * layers in local memory and is one launch. What lies between runs is in buffers, which are kept small: a large image
- * is made block by block.
+ * learned.c: launches cl/learned.cl. A network is cut into runs of layers. Each run is one launch, and keeps
+ * what lies between its layers in local memory. What lies between runs is in buffers. These are kept small: a
+ * large image is made block by block.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum { INPUTS = 0, CHANNELS, SIDE, STRIDE, ACTIVATION, WEIGHTS, TILE, SCALE, OFF
 
 enum { LAYERS = TVLM_NETWORK_LAYERS_MAX };
 
-/* A value that is moved from or to global memory costs about as much as so many products. */
+/* A value that is moved from or to global memory costs about as much as this many products. */
 #define MOVE_COST 16.0
 
 /* Blocks are not cut into smaller ones than this. */
@@ -29,8 +29,8 @@ typedef struct shape {
     size_t local_bytes; /* what tiles may take */
 } shape;
 
-/* A tile of what some layers read, and the tiles that these make, in places. `local[]` are the bytes of the two tiles
- * that take turns. */
+/* The tile that a run of layers reads, and the tiles that these layers make, in places. local[] has the bytes
+ * of the two tiles that take turns. */
 typedef struct tiles {
     int32_t side[LAYERS + 1], scale[LAYERS + 1], offset[LAYERS + 1]; /* [0] is the tile that is read */
     size_t local[2];
@@ -42,7 +42,8 @@ typedef struct layer_run {
     double cost;
 } layer_run;
 
-/* What a network reads, and where its outputs go: to a texture, or to planes of floats, one for each output. */
+/* What a network reads, and where its outputs go: to a texture, or to planes of floats, one plane for each
+ * output. */
 typedef struct work {
     const tvlm_network *network;
     const tvlm_texture *inputs;
@@ -221,7 +222,8 @@ static tvlm_status upload(opencl_device *device, const plan *p, cl_mem *memory) 
 
 /* ---- Launches ---- */
 
-/* Places of what lies before a layer: the first one, and how many. */
+/* A block of places in what a layer reads or makes: the first place, and how many there are along each
+ * axis. */
 typedef struct block {
     int32_t x, y, width, height;
 } block;
@@ -241,12 +243,13 @@ static block block_read(const plan *p, const layer_run *run, block made) {
     return made;
 }
 
-/* Whether what a run makes goes to a buffer: run r writes that of number (r + 1) % 2. */
+/* Whether what a run makes goes to a buffer. Then run r writes buffer number (r + 1) % 2. */
 static bool goes_to_buffer(const plan *p, const work *job, int32_t r) {
     return r + 1 < p->count || job->out == NULL;
 }
 
-/* What each run makes for a block of the network's output; bytes[] are those of the two buffers that take turns. */
+/* What each run makes for a block of the network's output. bytes[] has the bytes of the two buffers that take
+ * turns. */
 static void follow_back(const plan *p, const work *job, block whole, block made[LAYERS], size_t bytes[2]) {
     bytes[0] = bytes[1] = 0;
     made[p->count - 1] = whole;
@@ -292,14 +295,14 @@ static tvlm_status launch(opencl_device *device, const plan *p, int32_t r, const
     tvlm_opencl_call_float(&call, tvlm_network_limit(job->format));
     tvlm_opencl_call_bytes(&call, t.local[0], NULL);
     tvlm_opencl_call_bytes(&call, t.local[1], NULL);
-    tvlm_opencl_call_parts(&call, job->inputs); /* whichever of them this launch reads */
+    tvlm_opencl_call_parts(&call, job->inputs); /* also where this launch reads a buffer */
     const size_t group[3] = {(size_t)p->shape.group, 1, 1};
     const size_t size[3] = {(size_t)((made[r].width + run->tile - 1) / run->tile) * group[0],
                             (size_t)((made[r].height + run->tile - 1) / run->tile), (size_t)job->images};
     return tvlm_opencl_call_run(&call, 3, size, group);
 }
 
-/* The sides of blocks for which little enough lies between runs. */
+/* The sides of the largest blocks for which what lies between runs is small enough. */
 static block block_side(const plan *p, const work *job) {
     block made[LAYERS], side = {0, 0, p->width[p->network->layer_count], p->height[p->network->layer_count]};
     for (;;) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loader.c: finds OpenCL's functions. What the program has already comes first: it may be linked to OpenCL, or
- * have a simulator preloaded. Otherwise the installed loader of drivers (libOpenCL.so.1) is loaded.
+ * loader.c: finds OpenCL's functions. Those that the program has already come first, since it may be linked
+ * to OpenCL, or have a simulator preloaded. Otherwise the installed loader of drivers (libOpenCL.so.1) is
+ * loaded.
  */
 #define TVLM_OPENCL_OWN_NAMES /* the names are those of the table's members here */
 #include "opencl/loader.h"

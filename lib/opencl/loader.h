@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loader.h: OpenCL's functions, found at run time, so that the library is there where OpenCL is not. Files
- * include this in the place of CL/cl.h, and call the functions by their usual names.
+ * loader.h: OpenCL's functions, found at run time, so that the library can be loaded where there is no
+ * OpenCL. Files include this in place of CL/cl.h, and call the functions by their usual names.
  */
 #ifndef TVLM_OPENCL_LOADER_H
 #define TVLM_OPENCL_LOADER_H
@@ -61,7 +61,7 @@
     X(clSetKernelArg)                                                                                        \
     X(clWaitForEvents)
 
-/* X(name): those that a loader older than OpenCL 2.0 does not have; then they are NULL. */
+/* X(name): functions that a loader older than OpenCL 2.0 does not have. There they are NULL. */
 #define TVLM_OPENCL_NEWER_FUNCTIONS(X) X(clCreateSamplerWithProperties)
 
 #pragma GCC diagnostic push
@@ -74,10 +74,11 @@ typedef struct tvlm_opencl_table {
 } tvlm_opencl_table;
 #pragma GCC diagnostic pop
 
-/* Filled by tvlm_opencl_load, and from then on constant. */
+/* Is filled by tvlm_opencl_load, and constant from then on. */
 extern tvlm_opencl_table tvlm_opencl_functions;
 
-/* Finds the functions, once. False: this machine has no OpenCL. Called with the lock of platform.c held. */
+/* Finds the functions, once. Returns false where this machine has no OpenCL. It is called with the lock of
+ * platform.c held. */
 bool tvlm_opencl_load(void);
 
 #ifndef TVLM_OPENCL_OWN_NAMES

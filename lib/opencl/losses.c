@@ -8,13 +8,15 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-/* How many values beside each other a work-item makes on CPUs, and of how many outputs: GROUP of cl/losses.cl. */
+/* How many values beside each other a work-item makes on CPUs, and of how many outputs (GROUP of
+ * cl/losses.cl). */
 enum { RUN_VALUES = 32, GROUP_OUTPUTS = 16 };
 
-/* The floats that are known of a tile: KNOWN of cl/losses.cl. */
+/* How many floats are known of a tile (KNOWN of cl/losses.cl). */
 enum { KNOWN = 3 * TVLM_BUDGET_BLOCKS * TVLM_BUDGET_BLOCKS + 3 };
 
-/* What is read behind the last texel, and not used: whole runs are read, and of a tile's columns whole vectors. */
+/* How many floats are read behind the last texel, and not used: kernels read whole runs, and of a tile's
+ * columns whole vectors. */
 enum { BEYOND = RUN_VALUES };
 
 /* One set of launches: what the kernels share, and the largest sizes that they run over. */
@@ -23,9 +25,10 @@ typedef struct work {
     const tvlm_texture *source;
     const tvlm_budget_plan *plan;
     cl_mem pictures, table, luma, between, texels;
-    /* Where what is known of tiles begins in the memory of luma, in floats. */
+    /* In floats, where what is known of tiles begins in the memory `luma`. */
     uint64_t known;
-    /* Of pictures; and of the widths of the levels that they are reduced from. */
+    /* The largest width and height of a picture, and the largest width of a level that a picture is reduced
+     * from. */
     int32_t width, height, from;
     int32_t run;
 } work;
@@ -56,9 +59,9 @@ static size_t level_texels(const work *w, int32_t *rows) {
     return texels;
 }
 
-/* Sends the pictures and the table, and finds memory for what lies between. What is known of tiles has the
- * end of the memory of luma, for which sub-buffers would be one more thing that drivers may get wrong: so
- * kernels get where it begins. */
+/* Sends the pictures and the table, and finds memory for what lies between. What is known of tiles lies at
+ * the end of the memory `luma`. Kernels get where it begins, since sub-buffers would be one more thing that
+ * drivers may get wrong. */
 static tvlm_status prepare(work *w) {
     const tvlm_budget_plan *const plan = w->plan;
     const size_t pictures = (size_t)plan->count * sizeof *plan->pictures;
@@ -125,7 +128,7 @@ static tvlm_status look_at_tiles(const work *w) {
     return tvlm_opencl_call_run_pixels(&call, w->plan->columns, w->plan->rows, 1);
 }
 
-/* One pass of losses_filter, over so many values and outputs of the largest picture. */
+/* Runs one pass of losses_filter, for the values and outputs that the largest picture has. */
 static tvlm_status filter(const work *w, int32_t pass, cl_mem from, cl_mem to, int32_t values,
                           int32_t outputs) {
     opencl_call call;

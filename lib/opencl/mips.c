@@ -12,21 +12,21 @@
 
 /* These are as in cl/mips.cl, LARGE_TAIL being 2 * TAIL there. */
 enum { TILE = 16, TILE_LEVELS = 3, LARGE_TAIL = 64, TAIL_LANES = 256, MIXED = 5 };
-/* This is in a plan (cl/levels.clh) where a buffer's texels are one component. */
+/* A plan (cl/levels.clh) has this where a buffer's texels have one component. */
 enum { SCALAR_TEXELS = 0x80 };
 /* How many textures one launch makes levels of: it writes an image of each, and any device takes 8. */
 enum { TEXTURES_MAX = 8 };
 
-/* A texture whose levels are being made: `level` is the last one that is there. `scratch` holds levels kept_from
- * and up, from texel scratch_at on. */
+/* A texture whose levels are being made. `level` is the last level that is there. `scratch` holds levels
+ * kept_from and up, from texel scratch_at on. */
 typedef struct mips_texture {
     const opencl_texture *texture;
     cl_mem scratch;
     int32_t scratch_at, kept_from, level;
 } mips_texture;
 
-/* The levels that are being made. `tiles` are those around which they are made, or NULL for everywhere; `run` is
- * that of mips_level. */
+/* The levels that are being made: those around `tiles`, or all of them where that is NULL. `run` is the run
+ * of mips_level. */
 typedef struct mips_job {
     opencl_device *device;
     const tvlm_tiles *tiles;
@@ -49,7 +49,7 @@ static int common_rule(const mips_launch *launch) {
     return first;
 }
 
-/* Whether each level takes a launch: those that are smoothed, and those of images of different sizes. */
+/* Whether each level takes a launch of its own: where levels are smoothed, or images have different sizes. */
 static bool is_stepwise(const tvlm_texture *shape) {
     if (shape->parts != NULL) return true;
     for (int c = 0; c < 4; ++c)
@@ -73,7 +73,7 @@ static void pass_texture(opencl_call *call, const mips_texture *t) {
     tvlm_opencl_call_parts(call, shape);
 }
 
-/* What textures of a stack of bytes are, which is the same of all textures of a launch. */
+/* An option that says what the textures of a stack of bytes are. All textures of a launch are the same. */
 static const char *range_option(const tvlm_texture *texture) {
     if (texture->format != TVLM_FORMAT_U8) return "";
     return texture->range == TVLM_RANGE_UNIT     ? " -DLEVELS_BYTES=1"
@@ -89,7 +89,7 @@ static tvlm_status begin(const mips_job *job, const mips_launch *launch, const c
     char options[96];
     int32_t places = 1;
     while (places < launch->count) places *= 2;
-    /* mips_level has a text for each kind of texels; the others are compiled for both together. */
+    /* mips_level is compiled for each kind of texels; the others are compiled for both kinds together. */
     const int length =
         snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d -DTEXTURES=%d %s%s", common_rule(launch),
                  (int)job->run, (int)places, tvlm_opencl_ragged_option(first), range_option(first));
@@ -101,8 +101,8 @@ static tvlm_status begin(const mips_job *job, const mips_launch *launch, const c
     return TVLM_OK;
 }
 
-/* Runs only the work-groups that the tiles touch, for the one texture of a job. A launch makes `made` levels, in
- * blocks of width x height texels of the first of them. */
+/* Runs only the work-groups that the tiles touch, for the one texture of a job. A launch makes `made` levels,
+ * in blocks of width x height texels of the first of these levels. */
 static tvlm_status run_parts(const mips_job *job, opencl_call *call, int32_t made, int32_t width,
                              int32_t height, size_t group_width, size_t group_height) {
     const tvlm_texture *shape = &job->textures[0].texture->base;
@@ -129,7 +129,8 @@ static tvlm_status one_level(const mips_job *job, mips_texture *t) {
     const int32_t width = tvlm_level_side(shape->width, t->level + 1),
                   height = tvlm_level_side(shape->height, t->level + 1);
     if (run == 1) return tvlm_opencl_call_run_pixels(&call, width, height, shape->layers * shape->images);
-    /* A few work-items make a row; groups are rows below each other, or most of their work-items had nothing to do. */
+    /* A few work-items make a row. Groups consist of rows below each other, since otherwise most of their
+     * work-items would have nothing to do. */
     const size_t group[3] = {1, TILE, 1};
     const size_t size[3] = {(size_t)((width + run - 1) / run), (size_t)height, tvlm_opencl_slices(shape)};
     return tvlm_opencl_call_run(&call, 3, size, group);
@@ -161,7 +162,7 @@ static tvlm_status run_tiles(const mips_job *job, const mips_launch *launch) {
     return tvlm_opencl_call_run(&call, 2, size, group);
 }
 
-/* Makes all levels that are left. With tiles, too, they are made whole: they are one work-group for each
+/* Makes all levels that are left. They are made whole, even with tiles: they take one work-group for each
  * slice, and what takes time is the launch. */
 static tvlm_status run_tails(const mips_job *job, const mips_launch *launch) {
     const size_t group = TAIL_LANES;
@@ -181,7 +182,8 @@ static bool fits_tail(const tvlm_texture *shape, int32_t level) {
            tvlm_level_side(shape->height, level + 1) <= LARGE_TAIL;
 }
 
-/* The bytes of a texel of a scratch buffer, which has four components also where those of the texture have one. */
+/* The bytes of a texel of a scratch buffer. It has four components, even where the texture's texels have
+ * one. */
 static size_t scratch_texel(const tvlm_texture *shape) {
     return 4 * tvlm_component_bytes(tvlm_texture_format(shape));
 }
@@ -208,7 +210,7 @@ static tvlm_status copy_levels(opencl_device *device, const opencl_texture *text
     return TVLM_OK;
 }
 
-/* Makes tiles of the textures that do not fit a tail yet. *any says whether there was one. */
+/* Makes tiles of those textures that do not fit a tail yet. *any says whether there was one. */
 static tvlm_status one_round(mips_job *job, bool *any) {
     mips_launch launch = {.count = 0};
     for (int32_t i = 0; i < job->count; ++i)
@@ -222,7 +224,8 @@ static tvlm_status one_round(mips_job *job, bool *any) {
     return TVLM_OK;
 }
 
-/* Makes the levels of all textures of a job in few launches: tiles until each fits a tail, and their tails. */
+/* Makes the levels of all textures of a job in few launches: tiles until each texture fits a tail, and then
+ * the tails. */
 static tvlm_status run_together(mips_job *job) {
     mips_launch tails = {.count = 0};
     bool any = true;
@@ -246,8 +249,8 @@ static tvlm_status run_levels(mips_job *job) {
 
 /* ---- Levels that outlive a launch ---- */
 
-/* The first level that a launch reads of what was written to the scratch buffer. mips_tile keeps the levels
- * before it to itself; where all levels are a tail's, the first of them may be read. */
+/* The first level that the scratch buffer must keep, because a launch reads it there. mips_tile keeps the
+ * levels before it to itself. Where a tail makes all levels, the first of them may be read. */
 static int32_t kept_from(const opencl_device *device, const tvlm_texture *shape) {
     if (shape->parts != NULL) return 0; /* images lie one behind the other, each with all its levels */
     return device->tuning.tiled_mips && !is_stepwise(shape) && !fits_tail(shape, 0) ? TILE_LEVELS : 1;
@@ -287,8 +290,8 @@ static tvlm_status fill_carry(opencl_device *device, const opencl_texture *textu
     return TVLM_OK;
 }
 
-/* Gives the texture a scratch buffer of its own, the carry. Where parts of levels are made, they are made
- * from parts that were made before (`filled`), which must stay. */
+/* Gives the texture a scratch buffer of its own, the carry. With `filled` it begins with the levels as they
+ * are: parts of levels are made from parts that were made before, which must stay. */
 static tvlm_status make_carry(opencl_device *device, opencl_texture *texture, bool filled) {
     const int32_t first = kept_from(device, &texture->base);
     const size_t bytes = kept_texels(&texture->base, first) * scratch_texel(&texture->base);
@@ -308,8 +311,9 @@ static tvlm_status make_carry(opencl_device *device, opencl_texture *texture, bo
 
 /* ---- Whole textures ---- */
 
-/* Adds a texture to a job, with a part of the scratch buffer that begins at texel `at`, unless it has a carry.
- * Returns how many texels the part has. In mipmapped storage it has all levels, since all are copied. */
+/* Adds a texture to a job. Unless the texture has a carry, it gets a part of the scratch buffer that begins
+ * at texel `at`. Returns how many texels the part has. In mipmapped storage the part has all levels, since
+ * all are copied from it. */
 static size_t add_texture(mips_job *job, opencl_texture *texture, size_t at) {
     opencl_device *device = job->device;
     const tvlm_storage storage = device->base.info.storage;
@@ -323,9 +327,16 @@ static size_t add_texture(mips_job *job, opencl_texture *texture, size_t at) {
     return shared ? kept_texels(&texture->base, first) : 0;
 }
 
-/* Whether one more texture can be made in the same launches: of one format and range, with one scratch buffer whose
- * texels can be numbered. Mipmapped levels are copied from it before the next texture's take their place. Where
- * each level has a launch of its own nothing is saved, and the scratch buffer need hold only one texture's. */
+/*
+ * Whether one more texture can be made in the same launches. It must have the same format and range, and the
+ * texels of the common scratch buffer must have numbers that fit an int. Two kinds of textures are always
+ * made one by one:
+ *
+ *   - those of mipmapped storage, whose levels are copied from the scratch buffer before the next texture's
+ *     take their place;
+ *   - those of which each level has a launch of its own. Nothing would be saved, and this way the scratch
+ *     buffer need hold only one texture's levels.
+ */
 static bool fits_job(const mips_job *job, const tvlm_texture *texture, size_t texels) {
     if (job->count == 0) return true;
     return job->device->tuning.tiled_mips && job->count < TEXTURES_MAX &&
@@ -359,13 +370,15 @@ static tvlm_status make_some(opencl_device *device, tvlm_texture *const *texture
 
 /* ---- A texture with its first levels ---- */
 
-/* What levels are tuned by: the pixels of the image, so that all its textures have their levels made in one way. */
+/* What levels are tuned by: the pixels of the image. So all its textures have their levels made in the same
+ * way. */
 static double tuned_area(const tvlm_texture *texture) {
     return (double)texture->extent_x * (double)texture->extent_y * texture->images;
 }
 
-/* Where there are several images, others may be written later, and their levels are made for all at once. Small
- * textures are a tail, and save nothing. */
+/* There are two cases in which this is not wanted. Of several images the others may be written later, and
+ * then the levels of all are made at once. A small texture's levels are all made by a tail, and nothing would
+ * be saved. */
 bool tvlm_opencl_mips_from_pixels_fits(opencl_device *device, const tvlm_texture *out) {
     OPENCL_TUNED(&device->base, TVLM_TUNED_LEVELS, tuned_area(out));
     return device->tuning.tiled_mips && device->base.info.storage != TVLM_STORAGE_MIPMAPPED &&
@@ -416,15 +429,16 @@ tvlm_status tvlm_opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const t
     const int32_t run = device->tuning.mips_run;
     mips_job job = {.device = device, .tiles = tiles, .run = run < RUN_IN_TILES ? run : RUN_IN_TILES};
     if (out->levels == 1) return TVLM_OK;
-    /* In mipmapped storage all levels are copied in from the scratch buffer, so parts of them save
-     * nothing. What is smoothed reaches farther with each level. */
+    /* In mipmapped storage all levels are copied in from the scratch buffer, so that parts of them would save
+     * nothing. A level that is smoothed reaches farther than the one before. */
     if (base->info.storage == TVLM_STORAGE_MIPMAPPED || out->layers > REGION_PARTS || is_stepwise(out))
         return tvlm_opencl_mips(base, &out, 1);
     if (base->info.storage == TVLM_STORAGE_IMAGE) {
         const bool alike = texture->components == 4;
         const bool has = texture->carry != NULL && texture->carry_first == kept_from(device, out);
         TVLM_TRY(make_carry(device, texture, alike));
-        /* Images of one component cannot be copied to texels of four: all levels are made once more, with the carry. */
+        /* Images of one component cannot be copied to texels of four. Therefore all levels are made once
+         * more, with the carry. */
         if (!alike && !has) return tvlm_opencl_mips(base, &out, 1);
     }
     (void)add_texture(&job, texture, 0);

@@ -11,8 +11,8 @@
 tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params *params,
                              tvlm_device **device);
 
-/* Describes up to `capacity` devices without opening them, and returns how many there are; -1 where the driver
- * fails to list them. */
+/* Describes up to `capacity` devices without opening them. Returns how many devices there are, or -1 where
+ * the driver fails to list them. */
 int32_t tvlm_opencl_list(int32_t capacity, tvlm_device_info *infos);
 
 /* The index of the device that a choice means, or -1. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operations.c: the table of what this backend does, by which the library calls it. Nothing but the table knows all of it.
+ * operations.c: the table of what this backend does, by which the library calls it. No other file knows all
+ * of that.
  */
 #include "opencl/backend.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * planes.c: an application's buffers and images as planes of a frame, and cl/planes.cl, which makes pixels of them.
+ * planes.c: takes an application's buffers and images as planes of a frame, and launches cl/planes.cl, which
+ * makes pixels of them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static int32_t channels_of(cl_channel_order order) {
     }
 }
 
-/* Finds the type of the components; false where there is none such. */
+/* Finds the type of the components. Returns false where pixels have no such type. */
 static bool type_of(cl_channel_type type, tvlm_pixel_type *found) {
     switch (type) {
     case CL_UNORM_INT8: *found = TVLM_PIXEL_U8; return true;

@@ -35,8 +35,8 @@ static int32_t devices_of(cl_platform_id platform, int32_t room, cl_device_id *i
     return (int32_t)found < room ? (int32_t)found : room;
 }
 
-/* All devices of all platforms, in the order of the loader. *error: why there is none, or CL_SUCCESS where there
- * just is none. */
+/* All devices of all platforms, in the order of the loader. Where there is none, *error says why; it is
+ * CL_SUCCESS if there just is none. */
 static int32_t all_devices(cl_device_id ids[DEVICES_MAX], cl_int *error) {
     const cl_int no_platform = -1001; /* CL_PLATFORM_NOT_FOUND_KHR */
     cl_platform_id platforms[PLATFORMS_MAX];
@@ -185,8 +185,8 @@ static int32_t default_device(const cl_device_id *ids, int32_t count) {
 /* The texts of a device that a choice may be a part of, in the order in which they are tried. */
 enum { TEXT_NAME, TEXT_PLATFORM, TEXT_VERSION, TEXT_COUNT };
 
-/* Of the version, only what the driver says in it counts: each begins with "OpenCL", a space, a number and a
- * space. PoCL has its own name only there. */
+/* In the version only what the driver says counts, because each version begins with "OpenCL", a space, a
+ * number and a space. PoCL has its own name only there. */
 static const char *text_of(const tvlm_device_info *info, int which) {
     if (which == TEXT_NAME) return info->name;
     if (which == TEXT_PLATFORM) return info->platform;
@@ -215,7 +215,8 @@ static bool is_there(const char *path) {
     return stat(path, &about) == 0;
 }
 
-/* Whether files can be made in a folder, or where there is none, in what there is of those above it. */
+/* Whether files can be made in a folder, or, where that does not exist, in the nearest folder above it that
+ * does. */
 static bool can_write(const char *folder) {
     static const char name[] = "/.tvlm-XXXXXX";
     char path[512];

@@ -128,9 +128,9 @@ static opencl_program *find_program(opencl_device *device, const char *file, con
 }
 
 /*
- * What is asked of one driver alone. Oclgrind 21.10 refuses or misinterprets what its own optimiser makes of kernels
- * (llvm.usub.sat), and refuses functions that are inlined by force (noalias scopes). PoCL 3.1 computes wrong results
- * with static helpers (cl/helper.clh).
+ * Options for a single driver. Oclgrind 21.10 refuses or misinterprets what its own optimiser makes of
+ * kernels (llvm.usub.sat), and refuses functions that are inlined by force (noalias scopes). PoCL 3.1
+ * computes wrong results with static helpers (cl/helper.clh).
  */
 static const char *driver_options(const opencl_device *device) {
     const char *platform = device->base.info.platform;

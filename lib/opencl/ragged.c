@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ragged.c: textures whose images have sizes of their own (core/ragged.h): what kernels compiled with RAGGED are told of
- * each image, as cl/texture.clh and cl/bundle.clh read it.
+ * ragged.c: textures whose images have sizes of their own (core/ragged.h). Kernels that are compiled with
+ * RAGGED are told of each image here, in the form in which cl/texture.clh and cl/bundle.clh read it.
  */
 #include "core/ragged.h"
 

@@ -97,7 +97,7 @@ static tvlm_span blocks_of(const axis *a, int32_t tile) {
     return tvlm_span_clip(blocks.first, blocks.last, blocks_along(a));
 }
 
-/* Marks those of a row of blocks that the changed tiles of a row touch. */
+/* Marks those blocks of a row that the changed tiles of a row of tiles touch. */
 static void mark_row(const tvlm_tiles *tiles, int32_t row, const axis *across, uint8_t *marks) {
     for (int32_t column = 0; column < tiles->columns; ++column) {
         if (!tiles->changed[(size_t)row * (size_t)tiles->columns + (size_t)column]) continue;
@@ -208,11 +208,11 @@ static tvlm_status send(opencl_device *device, size_t first) {
     return TVLM_OK;
 }
 
-/* Turns to other tiles: makes all lists that the last tiles used from these. */
+/* Turns to other tiles: all lists that were used with the last tiles are made from the new ones. */
 static tvlm_status turn(opencl_device *device, const tvlm_tiles *tiles) {
     struct tvlm_opencl_regions *regions = device->regions;
     int32_t kept = 0;
-    /* For an image of another size the regions would make no sense. */
+    /* For an image of another size the old regions would make no sense. */
     const bool alike = regions->width == tiles->width && regions->height == tiles->height;
     for (int32_t i = 0; i < regions->count; ++i)
         if (alike && regions->lists[i].used) regions->lists[kept++] = regions->lists[i];

@@ -8,8 +8,9 @@
 #include "opencl/backend.h"
 
 /*
- * The levels of the source that are read: that of the first centre, that of the coarsest surround, and that
- * at which the border is looked at, as far as the source has them. `last` is the coarsest of all.
+ * The levels of the source that are read, as far as the source has them. `first` is the level of the first
+ * centre, `surround` that of the coarsest surround, and `prior` that at which the border is looked at. `last`
+ * is the coarsest of all.
  */
 typedef struct levels_used {
     int32_t first, surround, prior, last;
@@ -54,8 +55,8 @@ static tvlm_status scratch_for(opencl_device *device, const tvlm_texture *source
 }
 
 /*
- * Work-items of a group, one of which looks at the border. Not one on CPUs: llvmpipe ends loops, without a word,
- * when a work-item has done 65535 steps.
+ * How many work-items a group has. One group of an image looks at the border alone. On CPUs, too, it has
+ * several: llvmpipe ends loops, without a word, when a work-item has done 65535 steps.
  */
 static int32_t lanes_of(const opencl_device *device) {
     return device->tuning.run > 1 ? 16 : 256;
@@ -67,7 +68,7 @@ static tvlm_status begin(opencl_device *device, const char *name, tvlm_format fo
     return tvlm_opencl_call_begin(device, "saliency.cl", name, format, options, call);
 }
 
-/* Work-items along a row of so many. */
+/* How many work-items a row of `count` texels takes. */
 static int32_t runs_of(const opencl_device *device, int32_t count) {
     return (count + device->tuning.run - 1) / device->tuning.run;
 }

@@ -10,19 +10,19 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-/* A layer as score.cl reads it: those channels of one layer of one texture that go to one part and are read at one level.
- * `level` is OF_CANDIDATES, or the bits of a float. */
+/* A layer as score.cl reads it: those channels of one layer of one texture that go to one part and are read
+ * at one level. `level` is OF_CANDIDATES, or the bits of a float. */
 #define OF_CANDIDATES (-1)
 typedef struct layer_head {
-    cl_int ref, part, taps; /* sent, `taps` also says which components have a term */
+    cl_int ref, part, taps; /* when it is sent, `taps` also says which components have a term */
     cl_int level;
 } layer_head;
 typedef struct layer_floats {
     cl_float cap[4], weight[TVLM_SCORE_TAPS][4];
 } layer_floats;
 
-/* A scoring program while it is made. `block` holds heads, floats and what is taken for as many layers as there could be;
- * taken[n] says as bits which components of a layer have a term. */
+/* A scoring program while it is made. `block` has room for the heads, the floats and `taken` of as many
+ * layers as there could be. The bits of taken[n] say which components of layer n have a term. */
 typedef struct program {
     char *block;
     layer_head *heads;
@@ -40,7 +40,7 @@ typedef struct score_scratch {
     int32_t turn;
 } score_scratch;
 
-/* The floats of a layer without terms. A term that is not there adds min(INFINITY, 0 * value). */
+/* The floats of a layer without terms: a component without a term adds min(INFINITY, 0 * value). */
 static layer_floats no_terms(void) {
     layer_floats floats;
     memset(&floats, 0, sizeof floats);
@@ -48,8 +48,8 @@ static layer_floats no_terms(void) {
     return floats;
 }
 
-/* Makes room for a layer behind all those whose textures do not come after its own: the kernel visits textures
- * in turn. */
+/* Makes room for a layer. It goes behind all layers whose textures do not come after its own, since the
+ * kernel visits textures in turn. */
 static int32_t insert_layer(program *p, int32_t ref) {
     int32_t at = p->count++;
     for (; at > 0 && TVLM_REF_TEXTURE(p->heads[at - 1].ref) > TVLM_REF_TEXTURE(ref); --at) {
@@ -68,8 +68,8 @@ static cl_int level_of(const tvlm_score_group *group, int c) {
     return group->has_level[c] ? bits : OF_CANDIDATES;
 }
 
-/* The layer that the term of a channel goes to: one of its texture, part, taps and level where its component is
- * still free, or a new one. */
+/* The layer that the term of a channel goes to: a layer of the same texture, part, taps and level in which
+ * the channel's component is still free, or else a new one. */
 static int32_t layer_for(program *p, int32_t ref, const tvlm_score_group *group, cl_int level) {
     const layer_head head = {ref - TVLM_REF_COMPONENT(ref), group->part, group->taps, level};
     for (int32_t n = 0; n < p->count; ++n)
@@ -138,7 +138,7 @@ static tvlm_status take_ranges(opencl_device *device, score_scratch *scratch) {
     if (!state->ranges_empty) TVLM_TRY(clear_ranges(device, SCRATCH_RANGES, count, &scratch->ranges));
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_RANGES, count * sizeof(cl_int2), &scratch->ranges));
     scratch->turn = state->ranges;
-    /* The other ranges are empty once one of those has been enqueued. */
+    /* The other ranges will be empty once score_combine or score_rank has been enqueued. */
     state->ranges_empty = false;
     return TVLM_OK;
 }
@@ -194,7 +194,7 @@ static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, const
     return tvlm_opencl_call_run(&call, 1, &items, &group);
 }
 
-/* What parts are combined to. */
+/* What parts are combined with, and where the scores go. */
 typedef struct combining {
     const tvlm_bundle *bundle; /* which kernels are compiled for */
     const tvlm_score_combination *combination;
@@ -216,7 +216,7 @@ static tvlm_status begin_combining(opencl_device *device, const combining *c, co
     tvlm_opencl_call_int(call, c->count);
     tvlm_opencl_call_float4(call, w[0], w[1], w[2], c->combination->bias);
     tvlm_opencl_call_int4(call, n[0], n[1], n[2], 0);
-    /* Without a bonus something must stand in its place, which is not read. */
+    /* Without a bonus something must stand in its place. It is not read. */
     tvlm_opencl_call_memory(call, bonus != NULL ? bonus->memory : c->scratch->parts);
     tvlm_opencl_call_int(call, bonus != NULL);
     tvlm_opencl_call_memory(call, c->scores);
@@ -230,7 +230,7 @@ static tvlm_status combine(opencl_device *device, const combining *c) {
     return tvlm_opencl_call_run_list(&call, ((size_t)c->count + each - 1) / each, 1);
 }
 
-/* Combines and ranks in one launch where the device ranks so many scores. *ranked says whether it did. */
+/* Combines and ranks in one launch, where the device ranks this many scores. *ranked says whether it did. */
 static tvlm_status combine_and_rank(opencl_device *device, const combining *c, const tvlm_ranking *ranking,
                                     bool *ranked) {
     OPENCL_TUNED(&device->base, TVLM_TUNED_TOPK, (double)c->count * TVLM_TUNED_CELL);

@@ -19,7 +19,7 @@ static const struct {
      {"clEnqueueReleaseExternalMemObjectsKHR", "clEnqueueAcquireExternalMemObjectsKHR"}},
 };
 
-/* Enqueues that the memory goes over to OpenCL, or back. */
+/* Enqueues that the memory goes over to OpenCL, or back to the other interface. */
 static tvlm_status enqueue_share(const opencl_device *device, int32_t which, bool acquire, cl_mem memory) {
     const char *name = shares[which].functions[acquire];
     void *const symbol = clGetExtensionFunctionAddressForPlatform(device->platform, name);

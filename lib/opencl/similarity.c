@@ -80,7 +80,7 @@ tvlm_status tvlm_opencl_similarity_cells(tvlm_device *device, const tvlm_feature
 tvlm_status tvlm_opencl_unit_vectors(tvlm_device *base, const tvlm_units *units, int32_t *bad) {
     opencl_device *device = (opencl_device *)base;
     const tvlm_buffer *mean =
-        units->mean != NULL ? units->mean : units->vectors; /* read where there is one */
+        units->mean != NULL ? units->mean : units->vectors; /* it is read only where there is a mean */
     const size_t group = UNIT_GROUP, size = (size_t)units->count * group;
     cl_mem memory;
     opencl_call call;

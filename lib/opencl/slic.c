@@ -36,9 +36,9 @@ static cl_float2 pass_scale(const opencl_cluster *cluster, int32_t pass) {
 }
 
 /*
- * What a pass is told. A cell is cut into blocks, one for each work-group: across, blocks are as wide as a
- * tile; down, there are as few as possible, so that each work-item makes at most `most` rows, and all about
- * equally many.
+ * Makes the arguments of a pass. A cell is cut into blocks, one for each work-group. Across, blocks are as
+ * wide as a tile. Down, there are as few blocks as possible such that each work-item makes at most `most`
+ * rows, and all blocks have about equally many rows.
  */
 opencl_slic_pass tvlm_opencl_slic_pass_of(const opencl_cluster *cluster, int32_t pass) {
     const opencl_tuning *tuning = &cluster->device->tuning;
@@ -55,8 +55,8 @@ opencl_slic_pass tvlm_opencl_slic_pass_of(const opencl_cluster *cluster, int32_t
     const opencl_slic_pass made = {
         .size = {{width, height, level > 0 ? opencl_cluster_texels(cluster) : 0, cluster->colour_words}},
         .cells = {{plan->columns, plan->rows, opencl_cluster_groups(cell_width, tuning->tile_width), down}},
-        /* Before the first pass there was none. Its centres come from the sums of the last pass, which leaves
-         * none: they are 0, or those of centres that were handed in. */
+        /* The first pass has no pass before it. It finds its centres in the place for the sums of the last
+         * pass, which leaves none. So the sums there are 0, or those of centres that were handed in. */
         .tables = {{cluster->work_words, (pass > 0 ? pass - 1 : CLUSTER_PASSES - 1) * sums, pass * sums,
                     rows}},
         .cell = {{scale_of(cluster->width, plan->columns), scale_of(cluster->height, plan->rows)}},
@@ -85,7 +85,7 @@ static tvlm_status assign(const opencl_cluster *cluster, int32_t pass) {
 /* As in cl/regions.clh: words of a region's sums. */
 enum { SUM_COUNT = 0, SUM_X = 6, SUM_WORDS = 2 };
 
-/* Centres handed in, as the sums that the first pass finds before it, and the ids in place of dense ones. */
+/* Writes centres that were handed in as the sums that the first pass finds. */
 static tvlm_status write_centres(const opencl_cluster *cluster, const tvlm_cluster_centre *centres) {
     const opencl_slic_pass first = tvlm_opencl_slic_pass_of(cluster, 0);
     const int32_t cells = opencl_cluster_cells(cluster);

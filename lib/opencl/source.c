@@ -56,8 +56,9 @@ static size_t group_width(const opencl_device *device) {
 }
 
 /*
- * Makes the list of the parts of changed tiles. Their z is the number of the tile among those that changed,
- * which the lists of region.c do not have; and tiles are few. So the list is the source's own.
+ * Makes the list of the parts of changed tiles. The source has a list of its own, because the z of an entry
+ * is the number of the tile among those that changed. The lists of region.c do not have that number. The list
+ * is short, since tiles are few.
  */
 static tvlm_status list_tiles(opencl_device *device, const tvlm_tiles *tiles, cl_mem *list, size_t *count) {
     const size_t parts = (size_t)(tiles->side / TILE_ROWS), most = (size_t)tiles->count * parts;

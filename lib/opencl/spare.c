@@ -5,7 +5,7 @@
 
 #include "opencl/backend.h"
 
-/* Takes one out of the list, whose others stay in their order. */
+/* Takes one out of the list. The others stay in their order. */
 static cl_mem remove_at(opencl_spares *spares, int at) {
     const cl_mem memory = spares->all[at].memory;
     spares->bytes -= spares->all[at].kind.bytes;
@@ -14,7 +14,8 @@ static cl_mem remove_at(opencl_spares *spares, int at) {
     return memory;
 }
 
-/* Lets the oldest go until all memory, with so many bytes more, is at most what was once in use. */
+/* Releases the oldest ones until all memory together, with `bytes` more, is at most the most that was once in
+ * use. */
 static void make_room(opencl_device *device, size_t bytes) {
     opencl_spares *const spares = &device->spares;
     const tvlm_device *const base = &device->base;
@@ -29,7 +30,8 @@ static bool serves(const opencl_memory_kind *spare, const opencl_memory_kind *wa
            spare->order == wanted->order && spare->type == wanted->type;
 }
 
-/* New buffers are up to a quarter larger, so that the next size that is somewhat larger fits as well. */
+/* The size of a new buffer. It is up to a quarter larger, so that a next size that is somewhat larger fits as
+ * well. */
 static size_t rounded(size_t bytes) {
     size_t step = 1;
     while (step < bytes / 8) step *= 2;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spare.h: memory of textures that were let go, which the next ones take (tvlm_device_params.keep_memory). New memory costs: a
- * driver on a CPU fills each page with zeros when it is first written, which took half of the time of a batch of photos of
- * different sizes on PoCL; a GPU's allocator may wait for the queue.
+ * spare.h: memory of destroyed textures, which is kept for the next ones (tvlm_device_params.keep_memory).
  *
- * Spare memory and what is in use together are never more than the most that was in use at one time. The queue runs in order,
- * so that the next user's commands follow those of the last one. What an application has seen of a texture is never spare.
+ * New memory costs time. On a CPU the driver fills each page with zeros when it is first written; on PoCL
+ * that took half of the time of a batch of photos of different sizes. A GPU's allocator may wait for the
+ * queue.
+ *
+ * Spare memory and memory in use together are never more than the most that was in use at one time. Memory
+ * can be used again at once, because the queue runs in order: the next user's commands follow those of the
+ * last one. Memory of a texture that an application has seen is never spare.
  */
 #ifndef TVLM_OPENCL_SPARE_H
 #define TVLM_OPENCL_SPARE_H
@@ -18,8 +21,8 @@
 
 struct opencl_device;
 
-/* What a memory object is. One of an image serves only an image that is the same; of a buffer all but `bytes` is 0, and one
- * serves whatever fits into it. */
+/* What a memory object is. An image serves only an image of the same kind. For a buffer all members but
+ * `bytes` are 0, and it serves whatever fits into it. */
 typedef struct opencl_memory_kind {
     size_t bytes;
     size_t slices;
@@ -34,23 +37,25 @@ enum { SPARES_MAX = 32 };
 typedef struct opencl_spares {
     bool kept;
     int count;
-    /* Of all of them. */
+    /* The bytes of all of them. */
     size_t bytes;
-    /* The one that has waited longest first. */
+    /* The one that has waited longest stands first. */
     struct {
         cl_mem memory;
         opencl_memory_kind kind;
     } all[SPARES_MAX];
 } opencl_spares;
 
-/* Takes a spare memory object that serves a kind, whose bytes become its own. NULL: there is none, spare memory has made room
- * for a new one, and the kind's bytes are what that should have. */
+/* Takes a spare memory object that serves a kind; kind->bytes becomes the object's. Returns NULL where there
+ * is none. Then spare memory has made room for a new object, and kind->bytes is how large that should be. */
 cl_mem tvlm_opencl_spare_take(struct opencl_device *device, opencl_memory_kind *kind);
 
-/* Takes over a memory object that nobody uses any more, after tvlm_device_gives: keeps it, or releases it. NULL is fine. */
+/* Takes over a memory object that nobody uses any more, after tvlm_device_gives: keeps it, or releases it.
+ * NULL is fine. */
 void tvlm_opencl_spare_give(struct opencl_device *device, cl_mem memory, const opencl_memory_kind *kind);
 
-/* Releases all spare memory, where the driver has none left or the device closes. False: there was none. */
+/* Releases all spare memory, because the driver has no memory left or the device is closed. Returns false if
+ * there was none. */
 bool tvlm_opencl_spares_release(struct opencl_device *device);
 
 #endif

@@ -25,8 +25,8 @@ static bool tested_images(const tvlm_device_info *info) {
     return false;
 }
 
-/* The storage that is chosen where none is asked for, and why. `tuned` is the one that was found to be the fastest, or AUTO;
- * where stacks will be bytes, it is one that holds them. */
+/* The storage that is chosen where none is asked for, and why. `tuned` is the storage that was found to be
+ * the fastest, or AUTO. Where stacks will be of bytes, a storage is chosen that holds them. */
 static tvlm_storage default_storage(const tvlm_device_info *info, tvlm_format format, tvlm_storage tuned,
                                     const opencl_ability able[], const char **reason) {
     const bool gpu = info->type == TVLM_DEVICE_GPU, bytes = format == TVLM_FORMAT_U8;

@@ -61,7 +61,7 @@ static void pass_outputs(opencl_call *call, tvlm_texture *state, tvlm_texture *l
         tvlm_opencl_call_output(call, state);
 }
 
-/* How many work-items there are of each row, and rows: enough for both textures. */
+/* How many work-items a row has, and how many rows there are: enough for both textures. */
 static void size_of(const tvlm_remember_args *args, int32_t run, int32_t size[2]) {
     size[0] = size[1] = 1;
     if (args->state != NULL) {

@@ -59,8 +59,8 @@ enum {
     GROWN_Y = MARKS_Y + TVLM_TEXT_GROW_Y * TVLM_TEXT_BLOCK
 };
 
-/* Runs the blocks of all levels that the tiles touch when they are grown by so many pixels. One more block is
- * added, since whole blocks change. */
+/* Runs those blocks of all levels that the tiles touch when they are grown by grow_x and grow_y pixels. One
+ * more block is added, since whole blocks change. */
 static tvlm_status run_some_blocks(const opencl_text *text, opencl_call *call, int32_t grow_x,
                                    int32_t grow_y) {
     const tvlm_texture *source = text->source;

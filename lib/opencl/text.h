@@ -7,8 +7,8 @@
 
 #include "opencl/backend.h"
 
-/* What the stages share: how many levels are looked at, how many blocks an image has on all of them, and the
- * tiles around which channels are made (NULL: everywhere). */
+/* What the stages share: how many levels are looked at, how many blocks an image has on all of them together,
+ * and the tiles around which channels are made (NULL: everywhere). */
 typedef struct opencl_text {
     opencl_device *device;
     const tvlm_texture *source;

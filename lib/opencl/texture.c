@@ -54,7 +54,8 @@ tvlm_status tvlm_opencl_image_formats(opencl_device *device) {
                                : tvlm_opencl_fail(&device->base, error, "clGetSupportedImageFormats");
 }
 
-/* Nobody can ask whether an image of one component may have levels. */
+/* Mipmapped storage has no such texels, since OpenCL cannot be asked whether an image of one component may
+ * have levels. */
 bool tvlm_opencl_stores_scalar(const opencl_device *device, tvlm_format format) {
     const tvlm_storage storage = device->base.info.storage;
     return storage == TVLM_STORAGE_BUFFER || (storage == TVLM_STORAGE_IMAGE && device->scalar_images[format]);
@@ -104,7 +105,8 @@ static cl_mem new_memory(opencl_device *device, const opencl_memory_kind *kind, 
     return clCreateImage(device->context, CL_MEM_READ_WRITE, &format, &desc, NULL, error);
 }
 
-/* Gives memory of a kind, spare or new. Where there is no more, spare memory of other kinds goes first. */
+/* Gives memory of a kind, spare or new. Where the device has no more memory, spare memory of other kinds is
+ * released first. */
 static tvlm_status memory_of_kind(opencl_device *device, opencl_memory_kind *kind, cl_mem *memory) {
     const char *const call = kind->width == 0 ? "clCreateBuffer (texture)" : "clCreateImage";
     cl_int error = CL_SUCCESS;
@@ -130,9 +132,9 @@ static tvlm_status image_create(opencl_device *device, const opencl_texture *tex
 }
 
 /*
- * Clears an array: that of levels 1 and up, and of ragged textures also that of level 0. At the edge of a level the linear
- * filter reads the texel beyond it with weight 0, which may belong to no level, or to no image. It must not be NaN, since
- * 0 * NaN is NaN.
+ * Clears an array: that of levels 1 and up, and for ragged textures also that of level 0. At the edge of a
+ * level the linear filter reads the texel beyond it with weight 0. That texel may belong to no level, or to
+ * no image. It must not be NaN, since 0 * NaN is NaN.
  */
 static tvlm_status clear(opencl_device *device, const opencl_texture *texture, cl_mem image, int32_t width,
                          int32_t height) {
@@ -290,13 +292,14 @@ static cl_int transfer_out(const opencl_device *device, const slice_place *place
                                texels, 0, NULL, NULL);
 }
 
-/* Texels are stored as the caller has them. */
+/* Whether texels are stored in the form in which the caller has them. */
 static bool is_plain(const opencl_texture *texture) {
     return texture->base.format == TVLM_FORMAT_F32 && !texture->base.scalar;
 }
 
-/* Turns `count` stored components into texels of four floats; what a scalar texture does not keep is 0. Texels of one
- * component are spread from the last one on, since both begin at the same place. */
+/* Turns `count` stored components into texels of four floats. Components that a scalar texture does not keep
+ * become 0. Texels of one component are spread from the last one on, since both forms begin at the same
+ * place. */
 static void to_rgba(const opencl_texture *texture, const void *stored, size_t count, float *rgba) {
     const size_t components = (size_t)texture->components;
     tvlm_components_load(tvlm_texture_format(&texture->base), stored, count, rgba);

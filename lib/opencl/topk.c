@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topk.c: chooses which of the methods in cl/topk.cl and cl/topk_best.cl finds the k best scores, and launches it.
+ * topk.c: chooses which of the methods in cl/topk.cl and cl/topk_best.cl finds the k best scores, and
+ * launches it.
  */
 #include <stdio.h>
 
@@ -235,15 +236,19 @@ tvlm_status tvlm_opencl_topk(tvlm_device *base, tvlm_buffer *scores, int32_t n, 
     const opencl_tuning *tuning = &device->tuning;
     const key_source from = {((opencl_buffer *)scores)->memory, NULL, n};
     const cl_mem to = ((opencl_buffer *)result)->memory;
-    /* Its work-items go over long lists alone. */
+    /* In this method one work-item goes over a long list alone. */
     if (tuning->best_alone && !device->short_loops && k <= tuning->topk_chunk / 2)
         return by_best(device, from, k, to);
     if (n <= tuning->rank_below) return by_rank(device, from.scores, n, k, to);
     /*
-     * Where most keys are kept anyway, selecting saves nothing. Nor does it on GPUs for n below 32768, where chunks that
-     * are sorted in local memory take 3 launches for the best 273, and selecting 12 and two fills (tests/test_counts.c):
-     * a launch takes some 6 us, and a group that sorts 4096 keys took 42 us on an NVIDIA H200, so that 3 chunks with
-     * their barriers are no dearer. Neither has been measured whole on a GPU; `tvlm tune` tries 8192, too.
+     * Where most keys are kept anyway, selecting saves nothing. Nor does it on GPUs for n below 32768:
+     *
+     *   - Chunks that are sorted in local memory take 3 launches for the best 273. Selecting takes 12
+     *     launches and two fills (tests/test_counts.c). A launch takes some 6 us.
+     *   - A group that sorts 4096 keys took 42 us on an NVIDIA H200, so that 3 chunks with their barriers are
+     *     no dearer.
+     *
+     * Neither method has been measured whole on a GPU. `tvlm tune` tries 8192, too.
      */
     if (n >= tuning->select_from && k <= n / 2) return by_selecting(device, from.scores, n, k, to);
     /* Chunks shrink the list only if they keep at most half of their keys. A single chunk holds any k. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuning.c: what may be tuned: which members of the table belong together, what they may be, and which stages
- * read them. A setting that is not listed here is never used, whatever a file says: tests/test_tune.c runs each.
+ * tuning.c: what may be tuned: which members of the table belong together, which values they may have, and
+ * which stages read them. A setting that is not listed here is never used, whatever a file says;
+ * tests/test_tune.c runs each.
  */
 #include "opencl/tuning.h"
 
@@ -43,12 +44,13 @@ enum {
 enum { SETTINGS_MAX = 9 };
 
 /*
- * The first setting is a GPU's default. The first `brief` are of work-items that do little each, which any driver
- * runs; those behind them have long loops, which some drivers end early. The first `gpu` are for GPUs alone.
+ * A choice and its settings. The first setting is a GPU's default. The first `gpu` settings are for GPUs
+ * alone. The first `brief` settings have work-items that do little each, which any driver runs. Those behind
+ * them have long loops, which some drivers end early.
  */
 typedef struct choice {
     const char *name;
-    int32_t members[OPENCL_CHOICE_VALUES]; /* their places in opencl_tuning, from 1 on; 0: none */
+    int32_t members[OPENCL_CHOICE_VALUES]; /* the members' places in opencl_tuning, from 1 on; 0: no member */
     int32_t count, brief, gpu;
     int32_t settings[SETTINGS_MAX][OPENCL_CHOICE_VALUES];
 } choice;
@@ -134,7 +136,7 @@ static const uint32_t choices_of[TVLM_TUNED_COUNT] = {
     [TVLM_TUNED_FEATURES] = BIT(COSINES),
     [TVLM_TUNED_PRODUCTS] = BIT(PRODUCTS),
     [TVLM_TUNED_LOSSES] = BIT(SCAN) | BIT(GROUP),
-    [TVLM_TUNED_FLOW] = BIT(TILE) | BIT(GROUP), /* with another run it adds in another order */
+    [TVLM_TUNED_FLOW] = BIT(TILE) | BIT(GROUP), /* no RUN: with another run sums are added in another order */
     [TVLM_TUNED_EXPORT] = BIT(SCAN) | BIT(GROUP),
 };
 
@@ -142,7 +144,7 @@ const char *tvlm_opencl_choice_name(int32_t number) {
     return choices[number].name;
 }
 
-/* The value that a choice has of its member `m`. */
+/* The value that a tuning has for member `m` of a choice. */
 static int32_t *member(opencl_tuning *tuning, const choice *c, int32_t m) {
     return (int32_t *)tuning + c->members[m] - 1;
 }
@@ -159,7 +161,7 @@ static bool is_gpu(const opencl_device *device) {
     return device->base.info.type == TVLM_DEVICE_GPU || device->short_loops;
 }
 
-/* The first setting that a device may have, and the first behind them that it may not. */
+/* The first setting that a device may have, and the first one behind those that it may have. */
 static int32_t first_of(const opencl_device *device, const choice *c) {
     return is_gpu(device) ? 0 : c->gpu;
 }
@@ -183,7 +185,7 @@ int32_t tvlm_opencl_choice_values(const tvlm_device *device, int32_t number, int
     return members_of(c);
 }
 
-/* The setting that a tuning has; 0 where it has none of them, which no default does. */
+/* The setting that a tuning has. It is 0 where the tuning has none of them, which is so for no default. */
 static int32_t setting_in(const opencl_device *device, opencl_tuning tuning, const choice *c) {
     for (int32_t i = first_of(device, c); i < end_of(device, c); ++i) {
         bool same = true;

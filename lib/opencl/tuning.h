@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuning.h: sizes of work-groups and choices between algorithms, which suit one device and not another. What
- * comes out does not depend on them. Device, tests and `tvlm tune` share the one table below.
+ * tuning.h: sizes of work-groups and choices between algorithms. What suits one device may not suit another.
+ * Results do not depend on them. Device, tests and `tvlm tune` share the one table below.
  *
  * A "run" is how many texels or points of a row one work-item makes. Groups of 16 x 16 work-items suit the
  * block-linear memory of GPUs (doc/drivers.md has the times). On CPUs rows vectorise, and launches are cheap.
@@ -19,14 +19,14 @@
  *   - linear_group: the work-groups of kernels over lists.
  *   - run, score_group: the run of most kernels over rows, and the work-groups of score_parts.
  *   - topk_*: the work-groups of cl/topk.cl, and how many keys one of them sorts.
- *   - rank_below: the top k are found by ranking for n up to this; 0: never.
- *   - select_*: the top k are found by radix select for n from this on, and with these work-groups.
+ *   - rank_below: up to this n the top k are found by ranking; 0: never.
+ *   - select_*: from this n on the top k are found by radix select; its work-groups, and the span of each.
  *   - best_alone: 1: the top k, if they are few, are found by topk_best.cl, in spans of select_span.
  *   - mips_run, tiled_mips: the run of mips_level; 1: several mip levels are made in one launch.
  *   - cell*: the work-groups of entropy.
  *   - cosine_*: the cells of a work-group of cl/similarity.cl, and how many work-items share a cell.
  *   - gemm_run: how many rows a work-item of cl/gemm.cl makes; 0: CLBlast makes products.
- *   - scan_rows: 1: serial passes along rows and columns, with few work-items that do much each.
+ *   - scan_rows: 1: passes along rows and columns are serial, with few work-items that do much each.
  */
 #define OPENCL_TUNING(X)                                                                                     \
     X(group_width, 16, 64)                                                                                   \
@@ -55,24 +55,25 @@
     X(gemm_run, 0, 32)                                                                                       \
     X(scan_rows, 0, 1)
 
-/* It is decided when a device is opened; tests change it to run every path on every device. */
+/* The values of the table. They are decided when a device is opened. Tests change them to run every path on
+ * every device. */
 typedef struct opencl_tuning {
 #define OPENCL_MEMBER(name, gpu, cpu) int32_t name;
     OPENCL_TUNING(OPENCL_MEMBER)
 #undef OPENCL_MEMBER
 } opencl_tuning;
 
-/* What a GPU has that was not tuned, or a CPU. */
+/* The values of a GPU that was not tuned, or of a CPU. */
 opencl_tuning tvlm_opencl_tuning_default(bool gpu);
 
-/* What stages have at the sizes of core/tuner.h, where it is not the same for all. */
+/* The values of each stage at each size of core/tuner.h, where something was tuned. */
 typedef struct opencl_tuned {
     opencl_tuning at[TVLM_TUNED_COUNT][TVLM_TUNED_SIZES];
 } opencl_tuned;
 
 /*
- * To the end of the block, `device->tuning` is what was tuned for this stage at this size. Where nothing was,
- * it stays as it is.
+ * To the end of the block, `device->tuning` holds what was tuned for this stage at this size. Where nothing
+ * was tuned, it stays as it is.
  */
 #define OPENCL_TUNED(base, stage, pixels)                                                                    \
     __attribute__((cleanup(tvlm_opencl_tuned_end))) opencl_tuned_scope tuned_scope;                          \
@@ -87,18 +88,19 @@ void tvlm_opencl_tuned_end(opencl_tuned_scope *scope);
 extern const tvlm_tuner tvlm_opencl_tuner;
 
 /*
- * tuning_file.c: the file of what was tuned, beside the program cache (cache.c) and under a key as there: a line
- * for each choice of a stage at a size that is not the default. A file that is damaged, of another device or of
- * what this version does not have is not used, with one warning. Loading fails with MEMORY only.
+ * tuning_file.c: the file of what was tuned. It lies beside the program cache (cache.c), and is named by a
+ * key in the same way. It has a line for each choice of a stage at a size that is not the default. A file is
+ * not used, with one warning, if it is damaged, if it is of another device, or if it names what this version
+ * does not have. Loading fails with MEMORY only.
  */
 tvlm_status tvlm_opencl_tuning_load(tvlm_device *device);
 tvlm_status tvlm_opencl_tuning_keep(tvlm_device *device, char *path, size_t size);
 tvlm_status tvlm_opencl_tuning_keep_storage(tvlm_device *device, tvlm_storage storage);
-/* AUTO: no file says. */
+/* Returns AUTO where no file names a storage. */
 tvlm_storage tvlm_opencl_tuning_storage(const tvlm_device *device);
 
-/* What the file is made of: the name of a choice, the members' values of a setting (returned is how many there
- * are), and which setting is the device's default. */
+/* What the file is made of: the name of a choice; the values of the members in a setting, and how many there
+ * are, which is returned; and which setting is the device's default. */
 enum { OPENCL_CHOICE_VALUES = 4 };
 const char *tvlm_opencl_choice_name(int32_t choice);
 int32_t tvlm_opencl_choice_values(const tvlm_device *device, int32_t choice, int32_t setting,

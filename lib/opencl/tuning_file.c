@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuning_file.c: what was tuned, on disk. Its text has a first line, and one for each choice of a stage at a size
- * that is not the default: "saliency 1 run 8". A second file has the storage: "storage buffer". How they are
- * written, and which files are used at all, is cache.c's concern.
+ * tuning_file.c: the files of what was tuned. One file has a first line, and then a line for each choice of a
+ * stage at a size that is not the default: "saliency 1 run 8". A second file has the storage: "storage
+ * buffer". How files are written, and which of them are used at all, is cache.c's concern.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 enum { WORDS_MAX = 3 + OPENCL_CHOICE_VALUES };
 
-/* The key of what was tuned in a storage, or, with STORAGE_KEY, of the storage itself. */
+/* Makes the key of what was tuned in a storage; with STORAGE_KEY, that of the storage itself. */
 static void make_key(const opencl_device *device, const char *what, char key[65]) {
     char library[64];
     snprintf(library, sizeof library, FIRST_LINE " of %s", tvlm_version());
@@ -51,7 +51,7 @@ static const char *const broken = "it is damaged, of another device, or open to 
 
 /* ---- Reading ---- */
 
-/* Cuts a line into words. Returns how many there are, or 0 where they are more than WORDS_MAX. */
+/* Cuts a line into words. Returns how many there are, or 0 where there are more than WORDS_MAX. */
 static int32_t split(char *line, const char *words[WORDS_MAX]) {
     int32_t count = 0;
     char *rest = NULL;
@@ -99,7 +99,7 @@ static int32_t setting_with(const opencl_device *device, int32_t stage, int32_t 
     return -1;
 }
 
-/* Uses what a line says. FORMAT where that is nothing that the device may have. */
+/* Uses what a line says. Fails with FORMAT where that is nothing that the device may have. */
 static tvlm_status use_line(opencl_device *device, char *line) {
     const char *words[WORDS_MAX];
     const int32_t count = split(line, words);
@@ -168,7 +168,7 @@ static void add_lines(const opencl_device *device, int32_t stage, int32_t size, 
     }
 }
 
-/* Writes a file and looks whether it is there. */
+/* Writes a file, and then checks that it is there. */
 static tvlm_status write_text(const opencl_device *device, const char *what, const char *text,
                               char path[4096]) {
     char key[65], *written = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attend.c: attention over the vectors of grids, by its definition (core/attention.h), one row after the other.
+ * attend.c: attention over the vectors of grids, by its definition (core/attention.h), one row after another.
  */
 #include <math.h>
 #include <string.h>
@@ -14,10 +14,11 @@ typedef struct ranked {
     int32_t cell;
 } ranked;
 
-/* A row: of each cell of all levels, the first one first, its score, its area and its part of the softmax. */
+/* A row: for each cell of all levels, the first level first, its score, its area and its part of the
+ * softmax. */
 typedef struct row {
     const tvlm_attention *plan;
-    const float *query; /* that head of it */
+    const float *query; /* the row's head of the query */
     int32_t head, total, at[TVLM_ATTENTION_LEVELS];
     double *scores, *areas, *parts;
     ranked *order;
@@ -47,8 +48,8 @@ static void score_present(row *r, int32_t n) {
 
 /* ---- Areas ---- */
 
-/* How much of cell `from` of a row of `count` lies in cell `to` of one of `others` that covers the same: in units
- * of which a row has count * others, `from` is `others` long. */
+/* How much of cell `from`, one of `count` cells of a row, lies in cell `to`, one of `others` cells that cover
+ * the same row. In units of which the row has count * others, cell `from` is `others` long. */
 static double share_in(int64_t from, int64_t count, int64_t to, int64_t others) {
     const int64_t begin = from * others > to * count ? from * others : to * count;
     const int64_t end = (from + 1) * others < (to + 1) * count ? (from + 1) * others : (to + 1) * count;
@@ -68,7 +69,7 @@ static double handed_on(const tvlm_attention_level *from, const double *values,
     return sum;
 }
 
-/* The best first, of equal ones the first first. */
+/* Orders the best scores first, and of equal ones the lower cell. */
 static int compare(const void *a, const void *b) {
     const ranked *const p = a, *const q = b;
     if (p->score != q->score) return p->score > q->score ? -1 : 1;
@@ -96,7 +97,8 @@ static void refine(row *r, int32_t n, double *gives) {
 
 /* ---- What comes out ---- */
 
-/* A softmax over cells begin .. end - 1, each counted by its area, times `scale`. Returns how many there were. */
+/* Makes a softmax over cells begin .. end - 1, each counted by its area, times `scale`. Returns how many
+ * cells had an area. */
 static int32_t softmax(row *r, int32_t begin, int32_t end, double scale) {
     double most = -INFINITY, sum = 0.0;
     int32_t count = 0;

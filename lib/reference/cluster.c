@@ -46,8 +46,8 @@ typedef struct centre_sums {
     int64_t pixels, x, y, colour[3];
 } centre_sums;
 
-/* Width and height are those of the image; centres and sums have an entry for each cell; labels are those of
- * the last pass, for each texel of its level. */
+/* The state of SLIC. Width and height are those of the image. There is a centre and a sum for each cell.
+ * Labels are those of the last pass, one for each texel of its level. */
 typedef struct slic_state {
     const tvlm_cluster_plan *plan;
     int32_t width, height;
@@ -91,8 +91,8 @@ static float distance(const slic_centre *centre, const int32_t *colour, float x,
     return (l * l + a * a + b * b) + weight * (across * across + down * down);
 }
 
-/* The label of the nearest centre of those of cell (column, row) and the eight around it. Ties go to the
- * lower. */
+/* The label of the nearest centre, among those of cell (column, row) and of the eight cells around it. Ties
+ * go to the lower label. */
 static int32_t nearest(const slic_state *slic, const int32_t *colour, float x, float y, int32_t column,
                        int32_t row) {
     const tvlm_cluster_plan *plan = slic->plan;
@@ -304,8 +304,8 @@ static void settle(piece_list *pieces) {
                       above = first >= pieces->width ? first - pieces->width : first - 1;
         if (pieces->becomes[i] < 0) pieces->becomes[i] = pieces->becomes[pieces->of[above]];
     }
-    /* Pieces that lead to piece 0, and that has no offer, take the label of the first pixel in reading order
-     * that has one. */
+    /* Pieces that lead to piece 0 have no label yet if that has no offer. They take the label of the first
+     * pixel, in reading order, that has one. */
     int32_t rescue = 0;
     while (pieces->becomes[pieces->of[rescue]] < 0) ++rescue;
     const int32_t label = pieces->becomes[pieces->of[rescue]];
@@ -338,7 +338,7 @@ static bool make_whole(const slic_state *slic, const reference_colours *colours,
     return made;
 }
 
-/* Labels become the ids of their centres, of which there is one for each cell. */
+/* Labels become the ids of their centres. There is one centre for each cell. */
 static int32_t take_ids(const tvlm_cluster_centre *centres, int32_t cells, int32_t *labels, int32_t texels) {
     for (int32_t p = 0; p < texels; ++p) labels[p] = centres[labels[p]].id;
     return cells;

@@ -28,17 +28,17 @@ static inline const int32_t *reference_colour(const reference_colours *colours, 
 }
 
 /*
- * Runs SLIC on one image, and returns false when there is no memory. Without `centres` (NULL) labels become 0
- * .. *count - 1. With `centres`, where the regions then begin, labels become the ids of the centres, and
- * *count how many centres there are.
+ * Runs SLIC on one image. Returns false when there is no memory. Without `centres` (NULL) labels become 0 ..
+ * *count - 1. With `centres` the regions begin there. Then labels become the ids of the centres, and *count
+ * becomes the number of centres.
  */
 bool tvlm_reference_slic(const tvlm_texture *source, int32_t slice, const reference_colours *full,
                          const tvlm_cluster_plan *plan, const tvlm_cluster_centre *centres, int32_t *labels,
                          int32_t *count);
 
 /*
- * Makes the table of one image (a block as core/cluster.h describes it, which must be zero) and its channels,
- * from its labels. Returns false when there is no memory.
+ * Makes the table of one image, and its channels, from its labels. `block` is laid out as core/cluster.h
+ * describes, and must be zero. Returns false when there is no memory.
  */
 bool tvlm_reference_regions(const reference_colours *colours, const int32_t *labels, int32_t count,
                             bool given, const tvlm_region_layout *layout, uint32_t *block, tvlm_texture *out,

@@ -28,12 +28,13 @@ static bool is_edge(const tvlm_texture *visual, int32_t slice, int32_t x, int32_
 
 #define NONE INT32_MAX /* a column without an edge pixel */
 
-/* The distance of a pixel from the edge pixel that the pixel before it in its column has. */
+/* The distance of a pixel from the edge pixel of its column that is nearest to the pixel before it. */
 static int32_t one_further(int32_t distance) {
     return distance == NONE ? NONE : distance + 1;
 }
 
-/* Finds the distance of each pixel from the nearest edge pixel of its column: from below, and then from above. */
+/* Finds the distance of each pixel from the nearest edge pixel of its column, in a pass from below and one
+ * from above. */
 static void along_columns(const bool *mask, int32_t width, int32_t height, int32_t *columns) {
     const size_t row = (size_t)width, count = row * (size_t)height;
     for (size_t i = count; i-- > 0;)
@@ -47,9 +48,10 @@ static void along_columns(const bool *mask, int32_t width, int32_t height, int32
 /* ---- Along rows ---- */
 
 /*
- * The squared distance of pixel x of a row from the edge pixel of column i is (x - i)^2 + columns[i]^2, a parabola in x.
- * Their lower envelope is the least of all (Meijster, Roerdink & Hesselink 2000): columns in rising order, of which
- * each has the least from pixel `from` on. All numbers are whole, and exact.
+ * The squared distance of pixel x of a row from the edge pixel of column i is (x - i)^2 + columns[i]^2, which
+ * is a parabola in x. The lower envelope of the parabolas of all columns is the least distance (Meijster,
+ * Roerdink & Hesselink 2000). It is a list of columns in rising order, each of which is the nearest from
+ * pixel `from` on. All numbers are whole, and exact.
  */
 typedef struct part {
     int32_t column;
@@ -65,7 +67,7 @@ static int64_t first_nearer(const int32_t *columns, int32_t left, int32_t right)
     return (square_at(columns, right, 0) - square_at(columns, left, 0)) / (2 * ((int64_t)right - left)) + 1;
 }
 
-/* Finds the parts of the envelope, from left to right, and returns how many they are: at most `width`. */
+/* Finds the parts of the envelope, from left to right, and returns how many there are: at most `width`. */
 static int32_t find_envelope(const int32_t *columns, int32_t width, part *parts) {
     int32_t count = 0;
     for (int32_t i = 0; i < width; ++i) {

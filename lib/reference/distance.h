@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * distance.h: the stage of the distance that follows the mask of edge pixels, for tests with masks that no
- * picture makes.
+ * distance.h: the stage of the distance that follows the mask of edge pixels. It is here for tests, with
+ * masks that no picture makes.
  */
 #ifndef TVLM_REFERENCE_DISTANCE_H
 #define TVLM_REFERENCE_DISTANCE_H
 
 #include "core/backend.h"
 
-/* Makes the distance of one image from mask[height * width], true for edge pixels, in time and memory in proportion to
- * its pixels. False: no memory. */
+/* Makes the distance of one image from mask[height * width], which is true for edge pixels. It takes time and
+ * memory in proportion to the number of pixels. Returns false when there is no memory. */
 bool tvlm_reference_distance_of_mask(const bool *mask, int32_t image, tvlm_texture *out);
 
 #endif

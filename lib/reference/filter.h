@@ -8,7 +8,7 @@
 
 #include "reference/texture.h"
 
-/* Luma of the source at a pixel. Outside the image it is that of the nearest pixel inside. */
+/* The luma of the source at a pixel. Outside the image it is that of the nearest pixel inside. */
 static inline double reference_luma(const tvlm_texture *source, int32_t slice, int32_t x, int32_t y) {
     return tvlm_reference_fetch(source, 0, slice, x, y)[3];
 }

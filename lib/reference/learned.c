@@ -88,7 +88,8 @@ static void store(const maps *between, int32_t image, tvlm_texture *out) {
             }
 }
 
-/* Makes *between the outputs of the network for one image; its values are the caller's to free, also after an error. */
+/* Makes *between the outputs of the network for one image. The caller frees its values, also after an
+ * error. */
 static tvlm_status run(const tvlm_device *device, const tvlm_network *network, const tvlm_texture *inputs,
                        int32_t image, maps *between) {
     *between = (maps){inputs->width, inputs->height, network->input_count, NULL};

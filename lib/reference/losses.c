@@ -72,7 +72,7 @@ typedef struct block {
     double pixels, x, xx, y, yy, xy, error;
 } block;
 
-/* Its first pixel, and how many along each side. */
+/* A tile: its first pixel, and how many pixels it has along each side. */
 typedef struct tile {
     int32_t x, y, side;
 } tile;
@@ -81,7 +81,8 @@ static int32_t smaller(int32_t a, int32_t b) {
     return a < b ? a : b;
 }
 
-/* Adds what of the blocks i .. i + count - 1 of the rows j .. j + count - 1 of a tile lies in the image. */
+/* Adds those pixels of a tile that lie in its blocks i .. i + count - 1 of the rows j .. j + count - 1 of
+ * blocks, and in the image. */
 static void add_blocks(const plane *image, const plane *picture, const tile *t, int32_t i, int32_t j,
                        int32_t count, block *sums) {
     const int32_t right = t->x + TVLM_BUDGET_EDGE(i + count, t->side);
@@ -99,7 +100,8 @@ static void add_blocks(const plane *image, const plane *picture, const tile *t, 
         }
 }
 
-/* Adds a window to the sums of which detail's loss is made: of variances, and of (v + F) times the correlation. */
+/* The sums over windows from which the loss of detail is made: how many there are, their variances v, and (v
+ * + F) times their correlations. */
 typedef struct detail {
     double windows, variance, correlated;
 } detail;
@@ -149,7 +151,7 @@ static void compare(const tvlm_budget_plan *plan, const plane *image, const plan
 
 /* ---- A picture ---- */
 
-/* What lies between, to be freed in any case. */
+/* What lies between the steps. It is freed in any case. */
 typedef struct steps {
     plane image, from, low, small, wide, enlarged;
 } steps;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mips.c: the levels of a texture, each from the level before by area: mean, max, min, mode, or the mean of what was
- * smoothed.
+ * mips.c: the levels of a texture, each made from the level before by area: mean, max, min, mode, or the mean
+ * of a level that was smoothed.
  */
 #include "core/try.h"
 #include "reference/reference.h"

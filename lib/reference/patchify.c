@@ -16,8 +16,8 @@ static patch_place place_of(const tvlm_patchify *layout, int32_t token, int32_t 
                          token % layout->blocks_x, inner / layout->merge, inner % layout->merge};
 }
 
-/* Writes one row and returns the place of the next: for each c, tt, py and px, in that order, the value of
- * frame[t * T + tt][c][(by * m + my) * P + py][(bx * m + mx) * P + px]. */
+/* Writes one row and returns the place of the next one. The row has, for each c, tt, py and px, in that
+ * order, the value of frame[t * T + tt][c][(by * m + my) * P + py][(bx * m + mx) * P + px]. */
 static float *write_row(const uint8_t *pixels, const tvlm_patchify *layout, patch_place at,
                         const float *values, float *out) {
     for (int32_t c = 0; c < 3; ++c)

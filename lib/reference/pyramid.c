@@ -22,8 +22,9 @@ bool tvlm_reference_pyramid_allocate(reference_pyramid *p) {
 /* ---- Levels ---- */
 
 /*
- * How much of texel `from` of a side lies in texel `to` of the next level's, as a share of the latter. Both cover
- * the same: in units of 1 / (side * next), a texel of the side has `next` units, and one of the next `side`.
+ * The share of texel `to` of the next level that texel `from` of a side makes up. Both levels cover the same
+ * length. In units of 1 / (side * next) of it, a texel of the side is `next` long, and a texel of the next
+ * level is `side` long.
  */
 static double share_of(int32_t side, int32_t next, int32_t from, int32_t to) {
     const int64_t low = (int64_t)from * next > (int64_t)to * side ? (int64_t)from * next : (int64_t)to * side;
@@ -32,8 +33,9 @@ static double share_of(int32_t side, int32_t next, int32_t from, int32_t to) {
     return high > low ? (double)(high - low) / side : 0.0;
 }
 
-/* Goes over all pairs of a texel of `level` and one that it is made of. With `down` the latter gets what the former
- * has, else the former what the latter has, times the share of it. */
+/* Goes over all pairs of a texel of `level` and a finer texel that it is made of. With `down` the finer texel
+ * gets the value of the coarser one, times its share of that; otherwise the coarser texel gets the value of
+ * the finer one, times the same share. */
 static void between_levels(reference_pyramid *p, int32_t level, bool down) {
     const int32_t w = tvlm_level_side(p->width, level - 1), h = tvlm_level_side(p->height, level - 1);
     const int32_t next_w = tvlm_level_side(p->width, level), next_h = tvlm_level_side(p->height, level);
@@ -65,7 +67,7 @@ void tvlm_reference_pyramid_hand_down(reference_pyramid *p) {
 
 /* ---- Points ---- */
 
-/* The two texels of a side beside a position, their weights, and what these change by per pixel. */
+/* The two texels of a side beside a position, their weights, and how much the weights change per pixel. */
 typedef struct side_taps {
     int32_t at[2];
     double weight[2], change[2];
@@ -80,7 +82,7 @@ static side_taps along(double position, int32_t side, double extent) {
         {between.first, between.second}, {1.0 - between.fraction, between.fraction}, {-change, change}};
 }
 
-/* Adds the taps of a level, which counts `weight` and changes by `change` per level. */
+/* Adds the taps of a level. The level has weight `weight`, which changes by `change` per level. */
 static void add_level(const reference_pyramid *p, int32_t level, double weight, double change, double x,
                       double y, reference_taps *taps) {
     const int32_t width = tvlm_level_side(p->width, level);

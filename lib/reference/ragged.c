@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ragged.c: families of images of different sizes: each is made as if it were alone, which is the definition.
+ * ragged.c: families of images of different sizes. Each image is made as if it were alone, which is the
+ * definition.
  */
 #include "core/try.h"
 #include "reference/reference.h"

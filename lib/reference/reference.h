@@ -3,8 +3,8 @@
  * reference.h: the reference backend: plain C that follows the definitions and is, before anything else,
  * obviously right. Tests compare the kernels with it.
  *
- * Everything is computed in double and is done when a call returns. A value is rounded only where it is
- * stored, to float and to the format of its texture. Each family and stage has a file, under the name that
+ * Everything is computed in double, and is done when a call returns. A value is rounded only where it is
+ * stored: to float, and to the format of its texture. Each family and stage has a file, under the name that
  * lib/opencl and cl/ use too.
  */
 #ifndef TVLM_REFERENCE_REFERENCE_H
@@ -30,11 +30,12 @@ TVLM_GENERATED_GRIDS(REFERENCE_GENERATOR)
 #undef REFERENCE_OPERATION
 #undef REFERENCE_GENERATOR
 
-/* Makes a family for each image of ragged textures apart, by the function that makes it for others (ragged.c). */
+/* Makes a family for ragged textures image by image, with the function that makes it for other textures
+ * (ragged.c). */
 tvlm_status tvlm_reference_each(tvlm_device *device, const tvlm_generate_args *args,
                                 tvlm_generate_operation *make);
 
-/* Keeps the luma of one image for the next frame (motion.c), a part of tvlm_reference_remember. */
+/* Keeps the luma of one image for the next frame (motion.c). It is a part of tvlm_reference_remember. */
 void tvlm_reference_remember_luma(const tvlm_texture *source, int32_t image, tvlm_texture *out);
 
 /* CIE L*a*b* (D65) of encoded sRGB in [0, 1] (saliency.c). */

@@ -45,7 +45,8 @@ static size_t pixel(const region_picture *picture, int32_t x, int32_t y) {
 
 /* ---- The colour gradient ---- */
 
-/* The binomial filter (1 2 1) x (1 2 1) of one component, over 4 and rounded down: 4 for each colour step. */
+/* The binomial filter (1 2 1) x (1 2 1) of one component, divided by 4 and rounded down. A colour step
+ * becomes 4. */
 static int32_t smooth(const reference_colours *colours, int32_t x, int32_t y, int c) {
     static const int32_t binomial[3] = {1, 2, 1};
     int32_t sum = 0;
@@ -173,7 +174,7 @@ static int32_t gradient_at(const region_picture *picture, int32_t x, int32_t y) 
 }
 
 /* Whether a pixel is on a ridge of the gradient and its two sides differ: (m / (TEXTURE + e))^2 c >
- * STRENGTH^2, of which both sides are squared. */
+ * STRENGTH^2. The squares of both sides are compared. */
 static bool areas_meet(const region_picture *picture, int32_t x, int32_t y) {
     const size_t at = pixel(picture, x, y);
     const direction *to = &directions[picture->towards[at]];

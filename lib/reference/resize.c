@@ -51,7 +51,7 @@ tvlm_status tvlm_reference_resize(tvlm_device *device, tvlm_buffer *pixels, cons
                                   size_t offset) {
     const uint8_t *const from = (const uint8_t *)reference_data(pixels) + layout->offset;
     uint8_t *const to = (uint8_t *)reference_data(out) + offset;
-    /* What is between the passes. */
+    /* The picture between the passes. */
     tvlm_pixels rgb = {plan->x.size, layout->height, 3, TVLM_PIXEL_U8, 0, (size_t)plan->x.size * 3};
     if (plan->columns_first)
         rgb = (tvlm_pixels){layout->width, plan->y.size, 3, TVLM_PIXEL_U8, 0, (size_t)layout->width * 3};

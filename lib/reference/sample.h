@@ -13,7 +13,7 @@ typedef struct reference_point {
     int32_t image;
 } reference_point;
 
-/* The channel that `ref` (TVLM_REF) names, at a point. It is 0 for references below 0. */
+/* The value of the channel that `ref` (TVLM_REF) names, at a point. References below 0 give 0. */
 double tvlm_reference_sample_at(const tvlm_bundle *bundle, int32_t ref, const reference_point *point);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample_double.c: sampling and its gradients in double from end to end, for applications: what backward.c and
- * sample.c do, with nothing rounded to float.
+ * sample_double.c: sampling and its gradients for applications, in double from end to end. It does what
+ * backward.c and sample.c do, but rounds nothing to float.
  */
 #include <math.h>
 

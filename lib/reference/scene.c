@@ -78,8 +78,8 @@ static void normal_at(const tvlm_texture *depth, const tvlm_camera *camera, int3
     /* How the point (u z, v z, z) moves from one texel to the next, across and down. */
     const double across[3] = {step_x * here + u * dx, v * dx, dx},
                  down[3] = {u * dy, step_y * here + v * dy, dy};
-    /* The cross product of these points away from the camera, as z does here. The normal is its opposite,
-     * with z counted towards the camera: x and y change their signs, and z does not. */
+    /* The cross product of these two vectors leads away from the camera, as z does here. The normal is its
+     * opposite, with z counted towards the camera. So x and y change their signs, and z does not. */
     normal[0] = across[2] * down[1] - across[1] * down[2];
     normal[1] = across[0] * down[2] - across[2] * down[0];
     normal[2] = across[0] * down[1] - across[1] * down[0];

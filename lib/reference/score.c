@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * score.c: scores candidates by a scoring program (tvlm_score_group in core/backend.h).
+ * score.c: scores candidates by a scoring program (tvlm_score_group in core/operands.h).
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@ static double cell_centre(int32_t c, float step, float side) {
     return (begin + end) / 2;
 }
 
-/* What one group adds at one tap. A NaN stays one, where fmin would make the cap of it. */
+/* What one group adds at one tap. A NaN stays NaN; fmin would replace it by the cap. */
 static double group_tap(const tvlm_bundle *bundle, const tvlm_score_group *group, int tap,
                         const reference_point *point) {
     double sum = 0;

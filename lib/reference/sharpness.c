@@ -7,7 +7,7 @@
 #include "reference/filter.h"
 #include "reference/reference.h"
 
-/* The cells at the right and bottom have only the pixels of the image. */
+/* Cells at the right and the bottom have only those pixels that lie in the image. */
 static void sharpness(const tvlm_texture *laplacian, int32_t slice, int32_t column, int32_t row,
                       double value[4]) {
     const int32_t left = column * TVLM_CELL, top = row * TVLM_CELL;

@@ -71,8 +71,8 @@ tvlm_status tvlm_reference_source(tvlm_device *device, tvlm_buffer *pixels, cons
     return TVLM_OK;
 }
 
-/* Only the source is made tile by tile. The generators of the reference make everything, which beside the
- * tiles is what it was. */
+/* Only the source is made tile by tile. The generators of the reference make everything; beside the tiles
+ * this gives what was there before. */
 tvlm_status tvlm_reference_source_tiles(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
                                         bool packed, const tvlm_tiles *tiles, tvlm_texture *out) {
     (void)device;

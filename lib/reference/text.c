@@ -33,7 +33,7 @@ void tvlm_reference_blocks_destroy(reference_blocks *blocks) {
     *blocks = (reference_blocks){0};
 }
 
-/* The index of a block; outside the level, of the nearest block inside. */
+/* The index of a block. Outside the level it is that of the nearest block inside. */
 static size_t at(const reference_blocks *blocks, int32_t column, int32_t row) {
     return (size_t)clamp(row, 0, blocks->rows - 1) * (size_t)blocks->columns +
            (size_t)clamp(column, 0, blocks->columns - 1);
@@ -46,7 +46,7 @@ static int32_t luma(const tvlm_texture *source, int32_t level, int32_t slice, in
     return (int32_t)(tvlm_reference_fetch(source, level, slice, x, y)[3] * TVLM_TEXT_STEPS + 0.5f);
 }
 
-/* The difference of luma across a pixel, of its two neighbours. Beyond the level pixels repeat. */
+/* The difference of luma across a pixel, between its two neighbours. Beyond the level pixels repeat. */
 static int32_t gradient(const tvlm_texture *source, int32_t level, int32_t slice, int32_t x, int32_t y) {
     return luma(source, level, slice, x + 1, y) - luma(source, level, slice, x - 1, y);
 }
@@ -104,7 +104,7 @@ static double window(const reference_blocks *blocks, int32_t column, int32_t row
     return (double)sum / ((2 * TVLM_TEXT_RX + 1) * (2 * ry + 1) * TVLM_TEXT_BLOCK * TVLM_TEXT_BLOCK);
 }
 
-/* The lesser of rises and falls around a block, as gradients: half a difference, black to white being 1. */
+/* The lesser of rises and falls around a block, as gradients: half a difference, with black to white as 1. */
 static double activity(const reference_blocks *blocks, int32_t column, int32_t row, int32_t ry) {
     const int32_t inside = clamp(row, 0, blocks->rows - 1);
     return fmin(window(blocks, column, inside, ry, TVLM_TEXT_RISE),

@@ -19,15 +19,16 @@ typedef struct reference_blocks {
     bool *marks, *grown;
 } reference_blocks;
 
-/* Makes room for the blocks of a level, with undefined contents. One of the three arrays is NULL when there
- * is no memory; tvlm_reference_blocks_destroy frees the others. */
+/* Makes room for the blocks of a level, with undefined contents. When there is no memory, at least one of the
+ * three arrays is NULL. tvlm_reference_blocks_destroy frees the others. */
 reference_blocks tvlm_reference_blocks_create(const tvlm_texture *source, int32_t level);
 void tvlm_reference_blocks_destroy(reference_blocks *blocks);
 
 /* Makes the sums of one level of one slice. */
 void tvlm_reference_text_strokes(const tvlm_texture *source, int32_t slice, int32_t level,
                                  reference_blocks *blocks);
-/* What makes a block text over what it takes: a block is marked where this is more than 1. */
+/* The ratio of how strongly a block looks like text to what is needed. A block is marked where it is more
+ * than 1. */
 double tvlm_reference_text_ratio(const reference_blocks *blocks, int32_t column, int32_t row);
 
 /* Marks blocks by their sums, and grows marks. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * texture.h: textures of the reference backend. Texels are four floats and lie level after level, in each
- * level slice after slice, row after row. What is stored has been rounded to the texture's format, so that a
- * half texture holds floats that are halves.
+ * texture.h: textures of the reference backend. Texels are four floats. They lie level after level, in each
+ * level slice after slice, and in each slice row after row. What is stored has been rounded to the texture's
+ * format, so that a half texture holds floats that are halves.
  */
 #ifndef TVLM_REFERENCE_TEXTURE_H
 #define TVLM_REFERENCE_TEXTURE_H
@@ -18,7 +18,7 @@ typedef struct reference_texture {
     float *levels[REFERENCE_LEVELS_MAX];
 } reference_texture;
 
-/* One image of a ragged texture as a texture of its own, which shares its texels. */
+/* Gives one image of a ragged texture as a texture of its own, which shares the texels. */
 reference_texture tvlm_reference_image(const tvlm_texture *texture, int32_t image);
 
 /* The slice of one layer of one image. */
@@ -43,9 +43,9 @@ static inline double reference_lerp(double a, double b, double t) {
 }
 
 /*
- * The two texels of a side between which a coordinate lies (texel centres are at + 0.5, and it is clamped to
- * the edge), and how far it is from the first: the value there is lerp(texel[first], texel[second],
- * fraction).
+ * The two texels of a side between which a coordinate lies, and how far it is from the first one. Texel
+ * centres are at + 0.5, and the coordinate is clamped to the edge. The value there is lerp(texel[first],
+ * texel[second], fraction).
  */
 typedef struct reference_between {
     int32_t first, second;

@@ -60,8 +60,8 @@ static taps taps_at(const tvlm_texture *grid, double x, double y) {
     return found;
 }
 
-/* Adds the mean path of the cells around a point that have one to `way`. Returns false where they weigh too
- * little. */
+/* Adds to `way` the mean path of those cells around a point that have a path. Returns false where they weigh
+ * too little. */
 static bool follow_path(const tvlm_warp *warp, double x, double y, double way[2]) {
     const float *path = reference_data(warp->path);
     const taps around = taps_at(warp->from, x, y);
