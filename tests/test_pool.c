@@ -621,7 +621,7 @@ static void test_destroy_early(void **state) {
 
 typedef struct caller {
     tvlm_pool *pool;
-    tvlm_status submitted, finished, done_submitted;
+    tvlm_status submitted, finished, selected, done_submitted;
 } caller;
 
 static tvlm_status nothing(void *user, const tvlm_pool_place *place) {
@@ -635,6 +635,10 @@ static tvlm_status call_from_within(void *user, const tvlm_pool_place *place) {
     (void)place;
     c->submitted = tvlm_pool_submit(c->pool, tvlm_job(.run = nothing));
     c->finished = tvlm_pool_finish(c->pool);
+    static uint8_t pixels[16 * 16];
+    const tvlm_image image = {.pixels = pixels, .width = 16, .height = 16, .channels = 1};
+    tvlm_selection *selection = NULL;
+    c->selected = tvlm_pool_select(c->pool, &image, 1, NULL, NULL, &selection, NULL);
     return TVLM_OK;
 }
 
@@ -656,6 +660,7 @@ static void test_from_within(void **state) {
     assert_int_equal(tvlm_pool_finish(pool), TVLM_OK);
     assert_int_equal(c.submitted, TVLM_ERROR_ARGUMENT);
     assert_int_equal(c.finished, TVLM_ERROR_ARGUMENT);
+    assert_int_equal(c.selected, TVLM_ERROR_ARGUMENT);
     assert_int_equal(c.done_submitted, TVLM_ERROR_ARGUMENT);
     assert_non_null(strstr(said.last, "tvlm_pool_submit: called by a job"));
     tvlm_pool_destroy(&pool);

@@ -2,14 +2,15 @@
 /*
  * pool/inside.h: what a pool is made of. The public header is texturevlm/pool.h.
  *
- *   open.c    which devices there are, and what takes the place of a lost one
+ *   open.c    which devices there are, and which one takes the place of a lost one
  *   worker.c  the thread of a device
- *   queue.c   jobs on their way in and results on their way out, in the application's threads
+ *   queue.c   what the application's threads do: they hand in jobs, and take results
  *   pool.c    creating and destroying
  *   select.c  selections of many images
  *
- * The jobs stand in a ring, in the order in which they were submitted. All that is marked so is read and
- * written by who holds the mutex, and whoever changes a job's state tells all who wait (`changed`).
+ * The jobs are in a ring buffer, in the order in which they were submitted. What is marked "under the mutex"
+ * may be read and written only by a thread that holds the mutex. A thread that changes a job's state wakes
+ * all threads that wait (`changed`).
  */
 #ifndef TVLM_POOL_INSIDE_H
 #define TVLM_POOL_INSIDE_H
@@ -22,23 +23,25 @@
 #include "core/backend.h"
 #include "texturevlm/pool.h"
 
-/* A line of the library, cut as tvlm_log_message cuts it. */
+/* Room for a line of the log, which is cut off where tvlm_log_message cuts it off. */
 enum { TVLM_POOL_LINE = 1024 };
 
-/* Replacements that are lost in turn end somewhere: it is the reference that cannot be lost. */
+/* The most devices that take the place of lost ones. A replacement may be lost in turn, since only the
+ * reference cannot be lost. So there must be a limit. */
 enum { TVLM_POOL_REPLACED_MAX = 16 };
 
 typedef enum pool_state {
-    POOL_WAITS, /* for a device */
+    POOL_WAITS, /* the job waits for a device */
     POOL_BEGUN, /* a device has it: its `ahead` or `run` was called */
     POOL_OVER
 } pool_state;
 
 typedef struct pool_job {
     struct tvlm_job job;
-    /* Of the library's own (select.c): its errors are not those of tvlm_pool_finish, and stop nobody. */
+    /* The job is one of the library's own (select.c). Its errors are not reported by tvlm_pool_finish, and do
+     * not stop other jobs. */
     bool own;
-    pool_state state; /* under the mutex; all that follows is the worker's while it has begun */
+    pool_state state; /* under the mutex; while it is BEGUN, what follows belongs to the worker */
     tvlm_job_result result;
     char line[TVLM_POOL_LINE];
 } pool_job;
@@ -50,18 +53,18 @@ typedef struct pool_worker {
     pthread_t thread;
     bool started;
     tvlm_device *device;        /* NULL: it is lost */
-    bool opened_here;           /* else it is the application's, and gets its log back */
-    tvlm_log log;               /* what the device logged to before */
-    pool_job *current;          /* whose errors those of the device are; NULL: nobody's */
-    void *kept;                 /* of the application's jobs */
-    void *stacks;               /* of select.c */
+    bool opened_here;           /* otherwise the device is the application's, and gets its log back */
+    tvlm_log log;               /* the log that the device had before */
+    pool_job *current;          /* the job that the device's errors belong to; NULL: none */
+    void *kept;                 /* what the application's jobs keep with the device */
+    void *stacks;               /* what select.c keeps with the device */
     tvlm_pool_device_info info; /* under the mutex */
 } pool_worker;
 
 struct tvlm_pool {
     struct tvlm_pool_params params;
-    struct tvlm_device_params open; /* whose log is `turns`, or NULL */
-    tvlm_log log, turns;            /* the application's, and the one that takes turns with it */
+    struct tvlm_device_params open; /* its log is `turns`, or NULL */
+    tvlm_log log, turns;            /* the application's log, and one that calls it one at a time */
     pthread_mutex_t log_mutex;
 
     pthread_mutex_t mutex;
@@ -71,43 +74,48 @@ struct tvlm_pool {
     int32_t worker_count;
 
     /* Under the mutex. */
-    pool_job *jobs; /* [capacity]: job n stands in n % capacity, from `first` on to `last`, without that */
+    pool_job *jobs; /* [capacity]: jobs `first` to `last` - 1; job n is at n % capacity */
     int64_t capacity, first, last;
-    int64_t stopped_by; /* the first job that failed and stops those behind it; -1: none did */
+    int64_t stopped_by; /* the first job that failed and stops all later ones; -1: there is none */
     tvlm_status first_error;
-    int32_t alive, replaced; /* devices that are not lost; how many others took a place */
+    int32_t alive, replaced; /* the devices that are not lost; how often one took a lost one's place */
     bool delivering;         /* a thread calls `done` */
     bool ends;               /* no more jobs will come */
     int64_t selections;      /* how often tvlm_pool_select was called */
 };
 
-/* The job of a number between first and last. */
+/* Returns the job of a number that is at least pool->first and below pool->last. */
 static inline pool_job *tvlm_pool_job_at(const tvlm_pool *pool, int64_t number) {
     return &pool->jobs[number % pool->capacity];
 }
 
 /* ---- open.c ---- */
 
-/* Fills in the workers, whose threads do not run yet. */
+/* Fills in the workers. Their threads do not run yet. */
 tvlm_status tvlm_pool_open(tvlm_pool *pool);
 
 /* Closes a worker's device, and frees what jobs kept with it. */
 void tvlm_pool_close(pool_worker *worker);
 
-/* Opens another device where the worker's, which is closed, was the last one. */
+/* Opens another device for a worker. The worker's own device must be closed, and must have been the pool's
+ * last. */
 tvlm_status tvlm_pool_replace(pool_worker *worker);
 
 /* ---- worker.c ---- */
 
-/* What a thread of the pool does; its argument is the pool_worker. */
+/* The function of a thread of the pool. Its argument is the pool_worker. */
 void *tvlm_pool_work(void *worker);
 
 /* ---- queue.c ---- */
 
-/* Ends the jobs from a number on that have not begun. The mutex is held. */
+/* Refuses a call of `function` from within a job of the pool: such a call would wait for itself. */
+tvlm_status tvlm_pool_check_outside(const tvlm_pool *pool, const char *function);
+
+/* Ends all jobs from number `from` on that have not begun. The mutex must be held. */
 void tvlm_pool_end_waiting(tvlm_pool *pool, int64_t from, tvlm_status status);
 
-/* The pool in whose `run`, `ahead` or `done` the thread is, or NULL. */
+/* The first function notes that the thread is in `run`, `ahead` or `done` of a pool, and returns the pool in
+ * whose callback it was before, or NULL. The second goes back to that one. */
 const tvlm_pool *tvlm_pool_enter_callback(const tvlm_pool *pool);
 void tvlm_pool_leave_callback(const tvlm_pool *before);
 
@@ -118,7 +126,7 @@ void tvlm_pool_wait(tvlm_pool *pool);
 
 /* ---- select.c ---- */
 
-/* Frees the stacks of a worker, whose device is still there. */
+/* Frees the stacks of a worker. Its device must not be closed yet. */
 void tvlm_pool_release_stacks(pool_worker *worker);
 
 #endif

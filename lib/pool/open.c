@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open.c: the devices of a pool: which they are, whose log they write to, and what takes the place of one that
- * is lost.
+ * open.c: the devices of a pool: which ones there are, which log they write to, and which device takes the
+ * place of one that is lost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,8 @@
 
 /* ---- The log of a device ---- */
 
-/* Errors are those of the job that the device works on; they are told with its result. */
+/* Writes a line of a device. An error belongs to the job that the device works on: the first line is kept,
+ * and is reported with the job's result. */
 static void write_line(void *user, tvlm_log_level level, const char *message) {
     pool_worker *const worker = user;
     pool_job *const job = worker->current;
@@ -56,7 +57,7 @@ static tvlm_status open_or_warn(const tvlm_pool *pool, const tvlm_device_info *i
     return status;
 }
 
-/* The type of the default device: GPUs before CPUs before others. */
+/* Returns the type that the default device has: GPUs come before CPUs, and CPUs before others. */
 static tvlm_device_type best_type(const tvlm_device_info *infos, int32_t count) {
     tvlm_device_type best = TVLM_DEVICE_OTHER;
     for (int32_t i = 0; i < count; ++i)
@@ -64,7 +65,7 @@ static tvlm_device_type best_type(const tvlm_device_info *infos, int32_t count) 
     return best;
 }
 
-/* Opens those of the best type; `infos` has room for all, the reference last. */
+/* Opens all devices of the best type. `infos` are `count` devices, without the reference. */
 static tvlm_status open_listed(tvlm_pool *pool, const tvlm_device_info *infos, int32_t count) {
     const tvlm_device_type type = best_type(infos, count);
     for (int32_t i = 0; i < count; ++i) {
@@ -83,7 +84,8 @@ static tvlm_status reserve_workers(tvlm_pool *pool, int32_t count) {
     return TVLM_OK;
 }
 
-/* Where none opens: the reference, or why there is no device. */
+/* Opens the default device after none of the listed ones could be opened. That gives the reference, or the
+ * error that says why there is no device. */
 static tvlm_status open_default(tvlm_pool *pool) {
     struct tvlm_device_params params = pool->open;
     tvlm_device *device = NULL;

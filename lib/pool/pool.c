@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool.c: creates and destroys pools, and tells what is known of their devices.
+ * pool.c: creates and destroys pools, and describes their devices.
  */
 #include <string.h>
 
@@ -9,11 +9,11 @@
 #include "core/try.h"
 #include "pool/inside.h"
 
-/* Jobs for each device where nobody says how many: one that runs, one that is begun ahead, and two that keep
- * it busy while results are taken. */
+/* The default number of jobs for each device: one that runs, one that is begun ahead, and two that keep the
+ * device busy while results are taken. */
 enum { JOBS_EACH = 4 };
 
-/* The application's log, one call at a time. */
+/* Writes to the application's log, with one call at a time. */
 static void write_in_turn(void *user, tvlm_log_level level, const char *message) {
     tvlm_pool *const pool = user;
     pthread_mutex_lock(&pool->log_mutex);
@@ -85,7 +85,8 @@ tvlm_status tvlm_pool_create(const struct tvlm_pool_params *params, tvlm_pool **
     return status;
 }
 
-/* Threads close their devices themselves; of those that never began it is done here. */
+/* Ends all threads. Threads close their devices themselves; the devices of threads that never started are
+ * closed here. */
 static void end_threads(tvlm_pool *pool) {
     pthread_mutex_lock(&pool->mutex);
     pool->ends = true;

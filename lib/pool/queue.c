@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.c: jobs on their way in, and their results on their way out, in the application's threads.
+ * queue.c: what the application's threads do: they hand in jobs, and take the results.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +23,7 @@ void tvlm_pool_leave_callback(const tvlm_pool *before) {
     inside = before;
 }
 
-/* It would wait for itself. */
-static tvlm_status check_outside(const tvlm_pool *pool, const char *function) {
+tvlm_status tvlm_pool_check_outside(const tvlm_pool *pool, const char *function) {
     if (inside != pool) return TVLM_OK;
     return tvlm_fail(pool->open.log, TVLM_ERROR_ARGUMENT, "%s: called by a job of the pool", function);
 }
@@ -35,7 +34,8 @@ static void note_error(tvlm_pool *pool, const pool_job *job) {
     if (pool->first_error == TVLM_OK && !job->own) pool->first_error = job->result.status;
 }
 
-/* Calls `done` of the oldest job, which is over. The mutex is held, but not during the call. */
+/* Calls `done` of the oldest job, which must be over. The mutex must be held; it is released during the
+ * call. */
 static void deliver(tvlm_pool *pool) {
     pool_job *const job = tvlm_pool_job_at(pool, pool->first);
     pool->delivering = true;
@@ -55,7 +55,8 @@ static void deliver(tvlm_pool *pool) {
     pthread_cond_broadcast(&pool->changed);
 }
 
-/* Delivers what is over, and waits while there are more than `most` jobs. The mutex is held. */
+/* Delivers the results of jobs that are over, and waits as long as there are more than `most` jobs. The mutex
+ * must be held. */
 static void deliver_until(tvlm_pool *pool, int64_t most) {
     for (;;) {
         const bool any = pool->first < pool->last;
@@ -76,7 +77,7 @@ void tvlm_pool_wait(tvlm_pool *pool) {
 
 /* ---- Jobs ---- */
 
-/* The mutex is held. */
+/* Fails if the pool takes no more jobs. The mutex must be held. */
 static tvlm_status check_open(const tvlm_pool *pool) {
     if (pool->stopped_by >= 0)
         return tvlm_fail(pool->open.log, TVLM_ERROR_CANCELLED, "the pool takes no more jobs: job %lld failed",
@@ -88,7 +89,7 @@ static tvlm_status check_open(const tvlm_pool *pool) {
 }
 
 tvlm_status tvlm_pool_take(tvlm_pool *pool, const char *function, const struct tvlm_job *job, bool own) {
-    TVLM_TRY(check_outside(pool, function));
+    TVLM_TRY(tvlm_pool_check_outside(pool, function));
     pthread_mutex_lock(&pool->mutex);
     deliver_until(pool, pool->capacity - 1);
     const tvlm_status status = check_open(pool);
@@ -117,7 +118,7 @@ tvlm_status tvlm_pool_submit(tvlm_pool *pool, const struct tvlm_job *job) {
 
 tvlm_status tvlm_pool_deliver(tvlm_pool *pool) {
     TVLM_NEED(NULL, pool);
-    TVLM_TRY(check_outside(pool, __func__));
+    TVLM_TRY(tvlm_pool_check_outside(pool, __func__));
     pthread_mutex_lock(&pool->mutex);
     deliver_until(pool, INT64_MAX);
     pthread_mutex_unlock(&pool->mutex);
@@ -126,7 +127,7 @@ tvlm_status tvlm_pool_deliver(tvlm_pool *pool) {
 
 tvlm_status tvlm_pool_finish(tvlm_pool *pool) {
     TVLM_NEED(NULL, pool);
-    TVLM_TRY(check_outside(pool, __func__));
+    TVLM_TRY(tvlm_pool_check_outside(pool, __func__));
     tvlm_pool_wait(pool);
     pthread_mutex_lock(&pool->mutex);
     const tvlm_status status = pool->first_error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select.c: selections of many images. Each device has two stacks: while it works in one of them, the pixels of
- * the next image are on their way to the other.
+ * select.c: selections of many images. Each device has two stacks: while the device works on one of them, the
+ * pixels of the next image are on their way to the other.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -14,12 +14,12 @@
 
 enum { STACKS = 2 };
 
-/* A stack that a device keeps for images of a shape. */
+/* A stack that a device keeps for images of one shape. */
 typedef struct place_stack {
     tvlm_stack *stack;       /* NULL: there is none */
-    tvlm_image shape;        /* of which the pixels are not looked at */
-    int64_t selection;       /* whose parameters it has */
-    const struct task *sent; /* whose pixels are in it or on their way; NULL: nobody's */
+    tvlm_image shape;        /* the shape; its pixels are not read */
+    int64_t selection;       /* the number of the call whose parameters the stack has */
+    const struct task *sent; /* the task whose pixels are in it or on their way to it; NULL: none */
 } place_stack;
 
 typedef struct place_stacks {
@@ -31,7 +31,7 @@ typedef struct call {
     const struct tvlm_stack_params *stack;
     const struct tvlm_select_params *params;
     int64_t selection;
-    bool all;                    /* go on after an error */
+    bool all;                    /* the call goes on after an error */
     atomic_int_least32_t failed; /* without `all`: the first image that failed; INT32_MAX: none did */
 } call;
 
@@ -63,8 +63,9 @@ static bool fits(const place_stack *kept, const task *t) {
            a->height == b->height && a->channels == b->channels && a->type == b->type;
 }
 
-/* The stack with the task's pixels; else one that nobody's are in, of the task's shape if there is one. There is
- * one: of the tasks that were sent ahead only one has not run yet. */
+/* Returns the stack that has the task's pixels. If there is none, returns a stack without any task's pixels,
+ * and if possible one of the task's shape. Such a stack always exists: of the tasks that were sent ahead,
+ * only one has not run yet. */
 static place_stack *find_stack(place_stacks *kept, const task *t) {
     place_stack *found = NULL;
     for (int i = 0; i < STACKS; ++i) {
@@ -120,7 +121,8 @@ static bool is_memory(tvlm_status status) {
     return status == TVLM_ERROR_MEMORY || status == TVLM_ERROR_DEVICE_MEMORY;
 }
 
-/* The image has all of the device where there is no memory for its stack beside what is kept. */
+/* Makes the selection of one image. If there is no memory for its stack beside the stacks that are kept,
+ * these are freed, and it is tried once more. */
 static tvlm_status select_image(void *user, const tvlm_pool_place *place) {
     task *const t = user;
     place_stacks *kept;
@@ -132,7 +134,7 @@ static tvlm_status select_image(void *user, const tvlm_pool_place *place) {
         status = select_in(place, one, t);
     }
     one->sent = NULL;
-    if (status != TVLM_OK) release_stack(one); /* which may have half of an image, or one on its way */
+    if (status != TVLM_OK) release_stack(one); /* it may have half an image, or one on its way */
     return status;
 }
 
@@ -141,7 +143,7 @@ static void note_result(void *user, const tvlm_job_result *result) {
     t->status = result->status;
 }
 
-/* An error of an earlier image stands. */
+/* Notes that an image failed, unless an earlier image failed already. */
 static void note_failure(call *c, int32_t number) {
     int_least32_t first = atomic_load(&c->failed);
     while (number < first && !atomic_compare_exchange_weak(&c->failed, &first, number)) {
@@ -187,7 +189,8 @@ static void submit_all(tvlm_pool *pool, task *tasks, int32_t count) {
     tvlm_pool_wait(pool);
 }
 
-/* Hands out what there is, or nothing. */
+/* Hands out the selections. If one image failed, and the caller takes no statuses, it hands out none of
+ * them. */
 static tvlm_status hand_out(task *tasks, int32_t count, tvlm_selection **selections, tvlm_status *statuses) {
     tvlm_status first = TVLM_OK;
     for (int32_t i = 0; i < count; ++i)
@@ -204,6 +207,7 @@ tvlm_status tvlm_pool_select(tvlm_pool *pool, const tvlm_image *images, int32_t 
                              const struct tvlm_stack_params *stack, const struct tvlm_select_params *params,
                              tvlm_selection **selections, tvlm_status *statuses) {
     TVLM_NEED(NULL, pool);
+    TVLM_TRY(tvlm_pool_check_outside(pool, __func__));
     TVLM_TRY(check(pool, images, count, stack, params, selections));
     call c = {.stack = stack, .params = params, .selection = next_selection(pool), .all = statuses != NULL};
     task *const tasks = tvlm_allocate((size_t)count, sizeof *tasks);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.c: the thread of a device: which job comes next, what is begun ahead, and what a lost device leaves
- * to the others.
+ * worker.c: the thread of a device: which job comes next, which one is begun ahead, and what happens to the
+ * jobs of a lost device.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- Which job comes next ---- */
 
-/* The oldest job that waits, or NULL. The mutex is held. */
+/* Returns the oldest job that waits, or NULL. The mutex must be held. */
 static pool_job *oldest(tvlm_pool *pool) {
     for (int64_t n = pool->first; n < pool->last; ++n)
         if (tvlm_pool_job_at(pool, n)->state == POOL_WAITS) return tvlm_pool_job_at(pool, n);
@@ -28,15 +28,15 @@ static pool_job *begin(pool_job *job) {
     return job;
 }
 
-/* Waits for a job. NULL: there will be none. The mutex is held. */
+/* Waits for a job. Returns NULL if no more jobs will come. The mutex must be held. */
 static pool_job *await_job(tvlm_pool *pool) {
     pool_job *job;
     while ((job = oldest(pool)) == NULL && !pool->ends) pthread_cond_wait(&pool->changed, &pool->mutex);
     return begin(job);
 }
 
-/* The job behind the present one, where that can be begun ahead, and where no other device would miss it. The
- * mutex is held. */
+/* Returns the job after the present one, or NULL. It takes that job only if the job can be begun ahead, and
+ * if enough jobs wait that no other device is left without one. The mutex must be held. */
 static pool_job *next_job(tvlm_pool *pool) {
     pool_job *const job = count_waiting(pool) >= pool->alive ? oldest(pool) : NULL;
     return job != NULL && job->job.ahead != NULL ? begin(job) : NULL;
@@ -50,7 +50,7 @@ static tvlm_status call(pool_worker *worker, pool_job *job,
                                    .number = worker->number,
                                    .kept = job->own ? &worker->stacks : &worker->kept};
     const tvlm_pool *const before = tvlm_pool_enter_callback(worker->pool);
-    job->line[0] = '\0'; /* what another device said, or said ahead, is said again or was mended */
+    job->line[0] = '\0'; /* an earlier error either comes again now, or does not matter any more */
     worker->current = job;
     const tvlm_status status = function(job->job.user, &place);
     worker->current = NULL;
@@ -58,7 +58,7 @@ static tvlm_status call(pool_worker *worker, pool_job *job,
     return status;
 }
 
-/* The mutex is held. */
+/* Ends a job. If it failed, it may stop the jobs after it. The mutex must be held. */
 static void end_job(pool_worker *worker, pool_job *job, tvlm_status status) {
     tvlm_pool *const pool = worker->pool;
     job->state = POOL_OVER;
@@ -75,7 +75,8 @@ static void end_job(pool_worker *worker, pool_job *job, tvlm_status status) {
 
 /* ---- A lost device ---- */
 
-/* Puts a job back, unless a job before it failed meanwhile and stops it. The mutex is held. */
+/* Puts a job back into the queue. It is cancelled if, in the meantime, an earlier job failed and stops it.
+ * The mutex must be held. */
 static void put_back(tvlm_pool *pool, pool_job *job) {
     if (job == NULL) return;
     ++job->result.lost;
@@ -84,7 +85,9 @@ static void put_back(tvlm_pool *pool, pool_job *job) {
         tvlm_pool_end_waiting(pool, job->result.number, TVLM_ERROR_CANCELLED);
 }
 
-/* Where another device takes the place, that one's line is the warning; of the only device its jobs say enough. */
+/* Logs that a device is lost. This is only an information, and not a warning,
+ * - if another device takes its place, since opening that one logs a warning;
+ * - if it was the only device, since its jobs report the error. */
 static void say_lost(const pool_worker *worker, const pool_job *job, int32_t alive, bool replaced) {
     const tvlm_log *log = worker->pool->open.log;
     const char *why = job->line[0] != '\0' ? job->line : "a job says that its device is lost";
@@ -98,8 +101,8 @@ static void say_lost(const pool_worker *worker, const pool_job *job, int32_t ali
                          worker->info.device.name);
 }
 
-/* Whether a device that was lost is the last one, and another may take its place. Then it counts as one that is
- * there, so that nobody gives up meanwhile. The mutex is held. */
+/* Returns whether the lost device was the last one, and another may take its place. If so, the other one
+ * counts as alive already, so that nobody gives up in the meantime. The mutex must be held. */
 static bool may_be_replaced(tvlm_pool *pool) {
     if (pool->alive > 0 || !pool->open.fallback || pool->replaced == TVLM_POOL_REPLACED_MAX) return false;
     ++pool->alive;
@@ -107,8 +110,9 @@ static bool may_be_replaced(tvlm_pool *pool) {
     return true;
 }
 
-/* Closes the device, and then gives back its jobs: only now nothing of them is in use any more. Returns whether
- * there is another device for the thread. The mutex is held, but not while devices are closed and opened. */
+/* Closes the lost device, and then puts its jobs back. They must wait for that: until the device is closed,
+ * what they use may still be in use. Returns whether there is another device for the thread. The mutex must
+ * be held; it is released while devices are closed and opened. */
 static bool lose(pool_worker *worker, pool_job *job, pool_job *next) {
     tvlm_pool *const pool = worker->pool;
     const int32_t others = --pool->alive;
