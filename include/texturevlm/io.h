@@ -2,8 +2,8 @@
 /*
  * io.h: files. This is the header of a second library, texturevlm-io; the first one does without it.
  *
- * It reads pictures (JPEG, PNG, BMP, PPM, PGM, and more where their libraries are), arrays (.npy) and named tensors (.safetensors), and it writes
- * PNG, .npy and .safetensors:
+ * It reads pictures (JPEG, PNG, BMP, PPM, PGM, and others if the build has their libraries), arrays (.npy) and
+ * named tensors (.safetensors). It writes PNG, .npy and .safetensors:
  *
  *     tvlm_image *image = NULL;
  *     if (tvlm_image_load("photo.jpg", &log, &image) == TVLM_OK) {
@@ -21,9 +21,9 @@
  *   TVLM_ERROR_UNSUPPORTED  where the file is well formed, but of a kind that is not read here,
  *   TVLM_ERROR_MEMORY       where there is no memory for it.
  *
- * Writing is atomic: a file appears complete or not at all, and what had its name before stays until then.
+ * Writing is atomic: a file appears complete or not at all, and an older file of that name stays until then.
  * The file is written under another name (.tvlm-PID-N.tmp) in the same folder and renamed at the end. What is
- * no ordinary file (/dev/stdout, a FIFO) is written directly. Where the path is a symbolic link, the file
+ * not an ordinary file (/dev/stdout, a FIFO) is written directly. Where the path is a symbolic link, the file
  * that it leads to is replaced, and not the link.
  *
  * All functions are safe on any thread; one handle belongs to one thread at a time. `log` may be NULL.
@@ -48,8 +48,8 @@ extern "C" {
  * Reads all of `path` into new memory, which the caller releases with free().
  *
  * A zero byte follows the content and is not counted in *size, so that text may be used as a string. An empty
- * file is no error: *size is 0 then, and *bytes is not NULL. What is no ordinary file (a pipe) is read to its
- * end, but never more than 1 GiB of it.
+ * file is no error: *size is 0 then, and *bytes is not NULL. What is not an ordinary file (a pipe) is read to
+ * its end, but never more than 1 GiB of it.
  */
 TVLM_API tvlm_status tvlm_file_read(const char *path, const tvlm_log *log, void **bytes, size_t *size);
 
@@ -57,21 +57,26 @@ TVLM_API tvlm_status tvlm_file_read(const char *path, const tvlm_log *log, void 
 TVLM_API tvlm_status tvlm_file_write(const char *path, const void *bytes, size_t size, const tvlm_log *log);
 
 /*
- * Files that appear together or not at all. From tvlm_files_begin on, what a thread writes with the functions of this header
- * keeps its temporary name when it is complete. tvlm_files_commit gives all of them their own names; tvlm_files_abort removes
- * them. Either ends it. What is written directly, such as /dev/stdout or a FIFO, takes no part. It is for a few files:
- * of more than 64, tvlm_file_remove_temporaries leaves some behind.
+ * Makes several files appear together or not at all. They are those that one thread writes, with the functions
+ * of this header, between tvlm_files_begin and one of the two functions that end it. A complete file keeps its
+ * temporary name until then.
  *
- * A commit in which a name cannot be given returns TVLM_ERROR_IO; those that come after it are removed. TVLM_OK where
- * nothing was begun.
+ *   - tvlm_files_commit gives each file its own name, in the order in which they were completed. If a file cannot
+ *     get its name, this file and those after it are removed, and the result is TVLM_ERROR_IO. If nothing was
+ *     begun, the result is TVLM_OK.
+ *   - tvlm_files_abort removes all the files.
+ *
+ * What is written directly, such as /dev/stdout or a FIFO, takes no part in this. It is meant for a few files:
+ * if there are more than 64, tvlm_file_remove_temporaries leaves some behind.
  */
 TVLM_API void tvlm_files_begin(void);
 TVLM_API tvlm_status tvlm_files_commit(const tvlm_log *log);
 TVLM_API void tvlm_files_abort(void);
 
 /*
- * Removes the temporary files of everything that is being written (up to 64 files), for a program that ends before they are
- * complete: it may be called from a signal's handler. What is written on nevertheless fails with TVLM_ERROR_IO in the end.
+ * Removes the temporary files of everything that is being written (up to 64 files). It is for a program that
+ * ends before they are complete, and may be called from a signal handler. If the program goes on writing one of
+ * these files all the same, that fails with TVLM_ERROR_IO in the end.
  */
 TVLM_API void tvlm_file_remove_temporaries(void);
 
@@ -81,63 +86,70 @@ TVLM_API void tvlm_file_remove_temporaries(void);
  * Decodes a picture into a new image without gaps between its rows. The caller owns *image and releases it
  * with tvlm_image_destroy.
  *
- * JPEG, PNG, BMP, PPM and PGM are read, and WebP, HEIF and AVIF where the library was built with what decodes
- * them (tvlm_image_decoder_list). They are told apart by their content and not by their name. Not supported are
- * 12-bit, arithmetic-coded and lossless JPEG, run-length-coded BMP, PBM, and every other format.
+ * JPEG, PNG, BMP, PPM and PGM are read. WebP, HEIF and AVIF are read if the library was built with a decoder for
+ * them (tvlm_image_decoder_list). Formats are told apart by the content of the file and not by its name. Not
+ * supported are 12-bit, arithmetic-coded and lossless JPEG, run-length-coded BMP, PBM, and every other format.
  *
  * - Pixels are TVLM_PIXEL_U8 where the file has 8 bits or fewer, and TVLM_PIXEL_U16 where it has more (PNG,
  *   PPM, PGM, HEIF, AVIF). The samples of PPM, PGM, HEIF and AVIF are scaled to the full range.
  * - Channels stay as they are in the file: 1 gray, 2 gray + alpha, 3 RGB, 4 RGBA; nothing is composited. A
- *   palette becomes 3 or 4 channels. A CMYK JPEG becomes 3; so does what is gray in WebP, HEIF and AVIF.
- * - Of an animation it is the first frame, of several pictures in a HEIF the main one.
+ *   palette becomes 3 or 4 channels. A CMYK JPEG gets 3 channels, and so does a gray WebP, HEIF or AVIF.
+ * - Of an animation the first frame is read, and of a HEIF with several pictures the main one.
  * - Colour profiles are not applied: values are taken as if they were sRGB.
- * - The EXIF orientation of JPEG, PNG and WebP is applied, and what HEIF and AVIF say of it, so that rows and
- *   columns, width and height are as a viewer shows them.
- * - The pixels of JPEG and WebP are those of libjpeg-turbo's and libwebp's defaults, which Pillow and OpenCV
- *   have too; those of a JPEG that stb_image decodes differ by a step or two.
+ * - The EXIF orientation of JPEG, PNG and WebP is applied, and so is the orientation that HEIF and AVIF files
+ *   give. So rows and columns, width and height are as a viewer shows them.
+ * - JPEG and WebP give the pixels that libjpeg-turbo and libwebp make with their defaults, as in Pillow and
+ *   OpenCV. If stb_image decodes a JPEG, the pixels differ from these by a step or two.
  *
- * A truncated file is an error, also where an end marker was put behind what is left of a JPEG. So is one
- * that is larger than the limits, which are
+ * A truncated file is an error, also if an end marker was put behind what is left of a JPEG. A file beyond these
+ * limits is an error, too:
  *
- * - 2^24 pixels a side (JPEG: 65500, WebP: 16384) and 2^31 - 1 bytes of pixels, as they come out,
- * - for PNG, 2^30 samples (pixels times channels; a palette counts as 4); of more compressed data than its size
- *   in pixels needs, libpng inflates no more than the pixels, and for stb_image they are an error,
- * - for HEIF and AVIF, 2^28 pixels,
- * - for JPEG, 100 scans (encoders make about ten); of several scans, as of progressive ones, 2^25 blocks of 8 x 8
- *   samples in all components, also where it is made smaller: their coefficients take 4 GiB.
+ * - 2^24 pixels a side (JPEG: 65500, WebP: 16384) and 2^31 - 1 bytes of decoded pixels;
+ * - for PNG, 2^30 samples (pixels times channels; a palette counts as 4 channels). A PNG may hold more compressed
+ *   data than its size in pixels needs: libpng inflates only the pixels, and stb_image fails;
+ * - for HEIF and AVIF, 2^28 pixels;
+ * - for JPEG, 100 scans (encoders make about ten). A JPEG with several scans, such as a progressive one, may have
+ *   at most 2^25 blocks of 8 x 8 samples in all its components, whose coefficients take 4 GiB. This also holds
+ *   for a JPEG that is made smaller while it is decoded.
  */
 TVLM_API tvlm_status tvlm_image_load(const char *path, const tvlm_log *log, tvlm_image **image);
 
 /* How a picture is read. All zero: as tvlm_image_load does, and silently. */
 struct tvlm_image_load_params {
     /*
-     * Not 0: no more than this many pixels of the longer side will be used. The picture may then be made
-     * smaller while it is decoded, in its shape, but its longer side no shorter than this: what libjpeg-turbo
-     * decodes at a half, a quarter or an eighth of the size costs a fraction of the time and memory. The
-     * image's of_width and of_height are the file's size then, turned as the image is, so that positions stay
-     * in the file's pixels. The pixels are means over squares of the file's, and not those that another way to
-     * shrink it makes. They are the same each time, and on each machine with the same library.
+     * How many pixels of the longer side the caller will use at most; 0: all of them. If it is set, the picture
+     * may be made smaller while it is decoded. It keeps its shape, and its longer side is not shorter than this.
+     * With libjpeg-turbo, decoding at a half, a quarter or an eighth of the size takes a fraction of the time
+     * and memory.
+     *
+     * A picture that was made smaller has the file's size in of_width and of_height, turned as the image is, so
+     * that positions stay in the file's pixels. Its pixels are means over squares of the file's pixels, which
+     * are not what other ways of shrinking give. They are the same each time, and on each machine with the same
+     * library.
      */
     int32_t max_side;
     const tvlm_log *log; /* NULL: silence */
 
     /*
-     * Not 0: no more than so many bytes are taken at a time: for the file's content, for the pixels, and for what the
-     * decoder keeps besides (tvlm_image_measure). A picture that would take more is TVLM_ERROR_MEMORY, before its pixels
-     * have memory. Several threads share a limit by measuring first: each waits until its picture has room.
+     * The most bytes that loading may take at a time: for the file's content, for the pixels, and for what the
+     * decoder keeps besides (tvlm_image_measure). 0: no limit. A picture that would take more fails with
+     * TVLM_ERROR_MEMORY, before memory for its pixels is taken. Threads that share a limit measure their
+     * pictures first, and each of them waits until there is room for its picture.
      */
     uint64_t memory;
     uint64_t reserved[3];
 };
 #define tvlm_image_load_params(...) TVLM_PARAMS(tvlm_image_load_params, __VA_ARGS__)
 
-/* As tvlm_image_load. `params` NULL: all zero. A negative max_side is TVLM_ERROR_ARGUMENT. */
+/* As tvlm_image_load, with parameters. `params` NULL means all zero. A negative max_side is
+ * TVLM_ERROR_ARGUMENT. */
 TVLM_API tvlm_status tvlm_image_load_for(const char *path, const struct tvlm_image_load_params *params,
                                          tvlm_image **image);
 
 /*
- * As tvlm_image_load_for, of a file's content that is in memory already; `name` is what lines in the log call it. The limit
- * `memory` does not count these bytes, which stay the caller's and are not used behind the call.
+ * As tvlm_image_load_for, but takes the content of a file that is in memory already. `name` is what lines in the
+ * log call it. The bytes stay the caller's, are not used after the call, and do not count towards the limit
+ * `memory`.
  */
 TVLM_API tvlm_status tvlm_image_load_bytes(const void *bytes, size_t size, const char *name,
                                            const struct tvlm_image_load_params *params, tvlm_image **image);
@@ -147,8 +159,9 @@ typedef struct tvlm_image_info {
     int32_t width, height; /* as it is stored, before it is made smaller or upright */
 
     /*
-     * The most bytes of memory that decoding it takes at a time beside those of its file: the pixels that come out, and what
-     * the decoder keeps meanwhile. A bound, not a measurement: what HEIF's and AVIF's codecs take is estimated.
+     * The most bytes of memory that decoding the picture takes at a time: for the decoded pixels, and for what
+     * the decoder keeps meanwhile. The bytes of the file are not counted. This is a bound and not a measurement:
+     * what the codecs of HEIF and AVIF take is estimated.
      */
     uint64_t memory;
     const char *format; /* such as "JPEG"; in static storage */
@@ -156,33 +169,38 @@ typedef struct tvlm_image_info {
 } tvlm_image_info;
 
 /*
- * Looks at a picture without decoding it. `bytes` are the first `size` of its file, or with `whole` all of them; 64 KiB are
- * enough for most files of JPEG, PNG, BMP, PPM, PGM and WebP. HEIF and AVIF need all. Where they do not tell, only `format` is
- * set in *info, and the rest is 0: hand in more of them, or, where these are all, load it, and a line says what is wrong.
- * `params` as for loading it.
+ * Looks at a picture without decoding it. `bytes` are the first `size` bytes of its file; `whole` says that they
+ * are all of it. For most files of JPEG, PNG, BMP, PPM, PGM and WebP, 64 KiB are enough. HEIF and AVIF need the
+ * whole file. `params` are those with which the picture will be loaded.
  *
- * TVLM_ERROR_FORMAT and TVLM_ERROR_UNSUPPORTED, as from loading, where it is no picture, or of a kind that is not read.
+ * If the bytes do not tell the size, the call succeeds with only `format` set in *info, and the rest 0. The
+ * caller then hands in more bytes. If these were all, loading the picture writes a line that says what is wrong.
+ *
+ * Errors: TVLM_ERROR_FORMAT if this is no picture, and TVLM_ERROR_UNSUPPORTED if it is of a kind that is not
+ * read, both as from loading.
  */
 TVLM_API tvlm_status tvlm_image_measure(const void *bytes, size_t size, bool whole, const char *name,
                                         const struct tvlm_image_load_params *params, tvlm_image_info *info);
 
-/* A format of pictures, and what reads it. The strings are static. */
+/* A format of pictures, and the library that reads it. The strings are static. */
 typedef struct tvlm_image_decoder {
-    const char *format; /* such as "JPEG" */
-    const char
-        *library; /* with its version, such as "libjpeg-turbo 2.1.5"; NULL: this build does not read it */
+    /* Such as "JPEG". */
+    const char *format;
+    /* The library and its version, such as "libjpeg-turbo 2.1.5"; NULL if this build does not read the
+     * format. */
+    const char *library;
     uint64_t reserved[4];
 } tvlm_image_decoder;
 
 /*
- * What reads pictures here, which the build chose: fills up to `capacity` entries and sets *count to how many
- * there are. `decoders` may be NULL when capacity is 0.
+ * Lists the formats of pictures, with the libraries that read them in this build. Fills up to `capacity` entries
+ * and sets *count to how many there are. `decoders` may be NULL when capacity is 0.
  */
 TVLM_API tvlm_status tvlm_image_decoder_list(int32_t capacity, tvlm_image_decoder *decoders, int32_t *count);
 
 /*
- * Releases what tvlm_image_load, tvlm_image_load_for or tvlm_image_load_bytes made, and no other image, and sets *image to NULL. NULL and a NULL *image are
- * accepted.
+ * Releases what tvlm_image_load, tvlm_image_load_for or tvlm_image_load_bytes made, and no other image, and sets
+ * *image to NULL. NULL and a NULL *image are accepted.
  */
 TVLM_API void tvlm_image_destroy(tvlm_image **image);
 
@@ -190,8 +208,8 @@ TVLM_API void tvlm_image_destroy(tvlm_image **image);
  * Writes an 8-bit PNG.
  *
  * `pixels` are `height` rows of width * channels bytes, without gaps, the first row on top. `channels` is 1
- * (gray), 2 (gray + alpha), 3 (RGB) or 4 (RGBA). width * channels is 2^24 at most, and all rows together,
- * with one byte more for each, have 900 million bytes at most; beyond that it is TVLM_ERROR_ARGUMENT.
+ * (gray), 2 (gray + alpha), 3 (RGB) or 4 (RGBA). width * channels is at most 2^24, and
+ * height * (width * channels + 1) at most 900 million; what is larger is TVLM_ERROR_ARGUMENT.
  */
 TVLM_API tvlm_status tvlm_png_write(const char *path, int32_t width, int32_t height, int32_t channels,
                                     const uint8_t *pixels, const tvlm_log *log);
@@ -256,15 +274,15 @@ TVLM_API void tvlm_npy_destroy(tvlm_npy **array);
 typedef struct tvlm_npy_reader tvlm_npy_reader;
 
 /*
- * Opens a file and fills *array with what it holds; `data` is NULL in it. What tvlm_npy_read refuses is
- * refused here too, and so is what is no ordinary file. *log is copied, so that only its `user` must live as
- * long as the reader.
+ * Opens a file and fills *array with the type and the shape of its content; array->data is NULL. What
+ * tvlm_npy_read refuses is refused here too, and so is what is not an ordinary file. *log is copied, so that
+ * only its `user` must live as long as the reader.
  */
 TVLM_API tvlm_status tvlm_npy_reader_open(const char *path, const tvlm_log *log, tvlm_npy *array,
                                           tvlm_npy_reader **reader);
 
 /*
- * Reads the next `count` elements, in row-major order. Where fewer are left it is TVLM_ERROR_ARGUMENT, and
+ * Reads the next `count` elements, in row-major order. If fewer are left, the result is TVLM_ERROR_ARGUMENT, and
  * nothing is read. After any other failure the reader can only be destroyed.
  */
 TVLM_API tvlm_status tvlm_npy_reader_read(tvlm_npy_reader *reader, void *data, size_t count);
@@ -280,8 +298,7 @@ TVLM_API void tvlm_npy_reader_destroy(tvlm_npy_reader **reader);
 TVLM_API tvlm_status tvlm_npy_write(const char *path, tvlm_element type, int32_t rank, const int64_t *shape,
                                     const void *data, const tvlm_log *log);
 
-/* Writes an array piece by piece: open, append until the shape is filled,
- * finish, destroy. */
+/* Writes an array piece by piece: open, append until the shape is filled, finish, destroy. */
 typedef struct tvlm_npy_writer tvlm_npy_writer;
 
 /*
@@ -293,15 +310,15 @@ TVLM_API tvlm_status tvlm_npy_writer_open(const char *path, tvlm_element type, i
                                           tvlm_npy_writer **writer);
 
 /*
- * Writes the next `count` elements. Where they are more than the shape has left it is TVLM_ERROR_ARGUMENT,
+ * Writes the next `count` elements. If they are more than the shape has left, the result is TVLM_ERROR_ARGUMENT,
  * and nothing is written. After any other failure the writer can only be destroyed.
  */
 TVLM_API tvlm_status tvlm_npy_writer_append(tvlm_npy_writer *writer, const void *data, size_t count);
 
 /*
- * Makes the file appear. Where elements are missing it is TVLM_ERROR_ARGUMENT, and more may be appended;
- * where an append has failed it is TVLM_ERROR_IO, and no file appears. What remains to be done is
- * tvlm_npy_writer_destroy, whatever this returns.
+ * Makes the file appear. If elements are missing, the result is TVLM_ERROR_ARGUMENT, and more may be appended.
+ * If an append has failed, the result is TVLM_ERROR_IO, and no file appears. Whatever this returns, the writer
+ * must still be destroyed by tvlm_npy_writer_destroy.
  */
 TVLM_API tvlm_status tvlm_npy_writer_finish(tvlm_npy_writer *writer);
 
@@ -363,8 +380,8 @@ TVLM_API const char *tvlm_safetensors_metadata(const tvlm_safetensors *file, con
  * then. All strings must be UTF-8. The names of the tensors must be distinct, and so must the keys; no tensor
  * is called "__metadata__".
  *
- * The data begin at a multiple of 8 bytes. The format forbids gaps, so tensors of wider elements are stored
- * first: each is aligned then.
+ * The data begin at a multiple of 8 bytes. The format forbids gaps between tensors, so those with wider elements
+ * are stored first. That way each tensor is aligned.
  */
 TVLM_API tvlm_status tvlm_safetensors_write(const char *path, const tvlm_tensor *tensors, int32_t count,
                                             const tvlm_metadata *metadata, int32_t metadata_count,

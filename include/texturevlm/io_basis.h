@@ -5,8 +5,8 @@
  * A basis is a .safetensors file with these tensors, whose elements are F32 (F64 is read too):
  *
  *   "components"                [k, D]  the rows of the basis, which are orthonormal
- *   "mean"                      [D]     optional where the basis is not centred; within -1e15 .. 1e15
- *   "explained_variance_ratio"  [k]     optional; 0 to 1 but for 1e-3 of rounding
+ *   "mean"                      [D]     within -1e15 .. 1e15; optional if the basis is not centred
+ *   "explained_variance_ratio"  [k]     optional; 0 to 1, with a tolerance of 1e-3 for rounding
  *
  * and with these metadata:
  *
@@ -36,8 +36,8 @@ extern "C" {
  * Reads a basis, which the caller releases with tvlm_basis_destroy.
  *
  * It fails as io.h says. TVLM_ERROR_FORMAT also means that the file is of another format, that a tensor is
- * missing or of another type or shape, that the metadata say something else than the tensors, or that
- * tvlm_basis_create refuses what the file holds. One line in the log names the file and what is wrong.
+ * missing or of another type or shape, that the metadata contradict the tensors, or that tvlm_basis_create
+ * refuses what the file holds. One line in the log names the file and what is wrong.
  */
 TVLM_API tvlm_status tvlm_basis_load(const char *path, const tvlm_log *log, tvlm_basis **basis);
 

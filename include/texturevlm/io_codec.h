@@ -7,14 +7,14 @@
  *
  *   "encode"                    [k, n]  within -1e15 .. 1e15
  *   "decode"                    [n, k]  within -1e15 .. 1e15
- *   "mean"                      [n]  optional; 0 where it is missing; within -1e15 .. 1e15
- *   "explained_variance_ratio"  [k]  optional; 0 to 1 but for 1e-3 of rounding
+ *   "mean"                      [n]     within -1e15 .. 1e15; optional; 0 if it is missing
+ *   "explained_variance_ratio"  [k]     optional; 0 to 1, with a tolerance of 1e-3 for rounding
  *
  * and with these metadata:
  *
  *   "format"    "texturevlm.codec"
  *   "channels"  the names of the n channels, separated by commas
- *   "level"     the level at which they are read; optional; "0" where it is missing
+ *   "level"     the level at which these channels are read; optional; "0" if it is missing
  *
  * Whatever else is in the file is ignored.
  */

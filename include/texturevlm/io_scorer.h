@@ -2,17 +2,20 @@
 /*
  * io_scorer.h: scorers (score.h) as files.
  *
- * A linear scorer of C channels and O outputs is a .safetensors file with these tensors, whose elements are F32:
+ * A linear scorer of C channels and O outputs is a .safetensors file with these tensors. Their elements are F32:
  *
- *   "weights"        [C]           one weight for each channel, or
- *                    [C, 3, 3]     one for each of the 3x3 candidates around a place, or
- *                    [O, C, 3, 3]  these for each output; or [O, C, 1, 1]
- *   "bias"           [1]           of output 0; optional; 0 where it is missing
- *   "similarity"     [1]           of output 0; optional; 0 where it is missing
- *   "query_weights"  [D, C]        of one output and the candidate itself, or
- *                    [O, C, 3, 3, D], or [O, C, 1, 1, D]: of as many outputs and taps as the weights have; optional;
- *                    there are none where it is missing
- *   "levels"         [C]           optional; every channel is read at the candidates' level where it is missing
+ *   "weights"        one of these shapes:
+ *                    [C]              one output: a weight for each channel
+ *                    [C, 3, 3]        one output: for each channel, weights of the 3 x 3 candidates around a place
+ *                    [O, C, 1, 1]     O outputs: for each of them the same as [C]
+ *                    [O, C, 3, 3]     O outputs: for each of them the same as [C, 3, 3]
+ *   "bias"           [1]              of output 0; optional; 0 if it is missing
+ *   "similarity"     [1]              of output 0; optional; 0 if it is missing
+ *   "query_weights"  optional; there are none if it is missing; one of these shapes:
+ *                    [D, C]           for the only output and for the candidate itself
+ *                    [O, C, 1, 1, D]  for all outputs and taps of the weights, which have 1 x 1 taps
+ *                    [O, C, 3, 3, D]  for all outputs and taps of the weights, which have 3 x 3 taps
+ *   "levels"         [C]              optional; if it is missing, all channels are read at the candidates' level
  *
  * and with these metadata:
  *
@@ -34,10 +37,15 @@ extern "C" {
 /*
  * Reads a scorer together with its arrays. The caller releases it with tvlm_scorer_destroy.
  *
- * It fails as io.h says. TVLM_ERROR_FORMAT also means that the file is of another format, that a tensor is
- * missing or of another type or shape, that there are more or fewer names than weights, that a name is
- * unknown or stands twice, that a number is not finite or beyond 1e15, or what tvlm_network_load says of a network. One line in the
- * log names the file and what is wrong.
+ * It fails as io.h says. TVLM_ERROR_FORMAT also means that
+ *
+ *   - the file is of another format;
+ *   - a tensor is missing, or of another type or shape;
+ *   - there are more or fewer names than weights, or a name is unknown or stands twice;
+ *   - a number is not finite or beyond 1e15;
+ *   - the file is a network that tvlm_network_load refuses.
+ *
+ * One line in the log names the file and what is wrong.
  */
 TVLM_API tvlm_status tvlm_scorer_load(const char *path, const tvlm_log *log, tvlm_scorer **scorer);
 

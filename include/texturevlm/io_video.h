@@ -10,8 +10,8 @@
  *     tvlm_video_reader_destroy(&reader);
  *
  * This is the header of a library of its own, texturevlm-video, which needs none of the others. FFmpeg brings
- * a hundred shared objects with it, and who reads no videos should not load them; the tool loads this library
- * when it meets a video.
+ * a hundred shared objects with it, and a program that reads no videos should not have to load them. The tool
+ * loads this library when it meets a video.
  *
  * FFmpeg's own messages are switched off (av_log_set_level), unless the application has set a level before.
  */
@@ -34,20 +34,21 @@ typedef struct tvlm_video_reader tvlm_video_reader;
 
 struct tvlm_video_reader_params {
     /*
-     * How many threads decode, >= 0. 0 stands for 1. What several threads make of a damaged video, of what is behind the
-     * damage and builds on it, may be another picture each time; one thread makes the same of it, always and everywhere.
+     * How many threads decode, >= 0; 0 means 1. With several threads, the frames behind a damaged place that are
+     * built on it may come out differently each time. With one thread, they are the same always and everywhere.
      */
     int32_t threads;
 
     /*
-     * Is called while the reader waits for bytes (of a pipe, a camera, a network). True ends the video there.
+     * Is called while the reader waits for bytes (from a pipe, a camera, a network). If it returns true, the
+     * video ends there. May be NULL.
      */
     bool (*stop)(void *user);
     void *user; /* goes to `stop` */
 
     /*
-     * Seconds that may pass without anything coming, >= 0; 0 means 60. Then opening fails, and a video that
-     * is open ends there (tvlm_video_reader_next). It holds for the network. A pipe is waited for as long as it takes.
+     * How many seconds may pass without any bytes from the network, >= 0; 0 means 60. After that, opening fails,
+     * and a video that is open ends there (tvlm_video_reader_next). A pipe is waited for as long as it takes.
      */
     double silence;
 
@@ -103,23 +104,31 @@ TVLM_API tvlm_status tvlm_video_reader_open(const char *path, const struct tvlm_
 /* Releases a reader and sets *reader to NULL. NULL and a NULL *reader are accepted. */
 TVLM_API void tvlm_video_reader_destroy(tvlm_video_reader **reader);
 
-/* Fills *info with what the file says about itself; with zeros where `reader` is NULL. */
+/* Fills *info with what the file says about itself. Errors: TVLM_ERROR_ARGUMENT (NULL); *info then stays as it
+ * was. */
 TVLM_API tvlm_status tvlm_video_reader_get_info(const tvlm_video_reader *reader, tvlm_video_info *info);
 
 /*
  * Decodes the next frame.
  *
- * A frame that does not decode, or only in parts, is left out with a warning; those behind it, until the next that stands
- * for itself, are as the decoder makes them without it. A frame of another size than those before it is returned as it is.
+ * A frame that does not decode, or decodes only in part, is left out with a warning. The frames behind it, up to
+ * the next keyframe, are what the decoder makes of them without it. A frame of another size than those before it
+ * is returned as it is.
  *
- * Behind the last frame of a video that is damaged an error comes once, in place of the end, and leaves *frame as it was:
- * TVLM_ERROR_FORMAT where frames did not decode, where the file cannot be read to its end, where it was cut off, as
- * far as its container tells (MP4, Matroska, WebM, AVI, Ogg), where there is something in it that is no part of it (Matroska,
- * WebM, AVI, Ogg, FLV), or where all in it ends well before the time that it says; TVLM_ERROR_IO where nothing came. Where
- * only the frames end well before that time, and sound goes on, there is a warning.
+ * If a video is damaged, the call behind its last frame returns an error in place of the end, once, and leaves
+ * *frame as it was:
  *
- * Other errors: TVLM_ERROR_ARGUMENT, where an argument is NULL, TVLM_ERROR_UNSUPPORTED, where the pixels cannot be
- * converted to RGB, and TVLM_ERROR_MEMORY.
+ *   - TVLM_ERROR_FORMAT
+ *       - if frames did not decode;
+ *       - if the file cannot be read to its end;
+ *       - if the file was cut off, as far as its container tells (MP4, Matroska, WebM, AVI, Ogg);
+ *       - if the file holds something that is no part of its container (Matroska, WebM, AVI, Ogg, FLV);
+ *       - if all its tracks end well before the duration that the file gives. If only the frames end well before
+ *         that, while sound goes on, this is a warning and no error;
+ *   - TVLM_ERROR_IO if nothing came any more (tvlm_video_reader_params.silence).
+ *
+ * Other errors: TVLM_ERROR_ARGUMENT (an argument is NULL), TVLM_ERROR_UNSUPPORTED (the pixels cannot be
+ * converted to RGB), and TVLM_ERROR_MEMORY.
  */
 TVLM_API tvlm_status tvlm_video_reader_next(tvlm_video_reader *reader, tvlm_video_frame *frame);
 
@@ -138,16 +147,16 @@ struct tvlm_video_writer_params {
 #define tvlm_video_writer_params(...) TVLM_PARAMS(tvlm_video_writer_params, __VA_ARGS__)
 
 /*
- * Tells whether there is a video format for a file of that name ("x.mp4", "x.mkv", "x.webm"); not for NULL.
+ * Tells whether there is a video format for a file of that name ("x.mp4", "x.mkv", "x.webm"). False for NULL.
  */
 TVLM_API bool tvlm_video_writable(const char *path);
 
 /*
- * Begins a video of frames of width x height pixels. Then come tvlm_video_writer_add for each frame and
- * tvlm_video_writer_finish.
+ * Begins a video of frames of width x height pixels. After it, call tvlm_video_writer_add for each frame, and
+ * then tvlm_video_writer_finish.
  *
- * The ending of the name decides on the format. The codec is H.264 where the format allows it and an encoder
- * is there, and else what the format uses. Where a side is odd, its last row or column is left out, because
+ * The ending of the name decides on the format. The codec is H.264 if the format allows it and an encoder is
+ * there; otherwise it is the format's usual codec. If a side is odd, its last row or column is left out, because
  * 4:2:0 has half as many samples of colour each way.
  *
  * The file appears, whole, with tvlm_video_writer_finish. Until then it is written under another name
@@ -165,8 +174,8 @@ TVLM_API tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int
                                             tvlm_video_writer **writer);
 
 /*
- * Appends a frame. It has the size of the writer and 3 channels of 8 bits. `time` is in seconds; a frame that
- * is not later than the one before is moved right behind it.
+ * Appends a frame. The image has the size of the writer and 3 channels of 8 bits. `time` is in seconds; a frame
+ * that is not later than the one before it is moved to right behind that one.
  *
  * Errors: TVLM_ERROR_ARGUMENT (NULL, another size or type, or a time that is not within 1e9 seconds),
  * TVLM_ERROR_IO (the disk is full, say), TVLM_ERROR_MEMORY.
@@ -174,8 +183,8 @@ TVLM_API tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int
 TVLM_API tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *image, double time);
 
 /*
- * Completes the file and gives it its name. What remains to be done is tvlm_video_writer_destroy, whatever
- * this returns. Errors: TVLM_ERROR_ARGUMENT (NULL, or it is finished already), TVLM_ERROR_IO,
+ * Completes the file and gives it its name. Whatever this returns, the writer must still be destroyed by
+ * tvlm_video_writer_destroy. Errors: TVLM_ERROR_ARGUMENT (NULL, or it is finished already), TVLM_ERROR_IO,
  * TVLM_ERROR_MEMORY; no file appears then.
  */
 TVLM_API tvlm_status tvlm_video_writer_finish(tvlm_video_writer *writer);

@@ -5,7 +5,7 @@
  * A vocabulary is a .safetensors file with these tensors, whose elements are F32 (F64 is read too):
  *
  *   "centres"  [n, D]  the centres, none longer than 1
- *   "error"    [1]     optional: the mean of the squared residuals of what it was trained with
+ *   "error"    [1]     optional: the mean of the squared residuals of the vectors that it was trained with
  *
  * and with these metadata:
  *
@@ -13,7 +13,7 @@
  *   "vectors"  optional: the number of vectors that it was made from
  *   "D", "n"   optional: the sizes again; reading only compares them with the tensor
  *
- * Centres of scikit-learn's KMeans, or those of FAISS, of vectors of length 1 are saved with
+ * Centres that scikit-learn's KMeans or FAISS found for vectors of length 1 are saved with
  *
  *     safetensors.numpy.save_file({"centres": kmeans.cluster_centers_}, "vocab.safetensors",
  *         metadata={"format": "texturevlm.vocab"})
@@ -31,9 +31,9 @@ extern "C" {
 /*
  * Reads a vocabulary, which the caller releases with tvlm_vocab_destroy.
  *
- * It fails as io.h says. TVLM_ERROR_FORMAT also means that the file is of another format, that "centres" is missing or of another type
- * or shape, that the metadata say something else than its shape, or that tvlm_vocab_create refuses what the file holds. One line in the
- * log names the file and what is wrong.
+ * It fails as io.h says. TVLM_ERROR_FORMAT also means that the file is of another format, that "centres" is
+ * missing or of another type or shape, that the metadata contradict its shape, or that tvlm_vocab_create refuses
+ * what the file holds. One line in the log names the file and what is wrong.
  */
 TVLM_API tvlm_status tvlm_vocab_load(const char *path, const tvlm_log *log, tvlm_vocab **vocab);
 

@@ -25,11 +25,11 @@ extern "C" {
  *   feature_0 .. 4095   FEATURE_0 + i
  *   embedding_16 .. 63  EMBEDDING_16 + i - 16; they are in no layout, and can only be asked for by name
  *   learned_0 .. 31     LEARNED_0 + i, the outputs of the stack's network (network.h)
- *   rope_x_cos_0 .. 63  ROPE_X_COS_0 + k, and so on for rope_x_sin, rope_y_cos and rope_y_sin: where a place is, as
- *                       rotary position embeddings say it (tvlm_stack_set_rope); they are in no layout
+ *   rope_x_cos_0 .. 63  ROPE_X_COS_0 + k, and in the same way rope_x_sin, rope_y_cos and rope_y_sin: where a place
+ *                       is, as rotary position embeddings have it (tvlm_stack_set_rope); they are in no layout
  *   user planes         USER_0 + i, in the order in which a stack was told their names
  *
- * Built-in channels that are added are numbered from 12288 on, one after the other.
+ * New built-in channels are numbered from 12288 on, one after the other.
  */
 enum {
     TVLM_CHANNEL_R = 0,
@@ -105,17 +105,24 @@ enum {
 typedef struct tvlm_channel_info {
     /* Its name, such as "edges". */
     char name[TVLM_CHANNEL_NAME_SIZE];
-    /* The family that it is made with, such as "visual". Static storage. */
+    /* The family of channels that are made together with it, such as "visual". Static storage. */
     const char *family;
     int32_t channel;
-    /* The range of its values; -INFINITY and INFINITY where it has none. */
+    /* The range of its values; -INFINITY and INFINITY if it has none. */
     float low, high;
-    /* Its values are names and not quantities, so they are never interpolated: it is sampled nearest. */
+    /* Its values are names and not quantities. So they are never interpolated: the channel is sampled nearest. */
     bool identifier;
-    /* This version makes the channel, or takes it from the application. Otherwise it is 0 in a layout. */
+    /* This version makes the channel, or takes it from the application. If false, the channel is 0 in a
+     * layout. */
     bool available;
-    /* The application hands it in, or what it is made of: a grid, features and a question, or depth for occlusion and
-     * normals. Without that it is 0, but for a stream's flow, which is found where none is handed in. */
+    /*
+     * The channel needs something that the application hands in, and is 0 without it. This is
+     *   - a grid of the channel itself;
+     *   - for query_similarity, features and a question;
+     *   - for occlusion and normals, their own grid or depth.
+     *
+     * The flow of a stream is an exception: the stream finds it if none is handed in.
+     */
     bool handed_in;
     uint64_t reserved[4];
 } tvlm_channel_info;
@@ -135,9 +142,13 @@ TVLM_API int32_t tvlm_layout_side(const char *layout);
 
 /*
  * Finds the channels of a layout, or of a list of channel names separated by commas, in order. At most
- * `capacity` of them are written, and *count is how many there are, so that a first call may have capacity 0.
- * Errors: ARGUMENT (a name that is unknown, for which the log suggests the nearest one; an empty name; in a
- * list, but not in a layout, a channel that this version does not make).
+ * `capacity` of them are written. *count is how many there are in all, so that a first call with capacity 0 can
+ * ask for the number.
+ *
+ * Errors: ARGUMENT, for
+ *   - an unknown name: the log suggests the nearest one;
+ *   - an empty name;
+ *   - in a list, a channel that this version does not make. A layout may have such channels.
  */
 TVLM_API tvlm_status tvlm_layout_parse(const char *text, const tvlm_log *log, int32_t capacity,
                                        int32_t *channels, int32_t *count);

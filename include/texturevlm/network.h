@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * network.h: small convolutional networks, whose outputs are the channels of the family `learned`, or, where a network is a
- * scorer (score.h), scores.
+ * network.h: small convolutional networks. The outputs of a stack's network are the channels of the family
+ * `learned`. The outputs of a network that is a scorer (score.h) are scores.
  *
  *     tvlm_network *network = NULL;
  *     tvlm_network_load("saliency.safetensors", log, &network); // io_network.h
@@ -13,9 +13,9 @@
  * a channel: output i is TVLM_CHANNEL_LEARNED_0 + i, and the stack also knows it by the name that the network
  * gives it. Values are those that PyTorch's nn.Conv2d, nn.ReLU and nn.Sigmoid compute, up to rounding.
  *
- * *Places.* A layer with stride 2 makes texel i from texels around 2 i of the layer before it, as PyTorch does,
- * and has half as many texels, rounded up. A texel of the output stands for the square of pixels that all
- * strides together span, and is sampled as if it lay in the middle of that square.
+ * *Places.* A layer with stride 2 makes texel i from the texels around 2 i of the layer before it, as PyTorch
+ * does. It has half as many texels along each side, rounded up. A texel of the output stands for the square of
+ * pixels that all strides together span, and is sampled as if it lay in the middle of that square.
  */
 #ifndef TEXTUREVLM_NETWORK_H
 #define TEXTUREVLM_NETWORK_H
@@ -61,15 +61,16 @@ typedef struct tvlm_network_layer {
 
 typedef struct tvlm_network {
     /* [input_count]: the channels that the first layer reads, in its order: 1 to TVLM_NETWORK_INPUTS_MAX of
-     * them. Any but the application's own planes; and for the family `learned`, which is made before them, any but its
-     * own outputs and query_similarity. */
+     * them. The application's own planes are not allowed. The network of a stack, which makes the family
+     * `learned`, may also not read learned channels and query_similarity, since it runs before these are made. */
     const int32_t *inputs;
     int32_t input_count;
-    /* The level of the image at which they are read, 0 to TVLM_NETWORK_LEVEL_MAX. An image of fewer levels is
-     * read at its last one. */
+    /* The level of the image at which the inputs are read, 0 to TVLM_NETWORK_LEVEL_MAX. An image with fewer
+     * levels is read at its last level. */
     int32_t level;
     /* [output_count]: the names of the outputs, 1 to TVLM_NETWORK_OUTPUTS_MAX of them, all different. A name
-     * is made as that of a plane (tvlm_stack_set_user), and is none of a channel or a layout. */
+     * follows the rules for the names of planes (tvlm_stack_set_user), and is not the name of a channel or a
+     * layout. */
     const char *const *outputs;
     int32_t output_count;
     /* [layer_count] */
@@ -79,14 +80,17 @@ typedef struct tvlm_network {
 } tvlm_network;
 
 /*
- * Finds what is wrong with a network, if anything, and says it in one line. tvlm_stack_create and scores ask for
- * themselves.
+ * Checks a network, and logs one line that says what is wrong with it. tvlm_stack_create and scores make this
+ * check themselves.
  * Errors: ARGUMENT, for
- *   - a number that is not in its range; an input that is not allowed or stands twice;
+ *   - a number that is not in its range;
+ *   - an input that is not allowed, or stands twice;
  *   - a name that is not allowed, or stands twice;
- *   - layers that do not chain: one reads another number of channels than the one before it makes, the first
- *     one than there are inputs, or the last one makes another number than there are outputs;
- *   - weights or a bias that are missing, not finite, or beyond 1e15.
+ *   - a layer that reads another number of channels than the layer before it makes;
+ *   - a first layer that reads another number of channels than there are inputs, or a last layer that makes
+ *     another number than there are outputs;
+ *   - weights that are missing;
+ *   - weights or a bias that are not finite, or beyond 1e15.
  */
 TVLM_API tvlm_status tvlm_network_check(const tvlm_network *network, const tvlm_log *log);
 

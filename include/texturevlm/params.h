@@ -2,8 +2,9 @@
 /*
  * params.h: how the library's structs are filled, and how they grow.
  *
- * Every function that has options takes a pointer to a struct of them, in which zero always means the
- * default. A macro of the struct's name makes one in place, so that only what differs need be said:
+ * Every function that has options takes a pointer to a struct of them. In this struct, zero always means the
+ * default. A macro with the name of the struct makes one in place, in which only the members that differ from the
+ * default are given:
  *
  *     tvlm_select(stack, NULL, tvlm_select_params(.k = 64, .patch = 14), &selection);
  *
@@ -11,8 +12,8 @@
  * to it must not be kept). C++ wants the members in the order of their declaration. A variable does as well,
  * in either language: `struct tvlm_select_params params = {0};` in C, `tvlm_select_params params{};` in C++.
  *
- * A few numbers are meaningful at 0, which means the default: they take TVLM_ZERO where 0 itself is meant,
- * and their comments say so.
+ * A few numbers would be meaningful at 0, but there, too, 0 means the default. These members take TVLM_ZERO to
+ * mean 0 itself, and their comments say so.
  *
  * *How structs grow.* A program that was compiled with an older header goes on working with a newer library
  * of the same soname, although structs get new members:
@@ -23,15 +24,17 @@
  *   struct: either the program was compiled with a newer header and asks for what this library does not know,
  *   or it did not set the struct to zero before it filled it.
  * - What the library fills in for the caller has its reserved words set to 0.
- * A few small structs are complete and never grow: tvlm_log, tvlm_metadata, and those that say a place,
- * tvlm_sample_point, tvlm_volume_point, tvlm_footprint, tvlm_duplicate, tvlm_cell and tvlm_thumbnail_grid. Structs that only the library makes, and hands out
- * by a pointer (tvlm_safetensors, tvlm_flo), may grow at their end. Enumerations get new values at their end.
+ *
+ * A few small structs are complete and never grow: tvlm_log, tvlm_metadata, and those that describe places, which
+ * are tvlm_sample_point, tvlm_volume_point, tvlm_footprint, tvlm_duplicate, tvlm_cell and tvlm_thumbnail_grid.
+ * Structs that only the library makes, and hands out by a pointer (tvlm_safetensors, tvlm_flo), may grow at their
+ * end. Enumerations get new values at their end.
  */
 #ifndef TEXTUREVLM_PARAMS_H
 #define TEXTUREVLM_PARAMS_H
 
-/* Users' warnings are about their own code. What the macros expand to is standard in neither C++17
- * (designators) nor C11 (empty braces), and g++ warns of members that are left out, as is meant here. */
+/* Keeps compilers from warning users of this header. What the macros expand to is standard in neither C++17
+ * (designators) nor C11 (empty braces). g++ would also warn of the members that are left out on purpose. */
 #if defined(__GNUC__)
 #pragma GCC system_header
 #endif
@@ -43,7 +46,7 @@
 
 #ifdef __cplusplus
 extern "C++" {
-/* C++ has no compound literals; it does have temporaries, and this is the address of one. */
+/* Returns the address of a temporary, since C++ has no compound literals. */
 template <typename tvlm_params_type>
 inline const tvlm_params_type *tvlm_params_address(const tvlm_params_type &params) {
     return &params;

@@ -2,14 +2,14 @@
 /*
  * pool.h: several devices that share the work.
  *
- * The positions of many images, each found by whichever device is free:
+ * This finds the positions of many images, each on whichever device is free:
  *
  *     tvlm_pool *pool = NULL;
  *     if (tvlm_pool_create(NULL, &pool) == TVLM_OK &&
  *         tvlm_pool_select(pool, images, count, NULL, NULL, selections, NULL) == TVLM_OK)
  *         ...
  *
- * What the devices do is a *job*: a function of the application, which is given a device and may do there all
+ * The devices work on *jobs*. A job is a function of the application. It is given a device, and may do there all
  * that the library can do: select, export, or take in the frames of a stream. Each device of a pool has a
  * thread of its own, in which its jobs run one after the other, so that a job is alone with its device:
  *
@@ -25,31 +25,36 @@
  *     tvlm_pool_finish(pool);
  *
  * *Order and threads.* Jobs begin in the order in which they were submitted. `run` and `ahead` are called in
- * threads of the pool, those of different jobs at the same time. `done` is called exactly once for each job
- * that tvlm_pool_submit took, in the order in which they were submitted, one at a time, and never in a thread
- * of the pool: in the thread that is in tvlm_pool_submit, tvlm_pool_deliver, tvlm_pool_finish or
- * tvlm_pool_destroy. So a program of one thread needs no lock for what `done` writes. Several threads may submit
- * to one pool and finish it.
- * Neither `run`, `ahead` nor `done` may call the functions of their pool; those that do get ARGUMENT.
+ * threads of the pool, and for several jobs at the same time.
  *
- * *Memory.* A pool holds at most `capacity` jobs whose `done` was not called yet. tvlm_pool_submit waits for
- * the oldest one where there are so many, and so holds back who reads the images.
+ * `done` is called exactly once for each job that tvlm_pool_submit took. The calls come one at a time, in the
+ * order in which the jobs were submitted. They never come in a thread of the pool, but in a thread that is in
+ * tvlm_pool_submit, tvlm_pool_deliver, tvlm_pool_finish or tvlm_pool_destroy. So a program of one thread needs no
+ * lock for what `done` writes. Several threads may submit to one pool and finish it.
+ *
+ * `run`, `ahead` and `done` may not call functions of their own pool, which would wait for themselves: these give
+ * ARGUMENT. Only tvlm_pool_cancel, tvlm_pool_device_count and tvlm_pool_get_device_info may be called there.
+ *
+ * *Memory.* A pool holds at most `capacity` jobs whose `done` was not called yet. When it holds so many,
+ * tvlm_pool_submit waits for the oldest of them. This also holds back the code that reads the images.
  *
  * *Errors.* A job that fails concerns no other, unless tvlm_pool_params.stop says so. The first line of error
  * that it wrote to the log of its device is kept in its result, and is written to the log when `done` is
  * called, just before. Warnings and what is less go to the log at once.
  *
- * *A lost device.* A job whose device is lost (its `run` gives TVLM_ERROR_LOST) is not over: it runs again,
- * from its beginning, on another device of the pool, before the jobs behind it. So `run` must not depend on
- * what an earlier run of the same job has left, and `done` is called once all the same. The lost device is
- * closed, and a warning says so, unless it was the only one, of which the results say it. When all devices are
- * lost and tvlm_device_params.fallback is set, the pool goes on with the one that tvlm_device_open_another finds,
- * and that warns, the reference in the end. Else the jobs that are left end with LOST, and tvlm_pool_submit gives
- * LOST from then on.
+ * *A lost device.* If the device of a job is lost (its `run` gives TVLM_ERROR_LOST), the job is not over. It runs
+ * again, from its beginning, on another device of the pool, before the jobs behind it. So `run` must not depend on
+ * what an earlier run of the same job has left. `done` is called once all the same.
  *
- * *The same as one device.* Which device works on a job makes no difference to its results, where the devices
- * are of one kind. Devices of different makers round differently in the last places, and GPUs keep texels as
- * half where CPUs keep floats: tvlm_stack_params.format makes that the same.
+ * The lost device is closed, and a warning says so. (If it was the only device of the pool, there is no warning,
+ * since the results say it.) When all devices are lost, there are two cases:
+ *   - with tvlm_device_params.fallback, the pool goes on with the device that tvlm_device_open_another finds, in
+ *     the end the reference, and that function warns;
+ *   - without it, the jobs that are left end with LOST, and tvlm_pool_submit gives LOST from then on.
+ *
+ * *The same as one device.* If the devices are of one kind, it makes no difference to the results which of them
+ * works on a job. Devices of different makers round differently in the last places. GPUs keep texels as half and
+ * CPUs as floats, unless tvlm_stack_params.format makes that the same.
  */
 #ifndef TEXTUREVLM_POOL_H
 #define TEXTUREVLM_POOL_H
@@ -67,9 +72,9 @@ typedef struct tvlm_pool_place {
     tvlm_device *device;
     int32_t number; /* of the device in the pool, from 0 on */
     /*
-     * What jobs keep with a device for those that follow on it, such as a stack: NULL at first. Before the
-     * device is closed, tvlm_pool_params.release is called with what it points to, and it is NULL again where
-     * another device takes the place.
+     * A place for what jobs keep with the device for later jobs on it, such as a stack. *kept is NULL at first.
+     * Before the device is closed, tvlm_pool_params.release is called with *kept. If another device then takes
+     * the place of this one, *kept is NULL again.
      */
     void **kept;
     uint64_t reserved[4];
@@ -77,12 +82,12 @@ typedef struct tvlm_pool_place {
 
 /* How a job ended. */
 typedef struct tvlm_job_result {
-    tvlm_status
-        status; /* what `run` gave; CANCELLED, or LOST where no device is left: it was not run to its end */
+    /* What `run` gave. CANCELLED, or LOST because no device is left, mean that it was not run to its end. */
+    tvlm_status status;
     int32_t device;      /* the number in the pool of the device that answered; -1: none */
     int32_t lost;        /* how many devices were lost while they worked on it */
     int64_t number;      /* how many jobs were submitted before it */
-    const char *message; /* the first line of error, valid during the call; "" where there is none */
+    const char *message; /* the first line of error, valid during the call; "" if there is none */
     uint64_t reserved[4];
 } tvlm_job_result;
 
@@ -90,11 +95,12 @@ struct tvlm_job {
     /* Does the job. It is called once for each device that is tried. */
     tvlm_status (*run)(void *user, const tvlm_pool_place *place);
     /*
-     * May begin what can be done while the device works on the job before: an upload through the device's
-     * second queue (tvlm_stack_send_image, tvlm_stream_send). It is called in the thread and for the device
-     * that `run` is called for afterwards, and before the `run` of the job before, if by then as many jobs
-     * wait as there are devices; so `run` must do with and without. What it gives is not looked at, but for
-     * LOST: `run` finds the error again. NULL: there is nothing of that kind.
+     * Begins what can be done while the device still works on the job before this one: an upload through the
+     * device's second queue (tvlm_stack_send_image, tvlm_stream_send). NULL: there is nothing of that kind.
+     *
+     * It is called before the `run` of the job before, in the thread and for the device that `run` will be called
+     * for. It is called only if at that time as many jobs wait as there are devices, so `run` must work both with
+     * and without it. Its result counts only if it is LOST: any other error is one that `run` finds again.
      */
     tvlm_status (*ahead)(void *user, const tvlm_pool_place *place);
     /* Takes the result. NULL: nobody does. */
@@ -106,30 +112,33 @@ struct tvlm_job {
 
 struct tvlm_pool_params {
     /*
-     * "all": every device of the machine that is of the type of the default one (all GPUs, else all CPUs; a
-     * pool of both would answer differently from run to run) and that opens; one that does not is a warning.
-     * Or names as tvlm_device_params.name takes them, which commas separate; one that does not open is an
-     * error, and one that is named twice is opened twice. NULL: $TVLM_DEVICE, else "all".
+     * Which devices are opened:
+     *   - "all": every device of the machine that has the type of the default device: all GPUs, or if there are
+     *     none all CPUs. (A pool of both would answer differently from run to run.) A device that does not open
+     *     is left out with a warning.
+     *   - Names as tvlm_device_params.name takes them, separated by commas. A device that does not open is an
+     *     error. A device that is named twice is opened twice.
+     *   - NULL: what $TVLM_DEVICE says, or "all" if that is not set.
      */
     const char *devices;
-    /* Devices that are open already, in place of `devices`. They stay the application's, which leaves them
-     * alone while the pool lives and destroys them after it. */
+    /* Devices that are open already, in place of `devices`. They stay the application's. It must leave them alone
+     * while the pool lives, and destroy them after it. */
     tvlm_device *const *opened;
     int32_t opened_count;
     /* How many jobs the pool holds at most. 0: four for each device. */
     int32_t capacity;
     /*
-     * As soon as a job fails, the jobs behind it that have not begun end with CANCELLED, and tvlm_pool_submit
-     * gives CANCELLED from then on. Those before it are done all the same, so that the first error in the
-     * order of submission is the same from run to run.
+     * If set, a job that fails stops the pool: the jobs behind it that have not begun end with CANCELLED, and
+     * tvlm_pool_submit gives CANCELLED from then on. The jobs before it are done all the same, so that the first
+     * error in the order of submission is the same from run to run.
      */
     bool stop;
-    /* Frees what jobs kept with a device (tvlm_pool_place.kept), in that device's thread; is not called where
-     * that is NULL. */
+    /* Frees what jobs kept with a device (tvlm_pool_place.kept), in that device's thread. It is not called if that
+     * is NULL. */
     void (*release)(void *user, void *kept);
     void *user; /* handed to `release` as it is */
-    /* How devices are opened, and what takes the place of lost ones (`fallback`); its name is not looked at.
-     * NULL: all defaults. Calls of its log come one at a time, in threads of the pool, too. */
+    /* How devices are opened, and what takes the place of lost ones (`fallback`). Its `name` is not looked at.
+     * NULL: all defaults. Its log is called by one thread at a time, which may be a thread of the pool. */
     const struct tvlm_device_params *open;
     uint64_t reserved[4];
 };
@@ -138,66 +147,73 @@ struct tvlm_pool_params {
 /*
  * Opens the devices and starts a thread for each. `params` NULL: all defaults.
  * Errors: those of tvlm_device_open; NO_DEVICE (none of "all" opens); ARGUMENT (an empty name in the list, a
- * capacity below 0); MEMORY (also where the system has no more threads).
+ * capacity below 0); MEMORY (also if the system has no more threads).
  */
 TVLM_API tvlm_status tvlm_pool_create(const struct tvlm_pool_params *params, tvlm_pool **pool);
 
 /*
- * Hands a job to the pool, which copies it; what `user` points to must live until `done` was called. Calls
- * `done` of the jobs that are over, in order, as far as they are, and waits for the oldest where the pool is
- * full. Errors: ARGUMENT (no `run`; called by a job), LOST (no device is left), CANCELLED (a job failed, and
- * `stop` was asked for). `done` is not called for a job that was not taken.
+ * Hands a job to the pool. The pool copies it, but what `user` points to must live until `done` was called.
+ *
+ * It also calls `done` of the oldest jobs, in order, up to the first job that is not over yet. If the pool is
+ * full, it waits until the oldest job is over.
+ *
+ * Errors: ARGUMENT (no `run`; called by a job), LOST (no device is left), CANCELLED (a job failed, and `stop` is
+ * set). `done` is not called for a job that was not taken.
  */
 TVLM_API tvlm_status tvlm_pool_submit(tvlm_pool *pool, const struct tvlm_job *job);
 
 /*
- * Calls `done` of the jobs that are over, in order, as far as they are, and waits for none: for a program that has
- * nothing to submit at the moment, and that somebody waits for. Errors: ARGUMENT (called by a job).
+ * Calls `done` of the oldest jobs, in order, up to the first job that is not over yet, and waits for none. It is
+ * for a program that has nothing to submit at the moment, while somebody waits for its results. Errors: ARGUMENT
+ * (called by a job).
  */
 TVLM_API tvlm_status tvlm_pool_deliver(tvlm_pool *pool);
 
 /*
- * Waits until all jobs are over, and calls their `done`. Its value is the status of the first one, in the order
- * in which they were submitted, that failed since the last tvlm_pool_finish, or OK. Where another thread goes on
- * submitting, it waits for these jobs, too. Errors besides: ARGUMENT (called by a job).
+ * Waits until all jobs are over, and calls their `done`. If another thread goes on submitting, it waits for those
+ * jobs, too. If jobs have failed since the last tvlm_pool_finish, it returns the status of the first of them in
+ * the order of submission, else OK. Its own errors: ARGUMENT (called by a job).
  */
 TVLM_API tvlm_status tvlm_pool_finish(tvlm_pool *pool);
 
 /*
- * Ends the jobs that have not begun with CANCELLED. Those that run, and those whose `ahead` was called, go on to
- * their end. `done` is called as ever, by the next tvlm_pool_submit or tvlm_pool_finish. The pool takes further
- * jobs. It may be called in any thread, by jobs, too, and not in a handler of signals. NULL is fine.
+ * Ends the jobs that have not begun, with CANCELLED. Jobs that run, and those whose `ahead` was called, go on to
+ * their end. `done` of all of them is called as ever, by the next tvlm_pool_submit or tvlm_pool_finish. The pool
+ * takes further jobs. The function may be called in any thread, and by jobs, but not in a signal handler. NULL is
+ * fine.
  */
 TVLM_API void tvlm_pool_cancel(tvlm_pool *pool);
 
-/* Cancels what has not begun, waits for what runs, calls `done` of all that is left, closes the devices, and
- * sets *pool to NULL. NULL and *NULL are fine. It is called by no job. */
+/* Cancels the jobs that have not begun, waits for those that run, calls `done` of all that are left, closes the
+ * devices, and sets *pool to NULL. NULL and *NULL are fine. Jobs must not call it. */
 TVLM_API void tvlm_pool_destroy(tvlm_pool **pool);
 
 /* What is known of a device of the pool. */
 typedef struct tvlm_pool_device_info {
-    tvlm_device_info device; /* of the one that took its place, where it was lost and another did */
+    tvlm_device_info device; /* if another device took its place, that of the other one */
     bool lost;               /* it is lost, and nothing took its place */
-    int64_t jobs;            /* how many it has run to their end */
+    int64_t jobs;            /* how many jobs were run to their end here */
     uint64_t reserved[4];
 } tvlm_pool_device_info;
 
-/* How many devices the pool was created with, and what is known of one of them, at any time and in any thread.
- * Errors: ARGUMENT (there is no such device). */
+/* Return how many devices the pool was created with, and what is known of one of them. They may be called at any
+ * time and in any thread. Errors: ARGUMENT (there is no such device). */
 TVLM_API int32_t tvlm_pool_device_count(const tvlm_pool *pool);
 TVLM_API tvlm_status tvlm_pool_get_device_info(tvlm_pool *pool, int32_t number, tvlm_pool_device_info *info);
 
 /*
  * Selects on each of `count` images as tvlm_stack_create_for_image and tvlm_select do, with these parameters
- * (NULL: all defaults), and waits: selections[i] is that of images[i], to be destroyed by the caller. It is
- * fastest where images that follow each other have the same size: a device then works on with the stack that it
- * has; and while it works on one image the next one is on its way to it. All jobs of the pool are over when it
- * returns; tvlm_pool_finish is for those of the application. A question about an image needs features of its
- * own, and is a job of the application.
+ * (NULL: all defaults), and waits. selections[i] is the selection of images[i]; the caller destroys it. There are
+ * no questions here: a question about an image needs features of that image, and so takes a job of the
+ * application.
  *
- * `statuses` NULL: the first error is its value, and then there are no selections: all of them are NULL. Else
- * statuses[i] says how it went with images[i], selections[i] is NULL where it failed, and the value is OK where
- * all were tried. Errors: ARGUMENT, and those of tvlm_stack_create_for_image and tvlm_select; LOST.
+ * The call is fastest if images that follow each other have the same size. A device can then use its stack again,
+ * and while it works on one image, the next one is already being sent to it. All jobs of the pool are over when
+ * the call returns; the errors of the application's own jobs are still those of tvlm_pool_finish.
+ *
+ * With `statuses` NULL, the first error is returned, and then all selections are NULL. Otherwise statuses[i] says
+ * how it went with images[i], selections[i] is NULL if that failed, and the result is OK once all images were
+ * tried. Errors: ARGUMENT, and those of tvlm_stack_create_for_image and tvlm_select; LOST.
  */
 TVLM_API tvlm_status tvlm_pool_select(tvlm_pool *pool, const tvlm_image *images, int32_t count,
                                       const struct tvlm_stack_params *stack,

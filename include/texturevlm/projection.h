@@ -30,12 +30,13 @@ extern "C" {
 /* ---- Learning one ---- */
 
 struct tvlm_ridge_params {
-    /* [count * inputs] and [count * outputs], row-major and finite: what is known of each place, and the vector that it
-     * is to become. They are read during the call only. */
+    /* x is [count * inputs]: what is known of each place. y is [count * outputs]: the vector that each place is to
+     * become. Both are row-major and finite, and are read during the call only. */
     int64_t count;
     int32_t inputs, outputs;
     const float *x, *y;
-    /* What the sum of the squared weights counts beside that of the squared errors, >= 0. 0 means 1, TVLM_ZERO 0. */
+    /* The strength of the regularisation, >= 0: the weight of the sum of the squared weights beside the sum of the
+     * squared errors. 0 means 1. TVLM_ZERO means 0. */
     float l2;
     uint64_t reserved[4];
 };
@@ -46,13 +47,15 @@ struct tvlm_ridge_params {
  *
  *     sum over rows of |y - weights x - bias|^2 + l2 * sum of weights^2
  *
- * is least; the bias costs nothing. That is the least-squares solution of the rows (x, 1) with rows sqrt(l2) e_j of
- * target 0 below them. Products are made on the device in blocks and added up in double; the normal equations of what
- * is left when the means are taken off are solved by Cholesky's method in double, and the solution is corrected by its
- * residual twice, so that what is lost in float comes back. Waits.
+ * is least; the bias costs nothing. This is the least-squares solution for the rows (x, 1), with further rows
+ * sqrt(l2) e_j of target 0 below them.
  *
- * Errors: ARGUMENT (fewer than 1 row, sizes, a number that is not finite, an l2 below 0, values that depend on each other
- * and an l2 of 0), MEMORY, DEVICE_MEMORY.
+ * Products are made on the device in blocks, and added up in double. The means are taken off first. The normal
+ * equations of what is left are solved by Cholesky's method in double. The solution is then corrected twice by its
+ * residual, which makes up for what was lost in float. Waits.
+ *
+ * Errors: ARGUMENT (fewer than 1 row, sizes, a number that is not finite, an l2 below 0, an l2 of 0 with inputs
+ * that depend linearly on each other), MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_ridge(tvlm_device *device, const struct tvlm_ridge_params *params, float *weights,
                                 float *bias);
@@ -69,8 +72,8 @@ struct tvlm_projection_params {
     int32_t outputs;
     /* [outputs * channel_count] and [outputs], within -1e15 .. 1e15. A bias of NULL is 0. */
     const float *weights, *bias;
-    /* In which the features are embedded before channels embedding_0 and up are read. NULL where there are none of
-     * these, or where they are set by the application. */
+    /* The basis in which the features are embedded before channels embedding_0 and up are read. NULL if the
+     * projection reads none of these channels, or if the application sets them. */
     const tvlm_basis *basis;
     uint64_t reserved[4];
 };
@@ -78,22 +81,25 @@ struct tvlm_projection_params {
 
 /*
  * Creates a projection, which belongs to no device and never changes: any number of threads may read it. Errors:
- * ARGUMENT (sizes, a channel that is unknown or stands twice, a number that is not finite, a basis of fewer components
- * than the embedding channels that are read), MEMORY.
+ * ARGUMENT (sizes, a channel that is unknown or stands twice, a number that is not finite, a basis of fewer
+ * components than the embedding channels that are read), MEMORY.
  */
 TVLM_API tvlm_status tvlm_projection_create(const struct tvlm_projection_params *params, const tvlm_log *log,
                                             tvlm_projection **projection);
 TVLM_API void tvlm_projection_destroy(tvlm_projection **projection);
 
-/* Tells what it was made of. The bias is not NULL; the arrays are valid while the projection lives. */
+/* Tells what the projection was made of. The bias is never NULL here. The arrays are valid while the projection
+ * lives. */
 TVLM_API tvlm_status tvlm_projection_get_params(const tvlm_projection *projection,
                                                 struct tvlm_projection_params *params);
 
 /*
- * Finds the vectors of `count` points of a stack: out[count * outputs], where there is room for `capacity` floats. With
- * a basis the features of each image that has points become its embedding first (tvlm_stack_embed). Waits. Errors:
- * those of tvlm_stack_sample and tvlm_stack_embed; ARGUMENT also where the capacity is too small, and where an image has
- * no input for a channel that is read (tvlm_stack_has_channel).
+ * Finds the vectors of `count` points of a stack: out[count * outputs], where there is room for `capacity` floats.
+ * If the projection has a basis, the features of each image that has points are first embedded in it
+ * (tvlm_stack_embed), which sets the image's embedding. Waits.
+ *
+ * Errors: those of tvlm_stack_sample and tvlm_stack_embed; ARGUMENT also if the capacity is too small, or if an
+ * image has no input for a channel that is read (tvlm_stack_has_channel).
  */
 TVLM_API tvlm_status tvlm_projection_apply(const tvlm_projection *projection, tvlm_stack *stack,
                                            const tvlm_sample_point *points, int32_t count, size_t capacity,

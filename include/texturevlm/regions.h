@@ -11,8 +11,8 @@
  * Unless the application hands in labels, an image is divided by SLIC (Achanta et al., "SLIC Superpixels
  * Compared to State-of-the-Art Superpixel Methods", PAMI 2012) into at most tvlm_stack_params.clusters
  * regions, each of them in one piece. Their ids are 0 .. count - 1. In a stream (stream.h) regions keep their
- * ids from frame to frame; then `count` is the number of ids, and of an id that no region has now, `pixels`
- * is 0.
+ * ids from frame to frame. There `count` is the number of ids, and `pixels` is 0 for an id that no region has
+ * now.
  */
 #ifndef TEXTUREVLM_REGIONS_H
 #define TEXTUREVLM_REGIONS_H
@@ -27,11 +27,11 @@ extern "C" {
 
 /* Positions and lengths are in pixels of the working image, with pixel centres at + 0.5. */
 typedef struct tvlm_region {
-    /* The centroid, to 1/256 of a pixel. */
+    /* The centroid, rounded to 1/256 of a pixel. */
     float x, y;
     /* The area. 0 means that no region has this id. */
     int32_t pixels;
-    /* The mean colour in CIE L*a*b* (D65), to 1/128. */
+    /* The mean colour in CIE L*a*b* (D65), rounded to 1/128. */
     float l, a, b;
     /* The bounding box: left <= column < right and top <= row < bottom. */
     int32_t left, top, right, bottom;
@@ -45,7 +45,7 @@ typedef struct tvlm_region {
 /*
  * Reads the regions of image `index`, which are made if need be: regions[id] for ids 0 .. *count - 1. To ask
  * only for the count, `regions` may be NULL with capacity 0. The call waits. Errors: ARGUMENT (index;
- * capacity below *count, which is set all the same).
+ * a capacity below the count: *count is set all the same).
  */
 TVLM_API tvlm_status tvlm_stack_regions(tvlm_stack *stack, int32_t index, int32_t capacity,
                                         tvlm_region *regions, int32_t *count);
@@ -63,13 +63,14 @@ TVLM_API tvlm_status tvlm_stack_region_neighbours(tvlm_stack *stack, int32_t ind
 TVLM_API tvlm_status tvlm_stack_labels(tvlm_stack *stack, int32_t index, size_t capacity, int32_t *labels);
 
 /*
- * Divides image `index` as the application says (by SAM, or any segmenter) instead of by SLIC. The four
- * channels and everything above follow. `boundary` is then 1 wherever labels differ, at the pixel to the left
- * of the step or above it.
+ * Divides image `index` by labels of the application (from SAM, or any segmenter) instead of by SLIC. The four
+ * channels, and everything that is made from regions, follow. `boundary` is then 1 at each pixel whose label
+ * differs from that of the pixel to its right or below it.
  *
- *   - Labels may be any numbers. Those that a pixel gets become the ids 0 .. n - 1, in ascending order.
- *   - A map of columns x rows labels of another size than the image is resampled nearest. row_stride is in
- *     labels; 0 means `columns`.
+ *   - Labels may be any numbers. The labels that some pixel of the image gets become the ids 0 .. n - 1, in
+ *     ascending order.
+ *   - A map of columns x rows labels that has another size than the image is resampled by the nearest label.
+ *     row_stride is in labels; 0 means `columns`.
  *   - The labels are copied, and stay when the image changes. NULL brings SLIC back.
  *   - Regions of the application's own stay as they are, in however many pieces.
  *

@@ -7,10 +7,10 @@
  *     tvlm_select(stack, NULL, NULL, &selection); // select.h
  *     tvlm_stack_destroy(&stack);
  *
- * A stack holds channels (layout.h) for a batch of images of one size, on its device. Channels that are made
- * together form a family, such as "visual" or "saliency". Each family has its natural size, and mip levels. A
- * family is made when something first reads it, and a new image makes it outdated. A channel that the stack's
- * layout lacks is added when something needs it.
+ * A stack holds channels (layout.h) for a batch of images, on its device. The images have one size, unless each
+ * is given its own (tvlm_stack_params.sizes). Channels that are made together form a family, such as "visual" or
+ * "saliency". Each family has its natural size, and mip levels. A family is made when something first reads it,
+ * and a new image makes it outdated. A channel that the stack's layout lacks is added when something needs it.
  */
 #ifndef TEXTUREVLM_STACK_H
 #define TEXTUREVLM_STACK_H
@@ -40,42 +40,53 @@ struct tvlm_stack_params {
     /* How many images the batch has; 0 means 1. */
     int32_t images;
     tvlm_format format;
-    /* x and y of the fixation, from which eccentricity is measured, in pixels of the working image. NULL
-     * means the centre. */
+    /* x and y of the fixation, in pixels of the working image. Eccentricity is measured from there. NULL means the
+     * centre. */
     const float *fixation;
     /* How many regions are wanted, 1 .. 2048 (regions.h); 0 means 50. */
     int32_t clusters;
     /* The compactness of SLIC: the colour difference that the width of a cell counts as; 0 means 10. */
     float compactness;
-    /* How many bytes of the device's memory the stack may take, as tvlm_stack_need counts them, for an
-     * application that shares the device with a model. A given size that needs more is refused. 0 means
-     * seven eighths of what there is, by which only sizes are bounded that are not given. */
+    /* How many bytes of the device's memory the stack may take, as tvlm_stack_need counts them. It is for an
+     * application that shares the device with a model. A given size that needs more is refused. 0 means seven
+     * eighths of the memory that there is, and then bounds only sizes that are not given. */
     uint64_t memory_max;
-    /* The network that makes the channels learned_0 .. (network.h), whose names the layout may have. It is
-     * copied. NULL means that there is none, and that they are 0. */
+    /* The network that makes the channels learned_0 and up (network.h). The layout may have the names of its
+     * outputs. It is copied. NULL means that there is no network, and that these channels are 0. */
     const tvlm_network *network;
     /*
-     * [images][2]: the width and the height of each working image, of tvlm_stack_create alone. It is copied. Such a batch
-     * is *ragged*: its images lie in one texture array, each with an extent of its own, and are what they would be
-     * alone to the bit, at every level: none reads a neighbour's texels. A family is made for all of them at once. Not all
-     * families can be made so, and a channel of one that cannot is refused with the family's name, also where it is one that
-     * `network` reads; a layout of NULL means all that can, but for what a network makes. Each image's fixation is its middle. Such a stack is read, sampled and packed; scores,
-     * selections and all else are refused.
-     * `width` and `height` are 0 then, and those that the stack tells are the largest. NULL: all have one size.
+     * [images][2]: the width and the height of each working image. It is copied. NULL: all images have one size.
+     * Of the functions that create a stack, only tvlm_stack_create takes sizes.
+     *
+     * A batch with sizes is *ragged*. Its images lie in one texture array, each with an extent of its own, and a
+     * family is made for all of them at once. No image reads its neighbours' texels, so that each is what it
+     * would be alone, to the bit and at every level.
+     *
+     *   - `width` and `height` must be 0. The sizes that the stack tells are then the largest width and height.
+     *   - `fixation` must be NULL. The fixation of each image is its middle.
+     *   - Not all families can be made this way. A channel of another family is refused with the family's name,
+     *     also if it is a channel that `network` reads. A layout of NULL means all families that can, except for
+     *     what a network makes.
+     *   - Such a stack can be read, sampled and packed. Scores, selections and all else are refused.
      */
     const int32_t *sizes;
-    /* No side of the working image is longer, where no size is given; 0: they may have any length. */
+    /* The longest side that a working image may have, if no size is given; 0: any length. */
     int32_t max_side;
     uint32_t reserved[1];
 };
 #define tvlm_stack_params(...) TVLM_PARAMS(tvlm_stack_params, __VA_ARGS__)
 
 /*
- * Creates a stack whose images are black. Device memory is taken when families are made. Errors: ARGUMENT
- * (sizes, layout, network, a fixation that is not finite; a channel that TVLM_FORMAT_U8 does not hold), DEVICE_MEMORY
- * (larger than the device's images or its largest allocation, or more than memory_max), MEMORY, UNSUPPORTED
- * (TVLM_FORMAT_U8 on a device whose images of bytes fail the self-test: it is to be opened with that format, see
- * tvlm_device_params, or with TVLM_STORAGE_BUFFER).
+ * Creates a stack whose images are black. Device memory is taken when families are made.
+ *
+ * Errors:
+ *   - ARGUMENT: sizes, layout, network, a fixation that is not finite, or a channel that TVLM_FORMAT_U8 does not
+ *     hold;
+ *   - DEVICE_MEMORY: it is larger than the device's images or its largest allocation, or takes more than
+ *     memory_max;
+ *   - UNSUPPORTED: TVLM_FORMAT_U8 on a device whose images of bytes fail the self-test. Open the device with that
+ *     format (tvlm_device_params) or with TVLM_STORAGE_BUFFER;
+ *   - MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,
                                        tvlm_stack **stack);
@@ -84,31 +95,39 @@ TVLM_API tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_st
 TVLM_API tvlm_status tvlm_stack_working_size(const tvlm_stack *stack, int32_t index, int32_t *width,
                                              int32_t *height);
 
-/* Creates a stack of the image's size with the image in it, which is the usual way. A line in the log says so
- * if the image was scaled down because the device cannot hold it. Errors: as above, and those of
+/* Creates a stack of the image's size with the image in it, which is the usual way. If the image is scaled down
+ * because the device cannot hold it, a line in the log says so. Errors: those of tvlm_stack_create and
  * tvlm_stack_set_image. */
 TVLM_API tvlm_status tvlm_stack_create_for_image(tvlm_device *device, const tvlm_image *image,
                                                  const struct tvlm_stack_params *params, tvlm_stack **stack);
 
 /*
- * Tells how many bytes of the device's memory a stack of `params` takes when all channels of its layout are
- * made: its textures with their levels, the pixels on their way in, and what is needed to make the channels.
- * It is an estimate from above, by up to a half. What is handed in, and what questions need, comes on top,
- * which is little but for the texels of level 0 as candidates (select.h, the exhaustive strategy). On a
- * device that has no memory of its own (a CPU, the reference) the copy of the pixels that the host resamples
- * counts, too. `params` must give a size, but for layouts that have one. Errors: ARGUMENT (sizes, layout).
+ * Estimates how many bytes of the device's memory a stack of `params` takes when all channels of its layout are
+ * made. The estimate may be too high by up to a half. It counts
+ *   - the textures with their levels, the pixels on their way in, and what is needed to make the channels;
+ *   - on a device that has no memory of its own (a CPU, the reference), the copy of the pixels that the host
+ *     resamples.
+ *
+ * It does not count what is handed in, and what questions need. This is little, unless the texels of level 0 are
+ * candidates (select.h, the exhaustive strategy).
+ *
+ * `params` must give a size, unless the layout has one. Errors: ARGUMENT (sizes, layout).
  */
 TVLM_API tvlm_status tvlm_stack_need(tvlm_device *device, const struct tvlm_stack_params *params,
                                      uint64_t *bytes);
 
 /*
  * Shrinks *width x *height, an image's sides, to the largest size of the same shape that a stack of `params`
- * can have: with sides of at most params->max_side, within the device's images and its largest allocation,
- * and with a tvlm_stack_need of at most params->memory_max. Where that is 0 it is seven eighths of the
- * device's memory (tvlm_device_info.memory_bytes); of a CPU and of the reference also of what the process may
- * still take of the host's: its limits, those of its control group, and the memory that is free. What other
- * stacks of the device take is not considered. The size that `params` gives is not looked at. 1 x 1 always
- * fits. Errors: ARGUMENT (sides, layout, max_side).
+ * can have. This size keeps within
+ *   - params->max_side;
+ *   - the size of the device's images, and its largest allocation;
+ *   - params->memory_max, as tvlm_stack_need counts. If that is 0, the bound is seven eighths of the device's
+ *     memory (tvlm_device_info.memory_bytes). On a CPU and on the reference, it is also seven eighths of what the
+ *     process may still take of the host's memory: its limits, those of its control group, and the memory that is
+ *     free.
+ *
+ * What other stacks of the device take is not considered. The size that `params` gives is not looked at. 1 x 1
+ * always fits. Errors: ARGUMENT (sides, layout, max_side).
  */
 TVLM_API tvlm_status tvlm_stack_fit(tvlm_device *device, const struct tvlm_stack_params *params,
                                     int32_t *width, int32_t *height);
@@ -120,18 +139,21 @@ TVLM_API void tvlm_stack_destroy(tvlm_stack **stack);
 /*
  * Puts pixels into image `index` of the batch. An image of another size than the stack's is resampled on the
  * host, by area average where it shrinks, and bilinearly where it grows. Positions of later selections are in
- * the pixels of `image` as it was handed in. The pixels are free to change when the call returns. NULL: the
- * pixels that were sent ahead. Errors: ARGUMENT (index, image; nothing was sent), MEMORY, DEVICE_MEMORY.
+ * the pixels of `image` as it was handed in. The caller may change the pixels once the call has returned. `image`
+ * NULL takes the pixels that tvlm_stack_send_image has sent ahead. Errors: ARGUMENT (index, image; nothing was
+ * sent), MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_image *image);
 
 /*
- * Sends the next pixels of image `index` ahead: they go to the device through a queue of their own, while it
- * works on what is there. The present image stays, with all that is known of it, until tvlm_stack_set_image
- * takes the next one with NULL for its pixels. Until then image->pixels must stay as they are, or until the next
- * tvlm_stack_send_image, which takes the place of this one, or until the stack is destroyed. Where the
- * device may still read the pixels that were sent to this stack before, it waits until the device is done.
- * Errors: those of tvlm_stack_set_image; nothing is sent then.
+ * Sends the next pixels of image `index` ahead. They go to the device through a queue of their own, while the
+ * device works on the present image. The present image stays, with all that is known of it, until
+ * tvlm_stack_set_image with NULL takes in the next one.
+ *
+ * image->pixels must stay as they are until that call, until the next tvlm_stack_send_image (which replaces what
+ * was sent), or until the stack is destroyed. If the device may still read pixels that were sent to this stack
+ * before, the call waits until the device is done with them. Errors: those of tvlm_stack_set_image; nothing is
+ * sent then.
  */
 TVLM_API tvlm_status tvlm_stack_send_image(tvlm_stack *stack, int32_t index, const tvlm_image *image);
 
@@ -139,7 +161,7 @@ TVLM_API tvlm_status tvlm_stack_send_image(tvlm_stack *stack, int32_t index, con
  * is computed where it is read. */
 TVLM_API tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y);
 
-/* How places become the channels rope_x_cos_0 and so on. */
+/* How the channels rope_x_cos_0 and so on are made from positions. */
 struct tvlm_rope_params {
     /* The base of the frequencies, above 1; 0 means 10000. */
     float theta;
@@ -152,17 +174,22 @@ struct tvlm_rope_params {
 #define tvlm_rope_params(...) TVLM_PARAMS(tvlm_rope_params, __VA_ARGS__)
 
 /*
- * Says with which numbers the positional channels for models are made, which are rotary position embeddings (Su et al.
- * 2021) along each axis: rope_x_cos_k is 0.5 + 0.5 cos(p theta^(-2k / dimension)) with p = x / patch, the position in
- * patches, rope_x_sin_k the same with the sine, and rope_y_cos_k and rope_y_sin_k those of y. They are computed where
- * they are read, so that they are exact at every level and take no memory. A model of `dimension` has the frequencies
- * k < dimension / 2; up to k = 63 the channels are there whatever it is. NULL means the defaults, with which a stack
- * begins. Errors: ARGUMENT (numbers out of their ranges), and nothing is changed then.
+ * Sets the parameters of the channels that tell a model where a place is, by rotary position embeddings (Su et al.
+ * 2021) along each axis. With p = x / patch, the position in patches,
+ *
+ *     rope_x_cos_k = 0.5 + 0.5 cos(p theta^(-2k / dimension))
+ *
+ * rope_x_sin_k is the same with the sine. rope_y_cos_k and rope_y_sin_k are the same for y. These channels are
+ * computed where they are read, so that they are exact at every level and take no memory. A model of `dimension`
+ * uses the frequencies k < dimension / 2; the channels are there up to k = 63 for any `dimension`.
+ *
+ * `params` NULL means the defaults, with which a stack begins. Errors: ARGUMENT (numbers out of their ranges), and
+ * nothing is changed then.
  */
 TVLM_API tvlm_status tvlm_stack_set_rope(tvlm_stack *stack, const struct tvlm_rope_params *params);
 
-/* Enqueues what makes all families of the stack's layout that are outdated. Readers do that by themselves for
- * what they read. */
+/* Enqueues the work that makes all outdated families of the stack's layout. There is no need to call it: functions
+ * that read channels make the families that they read. */
 TVLM_API tvlm_status tvlm_stack_generate(tvlm_stack *stack);
 
 typedef struct tvlm_stack_info {
@@ -172,15 +199,15 @@ typedef struct tvlm_stack_info {
     /* How many levels an image has: floor(log2(max(width, height))) + 1. */
     int32_t levels;
     tvlm_format format;
-    /* The device memory that textures with their mip levels take so far, and the lengths and the matrix of
-     * features. */
+    /* The device memory that has been taken so far for textures with their mip levels, and for the lengths and the
+     * matrix of features. */
     size_t device_bytes;
     uint64_t reserved[4];
 } tvlm_stack_info;
 TVLM_API tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info);
 
-/* Returns all device memory that the stack takes now: device_bytes, and regions, labels, scores and what is
- * kept to work with, but not what the device keeps for all its stacks. */
+/* Returns all device memory that the stack takes now: device_bytes, and that of regions, labels, scores and
+ * working memory. What the device keeps for all its stacks is not counted. */
 TVLM_API size_t tvlm_stack_bytes(const tvlm_stack *stack);
 
 /* Returns the channels of the stack's layout, in order. They are valid while the stack lives. */
@@ -193,16 +220,17 @@ TVLM_API tvlm_status tvlm_stack_level_size(const tvlm_stack *stack, int32_t leve
 /*
  * Tells the size of a channel's own grid at its own level `level`, and reads the texels of that level,
  * row-major. `texels` has room for `capacity` floats. Channels without a grid (position, and channels that
- * are not available) have the image's size. Reading waits. Errors: ARGUMENT (channel, level beyond the grid's
- * last, index, capacity too small).
+ * are not available) have the image's size. Reading waits. Errors: ARGUMENT (channel, a level beyond the last
+ * level of the grid, index, a capacity that is too small).
  */
 TVLM_API tvlm_status tvlm_stack_channel_size(tvlm_stack *stack, int32_t channel, int32_t level,
                                              int32_t *width, int32_t *height);
 TVLM_API tvlm_status tvlm_stack_read(tvlm_stack *stack, int32_t index, int32_t channel, int32_t level,
                                      size_t capacity, float *texels);
 
-/* Does the same as tvlm_stack_channel_size for image `index`: in a ragged batch, whose largest image that function is about,
- * each has sizes of its own, and levels down to 1 x 1. */
+/* Does the same as tvlm_stack_channel_size for image `index`. This matters in a ragged batch, in which each image
+ * has sizes of its own, and levels down to 1 x 1: there tvlm_stack_channel_size tells the sizes of the largest
+ * image. */
 TVLM_API tvlm_status tvlm_stack_channel_size_of(tvlm_stack *stack, int32_t index, int32_t channel,
                                                 int32_t level, int32_t *width, int32_t *height);
 
@@ -230,7 +258,8 @@ struct tvlm_pack_params {
     /* The channels; NULL means those of the stack's layout. */
     const int32_t *channels;
     int32_t channel_count;
-    /* The size of the array; 0 means the size of `level`, in a ragged batch of each image its own. It must be 0 there. */
+    /* The size of the array; 0 means the size of `level`. In a ragged batch both must be 0, which means for each
+     * image the size of its own `level`. */
     int32_t width, height;
     /* The level of the image that is read. If a size is given, 0 means log2 of the larger factor by which it
      * shrinks. */
@@ -249,7 +278,8 @@ TVLM_API void tvlm_packed_destroy(tvlm_packed **packed);
 TVLM_API tvlm_status tvlm_packed_size(const tvlm_packed *packed, int32_t *width, int32_t *height,
                                       int32_t *channels);
 
-/* Tells the size of one image of a packed array, which is that of all but in one of a ragged batch. */
+/* Tells the size of one image of a packed array. All images have one size, unless the array is of a ragged
+ * batch. */
 TVLM_API tvlm_status tvlm_packed_size_of(const tvlm_packed *packed, int32_t index, int32_t *width,
                                          int32_t *height);
 

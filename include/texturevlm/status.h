@@ -40,12 +40,13 @@ typedef enum tvlm_status {
     TVLM_ERROR_UNSUPPORTED,   /* it is known, but not possible on this device or in this version */
     TVLM_ERROR_IO,            /* a file cannot be opened, read or written */
     TVLM_ERROR_FORMAT,        /* a file's content is not what it should be */
-    TVLM_ERROR_LOST, /* the device is gone (unplugged, reset, its driver crashed), and with it all that was made
-                          from it: destroy that and the device, and open another (device.h) */
+    /* The device is gone (unplugged, reset, its driver crashed), and with it all that was made from it. Destroy
+     * all of that, then the device, and open another one (device.h). */
+    TVLM_ERROR_LOST,
     TVLM_ERROR_CANCELLED /* it was not done, because of tvlm_pool_cancel or of an error before it (pool.h) */
 } tvlm_status;
 
-/* A short English phrase for `status`. It is never NULL, also for values outside the enum, and it is
+/* Returns a short English phrase for `status`. It is never NULL, also for values outside the enum. The string is
  * static. */
 TVLM_API const char *tvlm_status_string(tvlm_status status);
 
@@ -73,15 +74,16 @@ typedef struct tvlm_log {
 TVLM_API const tvlm_log *tvlm_log_stderr(void);
 
 /*
- * Formats one line (cut at 1023 bytes) into `log`, which may be NULL. Control characters, which a name in a
- * file may have, become blanks and question marks.
+ * Formats one line (cut at 1023 bytes) into `log`, which may be NULL. Control characters become blanks and
+ * question marks, since names from files may have them.
  */
 TVLM_API void tvlm_log_message(const tvlm_log *log, tvlm_log_level level, const char *format, ...)
     TVLM_PRINTF(3, 4);
 
 /*
- * Logs the line as an error; its value is `status`: `return tvlm_fail(log, TVLM_ERROR_IO, "%s: ...", path);`
- * It is a macro, so that compilers see that the status is not TVLM_OK.
+ * Logs a line as an error. The value of the macro is `status`, so that one can write
+ * `return tvlm_fail(log, TVLM_ERROR_IO, "%s: ...", path);`. It is no function, so that compilers see that the
+ * status is not TVLM_OK.
  */
 #define tvlm_fail(log, status, ...) (tvlm_log_message((log), TVLM_LOG_ERROR, __VA_ARGS__), (status))
 

@@ -27,25 +27,28 @@
  *      selection's positions. Where the flow's confidence is below `confidence`, nothing is carried over,
  *      except that positions follow any flow.
  *
- * *Keyframes* are the first frame, every keyframe_interval-th frame, each cut, and where the application asks
- * for one. At a keyframe
+ * *Keyframes* are the first frame, every keyframe_interval-th frame, each cut, and each frame that the application
+ * makes a keyframe. At a keyframe
  *
- *   - pixels are taken whole, and everything is made anew (at a cut, which is found only after the pixels
- *     were taken, where tiles changed, and what had been carried over for the whole image);
+ *   - pixels are taken whole, and everything is made anew;
  *   - all features are asked for, and those that come replace the carried ones without a blend;
- *   - regions still begin where the last ones were, since they are measured in each frame, and relevance and
- *     saliency are carried over by one frame as ever.
+ *   - regions still begin where the last ones were, since they are measured in each frame;
+ *   - relevance and saliency are carried over by one frame, as between any two frames.
  *
- * A *cut* also forgets all that was before: there is no motion across it, and regions get new ids.
+ * A *cut* also forgets all that was before: there is no motion across it, and regions get new ids. A cut is found
+ * only after the pixels were taken. So, unlike at other keyframes, only what lies in changed tiles is then made
+ * anew, and what had been carried over is made anew for the whole image.
  *
  * Frames that are on the device already (cl_mem) come in by tvlm_stream_push_opencl and tvlm_stream_send_opencl
  * (opencl.h).
  *
- * *A lost device* (TVLM_ERROR_LOST) takes with it all that the stream knows. It goes on in a stream of the same
- * parameters on another device (device.h), in one of two ways. Either the present frame is that stream's first
- * one, and nothing of before is kept. Or the application pushes the frames since the last cut once more, with
- * what it handed in with each (features, flow, positions), and selects in each as it did: then everything is
- * kept, and from the present frame on the results are those of a stream that had all frames on that device.
+ * *A lost device* (TVLM_ERROR_LOST) takes with it all that the stream knows. The application goes on with a new
+ * stream of the same parameters on another device (device.h), in one of two ways:
+ *
+ *   - The present frame is the first frame of the new stream. Nothing of what was before is kept.
+ *   - The application pushes the frames since the last cut once more, with what it handed in with each (features,
+ *     flow, positions), and selects in each as it did before. Then everything is kept: from the present frame on,
+ *     the results are those of a stream that had all frames on the new device.
  */
 #ifndef TEXTUREVLM_STREAM_H
 #define TEXTUREVLM_STREAM_H
@@ -65,8 +68,8 @@ typedef struct tvlm_stream tvlm_stream;
 #define TVLM_KEYFRAME_INTERVAL_DEFAULT 30
 #define TVLM_CUT_DEFAULT               0.3f
 #define TVLM_STEADINESS_DEFAULT        0.15f
-/* This is below TVLM_CONFIDENCE_DEFAULT, with which a quarter of the cells would be given up in each real
- * frame (bench/drift.py). */
+/* This is below TVLM_CONFIDENCE_DEFAULT. With that value, a quarter of the cells would be given up in each frame
+ * of real videos (bench/drift.py). */
 #define TVLM_STREAM_CONFIDENCE_DEFAULT 0.25f
 #define TVLM_BLEND_DEFAULT             0.7f
 #define TVLM_NEEDS_ALL_DEFAULT         0.8f
@@ -94,9 +97,10 @@ struct tvlm_stream_params {
      * keyframes. */
     bool whole;
     /*
-     * How delta updates are made. If all is zero, the result is bit for bit the same as if the frame were
-     * taken whole, except for the regions: where nothing at all changes they stay as they are, and do not go
-     * on settling. A frame with little change is cheap only with the shares of these parameters (delta.h).
+     * How delta updates are made. If all is zero, the result is bit for bit the same as if the frame were taken
+     * whole, with one exception: in a frame in which nothing at all changes, regions stay as they are, and do not
+     * go on settling. A frame with little change is cheap only if the shares of these parameters are set
+     * (delta.h).
      */
     struct tvlm_update_params update;
     /* If set, nothing moves: no flow is estimated, but one that is handed in is still taken. A cell of the
@@ -114,34 +118,35 @@ struct tvlm_stream_params {
      * TVLM_ZERO asks for all as soon as one cell needs them. */
     float needs_all;
     /*
-     * What is added to the score of each candidate in whose cell a position of the last selection is now,
-     * according to the flow; finite, >= 0. It is in the scores' own units (those of the three parts are
-     * within [0, 1]), and is part of the scores that selections and prev_relevance show. 0 means 0.15.
-     * TVLM_ZERO adds nothing.
+     * The bonus that keeps positions where they are; finite, >= 0. It is added to the score of each candidate
+     * whose cell holds a position of the last selection, after that position was moved by the flow. It is in the
+     * scores' own units (with the three parts, scores are within [0, 1]). The scores that selections and
+     * prev_relevance show include it. 0 means 0.15. TVLM_ZERO adds nothing.
      */
     float steadiness;
-    /* The scorer of selections that bring neither a scorer nor weights. Its arrays must outlive the stream.
+    /* The scorer of those selections that bring neither a scorer nor weights. Its arrays must outlive the stream.
      * NULL means the three parts. */
     const tvlm_scorer *scorer;
-    /* How a position that was looked at counts, as in tvlm_advance_params. */
+    /* How positions that were looked at count: decay and sigma of tvlm_advance_params. */
     float decay;
     float sigma;
-    /* The channels of a volume (a layout's name, or a list), which holds the last `volume_frames` frames, the
-     * present one among them; 2 to 64. NULL and 0 mean that there is no volume. */
+    /* The channels of a volume: the name of a layout, or a list. The volume holds the last `volume_frames` frames,
+     * 2 to 64, the present one among them. NULL and 0 mean that there is no volume. */
     const char *volume;
     int32_t volume_frames;
     /* The level of the image at which the volume is stored. 0 means 4, which is one texel for each cell of 16
      * pixels. */
     int32_t volume_level;
     /*
-     * If set, channel c of the volume, k frames ago (k = 1, 2, ...), is the plane "c@-k" of the stack, for
-     * scorers; tvlm_stack_channel_find finds it. Of a network's outputs c is learned_0 and on. It is 0 where
-     * there is no such frame. There are at most TVLM_USER_PLANES_MAX such planes. They show the same place of the image,
-     * and are not moved by the flow.
+     * If set, scorers can look back: the channel with the name c, as it was k frames ago (k = 1, 2, ...), is the
+     * plane "c@-k" of the stack. This holds for the channels of the volume; tvlm_stack_channel_find finds the
+     * planes. The outputs of a network have the names learned_0 and up here. A plane is 0 if there was no such
+     * frame. There are at most TVLM_USER_PLANES_MAX such planes. They show the same place of the image, and are
+     * not moved by the flow.
      */
     bool look_back;
-    /* The network of each camera's stack, as in tvlm_stack_params: its outputs are made with each frame that something reads
-     * them of, where the frame changed, and move with nothing. It is copied. */
+    /* The network of each camera's stack, as in tvlm_stack_params. It is copied. Its outputs are made in each
+     * frame in which something reads them, where the frame has changed. They are not carried along the flow. */
     const tvlm_network *network;
     uint64_t reserved[3];
 };
@@ -151,13 +156,13 @@ struct tvlm_stream_params {
 typedef enum tvlm_stream_use {
     /* A moving camera: there is flow, and the three parts of the score decide. */
     TVLM_STREAM_MOVING = 0,
-    /* A still camera: what changes counts most. There is flow, since things in the picture move. What depends
-     * on the whole image is carried over. */
+    /* A still camera: places that change count most. There is flow, since things in the picture move. Channels
+     * that depend on the whole image are carried over. */
     TVLM_STREAM_STILL,
-    /* A screen or a document: there is no flow and no motion, and text counts most. What depends on the whole
-     * image is carried over. */
+    /* A screen or a document: there is no flow and no motion, and text counts most. Channels that depend on the
+     * whole image are carried over. */
     TVLM_STREAM_SCREEN,
-    /* An eye tracker, whose positions are pushed with each frame: what was looked at counts most. */
+    /* An eye tracker, whose positions are pushed with each frame: places that were looked at count most. */
     TVLM_STREAM_GAZE
 } tvlm_stream_use;
 
@@ -165,19 +170,24 @@ typedef enum tvlm_stream_use {
  * Sets the parameters of a preset (no_flow, scorer, layout, and both shares of `update`), and leaves all
  * others as they are. The weights are chosen by hand.
  *
- * The shares are 0 for moving and gaze, and TVLM_STREAM_SHARE for still and screen. Saliency and regions
- * depend on the whole image, and are most of the work where little changes (delta.h). With the shares they
- * are those of an earlier frame until a quarter of the tiles have changed since, all frames together; but for
- * at most 30 frames with changes, and not beyond a keyframe or a cut. Meanwhile saliency, and prev_saliency
- * with it, is outdated where something came or went, and everything else that is made of the image is exact.
- * Regions keep their labels and their table until they are made again, from where the flow has led them by
- * then. To have all of it in each frame, set the shares to 0 after the preset.
+ * The shares are 0 for moving and gaze, and TVLM_STREAM_SHARE for still and screen. Saliency and regions depend
+ * on the whole image, and are most of the work where little changes (delta.h). With the shares, they are those of
+ * an earlier frame, until one of these is reached:
+ *
+ *   - a quarter of the tiles have changed since then, in all frames together;
+ *   - 30 frames with changes have passed;
+ *   - there is a keyframe or a cut.
+ *
+ * Meanwhile saliency, and with it prev_saliency, is outdated at places where something came or went. Regions keep
+ * their labels and their table until they are made again. They then begin where the flow has led them by that
+ * time. Everything else that is made of the image is exact. To have saliency and regions made in each frame, set
+ * the shares to 0 after the preset.
  *
  * Errors: ARGUMENT (there is no such use).
  */
 TVLM_API tvlm_status tvlm_stream_preset(tvlm_stream_use use, struct tvlm_stream_params *params);
-/* Returns the name of a use ("moving", "still", "screen", "gaze"; "unknown" for other values), or the use of
- * a name, or -1. */
+/* tvlm_stream_use_name returns the name of a use: "moving", "still", "screen" or "gaze"; "unknown" for other
+ * values. tvlm_stream_use_find returns the use of a name, or -1. */
 TVLM_API const char *tvlm_stream_use_name(tvlm_stream_use use);
 TVLM_API int tvlm_stream_use_find(const char *name);
 
@@ -199,16 +209,16 @@ typedef struct tvlm_stream_report {
     bool cut;
     /* There is a flow from this frame to the last one. */
     bool flow;
-    /* How many tiles were compared, and how many of them differ from the last frame; 0 where it was taken
-     * whole. */
+    /* How many tiles were compared, and how many of them differ from the last frame. Both are 0 if the frame was
+     * taken whole. */
     int32_t tiles, changed;
     /* The difference from the last frame, 0 .. 1 (tvlm_stream_push defines it); 0 for the first frame. */
     float difference;
     /* The features of all cells are asked for. */
     bool needs_all;
-    /* The share of cells whose features are not good enough; 1 where there are no features. */
+    /* The share of cells whose features are not good enough; 1 if there are no features. */
     float needs;
-    /* How many cells there are; 0 where there never were features. */
+    /* The grid of the features' cells; 0 if there never were features. */
     int32_t columns, rows;
     uint64_t reserved[4];
 } tvlm_stream_report;
@@ -218,11 +228,11 @@ struct tvlm_push_params {
     /* Make the frame a keyframe. */
     bool keyframe;
     /* A flow of the application's own (from hardware, or RAFT) from this frame to the last one, as
-     * tvlm_stack_set_grid takes it for flow_u. It is not looked at in a first frame and at a cut. */
+     * tvlm_stack_set_grid takes it for flow_u. It is not read in a first frame and at a cut. */
     const struct tvlm_grid_input *flow;
     /*
-     * x and y of what was looked at since the last frame, finite, in pixels of the last frame as it was
-     * handed in. The last of these positions becomes the fixation of eccentricity. NULL means the positions
+     * x and y of each position that was looked at since the last frame, finite, in pixels of the last frame as it
+     * was handed in. The last of these positions becomes the fixation of eccentricity. NULL means the positions
      * that were selected.
      */
     const float *fixations;
@@ -251,10 +261,10 @@ struct tvlm_push_params {
  * difference is below 0.0375, which is 10 of 255, there is no cut at 0.3. Scenes that are so dark that they
  * differ by less are taken for one scene.
  *
- * *Errors*: ARGUMENT (a camera, no image, another size than that of the camera's first frame, fixations), and
+ * *Errors*: After ARGUMENT (a camera, no image, another size than that of the camera's first frame, fixations),
  * it is as if the frame never came. After any other error (a flow that is refused, DEVICE_MEMORY, MEMORY,
- * DEVICE) the camera knows nothing of what was before: its next frame is a first frame, of any size, and a
- * frame that was sent is gone.
+ * DEVICE), the camera knows nothing of what was before: its next frame is a first frame, of any size, and a frame
+ * that was sent is gone.
  */
 TVLM_API tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t camera, const tvlm_image *image,
                                       const struct tvlm_push_params *params, tvlm_stream_report *report);
@@ -264,33 +274,36 @@ TVLM_API tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t camera, const
  * and returns. tvlm_stream_push with `image` NULL takes the frame in. Until that push has returned, the
  * pixels must stay as they are.
  *
- *   - What is sent is what a push would upload: the tiles that differ from the present frame, or all. This
- *     call compares the frames, and resamples a frame that is not of the working size.
+ *   - The call sends what a push would upload: the tiles that differ from the present frame, or all. So it is this
+ *     call that compares the frames, and that resamples a frame that does not have the working size.
  *   - The result is that of a push with `image`, bit for bit. That is so even if the push makes a keyframe
  *     that was not due; then the push itself sends what it needs.
- *   - A second call replaces the frame of the first one. A push with an image of its own drops the frame that
- *     was sent, so that there is none to take in any more, and its pixels may go.
+ *   - A second call replaces the frame of the first one. A push with an image of its own drops the frame that was
+ *     sent: it cannot be taken in any more, and its pixels may be freed.
  *
- * Errors: ARGUMENT (as of a push), and what was sent before is still there; DEVICE_MEMORY, MEMORY, DEVICE,
- * and it is gone. The present frame stays as it is in any case.
+ * Errors: After ARGUMENT (as of a push), a frame that was sent before is still there. After DEVICE_MEMORY, MEMORY
+ * or DEVICE, it is gone. The present frame stays as it is in any case.
  */
 TVLM_API tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t camera, const tvlm_image *image);
 
 /*
- * Selects positions in the camera's present frame. It is tvlm_select (select.h) with the stream's scorer, if
- * `params` has none, and, if the strategy is the grid, with the bonus for positions that stay. To the budget
- * the stream's scorer says what matters, unless `params` names a channel for that, which in a first frame and at
- * a cut may be one that there is nothing for yet, such as motion: then nothing is emphasised.
- * TVLM_STRATEGY_DEFAULT means the grid here. The index of an image in `params` must be 0. Errors: those of
- * tvlm_select; ARGUMENT (no frame was pushed yet).
+ * Selects positions in the camera's present frame, as tvlm_select (select.h) does, except that
+ *
+ *   - TVLM_STRATEGY_DEFAULT means the grid;
+ *   - the stream's scorer is used if `params` has no scorer, no weights, no scores and no emphasis_channel. With
+ *     the budget, this scorer says what matters;
+ *   - the grid gives the bonus for positions that stay (tvlm_stream_params.steadiness);
+ *   - for the budget, emphasis_channel may be a channel that needs an earlier frame, such as motion. In a first
+ *     frame and at a cut, nothing is emphasised then.
+ *
+ * The index of an image in `params` must be 0. Errors: those of tvlm_select; ARGUMENT (no frame was pushed yet).
  */
 TVLM_API tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t camera, const struct tvlm_query *query,
                                         const struct tvlm_select_params *params, tvlm_selection **selection);
 
 /*
- * Returns the stack of a camera, to read, sample and pack channels, and to set grids or regions; NULL: there
- * is no such camera. The stack belongs to the stream, and its images and features come through the stream
- * only.
+ * Returns the stack of a camera, to read, sample and pack channels, and to set grids or regions. NULL if there is
+ * no such camera. The stack belongs to the stream. Its images and features must come through the stream only.
  */
 TVLM_API tvlm_stack *tvlm_stream_stack(tvlm_stream *stream, int32_t camera);
 
@@ -299,10 +312,10 @@ TVLM_API tvlm_stack *tvlm_stream_stack(tvlm_stream *stream, int32_t camera);
  * as tvlm_stack_set_grid takes them. mask[rows * columns] is not 0 for the cells that have new ones; NULL
  * means all cells. The values of the other cells are not looked at, but must be finite.
  *
- * If a cell has carried features of this size, and the frame is no keyframe, a share of `blend` of the new
- * ones is mixed in; otherwise the new ones are taken as they are. Later frames carry what is there then along
- * the flow. A cell to which the flow leads from a cell without features or from outside the image, or whose
- * flow is not sure or too long, has no features: they are 0, and the cell counts in report.needs.
+ * If a cell has carried features of this size, and the frame is no keyframe, the new features are blended with
+ * them, with a share of `blend`. Otherwise the new features are taken as they are. Later frames carry the result
+ * along the flow. A cell has no features, which then are 0, if its flow is not sure or too long, or comes from
+ * outside the image or from a cell without features. Such a cell counts in report.needs.
  *
  * Errors: those of tvlm_stack_set_grid; ARGUMENT (another channel; a mask where the camera has no features of
  * this size).
@@ -316,15 +329,19 @@ TVLM_API tvlm_status tvlm_stream_needs(const tvlm_stream *stream, int32_t camera
                                        uint8_t *mask);
 
 /*
- * Gives the volume, which is one array on the device, brought up to date, and the slot in it of the frame
- * `age` frames ago (0: the present one). A channel of a slot is in slice slot * ceil(channels / 4) + channel
- * / 4. The array belongs to the stream, and is valid until the next push. tvlm_packed_read and
- * texturevlm/opencl.h read it. Errors: ARGUMENT (no volume; fewer frames than that).
+ * Brings the volume up to date, and gives it: one array on the device. *slot becomes the slot of the frame `age`
+ * frames ago (0: the present one). A channel of a slot is in slice
+ *
+ *     slot * ceil(channels / 4) + channel / 4
+ *
+ * The array belongs to the stream, and is valid until the next push. tvlm_packed_read and texturevlm/opencl.h
+ * read it. Errors: ARGUMENT (no volume; fewer frames than that).
  */
 TVLM_API tvlm_status tvlm_stream_volume(tvlm_stream *stream, int32_t camera, int32_t age,
                                         tvlm_packed **volume, int32_t *slot);
 
-/* A point of the volume: in pixels of the working image, and in frames ago, which may be a fraction. */
+/* A point of the volume. x and y are in pixels of the working image. `age` is in frames ago, and may be a
+ * fraction. */
 typedef struct tvlm_volume_point {
     float x, y, age;
 } tvlm_volume_point;

@@ -15,9 +15,9 @@
  *
  * The flow (flow_u, flow_v, flow_confidence; texturevlm/input.h) is the *backward* flow: at each place of the
  * present frame, (u, v) is the step to where that place was in the previous frame, in pixels of the working
- * image. What the previous frame had at (x + u, y + v) comes to (x, y). A forward flow, as in Middlebury's
- * files, is the step from each place of the previous frame to the present one, which is another field;
- * instead of it, estimate the flow with the frames exchanged. A flow leads to one frame only: advancing takes
+ * image. What the previous frame had at (x + u, y + v) comes to (x, y). A forward flow, as in Middlebury's files,
+ * is another field: it is the step from each place of the previous frame to the present frame. It does not fit
+ * here; estimate the flow with the two frames exchanged instead. A flow holds for one frame only: advancing takes
  * it back, so it must be set anew for each frame.
  */
 #ifndef TEXTUREVLM_TEMPORAL_H
@@ -33,19 +33,19 @@ extern "C" {
 #define TVLM_SIGMA_DEFAULT      24.0f
 #define TVLM_CONFIDENCE_DEFAULT 0.5f
 
-/* All zero: what the stack itself has seen. */
+/* All zero means the relevance and the positions of the stack's own last selection. */
 struct tvlm_advance_params {
     /*
      * The relevance of the frame that ends, [rows * columns], row-major, over the whole image; finite, and
-     * clamped to [0, 1]. NULL means the scores of the last tvlm_select or tvlm_score of this image, clamped
-     * to [0, 1] with NaN as 0; or 0 everywhere if there was none since the image was set.
+     * clamped to [0, 1]. NULL means the scores of the last tvlm_select or tvlm_score of this image, clamped to
+     * [0, 1], with 0 for NaN. If there was none since the image was set, NULL means 0 everywhere.
      */
     const float *relevance;
     int32_t columns, rows;
     /*
-     * The positions that were looked at, [2 * position_count]: x, y in pixels of the image as it was handed
-     * in; finite. NULL means the positions of the last tvlm_select of this image since it was set, if any. If
-     * it is not NULL and position_count is 0, nothing was looked at.
+     * The positions that were looked at, [2 * position_count]: x, y in pixels of the image as it was handed in;
+     * finite. NULL means the positions of the last tvlm_select of this image since it was set, if any. If this is
+     * not NULL, and position_count is 0, nothing was looked at.
      */
     const float *positions;
     int32_t position_count;
@@ -55,7 +55,8 @@ struct tvlm_advance_params {
     /* The standard deviation of a position's Gaussian in pixels of the working image, 0.1 to 1e6. 0 means
      * 24. */
     float sigma;
-    /* Flow of less confidence than this counts as none; >= 0. 0 means 0.5. TVLM_ZERO lets all flow count. */
+    /* Where the confidence of the flow is below this, the flow does not count; >= 0. 0 means 0.5. TVLM_ZERO lets
+     * all flow count. */
     float confidence;
     uint64_t reserved[4];
 };
@@ -67,24 +68,24 @@ struct tvlm_advance_params {
  *
  * *What is kept* of the frame: its luma at half size (level 1), and for each cell of 16 x 16 pixels
  *
- *   - its relevance and its saliency, both read at the cell's centre at level 4. If a saliency was handed in,
- *     it is that;
+ *   - its relevance and its saliency, both read at the cell's centre at level 4. A saliency that was handed in is
+ *     the one that is kept;
  *   - the fixation: min(1, decay * fixation + max over positions p of exp(-|p - centre|^2 / (2 sigma^2))),
- *     where the Gaussian is cut off at 5 sigma. It is the largest Gaussian and not their sum, so that
+ *     where the Gaussian is cut off at 5 sigma. It has the largest of the Gaussians and not their sum, so that
  *     hundreds of positions beside each other do not fill the map.
  *
  * *From then on*, in every image that is set until the next advance,
  *
  *   - motion is |Y - Y of the previous frame|, at half size;
- *   - prev_relevance, prev_saliency and fixation are what was kept, moved along the flow: bilinearly, from
- *     the centre of the cell plus the flow there (read at level 4). They are 0 where the flow's confidence is
- *     below `confidence`, or the flow is not finite or leads out of the image. The new Gaussians are moved
- *     with the rest, since positions were chosen in the previous frame, and what was looked at there is now
- *     where the flow says.
+ *   - prev_relevance, prev_saliency and fixation are the values that were kept, moved along the flow. Each cell
+ *     reads them bilinearly, at its centre plus the flow there (read at level 4). They are 0 where the flow's
+ *     confidence is below `confidence`, or the flow is not finite or leads out of the image. The new Gaussians of
+ *     the fixation are moved with the rest: their positions were chosen in the previous frame, and what was
+ *     looked at there is now where the flow says.
  *
- * Without a flow for this image nothing moves. What is kept is in the stack's format. Only what the layout
- * has, or what was ever read, is kept: a stack that never reads motion keeps no luma. Before the first call
- * these channels are 0 and take no memory. Errors: ARGUMENT, MEMORY, DEVICE_MEMORY.
+ * Without a flow for this image nothing moves. The values are kept in the stack's format. Only those are kept
+ * whose channels the layout has, or which were ever read: a stack that never reads motion keeps no luma. Before
+ * the first call, these channels are 0 and take no memory. Errors: ARGUMENT, MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index,
                                         const struct tvlm_advance_params *params);

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * texturevlm.h: everything but the files (io.h), videos (io_video.h) and OpenCL (opencl.h).
+ * texturevlm.h: includes all headers except those for files (io.h), videos (io_video.h) and OpenCL (opencl.h).
  *
  * What all functions have in common:
  * - *Results.* A function that can fail returns a tvlm_status (status.h), and puts its results where its last
- *   arguments point. When it fails, they are untouched unless its comment says otherwise. Results that may be
- *   NULL are said to be. Arrays that the caller provides come after their capacity; the number of elements
- *   that there are comes last.
- * - *What an object knows* is asked by _get_ functions (tvlm_stack_get_info), which fill a struct of the
+ *   arguments point. When it fails, the results are untouched, unless its comment says otherwise. A pointer for a
+ *   result may be NULL only if the comment says so. For an array that the caller provides, the capacity comes
+ *   before the array; the number of elements that there are is the last argument.
+ * - *What an object knows* is told by _get_ functions (tvlm_stack_get_info), which fill a struct of the
  *   caller's. Arrays that belong to an object (tvlm_selection_positions) are handed out as a pointer, valid
  *   while the object lives.
- * - *The log.* The log of a device is used by all that is made from it. A function without a device has a log
- *   of its own, or its parameters have: behind what goes in, and before the results. Logs are copied. NULL is
- *   silence; tvlm_log_stderr is a log that is ready. Every refusal is a line in the log, also that of a NULL,
- *   where there is a log at hand.
- * - *Parameters* are structs, in which 0 means the default; a NULL pointer to one means all defaults.
- *   params.h says how they are filled, and how they grow.
- * - *The end.* Each object is destroyed by its _destroy function, which takes the address of the pointer and
- *   sets it to NULL; NULL and a pointer that is NULL are fine. Writers of files have a _finish before it,
- *   which makes the file appear and says whether it did; without it no file appears.
- * - *Threads.* device.h says which thread may use what; pool.h has a thread for each of several devices.
+ * - *The log.* All objects that are made from a device use the device's log. A function without a device has an
+ *   argument for a log, behind its inputs and before its results, or its parameters have a member for one. Logs
+ *   are copied. NULL means silence; tvlm_log_stderr is a log that is ready to use. Every refusal writes a line to
+ *   the log, also the refusal of a NULL argument, as far as the function has a log.
+ * - *Parameters* are structs, in which 0 means the default. A NULL pointer to one means all defaults. params.h
+ *   says how they are filled, and how they grow.
+ * - *The end.* Each object is destroyed by its _destroy function. This takes the address of the pointer, and sets
+ *   the pointer to NULL. An address that is NULL, and a pointer that is NULL, are fine. Writers of files have a
+ *   _finish function, which comes before _destroy. It makes the file appear, and says whether it did. Without it
+ *   no file appears.
+ * - *Threads.* device.h says which thread may use what. A pool (pool.h) has a thread for each of its devices.
  */
 #ifndef TEXTUREVLM_TEXTUREVLM_H
 #define TEXTUREVLM_TEXTUREVLM_H

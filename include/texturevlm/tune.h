@@ -6,15 +6,18 @@
  *     tvlm_device_tune(device, NULL, &tuning); // about a minute, once for a device and a driver
  *     tvlm_tuning_destroy(&tuning);
  *
- * How large work-groups are, how many pixels a work-item makes, how many levels a launch makes and which method
- * finds the largest scores depends on what a device is: a GPU or not. Tuning measures which of several settings
- * is the fastest on this one, for each stage, at three sizes of pictures. What is faster by more than the noise
- * is kept in a file beside compiled programs (tvlm_device_params.cache_dir; with PoCL, too), of which
- * every device that is opened later knows if it is of the same name, driver and version, and this version of the
- * library. A file that is damaged or of another device is not used, and the log gets a warning.
+ * Some settings have a default for GPUs and one for all other devices: how large work-groups are, how many pixels
+ * a work-item makes, how many levels a launch makes, and which method finds the largest scores. Tuning measures
+ * which of several settings is the fastest on this device, for each stage, at three sizes of pictures. A setting
+ * that is faster by more than the noise is kept.
  *
- * Results do not depend on the settings. With another storage they are what they are with that storage: the same
- * but for the rounding of hardware filters.
+ * The settings are kept in a file beside the compiled programs (tvlm_device_params.cache_dir; with PoCL, too). A
+ * device that is opened later uses this file if it has the same name, driver and version, and if the version of
+ * the library is the same. A file that is damaged or belongs to another device is not used, and the log gets a
+ * warning.
+ *
+ * Results do not depend on the settings, with one exception: another storage gives the results of that storage,
+ * which differ by the rounding of hardware filters.
  */
 #ifndef TEXTUREVLM_TUNE_H
 #define TEXTUREVLM_TUNE_H
@@ -29,18 +32,18 @@ extern "C" {
 
 typedef struct tvlm_tuning tvlm_tuning;
 
-/* All zero: a minute, all storages that the device can do, and no word in between. */
+/* All zero means a minute, all storages that the device can do, and no calls of `progress`. */
 struct tvlm_tune_params {
-    /* After so many seconds no further settings are tried, 0.1 to 3600; 0 means 60. The call takes longer by the
-     * programs that are being compiled then, and by the last comparison. */
+    /* After this many seconds no further settings are tried; 0.1 to 3600; 0 means 60. The call takes longer than
+     * that by the programs that are being compiled then, and by the last comparison. */
     float seconds;
-    /* The storage that the device has is not compared with the others. A device that an application handed in
-     * (opencl.h) is never opened in another one. */
+    /* If set, the device's storage is not compared with other storages. For a device of an application's own
+     * context (opencl.h), no other storage is ever tried. */
     bool keep_storage;
     /*
-     * Called on the thread of the call between two settings, with the share of the work that is done, from 0 to 1,
-     * and the stage that is next. It must not use the device. False ends tuning: nothing is kept, and the device is
-     * as it was opened. NULL: nobody is told.
+     * Is called between two settings, on the thread of the call, with the share of the work that is done, from 0
+     * to 1, and the stage that is next. It must not use the device. If it returns false, tuning ends: nothing is
+     * kept, and the device is as it was opened. May be NULL.
      */
     bool (*progress)(void *user, float share, const char *stage);
     void *user;
@@ -49,35 +52,39 @@ struct tvlm_tune_params {
 #define tvlm_tune_params(...) TVLM_PARAMS(tvlm_tune_params, __VA_ARGS__)
 
 /*
- * Tunes a device, which uses what was found from then on. Where another storage is faster, that one is tuned for
- * devices that are opened later, and this device has its defaults. What was tuned before is forgotten: all is compared
- * with the defaults. Device memory is taken as by full40 of a picture of 2560 x 2560, one family after the other,
- * as far as it is there. Nothing else should keep the device or the machine busy meanwhile.
+ * Tunes a device, which from then on uses the settings that were found. If another storage is faster, that
+ * storage is tuned instead, for devices that are opened later; this device then has its defaults. Earlier tuning
+ * is forgotten: all settings are compared with the defaults.
  *
- * A setting is kept where it is the faster one in at least eight of nine pairs of samples, measured in turn, and
- * by 3 % or more in their median.
+ * A setting is kept if it is the faster one in at least eight of nine pairs of samples, measured in turn, and if
+ * it is faster by 3 % or more in their median.
  *
- * *tuning is what was found, also where that could not be written to a file (a warning says why); NULL after an
- * error. Errors: ARGUMENT, UNSUPPORTED (the reference: there is nothing to tune), MEMORY, DEVICE_MEMORY, DEVICE,
- * LOST. After an error the device has its defaults.
+ * The call takes as much device memory as full40 of a picture of 2560 x 2560 does, one family after the other, as
+ * far as there is so much. Nothing else should keep the device or the machine busy meanwhile.
+ *
+ * *tuning becomes what was found, also if it could not be written to a file (a warning says why). After an error
+ * it is NULL, and the device has its defaults. Errors: ARGUMENT, UNSUPPORTED (the reference: there is nothing to
+ * tune), MEMORY, DEVICE_MEMORY, DEVICE, LOST.
  */
 TVLM_API tvlm_status tvlm_device_tune(tvlm_device *device, const struct tvlm_tune_params *params,
                                       tvlm_tuning **tuning);
 
 /* One stage at one size. */
 typedef struct tvlm_tuned_stage {
-    /* "saliency", "levels", "topk"; "storage" stands for all of a selection in another storage. */
+    /* Such as "saliency", "levels" or "topk". "storage" stands for a whole selection in another storage. */
     char name[32];
-    /* The picture's side in pixels. What works on cells or scores has one for each 256 pixels. */
+    /* The picture's side in pixels. Stages that work on cells or scores have one cell or score for each 256
+     * pixels. */
     int32_t side;
-    /* Seconds that it takes: with the defaults, and as it is kept. The same two where nothing is faster. */
+    /* The seconds that the stage takes, with the defaults and with what is kept. Both are the same if nothing is
+     * faster. */
     double before, after;
-    /* What is kept in place of the defaults ("run 8, group 64 1"); "": nothing. */
+    /* The settings that are kept in place of the defaults, such as "run 8, group 64 1"; "" if there are none. */
     char settings[192];
     uint64_t reserved[4];
 } tvlm_tuned_stage;
 
-/* The stages that were measured, in their order, as long as the tuning lives. */
+/* Returns the stages that were measured, in their order. They are valid while the tuning lives. */
 TVLM_API const tvlm_tuned_stage *tvlm_tuning_stages(const tvlm_tuning *tuning, int32_t *count);
 
 typedef struct tvlm_tuning_info {

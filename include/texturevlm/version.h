@@ -15,12 +15,12 @@
 extern "C" {
 #endif
 
-/* Of these headers. The build reads its version from here. */
+/* The version of these headers. The build reads its version from here. */
 #define TVLM_VERSION_MAJOR 0
 #define TVLM_VERSION_MINOR 2
 #define TVLM_VERSION_PATCH 0
 
-/* Of the library that the program runs with: "0.2.0". Static storage. */
+/* Returns the version of the library that the program runs with, such as "0.2.0". Static storage. */
 TVLM_API const char *tvlm_version(void);
 
 #ifdef __cplusplus

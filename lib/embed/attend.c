@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attend.c: attention over the features of one stack, with those of another as values: checks what is asked, says
- * which levels are read, and hands out what comes of it.
+ * attend.c: attention over the features of one stack as keys, with those of another stack as values. This
+ * file checks the parameters, plans which levels are read, and hands out the results. The backend does the
+ * rest.
  */
 #include "texturevlm/attend.h"
 
@@ -16,14 +17,14 @@
 #include "stack/make.h"
 #include "stack/stack.h"
 
-/* An attention on its way; `given` has its defaults filled in. */
+/* An attention that is being computed. `given` are the parameters with the defaults filled in. */
 typedef struct task {
     tvlm_stack *stack, *values_stack;
     tvlm_device *device;
     const tvlm_log *log;
     struct tvlm_attend_params given;
     tvlm_features keys, values;
-    int32_t columns, rows, levels; /* of the grid */
+    int32_t columns, rows, levels; /* of the grid of the keys */
     tvlm_attention plan;
 } task;
 
@@ -31,9 +32,10 @@ static int32_t cells_of(const task *t) {
     return t->columns * t->rows;
 }
 
-/* ---- What is asked ---- */
+/* ---- Checks ---- */
 
-/* 1 / the root of a head's dimension; what is no dimension, or no number of heads, is refused later. */
+/* Returns 1 / the root of a head's dimension. If the dimension or the number of heads is wrong, the value
+ * does not matter: they are refused later. */
 static float usual_scale(const struct tvlm_attend_params *p) {
     return p->dimension >= 1 && p->heads >= 1 ? (float)sqrt((double)p->heads / (double)p->dimension) : 1.0f;
 }
@@ -97,7 +99,7 @@ static tvlm_status check_grids(const task *t) {
     return TVLM_OK;
 }
 
-/* The features with as many levels as are read. */
+/* Finds the features of a stack, with all their levels if a level other than 0 is read. */
 static tvlm_status find_features(const task *t, tvlm_stack *stack, tvlm_features *features) {
     TVLM_TRY(tvlm_stack_features(stack, t->given.index, features));
     if (t->given.level == 0) return TVLM_OK;
@@ -105,7 +107,7 @@ static tvlm_status find_features(const task *t, tvlm_stack *stack, tvlm_features
     return tvlm_stack_features(stack, t->given.index, features);
 }
 
-/* A coarse cell stands for those below it by their mean. */
+/* Refuses features whose levels are not means: a coarse cell stands for the cells below it by their mean. */
 static tvlm_status check_means(const task *t, const tvlm_stack *stack) {
     if (t->given.level == 0 || tvlm_stack_features_are_means(stack)) return TVLM_OK;
     return tvlm_fail(t->log, TVLM_ERROR_ARGUMENT,
@@ -127,9 +129,9 @@ static tvlm_status check(task *t) {
     return check_dimensions(t);
 }
 
-/* ---- What is read ---- */
+/* ---- The plan ---- */
 
-/* Adds a level to the plan. */
+/* Adds a level to those that the plan reads. */
 static void read_level(task *t, int32_t level) {
     tvlm_attention_level *const added = &t->plan.levels[t->plan.level_count++];
     *added = (tvlm_attention_level){.columns = tvlm_level_side(t->columns, level),
@@ -167,7 +169,7 @@ static tvlm_status make_plan(task *t, bool map) {
     return TVLM_OK;
 }
 
-/* ---- What comes of it ---- */
+/* ---- Results ---- */
 
 static tvlm_status read_info(const task *t, tvlm_attend_info *info) {
     const tvlm_attention *const plan = &t->plan;
@@ -191,7 +193,8 @@ static tvlm_status read_info(const task *t, tvlm_attend_info *info) {
     return TVLM_OK;
 }
 
-/* Makes a map the channel `attention`. Its grid lies as that of the keys does. */
+/* Sets a map as the channel `attention`, scaled so that its largest value is 1. Its grid covers the image as
+ * the grid of the keys does. */
 static tvlm_status keep_map(const task *t, const float *map) {
     float *const scaled = tvlm_allocate((size_t)cells_of(t), sizeof *scaled), most = 0.0f;
     if (scaled == NULL) return tvlm_fail(t->log, TVLM_ERROR_MEMORY, "no memory for a map");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * basis.c: the small matrices behind bases.
+ * basis.c: linear algebra with the small matrices that bases are made from.
  */
 #include "embed/basis.h"
 
@@ -23,7 +23,7 @@ tvlm_status tvlm_eigen(const tvlm_log *log, double *matrix, int32_t n, int32_t w
     if (all != NULL && columns != NULL && support != NULL)
         info = LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'L', n, matrix, n, 0.0, 0.0, n - wanted + 1, n, 0.0,
                               &found, all, columns, n, support);
-    /* LAPACK gives the smallest first. */
+    /* LAPACK returns the smallest eigenvalue first. */
     for (int32_t i = 0; info == 0 && i < wanted; ++i) {
         values[i] = all[wanted - 1 - i];
         memcpy(vectors + (size_t)i * (size_t)n, columns + (size_t)(wanted - 1 - i) * (size_t)n,
@@ -49,8 +49,8 @@ static double dot(const double *a, const double *b, int32_t n) {
     return sum;
 }
 
-/* Takes off a row what lies along `count` orthonormal rows, and scales what is left to unit length. Returns
- * the share of the row's length that was left. */
+/* Subtracts from a row its part along `count` orthonormal rows, and scales the rest to unit length. Returns
+ * the length of the rest as a share of the row's former length. */
 static double reject(double *row, const double *others, int32_t count, int32_t dimension) {
     const double before = sqrt(dot(row, row, dimension));
     for (int twice = 0; twice < 2; ++twice)
@@ -64,15 +64,16 @@ static double reject(double *row, const double *others, int32_t count, int32_t d
 }
 
 int32_t tvlm_orthonormalise(double *rows, int32_t first, int32_t count, int32_t dimension, bool drop) {
-    /* A row of floats of which less is left depends on the others. */
+    /* If less than this share of a row is left, the row depends on the others: its values come from
+     * floats. */
     const double dependent = 1e-6;
     int32_t kept = first, axis = 0;
     for (int32_t i = first; i < count; ++i) {
         double *row = rows + (size_t)kept * (size_t)dimension;
         if (kept != i) memcpy(row, rows + (size_t)i * (size_t)dimension, (size_t)dimension * sizeof *row);
         bool good = reject(row, rows, kept, dimension) > dependent;
-        /* Some axis takes the place of a row that depends on others. There is one that is not spanned yet,
-         * since fewer than `dimension` rows are kept. */
+        /* An axis takes the place of a row that depends on others. There is an axis that the rows do not span
+         * yet, since fewer than `dimension` rows are kept. */
         while (!good && !drop && axis < dimension) {
             memset(row, 0, (size_t)dimension * sizeof *row);
             row[axis++] = 1.0;
@@ -83,7 +84,7 @@ int32_t tvlm_orthonormalise(double *rows, int32_t first, int32_t count, int32_t 
     return kept;
 }
 
-/* The transform of Box & Muller. */
+/* This is the transform of Box & Muller. */
 void tvlm_normal_numbers(float *out, size_t count) {
     uint64_t state = 1;
     for (size_t i = 0; i < count; ++i) {
@@ -92,7 +93,7 @@ void tvlm_normal_numbers(float *out, size_t count) {
     }
 }
 
-/* ---- A basis of rows ---- */
+/* ---- A basis from rows ---- */
 
 void tvlm_turn(double *row, int32_t dimension) {
     int32_t largest = 0;
@@ -112,7 +113,7 @@ tvlm_status tvlm_basis_from_rows(const tvlm_log *log, double *rows, const double
     for (size_t i = 0; i < k; ++i) tvlm_turn(rows + i * dimension, about->dimension);
     for (size_t i = 0; mean != NULL && i < dimension; ++i) numbers[i] = (float)mean[i];
     for (size_t i = 0; i < k * dimension; ++i) components[i] = (float)rows[i];
-    for (size_t i = 0; i < k; ++i) shares[i] = (float)fmin(fmax(variance[i], 0.0), 1.0); /* rounded */
+    for (size_t i = 0; i < k; ++i) shares[i] = (float)fmin(fmax(variance[i], 0.0), 1.0); /* for rounding */
     struct tvlm_basis_params params = *about;
     params.mean = numbers;
     params.components = components;

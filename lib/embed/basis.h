@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embed/basis.h: the linear algebra of small matrices that the files which make bases share.
+ * embed/basis.h: the linear algebra of small matrices, which all files that make bases share.
  */
 #ifndef TVLM_EMBED_BASIS_H
 #define TVLM_EMBED_BASIS_H
 
 #include "core/basis.h"
 
-/* How many columns the range finder has beside the k that are wanted (Halko, Martinsson & Tropp 2011, section
- * 4.2). */
+/* How many columns the range finder has in addition to the k that are wanted (Halko, Martinsson & Tropp 2011,
+ * section 4.2). */
 #define TVLM_BASIS_OVERSAMPLING 16
 
 /*
@@ -21,21 +21,21 @@ tvlm_status tvlm_eigen(const tvlm_log *log, double *matrix, int32_t n, int32_t w
 
 /*
  * Makes rows [count * dimension] orthonormal by Gram-Schmidt: from each row, its part along the rows before
- * it is taken off, twice. Rows before `first` are orthonormal already. With `drop`, rows that depend on
- * others are taken out; otherwise some direction that is left takes their place. Returns how many rows there
- * are.
+ * it is subtracted, twice. Rows before `first` must be orthonormal already. If `drop` is set, rows that
+ * depend on others are removed; otherwise each of them is replaced by some direction that the rows do not
+ * span yet. Returns how many rows there are afterwards.
  */
 int32_t tvlm_orthonormalise(double *rows, int32_t first, int32_t count, int32_t dimension, bool drop);
 
 /* Writes normally distributed numbers, the same ones every time. */
 void tvlm_normal_numbers(float *out, size_t count);
 
-/* Turns a direction, whose sign means nothing, so that its largest component is positive: it is then the same
- * on every device. */
+/* Chooses the sign of a direction so that its largest component is positive. The sign has no meaning, but is
+ * the same on every device then. */
 void tvlm_turn(double *row, int32_t dimension);
 
-/* Makes a basis of orthonormal rows in double. Each row is turned so that its largest component is
- * positive. */
+/* Makes a basis of orthonormal rows, which are in double. Each row gets the sign with which its largest
+ * component is positive. */
 tvlm_status tvlm_basis_from_rows(const tvlm_log *log, double *rows, const double *mean,
                                  const double *variance, const struct tvlm_basis_params *about,
                                  tvlm_basis **basis);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codec.c: codecs as objects, the networks that they are, and scorers that read codes.
+ * codec.c: codecs as objects, codecs as networks, and scorers that read codes.
  */
 #include "embed/codec.h"
 
@@ -16,7 +16,7 @@
 #include "stack/stack.h"
 #include "texturevlm/input.h"
 
-/* The pointers of `params`, `network` and `layer` are into the arrays behind them. */
+/* The pointers in `params`, `network` and `layer` point into the arrays that follow. */
 struct tvlm_codec {
     struct tvlm_codec_params params;
     tvlm_network network;
@@ -24,7 +24,7 @@ struct tvlm_codec {
     int32_t channels[TVLM_CODEC_CHANNELS_MAX];
     char names[TVLM_CODEC_K_MAX][16];
     const char *outputs[TVLM_CODEC_K_MAX];
-    float numbers[]; /* encode, decode, mean, variance, and the network's bias */
+    float numbers[]; /* encode, decode, mean and variance, and then the network's bias */
 };
 
 /* ---- Checks ---- */
@@ -85,7 +85,7 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_codec_par
 
 /* ---- Objects ---- */
 
-/* Moves `count` numbers to *to, which moves on; NULL are zeros. */
+/* Copies `count` numbers to *to, and moves *to behind them. If `from` is NULL, the numbers stay zeros. */
 static const float *append(float **to, const float *from, size_t count) {
     float *const at = *to;
     if (from != NULL) memcpy(at, from, count * sizeof *at);
@@ -93,7 +93,7 @@ static const float *append(float **to, const float *from, size_t count) {
     return at;
 }
 
-/* The network takes the mean off by its bias. */
+/* Makes the network whose one layer encodes. Its bias subtracts the mean. */
 static void fill_network(tvlm_codec *codec, float *bias) {
     const struct tvlm_codec_params *const p = &codec->params;
     for (int32_t i = 0; i < p->k; ++i) {
@@ -213,13 +213,13 @@ static tvlm_status check_weights(const tvlm_log *log, const tvlm_scorer *scorer)
     return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a weight of the scorer %s", wrong);
 }
 
-/* The level at which the scorer reads its channel i; -1: that of the candidates. */
+/* Returns the level at which the scorer reads its channel i, or -1 for the level of the candidates. */
 static float level_of(const tvlm_scorer *scorer, int32_t i) {
     return scorer->levels != NULL ? scorer->levels[i] : -1.0f;
 }
 
-/* Finds the first of the scorer's channels that is the codec's, and refuses a scorer that has none, or reads them at
- * different levels. */
+/* Finds the first of the scorer's channels that is one of the codec's. Refuses a scorer that has no such
+ * channel, or reads them at different levels. */
 static tvlm_status find_common(const tvlm_log *log, const int32_t *channels, int32_t count,
                                const tvlm_scorer *scorer, int32_t *common) {
     tvlm_channel_info info = {.name = "?"};
@@ -233,7 +233,7 @@ static tvlm_status find_common(const tvlm_log *log, const int32_t *channels, int
                 "a scorer that reads the codec's channels at different levels cannot read codes");
     }
     if (*common >= 0) return TVLM_OK;
-    (void)tvlm_channel_get_info(scorer->channels[0], &info); /* planes of an application have none */
+    (void)tvlm_channel_get_info(scorer->channels[0], &info); /* this fails for planes of the application */
     return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                      "a codec of other channels: the scorer reads %s%s, and none of the codec's %d",
                      info.name, scorer->channel_count > 1 ? " and others" : "", (int)count);
@@ -262,7 +262,8 @@ tvlm_status tvlm_codec_check_scorer(const tvlm_log *log, const int32_t *channels
     return find_common(log, channels, count, scorer, &common);
 }
 
-/* Codes are channels of one family, none of which the scorer goes on reading. */
+/* Checks the channels that hold the codes. They must be of one family, and the scorer must not read any of
+ * them as something else. */
 static tvlm_status check_codes(const tvlm_log *log, const struct tvlm_codec_params *p, int32_t first,
                                const tvlm_scorer *scorer) {
     const int32_t k = p->k;
@@ -280,7 +281,7 @@ static tvlm_status check_codes(const tvlm_log *log, const struct tvlm_codec_para
     return TVLM_OK;
 }
 
-/* The arrays of a folded scorer, which lie behind it in its allocation. */
+/* The arrays of a folded scorer. They are behind the scorer in the same allocation. */
 typedef struct scorer_arrays {
     float *weights, *levels;
     int32_t *channels;
@@ -297,7 +298,7 @@ static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, scorer_array
     return made;
 }
 
-/* w' = decode' w, for each tap by itself. */
+/* Returns a weight of w' = decode' w, which holds for each tap by itself. */
 static double folded_weight(const struct tvlm_codec_params *p, const tvlm_scorer *scorer, int32_t taps,
                             int32_t code, int32_t tap) {
     double sum = 0.0;
@@ -310,7 +311,7 @@ static double folded_weight(const struct tvlm_codec_params *p, const tvlm_scorer
     return sum;
 }
 
-/* What the scorer makes of the mean. */
+/* Returns the score that the scorer's weights give to the mean. */
 static double score_of_mean(const struct tvlm_codec_params *p, const tvlm_scorer *scorer, int32_t taps) {
     double sum = 0.0;
     for (int32_t i = 0; i < scorer->channel_count; ++i) {

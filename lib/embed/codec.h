@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embed/codec.h: what codecs and their trainer check alike.
+ * embed/codec.h: the checks that codecs and their trainer share.
  */
 #ifndef TVLM_EMBED_CODEC_H
 #define TVLM_EMBED_CODEC_H
@@ -11,7 +11,8 @@ static inline int32_t tvlm_codec_taps(const tvlm_scorer *scorer) {
     return scorer->taps == 0 ? 1 : scorer->taps;
 }
 
-/* Refuses channels that no codec can have, numbers of them and of codes, and levels. */
+/* Refuses channels that no codec can have, and numbers of channels, numbers of codes, and levels that are out
+ * of range. */
 tvlm_status tvlm_codec_check_channels(const tvlm_log *log, const int32_t *channels, int32_t count, int32_t k,
                                       int32_t level);
 

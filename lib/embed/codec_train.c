@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codec_train.c: the principal components of channels, each over its deviation.
+ * codec_train.c: trains codecs: finds the principal components of channels, each divided by its deviation.
  *
- * Means and covariances of images are combined as those of parts are (Chan, Golub & LeVeque 1983), in double. With C
- * the covariance, and S the diagonal matrix of weights over deviations, the rows V of a codec are orthonormal:
- * first the directions S^-1 w of the scorers that are kept, then the largest eigenvectors of S C S beside them. Then
- * encode = V S, decode = S^-1 V'.
+ * The means and covariances of the images are combined as those of parts of a set (Chan, Golub & LeVeque
+ * 1983), in double. Let C be the covariance, and S the diagonal matrix of the channels' weights, each divided
+ * by the channel's deviation. The rows V of a codec are orthonormal:
+ *   1. the directions S^-1 w of the scorers that are kept;
+ *   2. the eigenvectors of S C S with the largest eigenvalues, as far as they are orthogonal to these.
+ * Then encode = V S, and decode = S^-1 V'.
  */
 #include <math.h>
 #include <string.h>
@@ -20,7 +22,8 @@
 
 enum { MANY = TVLM_CODEC_CHANNELS_MAX, TEXELS_MAX = 65536 };
 
-/* What varies by less than this, beside its mean, is the same everywhere but for rounding. */
+/* If a channel's deviation is less than this share of its mean, the channel counts as constant: the rest is
+ * rounding. */
 #define DEVIATION 1e-7
 
 struct tvlm_codec_trainer {
@@ -30,11 +33,11 @@ struct tvlm_codec_trainer {
     int32_t channels[MANY];
     float weights[MANY];
     double mean[MANY], covariance[MANY * MANY];
-    int32_t kept;    /* how many directions of scorers there are */
-    double *weighed; /* [kept * n]: their weights */
+    int32_t kept;    /* how many directions the scorers have that are kept */
+    double *weighed; /* [kept * n]: the scorers' weights along these */
 };
 
-/* ---- Making one ---- */
+/* ---- Creating a trainer ---- */
 
 static tvlm_status take_channels(tvlm_codec_trainer *t, const struct tvlm_codec_trainer_params *params) {
     if (params->channels == NULL && params->channel_count != 0)
@@ -119,7 +122,7 @@ const int32_t *tvlm_codec_trainer_channels(const tvlm_codec_trainer *trainer, in
 
 /* ---- Images ---- */
 
-/* The middles of the texels of a level, every `step`-th along both axes. */
+/* Lists the middles of every `step`-th texel of a level, along both axes. Returns how many there are. */
 static int32_t list_points(const tvlm_stack *stack, int32_t index, int32_t level, int32_t width,
                            int32_t height, int32_t step, tvlm_sample_point *points) {
     const float across = (float)tvlm_stack_width(stack) / (float)width,
@@ -132,7 +135,7 @@ static int32_t list_points(const tvlm_stack *stack, int32_t index, int32_t level
     return count;
 }
 
-/* The mean of each channel, and the products of what each two differ by from theirs, over `count` vectors. */
+/* Computes the mean of each channel, and the covariance of each pair of channels, over `count` vectors. */
 static void measure(int32_t n, const float *values, int32_t count, double *mean, double *products) {
     for (int32_t i = 0; i < count; ++i)
         for (int32_t c = 0; c < n; ++c) mean[c] += (double)values[(size_t)i * (size_t)n + (size_t)c] / count;
@@ -145,7 +148,8 @@ static void measure(int32_t n, const float *values, int32_t count, double *mean,
     }
 }
 
-/* Joins the figures of one image with those of the images before it. */
+/* Combines the mean and the covariance of one image with those of the images before it. Each image counts the
+ * same. */
 static void join(tvlm_codec_trainer *t, const double *mean, const double *covariance) {
     const int32_t n = t->n;
     const double share = 1.0 / ++t->images;
@@ -201,14 +205,14 @@ tvlm_status tvlm_codec_trainer_add(tvlm_codec_trainer *trainer, tvlm_stack *stac
 
 /* ---- The codec ---- */
 
-/* What the codec is computed from, in units of weighed deviations. */
+/* What the codec is computed from, in units of S (see above). */
 typedef struct solution {
     int32_t n, k, kept;
-    double scale[MANY];  /* S; 0 for a channel that is the same everywhere */
+    double scale[MANY];  /* S; 0 for a channel that is constant */
     double total;        /* the trace of S C S */
-    double *matrix;      /* [n * n]: S C S, the upper triangle; and room for as much again */
+    double *matrix;      /* [n * n]: the upper triangle of S C S; behind it, room for another matrix */
     double *rows;        /* [(scorers' directions + k) * n]: V */
-    double values[MANY]; /* of eigenvectors */
+    double values[MANY]; /* the eigenvalues */
 } solution;
 
 static double along(const double *matrix, int32_t n, const double *row) {
@@ -231,7 +235,7 @@ static void standardise(const tvlm_codec_trainer *t, solution *s) {
     }
 }
 
-/* Puts the directions of the scorers first, orthonormal. */
+/* Makes the directions of the scorers orthonormal, and puts them into the first rows. */
 static tvlm_status keep_scorers(const tvlm_codec_trainer *t, solution *s) {
     const int32_t n = t->n;
     for (int32_t i = 0; i < t->kept; ++i)
@@ -243,7 +247,8 @@ static tvlm_status keep_scorers(const tvlm_codec_trainer *t, solution *s) {
                      (int)s->kept, (int)s->k);
 }
 
-/* Takes what lies along the kept rows out of the matrix, which then has them as its last eigenvectors. */
+/* Takes the kept rows out of the matrix: afterwards they are its eigenvectors with the least eigenvalues, so
+ * that they are not found again. */
 static void take_out(const solution *s, double *matrix) {
     const int32_t n = s->n;
     for (int32_t a = 0; a < n; ++a)
@@ -284,7 +289,7 @@ static tvlm_status make_codec(const tvlm_codec_trainer *t, const solution *s, tv
             numbers[i * n + c] = (float)(row[c] * s->scale[c]);
             decode[c * k + i] = s->scale[c] > 0.0 ? (float)(row[c] / s->scale[c]) : 0.0f;
         }
-        variance[i] = (float)fmin(fmax(along(s->matrix, n, row) / s->total, 0.0), 1.0); /* rounded */
+        variance[i] = (float)fmin(fmax(along(s->matrix, n, row) / s->total, 0.0), 1.0); /* for rounding */
     }
     for (int32_t c = 0; c < n; ++c) mean[c] = (float)t->mean[c];
     const struct tvlm_codec_params params = {.channels = t->channels,

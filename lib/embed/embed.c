@@ -26,15 +26,15 @@ static tvlm_status send(projection *p, const float *numbers, size_t count, tvlm_
     return p->device->backend->buffer_write(p->device, *buffer, 0, count * sizeof(float), numbers);
 }
 
-/* Fills the coordinates of every cell with minus those of the mean, as a product of ones (cells x 1) and a
- * row (1 x k). The features' own coordinates are added to that. */
+/* Sets the coordinates of every cell to minus those of the mean, as the product of a column of ones (cells x
+ * 1) and a row (1 x k). Afterwards the features' own coordinates are added. */
 static tvlm_status take_mean_off(projection *p, const tvlm_basis *basis) {
     const size_t cells = (size_t)p->cells, dimension = (size_t)p->dimension;
     float *numbers = tvlm_allocate(cells + dimension + (size_t)p->k, sizeof *numbers);
     if (numbers == NULL) return tvlm_fail(&p->device->log, TVLM_ERROR_MEMORY, "no memory for an embedding");
     float *zeros = numbers + cells, *along = zeros + dimension;
     for (size_t i = 0; i < cells; ++i) numbers[i] = 1.0f;
-    /* The coordinates of the zero vector are minus those of the mean. */
+    /* The zero vector's coordinates are minus those of the mean. */
     tvlm_basis_project(basis, zeros, 1, along);
     tvlm_status status = send(p, numbers, cells, &p->ones);
     if (status == TVLM_OK) status = send(p, along, (size_t)p->k, &p->offset);
@@ -76,9 +76,12 @@ static tvlm_status project(projection *p, const tvlm_basis *basis) {
 }
 
 /*
- * Finds the share of each vector that lies in the basis: |V (x - m)| / |x - m|, where |x - m|^2 = |x|^2 - 2 x
- * . m + |m|^2. Without it an answer would be the cosine with what the basis keeps of a vector, and cells of
- * which it keeps nothing would answer as loudly as others (bench/bases.py measures both).
+ * Finds the share of each vector that lies in the basis. It is |V (x - m)| / |x - m|, where
+ * |x - m|^2 = |x|^2 - 2 x . m + |m|^2.
+ *
+ * Without this share, an answer would be the cosine with the part of a vector that the basis keeps. Then a
+ * cell of which the basis keeps next to nothing would get answers as large as any other (bench/bases.py
+ * measures both).
  */
 static void find_shares(const projection *p, const tvlm_basis *basis, const float *out, const float *inverse,
                         const float *along_mean, float *shares) {
@@ -94,7 +97,7 @@ static void find_shares(const projection *p, const tvlm_basis *basis, const floa
     }
 }
 
-/* The product of each cell's vector and the mean: x . m. */
+/* Computes the scalar product of each cell's vector and the mean, x . m. */
 static tvlm_status multiply_mean(projection *p, const tvlm_basis *basis, float *along_mean) {
     tvlm_status status = send(p, basis->params.mean, (size_t)p->dimension, &p->mean);
     const size_t bytes = (size_t)p->cells * sizeof(float);
@@ -136,8 +139,8 @@ static tvlm_status keep_shares(tvlm_stack *stack, int32_t index, const tvlm_feat
     return status;
 }
 
-/* Hands the coordinates to the stack as its embedding. The grid lies as that of the features does: over the
- * whole image, or over what its cells cover. */
+/* Hands the coordinates to the stack as its embedding. The embedding's grid covers the image as the grid of
+ * the features does. */
 static tvlm_status take_in(tvlm_stack *stack, int32_t index, const tvlm_features *features,
                            const projection *p) {
     const tvlm_texture *texture = features->texture;
@@ -145,7 +148,7 @@ static tvlm_status take_in(tvlm_stack *stack, int32_t index, const tvlm_features
                                           .rows = texture->height,
                                           .channels = p->k,
                                           .cell = tvlm_stack_features_cell(stack, texture),
-                                          /* Features were checked, so this need not be. */
+                                          /* The features were checked, so that these need no check. */
                                           .replace_nonfinite = true};
     return tvlm_stack_input(stack, index, TVLM_CHANNEL_EMBEDDING_0, &input, p->out, 0);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_basis.c: makes a basis of an image's own features, by the randomized range finder of Halko,
+ * image_basis.c: makes a basis from an image's own features, by the randomized range finder of Halko,
  * Martinsson & Tropp (2011, algorithms 4.4 and 5.1).
  *
- * X is the features, cells x D, and W a random matrix, D x n, with n a little more than k. A round consists
- * of
+ * X are the features, cells x D. W is a random matrix, D x n, with n a little more than k. In each round:
  *
  *     Y = X W
  *     U = an orthonormal basis of the columns of Y
@@ -13,10 +12,10 @@
  *
  * X is nearly U Z', so that the left singular vectors of Z are the right singular vectors of X.
  *
- * Large matrices stay on the device. An orthonormal basis of the columns of Y is Y T^-1/2, by the
- * eigenvectors of the n x n product T = Y'Y. In floats that serves as long as singular values are not a
- * thousand times apart. What gets lost is beyond the rank that matters, and at the end the rows are made
- * orthonormal on the host, in double.
+ * Large matrices stay on the device. An orthonormal basis of the columns of Y is Y T^-1/2, which is computed
+ * from the eigenvectors of the n x n product T = Y'Y. In floats, this works as long as the largest singular
+ * value is not more than a thousand times the least. Directions that get lost by this are beyond the rank
+ * that matters. At the end the rows are made orthonormal on the host, in double.
  */
 #include <math.h>
 #include <string.h>
@@ -29,18 +28,19 @@
 #include "stack/features.h"
 #include "stack/stack.h"
 
-/* bench/bases.py measures the rank correlation, and how many of the best 64 are the same: 0.957 and 0.84
- * after four rounds, 0.959 and 0.85 after six, which is what the SVD has. */
+/* bench/bases.py measures the rank correlation, and the share of the best 64 that are the same. These are
+ * 0.957 and
+ * 0.84 after four rounds, and 0.959 and 0.85 after six rounds, which is what the SVD reaches. */
 enum { ROUNDS = 6 };
 
 /* The matrices above: tall is Y, tall_unit U, wide Z, and wide_unit W. */
 typedef struct finder {
     tvlm_device *device;
-    /* The stack's: cells x dimension. */
+    /* X, which belongs to the stack: cells x dimension. */
     tvlm_buffer *features;
     /* The sides of the matrices: cells, D, and n. */
     int32_t cells, dimension, columns;
-    /* How many directions come first, and these, given x dimension. */
+    /* The directions that come first in the basis, given x dimension, and how many there are. */
     int32_t given;
     tvlm_buffer *first;
     /* Cells x columns. */
@@ -56,7 +56,7 @@ typedef struct finder {
 
 /* ---- Steps ---- */
 
-/* c = a b, or a' b: a matrix of m x n with an inner dimension of k. */
+/* Computes c = a b or, if transpose_a is set, c = a' b. c is m x n, and k is the inner dimension. */
 static tvlm_status product(const finder *f, tvlm_buffer *a, bool transpose_a, tvlm_buffer *b, tvlm_buffer *c,
                            int32_t m, int32_t n, int32_t k) {
     const tvlm_gemm gemm = {.m = m,
@@ -73,7 +73,7 @@ static tvlm_status product(const finder *f, tvlm_buffer *a, bool transpose_a, tv
     return f->device->backend->gemm(f->device, &gemm);
 }
 
-/* Takes off each column of a wide matrix what lies along the given directions. */
+/* Subtracts from each column of a wide matrix its part along the given directions. */
 static tvlm_status take_given_off(const finder *f, tvlm_buffer *wide) {
     if (f->given == 0) return TVLM_OK;
     TVLM_TRY(product(f, f->first, false, wide, f->along, f->given, f->columns, f->dimension));
@@ -93,8 +93,8 @@ static tvlm_status take_given_off(const finder *f, tvlm_buffer *wide) {
 }
 
 /*
- * out = from T^-1/2, with T = from' from: orthonormal columns, the one that holds most first. A column of
- * which next to nothing is left becomes 0. Both matrices are rows x columns.
+ * Computes out = from T^-1/2, with T = from' from. Its columns are orthonormal, and the one with the largest
+ * eigenvalue comes first. A column whose eigenvalue is next to 0 becomes 0. Both matrices are rows x columns.
  */
 static tvlm_status orthonormal_columns(finder *f, tvlm_buffer *from, int32_t rows, tvlm_buffer *out) {
     const int32_t n = f->columns;
@@ -207,7 +207,7 @@ static tvlm_status check_request(request *r) {
     return TVLM_OK;
 }
 
-/* Puts orthonormal directions that span the queries into the first rows, at most k of them. */
+/* Puts orthonormal directions that span the queries into the first rows. There are at most k of them. */
 static tvlm_status span_queries(const request *r, double *rows, int32_t *given) {
     const size_t dimension = (size_t)r->dimension;
     const struct tvlm_image_basis_params *p = &r->params;
@@ -225,7 +225,7 @@ static tvlm_status span_queries(const request *r, double *rows, int32_t *given) 
     return *given > 0 ? TVLM_OK : tvlm_fail(r->log, TVLM_ERROR_ARGUMENT, "all queries are zero vectors");
 }
 
-/* Takes the k - given directions that were found as rows, and makes them orthonormal in double. */
+/* Reads the k - given directions that were found into the rows, and makes them orthonormal in double. */
 static tvlm_status take_rows(finder *f, int32_t k, double *rows) {
     const size_t n = (size_t)f->columns, dimension = (size_t)f->dimension;
     float *columns = tvlm_allocate(dimension, n * sizeof *columns);
@@ -240,7 +240,7 @@ static tvlm_status take_rows(finder *f, int32_t k, double *rows) {
     return status;
 }
 
-/* Finds the share that each direction has in the sum of the features' squares. That sum comes from the
+/* Finds the share that each direction has of the sum of the features' squares. The sum is computed from the
  * lengths that the stack keeps. */
 static tvlm_status find_shares(const finder *f, const tvlm_features *features, const double *rows, int32_t k,
                                double *shares) {

@@ -14,16 +14,16 @@
 #include "core/try.h"
 #include "stack/stack.h"
 
-/* `params` points into what follows, and to a basis of its own. */
+/* The pointers in `params` point into the members that follow. The projection owns its basis. */
 struct tvlm_projection {
     struct tvlm_projection_params params;
     tvlm_basis *basis;
     int32_t channels[];
 };
 
-/* ---- Making one ---- */
+/* ---- Creating a projection ---- */
 
-/* Which number of the embedding a channel is; -1: it is none. */
+/* Returns the index of the component of the embedding that a channel is, or -1 if it is none. */
 static int32_t embedded(int32_t channel) {
     const int32_t low = channel - TVLM_CHANNEL_EMBEDDING_0, high = channel - TVLM_CHANNEL_EMBEDDING_16;
     if (low >= 0 && low < 16) return low;
@@ -120,9 +120,9 @@ tvlm_status tvlm_projection_get_params(const tvlm_projection *projection,
     return TVLM_OK;
 }
 
-/* ---- Using one ---- */
+/* ---- Using a projection ---- */
 
-/* Refuses an image without input for a channel, whose vectors would be those of zeros. */
+/* Refuses an image that has no input for one of the channels: its vectors would be made from zeros. */
 static tvlm_status check_inputs(const tvlm_projection *p, const tvlm_stack *stack, int32_t index) {
     tvlm_channel_info lacking;
     TVLM_TRY(tvlm_stack_find_lacking(stack, index, p->params.channels, p->params.channel_count, &lacking));
@@ -131,7 +131,8 @@ static tvlm_status check_inputs(const tvlm_projection *p, const tvlm_stack *stac
                      "the projection reads %s, for which image %d has no input", lacking.name, (int)index);
 }
 
-/* Embeds the features of an image, and looks whether it has what is read. */
+/* Embeds the features of an image if there is a basis, and checks that the image has an input for each
+ * channel. */
 static tvlm_status prepare_image(const tvlm_projection *p, tvlm_stack *stack, int32_t index) {
     if (p->basis != NULL) TVLM_TRY(tvlm_stack_embed(stack, index, p->basis));
     return check_inputs(p, stack, index);
@@ -156,7 +157,7 @@ static tvlm_status prepare(const tvlm_projection *p, tvlm_stack *stack, const tv
     return status;
 }
 
-/* out = values * weights' + bias, by the device. */
+/* Computes out = values * weights' + bias. The device computes the product. */
 static tvlm_status multiply(const tvlm_projection *p, tvlm_stack *stack, const float *values, int32_t count,
                             float *out) {
     const int32_t channels = p->params.channel_count, outputs = p->params.outputs;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ridge.c: ridge regression. With X and Y less their means, the weights W [inputs][outputs] solve
+ * ridge.c: ridge regression. After the means of X and Y are subtracted, the weights W [inputs][outputs] solve
  *
  *     (X'X + l2 I) W = X'Y
  *
- * Both products are made by the device in floats, a block of rows after the other, and added up in double. What floats
- * lose of X'X matters where columns are nearly alike; so the solution is corrected by its own residual, which is made of
- * the rows themselves: (X'X + l2 I) D = X'(Y - X W) - l2 W, W += D (iterative refinement; Higham 2002, chapter 12).
+ * The device computes both products in floats, for one block of rows after the other, and they are added up
+ * in double. The precision that floats lose in X'X matters if columns are nearly alike. So the solution is
+ * corrected by its own residual, which is computed from the rows themselves (iterative refinement; Higham
+ * 2002, chapter 12):
+ *
+ *     (X'X + l2 I) D = X'(Y - X W) - l2 W, W += D
  */
 #include <lapacke.h>
 #include <math.h>
@@ -30,8 +33,8 @@ typedef struct ridge {
     double *mean_x, *mean_y;
     double *gram;           /* [inputs][inputs], then its Cholesky factor */
     double *right;          /* [inputs][outputs] */
-    double *weights;        /* the same */
-    float *block, *product; /* of the host: rows of x or y, and one of the products */
+    double *weights;        /* [inputs][outputs] */
+    float *block, *product; /* on the host: a block of rows of x or y, and a product */
     tvlm_buffer *x, *y, *out, *w;
 } ridge;
 
@@ -85,7 +88,7 @@ static void find_mean(const ridge *r, const float *values, size_t width, double 
     for (size_t i = 0; i < width; ++i) mean[i] /= (double)count;
 }
 
-/* Sends `rows` rows from `first` on, less their mean. */
+/* Subtracts the mean from `rows` rows, from `first` on, and sends them. */
 static tvlm_status send_rows(const ridge *r, const float *values, size_t width, const double *mean,
                              int64_t first, int32_t rows, tvlm_buffer *buffer) {
     const float *const from = values + (size_t)first * width;
@@ -94,7 +97,8 @@ static tvlm_status send_rows(const ridge *r, const float *values, size_t width, 
     return r->device->backend->buffer_write(r->device, buffer, 0, count * sizeof(float), r->block);
 }
 
-/* Adds the product of the transpose of the block of x with another block, `width` wide, to sums[inputs][width]. */
+/* Multiplies the transpose of the block of x by another block, which has `width` columns, and adds the
+ * product to sums[inputs][width]. */
 static tvlm_status add_product(const ridge *r, tvlm_buffer *other, size_t width, int32_t rows, double *sums) {
     const tvlm_gemm product = {.m = (int32_t)r->inputs,
                                .n = (int32_t)width,
@@ -114,7 +118,7 @@ static tvlm_status add_product(const ridge *r, tvlm_buffer *other, size_t width,
     return TVLM_OK;
 }
 
-/* Takes what the weights in `w` make of the block of x off the block of y. */
+/* Subtracts from the block of y what the weights in `w` predict from the block of x. */
 static tvlm_status take_off(const ridge *r, int32_t rows) {
     const tvlm_gemm product = {.m = rows,
                                .n = (int32_t)r->outputs,
@@ -130,7 +134,8 @@ static tvlm_status take_off(const ridge *r, int32_t rows) {
     return r->device->backend->gemm(r->device, &product);
 }
 
-/* Makes the right side: X'Y, or with `correcting` X'(Y - X W), and X'X where that is not known yet. */
+/* Computes the right side. With `correcting` it is X'(Y - X W). Otherwise it is X'Y, and X'X is computed,
+ * too. */
 static tvlm_status go_over_rows(ridge *r, bool correcting) {
     const struct tvlm_ridge_params *const p = r->given;
     memset(r->right, 0, r->inputs * r->outputs * sizeof *r->right);
@@ -160,7 +165,7 @@ static tvlm_status factorise(ridge *r) {
         (int)info - 1, (int)info);
 }
 
-/* Adds what solves the equations for the right side to the weights. */
+/* Solves the equations for the right side, and adds the solution to the weights. */
 static tvlm_status add_solution(ridge *r) {
     const lapack_int n = (lapack_int)r->inputs, m = (lapack_int)r->outputs;
     const lapack_int info = LAPACKE_dpotrs(LAPACK_ROW_MAJOR, 'U', n, m, r->gram, n, r->right, m);
@@ -173,7 +178,8 @@ static tvlm_status correct(ridge *r) {
     const size_t count = r->inputs * r->outputs;
     for (size_t i = 0; i < count; ++i) r->product[i] = (float)r->weights[i];
     TVLM_TRY(r->device->backend->buffer_write(r->device, r->w, 0, count * sizeof(float), r->product));
-    /* The device has the weights as floats; what these are off is no residual. */
+    /* The device has the weights as floats. They are rounded here as well, so that their rounding does not
+     * get into the residual. */
     for (size_t i = 0; i < count; ++i) r->weights[i] = (double)r->product[i];
     TVLM_TRY(go_over_rows(r, true));
     for (size_t i = 0; i < count; ++i) r->right[i] -= r->l2 * r->weights[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c: keeps stacks by the content of their images. Those that were not used for longest go first.
+ * session.c: keeps stacks, and finds them by the content of their images. When memory is needed, the stacks
+ * that have not been used for the longest time are destroyed first.
  */
 #include "texturevlm/session.h"
 
@@ -18,8 +19,8 @@
 #include "stack/limits.h"
 #include "stack/upload.h"
 
-/* uthash allocates its table with the first entry and when the table grows. If that fails, only that entry is
- * lost. */
+/* uthash allocates its table when the first entry comes, and when the table grows. If that fails, only the
+ * new entry is lost. */
 #define HASH_NONFATAL_OOM         1
 #define uthash_nonfatal_oom(lost) ((lost)->refused = true)
 #define uthash_malloc(size)       tvlm_allocate(1, size)
@@ -27,8 +28,8 @@
 
 #define DIGEST_BYTES SHA256_DIGEST_LENGTH
 
-/* A stack that is kept. `used` is when it was last asked for, on the session's clock; `refused` is set if the
- * table has no memory for the entry. */
+/* A stack that is kept. `used` is the time on the session's clock when it was last asked for. `refused` is
+ * set if the table has no memory for the entry. */
 typedef struct entry {
     uint8_t digest[DIGEST_BYTES];
     tvlm_stack *stack;
@@ -37,7 +38,7 @@ typedef struct entry {
     UT_hash_handle hh;
 } entry;
 
-/* `info` has what is counted. Its numbers of stacks and bytes are looked up when they are asked for. */
+/* `info` has the counts. The numbers of stacks and bytes in it are filled in only when they are asked for. */
 struct tvlm_session {
     tvlm_device *device;
     entry *entries;
@@ -47,7 +48,8 @@ struct tvlm_session {
 
 /* ---- Which stack ---- */
 
-/* Hashes a part and its length, so that no two lists of parts read the same. */
+/* Hashes the length of a part, and the part itself, so that two different lists of parts never give the same
+ * bytes. */
 static void add(SHA2_CTX *hash, const void *bytes, size_t size) {
     const uint64_t length = size;
     SHA256Update(hash, (const uint8_t *)&length, sizeof length);
@@ -111,7 +113,7 @@ static tvlm_status digest_of(const tvlm_session *s, const tvlm_image *image,
     return TVLM_OK;
 }
 
-/* ---- Letting go ---- */
+/* ---- Destroying stacks ---- */
 
 static size_t held_bytes(const tvlm_session *s) {
     size_t bytes = 0;
@@ -119,8 +121,8 @@ static size_t held_bytes(const tvlm_session *s) {
     return bytes;
 }
 
-/* Destroys a stack. Drivers keep memory that enqueued work still reads, so this waits for the work: what is
- * counted as free is free then. */
+/* Destroys a stack. Drivers keep memory that enqueued work still reads. So this waits for the work first, and
+ * the memory that counts as free afterwards is free. */
 static void let_go(tvlm_session *s, entry *e) {
     (void)s->device->backend->finish(s->device);
     HASH_DEL(s->entries, e); /* NOLINT(clang-analyzer-*): the analyser does not follow uthash */
@@ -128,15 +130,16 @@ static void let_go(tvlm_session *s, entry *e) {
     free(e);
 }
 
-/* The stack that was asked for longest ago, other than `spared`; NULL: there is none. */
+/* Returns the stack that has not been asked for for the longest time, other than `spared`, or NULL if there
+ * is none. */
 static entry *oldest(const tvlm_session *s, const entry *spared) {
     entry *found = NULL;
-    for (entry *e = s->entries; e != NULL; e = e->hh.next) /* NOLINT(clang-analyzer-*): as there */
+    for (entry *e = s->entries; e != NULL; e = e->hh.next) /* NOLINT(clang-analyzer-*): as above */
         if (e != spared && (found == NULL || e->used < found->used)) found = e;
     return found;
 }
 
-/* Lets stacks go until they take at most `bytes`. */
+/* Destroys stacks, other than `spared`, until all take at most `bytes` bytes. */
 static void shrink(tvlm_session *s, size_t bytes, const entry *spared) {
     while (held_bytes(s) > bytes) {
         entry *const e = oldest(s, spared);
@@ -146,10 +149,10 @@ static void shrink(tvlm_session *s, size_t bytes, const entry *spared) {
     }
 }
 
-/* ---- Making ---- */
+/* ---- Creating a stack ---- */
 
-/* Lets stacks go until there is memory for one more. Drivers take memory late, and some systems end a process
- * that takes too much: nothing may fail before stacks go. */
+/* Destroys stacks until there is memory for one more. This cannot wait until an allocation fails: drivers
+ * take memory late, and some systems end a process that takes too much. */
 static tvlm_status make_room(tvlm_session *s, const tvlm_image *image,
                              const struct tvlm_stack_params *params) {
     struct tvlm_stack_params sized = *params;
@@ -174,7 +177,7 @@ static tvlm_status make_stack(tvlm_session *s, const tvlm_image *image,
     TVLM_TRY(make_room(s, image, params));
     if (s->entries == NULL) return tvlm_stack_create_for_image(device, image, params, stack);
     tvlm_attempt_begin(&first, &log);
-    device->log = first.log; /* that it fails beside others is no error where it then has all of the device */
+    device->log = first.log; /* a failure is no error if a second try, without other stacks, succeeds */
     const tvlm_status status = tvlm_stack_create_for_image(device, image, params, stack);
     device->log = log;
     if (status == TVLM_OK) return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * similarity.c: words, which are channels of cosines, and similarities for the host.
+ * similarity.c: words, which are channels of cosines, and similarities that are read to the host.
  */
 #include "core/check.h"
 #include "core/owner.h"
@@ -18,7 +18,8 @@ static tvlm_status check_vectors(const tvlm_stack *stack, const float *vectors, 
                      vectors != NULL ? "an array" : "no array", (int)count, (int)dimension);
 }
 
-/* Makes the cosines first and then a texture for them, so that most errors leave the old words. */
+/* Sets the words of an image. It computes the cosines before it touches the texture, so that after most
+ * errors the old words are still there. */
 static tvlm_status set_words(tvlm_stack *stack, int32_t index, const float *vectors, int32_t count,
                              int32_t dimension) {
     const tvlm_vectors asked = {.vectors = vectors, .count = count, .dimension = dimension};

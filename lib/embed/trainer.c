@@ -3,9 +3,9 @@
  * trainer.c: makes a basis from any number of vectors. Blocks of them are multiplied on the device, and the
  * products are added up on the host in double.
  *
- * A mean that is large beside what varies would use up the digits of a float. Therefore the mean s of the
- * first block is taken off all vectors, and put back in the sums. With d the sum of what is left, and n the
- * number of vectors, the matrix whose eigenvectors are wanted is
+ * If the mean is large compared with the variation, it uses up the digits of a float. Therefore the mean s of
+ * the first block is subtracted from all vectors, and accounted for in the sums afterwards. Let d be the sum
+ * of all x - s, and n the number of vectors. The matrix whose eigenvectors are wanted is
  *
  *     centred:      C = sum (x-s)(x-s)' - d d'/n
  *     not centred:  C = sum (x-s)(x-s)' + s d' + d s' + n s s'
@@ -27,17 +27,17 @@ struct tvlm_trainer {
     struct tvlm_trainer_params params;
     /* The columns of `sums`: the dimension, or the columns of the range finder. */
     int32_t columns;
-    /* The pass, and how many vectors of the block are filled. */
+    /* The number of the pass, and how many vectors of the block are filled. */
     int32_t pass, filled;
     /* How many vectors were added in this pass, and in the first one. */
     int64_t vectors, first_vectors;
-    /* The shift s is known. */
+    /* Whether the shift s is known. */
     bool shifted;
     /* [BLOCK * dimension], and [dimension * columns]. */
     float *block, *product;
-    /* s, d, C or C range [dimension * columns], and sum |x-s|^2. */
+    /* s; d; what becomes C, or C times the range [dimension * columns]; and the sum of |x-s|^2. */
     double *shift, *rest, *sums, squares;
-    /* [columns * dimension]: the rows of the range finder, which span what is looked for. */
+    /* [columns * dimension]: the rows of the range finder. They span the directions that are looked for. */
     double *range;
     tvlm_buffer *device_block, *device_product, *device_range, *device_between;
 };
@@ -64,7 +64,7 @@ static tvlm_status fill_in(tvlm_device *device, const struct tvlm_trainer_params
     return TVLM_OK;
 }
 
-/* Whether it uses the range finder instead of the whole covariance. */
+/* Returns whether the trainer uses the range finder instead of the whole covariance. */
 static bool ranged(const tvlm_trainer *t) {
     return t->params.method == TVLM_BASIS_RANGE_FINDER;
 }
@@ -170,7 +170,7 @@ static void take_shift_off(tvlm_trainer *t) {
         }
 }
 
-/* Multiplies the block: device_product becomes X'X, or X'(X range'). */
+/* Multiplies the block X: device_product becomes X'X or, with the range finder, X'(X range'). */
 static tvlm_status multiply(tvlm_trainer *t) {
     const int32_t dimension = t->params.dimension, columns = t->columns;
     const tvlm_backend *backend = t->device->backend;
@@ -241,14 +241,15 @@ tvlm_status tvlm_trainer_add(tvlm_trainer *trainer, const float *vectors, int64_
     return TVLM_OK;
 }
 
-/* ---- What was added ---- */
+/* ---- Ending a pass ---- */
 
-/* Makes `sums` C, or C times the range, by putting the shift back or taking off what is left of the mean. */
+/* Turns `sums` into C, or C times the range. If the basis is centred, this subtracts what is left of the
+ * mean; otherwise it adds the shift again. */
 static void correct(tvlm_trainer *t) {
     const int32_t dimension = t->params.dimension, columns = t->columns;
     const double n = (double)t->vectors;
     for (int32_t j = 0; j < columns; ++j) {
-        /* The products of d and of s with the column. */
+        /* The scalar products of d and of s with the column. */
         double along_rest = 0.0, along_shift = 0.0;
         if (ranged(t))
             for (int32_t d = 0; d < dimension; ++d) {
@@ -266,7 +267,7 @@ static void correct(tvlm_trainer *t) {
     }
 }
 
-/* The trace of C. */
+/* Returns the trace of C. */
 static double total(const tvlm_trainer *t) {
     double sum = t->squares;
     for (int32_t d = 0; d < t->params.dimension; ++d) {
@@ -287,7 +288,7 @@ static tvlm_status check_pass(tvlm_trainer *t) {
         return tvlm_fail(&t->device->log, TVLM_ERROR_ARGUMENT,
                          "%lld vectors in pass %d, %lld in the first one", (long long)t->vectors,
                          (int)t->pass + 1, (long long)t->first_vectors);
-    /* A mean takes one direction away. */
+    /* Subtracting the mean leaves one direction less. */
     if (t->vectors < t->params.k + t->params.centred)
         return tvlm_fail(&t->device->log, TVLM_ERROR_ARGUMENT, "%lld vectors are too few for %d components%s",
                          (long long)t->vectors, (int)t->params.k, t->params.centred ? ", centred" : "");
@@ -322,7 +323,8 @@ tvlm_status tvlm_trainer_next_pass(tvlm_trainer *trainer) {
 
 /* ---- The basis ---- */
 
-/* out[a][b] = sum over i of left[i][a] * right[i][b], `rows` rows of n. */
+/* Computes out[a][b] = sum over i of left[i][a] * right[i][b]. Both matrices have `rows` rows of n
+ * numbers. */
 static void inner_products(const double *left, const double *right, int32_t rows, int32_t n, double *out) {
     memset(out, 0, (size_t)n * (size_t)n * sizeof *out);
     for (int32_t i = 0; i < rows; ++i, left += n, right += n)
@@ -330,8 +332,8 @@ static void inner_products(const double *left, const double *right, int32_t rows
             for (int32_t b = 0; b < n; ++b) out[(size_t)a * (size_t)n + (size_t)b] += left[a] * right[b];
 }
 
-/* Multiplies matrix [rows * n] by the vectors of tvlm_eigen (as columns), each over the root of its value, or
- * by 0 where that value is next to nothing. */
+/* Multiplies matrix [rows * n] by the vectors of tvlm_eigen, as columns, each of them divided by the root of
+ * its eigenvalue. A vector whose eigenvalue is next to 0 counts as 0. */
 static void whiten(double *matrix, int32_t rows, int32_t n, const double *values, const double *vectors,
                    double *line) {
     for (int32_t i = 0; i < rows; ++i, matrix += n) {
@@ -347,9 +349,9 @@ static void whiten(double *matrix, int32_t rows, int32_t n, const double *values
 }
 
 /*
- * Nystrom's method (Halko, Martinsson & Tropp 2011, section 5.4). From Y = C Q, with Q the range, C is nearly
- * Y (Q'Y)^-1 Y'. With F = Y (Q'Y)^-1/2 that is F F', whose eigenvectors are the left singular vectors of F.
- * They go to the first rows of `range`.
+ * Nystrom's method (Halko, Martinsson & Tropp 2011, section 5.4). Let Y = C Q, with Q the range. C is nearly
+ * Y (Q'Y)^-1 Y'. With F = Y (Q'Y)^-1/2 this is F F', whose eigenvectors are the left singular vectors of F.
+ * These go to the first rows of `range`.
  */
 static tvlm_status nystrom(tvlm_trainer *t, double *values) {
     const int32_t dimension = t->params.dimension, n = t->columns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vocab.c: vocabularies: what they consist of, and their use.
+ * vocab.c: creates vocabularies, and answers what they are asked.
  */
 #include "embed/vocab.h"
 
@@ -12,13 +12,13 @@
 #include "core/owner.h"
 #include "core/try.h"
 
-/* `params.centres` points to what follows. */
+/* `params.centres` points to the array that follows. */
 struct tvlm_vocab {
     struct tvlm_vocab_params params;
     float centres[];
 };
 
-/* ---- Making one ---- */
+/* ---- Creating a vocabulary ---- */
 
 static tvlm_status check(const struct tvlm_vocab_params *p, const tvlm_log *log) {
     const double longest = 1.001;
@@ -76,7 +76,7 @@ tvlm_status tvlm_vocab_get_params(const tvlm_vocab *vocab, struct tvlm_vocab_par
     return TVLM_OK;
 }
 
-/* ---- Using one ---- */
+/* ---- Using a vocabulary ---- */
 
 static tvlm_status assign(tvlm_matcher *matcher, const float *vectors, int64_t count, int32_t *ids,
                           float *residuals) {
@@ -120,7 +120,7 @@ tvlm_status tvlm_vocab_assign(tvlm_device *device, const tvlm_vocab *vocab, cons
     return status;
 }
 
-/* The length of a question; 0 where it has none or is not finite, which the log is told. */
+/* Returns the length of a question. If it is a zero vector or not finite, logs that and returns 0. */
 static double length_of(const tvlm_log *log, const float *question, int32_t dimension, int32_t number) {
     for (int32_t d = 0; d < dimension; ++d)
         if (!isfinite(question[d])) {

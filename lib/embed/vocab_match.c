@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vocab_match.c: nearest centres: products by the device, and what they leave in doubt by the host.
+ * vocab_match.c: finds nearest centres. The device computes the products, and the host decides where these
+ * are too close.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 #include "core/try.h"
 #include "embed/vocab.h"
 
-/* A block's products are at most this many floats, so that any number of centres takes 16 MiB. */
+/* The most floats that the products of a block take, so that they need at most 16 MiB for any number of
+ * centres. */
 enum { PRODUCTS = 1 << 22, ROWS_MAX = 1024 };
 
 tvlm_status tvlm_vocab_check_vector(const tvlm_log *log, const float *vector, int32_t dimension,
@@ -42,7 +44,8 @@ tvlm_status tvlm_matcher_open(tvlm_device *device, int32_t dimension, int32_t co
     const int32_t rows = fit < ROWS_MAX ? fit : ROWS_MAX;
     const double unit_roundoff = 1.0 / (1 << 24);
     *matcher = (tvlm_matcher){.device = device, .dimension = dimension, .count = count, .rows = rows};
-    /* Twice what one may be off by; with what the lengths and the halves are rounded by, and a little for lengths above 1. */
+    /* Twice the largest error of one product. It includes the rounding of the lengths and of the halves, and
+     * a little for lengths above 1. */
     matcher->margin = (float)(2.02 * (dimension + 8) * unit_roundoff);
     matcher->halves = tvlm_allocate(centres, sizeof(double));
     matcher->block = tvlm_allocate((size_t)rows * width, sizeof(float));
@@ -86,7 +89,8 @@ static double distance_squared(const float *a, const float *b, int32_t dimension
     return sum;
 }
 
-/* Of all centres whose products may be the largest, the one whose product is. */
+/* Returns the centre with the largest product. All centres whose product may be the largest, given the error,
+ * are compared in double. */
 static int32_t nearest(const tvlm_matcher *matcher, const float *unit, float *products) {
     float largest = -INFINITY;
     double best = -INFINITY;

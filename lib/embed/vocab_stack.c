@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vocab_stack.c: the nearest centres of an image's features as its channels.
+ * vocab_stack.c: finds the nearest centres of an image's features, and makes channels of them.
  */
 #include "core/check.h"
 #include "core/memory.h"
@@ -11,7 +11,7 @@
 #include "stack/stack.h"
 #include "texturevlm/input.h"
 
-/* The largest number that half holds with all below it. */
+/* A half-precision float can hold every whole number up to this one. */
 #define HALF_NUMBER_MAX 2048
 
 static tvlm_status check(const tvlm_stack *stack, const struct tvlm_vocab_params *about,
@@ -31,7 +31,8 @@ static tvlm_status check(const tvlm_stack *stack, const struct tvlm_vocab_params
     return TVLM_OK;
 }
 
-/* Hands in what was found, two values a cell, on the grid of the features. */
+/* Hands in the numbers of the centres and the residuals, two values for each cell, on the grid of the
+ * features. */
 static tvlm_status take_in(tvlm_stack *stack, const tvlm_features *features, const int32_t *ids,
                            const float *residuals, float *values) {
     const tvlm_texture *const grid = features->texture;

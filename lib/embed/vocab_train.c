@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vocab_train.c: k-means of a sample of vectors, as vocab.h says. Only products of vectors with centres are the device's,
- * and these decide nothing that depends on how it rounds; all else is added up on the host in a fixed order.
+ * vocab_train.c: k-means of a sample of vectors, as vocab.h says. The device computes only the products of
+ * vectors with centres, and no decision depends on how it rounds them. All else is added up on the host in a
+ * fixed order.
  */
 #include <math.h>
 #include <string.h>
@@ -16,30 +17,33 @@
 enum {
     SAMPLE = TVLM_VOCAB_SAMPLE_DEFAULT,
     BATCH = 16,
-    /* Vectors for each centre, among which the first centres are looked for, and how many there are at least. */
+    /* The first centres are looked for among this many vectors for each centre, and at least among so many in
+     * all. */
     BEGINNING = 3,
     BEGINNING_LEAST = 4096,
-    /* How many centres are drawn at once, at most: their distances are then found in one go through memory. */
+    /* The most centres that are drawn at once. The distances from all of them are found in one pass over
+     * memory. */
     AHEAD = 64,
     FACTOR_MAX = 65536,
     FIRST_ROOM = 4096
 };
 
-/* What counts of the vectors that came in earlier rounds, when centres were elsewhere. */
+/* The factor by which the weight of earlier vectors shrinks when a round begins: they came when the centres
+ * were elsewhere. */
 static const double kept_weight = 0.1;
 
 struct tvlm_vocab_trainer {
     tvlm_device *device;
     struct tvlm_vocab_trainer_params params; /* with the defaults filled in */
     uint64_t random;
-    int64_t added, seen; /* vectors, and those of them that have a length */
+    int64_t added, seen; /* the vectors that were added, and those of them that have a length */
     int32_t limit, kept,
-        room; /* of the sample: the most, how many there are, and for how many there is memory */
+        room; /* vectors of the sample: the most, how many there are, and how many there is memory for */
     float *sample;
     float *unit; /* the vector that is being added, at length 1 */
 };
 
-/* ---- Making one ---- */
+/* ---- Creating a trainer ---- */
 
 static int32_t or_default(int32_t given, int32_t otherwise) {
     return given == 0 ? otherwise : given;
@@ -122,12 +126,13 @@ static tvlm_status make_room(tvlm_vocab_trainer *t) {
     return TVLM_OK;
 }
 
-/* A whole number below `count`. */
+/* Draws a whole number from 0 to `count` - 1. */
 static int64_t random_below(uint64_t *random, int64_t count) {
     return (int64_t)(tvlm_random(random) % (uint64_t)count);
 }
 
-/* Puts the vector in `unit` into the sample, or does not: each that was seen is there with the same probability. */
+/* Decides whether the vector in `unit` gets into the sample, so that each vector that was seen is in it with
+ * the same probability. */
 static tvlm_status keep(tvlm_vocab_trainer *t) {
     const size_t width = (size_t)t->params.dimension;
     int64_t place = t->kept;
@@ -165,11 +170,11 @@ typedef struct training {
     uint64_t random;
     tvlm_matcher matcher;
     float *centres;  /* [count * dimension] */
-    double *weights; /* [count]: how much what a centre is the mean of counts */
-    double *sums;    /* [count * dimension]: of a batch */
+    double *weights; /* [count]: the weight of the vectors that a centre is the mean of */
+    double *sums;    /* [count * dimension]: the sums of a batch's vectors for each centre */
     int32_t *came;   /* [2 * count]: vectors that came to each centre, in the batch and in the round */
-    int32_t *order;  /* [kept]: numbers of vectors */
-    float *squares;  /* [kept]: of the vectors' distances from their centres, by number */
+    int32_t *order;  /* [kept]: the numbers of the vectors, in the order in which they are used */
+    float *squares;  /* [kept]: the squared distance of each vector from its centre, by number */
     int32_t *ids;    /* [rows of a block] */
     float *distances;
 } training;
@@ -182,7 +187,8 @@ static float *centre_of(const training *w, int32_t number) {
     return w->centres + (size_t)number * (size_t)w->t->params.dimension;
 }
 
-/* Puts the first `count` places of the order in a random order, drawn from all of it (Fisher & Yates). */
+/* Fills the first `count` places of the order with vectors that are drawn at random from all of them (Fisher
+ * & Yates). */
 static void shuffle(training *w, int32_t count) {
     for (int32_t i = 0; i < count; ++i) {
         const int32_t other = i + (int32_t)random_below(&w->random, w->t->kept - i), moved = w->order[i];
@@ -191,7 +197,8 @@ static void shuffle(training *w, int32_t count) {
     }
 }
 
-/* A product of floats, in eight sums, which compilers make side by side without being allowed to change the order. */
+/* Computes a scalar product in floats. It has eight sums, so that compilers can vectorise it although they
+ * may not change the order of additions. */
 static float quick_product(const float *a, const float *b, int32_t dimension) {
     float parts[8] = {0.0f};
     int32_t d = 0;
@@ -201,8 +208,9 @@ static float quick_product(const float *a, const float *b, int32_t dimension) {
     return ((parts[0] + parts[4]) + (parts[1] + parts[5])) + ((parts[2] + parts[6]) + (parts[3] + parts[7]));
 }
 
-/* Draws a place in the order, each with the probability of its squared distance from the centres that are there, which becomes
- * 0. Where all are 0, as of vectors that are all alike, each is as probable. */
+/* Draws a place in the order. The probability of a place is proportional to its squared distance from the
+ * centres that exist. If all distances are 0, since all vectors are alike, each place has the same
+ * probability. The distance of the place that is drawn becomes 0. */
 static int32_t draw(training *w, int32_t count) {
     double total = 0.0;
     int32_t place = -1;
@@ -218,14 +226,15 @@ static int32_t draw(training *w, int32_t count) {
     return place;
 }
 
-/* Makes centres of vectors of a part of the sample: k-means++, but that several are drawn by the same distances: few at
- * first, where each new centre changes much. */
+/* Makes centres from vectors of a part of the sample, by k-means++. It differs from that method in that
+ * several centres are drawn by the same distances. At the beginning these are few, since each new centre
+ * changes the distances much. */
 static void begin(training *w) {
     const int32_t count = w->t->params.count, dimension = w->t->params.dimension;
     const int64_t many = (int64_t)BEGINNING * count;
     const int64_t wanted = many > BEGINNING_LEAST ? many : BEGINNING_LEAST;
     const int32_t among = wanted < w->t->kept ? (int32_t)wanted : w->t->kept;
-    const float nothing = 1e-6f; /* what floats leave of the distance of two vectors that are the same */
+    const float nothing = 1e-6f; /* rounding may leave such a distance between two equal vectors */
     shuffle(w, among);
     for (int32_t i = 0; i < among; ++i) w->distances[i] = 4.0f;
     for (int32_t made = 0, more; made < count; made += more) {
@@ -245,7 +254,8 @@ static void begin(training *w) {
 
 /* ---- Rounds ---- */
 
-/* Finds the nearest centres of `rows` vectors from `first` in the order on, and the squares of the distances. */
+/* Finds the nearest centre of each of `rows` vectors, from place `first` of the order on, and the square of
+ * its distance. */
 static tvlm_status match(training *w, int32_t first, int32_t rows) {
     const size_t width = (size_t)w->t->params.dimension;
     for (int32_t i = 0; i < rows; ++i)
@@ -267,7 +277,8 @@ static void add_block(training *w, int32_t rows) {
     }
 }
 
-/* Moves centres to the mean of what they were the mean of and of what came in a batch. */
+/* Moves each centre to the weighted mean of its former place and of the vectors that came to it in a
+ * batch. */
 static void move(training *w) {
     const int32_t count = w->t->params.count, dimension = w->t->params.dimension;
     for (int32_t j = 0; j < count; ++j) {
@@ -326,7 +337,8 @@ static int farther_first(const void *a, const void *b) {
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* Lets centres that nothing came to in a round begin again at the vectors that are the farthest from theirs. */
+/* Moves each centre to which no vector came in a round to one of the vectors that are farthest from their own
+ * centres. */
 static tvlm_status revive(training *w) {
     const int32_t count = w->t->params.count, kept = w->t->kept;
     const int32_t *const came = w->came + count;
@@ -362,7 +374,7 @@ static tvlm_status allocate(training *w) {
     w->order = tvlm_allocate(kept, sizeof *w->order);
     w->squares = tvlm_allocate(kept, sizeof *w->squares);
     w->ids = tvlm_allocate((size_t)w->matcher.rows, sizeof *w->ids);
-    /* Of the vectors of a block, or of those that the centres begin among. */
+    /* The distances of the vectors of a block, or of those among which the first centres are looked for. */
     w->distances = tvlm_allocate(kept + (size_t)w->matcher.rows, sizeof *w->distances);
     if (w->centres == NULL || w->sums == NULL || w->weights == NULL || w->came == NULL || w->order == NULL ||
         w->squares == NULL || w->ids == NULL || w->distances == NULL)
@@ -383,7 +395,7 @@ static void release(training *w) {
     free(w->distances);
 }
 
-/* The mean of the squared distances of the sample from the centres as they are now. */
+/* Computes the mean squared distance of the sample's vectors from their nearest centres, as these are now. */
 static tvlm_status find_error(training *w, float *error) {
     const int32_t kept = w->t->kept;
     double sum = 0.0;
@@ -419,7 +431,8 @@ tvlm_status tvlm_vocab_trainer_finish(tvlm_vocab_trainer *trainer, tvlm_vocab **
     if (trainer->seen < trainer->params.count)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%lld vectors with a length are too few for %d centres",
                          (long long)trainer->seen, (int)trainer->params.count);
-    /* What is drawn does not move the trainer on, so that finishing again gives the same. */
+    /* Drawing does not change the trainer's own random state, so that finishing once more gives the same
+     * result. */
     training w = {.t = trainer, .random = trainer->random};
     const tvlm_status status = train(&w, vocab);
     release(&w);

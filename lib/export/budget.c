@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.c: the pictures that the strategy `budget` makes of an image. A patch of the strategy is a token here.
- * Its thumbnail is a picture of its own, and so are its tiles of each scale: those of level 0 are tokens of the
- * full picture, those of nines of the image at three quarters of that size, and those of level 1 and 2 at half and at a
- * quarter, between which there may be tiles at a third.
+ * budget.c: the pictures that the strategy `budget` makes of an image. What is a patch in the strategy is a
+ * token here. The thumbnail is a picture of its own. The tiles of each scale are tokens of one more picture:
+ *
+ *   tiles of level 0           the full picture
+ *   tiles of nines             the image at three quarters of the full picture's size
+ *   tiles of level 1           the image at half of it
+ *   tiles at a third           the image at a third of it
+ *   tiles of level 2           the image at a quarter of it
  */
 #include "core/try.h"
 #include "export/inside.h"
@@ -12,24 +16,25 @@ static int32_t side_of(const tvlm_export *export) {
     return export->patch * export->merge;
 }
 
-/* A picture of which tiles are tokens: its size is texels / pixels of the full one's. */
+/* A picture whose tokens are tiles of one scale. Its size is texels / pixels times that of the full
+ * picture. */
 typedef struct scaled {
     export_role role;
     int32_t texels, pixels;
 } scaled;
 
-/* The picture of which a tile of a level is a token. */
+/* Returns the picture in which a tile of that level is a token. */
 static const scaled *scaled_of(float level) {
     static const scaled pictures[] = {{EXPORT_FULL, 1, 1},
                                       {EXPORT_THREE_QUARTERS, 3, 4},
                                       {EXPORT_HALF, 1, 2},
                                       {EXPORT_THIRD, 1, 3},
                                       {EXPORT_QUARTER, 1, 4}};
-    /* A nine's tile is of level 0.415, one at a third of level 1.585. */
+    /* A tile of a nine has level 0.415, and a tile at a third has level 1.585. */
     return &pictures[level < 0.25f ? 0 : level < 0.75f ? 1 : level < 1.3f ? 2 : level < 1.75f ? 3 : 4];
 }
 
-/* The tokens of one row of a picture. */
+/* Returns how many tokens a row of a picture has. */
 static int32_t columns_of(const tvlm_export *export, const export_picture *picture) {
     return picture->info.grid_w / export->merge;
 }
@@ -62,8 +67,9 @@ export_picture *tvlm_export_thumbnail(const tvlm_export *export, const export_pi
     return picture;
 }
 
-/* How many texels a side of the full picture becomes, of a third perhaps the nearest; and tokens, of which the last one
- * may be a part. */
+/* The first function returns how many texels a side of the full picture becomes, rounded to the nearest
+ * number, which only a third needs. The second returns how many tokens that is, of which the last may be
+ * filled only in part. */
 static int32_t texels_of(const scaled *s, int32_t side) {
     return (int32_t)(((int64_t)side * s->texels + s->pixels / 2) / s->pixels);
 }
@@ -71,7 +77,8 @@ static int32_t tokens_of(const tvlm_export *export, const scaled *s, int32_t sid
     return (texels_of(s, side) + side_of(export) - 1) / side_of(export);
 }
 
-/* Where a picture does not end with a token, its last ones repeat the border. */
+/* If the image ends within the last tokens of a row or column, the rest of these tokens repeats its
+ * border. */
 static void describe_scaled(const tvlm_export *export, const export_picture *full, const scaled *s) {
     const export_place place = {.width = texels_of(s, full->info.width),
                                 .height = texels_of(s, full->info.height)};
@@ -85,7 +92,7 @@ static void describe_all(const tvlm_export *export, const tvlm_selection *select
     tvlm_selection_info info;
     int32_t count;
     const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
-    (void)tvlm_selection_get_info(selection, &info); /* it is there */
+    (void)tvlm_selection_get_info(selection, &info); /* cannot fail: both are there */
     if (info.thumbnail_cells > 0)
         tvlm_export_thumbnail(export, full, info.thumbnail_columns, info.thumbnail_rows)->info.selected =
             info.thumbnail_cells;
@@ -97,7 +104,7 @@ static void describe_all(const tvlm_export *export, const tvlm_selection *select
     }
 }
 
-/* Chooses the tokens of the positions. */
+/* Chooses the tokens that belong to the selection's positions. */
 static void choose(const tvlm_export *export, const tvlm_selection *selection, const export_picture *full) {
     int32_t count, next[EXPORT_ROLES] = {0};
     const tvlm_position *const positions = tvlm_selection_positions(selection, &count);

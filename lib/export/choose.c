@@ -14,13 +14,13 @@
 #include "stack/stack.h"
 #include "stack/upload.h"
 
-/* Without a budget, one token of so many is selected. */
+/* If no budget is given, one in this many tokens is selected. */
 #define DEFAULT_SHARE 4
 
 /* ---- Scores ---- */
 
-/* Makes a stack of the processed size. Its layout is what the default score reads; the channels of a scorer
- * are added when it reads them. */
+/* Makes a stack of that size, unless the last one can be used again. Its layout has the channels that the
+ * default score reads. The channels that a scorer needs are added when it reads them. */
 static tvlm_status size_stack(tvlm_export *export, int32_t width, int32_t height) {
     const struct tvlm_stack_params params = {.layout = "edges,saliency,eccentricity,entropy",
                                              .width = width,
@@ -35,14 +35,14 @@ static tvlm_status size_stack(tvlm_export *export, int32_t width, int32_t height
     return tvlm_stack_create(export->device, &params, &export->stack);
 }
 
-/* The candidates of one frame, whose cells begin at the corners of tokens. There may be one more column and
- * row than there are of tokens, where pixels are left over. */
+/* The candidates of one frame. Their cells begin at the corners of tokens. If pixels are left over beside the
+ * last tokens, there is one more column or row of candidates than of tokens. */
 typedef struct cells {
     int32_t columns, rows;
     float *scores;
 } cells;
 
-/* Sets the features of a frame. A frame without any does not keep those of the frame before. */
+/* Sets the features of a frame. If it has none, those of the frame before are cleared. */
 static tvlm_status set_features(tvlm_export *export, const struct tvlm_grid_input *features) {
     if (features != NULL && features->data != NULL)
         return tvlm_stack_set_grid(export->stack, 0, TVLM_CHANNEL_FEATURE_0, features);
@@ -55,7 +55,7 @@ tvlm_status tvlm_export_look(tvlm_export *export, const struct tvlm_grid_input *
     const export_place *const at = &picture->place;
     const size_t row = (size_t)info->width * 3, bytes = row * (size_t)info->height;
     tvlm_pixels pixels = {info->width, info->height, 3, TVLM_PIXEL_U8, bytes * (size_t)frame, row};
-    if (at->black) { /* what is around the image is no part of it */
+    if (at->black) { /* the black around the image is not part of it */
         pixels.width = (int32_t)at->width;
         pixels.height = (int32_t)at->height;
         pixels.offset += (size_t)-at->top * row + (size_t)-at->left * 3;
@@ -88,7 +88,7 @@ static tvlm_status score_frame(tvlm_export *export, const struct tvlm_grid_input
     return tvlm_score(export->stack, query, &params, count, c->scores);
 }
 
-/* Takes the scores of a frame. A token of several frames has the best of its scores. */
+/* Takes over the scores of a frame. A token that covers several frames gets its best score among them. */
 static void keep_best(const tvlm_export *export, export_picture *picture, int32_t frame, const cells *c) {
     const int32_t merge = export->merge, temporal = export->processor.temporal;
     const int32_t columns = picture->info.grid_w / merge, rows = picture->info.grid_h / merge;
@@ -118,9 +118,10 @@ tvlm_status tvlm_export_score(tvlm_export *export, const struct tvlm_grid_input 
 /* ---- Budget ---- */
 
 /*
- * Shares the budget in proportion to tokens, rounded down, but at least 1. If the images that were rounded up
- * to 1 bring it over the budget, that is taken from the image with most. What is left over goes to images in
- * their order.
+ * Shares the budget among the images in proportion to their tokens. Each part is rounded down, but is at
+ * least 1. If parts that were raised to 1 bring the sum over the budget, the surplus is taken, one token at a
+ * time, from the image that has most. What is left over goes to the images in their order, one token at a
+ * time.
  */
 static void share(tvlm_export *export, int64_t tokens) {
     int64_t left = export->budget;
@@ -138,7 +139,7 @@ static void share(tvlm_export *export, int64_t tokens) {
     }
     for (int32_t i = 0; left > 0; i = (i + 1) % export->images) {
         export_picture *const full = &export->pictures[i];
-        /* Some image has room, since the budget is less than all tokens. */
+        /* The loop ends: the budget is less than all tokens, so that some image has room. */
         if (full->granted == full->all) continue;
         ++full->granted;
         --left;
@@ -149,7 +150,7 @@ static const char *unit_of(const tvlm_export *export) {
     return tvlm_export_family(&export->processor) == EXPORT_CROPS ? "crops" : "tokens";
 }
 
-/* A share of the tokens, or crops, of each image. */
+/* Grants each image a share of its tokens or crops. */
 static tvlm_status take_share(tvlm_export *export) {
     const float part = export->spending.share;
     for (int32_t i = 0; i < export->images; ++i) {
@@ -175,7 +176,7 @@ tvlm_status tvlm_export_share(tvlm_export *export) {
         share(export, tokens);
         return TVLM_OK;
     }
-    /* What a tolerance takes is known when losses are. */
+    /* How many tokens a tolerance takes is known only once the losses are known, so that all are granted. */
     const bool every = export->all || export->budget > 0 || export->spending.tolerance != 0.0f;
     for (int32_t i = 0; i < export->images; ++i) {
         export_picture *const full = &export->pictures[i];
@@ -213,7 +214,8 @@ void tvlm_export_sort(export_picture *picture) {
     qsort(picture->chosen, (size_t)picture->info.selected, sizeof *picture->chosen, rising);
 }
 
-/* The scores are on the host, where a few thousand are ranked before a device would have answered. */
+/* Ranks on the host, where the scores are: ranking a few thousand of them takes less time than a device takes
+ * to answer. */
 tvlm_status tvlm_export_choose(tvlm_export *export, export_picture *picture) {
     const int32_t tokens = picture->info.tokens;
     tvlm_ranked *const ranking = tvlm_allocate((size_t)tokens, sizeof *ranking);

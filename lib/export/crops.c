@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crops.c: models that take a small picture of the whole image, and the image as crops of that size: which
- * crops their processors cut, and which of them a budget pays for.
+ * crops.c: models that take a small picture of the whole image, and also the image as crops of that picture's
+ * size. This file finds which crops their processors cut, and selects those that the budget pays for.
  */
 #include <math.h>
 #include <string.h>
@@ -14,15 +14,15 @@
 
 /* ---- Schemes ---- */
 
-/* The crops of an image, across and down. */
+/* How many crops an image has across and down. */
 typedef struct crop_grid {
     int32_t columns, rows;
 } crop_grid;
 
 /*
- * The function select_best_resolution of transformers (4.47.1), for all grids of up to `crops` crops along
- * each side: that which shows most of the image's pixels, and of such the one with the least beside them. It
- * computes in double, operation by operation as Python does.
+ * The function select_best_resolution of transformers (4.47.1), applied to all grids of up to `crops` crops
+ * along each side. It takes the grid that shows most of the image's pixels and, among such grids, the one
+ * with the fewest pixels beside the image. It computes in double, operation by operation as Python does.
  */
 static crop_grid padded_grid(const tvlm_export_processor *p, int32_t width, int32_t height) {
     const double w = width, h = height;
@@ -44,9 +44,10 @@ static crop_grid padded_grid(const tvlm_export_processor *p, int32_t width, int3
 }
 
 /*
- * The function get_optimal_tiled_canvas of transformers (GotOcr2ImageProcessor of 4.57.1, which
- * InternVL takes): of all grids of up to `crops` crops, the fewest first, that whose shape is nearest to the image's;
- * of equal ones a later one, while the image has more than half of its pixels.
+ * The function get_optimal_tiled_canvas of transformers (GotOcr2ImageProcessor of 4.57.1, which InternVL
+ * uses). It goes through all grids of up to `crops` crops, those with the fewest crops first, and takes the
+ * one whose aspect ratio is nearest to the image's. Of equally near grids it takes a later one only if the
+ * image has more than half as many pixels as that grid.
  */
 static crop_grid stretched_grid(const tvlm_export_processor *p, int32_t width, int32_t height) {
     const double shape = (double)width / (double)height, area = (double)width * (double)height;
@@ -83,8 +84,9 @@ tvlm_status tvlm_crop_grid(const tvlm_export_processor *processor, int32_t width
     return TVLM_OK;
 }
 
-/* Where the crops lie in the image that keeps its shape (_get_patch_output_size and _get_padding_size of
- * transformers): in the middle, one pixel more beyond it at the right and below where the rest is odd. */
+/* Returns where the crops lie in the resized image, which keeps its shape (_get_patch_output_size and
+ * _get_padding_size of transformers). The image is in their middle; if the padding is odd, the right or lower
+ * side has one pixel more of it. */
 static export_place padded_place(int32_t width, int32_t height, int64_t across, int64_t down) {
     const double scale_w = (double)across / width, scale_h = (double)down / height;
     export_place at = {.width = across, .height = down, .black = true};
@@ -109,17 +111,17 @@ tvlm_status tvlm_export_cut(const tvlm_export *export, const tvlm_image *image, 
     return TVLM_OK;
 }
 
-/* Padded crops always have a thumbnail, others where there are several. */
+/* Padded crops always have a thumbnail. Others have one if there are several crops. */
 bool tvlm_export_has_thumbnail(const tvlm_export *export, const export_picture *full) {
     return export->processor.padded || full->info.tokens > 1;
 }
 
 /* ---- Gains ---- */
 
-/* The side of the tiles of which losses are measured. */
+/* The side of the tiles whose losses are measured. */
 #define TILE 16
 
-/* The crop that has the middle of a tile. */
+/* Returns the crop that contains the middle of a tile. */
 static int32_t crop_of(const export_picture *full, int32_t side, int32_t column, int32_t row) {
     const int32_t x = column * TILE + TILE / 2 - (int32_t)full->place.left;
     const int32_t y = row * TILE + TILE / 2 - (int32_t)full->place.top;
@@ -128,8 +130,8 @@ static int32_t crop_of(const export_picture *full, int32_t side, int32_t column,
     return down * full->info.grid_w + across;
 }
 
-/* Scores each crop by what the thumbnail loses of it, as a share of all that it loses; *share is that all, as a
- * share of what a thumbnail of one patch loses. */
+/* Scores each crop by how much of it the thumbnail loses, as a share of all that the thumbnail loses. Sets
+ * *share to all that the thumbnail loses, as a share of what a thumbnail of one patch would lose. */
 static tvlm_status score_crops(tvlm_export *export, const struct tvlm_query *query, export_picture *full,
                                double *share) {
     const int32_t side = export->processor.side, cells = side / TILE > 1 ? side / TILE : 1;
@@ -150,9 +152,10 @@ static int rising(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Selects as many crops as a tolerance takes. Those are left out that lose least. */
+/* Selects as many crops as the tolerance demands. The crops of which the thumbnail loses least are left
+ * out. */
 static tvlm_status tolerate(const tvlm_export *export, double share, export_picture *full) {
-    const double tolerance = (double)fmaxf(export->spending.tolerance, 0.0f); /* TVLM_ZERO is 0 */
+    const double tolerance = (double)fmaxf(export->spending.tolerance, 0.0f); /* TVLM_ZERO becomes 0 */
     const int32_t crops = full->info.tokens;
     float *const scores = tvlm_allocate((size_t)crops, sizeof *scores);
     if (scores == NULL)
@@ -170,7 +173,7 @@ static tvlm_status tolerate(const tvlm_export *export, double share, export_pict
 
 /* ---- Pictures ---- */
 
-/* The thumbnail is chosen always. */
+/* Makes the thumbnail, which is always selected. */
 static tvlm_status make_thumbnail(tvlm_export *export, const tvlm_image *image, const export_picture *full,
                                   export_picture *thumbnail) {
     const int32_t side = export->processor.side;

@@ -29,14 +29,14 @@ static tvlm_status check_score(const tvlm_log *log, const struct tvlm_score_para
     return TVLM_OK;
 }
 
-/* The strategy that is meant. */
+/* Returns the strategy, with the model's default in place of TVLM_STRATEGY_DEFAULT. */
 static tvlm_strategy strategy_of(const struct tvlm_export_params *params,
                                  const tvlm_export_processor *processor) {
     if (params->strategy != TVLM_STRATEGY_DEFAULT) return params->strategy;
     return tvlm_export_family(processor) == EXPORT_CROPS ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
 }
 
-/* What is said to tvlm_select, but for the number and the side of tokens. */
+/* Returns the parameters for tvlm_select, without the number and the side of tokens. */
 static struct tvlm_select_params spending_of(const struct tvlm_export_params *params,
                                              tvlm_strategy strategy) {
     return (struct tvlm_select_params){.strategy = strategy,
@@ -47,7 +47,7 @@ static struct tvlm_select_params spending_of(const struct tvlm_export_params *pa
                                        .score.scorer = params->score.scorer};
 }
 
-/* Refuses a strategy that the model, or what else is asked for, does not go with. */
+/* Refuses a strategy that does not fit the model or the other parameters. */
 static tvlm_status check_strategy(const tvlm_log *log, const struct tvlm_export_params *params,
                                   const tvlm_export_processor *processor) {
     const char *const name = tvlm_export_model_name(params->model);
@@ -90,7 +90,8 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_pa
     return check_score(log, &params->score);
 }
 
-/* Sets the limits that are given. If only one is given, the other gives way to it. */
+/* Sets the limits that are given. If only one is given, and the default of the other contradicts it, the
+ * other becomes equal to it. */
 static void set_limits(const struct tvlm_export_params *params, int64_t *least, int64_t *most) {
     if (params->min_pixels > 0) *least = params->min_pixels;
     if (params->max_pixels > 0) *most = params->max_pixels;
@@ -98,7 +99,7 @@ static void set_limits(const struct tvlm_export_params *params, int64_t *least, 
     if (params->max_pixels == 0 && *most < *least) *most = *least;
 }
 
-/* The processor of the model, with what was asked for in place of its defaults. */
+/* Finds the processor of the model, and replaces its defaults by what the caller asked for. */
 static tvlm_status resolve(const tvlm_log *log, const struct tvlm_export_params *params,
                            tvlm_export_processor *p) {
     const char *const name = tvlm_export_model_name(params->model);
@@ -127,7 +128,8 @@ static tvlm_status resolve(const tvlm_log *log, const struct tvlm_export_params 
     return TVLM_OK;
 }
 
-/* What the language model sees as one token, or the crop of which it sees so many. */
+/* Sets the unit in which is selected: a token of the language model or, if the model takes crops, a crop, for
+ * which the language model has `crop_tokens` tokens. */
 static void set_unit(tvlm_export *export) {
     const tvlm_export_processor *const p = &export->processor;
     const bool crops = tvlm_export_family(p) == EXPORT_CROPS;
@@ -137,7 +139,8 @@ static void set_unit(tvlm_export *export) {
     export->crop_tokens = crops ? tokens * tokens : 1;
 }
 
-/* A budget of crops is what their tokens leave of it. */
+/* Sets the budget, which is given in tokens. If the model takes crops, it becomes the number of crops whose
+ * tokens fit. */
 static tvlm_status set_budget(tvlm_export *export, int32_t budget) {
     export->budget = budget / export->crop_tokens;
     if (budget == 0 || export->budget > 0) return TVLM_OK;
@@ -216,7 +219,7 @@ tvlm_status tvlm_export_set_inputs(tvlm_export *export, const struct tvlm_export
     if (inputs == NULL) inputs = &none;
     TVLM_CHECK_RESERVED(&export->device->log, tvlm_export_inputs, inputs);
     export->inputs = *inputs;
-    tvlm_stack_destroy(&export->stack); /* the next one has the clusters, and nothing of this one's inputs */
+    tvlm_stack_destroy(&export->stack); /* it holds the former inputs; the next one gets the new ones */
     return TVLM_OK;
 }
 
@@ -244,7 +247,7 @@ static tvlm_status no_memory(const tvlm_export *export) {
     return tvlm_fail(&export->device->log, TVLM_ERROR_MEMORY, "no memory for an export's pictures");
 }
 
-/* Makes room for the pictures of so many images. */
+/* Makes room for the pictures of that many images. */
 static tvlm_status make_room(tvlm_export *export, int32_t images) {
     const int64_t count = (int64_t)images * (tvlm_export_has_roles(export) ? EXPORT_ROLES : 1);
     if (count > INT32_MAX) return no_memory(export);
@@ -275,7 +278,8 @@ static tvlm_status check_images(tvlm_export *export, const tvlm_image *images, i
     return TVLM_OK;
 }
 
-/* Finds the sizes and tokens of all full pictures before any work is done; there are no others yet. */
+/* Finds the sizes and the numbers of tokens of all full pictures before any other work is done. There are no
+ * pictures of other roles yet. */
 static tvlm_status measure(tvlm_export *export, const tvlm_image *images, int32_t frames) {
     const bool crops = tvlm_export_family(&export->processor) == EXPORT_CROPS;
     int64_t tokens = 0;
@@ -312,7 +316,7 @@ static tvlm_status process(tvlm_export *export, const tvlm_image *images, export
     return TVLM_OK;
 }
 
-/* Chooses the tokens of an image, and makes their values. */
+/* Makes the pictures of an image, chooses tokens of them, and makes the values. */
 static tvlm_status choose_tokens(tvlm_export *export, const tvlm_image *images,
                                  const struct tvlm_grid_input *features, const struct tvlm_query *queries,
                                  export_picture *full) {
@@ -337,7 +341,7 @@ static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
     return export->projection != NULL ? tvlm_export_project(export, full) : TVLM_OK;
 }
 
-/* The order of an image's pictures, as processors have it. */
+/* Returns the order of an image's pictures, which is that of the model's processor. */
 static const export_role *order_of(const tvlm_export *export) {
     static const export_role thumbnail_first[EXPORT_ROLES] = {
         EXPORT_THUMBNAIL, EXPORT_FULL, EXPORT_THREE_QUARTERS, EXPORT_HALF, EXPORT_THIRD, EXPORT_QUARTER};
@@ -347,7 +351,7 @@ static const export_role *order_of(const tvlm_export *export) {
     return last || !tvlm_export_has_roles(export) ? full_first : thumbnail_first;
 }
 
-/* Lists the pictures that there are, in the order of the tensors, and numbers their tokens. */
+/* Lists the pictures that exist, in the order of the tensors, and numbers their tokens. */
 static tvlm_status list_pictures(tvlm_export *export) {
     const export_role *const order = order_of(export);
     const int roles = tvlm_export_has_roles(export) ? EXPORT_ROLES : 1;

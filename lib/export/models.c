@@ -10,7 +10,7 @@
 #include "export/inside.h"
 
 #define ASPECT_MAX 200
-/* pixel_values have at most 2^31 numbers, whatever the device says. */
+/* The most bytes of pixel_values, whatever the device says: 2^31 numbers. */
 #define VALUES_BYTES_MAX (UINT64_C(1) << 33)
 
 #define CLIP_MEAN                                                                                            \
@@ -60,12 +60,12 @@ tvlm_status tvlm_export_processor_get(tvlm_export_model model, tvlm_export_proce
     return TVLM_OK;
 }
 
-/* The most that a patch, `merge` and `temporal` may be, since products of them are squared below. */
+/* The most that a patch's side, `merge` and `temporal` may be, since products of them are squared below. */
 #define SIDE_MOST 4096
 
-/* What a size is chosen by. */
+/* What a size is chosen from. */
 typedef struct sizing {
-    /* How many frames there are (1: a picture), and that number rounded to whole tokens. */
+    /* How many frames there are (1: a still), and that number rounded to a multiple of a token's frames. */
     int32_t frames;
     double whole;
     /* The limits for the pixels of all frames, and the pixels of one token in all its frames. */
@@ -110,7 +110,7 @@ static tvlm_status resize(const tvlm_export_processor *p, const sizing *by, int3
         h = ceil(height * beta / factor) * factor;
         w = ceil(width * beta / factor) * factor;
     }
-    /* Where the least is small, half a token may have been rounded to none. */
+    /* If the lower limit is small, a side of half a token may have been rounded to 0. */
     h = fmax(h, factor);
     w = fmax(w, factor);
     if (h > INT32_MAX || w > INT32_MAX || h * w > INT32_MAX)
@@ -121,7 +121,8 @@ static tvlm_status resize(const tvlm_export_processor *p, const sizing *by, int3
     return TVLM_OK;
 }
 
-/* Checks the patch and `merge` before anything is computed from them. *factor is the side of a token. */
+/* Checks the patch and `merge` before anything is computed from them. Sets *factor to the side of a token in
+ * pixels. */
 static tvlm_status find_factor(const tvlm_export_processor *p, const tvlm_log *log, int64_t *factor) {
     if (p->patch < 1 || p->merge < 1 || p->patch > SIDE_MOST || p->merge > SIDE_MOST)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %d pixels, merged %d by %d", (int)p->patch,
@@ -142,8 +143,9 @@ tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t wi
     return resize(processor, &by, width, height, log, resized_width, resized_height);
 }
 
-/* Of frames with a side shorter than a token: the sides that smart_resize of Qwen3VLVideoProcessor (5.23) goes
- * on with. Where these are too long they stay, as their aspect ratio is refused. */
+/* If a side of the frames is shorter than a token, enlarges both sides as smart_resize of
+ * Qwen3VLVideoProcessor (5.23) does before it goes on. Sides that would become too long stay as they are:
+ * their aspect ratio will be refused. */
 static void enlarge(double factor, int32_t *width, int32_t *height) {
     if (*width < 1 || *height < 1 || (*width >= factor && *height >= factor)) return;
     const double scale = fmax(factor / *height, factor / *width);
@@ -173,7 +175,7 @@ tvlm_status tvlm_smart_resize_video(const tvlm_export_processor *processor, int3
     return resize(processor, &by, width, height, log, resized_width, resized_height);
 }
 
-/* Checks the largest buffer of all, that of pixel_values, before anything is allocated. */
+/* Checks the size of the largest buffer, which is that of pixel_values, before anything is allocated. */
 static tvlm_status check_bytes(const tvlm_export *export, const tvlm_export_picture *info) {
     const tvlm_export_processor *p = &export->processor;
     const uint64_t told = export->device->info.allocation_max;
@@ -187,10 +189,11 @@ static tvlm_status check_bytes(const tvlm_export *export, const tvlm_export_pict
                      (int)info->height, bytes, (unsigned long long)most);
 }
 
-/* Where the square lies that is cut out of the middle of an image, resized by its shorter side. */
+/* Returns where the square lies that is cut out of the middle of an image, after the image was resized so
+ * that its shorter side is the square's. */
 static export_place middle_of(int32_t width, int32_t height, int64_t side) {
     const int32_t shorter = width < height ? width : height, longer = width < height ? height : width;
-    /* As int(size * long / short) in Python, which divides in double. */
+    /* This is int(size * long / short) in Python, which divides in double. */
     const int64_t grown = (int64_t)((double)(side * longer) / (double)shorter);
     export_place at = {.width = width <= height ? side : grown, .height = width <= height ? grown : side};
     at.left = (at.width - side) / 2;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overview.c: an overview beside the best tokens: a thumbnail of the whole image, which takes a share of the
- * tokens that the image is granted. The full picture has the rest of them, by their scores.
+ * overview.c: an overview beside the best tokens. It is a thumbnail of the whole image, which takes a share
+ * of the tokens that the image is granted. The rest of them go to the tokens of the full picture with the
+ * best scores.
  */
 #include <math.h>
 
@@ -9,7 +10,7 @@
 #include "export/inside.h"
 #include "select/overview.h"
 
-/* The grid of the thumbnail, in tokens. */
+/* Finds the grid of the thumbnail, in tokens. */
 static tvlm_status fit(const tvlm_export *export, const export_picture *full, tvlm_overview *overview) {
     const struct tvlm_select_params params = {.overview = export->overview};
     int32_t count;
@@ -18,7 +19,8 @@ static tvlm_status fit(const tvlm_export *export, const export_picture *full, tv
     return TVLM_OK;
 }
 
-/* A token of the thumbnail has the mean of the scores of those of the full picture whose middles it shows. */
+/* Gives each token of the thumbnail the mean score of the full picture's tokens in its part of the image. The
+ * borders of this part are rounded down to whole tokens. */
 static void score_thumbnail(const tvlm_export *export, const tvlm_overview *overview,
                             const export_picture *full, export_picture *thumbnail) {
     const int32_t columns = full->info.grid_w / export->merge, rows = full->info.grid_h / export->merge;

@@ -5,8 +5,8 @@
 #include "core/try.h"
 #include "export/inside.h"
 
-/* Fills lookup[channel * 256 + byte], rounding to float after each step as the processors do with NumPy: the
- * byte times 1/255 is computed in double. */
+/* Fills lookup[channel * 256 + byte]. It rounds to float after each step, as the processors do with NumPy.
+ * The first step, the byte times 1/255, is computed in double. */
 static void fill_lookup(const tvlm_export_processor *p, float lookup[3 * 256]) {
     for (int c = 0; c < 3; ++c)
         for (int byte = 0; byte < 256; ++byte) {
@@ -27,7 +27,7 @@ static tvlm_status ensure_lookup(tvlm_export *export) {
     return status;
 }
 
-/* Makes room for the values of so many tokens. */
+/* Makes room for the values of that many tokens. */
 static tvlm_status reserve(const tvlm_export *export, const tvlm_patchify *layout, int32_t tokens,
                            tvlm_buffer **out) {
     const size_t rows = (size_t)tokens * (size_t)(layout->merge * layout->merge);
@@ -35,7 +35,8 @@ static tvlm_status reserve(const tvlm_export *export, const tvlm_patchify *layou
     return tokens > 0 ? tvlm_export_reserve(export->device, rows * columns * sizeof(float), out) : TVLM_OK;
 }
 
-/* Makes the values of the first tokens, and those of the listed tokens, which the picture has chosen. */
+/* Makes the values of the first layout->count tokens, and those of the chosen tokens, which are
+ * layout->listed in number. */
 static tvlm_status run(tvlm_export *export, export_picture *picture, const tvlm_patchify *layout) {
     const tvlm_backend *const backend = export->device->backend;
     const size_t bytes = (size_t)layout->listed * sizeof *picture->chosen;
@@ -61,7 +62,7 @@ tvlm_status tvlm_export_patches(tvlm_export *export, export_picture *picture) {
     if (tvlm_export_family(p) != EXPORT_SQUARE) return run(export, picture, &layout);
     layout.count = 0;
     TVLM_TRY(run(export, picture, &layout));
-    /* Planes are one patch as large as the picture. */
+    /* The model takes the square as planes, which are the same as one patch of the picture's size. */
     layout.patch = p->side;
     layout.blocks_x = layout.blocks_y = layout.count = 1;
     layout.listed = 0;

@@ -12,8 +12,8 @@
 static const size_t component_bytes[] = {
     [TVLM_PIXEL_U8] = sizeof(uint8_t), [TVLM_PIXEL_U16] = sizeof(uint16_t), [TVLM_PIXEL_F32] = sizeof(float)};
 
-/* The byte that Pillow makes of a component. Of 16 bits it keeps the upper byte; but 16-bit gray without
- * alpha is its mode "I", which becomes RGB by clipping. */
+/* Returns the byte that Pillow makes of a component. Of a component of 16 bits it keeps the upper byte. But
+ * 16-bit gray without alpha is Pillow's mode "I", which it converts to RGB by clipping. */
 static uint8_t byte_of(const unsigned char *at, tvlm_pixel_type type, int32_t channels) {
     uint16_t u16;
     float f32;
@@ -23,7 +23,7 @@ static uint8_t byte_of(const unsigned char *at, tvlm_pixel_type type, int32_t ch
         return (uint8_t)(u16 > 255 ? 255 : u16);
     }
     memcpy(&f32, at, sizeof f32);
-    /* fmaxf makes 0 of NaN. */
+    /* fmaxf turns NaN into 0. */
     return (uint8_t)(fminf(fmaxf(f32, 0.0f), 1.0f) * 255.0f + 0.5f);
 }
 
@@ -36,7 +36,8 @@ static void row_to_bytes(const tvlm_image *image, const unsigned char *from, siz
     for (size_t i = 0; i < row; ++i) to[i] = byte_of(from + i * size, image->type, image->channels);
 }
 
-/* Sends a picture as bytes without gaps. Bytes that have none go to the device as they are. */
+/* Sends an image as bytes without gaps between the rows. An image that is in this form already is sent as it
+ * is. */
 static tvlm_status upload(tvlm_export *export, const tvlm_image *image, size_t row) {
     tvlm_device *device = export->device;
     const size_t given = row * component_bytes[image->type];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * plan.c: the weights of a resize, as Pillow's functions precompute_coeffs and normalize_coeffs_8bpc make
- * them: the cubic of Keys (1981) with a = -0.5, stretched by the scale where the picture shrinks, normalised
- * in double, and then rounded to whole numbers.
+ * them. They are values of the cubic of Keys (1981) with a = -0.5, which is stretched by the scale if the
+ * picture shrinks. They are normalised in double, and then rounded to whole numbers.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "core/try.h"
 #include "export/inside.h"
 
-/* The cubic is 0 from here on, in pixels of the result. */
+/* The distance, in pixels of the result, from which on the cubic is 0. */
 #define SUPPORT 2.0
 
 static double cubic(double x) {
@@ -22,12 +22,12 @@ static double cubic(double x) {
     return 0.0;
 }
 
-/* A weight in units of 2^-BITS, rounded to nearest, halves away from 0. */
+/* Returns a weight in units of 2^-TVLM_RESIZE_BITS, rounded to nearest, with halves away from 0. */
 static int32_t fixed(double weight) {
     return (int32_t)((weight < 0 ? -0.5 : 0.5) + weight * (1 << TVLM_RESIZE_BITS));
 }
 
-/* Writes the entry of the table for one place. `exact` has room for its weights in double. */
+/* Writes the table's entry for one place of the result. `exact` is room for the place's weights in double. */
 static void write_entry(int32_t source, double scale, int64_t output, double *exact, int32_t *entry) {
     const double stretch = fmax(scale, 1.0), support = SUPPORT * stretch;
     const double centre = ((double)output + 0.5) * scale;
@@ -46,7 +46,7 @@ static void write_entry(int32_t source, double scale, int64_t output, double *ex
         entry[TVLM_RESIZE_HEAD + i] = fixed(sum != 0.0 ? exact[i] / sum : exact[i]);
 }
 
-/* The same for a place that may lie beyond the result. */
+/* Does the same for a place that may lie beyond the resized image. */
 static void write_place(int32_t source, int64_t whole, int64_t place, bool black, double *exact,
                         int32_t *entry) {
     const int64_t nearest = place < 0 ? 0 : place < whole ? place : whole - 1;
@@ -77,7 +77,7 @@ static size_t axis_ints(const tvlm_resize_axis *axis) {
     return (size_t)axis->size * ((size_t)axis->taps + TVLM_RESIZE_HEAD);
 }
 
-/* Finds the rows of the source that are read. */
+/* Finds which rows of the source are read. */
 static void find_rows(const int32_t *y, tvlm_resize *plan) {
     const size_t stride = (size_t)plan->y.taps + TVLM_RESIZE_HEAD;
     int32_t first = INT32_MAX, end = 0;
@@ -108,14 +108,15 @@ tvlm_status tvlm_export_plan(tvlm_export *export, int32_t width, int32_t height,
                              const export_picture *picture) {
     const export_place *const at = &picture->place;
     tvlm_resize plan = {.x.size = picture->info.width, .y.size = picture->info.height};
-    /* Pillow 13.0.0, as its results say: where the height shrinks by more than twice what the width does. */
+    /* Pillow 13.0.0 resizes columns first if the height shrinks, and by more than twice as many pixels as the
+     * width. This rule was found from its results. */
     plan.columns_first =
         export->pillow >= 13 && at->height < height && 2 * (width - at->width) < height - at->height;
     if (export->source_width == width && export->source_height == height &&
         export->plan.x.size == plan.x.size && export->plan.y.size == plan.y.size &&
         is_same_place(&export->place, at))
         return TVLM_OK;
-    /* There is no plan until the new one is made. */
+    /* The old plan is not valid any more, and the new one is not made yet. */
     export->source_width = export->source_height = 0;
     int32_t *x = tvlm_resize_weights(width, at->width, at->left, plan.x.size, at->black, &plan.x.taps);
     int32_t *y = tvlm_resize_weights(height, at->height, at->top, plan.y.size, at->black, &plan.y.taps);

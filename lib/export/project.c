@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * project.c: the chosen tokens of an image as vectors of a projection, read from the channels of its full picture,
- * which is on the stack since they were chosen.
+ * project.c: turns the chosen tokens of an image into vectors by a projection. The projection reads the
+ * channels of the image's full picture, which is still on the stack since the tokens were chosen.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,11 +26,12 @@ tvlm_status tvlm_export_set_projection(tvlm_export *export, const tvlm_projectio
 
 int64_t tvlm_export_projected(const tvlm_export *export) {
     struct tvlm_projection_params params;
-    (void)tvlm_projection_get_params(export->projection, &params); /* it is there */
+    (void)tvlm_projection_get_params(export->projection, &params); /* cannot fail: both are there */
     return params.outputs;
 }
 
-/* The middle of a chosen token in pixels of the full picture, and the level whose texels are as large as it. */
+/* Returns the middle of a chosen token, in pixels of the full picture, with the level whose texels are as
+ * large as the token. */
 static tvlm_sample_point point_of(const tvlm_export *export, const export_picture *full,
                                   const export_picture *picture, int32_t token) {
     const int32_t columns = picture->info.grid_w / export->merge;

@@ -32,7 +32,7 @@ static const char *const names[KINDS] = {"pixel_values",          "image_grid_th
                                          "selected_scores",       "visual_tokens",      "scores",
                                          "picture_source",        "picture_scale",      "image_sizes"};
 
-/* Whether an export has that tensor. */
+/* Returns whether an export has that tensor. */
 static bool has(const tvlm_export *export, kind what) {
     switch (what) {
     case GRIDS: return tvlm_export_family(&export->processor) != EXPORT_SQUARE;
@@ -44,7 +44,7 @@ static bool has(const tvlm_export *export, kind what) {
     }
 }
 
-/* The kind of tensor number `index`; KINDS where there is no such. */
+/* Returns the kind of tensor number `index`, or KINDS if there is no such tensor. */
 static kind kind_of(const tvlm_export *export, int32_t index) {
     int what = 0;
     for (; what < KINDS; ++what)
@@ -65,7 +65,8 @@ static int64_t selected_count(const tvlm_export *export) {
     return count;
 }
 
-/* The shape of `tokens` tokens' values: rows of patches, or of crops as planes. */
+/* Returns the shape of the values of `tokens` tokens: a row for each patch or, if tokens are crops, planes
+ * for each crop. */
 static tvlm_export_tensor values_of(const tvlm_export *export, int64_t tokens) {
     const int64_t patch = export->patch, patches = (int64_t) export->merge * export->merge;
     if (tvlm_export_family(&export->processor) == EXPORT_CROPS)
@@ -122,12 +123,13 @@ static tvlm_status read_buffer(tvlm_export *export, tvlm_buffer *buffer, size_t 
     return export->device->backend->buffer_read(export->device, buffer, 0, floats * sizeof(float), begin);
 }
 
-/* Whether a tensor is on the device. */
+/* Returns whether a tensor is on the device. */
 static bool is_there(kind what) {
     return what == VALUES || what == SELECTED;
 }
 
-/* The buffer that holds a picture's part of such a tensor, and how many floats that is. */
+/* Returns the buffer that holds a picture's part of a tensor that is on the device. Sets *floats to the
+ * number of floats in that part. */
 static tvlm_buffer *part_of(const tvlm_export *export, const export_picture *picture, kind what,
                             size_t *floats) {
     const tvlm_export_processor *p = &export->processor;
@@ -139,7 +141,7 @@ static tvlm_buffer *part_of(const tvlm_export *export, const export_picture *pic
     return what == VALUES ? picture->values : picture->selected;
 }
 
-/* Reads a picture's part of a tensor of floats. *to moves behind it. */
+/* Reads a picture's part of a tensor of floats to *to, and moves *to behind it. */
 static tvlm_status read_floats(tvlm_export *export, const export_picture *picture, kind what, float **to) {
     const tvlm_export_picture *const info = &picture->info;
     if (is_there(what)) {
@@ -163,7 +165,7 @@ static tvlm_status read_floats(tvlm_export *export, const export_picture *pictur
     return TVLM_OK;
 }
 
-/* Writes the position (t, h, w) of a token, which is counted from 0 in its picture. */
+/* Writes the position (t, h, w) of a token. `token` counts from 0 in its picture. */
 static int64_t *write_position(const tvlm_export *export, const tvlm_export_picture *info, int32_t token,
                                int64_t *to) {
     const int32_t columns = info->grid_w / export->merge, rows = info->grid_h / export->merge;
@@ -173,7 +175,7 @@ static int64_t *write_position(const tvlm_export *export, const tvlm_export_pict
     return to;
 }
 
-/* Writes what there is of a picture once. */
+/* Writes a tensor's part that has one entry for the whole picture. */
 static int64_t *write_once(const export_picture *picture, kind what, int64_t *to) {
     const tvlm_export_picture *info = &picture->info;
     if (what == SOURCES) {
@@ -199,7 +201,7 @@ static int64_t *write_integers(const tvlm_export *export, int32_t index, kind wh
     return to;
 }
 
-/* The sizes, h and w, of the images as they were handed in. */
+/* Writes the sizes, h and w, of the images as they were handed in. */
 static void write_sizes(const tvlm_export *export, int64_t *to) {
     for (int32_t i = 0; i < export->images; ++i) {
         const export_picture *const full = tvlm_export_at(export, i, EXPORT_FULL);
@@ -235,7 +237,7 @@ tvlm_status tvlm_export_read(tvlm_export *export, int32_t index, size_t capacity
 
 /* ---- Into memory of the device ---- */
 
-/* Copies the pictures' parts of a tensor one behind the other. */
+/* Copies the pictures' parts of a tensor into `out`, from byte `at` on, one behind the other. */
 static tvlm_status copy_parts(tvlm_export *export, kind what, tvlm_buffer *out, size_t at) {
     for (int32_t i = 0; i < export->count; ++i) {
         size_t floats;
@@ -248,7 +250,7 @@ static tvlm_status copy_parts(tvlm_export *export, kind what, tvlm_buffer *out, 
     return TVLM_OK;
 }
 
-/* Sends a tensor that is on the host. */
+/* Sends a tensor that is on the host into `out`, from byte `at` on. */
 static tvlm_status send(tvlm_export *export, const tvlm_export_tensor *tensor, int32_t index,
                         tvlm_buffer *out, size_t at) {
     void *const data = tvlm_allocate(tensor->bytes, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bytes.h: integers as files hold them, whatever their alignment. "le" reads the low byte first, "be" the
- * high byte.
+ * bytes.h: reads integers as files hold them, at any alignment. In files read by "le" functions the low byte
+ * comes first, and in those read by "be" functions the high byte.
  */
 #ifndef TVLM_IO_BYTES_H
 #define TVLM_IO_BYTES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decoders.h: which library decodes which format. The build chooses (TVLM_JPEG and so on in CMakeLists.txt):
- * where a format has a library of its own, that one; else stb_image, as far as it goes.
+ * decoders.h: which library decodes which format. The build chooses (TVLM_JPEG and so on in CMakeLists.txt).
+ * A format is decoded by a library of its own if the build has one, and otherwise by stb_image if that can.
  *
  * A decoder is thread safe: it keeps nothing between calls.
  */
@@ -14,28 +14,29 @@ typedef struct tvlm_io_decoder {
     const char *format;
     const char *library; /* its name and version; NULL: nothing reads the format */
 
-    /* Reads what the header says of its size. */
+    /* Reads what the file's header says of the picture's size. */
     void (*measure)(const tvlm_io_source *source, tvlm_io_extent *extent);
 
-    /* Walks through the file before it is decoded, and finds what decoders do not tell; NULL: nothing to find. */
+    /* Walks through the file before it is decoded, and finds what the decoder does not tell. NULL if there is
+     * nothing to find. */
     tvlm_status (*check)(const tvlm_io_source *source, tvlm_io_findings *findings);
 
-    /* Makes a picture, as it is stored, in an empty one. Where it fails one line in the log says why, and who called releases
-     * what there is of the picture. */
+    /* Decodes the picture, as it is stored, into an empty one. If it fails, one line in the log says why, and
+     * the caller releases what there is of the picture. */
     tvlm_status (*decode)(const tvlm_io_source *source, const tvlm_io_findings *findings,
                           tvlm_io_picture *picture);
 } tvlm_io_decoder;
 
-/* Those of the formats that may be read; behind them is one whose format is NULL. */
+/* The decoders of all formats that can be read. The entry after the last one has NULL as its format. */
 extern const tvlm_io_decoder tvlm_io_decoders[];
 
 /*
- * The decoder of the format that the file begins as. A format without a decoder has one whose `decode` is
- * NULL; NULL where the format is not known at all.
+ * Returns the entry of the format that the file's first bytes are of. If nothing decodes this format, the
+ * entry's `decode` is NULL. Returns NULL if the format is not known at all.
  */
 const tvlm_io_decoder *tvlm_io_find_decoder(const tvlm_io_source *source);
 
-/* ---- Those of libraries, each in a file of the format's and the library's name ---- */
+/* ---- The libraries' decoders, each in a file that is named after the format and the library ---- */
 
 tvlm_status tvlm_io_decode_jpeg_libjpeg(const tvlm_io_source *source, const tvlm_io_findings *findings,
                                         tvlm_io_picture *picture);

@@ -21,7 +21,7 @@ static uint32_t read32(const struct tiff *tiff, size_t at) {
     return tiff->big_endian ? tvlm_io_be32(tiff->bytes + at) : tvlm_io_le32(tiff->bytes + at);
 }
 
-/* The header is "II" or "MM", then 42 in that byte order, then the place of the first directory. */
+/* Reads the header: "II" or "MM", then 42 in that byte order, then the place of the first directory. */
 static bool read_header(struct tiff *tiff) {
     if (tiff->size < 8 || tiff->bytes[0] != tiff->bytes[1]) return false;
     if (tiff->bytes[0] != 'I' && tiff->bytes[0] != 'M') return false;

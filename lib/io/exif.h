@@ -10,8 +10,8 @@
 
 /*
  * Returns the orientation (1..8) in an EXIF block, which begins with its TIFF header ("II*" or "MM*"). It is
- * 1, upright, where there is none or where the block is damaged, because a bad tag is no reason not to show a
- * picture. `bytes` may be NULL where `size` is 0.
+ * 1, upright, if there is no orientation or the block is damaged, because a bad tag is no reason not to show
+ * a picture. `bytes` may be NULL if `size` is 0.
  */
 int tvlm_io_exif_orientation(const uint8_t *bytes, size_t size);
 

@@ -12,7 +12,8 @@
 
 #include "texturevlm/io.h"
 
-/* A device or a pipe does not say how long it is, and /dev/zero must end somewhere. */
+/* The most bytes that are read from a device or a pipe. These do not say how long they are, and /dev/zero
+ * never ends. */
 #define STREAM_LIMIT ((size_t)1 << 30)
 /* Some systems refuse to read or write more than INT_MAX bytes in one call. */
 #define PIECE ((size_t)1 << 30)
@@ -44,7 +45,7 @@ static tvlm_status out_of_memory(const tvlm_log *log, const char *path) {
     return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory to read %s", path);
 }
 
-/* Reads until the end, and keeps one byte free for the zero that ends the content. */
+/* Reads until the end of the file, and keeps one byte free for the zero that ends the content. */
 static tvlm_status read_all(int fd, const char *path, size_t limit, const tvlm_log *log,
                             struct buffer *buffer) {
     for (;;) {
@@ -76,7 +77,7 @@ static tvlm_status read_descriptor(int fd, const char *path, size_t limit, const
     } else if (limit > STREAM_LIMIT) {
         limit = STREAM_LIMIT;
     }
-    /* One byte more is for the zero, and one so that the end is seen without growing. */
+    /* One byte more is for the zero, and another one so that the end is found without growing the buffer. */
     if (expected > SIZE_MAX - 2 || !grow(buffer, expected + 2)) return out_of_memory(log, path);
     return read_all(fd, path, limit, log, buffer);
 }

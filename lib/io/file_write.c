@@ -18,8 +18,8 @@
 /* Some systems refuse to read or write more than INT_MAX bytes in one call. */
 #define PIECE ((size_t)1 << 30)
 /*
- * The name of a temporary file: the folder, the process and a number. It adds less than the room to the
- * folder.
+ * The name of a temporary file: the folder, the number of the process, and a number. What follows the folder
+ * is shorter than TEMPORARY_ROOM.
  */
 #define TEMPORARY_FORMAT "%.*s.tvlm-%ld-%zu.tmp"
 #define TEMPORARY_ROOM   64
@@ -27,8 +27,8 @@
 struct tvlm_io_output {
     tvlm_log log;
     char *path;      /* as the caller wrote it, for messages */
-    char *target;    /* the file that is replaced; NULL where the path is written directly */
-    char *temporary; /* the file that is written; NULL where there is none to remove */
+    char *target;    /* the file that is replaced; NULL if the path is written directly */
+    char *temporary; /* the file that is written; NULL if there is none that must be removed */
     int fd;
     bool failed;
 };
@@ -38,7 +38,7 @@ struct waiting {
     char *path, *target, *temporary; /* as in tvlm_io_output */
 };
 
-/* What this thread has written since tvlm_files_begin. */
+/* The files that this thread has written since tvlm_files_begin. */
 static _Thread_local struct {
     bool begun;
     struct waiting *files;
@@ -79,14 +79,16 @@ static tvlm_status adopt(tvlm_io_output *output, int fd) {
 }
 
 /*
- * True for what must not be replaced by a rename. The names under /proc and /dev/fd stand for open files:
- * their target may look like an ordinary file, but whoever opened it still holds the old one.
+ * Returns whether a path must not be replaced by a rename. The names under /proc and /dev/fd stand for open
+ * files. Their target may look like an ordinary file, but the process that opened it would still hold the old
+ * one.
  */
 static bool is_special(const char *path, const struct stat *info) {
     return !S_ISREG(info->st_mode) || strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
-/* Standard output keeps its position and its append mode, which opening its name anew would lose. */
+/* Returns the descriptor of standard output or standard error if the path names it, otherwise -1. Opening the
+ * name anew would lose the stream's position and append mode. */
 static int standard_stream(const char *path) {
     if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
     if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
@@ -94,8 +96,8 @@ static int standard_stream(const char *path) {
 }
 
 /*
- * Sets the target: the path itself or, where that is a symbolic link, what it leads to. NULL where the link
- * leads to nothing.
+ * Sets the target: the path itself or, if that is a symbolic link, the file that the link leads to. It is
+ * NULL if the link leads to nothing.
  */
 static tvlm_status find_target(tvlm_io_output *output) {
     struct stat link;
@@ -109,8 +111,8 @@ static tvlm_status find_target(tvlm_io_output *output) {
     return TVLM_OK;
 }
 
-/* Creates a file beside the target. Its name is short, so that it fits wherever the target's name does. Those that wait have the
- * numbers before. */
+/* Creates a file beside the target. Its name is short, so that it fits wherever the target's name does. The
+ * files that wait for tvlm_files_commit have lower numbers, so that the search begins behind these. */
 static tvlm_status open_temporary(tvlm_io_output *output) {
     const char *slash = strrchr(output->target, '/');
     int folder = slash == NULL ? 0 : (int)(slash - output->target + 1);
@@ -136,12 +138,12 @@ static tvlm_status open_temporary(tvlm_io_output *output) {
 static tvlm_status open_replacement(tvlm_io_output *output, const struct stat *existing) {
     tvlm_status status = find_target(output);
     if (status != TVLM_OK) return status;
-    if (output->target == NULL) /* the link leads to nothing: only the system can create what it names */
+    if (output->target == NULL) /* the link leads to nothing: opening it creates the file that it names */
         return adopt(output, open(output->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     /* A rename would also replace a file that its owner has protected. */
     if (existing != NULL && access(output->target, W_OK) != 0) return cannot_write(output, errno);
     status = open_temporary(output);
-    /* The permissions stay as they were. Where a file system has none, that is no reason to fail. */
+    /* The permissions stay as they were. A file system without permissions is no reason to fail. */
     if (status == TVLM_OK && existing != NULL && fchmod(output->fd, existing->st_mode & 0777) != 0) errno = 0;
     return status;
 }
@@ -193,14 +195,14 @@ tvlm_status tvlm_io_output_write(tvlm_io_output *output, const void *bytes, size
     return TVLM_OK;
 }
 
-/* Some file systems report a full disk only here. */
+/* Closes the file. Some file systems report a full disk only now. */
 static tvlm_status close_output(tvlm_io_output *output) {
     int result = close(output->fd);
     output->fd = -1;
     return result == 0 || errno == EINTR ? TVLM_OK : cannot_write(output, errno);
 }
 
-/* The file becomes the last one that waits. */
+/* Adds the file to those that wait for tvlm_files_commit. */
 static tvlm_status wait_for_others(tvlm_io_output *output) {
     if (together.count == together.capacity) {
         const size_t capacity = 2 * together.capacity + 4;
@@ -241,7 +243,8 @@ void tvlm_files_begin(void) {
     together.begun = true;
 }
 
-/* Gives the files their names, or removes them, from the first that fails on. */
+/* Gives the files that wait their names. If `keep` is not set, they are removed instead. If one fails, it and
+ * all files after it are removed. */
 static tvlm_status end_together(const tvlm_log *log, bool keep) {
     tvlm_status status = TVLM_OK;
     for (size_t i = 0; i < together.count; ++i) {
@@ -277,6 +280,6 @@ tvlm_status tvlm_file_write(const char *path, const void *bytes, size_t size, co
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_file_write: path or bytes is NULL");
     tvlm_status status = tvlm_io_output_open(path, log, &output);
     if (status != TVLM_OK) return status;
-    tvlm_io_output_write(output, bytes, size); /* commit knows whether it failed */
+    tvlm_io_output_write(output, bytes, size); /* commit reports a failure */
     return tvlm_io_output_commit(&output);
 }

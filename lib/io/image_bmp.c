@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_bmp.c: checks that a BMP is complete. stb_image reads zeros beyond its end, and whatever lies on the
- * stack for a palette index beyond the palette.
+ * image_bmp.c: checks that a BMP is complete. stb_image reads zeros beyond the end of the file. For an index
+ * beyond the palette it reads whatever is on the stack.
  */
 #include "io/picture.h"
 
@@ -23,7 +23,7 @@ static tvlm_status truncated(const tvlm_io_source *source) {
                      source->path, source->size);
 }
 
-/* A negative height means that the first row is on top. */
+/* Returns the absolute value of a height. A negative height means that the first row is on top. */
 static uint32_t magnitude(uint32_t value) {
     return value > INT32_MAX ? 0u - value : value;
 }
@@ -52,7 +52,8 @@ static bool is_depth(uint32_t bits) {
     return bits == 1 || bits == 4 || bits == 8 || bits == 16 || bits == 24 || bits == 32;
 }
 
-/* Counts the palette as stb_image does: it is what lies between the headers and the pixels. */
+/* Counts the colours of the palette as stb_image does: the palette is all that is between the headers and the
+ * pixels. */
 static size_t palette_colors(const struct bitmap *bitmap) {
     uint32_t used = file_header + bitmap->header, entry = 4;
     if (bitmap->header == core_header) used += 12, entry = 3; /* stb_image adds 12 bytes to it */

@@ -18,7 +18,7 @@ static tvlm_status check_bmp(const tvlm_io_source *source, tvlm_io_findings *fin
     return tvlm_io_check_bmp(source);
 }
 
-/* Places in the table of decoders. What comes behind the end is known, and never read. */
+/* Places in the table of decoders. Formats after FORMAT_END are recognised, but never read. */
 enum format {
     FORMAT_JPEG,
     FORMAT_PNG,

@@ -2,9 +2,11 @@
 /*
  * image_heif_libheif.c: decodes HEIF and AVIF with libheif.
  *
- * It is loaded when such a picture is met, and stays loaded: with its codecs it is twenty times the size of all
- * other decoders, and most programs never meet one. libheif turns and crops pictures as the file says; what
- * their EXIF says of it does not count (ISO/IEC 23008-12, A.2.2).
+ * libheif is loaded when the first such picture comes, and stays loaded. With its codecs it is twenty times
+ * the size of all other decoders, and most programs never read such a picture.
+ *
+ * libheif turns and crops pictures as the file's properties say. What their EXIF says about that does not
+ * count (ISO/IEC 23008-12, A.2.2).
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -13,12 +15,13 @@
 
 #include "io/decoders.h"
 
-/* A few bytes can stand for a picture of any size: this is what the memory is good for. */
+/* The most pixels of a picture. A few bytes can stand for a picture of any size, so that memory needs a
+ * limit. */
 #define PIXELS_MAX ((uint64_t)1 << 28)
 
 #define LIBRARY "libheif.so.1"
 
-/* The functions that are used, by their names without "heif_". */
+/* The functions of libheif that are used; each name is without its "heif_". */
 #define FUNCTIONS(X)                                                                                         \
     X(context_alloc)                                                                                         \
     X(context_free)                                                                                          \
@@ -53,17 +56,19 @@ struct job {
     struct heif_image_handle *handle;
     struct heif_decoding_options *options;
     struct heif_image *image;
-    bool alpha, deep; /* more than 8 bits */
+    bool alpha, deep; /* deep: its samples have more than 8 bits */
 };
 
-/* Copies a pointer to a function byte by byte: C has no cast for it. */
+/* Finds a function of the library. The pointer is copied byte by byte, since C has no cast from data to
+ * functions. */
 static bool find(void *library, const char *name, void *function) {
     void *const symbol = dlsym(library, name);
     memcpy(function, &symbol, sizeof symbol);
     return symbol != NULL;
 }
 
-/* The system counts who has loaded a library, and loads it once: any thread may do this at any time. */
+/* Loads the library. Any thread may do this at any time: the system loads a library once, and counts how
+ * often it was opened. */
 static tvlm_status load(struct job *job) {
     void *const library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     const char *const path = job->source->path;
@@ -95,7 +100,7 @@ static tvlm_status explain(const struct job *job, struct heif_error error) {
     return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s is a damaged HEIF or AVIF: %s", path, message);
 }
 
-/* Opens the picture that the file is about: of a sequence its first, of several the main one. */
+/* Opens the file's primary picture: the first one of a sequence, and the main one of several. */
 static tvlm_status open_picture(struct job *job) {
     const tvlm_io_source *const source = job->source;
     const struct heif *const heif = &job->heif;
@@ -130,7 +135,8 @@ static enum heif_chroma chroma_of(const struct job *job) {
     return job->alpha ? heif_chroma_interleaved_RRGGBBAA_BE : heif_chroma_interleaved_RRGGBB_BE;
 }
 
-/* Strict: what is damaged is an error, and not a picture with something made up. */
+/* Decodes the picture. It asks for strict decoding, so that damaged data give an error, and not a picture
+ * that is partly made up. */
 static tvlm_status decode(struct job *job) {
     job->options = job->heif.decoding_options_alloc();
     if (job->options == NULL)
@@ -140,7 +146,7 @@ static tvlm_status decode(struct job *job) {
                                                job->options));
 }
 
-/* Brings samples of `bits` bits to the full range of 16. */
+/* Scales samples of `bits` bits to the full range of 16 bits. */
 static void widen(uint16_t *samples, size_t count, int bits) {
     const uint32_t most = (1u << bits) - 1;
     for (size_t i = 0; i < count; i++) {
@@ -189,8 +195,10 @@ tvlm_status tvlm_io_decode_heif_libheif(const tvlm_io_source *source, const tvlm
     return status;
 }
 
-/* Its boxes are anywhere in the file. What the codecs take besides is not known beforehand: the planes of the coded picture
- * twice, as colours, and turned, come to less than so many bytes a pixel. */
+/* Measures a picture. The boxes that say its size may be anywhere in the file, so that nothing is known if
+ * `part` is set. The memory that codecs take is not known beforehand. What counts is the planes of the coded
+ * picture twice, the picture as colours, and the turned picture. Together they take less than this many bytes
+ * for each pixel. */
 void tvlm_io_measure_heif_libheif(const tvlm_io_source *source, tvlm_io_extent *extent) {
     enum { bytes_of_8_bits = 16, bytes_of_more = 32 };
     tvlm_io_source silent = *source;

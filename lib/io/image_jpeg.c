@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_jpeg.c: checks that a JPEG is complete, and finds which way is up.
+ * image_jpeg.c: checks that a JPEG is complete, and finds its orientation.
  *
  * The markers are those of ITU-T T.81, Annex B: an FF byte and one that is neither 0 nor FF.
  */
@@ -16,14 +16,14 @@ enum { components_max = 4 };
 struct walk {
     const tvlm_io_source *source;
     size_t at;
-    size_t scans, scan_end, restarts; /* how many there are; the end and the restart markers of the last */
+    size_t scans, scan_end, restarts; /* their number; where the last one ends, and its restart markers */
     uint8_t component[components_max];
     size_t components;
-    unsigned scanned;     /* a bit for each component that a scan was for */
+    unsigned scanned;     /* has a bit for each component of which there was a scan */
     size_t entropy_bytes; /* entropy-coded bytes of all scans so far */
-    uint64_t pixels;      /* of the frame; 0 before its header */
-    uint64_t blocks;      /* 8x8 blocks of all its components */
-    int orientation;      /* 0 where none was met */
+    uint64_t pixels;      /* the pixels of the frame; 0 before its header */
+    uint64_t blocks;      /* the 8x8 blocks of all its components */
+    int orientation;      /* 0 if there was none so far */
 };
 
 static tvlm_status damaged(const struct walk *walk, const char *what) {
@@ -37,7 +37,8 @@ static tvlm_status truncated(const struct walk *walk) {
                      walk->source->path, walk->source->size);
 }
 
-/* Frame headers are C0 to CF, but for the tables C4 and CC and the reserved C8. */
+/* The markers of frame headers are C0 to CF, except for C4 and CC, which are tables, and C8, which is
+ * reserved. */
 static bool is_frame(int marker) {
     return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
 }
@@ -46,12 +47,13 @@ static bool is_restart(int marker) {
     return marker >= 0xD0 && marker <= 0xD7;
 }
 
-/* Restarts and TEM are markers without a segment. */
+/* Returns whether a marker has no segment. These are the restart markers and TEM. */
 static bool stands_alone(int marker) {
     return is_restart(marker) || marker == 0x01;
 }
 
-/* Moves behind the next marker, over whatever is before it, as decoders do. -1 at the end of the file. */
+/* Returns the next marker, and moves behind it. As in decoders, whatever is before the marker is skipped.
+ * Returns -1 at the end of the file. */
 static int next_marker(struct walk *walk) {
     const uint8_t *bytes = walk->source->bytes;
     size_t size = walk->source->size;
@@ -66,7 +68,8 @@ static int next_marker(struct walk *walk) {
     return -1;
 }
 
-/* Moves to the marker that ends a scan. In entropy-coded data an FF byte is followed by 0 or by a restart. */
+/* Moves to the marker that ends a scan. In entropy-coded data, an FF byte is followed by 0, or is part of a
+ * restart marker. */
 static void skip_scan(struct walk *walk) {
     size_t begin = walk->at, end;
     int marker;
@@ -82,12 +85,12 @@ static void skip_scan(struct walk *walk) {
 }
 
 /*
- * Counts the 8x8 blocks of all components, which have h / h_max x v / v_max of the frame's samples (T.81,
- * A.1.1).
+ * Counts the 8x8 blocks of all components. Along its sides, a component has h / h_max and v / v_max times as
+ * many samples as the frame (T.81, A.1.1).
  */
 static void count_blocks(struct walk *walk, const uint8_t *frame) {
     const uint64_t height = tvlm_io_be16(frame + 1), width = tvlm_io_be16(frame + 3);
-    const uint8_t *const factors = frame + 7; /* of the first component; three bytes on, of the next */
+    const uint8_t *const factors = frame + 7; /* of the first component; each further one is 3 bytes on */
     uint64_t h_max = 1, v_max = 1;
     for (size_t i = 0; i < walk->components; i++) {
         const uint64_t h = factors[3 * i] >> 4, v = factors[3 * i] & 15;
@@ -117,7 +120,7 @@ static tvlm_status read_frame(struct walk *walk, int marker, const uint8_t *segm
     return TVLM_OK;
 }
 
-/* A scan is for some of the frame's components, or for all. */
+/* Reads a scan, which has some of the frame's components, or all. */
 static tvlm_status read_scan(struct walk *walk, const uint8_t *segment, size_t size) {
     if (size < 1 || size < 1 + 2 * (size_t)segment[0]) return damaged(walk, "a scan header is too short");
     if (++walk->scans > TVLM_IO_JPEG_SCANS_MAX)
@@ -131,8 +134,9 @@ static tvlm_status read_scan(struct walk *walk, const uint8_t *segment, size_t s
 }
 
 /*
- * A Huffman table has a byte of class and number, the number of codes of each length 1..16, and then a byte
- * for each code. stb_image writes beyond its own tables where there are more than 256 codes.
+ * Checks Huffman tables. A table has a byte for its class and number, then for each length 1..16 a byte for
+ * the number of its codes, and then a byte for each code. stb_image would write beyond its own tables if
+ * there were more than 256 codes.
  */
 static tvlm_status check_tables(const struct walk *walk, const uint8_t *segment, size_t size) {
     while (size > 0) {
@@ -146,7 +150,8 @@ static tvlm_status check_tables(const struct walk *walk, const uint8_t *segment,
     return TVLM_OK;
 }
 
-/* The first EXIF segment counts; a second one would be that of an editor's copy. */
+/* Reads the orientation of an EXIF segment. Only the first one counts: a second one would be left by an
+ * editor. */
 static void read_app1(struct walk *walk, const uint8_t *segment, size_t size) {
     if (walk->orientation != 0 || size < 6 || memcmp(segment, "Exif\0", 6) != 0) return;
     walk->orientation = tvlm_io_exif_orientation(segment + 6, size - 6);
@@ -167,8 +172,8 @@ static tvlm_status read_segment(struct walk *walk, int marker) {
 }
 
 /*
- * Every 8x8 block of every component costs a bit at least, the code of its mean. A file of fewer bits claims
- * to be larger than it is.
+ * Returns whether the file has enough data for its size in pixels. Every 8x8 block of every component takes
+ * at least one bit, which is the code of its mean. A file of fewer bits claims more pixels than it has.
  */
 static bool enough_data(const struct walk *walk) {
     return walk->entropy_bytes > 0 && walk->blocks / 8 <= walk->entropy_bytes;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_jpeg_libjpeg.c: decodes JPEG with libjpeg-turbo, by its defaults (the accurate integer DCT, smooth
- * upsampling of chroma), which are Pillow's too: the pixels are the same.
+ * image_jpeg_libjpeg.c: decodes JPEG with libjpeg-turbo. It uses the library's defaults (the accurate integer
+ * DCT, smooth upsampling of chroma), as Pillow does, so that the pixels are the same as Pillow's.
  *
- * libjpeg reports errors by a callback that must not return, so that it is left by longjmp. What it calls a
- * warning is an error here where it means that pixels were made up: data that end early, or codes that are
- * none. A program that looks at pictures should not look at gray that nobody drew.
+ * libjpeg reports errors by a callback that must not return, so that the callback leaves it by longjmp. Some
+ * of its warnings mean that pixels were made up, because the data end early or have invalid codes. These are
+ * errors here: a program that looks at pictures should not look at gray that nobody drew.
  */
 #include <setjmp.h>
 #include <stdio.h> /* libjpeg's header needs it */
@@ -16,11 +16,12 @@
 
 #include "io/decoders.h"
 
-/* Of a file of several scans the coefficients of all blocks are kept, whatever the size that it is decoded at: what those of
- * the largest gray picture take, two bytes each. */
+/* The most bytes of coefficients, of two bytes each. If a file has several scans, the coefficients of all its
+ * blocks are kept, whatever the size that it is decoded at. The limit is what those of the largest gray
+ * picture take. */
 #define COEFFICIENT_BYTES_MAX ((uint64_t)1 << 32)
 
-/* Everything lies here and nothing in locals, on which there is no relying after a longjmp. */
+/* All state is kept here, and none in local variables: after a longjmp their values cannot be relied on. */
 struct job {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr errors;
@@ -67,7 +68,7 @@ static void leave(j_common_ptr jpeg) {
     longjmp(job->escape, 1);
 }
 
-/* `level` is -1 for a warning; what is above it tells how decoding goes on. */
+/* Takes a message. `level` is -1 for a warning; messages of higher levels only trace the decoding. */
 static void hear(j_common_ptr jpeg, int level) {
     if (level >= 0) return;
     switch (jpeg->err->msg_code) {
@@ -75,7 +76,7 @@ static void hear(j_common_ptr jpeg, int level) {
     case JWRN_JPEG_EOF:
     case JWRN_HUFF_BAD_CODE:
     case JWRN_MUST_RESYNC: leave(jpeg); break;
-    default: break; /* bytes between segments, an odd version, an order of scans that is not the usual one */
+    default: break; /* bytes between segments, an unknown version, or an unusual order of scans */
     }
 }
 
@@ -84,7 +85,7 @@ static void choose_fraction(struct jpeg_decompress_struct *jpeg, int32_t max_sid
     jpeg->scale_denom = tvlm_io_jpeg_denominator(jpeg->image_width, jpeg->image_height, max_side);
 }
 
-/* Chooses what comes out: gray, RGB, or the four inks, which become RGB afterwards. */
+/* Chooses what libjpeg decodes to: gray, RGB, or the four inks, which become RGB afterwards. */
 static tvlm_status choose_colors(struct job *job) {
     struct jpeg_decompress_struct *const jpeg = &job->jpeg;
     switch (jpeg->jpeg_color_space) {
@@ -101,8 +102,9 @@ static tvlm_status choose_colors(struct job *job) {
 }
 
 /*
- * A row of the four inks becomes RGB in its place: each colour times black, rounded. Inks are stored inverted
- * as Adobe does, whether or not a file says that it is Adobe's: so do all readers.
+ * Converts a row of the four inks to RGB in place: each colour is multiplied by black, and rounded. The inks
+ * are taken as inverted, as Adobe stores them, whether or not the file says that it is Adobe's. All readers
+ * do the same.
  */
 static void mix_inks(uint8_t *row, uint32_t width) {
     uint8_t *to = row;
@@ -115,7 +117,8 @@ static void mix_inks(uint8_t *row, uint32_t width) {
     }
 }
 
-/* Rows of inks are read one by one, into room for a row of them, since they are wider than what they become. */
+/* Reads rows of inks one by one, into room for one such row, since it takes more bytes than the row of
+ * RGB. */
 static void read_inks(struct job *job) {
     struct jpeg_decompress_struct *const jpeg = &job->jpeg;
     const size_t stride = (size_t)jpeg->output_width * 3;
@@ -153,7 +156,8 @@ static tvlm_status check_coefficients(struct job *job) {
                      job->source->path, (unsigned)jpeg->image_width, (unsigned)jpeg->image_height);
 }
 
-/* The end of the file is not read: tvlm_io_check_jpeg has walked through all of it. */
+/* Decodes the picture. It stops after the last row: tvlm_io_check_jpeg has walked through the whole file
+ * before. */
 static void decode(struct job *job) {
     struct jpeg_decompress_struct *const jpeg = &job->jpeg;
     jpeg_mem_src(jpeg, job->source->bytes, (unsigned long)job->source->size);

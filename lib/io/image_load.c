@@ -9,7 +9,7 @@
 #include "io/io_file.h"
 
 struct loaded {
-    tvlm_image image; /* first, so that a pointer to it is one to all */
+    tvlm_image image; /* first, so that a pointer to it is also one to the whole struct */
     void *block;
 };
 
@@ -23,7 +23,7 @@ static tvlm_status decode_known(const tvlm_io_source *source, const tvlm_io_deco
     return status;
 }
 
-/* Puts the names of the formats that are read into `text`, with commas between. */
+/* Writes the names of the formats that can be read into `text`, with commas between them. */
 static const char *list_formats(char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
@@ -54,7 +54,9 @@ static tvlm_status too_large(const tvlm_log *log, const char *path, uint64_t nee
                      (double)needed / (1 << 20), (double)limit / (1 << 20));
 }
 
-/* Within a limit, nothing takes more than its header says. `limit`, for lines, counts what is held besides. */
+/* Decodes the picture. If there is a limit of memory, the picture must not take more than its header says,
+ * nor more than source->memory. `limit` is only for messages: it includes the memory that is taken
+ * already. */
 static tvlm_status decode(tvlm_io_source *source, uint64_t limit, tvlm_io_picture *picture) {
     const tvlm_io_decoder *decoder;
     tvlm_io_extent extent = {0};
@@ -104,7 +106,7 @@ static tvlm_io_source source_of(const char *path, const struct tvlm_image_load_p
         .path = path, .log = params->log, .max_side = params->max_side, .memory = params->memory};
 }
 
-/* An ordinary file that alone exceeds the limit is not read. */
+/* Refuses to read an ordinary file whose size alone exceeds the limit. */
 static tvlm_status check_size(const tvlm_io_source *source) {
     struct stat info;
     if (source->memory == 0 || stat(source->path, &info) != 0 || !S_ISREG(info.st_mode) ||

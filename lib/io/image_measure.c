@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_measure.c: what the headers of pictures say of their size, and how much memory decoding them takes at most, by the
- * library that this build decodes them with.
+ * image_measure.c: reads the sizes of pictures from their headers, and computes how much memory decoding them
+ * takes at most, with the library that decodes them in this build.
  */
 #include <string.h>
 
 #include "io/exif.h"
 #include "io/picture.h"
 
-/* Beside what grows with the pixels: tables, and some rows of the largest width for each of four components. */
+/* The memory that does not grow with the number of pixels: tables, and some rows for each of four
+ * components. */
 #define FIXED(width) (((uint64_t)1 << 18) + 256 * (uint64_t)(width))
 
 uint64_t tvlm_io_extent_bytes(const tvlm_io_extent *extent, uint64_t count) {
-    const uint64_t pixels = (uint64_t)extent->width * extent->height; /* of 32 bits each: no overflow */
-    const uint64_t most = UINT64_MAX >> 4;                            /* some of which may be added */
+    const uint64_t pixels = (uint64_t)extent->width * extent->height; /* 32 bits each, so no overflow */
+    const uint64_t most = UINT64_MAX >> 4;                            /* so that a few can be added up */
     return pixels > most / count ? most : pixels * count;
 }
 
 /* ---- JPEG ---- */
 
 unsigned tvlm_io_jpeg_denominator(uint32_t width, uint32_t height, int32_t max_side) {
-    enum { largest = 8 }; /* libjpeg decodes at 1/1 .. 8/8; whole fractions are those that are fast */
+    enum { largest = 8 }; /* libjpeg decodes at 1/8 .. 8/8; 1/1, 1/2, 1/4 and 1/8 are the fast ones */
     const uint32_t longer = width > height ? width : height;
     unsigned denominator = max_side > 0 ? largest : 1;
     while (denominator > 1 && longer / denominator < (uint32_t)max_side) denominator /= 2;
@@ -32,7 +33,7 @@ enum { jpeg_app1 = 0xE1, jpeg_sos = 0xDA, components_max = 4 };
 typedef struct jpeg_frame {
     uint32_t width, height;
     int components;
-    uint64_t blocks; /* of 8 x 8 samples, in all components */
+    uint64_t blocks; /* the blocks of 8 x 8 samples in all components */
     bool progressive;
     int orientation;
 } jpeg_frame;
@@ -50,7 +51,8 @@ static void read_frame(const uint8_t *content, size_t size, bool progressive, jp
         if (across > widest) widest = across;
         if (down > highest) highest = down;
     }
-    /* Whole squares of blocks, which hold as many of each component as its factors say. */
+    /* The frame is divided into whole units. Each unit has as many blocks of a component as the component's
+     * factors say. */
     const uint64_t columns = (frame->width + 8u * (unsigned)widest - 1) / (8u * (unsigned)widest),
                    rows = (frame->height + 8u * (unsigned)highest - 1) / (8u * (unsigned)highest);
     frame->blocks = 0;
@@ -58,7 +60,7 @@ static void read_frame(const uint8_t *content, size_t size, bool progressive, jp
         frame->blocks += columns * rows * (unsigned)(content[7 + 3 * i] >> 4) * (content[7 + 3 * i] & 15u);
 }
 
-/* Walks to the first scan. False: it is not there. */
+/* Reads all up to the first scan. Returns false if there is no scan. */
 static bool read_jpeg(const tvlm_io_source *source, jpeg_frame *frame) {
     const uint8_t *const bytes = source->bytes;
     for (size_t at = 2; at + 4 <= source->size;) {
@@ -75,7 +77,7 @@ static bool read_jpeg(const tvlm_io_source *source, jpeg_frame *frame) {
         if (marker == jpeg_app1 && size >= 8 && memcmp(content, "Exif\0", 6) == 0 && frame->orientation == 0)
             frame->orientation = tvlm_io_exif_orientation(content + 6, size - 8);
         if (marker == jpeg_sos) {
-            if (size > 2 && content[0] < frame->components) frame->progressive = true; /* in several scans */
+            if (size > 2 && content[0] < frame->components) frame->progressive = true; /* more scans follow */
             return frame->components > 0;
         }
         at += 2 + size;
@@ -93,11 +95,11 @@ void tvlm_io_measure_jpeg(const tvlm_io_source *source, tvlm_io_extent *extent) 
     const unsigned part = tvlm_io_jpeg_denominator(frame.width, frame.height, source->max_side);
     const tvlm_io_extent out = {.width = (frame.width + part - 1) / part,
                                 .height = (frame.height + part - 1) / part};
-    /* The coefficients of all blocks, 64 of two bytes, are kept until the last scan. */
+    /* libjpeg keeps the coefficients of all blocks, 64 of two bytes each, until the last scan. */
     const uint64_t kept = frame.progressive ? frame.blocks * 128 : 0;
 #else
     const tvlm_io_extent out = *extent;
-    /* stb_image keeps the planes, of a progressive picture its coefficients too, and a copy of the file. */
+    /* stb_image keeps the planes and a copy of the file; for a progressive picture, also the coefficients. */
     const uint64_t kept = frame.blocks * (frame.progressive ? 192 : 64) + source->size;
 #endif
     const uint64_t pixels = tvlm_io_extent_bytes(&out, channels);
@@ -106,8 +108,8 @@ void tvlm_io_measure_jpeg(const tvlm_io_source *source, tvlm_io_extent *extent) 
 
 /* ---- PNG ---- */
 
-/* Whether chunks before the pixels make some of them transparent, and whether one may turn the picture. What is not seen is
- * taken to be so. */
+/* Finds whether chunks before the pixels make some of them transparent, and whether a chunk may turn the
+ * picture. If the bytes end too early to know, the answer is true. */
 static void read_chunks(const tvlm_io_source *source, bool *transparent, bool *turned) {
     bool pixels = false;
     *transparent = *turned = false;
@@ -142,7 +144,8 @@ void tvlm_io_measure_png(const tvlm_io_source *source, tvlm_io_extent *extent) {
 #ifdef TVLM_WITH_LIBPNG
     const uint64_t kept = 0;
 #else
-    /* stb_image has room for the compressed data, which it doubles, for the inflated, and for what they are expanded to. */
+    /* stb_image has room for the compressed data, which it may double, for the inflated data, and for what
+     * these are expanded to. */
     const uint64_t kept = 2 * (uint64_t)source->size + 4096 + tvlm_io_extent_bytes(extent, 24);
 #endif
     extent->memory = pixels * (turned ? 2 : 1) + kept + FIXED(extent->width);
@@ -163,9 +166,10 @@ void tvlm_io_measure_bmp(const tvlm_io_source *source, tvlm_io_extent *extent) {
 
 /* ---- WebP ---- */
 
-/* Of an animation it is the canvas. Where it lies (EXIF) stands at the end: the picture may have to be turned. */
+/* Measures a picture, or the canvas of an animation. The orientation (EXIF) is at the end of the file, so
+ * that it counts as possible that the picture has to be turned. */
 void tvlm_io_measure_webp(const tvlm_io_source *source, tvlm_io_extent *extent) {
-    /* The pixels twice, those of a lossless picture or frame as 32 bits, and a plane of alpha. */
+    /* The pixels twice, the pixels of a lossless picture or frame as 32 bits, and a plane of alpha. */
     enum { pixel_bytes = 4 + 4 + 4 + 1 };
     const uint8_t *const bytes = source->bytes;
     if (source->size < 30) return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_orient.c: brings pictures upright. In each of the eight EXIF orientations, the rows and columns of
- * the upright picture are steps through the stored one.
+ * image_orient.c: turns pictures upright. In each of the eight EXIF orientations, going along a row or a
+ * column of the upright picture means going through the stored picture in equal steps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 
 /* How to walk through the stored picture to get the upright one. */
 struct steps {
-    const uint8_t *first;   /* the upright picture's first pixel */
-    ptrdiff_t across, down; /* bytes to the next pixel of its row, and of its column */
-    int32_t width, height;  /* of the upright picture */
+    const uint8_t *first;   /* where the upright picture's first pixel is stored */
+    ptrdiff_t across, down; /* bytes to the next pixel of its row, and to that of its column */
+    int32_t width, height;  /* the size of the upright picture */
 };
 
 /*
@@ -25,7 +25,7 @@ struct steps {
  *   4  bottom, left   8  left, bottom
  */
 static struct steps find_steps(const tvlm_io_picture *picture, int orientation, ptrdiff_t pixel) {
-    bool turned = orientation >= 5; /* stored rows are columns */
+    bool turned = orientation >= 5; /* the stored rows are columns of the upright picture */
     bool last_column = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
     bool last_row = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
     ptrdiff_t row = pixel * picture->width;
@@ -41,8 +41,8 @@ static struct steps find_steps(const tvlm_io_picture *picture, int orientation, 
 }
 
 /*
- * Copies in squares, because one of the two pictures is walked through against its rows. It is inlined with a
- * constant `pixel`, so that copying one pixel is an instruction or two.
+ * Copies in squares, because one of the two pictures may be read or written across its rows. It is inlined
+ * with a constant `pixel`, so that copying one pixel is an instruction or two.
  */
 static inline void copy_squares(const struct steps *steps, uint8_t *out, size_t pixel) {
     enum { side = 32 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_png.c: checks that a PNG is complete and its pixel data undamaged, and finds how deep it is and which
- * way is up.
+ * image_png.c: checks that a PNG is complete and its pixel data undamaged, and finds its depth and
+ * orientation.
  *
  * A chunk is a length, four letters, the content, and the CRC-32 of letters and content (PNG specification,
  * 5.3).
@@ -48,7 +48,7 @@ static uint32_t checksum(const uint32_t table[256], const uint8_t *bytes, size_t
     return crc ^ UINT32_MAX;
 }
 
-/* A small first letter marks a chunk that a reader may ignore, so its damage is none. */
+/* A small first letter marks a chunk that a reader may ignore, so that damage in it does not matter. */
 static bool is_critical(const struct chunk *chunk) {
     return (chunk->letters[0] & 32) == 0;
 }
@@ -75,9 +75,9 @@ static tvlm_status next_chunk(struct walk *walk, struct chunk *chunk) {
 }
 
 /*
- * Sets the largest block that stb_image needs for such a PNG. It makes room for the inflated data as here,
- * and doubles it where an interlaced picture takes more. It doubles the room for the compressed data as well.
- * The pixels have at most four channels.
+ * Sets the size of the largest block that stb_image needs for such a PNG. stb_image makes room for the
+ * inflated data, and doubles it if an interlaced picture takes more. It also doubles the room for the
+ * compressed data. The pixels have at most four channels.
  */
 static void find_largest(struct walk *walk, uint64_t width, uint64_t height, size_t channels, uint8_t depth) {
     const uint64_t inflated = 2 * ((width * depth + 7) / 8 * channels + 1) * height;

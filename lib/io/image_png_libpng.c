@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_png_libpng.c: decodes PNG with libpng, to what stb_image makes of it: a palette becomes RGB or RGBA, a
- * transparent colour becomes alpha, one to four bits become eight.
+ * image_png_libpng.c: decodes PNG with libpng, to the same as stb_image: a palette becomes RGB or RGBA, a
+ * transparent colour becomes alpha, and one to four bits become eight.
  *
- * libpng gets the file in one piece by its interface for files that arrive bit by bit: there it stops where the
- * pixels are complete, while its other one inflates whatever follows. It reports errors by a callback that must
- * not return, so that it is left by longjmp.
+ * The file is handed to libpng's interface for files that arrive bit by bit, although in one piece. This
+ * interface stops when the pixels are complete, whereas the other one inflates whatever follows. libpng
+ * reports errors by a callback that must not return, so that the callback leaves it by longjmp.
  */
 #include <setjmp.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #include "io/decoders.h"
 
-/* Everything lies here and nothing in locals, on which there is no relying after a longjmp. */
+/* All state is kept here, and none in local variables: after a longjmp their values cannot be relied on. */
 struct job {
     png_structp png;
     png_infop info;
@@ -46,8 +46,8 @@ static PNG_NORETURN void fail(png_structp png, png_const_charp message) {
 }
 
 /*
- * What libpng warns of does not concern the pixels, but for data that zlib cannot read, which it takes for a
- * wrong checksum at their end. That there are more data than pixels is no harm: they are not inflated.
+ * Takes a warning. Of libpng's warnings only one concerns the pixels: if zlib cannot read the data, libpng
+ * reports a wrong checksum at their end. Data beyond the last pixel do no harm, since they are not inflated.
  */
 static void hear(png_structp png, png_const_charp message) {
     const struct job *const job = png_get_error_ptr(png);
@@ -70,14 +70,14 @@ static void take_header(png_structp png, png_infop info) {
     if (status != TVLM_OK) leave(png, status);
 }
 
-/* A pass of an interlaced picture has NULL for rows in which it has nothing. */
+/* Takes a row. It is NULL if a pass of an interlaced picture has no pixels in this row. */
 static void take_row(png_structp png, png_bytep row, png_uint_32 number, int pass) {
     const struct job *const job = png_get_progressive_ptr(png);
     (void)pass;
     if (row != NULL) png_progressive_combine_row(png, job->picture->pixels + job->stride * number, row);
 }
 
-/* Whether the last row of the last pass was there. */
+/* Returns whether the last row of the last pass has come. */
 static bool is_complete(const struct job *job) {
     enum { passes = 7 };
     if (job->picture->pixels == NULL) return false;
@@ -90,7 +90,7 @@ static void decode(struct job *job) {
     png_set_user_limits(job->png, TVLM_IO_SIDE_MAX, TVLM_IO_SIDE_MAX);
     /* Texts and profiles, which may be compressed, are not read. */
     png_set_keep_unknown_chunks(job->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
-    /* libpng does not write to what it is given, although it does not say so. */
+    /* libpng does not write to these bytes, although its parameter is not const. */
     png_process_data(job->png, job->info, (png_bytep)(uintptr_t)job->source->bytes, job->source->size);
     if (!is_complete(job)) job->status = damaged(job, "its data end before its pixels");
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_pnm.c: PPM and PGM.
+ * image_pnm.c: decodes PPM and PGM.
  *
- * A file begins with "P2" or "P3" where its samples are text, and with "P5" or "P6" where they are binary.
- * Width, height and the largest value follow as text, with comments between them, and then one blank and the
- * samples. Binary samples have one byte, or two with the high one first where the largest value is above 255.
+ * A file begins with "P2" or "P3" if its samples are text, and with "P5" or "P6" if they are binary. Width,
+ * height and the largest value follow as text, with comments between them, and then one blank and the
+ * samples. A binary sample has one byte or, if the largest value is above 255, two bytes, with the high byte
+ * first.
  */
 #include "io/picture.h"
 
@@ -35,7 +36,7 @@ static bool is_blank(uint8_t byte) {
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* Passes blanks, and comments from # to the end of their line. */
+/* Skips blanks, and comments from # to the end of their line. */
 static void skip_blanks(struct reader *reader) {
     const uint8_t *bytes = reader->source->bytes;
     size_t size = reader->source->size;
@@ -85,8 +86,8 @@ static tvlm_status read_header(struct reader *reader, tvlm_io_picture *picture) 
 }
 
 /*
- * Refuses what the file cannot hold, before memory is asked for it. A sample of text has two bytes at least,
- * except for the last one.
+ * Refuses a picture that is larger than the file can hold, before memory is allocated for it. A sample of
+ * text takes at least two bytes, except for the last one.
  */
 static tvlm_status check_size(struct reader *reader, const tvlm_io_picture *picture) {
     size_t left = reader->source->size - reader->at, sample = picture->type == TVLM_PIXEL_U16 ? 2 : 1, needed;

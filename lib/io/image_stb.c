@@ -35,7 +35,7 @@
 struct decoded {
     tvlm_io_guard guard;
     int width, height, channels;
-    void *block, *pixels; /* NULL where it failed */
+    void *block, *pixels; /* NULL if decoding failed */
     bool escaped;         /* stb_image was left through the guard */
     bool ran_out;         /* a JPEG's data ended before its pixels did */
 };
@@ -43,10 +43,11 @@ struct decoded {
 /* ---- JPEG ---- */
 
 /*
- * stb_image takes zeros for data that are missing and says nothing. It reads at most four bytes ahead of what
- * it needs. So a copy of the file gets four bytes more at the end of its last scan: where stb_image has met
- * the marker behind them, it has used some of them for pixels. Many ones in them are long codes, which are
- * used up soon; FF would be a marker.
+ * If data are missing, stb_image takes zeros for them and reports nothing. This is how they are noticed.
+ * stb_image reads at most four bytes ahead of what it needs. So it gets a copy of the file with four more
+ * bytes at the end of the last scan. If it has met the marker behind these bytes, it has used some of them
+ * for pixels. They have many ones, since these make long codes, which are used up soon. They are not FF,
+ * which would be a marker.
  */
 enum { filler = 4, filler_byte = 0xFE };
 
@@ -61,7 +62,7 @@ static uint8_t *fill_last_scan(const tvlm_io_source *source, size_t scan_end) {
 }
 
 /*
- * Whether the last scan had less data than pixels. With restart markers, it may also have too few of those.
+ * Returns whether the last scan had too few data for its pixels, or too few restart markers.
  */
 static bool ran_out(const stbi__jpeg *jpeg, size_t restarts) {
     const int first = jpeg->order[0];
@@ -84,7 +85,7 @@ static void *load_jpeg(const uint8_t *bytes, size_t size, size_t restarts, struc
     return pixels; /* the guard releases the decoder */
 }
 
-/* ---- All ---- */
+/* ---- All formats ---- */
 
 static void *call_stb(const tvlm_io_source *source, const tvlm_io_findings *findings,
                       struct decoded *decoded) {
@@ -105,7 +106,8 @@ static void decode(const tvlm_io_source *source, const tvlm_io_findings *finding
     decoded->block = tvlm_io_guard_end(&decoded->guard, decoded->pixels);
 }
 
-/* Returns stb_image's own words, where it has any. Its test for PNG leaves words behind that mean nothing. */
+/* Returns stb_image's own words for the failure, if it has any. "bad png sig" means nothing: its test for PNG
+ * leaves these words behind. */
 static const char *find_reason(const struct decoded *decoded) {
     const char *reason = decoded->escaped ? NULL : stbi_failure_reason();
     return reason != NULL && strcmp(reason, "bad png sig") != 0 ? reason : "its data are damaged";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_webp_libwebp.c: decodes WebP with libwebp, by its defaults, which are Pillow's too: the pixels are the
- * same. Of an animation it is the first frame, on what is transparent where the frame does not cover all.
+ * image_webp_libwebp.c: decodes WebP with libwebp. It uses the library's defaults, as Pillow does, so that
+ * the pixels are the same as Pillow's. Of an animation it decodes the first frame. If this does not cover the
+ * canvas, the rest is transparent.
  */
 #include <string.h>
 
@@ -11,7 +12,8 @@
 #include "io/decoders.h"
 #include "io/exif.h"
 
-/* Encoders make no larger pictures; of a file that says so, only an animation's canvas could be larger. */
+/* The longest side. Encoders do not make larger pictures. Only the canvas of an animation may say that it is
+ * larger. */
 enum { side_max = 16384 };
 
 struct job {
@@ -46,7 +48,8 @@ static tvlm_status open_file(const tvlm_io_source *source, WebPDemuxer **demuxer
                                            : truncated(source);
 }
 
-/* Some writers put the six bytes before the block that JPEG has there. */
+/* Returns the orientation of an EXIF block. Some writers put the six bytes before the block that it has in a
+ * JPEG. */
 static int orientation_of(const uint8_t *bytes, size_t size) {
     const size_t skipped = size >= 6 && memcmp(bytes, "Exif\0", 6) == 0 ? 6 : 0;
     return tvlm_io_exif_orientation(bytes + skipped, size - skipped);
@@ -65,7 +68,7 @@ tvlm_status tvlm_io_check_webp_libwebp(const tvlm_io_source *source, tvlm_io_fin
     return TVLM_OK;
 }
 
-/* Decodes the frame to its place in the picture, whose size it does not exceed. */
+/* Decodes the frame to its place in the picture. The caller has checked that it lies within the picture. */
 static tvlm_status decode_frame(const struct job *job) {
     const tvlm_io_picture *const picture = job->picture;
     const WebPIterator *const frame = &job->frame;

@@ -13,13 +13,14 @@
 /* Logs "ACTION PATH: the system's words for `code`" and returns TVLM_ERROR_IO. */
 tvlm_status tvlm_io_system_error(const tvlm_log *log, const char *action, const char *path, int code);
 
-/* Reads as tvlm_file_read does, but a file of more than `limit` bytes is TVLM_ERROR_UNSUPPORTED. */
+/* Reads as tvlm_file_read does, but fails with TVLM_ERROR_UNSUPPORTED if the file has more than `limit`
+ * bytes. */
 tvlm_status tvlm_io_read(const char *path, size_t limit, const tvlm_log *log, uint8_t **bytes, size_t *size);
 
 /*
- * A file being written. It is opened, written to any number of times, and then committed, so that it appears,
- * or aborted, so that it does not. Both release the handle and set it to NULL. A write that failed is
- * remembered: commit returns TVLM_ERROR_IO then.
+ * A file that is being written. It is opened, and written to any number of times. Then it is committed, so
+ * that the file appears, or aborted, so that it does not. Both release the handle and set it to NULL. A write
+ * that failed is remembered, and commit returns TVLM_ERROR_IO then.
  */
 typedef struct tvlm_io_output tvlm_io_output;
 tvlm_status tvlm_io_output_open(const char *path, const tvlm_log *log, tvlm_io_output **output);

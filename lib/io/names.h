@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.h: what files say in their metadata: lists of channels' names, separated by commas, and levels.
+ * names.h: reads and writes what metadata have in common: lists of channels' names, separated by commas, and
+ * levels.
  */
 #ifndef TVLM_IO_NAMES_H
 #define TVLM_IO_NAMES_H
@@ -11,17 +12,17 @@
 /* Counts the names of a list: there is one more than there are commas. */
 int32_t tvlm_io_count_names(const char *names);
 
-/* Sets one number of `channels` for each name, as the library knows them, or `stack` where that is not NULL. FORMAT for a
- * name that is unknown or stands twice. */
+/* Sets one number of `channels` for each name. The names are those that `stack` knows or, if it is NULL,
+ * those that the library knows. It fails with FORMAT if a name is unknown or is in the list twice. */
 tvlm_status tvlm_io_read_names(const char *path, const tvlm_stack *stack, const tvlm_log *log,
                                const char *names, int32_t *channels);
 
-/* Writes the names of channels with commas between them; free() releases *names, which is NULL after an error.
- * ARGUMENT for a channel that there is none of. */
+/* Writes the names of channels with commas between them. free() releases *names, which is NULL after an
+ * error. It fails with ARGUMENT if there is no such channel. */
 tvlm_status tvlm_io_join_names(const char *path, const tvlm_log *log, const int32_t *channels, int32_t count,
                                char **names);
 
-/* Reads the "level" of a file, 0 to TVLM_NETWORK_LEVEL_MAX, which is 0 where it is missing. */
+/* Reads the "level" of a file, 0 to TVLM_NETWORK_LEVEL_MAX. It is 0 if the file does not have it. */
 tvlm_status tvlm_io_read_level(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
                                int32_t *level);
 

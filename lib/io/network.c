@@ -17,10 +17,10 @@
 
 /* A network that was read. Its weights are those of the file, which is kept. */
 typedef struct network_file {
-    tvlm_network view; /* first, so that a pointer to it is one to all */
+    tvlm_network view; /* first, so that a pointer to it is also one to the whole struct */
     tvlm_safetensors *file;
-    cJSON *list; /* of the layers */
-    char *names; /* of the outputs, with zeros between them */
+    cJSON *list; /* the list of the layers */
+    char *names; /* the names of the outputs, with zeros between them */
     int32_t inputs[TVLM_NETWORK_INPUTS_MAX];
     const char *outputs[TVLM_NETWORK_OUTPUTS_MAX];
     tvlm_network_layer layers[TVLM_NETWORK_LAYERS_MAX];
@@ -75,7 +75,8 @@ static tvlm_status bad_item(const tvlm_io_named *from, int32_t number, const cha
                      what);
 }
 
-/* Refuses members that nothing here knows, such as "dilation": they would be another network. */
+/* Refuses members that are not known here, such as "dilation": without them the network would be another
+ * one. */
 static tvlm_status check_members(const tvlm_io_named *from, const cJSON *item, int32_t number, bool conv) {
     static const char *const known[] = {"type", "name", "stride", "padding"};
     const cJSON *member;
@@ -90,7 +91,8 @@ static tvlm_status check_members(const tvlm_io_named *from, const cJSON *item, i
     return TVLM_OK;
 }
 
-/* Reads a whole number; it is `otherwise` where there is none of that name, and -1 where it is no such number. */
+/* Returns a whole number of an item: `otherwise` if the item has no member of that name, and -1 if the member
+ * is not a whole number from 0 to 10^6. */
 static int32_t read_number(const cJSON *item, const char *name, int32_t otherwise) {
     const cJSON *const number = cJSON_GetObjectItemCaseSensitive(item, name);
     if (number == NULL) return otherwise;
@@ -99,7 +101,7 @@ static int32_t read_number(const cJSON *item, const char *name, int32_t otherwis
     return (double)value == number->valuedouble ? value : -1;
 }
 
-/* Finds a tensor of floats by the name of its layer and its own; NULL where there is none. */
+/* Finds a tensor of floats by the name of its layer and its own name. *tensor is NULL if there is none. */
 static tvlm_status find_tensor(const tvlm_io_named *from, const network_file *made, const char *layer,
                                const char *own, const tvlm_tensor **tensor) {
     char name[256];
@@ -110,7 +112,7 @@ static tvlm_status find_tensor(const tvlm_io_named *from, const network_file *ma
                      tvlm_element_name((*tensor)->type));
 }
 
-/* Fills in the arrays of a layer, and what their shapes say of it. */
+/* Fills in the arrays of a layer, and the numbers that follow from their shapes. */
 static tvlm_status read_tensors(const tvlm_io_named *from, const network_file *made, const char *name,
                                 tvlm_network_layer *layer) {
     const tvlm_tensor *weight, *bias;
@@ -165,7 +167,8 @@ static tvlm_status read_activation(const tvlm_io_named *from, network_file *made
     return TVLM_OK;
 }
 
-/* `follows`: whether the item before this one is a convolution. */
+/* Reads one item of the list. *follows says whether the item before it was a convolution, and then whether
+ * this one is. */
 static tvlm_status read_layer(const tvlm_io_named *from, network_file *made, const cJSON *item,
                               int32_t number, bool *follows) {
     const cJSON *const type = cJSON_GetObjectItemCaseSensitive(item, "type");
@@ -243,12 +246,12 @@ void tvlm_network_destroy(tvlm_network **network) {
 
 /* ---- Writing ---- */
 
-/* A network on its way into a file. */
+/* A network that is being written to a file. */
 typedef struct writing {
     const tvlm_network *network;
     tvlm_tensor tensors[2 * TVLM_NETWORK_LAYERS_MAX];
     int32_t count;
-    char names[2 * TVLM_NETWORK_LAYERS_MAX][24]; /* those of the tensors */
+    char names[2 * TVLM_NETWORK_LAYERS_MAX][24]; /* the names of the tensors */
     char *inputs;
     char outputs[TVLM_NETWORK_OUTPUTS_MAX * TVLM_CHANNEL_NAME_SIZE];
     char level[16];

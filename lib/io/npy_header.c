@@ -36,7 +36,8 @@ static bool accept_word(struct parser *parser, const char *word) {
     return true;
 }
 
-/* Reads a quoted string of printable characters without escapes; with its zero it fits into `room`. */
+/* Reads a quoted string of printable characters without escapes. With the zero at its end it must fit into
+ * `room`. */
 static bool accept_string(struct parser *parser, char *text, size_t room) {
     size_t length = 0;
     char quote = '\'';
@@ -54,7 +55,7 @@ static bool accept_string(struct parser *parser, char *text, size_t room) {
     return true;
 }
 
-/* Reads a number >= 0. Python 2 wrote an L after it. */
+/* Reads a number >= 0. An L may follow, which Python 2 wrote. */
 static bool accept_number(struct parser *parser, int64_t *number) {
     int64_t value = 0;
     skip_blanks(parser);
@@ -114,7 +115,7 @@ static const char *read_shape(struct parser *parser) {
     return NULL;
 }
 
-/* Reads one entry. Each of the three keys may come once, and no other. */
+/* Reads one entry. Each of the three keys may come once, and no other key may come. */
 static const char *read_entry(struct parser *parser) {
     char key[32];
     if (!accept_string(parser, key, sizeof key)) return "a key of its header is not a string";
@@ -151,7 +152,7 @@ const char *tvlm_io_npy_parse(const char *text, size_t size, tvlm_npy *array, tv
 
 size_t tvlm_io_npy_format(tvlm_element type, int32_t rank, const int64_t *shape,
                           char header[TVLM_IO_NPY_HEADER_ROOM]) {
-    static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0}; /* the end is version 1.0 */
+    static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0}; /* 1, 0 means version 1.0 */
     char *text = header + TVLM_IO_NPY_PRELUDE;
     size_t room = TVLM_IO_NPY_HEADER_ROOM - TVLM_IO_NPY_PRELUDE, used;
     used = (size_t)snprintf(text, room, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",

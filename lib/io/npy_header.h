@@ -2,12 +2,12 @@
 /*
  * npy_header.h: the text at the head of a .npy file.
  *
- * A file begins with six magic bytes, two of version, and the length of the text, which has two bytes in
- * version 1 and four in later ones. The text is a Python dictionary, such as
+ * A file begins with six magic bytes, two bytes of version, and the length of the text. The length has two
+ * bytes in version 1 and four in later ones. The text is a Python dictionary, such as
  *
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  *
- * padded with blanks and a newline, so that the data begin at a multiple of 64 (numpy/lib/format.py).
+ * It is padded with blanks and a newline, so that the data begin at a multiple of 64 (numpy/lib/format.py).
  */
 #ifndef TVLM_IO_NPY_HEADER_H
 #define TVLM_IO_NPY_HEADER_H
@@ -29,8 +29,8 @@ typedef struct tvlm_io_npy_problem {
 } tvlm_io_npy_problem;
 
 /*
- * Reads the text of `size` bytes into type, rank and shape. Returns NULL where all is well, and else what is
- * wrong with it.
+ * Reads the text of `size` bytes into type, rank and shape. Returns NULL if all is well, and otherwise what
+ * is wrong with the text.
  */
 const char *tvlm_io_npy_parse(const char *text, size_t size, tvlm_npy *array, tvlm_io_npy_problem *problem);
 
@@ -40,14 +40,15 @@ const char *tvlm_io_npy_parse(const char *text, size_t size, tvlm_npy *array, tv
 #define TVLM_IO_NPY_HEAD_MAX (TVLM_IO_NPY_TEXT_MAX + 12)
 
 /*
- * Reads all that stands before the data: type, rank, shape and size of the array, and where its data begin.
- * The file has `size` bytes, and `bytes` are its first TVLM_IO_NPY_HEAD_MAX of them, or all where it is
- * shorter. One line in the log says what is wrong with it, also where it is too short or too long.
+ * Reads all that is before the data: type, rank, shape and size of the array, and where its data begin. The
+ * file has `size` bytes. `bytes` are the first TVLM_IO_NPY_HEAD_MAX of them, or all if the file is shorter.
+ * One line in the log says what is wrong with the file, also if it is too short or too long.
  */
 tvlm_status tvlm_io_npy_head(const uint8_t *bytes, size_t size, const char *path, const tvlm_log *log,
                              tvlm_npy *array, size_t *data);
 
-/* Writes a whole header of version 1, magic bytes included, and returns its size. The arguments are valid. */
+/* Writes a whole header of version 1, including the magic bytes, and returns its size. The arguments must be
+ * valid. */
 size_t tvlm_io_npy_format(tvlm_element type, int32_t rank, const int64_t *shape,
                           char header[TVLM_IO_NPY_HEADER_ROOM]);
 

@@ -9,8 +9,8 @@
 #include "io/npy_header.h"
 
 struct npy_file {
-    tvlm_npy array; /* first, so that a pointer to it is one to all */
-    uint8_t *bytes; /* the whole file, in which the data lie */
+    tvlm_npy array; /* first, so that a pointer to it is also one to the whole struct */
+    uint8_t *bytes; /* the whole file, which contains the data */
     size_t size;
 };
 
@@ -18,7 +18,7 @@ static tvlm_status unusable(const tvlm_log *log, const char *path, tvlm_status s
     return tvlm_fail(log, status, "%s is not a usable .npy file: %s", path, what);
 }
 
-/* Sets *offset to where the text begins and *length to its bytes. Returns NULL, or what is wrong. */
+/* Sets *offset to where the text begins, and *length to its size in bytes. Returns NULL, or what is wrong. */
 static const char *find_text(const uint8_t *bytes, size_t size, size_t *offset, size_t *length) {
     if (size < 8 || memcmp(bytes, "\x93NUMPY", 6) != 0) return "it does not begin with the magic bytes";
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0) return "its version is not 1.0, 2.0 or 3.0";
@@ -50,8 +50,8 @@ tvlm_status tvlm_io_npy_head(const uint8_t *bytes, size_t size, const char *path
 }
 
 /*
- * Points the array at its data. The data of old files may lie anywhere; they are moved to where they are
- * aligned.
+ * Points the array at its data. In old files, the data may begin anywhere; they are moved to an aligned place
+ * then.
  */
 static void place_data(struct npy_file *file, size_t offset) {
     size_t element = tvlm_element_size(file->array.type), aligned = offset / element * element;

@@ -24,7 +24,7 @@ struct tvlm_npy_reader {
     size_t left;    /* elements still to come */
 };
 
-/* Reads up to `size` bytes, as many as there are, and sets *got to their number. */
+/* Reads `size` bytes, or fewer if the file ends before, and sets *got to their number. */
 static tvlm_status read_up_to(const tvlm_npy_reader *reader, void *bytes, size_t size, size_t *got) {
     *got = 0;
     while (*got < size) {
@@ -38,7 +38,7 @@ static tvlm_status read_up_to(const tvlm_npy_reader *reader, void *bytes, size_t
     return TVLM_OK;
 }
 
-/* Reads the header, and leaves the file where its data begin. */
+/* Reads the header. Afterwards, the file's position is where its data begin. */
 static tvlm_status read_head(tvlm_npy_reader *reader, size_t size, uint8_t *head, tvlm_npy *array) {
     size_t got, offset;
     tvlm_status status = read_up_to(reader, head, TVLM_IO_NPY_HEAD_MAX, &got);
@@ -54,7 +54,8 @@ static tvlm_status read_head(tvlm_npy_reader *reader, size_t size, uint8_t *head
 
 static tvlm_status open_file(tvlm_npy_reader *reader, size_t *size) {
     struct stat info;
-    /* Without O_NONBLOCK, opening a FIFO would wait for whoever writes to it. Ordinary files do not care. */
+    /* Without O_NONBLOCK, opening a FIFO would wait for a process that writes to it. For ordinary files it
+     * makes no difference. */
     do reader->fd = open(reader->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     while (reader->fd < 0 && errno == EINTR);
     if (reader->fd < 0) return tvlm_io_system_error(&reader->log, "cannot open", reader->path, errno);

@@ -92,7 +92,7 @@ tvlm_status tvlm_npy_write(const char *path, tvlm_element type, int32_t rank, co
     if (data == NULL && elements > 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: data is NULL", path);
     status = tvlm_npy_writer_open(path, type, rank, shape, log, &writer);
     if (status != TVLM_OK) return status;
-    (void)tvlm_npy_writer_append(writer, data, elements); /* finish knows whether it failed */
+    (void)tvlm_npy_writer_append(writer, data, elements); /* finish reports a failure */
     status = tvlm_npy_writer_finish(writer);
     tvlm_npy_writer_destroy(&writer);
     return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * png_write.c: writes PNG with stb_image_write. It is made in memory first, so that the file is whole or not
- * there.
+ * png_write.c: writes PNG with stb_image_write. The PNG is made in memory first, so that the file is either
+ * whole or not there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,8 @@
 #endif
 
 /*
- * stb_image_write counts with int. It sums up to 128 for each byte of a row, and doubles the room for what it
- * has compressed.
+ * The most bytes of a row, and of an image. stb_image_write counts with int. For each byte of a row it adds
+ * up to 128 to a sum, and it doubles the room for the compressed data.
  */
 #define ROW_MAX   (1 << 24)
 #define IMAGE_MAX 900000000

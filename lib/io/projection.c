@@ -21,7 +21,8 @@ typedef struct source {
 
 /* ---- Reading ---- */
 
-/* Finds a tensor of float32 of that shape; 0 in it: any. Sets *found to NULL where there is none. */
+/* Finds a tensor of float32 of that shape, in which 0 stands for any number. Sets *found to NULL if there is
+ * none. */
 static tvlm_status find(const source *from, const char *name, int32_t rank, int64_t rows, int64_t columns,
                         const tvlm_tensor **found) {
     const tvlm_tensor *const tensor = *found = tvlm_safetensors_find(from->file, name);
@@ -130,7 +131,7 @@ static void join_names(const struct tvlm_projection_params *p, char *names) {
     size_t length = 0;
     for (int32_t i = 0; i < p->channel_count; ++i) {
         tvlm_channel_info channel;
-        (void)tvlm_channel_get_info(p->channels[i], &channel); /* there is such a channel */
+        (void)tvlm_channel_get_info(p->channels[i], &channel); /* cannot fail: there is such a channel */
         const size_t size = strlen(channel.name);
         if (i > 0) names[length++] = ',';
         memcpy(names + length, channel.name, size);

@@ -2,9 +2,9 @@
 /*
  * safetensors_read.c: reads .safetensors.
  *
- * A file has eight bytes that tell the length of its header, then the header as JSON, then the data. The
- * header has an object for each tensor with its "dtype", "shape" and "data_offsets" (begin and end within the
- * data). Its "__metadata__" maps strings to strings.
+ * A file begins with eight bytes, which are the length of its header. Then come the header, which is JSON,
+ * and the data. The header has an object for each tensor, with its "dtype", "shape" and "data_offsets" (begin
+ * and end within the data). Its "__metadata__" maps strings to strings.
  */
 #include <cJSON.h>
 #include <stdio.h>
@@ -19,17 +19,17 @@
 
 #define PRELUDE    ((size_t)8)
 #define HEADER_MAX ((size_t)100 * 1000 * 1000)
-#define EXACT_MAX  9007199254740992.0 /* 2^53: cJSON has numbers as doubles, and larger ones are not exact */
+#define EXACT_MAX  9007199254740992.0 /* 2^53: cJSON stores doubles, in which larger numbers are not exact */
 
-/* A tensor and where its data lie in the file's data. */
+/* A tensor, and where it is within the file's data. */
 struct entry {
     tvlm_tensor tensor;
     size_t begin, end;
 };
 
 struct safetensors_file {
-    tvlm_safetensors view; /* first, so that a pointer to it is one to all */
-    const char *path;      /* for messages; valid during tvlm_safetensors_read only, as is the log */
+    tvlm_safetensors view; /* first, so that a pointer to it is also one to the whole struct */
+    const char *path;      /* for messages; like the log, valid only during tvlm_safetensors_read */
     const tvlm_log *log;
     uint8_t *bytes; /* the whole file */
     size_t size;
@@ -38,7 +38,7 @@ struct safetensors_file {
     cJSON *header; /* owns every string */
     tvlm_tensor *tensors;
     tvlm_metadata *metadata;
-    uint8_t *aligned; /* copies of what the file does not align */
+    uint8_t *aligned; /* copies of the tensors that are not aligned in the file */
 };
 
 static tvlm_status unusable(const struct safetensors_file *file, const char *what) {
@@ -57,7 +57,7 @@ static tvlm_status out_of_memory(const struct safetensors_file *file) {
 
 /* ---- The header ---- */
 
-/* Whether a text of JSON has an escaped zero, at which cJSON would end a string. */
+/* Returns whether a text of JSON has an escaped zero, at which cJSON would end a string. */
 static bool has_escaped_zero(const char *text) {
     while ((text = strchr(text, '\\')) != NULL) {
         if (strncmp(text, "\\u0000", 6) == 0) return true;
@@ -66,7 +66,8 @@ static bool has_escaped_zero(const char *text) {
     return false;
 }
 
-/* Parses the header. cJSON wants text that ends with a zero, and some versions read on without one. */
+/* Parses the header. The text is copied to end with a zero, since some versions of cJSON would read on
+ * without one. */
 static tvlm_status parse_text(struct safetensors_file *file, size_t length) {
     char *text = malloc(length + 1);
     const char *end = NULL;
@@ -102,7 +103,8 @@ static int by_string(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The format allows no key twice, and which of two counts would be anybody's guess. */
+/* Refuses a key that comes twice. The format does not allow it, and it would be a guess which of the two
+ * counts. */
 static tvlm_status check_keys(const struct safetensors_file *file) {
     const size_t count = (size_t)file->view.metadata_count;
     const char **keys = tvlm_allocate(count, sizeof *keys);
@@ -208,7 +210,7 @@ static tvlm_status read_items(struct safetensors_file *file, struct entry *entri
     return TVLM_OK;
 }
 
-/* ---- Together they must fill the data ---- */
+/* ---- The tensors must fill the data ---- */
 
 static int by_name(const void *a, const void *b) {
     return strcmp(((const struct entry *)a)->tensor.name, ((const struct entry *)b)->tensor.name);
@@ -244,12 +246,13 @@ static bool is_aligned(const tvlm_tensor *tensor) {
     return (uintptr_t)tensor->data % tvlm_element_size(tensor->type) == 0;
 }
 
-/* Returns the bytes that a copy takes, so that the next one is aligned for any type. */
+/* Returns the bytes that a copy takes. They are rounded up, so that the next copy is aligned for any type. */
 static size_t padded(const tvlm_tensor *tensor) {
     return (tensor->size + 7) / 8 * 8;
 }
 
-/* Copies what is not aligned, for the format promises no alignment. The copies stay below twice the file. */
+/* Copies the tensors that are not aligned, since the format promises no alignment. The copies take less than
+ * twice the size of the file. */
 static tvlm_status align_tensors(struct safetensors_file *file) {
     size_t total = 0;
     for (int32_t i = 0; i < file->view.tensor_count; i++)

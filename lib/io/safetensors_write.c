@@ -9,11 +9,12 @@
 #include "io/io_file.h"
 #include "io/utf8.h"
 
-/* A tensor to write. The fields of its tvlm_tensor are valid, and `size` is computed from its shape. */
+/* A tensor that is to be written. The members of its tvlm_tensor are valid, and `size` is computed from its
+ * shape. */
 struct entry {
     const tvlm_tensor *tensor;
     size_t size, begin;
-    int32_t index; /* among the caller's */
+    int32_t index; /* its index in the caller's list */
 };
 
 struct job {
@@ -35,7 +36,7 @@ static int by_string(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Refuses names of which two are equal. Sorts `names`. */
+/* Refuses names if two of them are equal. Sorts `names`. */
 static tvlm_status check_distinct(const struct job *job, const char **names, int32_t count) {
     qsort(names, (size_t)count, sizeof *names, by_string);
     for (int32_t i = 1; i < count; i++)
@@ -148,7 +149,7 @@ static bool fill_header(const struct job *job, cJSON *header) {
     return true;
 }
 
-/* Returns the header as text, which cJSON_free() releases; NULL where there is no memory. */
+/* Returns the header as text, which cJSON_free() releases, or NULL if there is no memory. */
 static char *print_header(const struct job *job) {
     cJSON *header = cJSON_CreateObject();
     char *text = header != NULL && fill_header(job, header) ? cJSON_PrintUnformatted(header) : NULL;
@@ -176,7 +177,7 @@ static tvlm_status write_file(const struct job *job, const char *header) {
     status = write_header(output, header);
     for (int32_t i = 0; i < job->count && status == TVLM_OK; i++)
         status = tvlm_io_output_write(output, job->entries[i].tensor->data, job->entries[i].size);
-    return tvlm_io_output_commit(&output); /* it knows whether a write has failed */
+    return tvlm_io_output_commit(&output); /* it reports a write that has failed */
 }
 
 static tvlm_status run(struct job *job, const tvlm_tensor *tensors) {

@@ -30,17 +30,18 @@ static tvlm_status check_weights(const char *path, const tvlm_log *log, const ch
     return TVLM_OK;
 }
 
-/* What the shapes of the tensors say. */
+/* The numbers that follow from the shapes of the tensors. */
 typedef struct shape {
     int64_t outputs, channels, taps;
 } shape;
 
-/* Whether the last two sides are those of 1 or 3 x 3 taps. */
+/* Returns whether the two sides are those of 1 x 1 or 3 x 3 taps. */
 static bool are_taps(const int64_t sides[2]) {
     return sides[0] == sides[1] && (sides[0] == 1 || sides[0] == 3);
 }
 
-/* Reads what the shape of the weights says; false where it is none. */
+/* Reads the numbers that follow from the shape of the weights. Returns false if weights cannot have that
+ * shape. */
 static bool shape_of(const tvlm_tensor *weights, shape *of) {
     const int64_t *const sides = weights->shape;
     *of = (shape){1, sides[0], 1};
@@ -71,7 +72,7 @@ static tvlm_status find_weights(const char *path, const tvlm_log *log, const tvl
     return TVLM_OK;
 }
 
-/* Reads a tensor of one number; the number is 0 where there is no such tensor. */
+/* Reads a tensor of one number. The number is 0 if there is no such tensor. */
 static tvlm_status read_number(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
                                const char *name, float *number) {
     const tvlm_tensor *const tensor = tvlm_safetensors_find(file, name);
@@ -83,8 +84,8 @@ static tvlm_status read_number(const char *path, const tvlm_log *log, const tvlm
     return check_weights(path, log, name, number, 1);
 }
 
-/* Whether the query weights are of as many outputs, channels and taps as the weights. *dimension becomes theirs, and *all
- * whether they are those of all taps. */
+/* Returns whether the query weights have as many outputs, channels and taps as the weights. Sets *dimension
+ * to their dimension, and *all to whether there are query weights for each tap. */
 static bool fits(const tvlm_tensor *query, const shape *of, int64_t *dimension, bool *all) {
     const int64_t *const sides = query->shape;
     *all = query->rank == 5;
@@ -95,7 +96,7 @@ static bool fits(const tvlm_tensor *query, const shape *of, int64_t *dimension, 
     return query->rank == 2 && sides[1] == of->channels && of->outputs == 1;
 }
 
-/* Sets *found to the query weights, or to NULL where there are none. */
+/* Sets *found to the query weights, or to NULL if there are none. */
 static tvlm_status find_query_weights(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
                                       const shape *of, const tvlm_tensor **found, int64_t *dimension,
                                       bool *all) {
@@ -116,12 +117,12 @@ static tvlm_status find_query_weights(const char *path, const tvlm_log *log, con
     return check_weights(path, log, "query_weights", tensor->data, tensor->size / sizeof(float));
 }
 
-/* What is wrong with the level of a channel: neither 0 or more, nor -1. */
+/* Returns whether the level of a channel is wrong: it must be 0 or more, or -1. */
 static bool is_wrong_level(float level) {
     return level != -1.0f && !(level >= 0.0f && isfinite(level));
 }
 
-/* Sets *found to the channels' levels, or to NULL where there are none. */
+/* Sets *found to the channels' levels, or to NULL if there are none. */
 static tvlm_status find_levels(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
                                int64_t channels, const tvlm_tensor **found) {
     const tvlm_tensor *const tensor = *found = tvlm_safetensors_find(file, "levels");
@@ -141,18 +142,19 @@ static tvlm_status find_levels(const char *path, const tvlm_log *log, const tvlm
     return TVLM_OK;
 }
 
-/* The arrays of a scorer that is read, which lie in one block behind it. */
+/* The arrays of a scorer that is read. They are behind the scorer in the same allocation. */
 typedef struct scorer_arrays {
     float *weights, *query_weights, *levels;
     int32_t *channels;
 } scorer_arrays;
 
-/* Allocates one block for the scorer, `weights` and `query_weights` floats, its channels, and their levels. */
+/* Allocates one block for the scorer, as many weights and query weights as these numbers say, its channels,
+ * and their levels. */
 static tvlm_scorer *allocate_scorer(size_t weights, size_t query_weights, int64_t channels,
                                     scorer_arrays *arrays) {
     tvlm_scorer *const scorer = tvlm_allocate(
         1, sizeof *scorer + (weights + query_weights) * sizeof(float) +
-               (size_t)channels * (sizeof(float) + sizeof(int32_t))); /* the file holds the floats */
+               (size_t)channels * (sizeof(float) + sizeof(int32_t))); /* no overflow: the file has them */
     if (scorer == NULL) return NULL;
     arrays->weights = (float *)(scorer + 1);
     arrays->query_weights = arrays->weights + weights;
@@ -161,12 +163,12 @@ static tvlm_scorer *allocate_scorer(size_t weights, size_t query_weights, int64_
     return scorer;
 }
 
-/* The tensors of a scorer; NULL where there is none. */
+/* The tensors of a scorer. A tensor that the file does not have is NULL. */
 typedef struct scorer_tensors {
     const tvlm_tensor *weights, *query, *levels;
 } scorer_tensors;
 
-/* Fills in a scorer of the tensors and channels. */
+/* Makes a scorer from the tensors and the names of the channels. */
 static tvlm_status make_scorer(const char *path, const tvlm_stack *stack, const tvlm_log *log,
                                const char *names, const shape *of, const scorer_tensors *from,
                                tvlm_scorer **scorer) {
@@ -261,7 +263,7 @@ tvlm_status tvlm_scorer_load(const char *path, const tvlm_log *log, tvlm_scorer 
 
 void tvlm_scorer_destroy(tvlm_scorer **scorer) {
     if (scorer == NULL || *scorer == NULL) return;
-    /* Only this file made it, and the network is not shared. */
+    /* The scorer was made in this file, so that its network is not shared and may be changed. */
     tvlm_network *network = (tvlm_network *)(*scorer)->network;
     tvlm_network_destroy(&network);
     free(*scorer);
@@ -270,7 +272,7 @@ void tvlm_scorer_destroy(tvlm_scorer **scorer) {
 
 /* ---- Writing ---- */
 
-/* The scorer with no number left at its default. */
+/* Returns the scorer with the defaults filled in for numbers that are 0. */
 static tvlm_scorer resolved(const tvlm_scorer *scorer) {
     tvlm_scorer all = *scorer;
     if (all.taps == 0) all.taps = 1;
@@ -284,7 +286,7 @@ static size_t weight_count(const tvlm_scorer *scorer) {
 
 static size_t query_count(const tvlm_scorer *scorer) {
     const size_t rows =
-        scorer->query_taps != 0 ? weight_count(scorer) : (size_t)scorer->channel_count; /* of one output */
+        scorer->query_taps != 0 ? weight_count(scorer) : (size_t)scorer->channel_count; /* one output */
     return scorer->query_weights != NULL ? rows * (size_t)scorer->dimension : 0;
 }
 
@@ -332,7 +334,8 @@ static tvlm_status check_scorer(const char *path, const tvlm_log *log, const tvl
     return TVLM_OK;
 }
 
-/* A scorer of one output is written as it always was. */
+/* Describes the weights as a tensor. A scorer of one output keeps the shape that it had before there were
+ * several. */
 static tvlm_tensor weights_tensor(const tvlm_scorer *scorer) {
     const int64_t side = scorer->taps == 9 ? 3 : 1;
     tvlm_tensor tensor = {.name = "weights", .type = TVLM_ELEMENT_F32, .data = scorer->weights};

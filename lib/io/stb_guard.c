@@ -10,7 +10,7 @@ struct tvlm_io_guard_block {
     size_t size;
 };
 
-/* Room for the header that keeps what follows aligned for any type. */
+/* The size of a block's header. It is rounded up, so that what follows the header is aligned for any type. */
 #define ALIGNMENT (_Alignof(max_align_t) > 16 ? _Alignof(max_align_t) : (size_t)16)
 #define HEADER    ((sizeof(struct tvlm_io_guard_block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
 

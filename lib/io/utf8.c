@@ -4,9 +4,9 @@
 #include <stdint.h>
 
 /*
- * Returns how many bytes follow the first one of a character, and sets the range of the second, which
- * excludes overlong forms, surrogates, and what is above U+10FFFF (RFC 3629, 4). -1 where none begins with
- * this byte.
+ * Returns how many bytes follow the first byte of a character, or -1 if no character begins with this byte.
+ * Sets the range of the second byte, which excludes overlong forms, surrogates, and characters above U+10FFFF
+ * (RFC 3629, 4).
  */
 static int following(uint8_t first, uint8_t *from, uint8_t *to) {
     *from = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /*
- * Whether all of it is UTF-8 (RFC 3629): nothing longer than it need be, no surrogates, nothing above
+ * Returns whether all of a text is UTF-8 (RFC 3629), without overlong forms, surrogates, and characters above
  * U+10FFFF.
  */
 bool tvlm_io_is_utf8(const void *text, size_t size);

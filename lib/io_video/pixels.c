@@ -19,13 +19,13 @@ static bool reserve(uint8_t **bytes, size_t *capacity, size_t size) {
     return true;
 }
 
-/* Reads colours as the frame says that they are coded. What it does not say, swscale guesses. */
+/* Tells swscale how the frame's colours are coded, as far as the frame says it. The rest swscale guesses. */
 static void set_colors(struct SwsContext *scaler, const AVFrame *frame) {
     const bool full = frame->color_range == AVCOL_RANGE_JPEG || frame->format == AV_PIX_FMT_YUVJ420P ||
                       frame->format == AV_PIX_FMT_YUVJ422P || frame->format == AV_PIX_FMT_YUVJ444P;
     const int *const table = sws_getCoefficients(
         frame->colorspace == AVCOL_SPC_UNSPECIFIED ? SWS_CS_DEFAULT : (int)frame->colorspace);
-    /* It fails for formats that are RGB already, where there is nothing to set. */
+    /* This fails for formats that are RGB already. For those there is nothing to set. */
     (void)sws_setColorspaceDetails(scaler, table, full, sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, 1 << 16,
                                    1 << 16);
 }

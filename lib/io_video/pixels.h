@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pixels.h: a decoded frame as RGB, turned as the file asks.
+ * pixels.h: converts a decoded frame to RGB, and turns it as the file asks.
  */
 #ifndef TVLM_IO_VIDEO_PIXELS_H
 #define TVLM_IO_VIDEO_PIXELS_H
@@ -26,8 +26,8 @@ typedef struct video_pixels {
 } video_pixels;
 
 /*
- * Makes *image of a frame. Its pixels belong to `pixels` and are valid until the next call. Returns 0 or
- * FFmpeg's error.
+ * Converts a frame to *image. The image's pixels belong to `pixels`, and are valid until the next call.
+ * Returns 0 or FFmpeg's error.
  */
 int video_pixels_convert(video_pixels *pixels, const AVFrame *frame, video_turn turn, tvlm_image *image);
 

@@ -15,8 +15,8 @@
 #include "texturevlm/io_video.h"
 
 /*
- * The containers that are read, by FFmpeg's names. Those that FFmpeg knows besides may name other files (a
- * playlist, a list of parts, a script) and would open them.
+ * The containers that are read, by FFmpeg's names. Other containers that FFmpeg knows may name further files
+ * (a playlist, a list of parts, a script), which FFmpeg would open.
  */
 #define FILE_FORMATS                                                                                         \
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpegtsraw,mpeg,mpegvideo,m4v,h263,h264,hevc,av1,obu,"  \
@@ -24,7 +24,7 @@
     "webp_pipe,tiff_pipe,jpegxl_pipe,qoi_pipe,png_pipe,jpeg_pipe,bmp_pipe,ppm_pipe,pgm_pipe,"                \
     "wav,w64,mp3,aac,flac"
 
-/* A URL may also be a camera or a stream that comes in parts. Its parts come through the network as well. */
+/* A URL may also be a camera, or a stream that comes in parts. The parts come through the network as well. */
 #define NETWORK_FORMATS FILE_FORMATS ",rtsp,hls"
 
 #define FILE_PROTOCOLS    "file,pipe,fd"
@@ -37,8 +37,8 @@ struct tvlm_video_reader {
     char *path;
     bool (*stop)(void *user);
     void *user;
-    double silence;    /* seconds that may pass without a byte */
-    double last_heard; /* when something came, in seconds of a clock that never goes back */
+    double silence;    /* the most seconds that may pass without a byte */
+    double last_heard; /* when the last byte came, in seconds of a clock that never goes back */
     bool fell_silent, stopped;
     AVFormatContext *container;
     AVCodecContext *decoder;
@@ -49,13 +49,13 @@ struct tvlm_video_reader {
     tvlm_video_info info;
     video_turn turn;
     int64_t number;
-    int64_t first;   /* the timestamp of the first frame; AV_NOPTS_VALUE before it */
-    double last;     /* the time of the last frame; -1 before it */
-    double furthest; /* the time of the latest packet of any track, in seconds from the container's first */
-    bool draining;   /* the container is at its end, and the decoder gives what it still holds */
-    int64_t skipped; /* frames that do not decode */
-    int error;       /* FFmpeg's, where the container cannot be read to its end; 0 where it was */
-    bool told;       /* the last frame came, and what is wrong was said */
+    int64_t first;   /* the timestamp of the first frame; AV_NOPTS_VALUE before that frame */
+    double last;     /* the time of the last frame that came; -1 if none came yet */
+    double furthest; /* where the latest packet of any track ends, in seconds from the container's start */
+    bool draining;   /* the container is at its end, and the decoder gives the frames that it still holds */
+    int64_t skipped; /* the number of frames that do not decode */
+    int error;       /* FFmpeg's error if the container cannot be read to its end; otherwise 0 */
+    bool told;       /* the last frame has come, and what is wrong with the file was reported */
 };
 
 static double seconds_now(void) {
@@ -64,7 +64,7 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* FFmpeg calls it while it waits, and whenever it opens something. */
+/* Returns whether FFmpeg must stop. FFmpeg calls this while it waits, and whenever it opens something. */
 static int must_stop(void *user) {
     tvlm_video_reader *const reader = user;
     if (reader->stop != NULL && reader->stop(reader->user)) reader->stopped = true;
@@ -73,7 +73,8 @@ static int must_stop(void *user) {
     return reader->fell_silent;
 }
 
-/* A file whose name looks like a protocol ("a:b.mp4") is a file all the same. */
+/* Returns the name by which FFmpeg opens a path. A file whose name looks like a protocol ("a:b.mp4") is still
+ * a file. */
 static char *name_of(const char *path) {
     struct stat info;
     const char *const prefix = stat(path, &info) == 0 ? "file:" : "";
@@ -108,7 +109,7 @@ static tvlm_status open_container(tvlm_video_reader *reader) {
     const int code = avformat_open_input(&reader->container, name, NULL, NULL);
     free(name);
     if (reader->fell_silent) return silent(reader);
-    if (code == AVERROR(EINVAL)) /* FFmpeg's answer to what is not on a whitelist */
+    if (code == AVERROR(EINVAL)) /* FFmpeg's error for a format or protocol that is not on the whitelist */
         return video_fail(&reader->log, TVLM_ERROR_FORMAT,
                           "%s: is of a kind that is not read, because it may name other files", reader->path);
     if ((code == AVERROR_INVALIDDATA || code == AVERROR_EOF) && video_is_cut(reader->path, &size))
@@ -123,9 +124,9 @@ static tvlm_status open_container(tvlm_video_reader *reader) {
 }
 
 /*
- * Phones do not turn the pixels; they write a matrix. It takes a place p, q of what is stored to
- * (a p + c q, b p + d q) of what is shown, where a, b, c, d are its numbers 0, 1, 3 and 4. An angle between
- * quarter turns goes to the nearest one.
+ * Returns how a video is turned. Phones do not turn the pixels; they write a matrix. The matrix maps the
+ * place p, q in the stored picture to the place (a p + c q, b p + d q) in the picture that is shown, where a,
+ * b, c, d are its numbers 0, 1, 3 and 4. An angle between two quarter turns is rounded to the nearest one.
  */
 static video_turn turn_of(const AVStream *stream) {
 #if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
@@ -160,7 +161,8 @@ static tvlm_status open_track(tvlm_video_reader *reader, int32_t threads) {
     if (reader->decoder == NULL)
         return video_fail(&reader->log, TVLM_ERROR_MEMORY, "%s: no memory", reader->path);
     code = avcodec_parameters_to_context(reader->decoder, reader->stream->codecpar);
-    /* Several threads decode a damaged frame, and those that are made from it, to whatever was there first. */
+    /* One thread is the default. With several, the result of a damaged frame, and of frames that are
+     * predicted from it, depends on what was in memory before. */
     reader->decoder->thread_count = threads > 0 ? threads : 1;
     reader->decoder->pkt_timebase = reader->stream->time_base;
     if (code >= 0) code = avcodec_open2(reader->decoder, codec, NULL);
@@ -255,7 +257,7 @@ tvlm_status tvlm_video_reader_get_info(const tvlm_video_reader *reader, tvlm_vid
 
 /* ---- Frames ---- */
 
-/* Leaves out a frame, which keeps its number. */
+/* Skips a frame that does not decode. The frames after it keep their numbers. */
 static void skip(tvlm_video_reader *reader, int code) {
     char words[AV_ERROR_MAX_STRING_SIZE] = "unknown";
     av_strerror(code, words, sizeof words);
@@ -264,7 +266,7 @@ static void skip(tvlm_video_reader *reader, int code) {
     ++reader->skipped;
 }
 
-/* Notes how far the container goes, whatever track a packet is of. */
+/* Notes how far the container goes. A packet of any track counts. */
 static void note_time(tvlm_video_reader *reader) {
     const AVPacket *const packet = reader->packet;
     const int64_t first = reader->container->start_time,
@@ -276,7 +278,8 @@ static void note_time(tvlm_video_reader *reader) {
         fmax(reader->furthest, at - (first != AV_NOPTS_VALUE ? (double)first / AV_TIME_BASE : 0.0));
 }
 
-/* Gives the decoder the track's next packet, or the end. Returns 0 or an error of that packet. */
+/* Gives the decoder the track's next packet or, if there is none, the end. Returns 0, or the decoder's
+ * error. */
 static int feed(tvlm_video_reader *reader) {
     AVPacket *const packet = reader->packet;
     int code;
@@ -292,7 +295,7 @@ static int feed(tvlm_video_reader *reader) {
         return code;
     }
     const AVIOContext *const bytes = reader->container->pb;
-    if (code == AVERROR_EOF && bytes != NULL && bytes->error < 0) code = bytes->error; /* as of a disk */
+    if (code == AVERROR_EOF && bytes != NULL && bytes->error < 0) code = bytes->error; /* of a disk, say */
     if (code != AVERROR_EOF && code != AVERROR_EXIT) reader->error = code;
     reader->draining = true;
     return avcodec_send_packet(reader->decoder, NULL);
@@ -329,14 +332,15 @@ static double time_of(tvlm_video_reader *reader) {
     return (double)(stamp - reader->first) * av_q2d(reader->stream->time_base);
 }
 
-/* How long it is without doubt: what is read of a stream's rate alone may be wrong. */
+/* Returns how long the video is, or 0 if that is in doubt: a duration that FFmpeg estimates from the bit rate
+ * may be wrong. */
 static double duration_of(const tvlm_video_reader *reader) {
     return reader->container->duration_estimation_method == AVFMT_DURATION_FROM_BITRATE
                ? 0.0
                : reader->info.duration;
 }
 
-/* What there is to be said behind the last frame: that it is not the last, or that some before it are missing. */
+/* Reports, after the last frame that came, if frames are missing behind it or before it. */
 static tvlm_status end(tvlm_video_reader *reader) {
     const tvlm_log *const log = &reader->log;
     const double seconds = reader->last < 0.0 ? 0.0 : reader->last, whole = duration_of(reader);
@@ -365,7 +369,8 @@ static tvlm_status end(tvlm_video_reader *reader) {
                           "%s: is damaged at byte %lld: frames may be missing or wrong", reader->path,
                           (long long)at);
     if (whole - seconds <= 1.0 + 0.05 * whole) return TVLM_OK;
-    /* Where sound goes on behind the frames, they may be all that there were. */
+    /* If the sound goes on after the last frame, there may have been no more frames, so that this is only a
+     * warning. */
     if (whole - reader->furthest > 1.0 + 0.05 * whole)
         return video_fail(log, TVLM_ERROR_FORMAT, "%s: is damaged: it ends at %.6g%s seconds", reader->path,
                           seconds, of);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * say.h: the log of texturevlm-video, which is not linked to the library that has tvlm_log_message.
+ * say.h: writes to the log. texturevlm-video needs functions of its own for that, since it is not linked to
+ * the library that has tvlm_log_message.
  */
 #ifndef TVLM_IO_VIDEO_SAY_H
 #define TVLM_IO_VIDEO_SAY_H
@@ -13,7 +14,7 @@ tvlm_status video_say(const tvlm_log *log, tvlm_log_level level, tvlm_status sta
 #define video_fail(log, status, ...) video_say((log), TVLM_LOG_ERROR, (status), __VA_ARGS__)
 #define video_warn(log, ...)         (void)video_say((log), TVLM_LOG_WARNING, TVLM_OK, __VA_ARGS__)
 
-/* Returns from the function where `call` fails. */
+/* Returns from the function if `call` fails. */
 #define VIDEO_TRY(call)                                                                                      \
     do {                                                                                                     \
         const tvlm_status video_try_status = (call);                                                         \
@@ -22,12 +23,12 @@ tvlm_status video_say(const tvlm_log *log, tvlm_log_level level, tvlm_status sta
 
 /*
  * Fails with FFmpeg's words for `code`: "PATH: cannot be WHAT: words". The status is `status`, except that
- * having no memory and a full disk have their own.
+ * there is a status of its own for having no memory, and for a full disk.
  */
 tvlm_status video_fail_code(const tvlm_log *log, tvlm_status status, const char *path, const char *what,
                             int code);
 
-/* Silences FFmpeg, unless the application has chosen what it says. */
+/* Silences FFmpeg's own log, unless the application has chosen a level for it. */
 void video_quiet(void);
 
 #endif

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Parts of one file, of which a fragmented MP4 has one for each second or so. */
+/* The most parts of a file that are looked at. A fragmented MP4 has one for each second or so. */
 enum { PARTS_MAX = 1 << 20 };
 
-/* An Ogg page has a header of 27 bytes, up to 255 lengths, and so many times 255 bytes. */
+/* The longest page of Ogg: a header of 27 bytes, 255 lengths, and up to 255 bytes for each of these. */
 enum { PAGE_MAX = 27 + 255 + 255 * 255 };
 
 typedef struct file {
@@ -18,7 +18,7 @@ typedef struct file {
     int64_t size;
 } file;
 
-/* False where the file has no such bytes. */
+/* Reads bytes of the file. Returns false if the file does not have all of them. */
 static bool read_at(const file *from, int64_t at, uint8_t *bytes, size_t size) {
     return at >= 0 && at <= from->size && pread(from->descriptor, bytes, size, (off_t)at) == (ssize_t)size;
 }
@@ -33,7 +33,9 @@ static uint64_t little32(const uint8_t *bytes) {
     return bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24;
 }
 
-/* ISO/IEC 14496-12: boxes, each of a length and four letters; length 1: it has 64 bits behind the letters; 0: to the end. */
+/* ISO/IEC 14496-12: the file consists of boxes, each of which begins with its length and four letters. A
+ * length of 1 means that the length has 64 bits and follows the letters; a length of 0 means that the box
+ * goes to the end. */
 static bool is_mp4_cut(const file *from) {
     uint8_t head[16];
     int64_t at = 0;
@@ -42,28 +44,30 @@ static bool is_mp4_cut(const file *from) {
         uint64_t length = big(head, 4);
         if (length == 1 && !read_at(from, at, head, 16)) return true;
         if (length == 1) length = big(head + 8, 8);
-        if (length < 8) return false; /* it goes to the end, or is none */
+        if (length < 8) return false; /* the box goes to the end, or is not a box */
         if (length > (uint64_t)(from->size - at)) return true;
         at += (int64_t)length;
     }
     return false;
 }
 
-/* RIFF: chunks, of four letters and a length; a file of more than a GiB has several "RIFF". */
+/* RIFF: the file is a chunk "RIFF", which begins with these four letters and its length. A file of more than
+ * a GiB has several such chunks. */
 static bool is_avi_cut(const file *from) {
     uint8_t head[8];
     int64_t at = 0;
     for (int i = 0; i < PARTS_MAX && read_at(from, at, head, 8) && memcmp(head, "RIFF", 4) == 0; ++i) {
         const uint64_t length = little32(head + 4);
-        if (length == 0 || length == UINT32_MAX) return false; /* its writer could not go back to tell */
+        if (length == 0 || length == UINT32_MAX) return false; /* the writer could not go back to set it */
         if (length > (uint64_t)(from->size - at - 8)) return true;
         at += 8 + (int64_t)(length + (length & 1));
     }
     return false;
 }
 
-/* A number of EBML (RFC 8794): the zeros before its first one tell how many bytes it has. Returns how many; 0: none. All ones
- * stand for "not known", *value is UINT64_MAX then. */
+/* Reads a number of EBML (RFC 8794). The zero bits before its first one tell how many bytes it has. Returns
+ * how many bytes these are, or 0 if there is no number. If all its bits are ones, the value is "not known",
+ * and *value is UINT64_MAX. */
 static int ebml_number(const uint8_t *bytes, uint64_t *value) {
     int count = 1;
     while (count <= 8 && (bytes[0] & 0x80 >> (count - 1)) == 0) ++count;
@@ -74,7 +78,7 @@ static int ebml_number(const uint8_t *bytes, uint64_t *value) {
     return count;
 }
 
-/* The header, and behind it the segment (RFC 9559), which is all. */
+/* RFC 9559: the file is a header, and then one segment, which contains all the rest. */
 static bool is_matroska_cut(const file *from) {
     uint8_t head[12] = {0};
     uint64_t length;
@@ -87,7 +91,7 @@ static bool is_matroska_cut(const file *from) {
     return count != 0 && length != UINT64_MAX && length > (uint64_t)(from->size - segment - 4 - count);
 }
 
-/* RFC 3533: the last page says that it is the last one. */
+/* RFC 3533: a complete file ends with a page that says that it is the last one. */
 static bool is_ogg_cut(const file *from) {
     static _Thread_local uint8_t tail[PAGE_MAX];
     const size_t size = from->size < PAGE_MAX ? (size_t)from->size : PAGE_MAX;
@@ -117,11 +121,13 @@ static bool is_cut(const file *from) {
 /* ---- From part to part ---- */
 
 /*
- * These return where what follows cannot be a part of the container, or -1. FFmpeg looks for the next part there, and says nothing
- * of the frames that it has passed over.
+ * These functions go from part to part. They return the first place where what follows cannot be a part of
+ * the container, or -1 if there is none. At such a place, FFmpeg looks for the next part, and does not report
+ * the frames that it has skipped.
  */
 
-/* Whether a cluster of Matroska begins with the checksum of what it holds, and that is of something else: RFC 8794, CRC-32. */
+/* Returns whether a cluster of Matroska begins with a checksum (RFC 8794, CRC-32) that is not that of its
+ * content. */
 static bool has_wrong_checksum(const file *from, int64_t at, int64_t length) {
     static _Thread_local uint8_t bytes[65536];
     uint32_t table[256], sum = UINT32_MAX;
@@ -142,8 +148,8 @@ static bool has_wrong_checksum(const file *from, int64_t at, int64_t length) {
     return (sum ^ UINT32_MAX) != (uint32_t)little32(head + 2);
 }
 
-/* Elements of EBML: what the segment holds, and each cluster. A cluster of unknown length is taken for one of none, so that what it
- * holds comes behind it. */
+/* Goes through elements of EBML: those of the segment and, if `clusters` is set, also those in each cluster.
+ * A cluster of unknown length is taken for an empty one, so that its elements count as following it. */
 static int64_t wrong_element(const file *from, int64_t at, int64_t end, bool clusters) {
     while (at < end) {
         uint8_t head[12] = {0};
@@ -155,7 +161,7 @@ static int64_t wrong_element(const file *from, int64_t at, int64_t end, bool clu
         if (count == 0) return at;
         const bool cluster = clusters && big(head, 4) == 0x1f43b675;
         const int64_t inside = at + name + count;
-        if (length == UINT64_MAX && !cluster) return -1; /* nothing tells where it ends */
+        if (length == UINT64_MAX && !cluster) return -1; /* nothing tells where the element ends */
         if (length == UINT64_MAX) length = 0;
         if (length > (uint64_t)(end - inside)) return at;
         const int64_t wrong = cluster ? wrong_element(from, inside, inside + (int64_t)length, false) : -1;
@@ -186,19 +192,19 @@ static bool are_letters(const uint8_t *four) {
     return true;
 }
 
-/* Chunks of RIFF, and those in the lists that hold frames. */
+/* Goes through chunks of RIFF, and through the chunks in the lists that hold frames. */
 static int64_t wrong_chunk(const file *from, int64_t at, int64_t end, int depth) {
     uint8_t head[12];
     bool odd = false;
     while (end - at >= 12 && read_at(from, at, head, sizeof head)) {
-        if (odd && !are_letters(head)) { /* some writers leave out the byte behind an odd length */
+        if (odd && !are_letters(head)) { /* some writers leave out the padding byte after an odd length */
             --at;
             if (!read_at(from, at, head, sizeof head)) return -1;
         }
         const uint64_t length = little32(head + 4);
         const bool list = memcmp(head, "LIST", 4) == 0;
         if (!are_letters(head) || length > (uint64_t)(end - at - 8)) return at;
-        if (list && length < 4) return -1; /* its writer could not go back to tell */
+        if (list && length < 4) return -1; /* the writer could not go back to set it */
         if (list && depth > 0 && (memcmp(head + 8, "movi", 4) == 0 || memcmp(head + 8, "rec ", 4) == 0)) {
             const int64_t wrong = wrong_chunk(from, at + 12, at + 8 + (int64_t)length, depth - 1);
             if (wrong >= 0) return wrong;
@@ -222,7 +228,7 @@ static int64_t wrong_in_avi(const file *from) {
     return wrong;
 }
 
-/* Ogg's checksum of a page, in which its own four bytes count as 0. */
+/* Returns Ogg's checksum of a page. The four bytes of the page that hold the checksum count as 0. */
 static uint32_t page_checksum(const uint8_t *page, size_t size) {
     uint32_t table[256], sum = 0;
     for (uint32_t i = 0; i < 256; ++i) {
@@ -250,13 +256,14 @@ static int64_t wrong_in_ogg(const file *from) {
     return -1;
 }
 
-/* Tags: sound, pictures or data, 24 bits of length, 7 bytes, the content, and 4 bytes that tell how long that was. */
+/* FLV: the file consists of tags. A tag has a byte for its kind (sound, pictures or data), 24 bits of length,
+ * 7 bytes, the content, and 4 bytes that repeat the length. */
 static int64_t wrong_in_flv(const file *from) {
     uint8_t head[11];
     if (!read_at(from, 0, head, 9)) return -1;
     int64_t at = (int64_t)big(head + 5, 4) + 4;
     while (read_at(from, at, head, sizeof head)) {
-        const int kind = head[0] & ~0x20; /* a bit says that it is encrypted */
+        const int kind = head[0] & ~0x20; /* without the bit that says that the tag is encrypted */
         if (kind != 8 && kind != 9 && kind != 18) return at;
         at += 11 + (int64_t)big(head + 1, 3) + 4;
     }
@@ -275,7 +282,7 @@ static int64_t wrong_in(const file *from) {
 
 /* ---- whole.h ---- */
 
-/* What is no ordinary file is not opened: it may wait for its other end. */
+/* Opens an ordinary file. Anything else is not opened, since that may wait for another process. */
 static bool open_file(const char *path, file *from) {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;

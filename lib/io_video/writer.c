@@ -19,8 +19,8 @@
 #include "texturevlm/io_video.h"
 
 /*
- * A second has so many ticks. A frame has a whole number of them at 24, 25, 29.97, 30, 50 and 60 frames a
- * second. MPEG-4 allows up to 65535.
+ * The ticks of a second. At 24, 25, 29.97, 30, 50 and 60 frames a second, a frame has a whole number of them.
+ * MPEG-4 allows up to 65535.
  */
 #define TICKS        30000
 #define RATE_DEFAULT 25.0
@@ -30,18 +30,18 @@
 struct tvlm_video_writer {
     tvlm_log log;
     char *path;            /* as the caller wrote it, for messages */
-    char *target;          /* what the path leads to */
+    char *target;          /* the file that the path leads to */
     char *temporary;       /* the file that is written; NULL once it is renamed */
-    int32_t width, height; /* of the frames that come */
+    int32_t width, height; /* the size of the frames that are handed in */
     double rate;
     AVFormatContext *container;
     AVCodecContext *encoder;
     AVStream *stream;
     AVPacket *packet;
     AVFrame *rgb;   /* the caller's pixels with room behind them, because swscale reads beyond a row's end */
-    AVFrame *frame; /* the same as the encoder takes them */
+    AVFrame *frame; /* the pixels as the encoder takes them */
     struct SwsContext *scaler;
-    AVRational tick; /* of the encoder's clock, in seconds */
+    AVRational tick; /* a tick of the encoder's clock, in seconds */
     int64_t last;    /* the timestamp of the last frame; -1 before the first */
     bool failed, finished;
 };
@@ -55,7 +55,8 @@ bool tvlm_video_writable(const char *path) {
 
 /* ---- The file ---- */
 
-/* Creates the file that is written until the end. It lies beside the target and has a name that is free. */
+/* Creates the temporary file, which is written until the video is complete. It is in the target's folder,
+ * under a name that is free. */
 static tvlm_status make_temporary(tvlm_video_writer *writer) {
     const char *const slash = strrchr(writer->target, '/');
     const int folder = slash != NULL ? (int)(slash - writer->target + 1) : 0;
@@ -106,7 +107,7 @@ static tvlm_status open_file(tvlm_video_writer *writer) {
 
 /* ---- The encoder ---- */
 
-/* 4:2:0 needs even sides. */
+/* Returns the largest even number up to a side. 4:2:0 needs even sides. */
 static int even(int32_t side) {
     return (int)(side & ~1);
 }
@@ -118,12 +119,12 @@ static void set_encoder(tvlm_video_writer *writer, AVCodecContext *encoder) {
     encoder->time_base = writer->tick;
     encoder->framerate = av_d2q(writer->rate, 1001000);
     encoder->color_range = AVCOL_RANGE_MPEG;
-    encoder->colorspace = AVCOL_SPC_SMPTE170M; /* this is what swscale makes of RGB */
+    encoder->colorspace = AVCOL_SPC_SMPTE170M; /* the one to which swscale converts RGB */
     encoder->gop_size = 60;
     encoder->thread_count = 0;
     if (writer->container->oformat->flags & AVFMT_GLOBALHEADER) encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
     if (encoder->codec_id == AV_CODEC_ID_H264) {
-        (void)av_opt_set(encoder->priv_data, "preset", "veryfast", 0); /* not every encoder has these two */
+        (void)av_opt_set(encoder->priv_data, "preset", "veryfast", 0); /* some encoders lack these two */
         (void)av_opt_set(encoder->priv_data, "crf", "20", 0);
     } else if (encoder->codec_id == AV_CODEC_ID_VP8 || encoder->codec_id == AV_CODEC_ID_VP9) {
         (void)av_opt_set(encoder->priv_data, "deadline", "realtime", 0);
@@ -136,7 +137,7 @@ static void set_encoder(tvlm_video_writer *writer, AVCodecContext *encoder) {
     }
 }
 
-/* Opens that encoder, where it is there and the container takes it. */
+/* Opens that encoder if it exists and the container takes its codec. Returns whether it did. */
 static bool try_encoder(tvlm_video_writer *writer, const AVCodec *codec) {
     const AVOutputFormat *const format = writer->container->oformat;
     if (codec == NULL || avformat_query_codec(format, codec->id, FF_COMPLIANCE_NORMAL) != 1) return false;
@@ -198,7 +199,7 @@ static tvlm_status open_writer(const char *path, tvlm_video_writer *writer) {
     if (writer->path == NULL || writer->packet == NULL || writer->rgb == NULL || writer->frame == NULL ||
         avformat_alloc_output_context2(&writer->container, format, NULL, NULL) < 0)
         return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", path);
-    /* Formats of a fixed rate count frames. */
+    /* In formats with a fixed rate, a tick is a frame. */
     writer->tick = (format->flags & AVFMT_VARIABLE_FPS) != 0 ? (AVRational){1, TICKS}
                                                              : av_inv_q(av_d2q(writer->rate, 1001000));
     VIDEO_TRY(open_encoder(writer));
@@ -244,7 +245,7 @@ tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int32_t heig
 
 /* ---- Frames ---- */
 
-/* Gives the encoder a frame, or NULL for the end, and writes what comes out. */
+/* Gives the encoder a frame, or NULL for the end, and writes the packets that come out. */
 static tvlm_status encode(tvlm_video_writer *writer, const AVFrame *frame) {
     AVPacket *const packet = writer->packet;
     int code = avcodec_send_frame(writer->encoder, frame);
@@ -283,7 +284,7 @@ tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *i
     if (!(time >= -TIME_MAX && time <= TIME_MAX))
         return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, "%s: a frame at %g s", writer->path, time);
     AVFrame *const frame = writer->frame;
-    if (av_frame_make_writable(frame) < 0) /* the encoder may still hold the one before */
+    if (av_frame_make_writable(frame) < 0) /* the encoder may still hold the former content */
         return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
     copy_pixels(image, writer->rgb);
     (void)sws_scale(writer->scaler, (const uint8_t *const *)writer->rgb->data, writer->rgb->linesize, 0,

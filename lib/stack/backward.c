@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backward.c: the gradients of samples. Channels that lie in layers beside each other are done in one go, with the
- * gradients of components that nobody asked for as 0; what they give to the points is added up in double.
+ * backward.c: the gradients of samples.
+ *
+ * Channels whose layers follow each other are done in one launch. The gradients of components in these layers
+ * that nobody asked for count as 0. The gradients with respect to the points are summed over all launches in
+ * double precision.
  */
 #include "texturevlm/backward.h"
 
@@ -19,10 +22,11 @@
 /* Infinite coordinates are clamped to this, as in sample.c. */
 #define FAR 1e9f
 
-/* How many bytes the gradients of a run of layers may take, which bounds the memory of long vectors. */
+/* The most bytes that the gradients of a run of layers may take. It bounds the memory that long vectors
+ * need. */
 #define RUN_BYTES ((size_t)64 << 20)
 
-/* A channel that is asked for: where it lies, and its part of the texels that are handed out. */
+/* A channel that is asked for: where it lies, and which of the texels that are handed out are its own. */
 typedef struct asked {
     tvlm_channel_place place;
     size_t first, count;
@@ -60,7 +64,7 @@ static tvlm_status check_points(const task *t) {
     return TVLM_OK;
 }
 
-/* Refuses channels whose samples are no sums of texels of level 0. */
+/* Refuses channels whose samples are not weighted sums of texels of level 0. */
 static tvlm_status check_channel(const task *t, int32_t channel, tvlm_channel_place place) {
     const char *why = NULL;
     tvlm_channel_info info;
@@ -204,7 +208,8 @@ static tvlm_status do_run(const task *t, const run *r) {
     return t->sums != NULL ? add_steps(t, backward.steps) : TVLM_OK;
 }
 
-/* Finds the run of layers that begins at r->first or behind it; false: there is none. `most` is its longest. */
+/* Finds the next run of layers that are asked for, at r->first or behind it. A run has at most `most` layers.
+ * Returns false if there is no such run. */
 static bool find_run(const task *t, run *r, int32_t most) {
     int32_t end;
     for (; r->first < r->texture->layers; ++r->first) {
@@ -248,7 +253,8 @@ static tvlm_status do_all(const task *t) {
     return TVLM_OK;
 }
 
-/* The level does not change where it is clamped to those of the image. */
+/* Where a point's level is clamped to the levels of the image, the level has no influence on the sample, so
+ * that its gradient is 0. */
 static void hand_out_points(const task *t, float *points) {
     for (int32_t i = 0; i < t->given->count; ++i) {
         const float level = t->given->points[i].level;

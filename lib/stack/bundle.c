@@ -7,8 +7,8 @@
 #include "stack/grids.h"
 #include "stack/inside.h"
 
-/* The number of a texture in the bundle. It is added when it is new; -1 means that there is no room for
- * it. */
+/* Returns the number of a texture in the bundle. A texture that is not in the bundle yet is added. -1 means
+ * that there is no room for it. */
 static int32_t add_texture(const tvlm_stack *stack, tvlm_bundle *bundle, tvlm_texture *texture) {
     for (int32_t i = 0; i < bundle->count; ++i)
         if (bundle->textures[i] == texture) return i;

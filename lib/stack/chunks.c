@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunks.c: the chunks of a batch, and making them smaller. How many slices a grid that is handed in takes, such
- * as features of many dimensions, is not known before it comes. Where a texture array cannot hold it for all
- * images of a chunk, the chunks become smaller, and what was handed in for the images so far moves into the new
- * ones. All else is made again when it is next read.
+ * chunks.c: the chunks of a batch, and making them smaller.
+ *
+ * The number of slices that a grid takes is not known before the grid is handed in; features may have many
+ * dimensions. If one texture array cannot hold such a grid for all images of a chunk, the chunks become
+ * smaller. What was handed in for the images so far moves into the new chunks. All else is made again when it
+ * is next read.
  */
 #include "stack/chunks.h"
 
@@ -43,7 +45,8 @@ tvlm_chunk *tvlm_stack_chunks_create(int32_t all, int32_t images, int32_t *count
     return chunks;
 }
 
-/* What the memory of earlier frames, labels and the shares of an embedding belong to stays as it is. */
+/* Returns whether the stack's content can move into smaller chunks. It cannot if the stack keeps earlier
+ * frames, labels, or the shares of an embedding: these are not moved. */
 static bool can_move(const tvlm_stack *stack) {
     if (stack->delta != NULL) return false;
     for (int32_t i = 0; i < stack->chunk_count; ++i) {
@@ -55,7 +58,8 @@ static bool can_move(const tvlm_stack *stack) {
     return true;
 }
 
-/* Who compares counts finds that everything changed. */
+/* Sets the counts of the new chunks above those of all old ones, so that whoever compares counts finds that
+ * everything changed. */
 static void count_on(const tvlm_stack *stack, tvlm_chunk *chunks, int32_t count) {
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         uint64_t made = 0, outdated = 0;

@@ -8,17 +8,20 @@
 #include "stack/given.h"
 #include "stack/inside.h"
 
-/* Returns the empty chunks of a batch of `all` images, `images` in each but the last, and how many they are.
- * NULL: there is no memory. */
+/* Returns the empty chunks of a batch of `all` images, and sets *count to their number. Each chunk but the
+ * last has `images` images. NULL means that there is no memory. */
 tvlm_chunk *tvlm_stack_chunks_create(int32_t all, int32_t images, int32_t *count);
 
-/* Frees what the chunks hold, and the chunks. NULL is fine. */
+/* Frees the chunks and all that they hold. `chunks` may be NULL. */
 void tvlm_stack_chunks_release(tvlm_stack *stack, tvlm_chunk *chunks, int32_t count);
 
 /*
- * Makes the chunks small enough for a grid of that size that is about to be handed in, if they are not.
- * Textures and chunks that were known before are gone then. Errors, with lines that begin with `name`:
- * DEVICE_MEMORY (also where the stack holds something that cannot move into smaller chunks), MEMORY.
+ * Makes the chunks small enough for a grid of that size, which is about to be handed in. It does nothing if
+ * they are small enough already. Otherwise all pointers to the stack's textures and chunks become invalid.
+ *
+ * Errors, with lines that begin with `name`:
+ * - DEVICE_MEMORY, also if the stack holds something that cannot move into smaller chunks;
+ * - MEMORY.
  */
 tvlm_status tvlm_stack_chunks_fit(tvlm_stack *stack, const tvlm_given *size, const char *name);
 

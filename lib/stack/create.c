@@ -53,7 +53,7 @@ static tvlm_status parse_layout(tvlm_stack *stack, const char *layout) {
 }
 
 static int32_t max_layers(const tvlm_stack *stack) {
-    /* A packed array of the layout has so many layers. */
+    /* The number of layers of a packed array of the layout. */
     int32_t layers = (stack->channel_count + 3) / 4;
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         const tvlm_grid_info *info = tvlm_grid_get_info((tvlm_grid)grid);
@@ -85,7 +85,7 @@ static tvlm_status make_images(tvlm_stack *stack) {
     return TVLM_OK;
 }
 
-/* Refuses a size that needs more memory than it may take. */
+/* Refuses a size that needs more memory than the stack may take. */
 static tvlm_status check_memory(tvlm_device *device, const struct tvlm_stack_params *params) {
     tvlm_stack_demand demand;
     if (params->memory_max == 0) return TVLM_OK;
@@ -190,19 +190,20 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
     *stack = NULL;
 }
 
-/* ---- Of an image's size ---- */
+/* ---- A stack of an image's size ---- */
 
 static void say_smaller(const tvlm_log *log, const tvlm_image *image, const struct tvlm_stack_params *params,
                         tvlm_stack_bound bound, double memory) {
     char why[128] = "that this device can hold";
-    if (bound == TVLM_BOUND_NONE || bound == TVLM_BOUND_SIDE) return; /* as it was asked for */
+    if (bound == TVLM_BOUND_NONE || bound == TVLM_BOUND_SIDE) return; /* the caller asked for this size */
     if (bound == TVLM_BOUND_MEMORY)
         snprintf(why, sizeof why, "for which %.0f MiB of this device's memory are enough", memory / 0x1p20);
     tvlm_log_message(log, TVLM_LOG_WARNING, "scaled down from %dx%d to %dx%d, the largest of its shape %s",
                      (int)image->width, (int)image->height, (int)params->width, (int)params->height, why);
 }
 
-/* Chooses width and height where none are given: the image's own, or the largest of its shape that fits. */
+/* Chooses width and height if none are given: the image's own size, or the largest size of the same shape
+ * that fits. */
 static tvlm_status choose_size(tvlm_device *device, const tvlm_image *image, size_t row,
                                struct tvlm_stack_params *params) {
     tvlm_stack_demand demand;
@@ -218,7 +219,7 @@ static tvlm_status choose_size(tvlm_device *device, const tvlm_image *image, siz
     demand.pixel_bytes = (int32_t)(row / (size_t)image->width);
     const tvlm_stack_bound bound = tvlm_stack_largest(&demand, &params->width, &params->height);
     say_smaller(&device->log, image, params, bound, demand.memory);
-    params->memory_max = 0; /* it is within it, or 1 x 1 */
+    params->memory_max = 0; /* the size needs no more than this, or is 1 x 1, which counts as fitting */
     return TVLM_OK;
 }
 

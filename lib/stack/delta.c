@@ -60,7 +60,7 @@ _Static_assert(1 TVLM_GENERATED_GRIDS(ONE_MORE) TVLM_REPLACING_GRIDS(ONE_MORE) <
                "a report has room for the source and every grid that follows from it");
 #undef ONE_MORE
 
-/* Adds a family to the report: how its grid is updated, and in the case of PARTS, how many texels. */
+/* Adds a family to the report: how its grid is updated and, if it is made in parts, the number of texels. */
 static void tell(const update *u, tvlm_grid grid, tvlm_update how, int64_t texels) {
     tvlm_delta_report *report = u->report;
     const tvlm_texture *texture = u->chunk->grids[grid];
@@ -92,8 +92,8 @@ static tvlm_status make_parts(update *u, tvlm_grid grid) {
     return TVLM_OK;
 }
 
-/* Counts this frame towards the limits of a family that may be kept although the picture changed, and returns
- * whether it is still within them. */
+/* Counts this frame towards the limits of a family that may be kept although the picture changed. Returns
+ * whether the family is still within its limits. */
 static bool can_be_carried(const update *u, tvlm_grid grid) {
     const struct tvlm_update_params *params = &u->plan->params;
     tvlm_delta_frame *frame = &u->stack->delta->frames[u->plan->index];
@@ -113,15 +113,15 @@ static bool can_be_carried(const update *u, tvlm_grid grid) {
     return frame->share[which] <= limits[which] && frame->frames[which] <= most;
 }
 
-/* Returns whether the grid can be made in parts, and all that this takes is there. */
+/* Returns whether the grid can be made in parts, and all that is needed for that exists. */
 static bool can_be_parted(const tvlm_chunk *chunk, tvlm_grid grid) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     return tvlm_grid_is_local(grid) && (info->needs & ~chunk->valid) == 0 &&
            (!info->stages || (chunk->kept & TVLM_GRID_BIT(grid)) != 0);
 }
 
-/* Updates all that was valid and depends on the source, in the registry's order. The source's tiles are
- * written already. */
+/* Updates every grid that was valid and depends on the source, in the registry's order. The source's tiles
+ * are written already. */
 static tvlm_status make_families(update *u) {
     const tvlm_backend *backend = u->stack->device->backend;
     tvlm_chunk *chunk = u->chunk;
@@ -166,8 +166,8 @@ static int64_t tile_texels(const tvlm_tiles *tiles) {
 
 /* ---- A frame by its plan ---- */
 
-/* Takes the changed tiles of a frame whose pixels are on the device, in `buffer`. If something fails,
- * whatever is still valid is right. */
+/* Takes the changed tiles of a frame whose pixels are on the device, in `buffer`. After a failure, only grids
+ * whose content is right count as valid. */
 static tvlm_status update_parts(update *u, tvlm_buffer *buffer, const tvlm_pixels *pixels, bool packed) {
     tvlm_stack *stack = u->stack;
     tvlm_stack_drop_query(stack);
@@ -211,8 +211,8 @@ static tvlm_status upload(update *u, tvlm_buffer **buffer) {
     return stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, u->plan->upload);
 }
 
-/* Carries out a plan. The frame that the host keeps is changed only after the source, while the device is
- * still at work. */
+/* Carries out a plan. The host's copy of the frame is changed only after the work on the source was enqueued,
+ * so that the copying overlaps with the device's work. */
 static tvlm_status apply(update *u, tvlm_buffer *buffer) {
     const tvlm_delta_plan *plan = u->plan;
     const uint64_t *changes = &u->stack->originals[plan->index].changes[TVLM_GRID_SOURCE];
@@ -224,7 +224,8 @@ static tvlm_status apply(update *u, tvlm_buffer *buffer) {
         return tvlm_delta_keep(&u->stack->device->log, &u->stack->delta->frames[plan->index], *changes,
                                &plan->from);
     }
-    /* Where differences below the threshold may have stayed, the source is no longer what the host keeps. */
+    /* Differences below the threshold may remain between this frame and the source, so that the source no
+     * longer counts as what the host keeps. */
     if (plan->there) ++u->stack->originals[plan->index].changes[TVLM_GRID_SOURCE];
     TVLM_TRY(update_parts(u, buffer, &plan->layout, !plan->there));
     if (!plan->keep) return TVLM_OK;

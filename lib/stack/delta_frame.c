@@ -23,8 +23,8 @@ tvlm_status tvlm_delta_prepare(tvlm_stack *stack, tvlm_delta **delta) {
     return TVLM_OK;
 }
 
-/* Whether any values of a run differ by more than a limit. The loops have no branch, so that they
- * vectorise. */
+/* These functions return whether any values of a run differ by more than a limit. Their loops have no branch,
+ * so that the compiler can vectorise them. */
 static bool differ_u8(const uint8_t *a, const uint8_t *b, size_t count, int limit) {
     int most = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -63,8 +63,9 @@ static bool differ_f32(const unsigned char *a, const unsigned char *b, size_t co
     return most > threshold;
 }
 
-/* The largest difference in steps that does not exceed the threshold. The threshold may have been written as
- * n / steps, so it counts as slightly more. */
+/* Returns the largest difference, in steps, that does not exceed the threshold. A caller may have written the
+ * threshold as n / steps, which rounding can make slightly smaller, so the threshold counts as slightly
+ * more. */
 static int limit_of(float threshold, int steps) {
     return (int)floor((double)threshold * steps + 1e-4);
 }
@@ -90,7 +91,8 @@ bool tvlm_delta_fits(const tvlm_delta_frame *frame, uint64_t changes, const tvlm
            frame->type == pixels->type;
 }
 
-/* It goes row by row, as they lie in memory. A tile that is known to differ is not looked at any more. */
+/* Compares row by row, in the order in which rows lie in memory. A tile that is known to differ is not
+ * compared any further. */
 void tvlm_delta_compare(const tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels, float threshold,
                         const tvlm_tiles *tiles, uint8_t *changed, int32_t *count) {
     const size_t step = (size_t)tiles->side * pixels->pixel_bytes;
@@ -129,7 +131,8 @@ tvlm_status tvlm_delta_keep(const tvlm_log *log, tvlm_delta_frame *frame, uint64
     return TVLM_OK;
 }
 
-/* Copies changed tiles from an image to where they lie one after the other (`pack`), or back. */
+/* If `pack` is set, copies the changed tiles out of an image so that they lie one after the other; otherwise
+ * copies them back into an image. */
 static void copy_tiles(const tvlm_delta_pixels *pixels, const tvlm_tiles *tiles, size_t row_stride,
                        const unsigned char *from, unsigned char *to, bool pack) {
     const size_t side = (size_t)tiles->side, stride = side * pixels->pixel_bytes;

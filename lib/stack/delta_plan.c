@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delta_plan.c: plans what is uploaded of a frame (stack/delta.h). Nothing here changes the stack or the kept
- * frame, so that a plan that comes to nothing leaves no trace.
+ * delta_plan.c: plans which parts of a frame are uploaded (stack/delta.h). Nothing here changes the stack or
+ * the kept frame, so that a plan that is never applied leaves no trace.
  */
 #include <string.h>
 
@@ -14,8 +14,8 @@
 #include "stack/upload.h"
 
 #define TILE_MAX 4096
-/* If more than this share of the tiles changed, making parts is as much work as making the whole, in more
- * launches. */
+/* If more than this share of the tiles changed, making parts is as much work as making the whole image, and
+ * takes more launches. */
 #define PARTS_SHARE 0.6f
 
 tvlm_status tvlm_delta_check_params(const tvlm_log *log, const struct tvlm_update_params *params) {
@@ -76,10 +76,10 @@ static tvlm_status reserve_packed(const tvlm_log *log, tvlm_delta_plan *plan, si
     return TVLM_OK;
 }
 
-/* ---- Making one ---- */
+/* ---- Making a plan ---- */
 
-/* The side of tiles. They are uploaded as squares, so one that is larger than the image's shorter side would
- * be mostly empty. */
+/* Returns the side of tiles. Tiles are uploaded as squares, so that a tile much larger than the image's
+ * shorter side would be mostly empty. */
 static int32_t tile_side(const tvlm_stack *stack, int32_t asked) {
     const int32_t side = asked > 0 ? asked : TVLM_TILE_DEFAULT,
                   shorter = stack->width < stack->height ? stack->width : stack->height,
@@ -134,7 +134,7 @@ static tvlm_status find_pixels(const tvlm_stack *stack, const tvlm_image *image,
     return TVLM_OK;
 }
 
-/* Returns whether it is enough to make parts of the image, by how many tiles changed. */
+/* Returns whether it is enough to make parts of the image, judging by how many tiles changed. */
 static bool parts_are_enough(tvlm_stack *stack, const tvlm_delta_plan *plan) {
     return tvlm_stack_chunk(stack, plan->index)->images > 1 ||
            (float)plan->tiles.count <= PARTS_SHARE * (float)plan->tile_count;
@@ -220,7 +220,7 @@ static tvlm_status compare_there(tvlm_stack *stack, tvlm_buffer *buffer, const t
 tvlm_status tvlm_delta_plan_there(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
                                   const tvlm_pixels *pixels, int32_t width, int32_t height,
                                   const struct tvlm_update_params *params, tvlm_delta_plan *plan) {
-    tvlm_delta *delta; /* of families that are carried over */
+    tvlm_delta *delta; /* not read here: it must exist to count the families that are carried over */
     TVLM_TRY(tvlm_delta_prepare(stack, &delta));
     TVLM_TRY(tvlm_delta_plan_begin(stack, index, params, plan));
     plan->there = true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedding.c: answers questions from the embedding as compressed features, once they have its coordinates.
- * The files that have a basis (query.c) ask here.
+ * embedding.c: answers questions from the embedding, which it takes as compressed features. The questions
+ * come as coordinates in the embedding's basis; the files that have the basis (query.c) compute these
+ * coordinates.
  */
 #include "stack/embedding.h"
 #include "core/memory.h"
@@ -46,7 +47,7 @@ tvlm_status tvlm_stack_embedded(tvlm_stack *stack, int32_t index, tvlm_features 
                                 .inverse = inverse,
                                 .dimension = 4 * texture->layers,
                                 .index = index};
-    /* Of embeddings that were made elsewhere it is only known that they are unit vectors. */
+    /* If an embedding was made elsewhere, all that is known of its vectors is that they are unit vectors. */
     return shares ? TVLM_OK : stack->device->backend->feature_lengths(stack->device, features);
 }
 

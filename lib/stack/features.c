@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * features.c: what is kept beside the encoder's vectors of an image, and their cosines with vectors of the
- * same dimension. query.c and embed/similarity.c ask here.
+ * features.c: what the stack keeps beside the encoder's vectors of an image, and the cosines of these vectors
+ * with others of the same dimension. query.c and embed/similarity.c call this file.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,8 @@ static int32_t cells_of(const tvlm_features *features) {
 
 /* ---- What is kept ---- */
 
-/* Takes device memory for the chunk when it is first needed. Its size follows from that of the features. */
+/* Takes device memory for the chunk when it is first needed. The size of the memory follows from that of the
+ * features. */
 static tvlm_status reserve(tvlm_stack *stack, tvlm_buffer **buffer, size_t count, size_t floats) {
     size_t bytes;
     if (*buffer != NULL) return TVLM_OK;
@@ -68,7 +69,7 @@ static size_t cells_of_levels(const tvlm_features *features, int32_t levels) {
     return cells;
 }
 
-/* Makes room for so many cells in the chunk's matrix. */
+/* Makes room for that many cells in the chunk's matrix. */
 static tvlm_status reserve_matrix(tvlm_stack *stack, tvlm_chunk *chunk, size_t cells, size_t dimension) {
     if (chunk->matrix != NULL && chunk->matrix->bytes < cells * dimension * sizeof(float)) {
         stack->device->backend->buffer_destroy(stack->device, &chunk->matrix);
@@ -110,8 +111,8 @@ void tvlm_stack_features_release(tvlm_stack *stack, tvlm_chunk *chunk) {
 
 /* ---- Levels ---- */
 
-/* Copies level 0 texel by texel. For the copy, both grids are said to cover as many pixels as they have texels, so
- * that a sample at the centre of a texel is a fetch. */
+/* Copies level 0 texel by texel. For the copy, both grids pretend to cover as many pixels as they have
+ * texels, so that a sample at the centre of a texel reads exactly that texel. */
 static tvlm_status copy_texels(tvlm_stack *stack, tvlm_texture *from, tvlm_texture *to) {
     const int32_t count = 4 * from->layers;
     tvlm_bundle bundle = tvlm_stack_bundle_view(stack);
@@ -148,8 +149,8 @@ tvlm_status tvlm_stack_features_levels(tvlm_stack *stack, tvlm_chunk *chunk) {
 
 /* ---- Vectors ---- */
 
-/* Subtracts the mean from a vector, and finds its length. Returns the number of its first value that is not
- * finite, or -1. */
+/* Subtracts the mean from a vector, and finds the length of the result. Returns the index of the first value
+ * that is not finite, or -1. */
 static int32_t take_off(const float *vector, const float *mean, int32_t dimension, float *out,
                         double *length) {
     double sum = 0.0;
@@ -182,7 +183,7 @@ tvlm_status tvlm_unit_vectors(const tvlm_log *log, const char *what, const float
     return TVLM_OK;
 }
 
-/* Brings vectors of the host to unit length, and sends them to the device. */
+/* Normalizes vectors that are on the host, and sends them to the device. */
 static tvlm_status send_units(tvlm_stack *stack, const tvlm_vectors *v, int32_t stride, size_t bytes,
                               tvlm_buffer *buffer) {
     const tvlm_log *log = &stack->device->log;
@@ -196,7 +197,7 @@ static tvlm_status send_units(tvlm_stack *stack, const tvlm_vectors *v, int32_t 
     return status;
 }
 
-/* Sends the mean, where there is one. */
+/* Sends the mean to the device if there is one. */
 static tvlm_status send_mean(tvlm_stack *stack, const tvlm_vectors *v, tvlm_buffer **mean) {
     const size_t bytes = (size_t)v->dimension * sizeof *v->mean;
     *mean = NULL;
@@ -205,7 +206,7 @@ static tvlm_status send_mean(tvlm_stack *stack, const tvlm_vectors *v, tvlm_buff
     return stack->device->backend->buffer_write(stack->device, *mean, 0, bytes, v->mean);
 }
 
-/* Does the same with vectors that are on the device. */
+/* Normalizes vectors that are on the device. */
 static tvlm_status make_units(tvlm_stack *stack, const tvlm_vectors *v, int32_t stride, tvlm_buffer *buffer) {
     tvlm_device *const device = stack->device;
     const size_t bytes = (size_t)v->count * (size_t)v->dimension * sizeof(float);
@@ -226,7 +227,8 @@ static tvlm_status make_units(tvlm_stack *stack, const tvlm_vectors *v, int32_t 
                      v->mean != NULL ? ", less the mean" : "");
 }
 
-/* Makes the vectors of questions unit vectors on the device, `stride` floats from one to the next. */
+/* Makes unit vectors of a question's vectors, on the device. Each begins `stride` floats after the one
+ * before. */
 static tvlm_status units_of(tvlm_stack *stack, const tvlm_features *features, const tvlm_vectors *v,
                             int32_t stride, tvlm_buffer **buffer) {
     const size_t bytes = (size_t)v->count * (size_t)stride * sizeof(float);

@@ -33,14 +33,14 @@ static float between(double value, double low, double high) {
     return (float)fmin(fmax(value, low), high);
 }
 
-/* The probes of an ellipse. It is widened until the ratio of its axes is allowed, and to a pixel, since
- * nothing finer is stored. */
+/* Returns the probes of an ellipse. First, the shorter axis is widened until the ratio of the axes is
+ * allowed, and both axes are widened to at least a pixel, since nothing finer is stored. */
 static tvlm_footprint_place place_of(const tvlm_stack *stack, const tvlm_footprint *f, int32_t first) {
     const double ux = (double)f->u[0], uy = (double)f->u[1], vx = (double)f->v[0], vy = (double)f->v[1];
     const principal axes = principal_of(ux * ux + vx * vx, ux * uy + vx * vy, uy * uy + vy * vy);
     const double longer = fmax(sqrt(axes.large), 1.0);
     const double shorter = fmax(fmax(sqrt(axes.small), longer / TVLM_FOOTPRINT_RATIO), 1.0);
-    /* A ratio that is above a whole number only by the error of a float needs no further probe. */
+    /* A ratio that exceeds a whole number only by rounding needs no further probe. */
     const double probes =
         longer > shorter * 1.0001 ? ceil(TVLM_FOOTPRINT_PROBES * longer / shorter - 1e-4) : 1.0;
     const double step = longer / probes;
@@ -69,7 +69,7 @@ static void write_centre(const tvlm_stack *stack, const void *list, int32_t i, i
     *(tvlm_point *)place = place_of(stack, (const tvlm_footprint *)list + i, first).at;
 }
 
-/* Reads identifiers at the centres of the ellipses, since an average of identifiers is none. */
+/* Reads identifiers at the centres of the ellipses, since an average of identifiers is not an identifier. */
 static tvlm_status sample_identifiers(tvlm_stack *stack, const tvlm_footprint *footprints, int32_t count,
                                       const int32_t *channels, int32_t channel_count, float *out) {
     const tvlm_places centres = {"footprints",
@@ -135,12 +135,12 @@ tvlm_status tvlm_stack_sample_footprint(tvlm_stack *stack, const tvlm_footprint 
     return sample_identifiers(stack, footprints, count, channels, channel_count, out);
 }
 
-/* ---- The image's own ---- */
+/* ---- Ellipses from the image's structure tensor ---- */
 
 #define GRADIENTS 8 /* how many are taken along each side of an area */
 #define LATTICE   (GRADIENTS + 2)
 #define AT_ONCE   256  /* points that are sampled together */
-#define ROUND     1.01 /* axes of a smaller ratio have no direction worth the name */
+#define ROUND     1.01 /* below this ratio of the axes, an ellipse counts as a circle, without a direction */
 
 static const int32_t colours[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B};
 
@@ -183,7 +183,8 @@ static tvlm_footprint follow(const tvlm_sample_point *point, float size, const f
                                           yy / (GRADIENTS * GRADIENTS));
     const double ratio =
         fmin(sqrt((across.large + floor2) / (across.small + floor2)), (double)TVLM_FOOTPRINT_RATIO);
-    /* The direction along is the direction across turned by a right angle, and points to the right. */
+    /* The direction along an edge is the direction across it, turned by a right angle. It points to the
+     * right. */
     double x = -sin(across.angle), y = cos(across.angle);
     if (x < 0.0 || (x == 0.0 && y < 0.0)) x = -x, y = -y;
     if (ratio < ROUND) x = 1.0, y = 0.0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame.c: what questions leave of the present frame (stack/frame.h).
+ * frame.c: what remains of the questions about the present frame (stack/frame.h).
  */
 #include "stack/frame.h"
 

@@ -14,8 +14,8 @@
 #include "stack/grids.h"
 #include "stack/inside.h"
 
-/* Destroys the textures of a grid and of all grids that are as large as it, because the next ones have
- * another size. */
+/* Destroys the textures of a grid, and of all grids that always have its size (TVLM_SIZE_LIKE), because the
+ * next ones will have another size. */
 static void destroy_textures(tvlm_stack *stack, tvlm_grid grid) {
     const tvlm_backend *backend = stack->device->backend;
     for (int32_t i = 0; i < stack->chunk_count; ++i) {
@@ -43,8 +43,8 @@ static void count_chunk(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
         chunk->given |= stack->originals[chunk->first + i].given & TVLM_GRID_BIT(grid);
 }
 
-/* Notes that an image's grid is another one, or gone. The grids that follow it are cleared, and if it holds
- * the encoder's vectors, a question about the image is dropped. */
+/* Notes that an image's grid was replaced or is gone. The grids that follow it are cleared. If it holds the
+ * encoder's vectors, a question about the image is dropped. */
 static void change(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     ++stack->originals[index].changes[grid];
     for (int other = 0; other < TVLM_GRID_COUNT; ++other)
@@ -108,7 +108,7 @@ void tvlm_stack_given_end(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     image->given |= TVLM_GRID_BIT(grid);
     change(stack, index, grid);
     chunk->given |= TVLM_GRID_BIT(grid);
-    /* If it is the first one in the stack, every chunk has the grid from now on. */
+    /* If this is the first such grid in the stack, every chunk has the grid from now on. */
     for (int32_t i = 0; first && i < stack->chunk_count; ++i)
         tvlm_stack_outdate(stack, &stack->chunks[i], TVLM_GRID_BIT(grid));
     tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(grid));
@@ -130,10 +130,11 @@ int32_t tvlm_stack_given_dimension(const tvlm_stack *stack, tvlm_grid grid) {
     return stack->given[grid].dimension;
 }
 
-/* ---- Images without one ---- */
+/* ---- Images without a grid ---- */
 
-/* Makes a texture of the generated channels that a replacing grid stands for, resampled to that grid's size:
- * one level, for all images of the chunk. *packed stays as it is if there is nothing to make it of. */
+/* Makes a texture of the generated channels that a replacing grid stands for, resampled to the size of that
+ * grid. It has one level, and holds all images of the chunk. *packed stays as it is if the generated channels
+ * are not made. */
 static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid grid,
                                  tvlm_texture **packed) {
     int32_t first = TVLM_CHANNEL_NONE, refs[4] = {TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO};
@@ -147,7 +148,7 @@ static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvl
     bundle.count = 1;
     bundle.textures[0] = chunk->grids[place.grid];
     bundle.unit = tvlm_grid_is_unit(place.grid);
-    /* The grid's texels cover this much of the image. */
+    /* The part of the image that the grid's texels cover. */
     bundle.width = shape.extent_x;
     bundle.height = shape.extent_y;
     for (int32_t c = 0; c < count; ++c) {
@@ -163,7 +164,8 @@ static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvl
     return status;
 }
 
-/* Fills the layers of one image that has no such grid, from `packed` or with zeros. A mask remains 0 or 1. */
+/* Fills the layers of an image that has no such grid: from `packed` or, if that is NULL, with zeros. The
+ * values of a mask are rounded to 0 or 1. */
 static tvlm_status fill_image(tvlm_stack *stack, int32_t image, tvlm_grid grid, tvlm_texture *packed,
                               tvlm_texture *texture, float *rgba) {
     const tvlm_backend *backend = stack->device->backend;

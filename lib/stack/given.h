@@ -7,43 +7,45 @@
 
 #include "stack/stack.h"
 
-/* What the grids that were handed in for one family have in common. It has 0 columns where there is none. */
+/* What the grids that were handed in for one family have in common. It has 0 columns if there is no such
+ * grid. */
 typedef struct tvlm_given {
     int32_t columns, rows, layers;
     int32_t dimension; /* how long the vectors of features are; 0 for other grids */
     float extent_x, extent_y;
-    int32_t images; /* how many images have one */
+    int32_t images; /* how many images have such a grid */
 } tvlm_given;
 
-/* Returns how long the vectors of the features are that were handed in; 0 where there are none. */
+/* Returns the dimension of the features that were handed in, or 0 if there are none. */
 int32_t tvlm_stack_given_dimension(const tvlm_stack *stack, tvlm_grid grid);
 
 /*
- * Makes room for a grid of that size for image `index`: *texture is the one that holds it, with whatever
- * other images have in it. Once the image's slices are written, tvlm_stack_given_end is to follow. ARGUMENT
- * where another image's grid has another size, with a line that begins with `name`.
+ * Makes room for a grid of that size for image `index`. *texture is the texture that holds it; what other
+ * images have in this texture stays as it is. The caller writes the image's slices, and then calls
+ * tvlm_stack_given_end. It fails with ARGUMENT if the grid of another image has another size; the line begins
+ * with `name`.
  */
 tvlm_status tvlm_stack_given_begin(tvlm_stack *stack, int32_t index, tvlm_grid grid, const tvlm_given *size,
                                    const char *name, tvlm_texture **texture);
 
-/* Says that the slices of image `index` are written: it has a grid now. */
+/* Says that the slices of image `index` are written. From now on the image has a grid. */
 void tvlm_stack_given_end(tvlm_stack *stack, int32_t index, tvlm_grid grid);
 
 /* Says that image `index` has no grid, whatever is in its slices. Textures that no image needs any more are
  * destroyed. */
 void tvlm_stack_given_clear(tvlm_stack *stack, int32_t index, tvlm_grid grid);
 
-/* Does the same, but keeps the texture for the next grid, where one is expected: drivers take long to create
- * textures. False where the image had none. */
+/* Does the same, but keeps the texture. It is meant for cases where another grid is expected soon, since
+ * drivers take long to create textures. Returns false if the image had no grid. */
 bool tvlm_stack_given_pause(tvlm_stack *stack, int32_t index, tvlm_grid grid);
 
-/* Clears the grids of all images where they have another size than this. */
+/* Clears the grids of all images, unless the grids have this size. */
 void tvlm_stack_given_make_room(tvlm_stack *stack, tvlm_grid grid, const tvlm_given *size);
 
 /*
- * In a stack of one image, makes *texture, which has the shape of the grid's own, the grid's texture, as if
- * its content had been handed in. *texture becomes the one that the grid had, or NULL, and belongs to the
- * caller.
+ * Exchanges the grid's texture for *texture, as if the content of *texture had been handed in. The stack must
+ * have one image, and *texture must have the grid's shape. Afterwards *texture is the grid's former texture,
+ * or NULL if it had none, and belongs to the caller.
  */
 void tvlm_stack_given_exchange(tvlm_stack *stack, tvlm_grid grid, tvlm_texture **texture);
 
@@ -51,8 +53,8 @@ void tvlm_stack_given_exchange(tvlm_stack *stack, tvlm_grid grid, tvlm_texture *
 
 struct tvlm_chunk;
 
-/* Fills the slices of the chunk's images that have no grid: with what the grid stands for, where that is
- * made, else with zeros. */
+/* Fills the slices of those images of the chunk that have no such grid. They get the generated channels that
+ * the grid replaces, if these are made, and otherwise zeros. */
 tvlm_status tvlm_stack_given_complete(tvlm_stack *stack, struct tvlm_chunk *chunk, tvlm_grid grid,
                                       tvlm_texture *texture);
 

@@ -59,7 +59,7 @@ static tvlm_texture shape_of(const tvlm_stack *stack, tvlm_grid grid, int32_t im
         break;
     case TVLM_SIZE_GIVEN:
     case TVLM_SIZE_LIKE:
-        /* Without a grid that was handed in, the size is the image's. */
+        /* If no grid was handed in, the size is that of the image. */
         if (given->columns == 0) break;
         if (info->size == TVLM_SIZE_GIVEN) shape.layers = given->layers;
         shape.width = given->columns;
@@ -94,7 +94,7 @@ tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_g
     if (*texture != NULL) return TVLM_OK;
     tvlm_texture shape = tvlm_stack_grid_shape(stack, grid, chunk->images);
     tvlm_texture_part *parts;
-    /* Questions about features read only level 0; features.c makes the others where they are needed. */
+    /* Questions about features read only level 0. features.c makes the other levels where they are needed. */
     if (tvlm_grid_get_info(grid)->vectors) shape.levels = 1;
     TVLM_TRY(tvlm_stack_parts(stack, chunk->images, &parts));
     for (int32_t i = 0; parts != NULL && i < chunk->images; ++i) {
@@ -158,7 +158,7 @@ tvlm_status tvlm_stack_set_reduce(tvlm_stack *stack, tvlm_reduce reduce) {
         }
         tvlm_stack_outdate(stack, chunk, ~(tvlm_grid_mask)0 >> (64 - TVLM_GRID_COUNT));
     }
-    /* What was made of the levels that the images had. */
+    /* What was made from the former levels is out of date. */
     for (int32_t i = 0; i < stack->images; ++i)
         for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) ++stack->originals[i].changes[grid];
     return TVLM_OK;
@@ -201,7 +201,7 @@ static bool has_channel(const tvlm_stack *stack, int32_t index, int32_t channel)
            tvlm_stack_has_grid(stack, index, tvlm_channel_get_place(channel).grid);
 }
 
-/* A network never reads its own outputs (network.c), so this ends. */
+/* A network never reads its own outputs (network.c), so that this recursion ends. */
 static bool network_has_inputs(const tvlm_stack *stack, int32_t index) {
     for (int32_t i = 0; i < stack->network->input_count; ++i)
         if (!has_channel(stack, index, stack->network->inputs[i])) return false;

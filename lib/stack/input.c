@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input.c: texturevlm/input.h. Grids that are handed in are checked, converted and written into their
- * textures. Data in device memory, and features, are converted on the device. Other data of the host, and
- * identifiers, are converted on the host.
+ * textures. Identifiers are always converted on the host. Other data are converted on the device if they are
+ * in its memory, or are features; the rest is converted on the host.
  */
 #include <float.h>
 #include <limits.h>
@@ -22,7 +22,7 @@
 #include "stack/input.h"
 #include "stack/inside.h"
 
-/* A half can hold every whole number up to this one. */
+/* A half-precision float can hold every whole number up to this one. */
 #define ID_MAX 2048
 
 /* What is expected of a grid that is handed in for a channel. `low` and `high` are the range of each
@@ -58,14 +58,14 @@ static tvlm_grid grid_of_channel(int32_t channel) {
     return tvlm_grid_is_given(stored) ? stored : TVLM_GRID_COUNT;
 }
 
-/* Returns whether identifiers are renumbered. Those of the application's own planes are not: they are written
- * as they are, and must be small. */
+/* Returns whether identifiers are renumbered. The identifiers of the application's own planes are not: they
+ * are written as they are, and must be small. */
 static bool is_relabelled(const input_kind *kind) {
     return kind->identifier && kind->grid < TVLM_GRID_USER_0;
 }
 
-/* Returns whether the first of several channels holds identifiers that mean something elsewhere: numbers of a
- * vocabulary's centres. They are kept as they are, and must fit the stack's format. */
+/* Returns whether the first of several channels holds identifiers that have a meaning elsewhere, which are
+ * the numbers of a vocabulary's centres. They are kept as they are, and must fit the stack's format. */
 static bool is_numbered(const input_kind *kind) {
     return kind->identifier && kind->in->channels_max > 1;
 }
@@ -81,8 +81,8 @@ static input_kind user_kind(const tvlm_stack *stack, int32_t plane) {
     return kind;
 }
 
-/* Returns what messages call a grid: the name of its channel if it has one channel, otherwise its own name;
- * and for a replacing grid, the name of the grid that it replaces. */
+/* Returns what messages call a grid. A grid that replaces another one has the name of that one, a grid of one
+ * channel has the name of its channel, and any other grid has its own name. */
 static const char *name_of(tvlm_grid grid, const tvlm_channel_info *first) {
     int32_t replaced;
     if (tvlm_grid_get_replaced(grid, &replaced) > 0)
@@ -144,7 +144,7 @@ static tvlm_status check_shape(const job *j, const struct tvlm_grid_input *input
     return TVLM_OK;
 }
 
-/* Checks the row stride, and that the last row ends within the buffer. */
+/* Checks the row stride, and whether the last row ends within the buffer. */
 static tvlm_status check_rows(job *j, const struct tvlm_grid_input *input, size_t offset) {
     const tvlm_log *log = &j->stack->device->log;
     const size_t value = input->type == TVLM_VALUE_F16 ? 2 : 4;
@@ -196,7 +196,8 @@ static tvlm_status check_camera(const job *j, const struct tvlm_grid_input *inpu
                      (double)input->fy, (double)input->cx, (double)input->cy);
 }
 
-/* Sets the range that values are clamped to: that of the channel, and what the stack's format can hold. */
+/* Sets the range that values are clamped to: the channel's range, limited to what the stack's format can
+ * hold. */
 static void set_ranges(job *j) {
     const float most = j->stack->format == TVLM_FORMAT_F32 ? FLT_MAX : TVLM_HALF_MAX;
     for (int c = 0; c < 4; ++c) {
@@ -271,8 +272,8 @@ static tvlm_status relabel(const job *j, float *values, size_t count) {
                      (int)distinct, ID_MAX + 1);
 }
 
-/* Reads the identifiers into an array without gaps between rows, checks and renumbers them. The caller frees
- * *ids. */
+/* Reads the identifiers into an array without gaps between rows, and checks them; renumbers them if
+ * is_relabelled says so. The caller frees *ids. */
 static tvlm_status read_ids(const job *j, float **ids) {
     const tvlm_log *log = &j->stack->device->log;
     const size_t count = (size_t)j->input.columns * (size_t)j->input.rows;
@@ -300,7 +301,7 @@ static tvlm_status read_ids(const job *j, float **ids) {
 
 /* ---- Into the texture ---- */
 
-/* Converts all cells on the host into layers of four floats, and writes these one by one. */
+/* Converts all cells on the host into layers of four floats, and writes the layers one by one. */
 static tvlm_status write_host(const job *j, tvlm_texture *texture) {
     const tvlm_backend *backend = j->stack->device->backend;
     const size_t count = (size_t)texture->width * (size_t)texture->height;
@@ -322,7 +323,7 @@ static tvlm_status write_host(const job *j, tvlm_texture *texture) {
     return status;
 }
 
-/* Uploads the bytes of the features as they are, and converts them on the device, since they are many. */
+/* Uploads the features' bytes as they are, and converts them on the device, since there are many of them. */
 static tvlm_status write_features(const job *j, int32_t image, tvlm_texture *texture) {
     const tvlm_backend *backend = j->stack->device->backend;
     const size_t row = (size_t)j->input.columns * (size_t)j->input.channels * (j->input.half ? 2 : 4);
@@ -349,14 +350,14 @@ static tvlm_status write_grid(const job *j) {
     if (status == TVLM_OK) {
         tvlm_stack_given_end(j->stack, j->index, j->kind->grid);
     } else {
-        /* The image has neither the old grid nor the new one. */
+        /* After the failure the image has neither the old grid nor the new one. */
         tvlm_stack_given_end(j->stack, j->index, j->kind->grid);
         tvlm_stack_given_clear(j->stack, j->index, j->kind->grid);
     }
     return status;
 }
 
-/* Refuses numbers of centres that are none, or that the stack cannot hold. */
+/* Refuses values that cannot be numbers of centres, and numbers that the stack's format cannot hold. */
 static tvlm_status check_numbers(const job *j) {
     const bool exact = j->stack->format == TVLM_FORMAT_F32;
     const float most = exact ? j->kind->high[0] : (float)ID_MAX;
@@ -390,7 +391,7 @@ static tvlm_status write_identifiers(job *j) {
     return status;
 }
 
-/* Identifiers are always taken in on the host, since finding the distinct ones takes all of them. */
+/* Identifiers are always taken in on the host, since all of them must be read to find the distinct ones. */
 static tvlm_status write_ids(job *j) {
     void *copy = NULL;
     tvlm_status status = TVLM_OK;
@@ -407,8 +408,9 @@ static tvlm_status write_ids(job *j) {
     return status;
 }
 
-/* Notes features without any direction, so that questions to them can be refused. A buffer is looked at only
- * where its values are, since that waits. */
+/* Notes whether none of the features has a direction, so that questions about them can be refused. Values in
+ * a buffer are looked at only if they are also checked for values that are not finite, since looking at them
+ * waits for the device. */
 static tvlm_status note_directions(const job *j) {
     tvlm_stack *const stack = j->stack;
     tvlm_stack_image *const image = &stack->originals[j->index];
@@ -421,8 +423,8 @@ static tvlm_status note_directions(const job *j) {
     return TVLM_OK;
 }
 
-/* Sets the camera that came with the grid. Without intrinsics its field of view is 53 degrees along the
- * longer side, and its optical axis goes through the centre. */
+/* Sets the camera that came with the grid. If no intrinsics are given, the camera's field of view is 53
+ * degrees along the longer side, and its optical axis goes through the centre. */
 static void set_camera(const job *j, const struct tvlm_grid_input *input) {
     const float width = (float)j->stack->width, height = (float)j->stack->height,
                 longer = fmaxf(width, height);
@@ -486,7 +488,7 @@ static tvlm_status check_user(const tvlm_stack *stack, const char *name, float l
     return TVLM_OK;
 }
 
-/* Refuses a plane that is there with the same name and is another one. */
+/* Refuses a plane if one of the same name exists that differs from it. */
 static tvlm_status check_same(const tvlm_log *log, const tvlm_user_plane *known,
                               const tvlm_user_plane *plane) {
     if (known->output != plane->output)
@@ -521,7 +523,7 @@ static tvlm_status put_user(tvlm_stack *stack, int32_t index, const tvlm_user_pl
     }
     const input_kind kind = user_kind(stack, found);
     const tvlm_status status = put(stack, index, &kind, input, buffer, offset);
-    /* After a failure, it is as if a new plane had never been named. */
+    /* After a failure, a plane that was new is forgotten again. */
     if (status != TVLM_OK && !known) --stack->user_count;
     if (status == TVLM_OK && channel != NULL) *channel = TVLM_CHANNEL_USER_0 + found;
     return status;

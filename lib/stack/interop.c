@@ -86,7 +86,7 @@ static tvlm_status set_colours(const tvlm_log *log, const tvlm_opencl_frame *fra
     return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no matrix %d", (int)frame->matrix);
 }
 
-/* What the frame says, without its memory. */
+/* Takes over all that the frame says, except for its memory. */
 static tvlm_status describe_frame(const tvlm_log *log, const tvlm_opencl_frame *frame, tvlm_planes *planes) {
     const tvlm_image *image = &frame->image;
     TVLM_CHECK_RESERVED(log, tvlm_opencl_frame, frame);

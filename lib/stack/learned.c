@@ -11,7 +11,8 @@
 #include "stack/inside.h"
 #include "stack/ragged.h"
 
-/* What one image of a ragged batch has of the inputs: as much as it would alone, at a level of its own. */
+/* Returns the size of the inputs of one image of a ragged batch: the size that they would have if the image
+ * were alone, at the level that it would have then. */
 static tvlm_texture_part part_of(const tvlm_stack *stack, int32_t index) {
     int32_t width, height;
     tvlm_stack_size_of(stack, index, &width, &height);

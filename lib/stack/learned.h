@@ -9,7 +9,7 @@
 
 struct tvlm_chunk;
 
-/* Makes what the network reads, packed, in chunk->network_inputs. The grids that hold it must have been made. */
+/* Packs what the network reads into chunk->network_inputs. The grids that hold it must have been made. */
 tvlm_status tvlm_stack_learned_inputs(tvlm_stack *stack, struct tvlm_chunk *chunk);
 
 #endif

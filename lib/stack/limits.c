@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limits.c: what fits on a device: the largest working image, and how many of them one texture array can
- * hold.
+ * limits.c: what fits on a device: the largest working image, and how many images one texture array can hold.
  */
 #include "stack/limits.h"
 
 /* Kernels index the components of a texture with 32-bit integers. */
 #define COMPONENTS_MAX ((uint64_t)INT32_MAX)
 
-/* With a compactness as large as this, regions are the cells that they began as, and its square is still in
- * range. */
+/* With a compactness as large as this, regions stay the cells that they began as. Its square is still within
+ * the range of floats. */
 #define COMPACTNESS_MAX 1e6f
 
 tvlm_status tvlm_stack_check_options(const tvlm_log *log, const struct tvlm_stack_params *params) {
@@ -28,17 +27,18 @@ tvlm_status tvlm_stack_check_options(const tvlm_log *log, const struct tvlm_stac
     return TVLM_OK;
 }
 
-/* AUTO means half on GPUs, where bandwidth is what counts and the hardware converts, and float elsewhere. */
+/* AUTO means half precision on GPUs, since bandwidth is what counts there, and the hardware converts.
+ * Elsewhere it means float. */
 tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format) {
     if (format != TVLM_FORMAT_AUTO) return format;
     return device->info.type == TVLM_DEVICE_GPU ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32;
 }
 
 static uint64_t component_bytes(tvlm_format format) {
-    return format == TVLM_FORMAT_F32 ? 4 : 2; /* of bytes some textures are half */
+    return format == TVLM_FORMAT_F32 ? 4 : 2; /* in a stack of bytes, some textures still hold halves */
 }
 
-/* The number of components of one layer of one image, on all levels or on level 0. */
+/* Returns the number of components of one layer of one image, on all levels or only on level 0. */
 static uint64_t layer_components(int32_t width, int32_t height, bool all_levels) {
     const int32_t levels = all_levels ? tvlm_level_count(width, height) : 1;
     uint64_t components = (uint64_t)width * (uint64_t)height * 4;
@@ -47,8 +47,8 @@ static uint64_t layer_components(int32_t width, int32_t height, bool all_levels)
     return components;
 }
 
-/* The bytes of the largest allocation behind one layer. Images have level 0 and the other levels in two
- * arrays. */
+/* Returns the bytes of the largest allocation that one layer needs. Where textures are OpenCL images, level 0
+ * and the other levels are in two arrays. */
 static uint64_t layer_bytes(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format) {
     const bool apart = device->info.storage == TVLM_STORAGE_IMAGE;
     return layer_components(width, height, !apart) * component_bytes(format);
@@ -60,7 +60,7 @@ static bool stored_in_images(const tvlm_device *device) {
 
 static bool sides_fit(const tvlm_device *device, int32_t width, int32_t height) {
     const tvlm_device_info *info = &device->info;
-    /* The reference has limits of its own; those of an OpenCL device are limits of its images. */
+    /* The reference has limits of its own. Those of an OpenCL device apply only to its images. */
     if (!stored_in_images(device) && info->type != TVLM_DEVICE_REFERENCE) return true;
     return width <= info->image_width_max && height <= info->image_height_max;
 }
@@ -92,9 +92,10 @@ tvlm_status tvlm_stack_check_size(const tvlm_device *device, int32_t width, int3
 }
 
 /*
- * The limit on slices counts in every storage. Where there are no images it is 0, and elsewhere chunks have
- * thousands of images all the same. Textures count as having at least 16 layers, so that a packed array of 64
- * channels still fits a chunk. A grid that is handed in with more of them makes chunks smaller (chunks.c).
+ * The limit on slices counts in every storage. It is 0 on a device without images. On other devices it still
+ * leaves room for thousands of images in a chunk. Textures count as having at least 16 layers, so that a
+ * packed array of 64 channels still fits a chunk. A grid that is handed in with more layers makes the chunks
+ * smaller (chunks.c).
  */
 int32_t tvlm_stack_chunk_limit(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format,
                                int32_t layers) {

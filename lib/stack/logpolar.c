@@ -47,7 +47,8 @@ static tvlm_status check_counts(const tvlm_log *log, const tvlm_logpolar_info *i
     return TVLM_OK;
 }
 
-/* How many sectors make the steps along a far ring as long as those to the next one. */
+/* Returns the number of sectors for which, far from the fixation, the steps along a ring are as long as the
+ * step to the next ring. */
 static int32_t sectors_for(const tvlm_logpolar_info *info) {
     const double sectors = round(TURN * info->rings / log((double)info->outer / (double)info->inner));
     return sectors < 3.0 ? 3 : sectors > SAMPLES_MAX ? SAMPLES_MAX : (int32_t)sectors;
@@ -83,12 +84,12 @@ tvlm_status tvlm_logpolar_get_info(const tvlm_stack *stack, const struct tvlm_lo
 
 /* ---- Sampling ---- */
 
-/* The logarithm of the factor from ring to ring. */
+/* Returns the logarithm of the factor by which distances grow from ring to ring. */
 static double growth_of(const tvlm_logpolar_info *info) {
     return log((double)info->outer / (double)info->inner) / info->rings;
 }
 
-/* The ellipse between a sample and its neighbours. */
+/* Returns the ellipse that reaches from a sample to its neighbours. */
 static tvlm_footprint footprint_of(const tvlm_logpolar_info *info, int32_t index, int32_t ring,
                                    int32_t sector) {
     const double growth = growth_of(info), inner = (double)info->inner, r = inner * expm1(growth * ring);

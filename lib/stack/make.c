@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make.c: makes grids when something first reads them. What a grid needs is made first, and then the grid. Its
- * levels wait until something reads them, so that those of several grids are made together.
+ * make.c: makes grids when something first reads them. What a grid needs is made first, and then the grid.
+ * The grid's levels wait until something reads them, so that the levels of several grids are made together.
  */
 #include "stack/make.h"
 #include "core/check.h"
@@ -15,8 +15,8 @@
 #include "stack/learned.h"
 #include "stack/ragged.h"
 
-/* Makes the images that nobody has set black. Zeros, one byte for each pixel, are uploaded once for all of
- * them. */
+/* Makes those images black that nobody has set. Zeros, one byte for each pixel, are uploaded once for all of
+ * these images. */
 static tvlm_status blacken(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_texture *source) {
     const tvlm_backend *backend = stack->device->backend;
     const size_t bytes = (size_t)stack->width * (size_t)stack->height;
@@ -42,7 +42,8 @@ static tvlm_status blacken(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_text
     return TVLM_OK;
 }
 
-/* Returns what the backend is told of the step from the last frame, as things are now. */
+/* Returns what the backend is told of the step from the last frame to this one, updated to the flows that
+ * were handed in. */
 static const tvlm_carry *carries(tvlm_stack *stack, const tvlm_chunk *chunk) {
     for (int32_t i = chunk->first; i < chunk->first + chunk->images; ++i)
         stack->carries[i].flow = (stack->originals[i].given & TVLM_GRID_BIT(TVLM_GRID_FLOW)) != 0;
@@ -64,7 +65,7 @@ tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk
                                 .centres = stack->centres};
 }
 
-/* The grid of `missing` that is made beside this one, or TVLM_GRID_COUNT. */
+/* Returns the grid of `missing` that is made beside this one, or TVLM_GRID_COUNT if there is none. */
 static tvlm_grid beside(tvlm_grid grid, tvlm_grid_mask missing) {
     for (int other = 0; other < TVLM_GRID_COUNT; ++other)
         if ((missing & TVLM_GRID_BIT(other)) != 0 &&
@@ -73,7 +74,7 @@ static tvlm_grid beside(tvlm_grid grid, tvlm_grid_mask missing) {
     return TVLM_GRID_COUNT;
 }
 
-/* Makes level 0 of a generated grid, and of the one that is made beside it. */
+/* Makes level 0 of a generated grid, and of the `other` one that is made beside it, if there is one. */
 static tvlm_status generate(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, tvlm_grid other,
                             tvlm_texture *texture) {
     const tvlm_backend *backend = stack->device->backend;
@@ -94,7 +95,7 @@ static tvlm_status generate(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid
     return TVLM_OK;
 }
 
-/* Makes level 0 of a grid, and of the `other` one that is made beside it. */
+/* Makes level 0 of a grid, and of the `other` one that is made beside it, if there is one. */
 static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, tvlm_grid other) {
     tvlm_texture *texture;
     TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, grid, &texture));
@@ -152,8 +153,12 @@ static tvlm_status make_levels(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_m
     return TVLM_OK;
 }
 
-/* The grids of which making this one reads all levels: what it is made from, unless that is level 0 alone; and what
- * a grid that was handed in for some images has in the others. */
+/*
+ * Returns the grids whose levels are all read when this one is made:
+ * - for a grid that replaces generated channels, the grid of these channels, which fills the images for which
+ *   no grid was handed in;
+ * - for any other grid, the grids that it needs, unless it reads only their level 0.
+ */
 static tvlm_grid_mask levels_read(tvlm_grid grid) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     int32_t channel;
@@ -162,8 +167,8 @@ static tvlm_grid_mask levels_read(tvlm_grid grid) {
     return made < TVLM_GRID_COUNT ? TVLM_GRID_BIT(made) : 0;
 }
 
-/* Makes the grids of `missing` that can be made. *flat is those that have only their level 0 so far, which are
- * not valid before they have all. */
+/* Makes the grids of `missing` that can be made. *flat is the set of grids that have only their level 0 so
+ * far. These are not valid before they have all levels. */
 static tvlm_status make_grids(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask missing,
                               tvlm_grid_mask *flat) {
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
@@ -180,13 +185,13 @@ static tvlm_status make_grids(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_ma
     return TVLM_OK;
 }
 
-/* The registry's order satisfies every need. The query grid comes with a question (query.c), and is never
- * made here. */
+/* In the registry's order, every grid comes after those that it needs. The query's grid comes with a question
+ * (query.c), and is never made here. */
 tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask) {
     const tvlm_grid_mask stale = mask & ~chunk->valid;
     TVLM_TRY(tvlm_stack_check_ragged(stack, mask));
     stack->asked |= mask;
-    /* What a network reads has all its levels before the network is run. */
+    /* The grids that a network reads must have all their levels before the network is run. */
     if ((stale & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) != 0 && stack->network != NULL)
         TVLM_TRY(tvlm_stack_ensure(
             stack, chunk, tvlm_stack_grids_of(stack, stack->network->inputs, stack->network->input_count)));

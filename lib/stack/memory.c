@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory.c: how much of the device's memory a stack takes, and the largest size for which there is enough.
- * Bytes are doubles here: they are estimates, and sides of 2^31 overflow nothing.
+ * Bytes are doubles here: they are estimates, and a double does not overflow even for sides of 2^31.
  */
 #include <math.h>
 #include <string.h>
@@ -18,20 +18,21 @@
 #include "stack/network.h"
 #include "stack/ragged.h"
 
-/* A driver, its compiler and the host need some memory, too. */
+/* The share of the memory that stacks may take. A driver, its compiler and the host need some memory, too. */
 #define SHARE 0.875
 
-/* The reference works in doubles, and keeps all its steps: so many times what a device takes. */
+/* The reference's working memory as a multiple of a device's: it works in doubles, and keeps all its
+ * steps. */
 #define REFERENCE_WORK 3.0
 
-/* What a family works with that does not grow with the image, in bytes: sums of groups, lists, levels whose
- * sides are rounded up. */
+/* The part of a family's working memory, in bytes, that does not grow with the image: sums of groups, lists,
+ * and the rounding up of levels' sides. */
 #define WORK_FIXED 4096.0
 
-/* Grids up to this size count as small there. */
+/* The levels of grids of up to this size are made for several grids at once. */
 #define SMALL_TEXELS (128.0 * 128.0)
 
-/* Floats of r, g and b, as an image is resampled. */
+/* The bytes of a pixel of a resampled image: r, g and b as floats. */
 #define RESAMPLED_BYTES 12.0
 
 /* ---- How much there is ---- */
@@ -41,7 +42,8 @@ static bool shares_memory(const tvlm_device *device) {
     return device->info.type == TVLM_DEVICE_CPU || device->info.type == TVLM_DEVICE_REFERENCE;
 }
 
-/* What the device itself holds already counts as room: the sizes of stacks do not depend on their order. */
+/* Memory that the device holds already counts as free, so that the size of a stack does not depend on which
+ * stacks were created before it. */
 double tvlm_stack_memory(const tvlm_device *device) {
     const uint64_t told = device->info.memory_bytes;
     double memory = told > 0 ? (double)told : INFINITY;
@@ -51,7 +53,8 @@ double tvlm_stack_memory(const tvlm_device *device) {
 
 /* ---- How much is needed ---- */
 
-/* The sides of a grid, 0 where they are not known before it is handed in. */
+/* Turns the sides of an image into those of a grid. They become 0 if they are not known before the grid is
+ * handed in. */
 static void sides_of(const tvlm_grid_info *info, int32_t *width, int32_t *height) {
     switch (info->size) {
     case TVLM_SIZE_IMAGE: return;
@@ -70,21 +73,23 @@ static tvlm_format format_of(const tvlm_stack_demand *demand, tvlm_range range) 
     return tvlm_texture_format(&(tvlm_texture){.format = demand->format, .range = range});
 }
 
-/* The bytes of a texel of four components. The reference keeps floats, rounded as the format says. */
+/* Returns the bytes of a texel of four components. The reference keeps floats, whose values it rounds as the
+ * format says. */
 static double texel_bytes(const tvlm_stack_demand *demand, tvlm_range range) {
     if (demand->device->info.type == TVLM_DEVICE_REFERENCE) return 16.0;
     return 4.0 * (double)tvlm_component_bytes(format_of(demand, range));
 }
 
-/* What share of four components the texels of a grid have. */
+/* Returns how much of a texel of four components the texels of a grid take: a quarter if they are stored as
+ * one component. */
 static double components_share(const tvlm_stack_demand *demand, const tvlm_grid_info *info,
                                tvlm_range range) {
     const bool scalar = tvlm_grid_is_scalar(demand->device, info);
     return scalar && demand->device->stores_scalar[format_of(demand, range)] ? 0.25 : 1.0;
 }
 
-/* The texels of one layer of a grid with its levels. The second array of images is wider than what it holds:
- * the levels from 2 on stand in a column. */
+/* Returns the texels of one layer of a grid with its levels. Where textures are images, the levels from 1 on
+ * are in a second array, which is larger than its content: the levels from 2 on stand in a column there. */
 static double texels_of(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
     const int32_t levels = tvlm_level_count(width, height);
     double texels = 0.0;
@@ -97,7 +102,7 @@ static double texels_of(const tvlm_stack_demand *demand, int32_t width, int32_t 
     return texels;
 }
 
-/* What all textures take with what makes them, for all images. */
+/* Returns the bytes of all textures and of the working memory that making them takes, for all images. */
 static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
     const bool reference = demand->device->info.type == TVLM_DEVICE_REFERENCE;
     const double pixels = (double)width * (double)height;
@@ -113,8 +118,9 @@ static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int
                      layers = texel_bytes(demand, range) * info->layers;
         bytes += texels_of(demand, columns, rows) * layers * share;
         work += pixels * (double)info->work * (reference ? REFERENCE_WORK : 1.0) + WORK_FIXED;
-        /* Where textures are images, levels are made in one scratch buffer for all grids. It holds most of them
-         * for small grids alone, and then for several at once (lib/opencl/mips.c). */
+        /* Where textures are images, the levels of all grids are made in one scratch buffer. Large grids are
+         * done one at a time, so that the largest one counts; small grids are done several at once, so that
+         * their sum counts (lib/opencl/mips.c). */
         levels = fmax(levels, (double)columns * (double)rows * layers / 2.0);
         small += fmin((double)columns * (double)rows, SMALL_TEXELS) * layers / 2.0;
     }
@@ -122,13 +128,14 @@ static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int
     return demand->images * (bytes + work);
 }
 
-/* What the network's inputs, its outputs with their levels, and its layers take for all images; and its weights. */
+/* Returns the bytes of the network's inputs, of its outputs with their levels, and of its layers, for all
+ * images; and of its weights. */
 static double network_bytes(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
     const tvlm_network *const network = demand->network;
     if (network == NULL || (demand->grids & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) == 0) return 0.0;
     const tvlm_network_size size =
         tvlm_network_size_of(network, width, height, tvlm_level_count(width, height));
-    /* The inputs are read out of their grids as a texture that has no range. */
+    /* The inputs are packed from their grids into a texture that has no range. */
     const double inputs = (double)size.input_width * size.input_height * ((network->input_count + 3) / 4) *
                           texel_bytes(demand, TVLM_RANGE_ANY);
     const double outputs = texels_of(demand, size.width, size.height) * ((network->output_count + 3) / 4) *
@@ -149,14 +156,15 @@ double tvlm_stack_bytes_of(const tvlm_stack_demand *demand, int32_t width, int32
         return textures + pixels * demand->pixel_bytes;
     const double resampled = pixels * RESAMPLED_BYTES, all = textures + resampled;
     if (!shares_memory(demand->device)) return all;
-    /* While the pixels are copied to the device, there are two of them, and no texture yet but the source. */
+    /* Here the device's memory is the host's. While the resampled pixels are copied to the device, they exist
+     * twice; the only texture at that time is the source. */
     return fmax(all,
                 texels_of(demand, width, height) * texel_bytes(demand, TVLM_RANGE_UNIT) + 2.0 * resampled);
 }
 
 /* ---- The largest size ---- */
 
-/* What `side` becomes when the long side of an image shrinks from `full` to `length`. */
+/* Returns what `side` becomes when the longer side of an image shrinks from `full` to `length`. */
 static int32_t shrunk(int32_t side, int32_t full, int32_t length) {
     const int64_t rounded = ((int64_t)side * length + full / 2) / full;
     return rounded > 1 ? (int32_t)rounded : 1;
@@ -176,7 +184,8 @@ static bool memory_fits(const tvlm_stack_demand *demand, int32_t width, int32_t 
     return tvlm_stack_bytes_of(demand, width, height) <= demand->memory;
 }
 
-/* Bisects the length of the long side. 1 x 1 counts as fitting. Returns whether the size became smaller. */
+/* Finds the largest size that fits by bisecting the length of the longer side. 1 x 1 counts as fitting.
+ * Returns whether the size became smaller. */
 static bool shrink(const tvlm_stack_demand *demand, fits_function *fits, int32_t *width, int32_t *height) {
     const int32_t w = *width, h = *height, full = w > h ? w : h;
     int32_t most = 1, beyond = full;

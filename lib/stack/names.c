@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.c: the names of channels as a stack knows them: those of the library, of its network's outputs, and of its
- * own planes.
+ * names.c: the names of channels as a stack knows them: those of the library, those of the outputs of the
+ * stack's network, and those of the application's own planes.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "stack/inside.h"
 #include "stack/network.h"
 
-/* The names that are not the library's. */
+/* What defines the names that are not the library's. */
 typedef struct own_names {
     const tvlm_user_plane *users;
     int32_t user_count;
@@ -25,7 +25,7 @@ static own_names names_of(const tvlm_stack *stack) {
     return (own_names){stack->users, stack->user_count, stack->network};
 }
 
-/* What the network says of one of its outputs. */
+/* Describes one of the network's outputs as a channel. */
 static void describe_output(const tvlm_network *network, int32_t output, tvlm_channel_info *info) {
     snprintf(info->name, sizeof info->name, "%s", network->outputs[output]);
     if (tvlm_network_is_bounded(network)) info->low = 0.0f, info->high = 1.0f;
@@ -70,9 +70,9 @@ int32_t tvlm_stack_channel_find(const tvlm_stack *stack, const char *name) {
 }
 
 /*
- * Finds the channels of a list whose names are not the library's: found[n] is that of its n-th word, or NONE. In
- * `text` each such name becomes "r", so that the library can parse the list with all its checks. Returns the number
- * of words.
+ * Finds the channels in a list of names that are not the library's. found[n] is the channel of word n, or
+ * NONE if that name is the library's or unknown. In `text` each name that is found becomes "r", so that the
+ * library's parser can check the rest of the list. Returns the number of words.
  */
 static int32_t take_own(const own_names *own, char *text, int32_t *found) {
     const char *from = text;

@@ -8,7 +8,8 @@
 #include "core/try.h"
 #include "stack/inside.h"
 
-/* The grids that a channel may be stored in, whatever is handed in later. */
+/* Returns all grids that a channel may ever be stored in: the generated one, and the one that may be handed
+ * in for it later. */
 static tvlm_grid_mask grids_of_input(int32_t channel) {
     const tvlm_grid made = tvlm_channel_get_place(channel).grid,
                     handed_in = tvlm_channel_get_replacement(channel).grid;
@@ -16,7 +17,7 @@ static tvlm_grid_mask grids_of_input(int32_t channel) {
            (handed_in < TVLM_GRID_COUNT ? TVLM_GRID_BIT(handed_in) : 0);
 }
 
-/* Refuses what is made after the family. */
+/* Refuses inputs that are made only after the family `learned`. */
 static tvlm_status check_order(const tvlm_log *log, const tvlm_network *network) {
     for (int32_t i = 0; i < network->input_count; ++i) {
         const tvlm_grid grid = tvlm_channel_get_place(network->inputs[i]).grid;

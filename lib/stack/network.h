@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack/network.h: the network of the family `learned`: what that is made from, how large it is and what its channels are
- * called differ from stack to stack.
+ * stack/network.h: the network of the family `learned`. What this family is made from, its size, and the
+ * names of its channels depend on the stack's network.
  */
 #ifndef TVLM_STACK_NETWORK_H
 #define TVLM_STACK_NETWORK_H
 
 #include "stack/stack.h"
 
-/* Checks and copies the network that the stack gets; NULL: it has none. */
+/* Checks a network and copies it into the stack. NULL: the stack has no network. */
 tvlm_status tvlm_stack_take_network(tvlm_stack *stack, const tvlm_network *network);
 
-/* Returns the most layers of a texture that the network reads or makes; 0 without one. */
+/* Returns how many layers the larger of the network's two textures has: its inputs or its outputs. It is 0 if
+ * there is no network. */
 int32_t tvlm_stack_network_layers(const tvlm_stack *stack);
 
-/* Returns the shape of what the network makes of images of that size, with all levels, for a stack that has one. */
+/* Returns the shape of what the network makes of images of that size, which have all their levels. The stack
+ * must have a network. */
 tvlm_texture tvlm_stack_learned_shape(const tvlm_stack *stack, int32_t images, int32_t width, int32_t height);
 
-/* Returns the grids and all that is made from them: tvlm_grids_with_dependents, and the network's outputs where
- * it reads one of these. */
+/* Returns these grids and all that are made from them. Those are the grids of tvlm_grids_with_dependents, and
+ * the network's outputs if the network reads one of these grids. */
 tvlm_grid_mask tvlm_stack_dependents(const tvlm_stack *stack, tvlm_grid_mask grids);
 
-/* Does what tvlm_layout_parse does, with the outputs of a network (NULL: of none) among the names (names.c). */
+/* Does what tvlm_layout_parse does, but also knows the names of a network's outputs (names.c). `network` may
+ * be NULL. */
 tvlm_status tvlm_network_parse(const tvlm_network *network, const char *text, const tvlm_log *log,
                                int32_t capacity, int32_t *channels, int32_t *count);
 

@@ -14,14 +14,15 @@
 #include "opencl/open.h"
 #include "texturevlm/device.h"
 
-/* The name of the device that is asked for; NULL means the default. */
+/* Returns the name of the device that is asked for, or NULL for the default. */
 static const char *choice_of(const struct tvlm_device_params *params) {
     const char *name = params->name != NULL ? params->name : getenv("TVLM_DEVICE");
     return name != NULL && name[0] != '\0' ? name : NULL;
 }
 
-/* Whether a choice means the reference: by its name, or by the index after the last OpenCL device, which
- * *index becomes. OpenCL is only asked if a number was given: it loads every driver. */
+/* Returns whether a choice means the reference. It may be its name, or its index, which is the one after the
+ * last OpenCL device. If the choice is a number, *index becomes the reference's index, otherwise -1: finding
+ * it takes a question to OpenCL, which loads every driver. */
 static bool means_reference(const char *choice, int32_t *index) {
     *index = -1;
     if (choice == NULL) return false;
@@ -50,7 +51,8 @@ static tvlm_status open_reference(int32_t index, const struct tvlm_device_params
     return TVLM_OK;
 }
 
-/* Opens the next device after that of an index, or the reference, and says so with the reason. */
+/* Opens the next device after the one with that index, or else the reference. Logs which one it is, and the
+ * reason. */
 static tvlm_status open_another(int32_t index, const char *reason, const struct tvlm_device_params *params,
                                 tvlm_device **device) {
     const int32_t count = tvlm_opencl_list(0, NULL);
@@ -69,8 +71,8 @@ static tvlm_status open_another(int32_t index, const char *reason, const struct 
     return open_reference(count > 0 ? count : 0, params, device);
 }
 
-/* What no other device would mend. A device that can do too little is passed over, but not the storage that was
- * asked for. */
+/* Returns whether no other device would help: a parameter is wrong, or there is no memory. A device that can
+ * do too little is passed over, but not if the caller asked for a storage. */
 static bool is_asked_wrongly(tvlm_status status, const struct tvlm_device_params *params) {
     if (status == TVLM_ERROR_UNSUPPORTED) return params->storage != TVLM_STORAGE_AUTO;
     return status == TVLM_ERROR_ARGUMENT || status == TVLM_ERROR_MEMORY;
@@ -83,7 +85,7 @@ static tvlm_status open_or_another(const char *choice, const struct tvlm_device_
     if (count <= 0) return open_another(-1, "no OpenCL device", params, device);
     const tvlm_status status = try_to_open(choice, params, &kept, device);
     if (status == TVLM_OK) return status;
-    /* It is below 0 where no device is meant, or where the devices cannot be listed any more. */
+    /* The index is below 0 if the choice means none of the devices, or if they cannot be listed any more. */
     const int32_t index = tvlm_opencl_index(choice);
     if (is_asked_wrongly(status, params) || (index < 0 && status == TVLM_ERROR_NO_DEVICE))
         return tvlm_fail(params->log, status, "%s", kept.error);
@@ -134,7 +136,7 @@ tvlm_status tvlm_device_list(int32_t capacity, tvlm_device_info *infos, int32_t 
     if (capacity > 0) TVLM_NEED(NULL, infos);
     if (capacity < 0) return TVLM_ERROR_ARGUMENT; /* there is no log yet that could say why */
     int32_t opencl = tvlm_opencl_list(capacity, infos);
-    if (opencl < 0) opencl = 0; /* as without any driver */
+    if (opencl < 0) opencl = 0; /* an error counts as having no driver */
     if (infos != NULL && opencl < capacity) TVLM_TRY(reference_info(opencl, &infos[opencl]));
     *count = opencl + 1;
     return TVLM_OK;

@@ -28,9 +28,10 @@ static int32_t side_at(int32_t side, double level) {
 }
 
 /*
- * Returns the level whose texels a size asks for. If the size is that of level n, it is exactly n: an odd
- * side shrinks by a bit more than 2^n. Otherwise it is log2 of the larger factor by which the size shrinks,
- * and 0 where it grows.
+ * Returns the level that is read to pack at a size.
+ * - If the size is that of level n, it is exactly n. The logarithm would not be, since an odd side shrinks by
+ *   a bit more than 2^n.
+ * - Otherwise it is log2 of the larger factor by which a side shrinks, or 0 if both sides grow.
  */
 static float level_of_size(const tvlm_stack *stack, int32_t width, int32_t height) {
     for (int32_t level = 0; level < stack->levels; ++level)
@@ -94,7 +95,7 @@ static tvlm_status packed_make(const tvlm_stack *stack, const packing *p, tvlm_p
     return TVLM_OK;
 }
 
-/* The size at which one image of a ragged batch is packed. */
+/* Returns the size at which one image of a ragged batch is packed. */
 static tvlm_texture_part part_at(const tvlm_stack *stack, int32_t index, float level) {
     const float own = fminf(level, (float)(tvlm_stack_levels_of(stack, index) - 1));
     int32_t width, height;
@@ -190,7 +191,7 @@ tvlm_status tvlm_packed_size(const tvlm_packed *packed, int32_t *width, int32_t 
     return TVLM_OK;
 }
 
-/* The size of one image, which there is. */
+/* Finds the size of one image. The image must exist. */
 static void size_of(const tvlm_packed *packed, int32_t index, int32_t *width, int32_t *height) {
     const tvlm_texture *const texture = packed->textures[index / packed->chunk_images];
     const int32_t image = index % packed->chunk_images;

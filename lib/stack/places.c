@@ -13,7 +13,7 @@
 #include "stack/inside.h"
 #include "stack/make.h"
 
-/* How many bytes of results a launch may have, which bounds the memory for a long list. */
+/* The most bytes of results that a launch may have. It bounds the memory that a long list needs. */
 #define BATCH_BYTES ((size_t)64 << 20)
 
 typedef struct reading {
@@ -24,12 +24,13 @@ typedef struct reading {
     float *out;
     int32_t batch;   /* the most places of a launch */
     uint8_t *sent;   /* [batch * places->bytes]: the places of a launch, as the backend takes them */
-    int32_t *origin; /* [batch]: the number of each in the list */
+    int32_t *origin; /* [batch]: the index of each of these places in the list */
     int32_t *refs;   /* [channel_count rounded up to 4] */
     float *received; /* [batch * (channel_count rounded up to 4)] */
 } reading;
 
-/* Collects the places of `chunk` from *next on, at most a batch of them. *next becomes where to go on. */
+/* Collects places of `chunk`, at most a batch of them, from index *next of the list on. Sets *next to the
+ * index from which to go on. */
 static int32_t collect(const reading *r, const tvlm_chunk *chunk, int32_t *next) {
     const tvlm_places *const places = r->places;
     int32_t found = 0;
@@ -43,7 +44,7 @@ static int32_t collect(const reading *r, const tvlm_chunk *chunk, int32_t *next)
     return found;
 }
 
-/* Runs one launch, for `taken` channels from `first` on, whose references are in r->refs. */
+/* Runs one launch for `taken` channels, from channel `first` on. Their references are in r->refs. */
 static tvlm_status launch(const reading *r, const tvlm_bundle *bundle, int32_t first, int32_t taken,
                           int32_t found, tvlm_buffer *sent) {
     const tvlm_backend *const backend = r->stack->device->backend;

@@ -7,7 +7,7 @@
 
 #include "stack/stack.h"
 
-/* What the backend does at the places: its `sample` or `footprint`. */
+/* The operation of the backend that reads the places: its `sample` or `footprint`. */
 typedef tvlm_status tvlm_places_reader(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
                                        int32_t count4, tvlm_buffer *places, int32_t count, tvlm_buffer *out);
 
@@ -18,16 +18,17 @@ typedef struct tvlm_places {
     int32_t count;
     /* Returns the image that place i lies in. */
     int32_t (*image)(const void *list, int32_t i);
-    /* Writes place i, of `bytes`, as the backend wants it for a chunk whose first image is `first`. */
+    /* Writes place i, which takes `bytes` bytes, as the backend wants it for a chunk whose first image is
+     * `first`. */
     void (*write)(const tvlm_stack *stack, const void *list, int32_t i, int32_t first, void *place);
     size_t bytes;
     tvlm_places_reader *read;
 } tvlm_places;
 
 /*
- * Reads the channels at the places: out[place][channel]. The channels are checked here; the list is checked
- * already, and neither it nor the channels are empty. Places are sent chunk by chunk, and channels bundle by
- * bundle; results are put together on the host.
+ * Reads the channels at the places: out[place][channel]. The channels are checked here. The caller has
+ * checked the list; neither the list nor the channels are empty. Places are sent chunk by chunk, and channels
+ * bundle by bundle. The results are put together on the host.
  */
 tvlm_status tvlm_stack_read_places(tvlm_stack *stack, const tvlm_places *places, const int32_t *channels,
                                    int32_t channel_count, float *out);

@@ -51,7 +51,7 @@ static tvlm_status check_nv12(const tvlm_log *log, tvlm_planes *planes) {
     if (planes->chroma_stride == 0)
         planes->chroma_stride = pixels->row_stride > pairs ? pixels->row_stride : pairs;
     TVLM_TRY(check_rows(log, &planes->first, pixels->offset, row, pixels->row_stride, 1, pixels->height));
-    /* The luma lies within the buffer, so that this does not overflow. */
+    /* The luma is known to lie within the buffer, so that this sum does not overflow. */
     if (planes->chroma.memory == planes->first.memory && planes->chroma_offset == 0)
         planes->chroma_offset = pixels->offset + (size_t)pixels->height * pixels->row_stride;
     return check_rows(log, &planes->chroma, planes->chroma_offset, pairs, planes->chroma_stride, 1,
@@ -108,7 +108,8 @@ tvlm_status tvlm_planes_check(const tvlm_log *log, tvlm_planes *planes) {
 
 void tvlm_planes_colours(double kr, double kb, bool full_range, tvlm_planes *planes) {
     const double kg = 1.0 - kr - kb;
-    /* Luma and chroma are luma_scale * (byte - luma_zero) and chroma_scale * (byte - 128), of bytes as 0 to 1. */
+    /* With bytes as values of 0 to 1, luma is luma_scale * (value - luma_zero), and chroma is
+     * chroma_scale * (value - chroma_zero). */
     const double luma_scale = full_range ? 1.0 : 255.0 / 219.0, luma_zero = full_range ? 0.0 : 16.0 / 255.0;
     const double chroma_scale = full_range ? 1.0 : 255.0 / 224.0, chroma_zero = 128.0 / 255.0;
     const double cb[3] = {0.0, -2.0 * (1.0 - kb) * kb / kg, 2.0 * (1.0 - kb)};

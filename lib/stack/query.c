@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.c: the question: a grid of similarities, which is handed in at any size, or made from vectors and the
- * features of the image.
+ * query.c: the question. Its answer is a grid of similarities, which is either handed in, at any size, or
+ * made from the question's vectors and the features of the image.
  */
 #include <math.h>
 
@@ -112,8 +112,9 @@ static bool fits(const tvlm_texture *texture, const answer *a) {
            texture->extent_y == a->extent_y;
 }
 
-/* Begins a question: there is none until it is committed. *texture is one of the answer's size: the last
- * question's where that fits. *fresh says whether it is new and holds nothing yet. */
+/* Begins a question. Until it is committed, the stack has no question. *texture is a texture of the answer's
+ * size: the last question's if that fits, or a new one. *fresh says whether it is new and holds nothing
+ * yet. */
 static tvlm_status begin(tvlm_stack *stack, tvlm_chunk *chunk, const answer *a, tvlm_texture **texture,
                          bool *fresh) {
     const tvlm_backend *backend = stack->device->backend;
@@ -133,7 +134,7 @@ static tvlm_status begin(tvlm_stack *stack, tvlm_chunk *chunk, const answer *a, 
     return TVLM_OK;
 }
 
-/* Commits a question whose answer is written: query_similarity is that of image `index` from now on. */
+/* Commits a question whose answer is written. From now on query_similarity is about image `index`. */
 static void commit(tvlm_stack *stack, tvlm_chunk *chunk, int32_t index, const answer *a) {
     stack->question = (tvlm_question){index, a->columns, a->rows, a->extent_x, a->extent_y};
     chunk->valid |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
@@ -152,8 +153,8 @@ static tvlm_status write_slice(tvlm_stack *stack, tvlm_texture *texture, int32_t
     return status;
 }
 
-/* Computes the coordinates of units [count * basis->dimension] along the basis: out[count * stride]. What
- * lies behind its k components stays as it is. */
+/* Computes the coordinates of units [count * basis->dimension] along the basis: out[count * stride]. The
+ * floats after a vector's k coordinates stay as they are. */
 static void to_coordinates(const struct tvlm_basis_params *basis, const float *units, int32_t count,
                            int32_t stride, float *out) {
     for (int32_t n = 0; n < count; ++n, units += basis->dimension, out += stride)
@@ -183,7 +184,8 @@ tvlm_status tvlm_query_vectors(tvlm_device *device, const struct tvlm_query *que
     return TVLM_OK;
 }
 
-/* Makes the query's vectors unit vectors on the host, `stride` floats from one to the next. */
+/* Makes unit vectors of the query's vectors, on the host. Each begins `stride` floats after the one
+ * before. */
 static tvlm_status units_on_host(tvlm_stack *stack, const struct tvlm_query *query, int32_t stride,
                                  float *units) {
     const tvlm_log *log = &stack->device->log;
@@ -240,8 +242,8 @@ static tvlm_status write_answer(tvlm_stack *stack, tvlm_texture *texture, int32_
     return tvlm_stack_similarity(stack, &a->features, &vectors, how, texture);
 }
 
-/* Writes all images of a fresh texture, or, in one that is used again, the image that is asked about now and
- * the one that was asked about before. */
+/* In a fresh texture, writes the slices of all images. In one that is used again, writes only the slice of
+ * the image that is asked about, and clears that of the image that was asked about before. */
 static tvlm_status write_images(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_texture *texture,
                                 int32_t index, const answer *a, bool fresh) {
     TVLM_TRY(write_answer(stack, texture, index - chunk->first, a));
@@ -259,13 +261,14 @@ static tvlm_status upload(tvlm_stack *stack, int32_t index, const answer *a) {
     TVLM_TRY(begin(stack, chunk, a, &texture, &fresh));
     const tvlm_status status = write_images(stack, chunk, texture, index, a, fresh);
     if (status != TVLM_OK) {
-        /* Some slices may hold the old query and some the new: nothing of it can be kept. */
+        /* Some slices may hold the old answer and some the new one, so that the texture cannot be kept. */
         stack->device->backend->texture_destroy(stack->device, &chunk->grids[TVLM_GRID_QUERY]);
         return status;
     }
     chunk->query_written = index;
-    /* Most questions read level 0 alone, so that the other levels are made when something reads them. A new
-     * texture gets them at once: what was never written may be NaN, which a weight of 0 does not hide. */
+    /* Most questions read level 0 alone, so that the other levels are made only when something reads them. A
+     * new texture gets them at once: memory that was never written may hold NaN, which a weight of 0 does not
+     * hide. */
     if (texture->levels > 1 && !fresh) chunk->flat |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
     if (texture->levels > 1 && fresh) TVLM_TRY(stack->device->backend->mips(stack->device, &texture, 1));
     commit(stack, chunk, index, a);
@@ -318,7 +321,8 @@ float tvlm_sparse_query_combine(const tvlm_sparse_query *sparse, const float *si
     return sparse->mean ? sum / (float)sparse->count : most;
 }
 
-/* Finds the similarities for each vector in turn: similarities[vector * count + n]. */
+/* Computes the similarities of the cells with one vector after the other:
+ * similarities[vector * count + n]. */
 static tvlm_status each_vector(tvlm_stack *stack, const tvlm_sparse_query *sparse, const int32_t *cells,
                                int32_t count, float *similarities) {
     const tvlm_backend *backend = stack->device->backend;

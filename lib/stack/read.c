@@ -15,8 +15,8 @@
 #include "stack/make.h"
 #include "stack/ragged.h"
 
-/* Finds the size of a channel's grid at one of its own levels: of image `index`, or of all. Channels that are stored nowhere
- * have the image's size. */
+/* Finds the size of a channel's grid at one of the grid's own levels, for image `index` or, if that is -1,
+ * for the stack. Channels that are stored nowhere have the image's size. */
 static tvlm_status channel_size(const tvlm_stack *stack, int32_t index, int32_t channel, int32_t level,
                                 int32_t *width, int32_t *height) {
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
@@ -63,7 +63,7 @@ static void read_formula(const tvlm_stack *stack, int32_t index, tvlm_channel_pl
                                                (y + 0.5) * (double)view.height / height);
 }
 
-/* Returns a component of a vector of that length as it is after the vector is scaled to unit length. */
+/* Returns what a component of a vector of that length becomes when the vector is scaled to unit length. */
 static float of_unit(float component, double length) {
     return length >= (double)TVLM_UNIT_FLOOR ? (float)((double)component / length) : 0.0f;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * regions.c: lets the application read the regions that the family CLUSTER leaves behind, and takes labels of
- * the application's own in their place.
+ * regions.c: lets the application read the regions that the family CLUSTER makes, and takes labels of the
+ * application's own in their place.
  */
 #include "texturevlm/regions.h"
 
@@ -44,7 +44,7 @@ void tvlm_stack_set_centres(tvlm_stack *stack, const tvlm_cluster_centre *centre
     stack->centres = centres;
 }
 
-/* Returns where the table of image `index` is once it is up to date. */
+/* Returns where the table of image `index` is. Its content counts only if it is up to date. */
 static region_table place_table(const tvlm_stack *stack, int32_t index) {
     const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
     const tvlm_cluster_plan plan = tvlm_stack_cluster_plan(stack);
@@ -63,7 +63,7 @@ bool tvlm_stack_region_table(const tvlm_stack *stack, int32_t index, tvlm_buffer
     return true;
 }
 
-/* Finds the table of image `index`, which is made if need be. Waits. */
+/* Finds the table of image `index`, and makes it if need be. Waits for the device. */
 static tvlm_status find_table(tvlm_stack *stack, int32_t index, region_table *found) {
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_make(stack, index, TVLM_GRID_BIT(TVLM_GRID_CLUSTER)));
@@ -147,7 +147,7 @@ typedef struct id_set {
     int32_t slots[4 * TVLM_CLUSTER_MAX]; /* 1 + the id's place in ids; 0: free */
 } id_set;
 
-/* Returns the slot of an id, or the free one where it would go. */
+/* Returns the slot of an id or, if it has none, the free slot where it would go. */
 static int32_t *slot_of(id_set *set, int32_t id) {
     const uint32_t mask = 4 * TVLM_CLUSTER_MAX - 1;
     uint32_t at = ((uint32_t)id * UINT32_C(2654435761)) >> 16;
@@ -178,7 +178,7 @@ static void sort_ids(id_set *set) {
     for (int32_t i = 0; i < set->count; ++i) *slot_of(set, set->ids[i]) = i + 1;
 }
 
-/* Resamples labels nearest: each pixel takes the label under its centre. */
+/* Resamples labels to the nearest one: each pixel takes the label under its centre. */
 static void resample(const tvlm_stack *stack, const int32_t *labels, int32_t columns, int32_t rows,
                      size_t stride, int32_t *dense) {
     for (int64_t y = 0; y < stack->height; ++y) {
@@ -194,15 +194,15 @@ static bool add_row(id_set *set, const int32_t *labels, size_t count) {
     return true;
 }
 
-/* Whether a map has few enough ids. All of them count, also those that resampling would skip, so that what is
- * refused does not depend on the size of the image. */
+/* Returns whether a map has few enough ids. Ids that resampling would skip count, too, so that whether a map
+ * is refused does not depend on the size of the image. */
 static bool few_enough(id_set *set, const int32_t *labels, int32_t columns, int32_t rows, size_t stride) {
     for (size_t y = 0; y < (size_t)rows; ++y)
         if (!add_row(set, labels + y * stride, (size_t)columns)) return false;
     return true;
 }
 
-/* Makes ids 0 .. set->count - 1, in ascending order. There are few enough of them. */
+/* Replaces the ids by 0 .. set->count - 1, in ascending order. There must be few enough of them. */
 static void make_dense(int32_t *labels, size_t texels, id_set *set) {
     memset(set, 0, sizeof *set);
     (void)add_row(set, labels, texels);
@@ -224,7 +224,7 @@ static tvlm_status check_labels(const tvlm_stack *stack, int32_t columns, int32_
     return TVLM_OK;
 }
 
-/* Takes memory of a chunk for the labels of all its images. */
+/* Allocates memory for the labels of all images of a chunk. */
 static tvlm_status prepare(tvlm_stack *stack, tvlm_chunk *chunk, size_t plane) {
     if (chunk->label_counts == NULL)
         chunk->label_counts = tvlm_allocate((size_t)chunk->images, sizeof *chunk->label_counts);

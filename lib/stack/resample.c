@@ -2,8 +2,8 @@
 /*
  * resample.c: resamples images on the host, one axis after the other: by exact area average along an axis
  * that shrinks, and linearly along one that grows. Rows are made as they are needed, so that a huge photo
- * needs memory for a few rows only. Sums are in double: a constant image stays as it is, and the mean is
- * kept.
+ * needs memory for a few rows only. Sums are in double precision, so that a constant image stays as it is,
+ * and the mean of an image is kept.
  */
 #include <math.h>
 #include <string.h>
@@ -34,9 +34,9 @@ static bool axis_allocate(axis *a, int32_t from, int32_t to) {
 }
 
 /*
- * The weights of an axis that shrinks. In units of 1/to source pixels, output i covers [i from, (i+1) from),
- * and source pixel s covers [s to, (s+1) to): overlaps are exact integers, and those of one output add up to
- * `from`.
+ * Computes the weights of an axis that shrinks. In units of 1/to source pixels, output i covers
+ * [i from, (i+1) from), and source pixel s covers [s to, (s+1) to). So the overlaps are exact integers, and
+ * the overlaps of one output add up to `from`.
  */
 static void axis_area(axis *a, int32_t from, int32_t to) {
     for (int32_t i = 0; i < to; ++i) {
@@ -102,12 +102,13 @@ static float element(const unsigned char *row, size_t i, tvlm_pixel_type type) {
     return 0.0f;
 }
 
-/* The u8 values of a row of any length: most images are these, and this loop is one that compilers make vectors of. */
+/* Converts the u8 values of a row. This case has a loop of its own since most images have such values, and
+ * compilers can vectorise this loop. */
 static void load_bytes(const unsigned char *restrict row, size_t count, float *restrict pixels) {
     for (size_t i = 0; i < count; ++i) pixels[i] = (float)row[i] / 255.0f;
 }
 
-/* Loads source row y as floats. Alpha is composited here, since what lies behind it must be mixed in before
+/* Loads source row y as floats. Alpha is composited here, since the background must be mixed in before
  * averaging. */
 static void load_row(resampler *r, int32_t y) {
     const tvlm_image *image = r->image;
@@ -128,7 +129,8 @@ static void load_row(resampler *r, int32_t y) {
     }
 }
 
-/* The average of `taps` pixels of three colours: three sums side by side, each in the order of the pixels. */
+/* Averages `taps` pixels of three colours. The three sums are computed side by side, each in the order of the
+ * pixels. */
 static void average_colours(const float *from, const double *weights, size_t taps, double *out) {
     double red = 0.0, green = 0.0, blue = 0.0;
     for (size_t tap = 0; tap < taps; ++tap) {

@@ -12,8 +12,9 @@
 #include "stack/ragged.h"
 
 /*
- * Infinite coordinates are clamped to this. Kernels clamp points to the edge when they read, since each grid
- * has an edge of its own, and that of a grid of cells lies beyond the image's.
+ * Infinite coordinates are clamped to this. Finite ones are not clamped to the image here: kernels clamp
+ * points to the edge when they read, since each grid has an edge of its own, and the edge of a grid of cells
+ * may lie beyond that of the image.
  */
 #define FAR 1e9f
 

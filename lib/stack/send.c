@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * send.c: sends the next image to the device through a queue of its own, and puts it in once it is wanted.
- * What is sent and never wanted leaves no trace.
+ * send.c: sends the next image to the device through a queue of its own, and puts it into the stack once it
+ * is wanted. An image that is sent and never wanted leaves no trace.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #include "stack/inside.h"
 #include "stack/send.h"
 
-/* Waits until nothing is on its way any more: then the host's memory may go. */
+/* Waits until nothing is on its way any more, and then frees the host's copy of the rows. */
 static tvlm_status settle(tvlm_stack *stack) {
     tvlm_sent *const sent = &stack->sent;
     const tvlm_status status =
@@ -22,7 +22,7 @@ static tvlm_status settle(tvlm_stack *stack) {
     return status;
 }
 
-/* A buffer that nothing reads. */
+/* Makes sure that the buffer has at least that many bytes, and that no enqueued work reads it. */
 static tvlm_status reserve(tvlm_stack *stack, size_t bytes) {
     const tvlm_backend *backend = stack->device->backend;
     tvlm_sent *const sent = &stack->sent;
@@ -47,7 +47,7 @@ tvlm_status tvlm_stack_send_image(tvlm_stack *stack, int32_t index, const tvlm_i
     TVLM_ENTER(stack->device);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     tvlm_sent *const sent = &stack->sent;
-    (void)settle(stack); /* whether what nobody wants any more arrived does not matter */
+    (void)settle(stack); /* an error does not matter: nobody wants the former image any more */
     TVLM_TRY(tvlm_stack_image_rows(stack, index, image, &sent->rows));
     const tvlm_status status = send_rows(stack);
     if (status != TVLM_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack.c: what is known of a stack without looking at the device, and checks that all files of this folder
+ * stack.c: what is known of a stack without asking the device, and the checks that all files of this folder
  * share.
  */
 #include "stack/stack.h"
@@ -13,8 +13,8 @@
 #include "stack/inside.h"
 #include "stack/ragged.h"
 
-/* A fixation that is farther away says nothing, and squares of its distances would leave the range of
- * floats. */
+/* The farthest that a fixation may be. A fixation beyond that would be meaningless, and the squares of its
+ * distances would leave the range of floats. */
 #define FIXATION_MAX 1e9f
 
 /* ---- Checks that several files share ---- */
@@ -90,7 +90,7 @@ int32_t tvlm_stack_image_number(const tvlm_stack *stack, int32_t index) {
     return index % stack->chunk_images;
 }
 
-/* A network may read formulas, which no grid holds. */
+/* Marks the network's outputs as out of date: the network may read formulas, which are not in any grid. */
 static void outdate_formulas(tvlm_stack *stack) {
     for (int32_t i = 0; i < stack->chunk_count; ++i) {
         stack->chunks[i].valid &= ~TVLM_GRID_BIT(TVLM_GRID_LEARNED);

@@ -10,13 +10,14 @@
  *   network.h    the stack's network; learned.h: what it reads
  *   given.h      grids that are handed in, and which images have one
  *   input.h      what an application hands in, checked and converted
- *   upload.h     pixels into the source; planes.h: frames that are on the device, as such pixels; send.h: the
- *                next image on its way
+ *   upload.h     puts pixels into the source; planes.h: frames that are on the device, as such pixels;
+ *                send.h: sends the next image ahead
  *   features.h   the encoder's vectors and cosines with them; embedding.h: their compressed form
  *   query.h      the question to an image
  *   regions.h    the regions of an image, and where the next frame's begin
- *   frame.h      what questions leave of the present frame; temporal.h: what the next frame gets of it
- *   delta.h      the next frame, of which only what changed is made again
+ *   frame.h      what remains of the questions about the present frame; temporal.h: what the next frame takes
+ *                over from it
+ *   delta.h      takes in the next frame, and makes only what changed again
  *   packed.h     packed arrays
  *   chunks.h     the batch in chunks, which become smaller for a grid that needs it
  *   limits.h     what fits a device; resample.h: an image in another size
@@ -43,7 +44,7 @@ int32_t tvlm_stack_height(const tvlm_stack *stack);
 int32_t tvlm_stack_levels(const tvlm_stack *stack);
 tvlm_format tvlm_stack_texel_format(const tvlm_stack *stack);
 
-/* An image as it was handed in, before it was resampled to the stack's size. */
+/* The size of an image as it was handed in, before it was resampled to the stack's size. */
 typedef struct tvlm_original {
     int32_t width, height;
     double scale_x, scale_y; /* how many of its pixels one pixel of the working image spans */
@@ -53,14 +54,15 @@ tvlm_original tvlm_stack_original(const tvlm_stack *stack, int32_t index);
 /* Fails with a line unless 0 <= index < images. */
 tvlm_status tvlm_stack_check_index(const tvlm_stack *stack, int32_t index);
 
-/* Describes the first of these channels that image `index` has no input for (tvlm_stack_has_channel); its `channel` is
- * TVLM_CHANNEL_NONE where there is none. */
+/* Finds the first of these channels that image `index` has no input for (tvlm_stack_has_channel), and
+ * describes it in *lacking. If the image has inputs for all, lacking->channel is TVLM_CHANNEL_NONE. */
 tvlm_status tvlm_stack_find_lacking(const tvlm_stack *stack, int32_t index, const int32_t *channels,
                                     int32_t count, tvlm_channel_info *lacking);
 /* Fails with a line unless there is a channel of that number. */
 tvlm_status tvlm_stack_check_channel(const tvlm_stack *stack, int32_t channel);
 
-/* Returns the number that image `index` has in the textures that hold it: a long batch lies in several. */
+/* Returns the number of image `index` within the textures that hold it. It differs from `index` in a long
+ * batch, which is spread over several textures. */
 int32_t tvlm_stack_image_number(const tvlm_stack *stack, int32_t index);
 
 /* Device memory that is kept and reused, so that asking again allocates nothing. */
@@ -73,15 +75,16 @@ typedef enum tvlm_scratch {
     TVLM_SCRATCH_QUERIES, /* unit vectors, or coordinates in a basis */
     TVLM_SCRATCH_COSINES, /* cosines of cells with one or more queries */
     TVLM_SCRATCH_LENGTHS, /* tvlm_features.inverse of an embedding */
-    TVLM_SCRATCH_OUTPUTS, /* those of a scorer, one plane of scores behind the other */
+    TVLM_SCRATCH_OUTPUTS, /* the outputs of a scorer, one plane of scores behind the other */
     TVLM_SCRATCH_COUNT
 } tvlm_scratch;
 
-/* Hands out at least `bytes` of device memory: the same at every call, as long as it suffices. */
+/* Hands out at least `bytes` of device memory. Every call hands out the same memory, as long as it is large
+ * enough. */
 tvlm_status tvlm_stack_scratch(tvlm_stack *stack, tvlm_scratch which, size_t bytes, tvlm_buffer **buffer);
 
-/* What a module above keeps beside an image. The stack knows nothing of it but how to release it, which it
- * does when it is destroyed. `data` is NULL until that module fills it in. */
+/* What a module above keeps beside an image. The stack knows nothing of it, except how to release it, which
+ * it does when the stack is destroyed. `data` is NULL until that module fills it in. */
 typedef struct tvlm_slot {
     void *data;
     void (*release)(void *data);

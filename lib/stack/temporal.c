@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * temporal.c: what a frame leaves behind, and what of it the next frame gets. The public functions are those
- * of texturevlm/temporal.h.
+ * temporal.c: what is kept of a frame, and which of it the next frame takes over. The public functions are
+ * those of texturevlm/temporal.h.
  *
- * What is remembered is a texture of the chunk (chunk->previous), which is written only when a frame ends.
- * The grids MOTION and TEMPORAL are made from it as often as they are asked for. The fixation, which outlives
- * many frames, goes to and fro between TEMPORAL and that texture, so that no kernel reads what it writes.
+ * What is remembered is in textures of the chunk (chunk->previous), which are written only when a frame ends.
+ * The grids MOTION and TEMPORAL are made from them as often as they are asked for. The fixation, which
+ * outlives many frames, goes to and fro between TEMPORAL and one of these textures, so that no kernel reads
+ * what it writes.
  */
 #include "texturevlm/temporal.h"
 
@@ -28,7 +29,7 @@
 
 /* ---- Making and clearing what is remembered ---- */
 
-/* Luma of -1 says that there was no frame. */
+/* Clears what is remembered of one image. A luma of -1 means that there was no frame. */
 static tvlm_status clear_slice(const tvlm_stack *stack, tvlm_chunk *chunk, tvlm_previous which,
                                int32_t slice) {
     tvlm_texture *texture = chunk->previous[which];
@@ -42,7 +43,7 @@ static tvlm_status clear_slice(const tvlm_stack *stack, tvlm_chunk *chunk, tvlm_
     return status;
 }
 
-/* Makes the texture if there is none. A new one has no frame in it. */
+/* Creates the texture if there is none. A new texture says that there was no frame. */
 static tvlm_status previous_texture(const tvlm_stack *stack, tvlm_chunk *chunk, tvlm_previous which) {
     tvlm_texture **held = &chunk->previous[which];
     if (*held != NULL) return TVLM_OK;
@@ -55,7 +56,7 @@ static tvlm_status previous_texture(const tvlm_stack *stack, tvlm_chunk *chunk, 
     return status;
 }
 
-/* Drops what was made from the frame before. */
+/* Marks the grids as out of date that were made from the last frame. */
 static void drop_made(const tvlm_stack *stack, tvlm_chunk *chunk) {
     for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
         tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(tvlm_grid_of_previous((tvlm_previous)i)));
@@ -63,8 +64,8 @@ static void drop_made(const tvlm_stack *stack, tvlm_chunk *chunk) {
 
 /* ---- Relevance and positions ---- */
 
-/* Makes a texture for a map of that shape, or uses the last one's if that fits. It has levels only where the cells
- * that it is read at are wider than its own. */
+/* Makes a texture for a map of that shape, unless the last map's texture fits. It has more than one level
+ * only if its cells are narrower than the cells at which it is read. */
 static tvlm_status relevance_texture(tvlm_stack *stack, int32_t columns, int32_t rows, float extent_x,
                                      float extent_y) {
     const float step = fmaxf(extent_x / (float)columns, extent_y / (float)rows);
@@ -94,14 +95,14 @@ static tvlm_status upload_relevance(tvlm_stack *stack, const struct tvlm_advance
     return stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, params->relevance);
 }
 
-/* Whether scores are those of the cells of the state, so that nothing need be sampled. */
+/* Returns whether there is one score for each cell of the state, so that nothing need be resampled. */
 static bool are_of_cells(const tvlm_candidates *c, const tvlm_texture *state) {
     return c->columns == state->width && c->rows == state->height && c->step_x == (float)TVLM_CELL &&
            c->step_y == (float)TVLM_CELL;
 }
 
-/* Finds what was relevant: the scores themselves, or stack->relevance with its levels, or neither where nothing is
- * known. */
+/* Finds what was relevant in this frame. Fills in either args->scores, if the scores can be read as they are,
+ * or args->relevance with its levels; neither, if nothing is known. */
 static tvlm_status find_relevance(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params,
                                   tvlm_remember_args *args) {
     const tvlm_backend *backend = stack->device->backend;
@@ -125,7 +126,7 @@ static tvlm_status find_relevance(tvlm_stack *stack, int32_t index, const struct
     return TVLM_OK;
 }
 
-/* Takes the positions that were handed in, in place of those that were selected. */
+/* Keeps the positions that the application handed in, in place of those that were selected. */
 static tvlm_status take_positions(tvlm_stack *stack, int32_t index,
                                   const struct tvlm_advance_params *params) {
     const tvlm_stack_image *original = &stack->originals[index];
@@ -182,8 +183,8 @@ static tvlm_status find_state(tvlm_stack *stack, int32_t index, const struct tvl
     return TVLM_OK;
 }
 
-/* Keeps what the next frame needs, as far as anything that is kept of the stack needs it: at once, so that nothing
- * has changed where a part of it fails. */
+/* Keeps what the next frame needs for the channels of the layout and for all that was ever asked for. The
+ * backend writes all of it in one operation, so that nothing has changed if an earlier step fails. */
 static tvlm_status remember(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params) {
     const tvlm_grid_mask kept =
         stack->asked | tvlm_stack_grids_of(stack, stack->channels, stack->channel_count);
@@ -248,7 +249,7 @@ tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tv
     TVLM_TRY(remember(stack, index, params));
     stack->carries[index].confidence = tvlm_or_default(params->confidence, TVLM_CONFIDENCE_DEFAULT);
     tvlm_stack_new_frame(stack, index);
-    /* The flow led to the frame that is over now. */
+    /* The flow led from the present frame to the one before it, and the present frame is over now. */
     (void)tvlm_stack_given_pause(stack, index, TVLM_GRID_FLOW);
     drop_made(stack, tvlm_stack_chunk(stack, index));
     return TVLM_OK;

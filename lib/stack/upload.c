@@ -60,7 +60,7 @@ tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm
     /* The question was about the images as they were. */
     tvlm_stack_drop_query(stack);
     tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
-    ++stack->originals[index].changes[TVLM_GRID_SOURCE]; /* also where this fails: it is written over */
+    ++stack->originals[index].changes[TVLM_GRID_SOURCE]; /* even if writing fails: that may change them */
     TVLM_TRY(stack->device->backend->source(stack->device, buffer, pixels, index - chunk->first, source));
     stack->originals[index].set = true;
     tvlm_stack_new_frame(stack, index);
@@ -116,7 +116,7 @@ static tvlm_status rows_resampled(const tvlm_stack *stack, const tvlm_image *ima
     const size_t row = (size_t)width * (size_t)channels * sizeof(float);
     rows->pixels = (tvlm_pixels){width, height, channels, TVLM_PIXEL_F32, 0, row};
     rows->rows = rows->copy = resampled;
-    rows->bytes = row * (size_t)height; /* it is there */
+    rows->bytes = row * (size_t)height; /* does not overflow: this memory is allocated */
     return TVLM_OK;
 }
 

@@ -28,7 +28,7 @@ int32_t tvlm_tune_job_stage(int32_t number) {
 
 int32_t tvlm_tune_job_side(int32_t stage, int32_t size) {
     static const int32_t sides[TVLM_TUNED_SIZES] = {512, 1024, 2560};
-    if (stage == TVLM_TUNED_EXPORT && size == 2) return 0; /* the models take no picture of that size */
+    if (stage == TVLM_TUNED_EXPORT && size == 2) return 0; /* models do not take pictures of that size */
     return sides[size];
 }
 
@@ -48,7 +48,7 @@ static tvlm_status no_memory(const tune_job *job) {
     return tvlm_fail(&job->device->log, TVLM_ERROR_MEMORY, "out of memory for a picture to tune with");
 }
 
-/* Blocks of several sizes and some noise: flats, edges and texture. */
+/* Draws blocks of several sizes and some noise, so that the picture has flat areas, edges and texture. */
 static tvlm_status draw(tune_job *job) {
     uint32_t state = 1;
     const int32_t side = job->side;
@@ -73,7 +73,7 @@ static tvlm_status make_stack(tune_job *job, const char *layout) {
 
 /* ---- Families ---- */
 
-/* Lists the channels of a grid. */
+/* Lists the names of a grid's channels that are available. Returns the first of these channels. */
 static int32_t list_channels(int32_t grid, char *names, size_t size) {
     int32_t first = -1;
     size_t length = 0;
@@ -89,7 +89,8 @@ static int32_t list_channels(int32_t grid, char *names, size_t size) {
     return first;
 }
 
-/* A frame before, where positions were looked at; a flow to it in half the size; a depth. */
+/* Gives the stack an earlier frame in which positions were selected, a flow to that frame at half the size,
+ * and a depth. */
 static tvlm_status make_past(tune_job *job) {
     const int32_t side = job->side, half = side / 2;
     tvlm_selection *selection = NULL;
@@ -125,13 +126,13 @@ static tvlm_status run_family(tune_job *job) {
     return tvlm_stack_generate(job->stack);
 }
 
-/* ---- The others ---- */
+/* ---- The other stages ---- */
 
 static tvlm_status prepare_image(tune_job *job) {
     return make_stack(job, "r");
 }
 
-/* A new image, with its levels. */
+/* Sets a new image, and makes its levels. */
 static tvlm_status run_image(tune_job *job) {
     TVLM_TRY(tvlm_stack_set_image(job->stack, 0, &job->image));
     return tvlm_stack_generate(job->stack);
@@ -161,12 +162,13 @@ static tvlm_status prepare_scores(tune_job *job) {
 }
 
 static tvlm_status run_scores(tune_job *job) {
-    tvlm_stack_scores_made_of(job->stack, 0, NULL, 0); /* or there would be nothing to do */
+    tvlm_stack_scores_made_of(job->stack, 0, NULL, 0); /* otherwise the last scores would be used again */
     return tvlm_score(job->stack, NULL, NULL, (size_t)job->side * (size_t)job->side / TVLM_TUNED_CELL,
                       job->out);
 }
 
-/* As many scores as the picture has cells; the most that are chosen from are many more. */
+/* Makes as many scores as the picture has cells. Only the largest size has 2^20 of them, since the longest
+ * lists that are chosen from are much longer. */
 static tvlm_status prepare_topk(tune_job *job) {
     job->count = job->side > 2048 ? 1 << 20 : job->side * job->side / TVLM_TUNED_CELL;
     job->values = random_values((size_t)job->count);
@@ -194,7 +196,7 @@ static tvlm_status run_flow(tune_job *job) {
     return tvlm_flow_compute(job->stack, 0, job->stack, 1, NULL, &job->flow);
 }
 
-/* Features of a cell for each patch, and vectors to ask for. */
+/* Makes features with a cell for each patch. Their first vectors also serve as questions. */
 static tvlm_status prepare_features(tune_job *job) {
     const int32_t side = job->side / PATCH;
     job->count = side * side;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tune.c: tries the settings of each stage (core/tuner.h) on jobs of its own (jobs.h), and keeps those that are
- * faster.
+ * tune.c: tries the settings of each stage (core/tuner.h) on jobs of its own (jobs.h), and keeps those that
+ * are faster.
  *
- * Times of a busy machine differ by more than settings do. So two settings are measured in turn, as pairs of
- * samples, and their ratios are looked at: a setting that is the faster one in eight of nine pairs is so by chance
- * once in fifty times, and it must be by 3 % as well. What won among the settings is compared with the defaults
- * once more by new pairs, since the best of many is also the luckiest.
+ * On a busy machine, times differ by more than settings do. So two settings are measured in turn, as pairs of
+ * samples, and the ratios of the pairs are compared. A setting must be faster in eight of nine pairs, which
+ * happens by chance once in fifty times, and it must be faster by 3 %. The settings that won are compared
+ * with the defaults once more, by new pairs, since the best of many is also the luckiest.
  */
 #include "texturevlm/tune.h"
 
@@ -27,7 +27,7 @@
 #define GAIN           0.03
 #define SAMPLE_SECONDS 0.002
 #define RUNS_MAX       256
-#define HOPELESS       1.15 /* the first pair says enough */
+#define HOPELESS       1.15 /* a setting that is this much slower in the first pair is given up */
 
 enum { CHOICES_MAX = 32, SETTINGS_MAX = 16 };
 
@@ -43,9 +43,10 @@ typedef struct tuner_state {
     const struct tvlm_tune_params *params;
     tvlm_tuning *found;
     double started, seconds;
-    int32_t steps, done; /* stages at sizes, and how many of them are done */
-    tvlm_log log;        /* the device's own; jobs that fail are passed over without a line */
-    /* Settings that were far slower, or refused, at the first size: they are not tried at the others. */
+    int32_t steps, done; /* the number of stages times that of sizes, and how many of them are done */
+    tvlm_log log;        /* the device's own log, which is replaced so that jobs that fail log nothing */
+    /* Settings that were much slower at one size, or were refused. They are not tried at the following
+     * sizes. */
     bool hopeless[TVLM_TUNED_COUNT][CHOICES_MAX][SETTINGS_MAX];
 } tuner_state;
 
@@ -63,7 +64,7 @@ static void tell(tuner_state *t, const char *name) {
 
 /* ---- Measuring ---- */
 
-/* One side of a comparison: a job as it is, or with a choice set. */
+/* One side of a comparison: a job as it is, or a job with one choice set. */
 typedef struct contender {
     tune_job *job;
     int32_t size, choice, setting; /* choice -1: nothing is set */
@@ -79,7 +80,7 @@ static tvlm_status sample(tuner_state *t, const contender *c, int32_t runs, doub
     return TVLM_OK;
 }
 
-/* The first run compiles kernels, and the second one is warm. */
+/* Chooses how many runs make a sample. The first run compiles kernels, so that the second one is measured. */
 static tvlm_status choose_runs(tuner_state *t, const contender *c, int32_t *runs) {
     double seconds;
     TVLM_TRY(sample(t, c, 1, &seconds));
@@ -89,8 +90,9 @@ static tvlm_status choose_runs(tuner_state *t, const contender *c, int32_t *runs
     return TVLM_OK;
 }
 
-/* Whether `other` is faster than `best` by more than the noise. times: the medians of both, or of what there was when
- * that could not be any more. */
+/* Finds whether `other` is faster than `best` by more than the noise. times[0] becomes the median time of
+ * `best`, and times[1] that time multiplied by the median ratio. If `other` cannot win any more, measuring
+ * ends early, and `times` are those of the last pair. */
 static tvlm_status is_faster(tuner_state *t, const contender *best, const contender *other, bool *faster,
                              double times[2]) {
     double ratios[PAIRS], of_best[PAIRS];
@@ -113,7 +115,8 @@ static tvlm_status is_faster(tuner_state *t, const contender *best, const conten
     return TVLM_OK;
 }
 
-/* A setting that a driver refuses is none. What no other setting would mend is an error. */
+/* Returns whether an error ends tuning, since it would come with every setting. After any other error, only
+ * the setting is passed over: a driver may refuse it. */
 static bool is_fatal(tvlm_status status) {
     return status == TVLM_ERROR_LOST || status == TVLM_ERROR_MEMORY;
 }
@@ -129,7 +132,7 @@ static tvlm_tuned_stage *add_stage(tuner_state *t, const char *name, int32_t sid
     return stage;
 }
 
-/* Tries the settings of one choice; *setting becomes the best of them. */
+/* Tries the settings of one choice, and sets *setting to the best of them. */
 static tvlm_status try_choice(tuner_state *t, tune_job *job, int32_t size, int32_t choice, int32_t *setting) {
     const int32_t usual = *setting, count = t->tuner->settings(job->device, job->stage, choice);
     for (int32_t i = 0; i < count && !is_over(t); ++i) {
@@ -155,7 +158,7 @@ static tvlm_status use_all(tuner_state *t, const tune_job *job, int32_t size, co
     return TVLM_OK;
 }
 
-/* The same as is_faster for all choices of a stage at once. */
+/* Does what is_faster does, but compares the settings of all choices of a stage at once. */
 static tvlm_status confirm(tuner_state *t, tune_job *job, int32_t size, const int32_t *usual,
                            const int32_t *best, bool *faster, double times[2]) {
     const contender as_it_is = {job, size, -1, 0};
@@ -190,7 +193,7 @@ static void describe(tuner_state *t, const tune_job *job, const int32_t *usual, 
     }
 }
 
-/* What a search has found: the settings as they were, the best ones, and what both take. */
+/* What a search has found: the former settings, the best ones, and the times of both. */
 typedef struct search {
     int32_t usual[CHOICES_MAX], best[CHOICES_MAX];
     bool faster;
@@ -206,7 +209,7 @@ static tvlm_status find_best(tuner_state *t, tune_job *job, int32_t size, search
     return changed ? confirm(t, job, size, s->usual, s->best, &s->faster, s->times) : TVLM_OK;
 }
 
-/* How long the job takes as it is. */
+/* Measures how long the job takes as it is. */
 static tvlm_status measure(tuner_state *t, tune_job *job, int32_t size, double times[2]) {
     const contender as_it_is = {job, size, -1, 0};
     int32_t runs;
@@ -236,7 +239,8 @@ static tvlm_status tune_job_settings(tuner_state *t, tune_job *job, int32_t size
     return TVLM_OK;
 }
 
-/* A job for which the device has too little memory, or which it cannot do, is passed over. */
+/* Tunes a stage at one size. A job that the device cannot do, or has too little memory for, is passed
+ * over. */
 static tvlm_status tune_stage(tuner_state *t, tvlm_device *device, int32_t stage, int32_t size) {
     tune_job job = {0};
     const int32_t side = tvlm_tune_job_side(stage, size);
@@ -248,7 +252,7 @@ static tvlm_status tune_stage(tuner_state *t, tvlm_device *device, int32_t stage
 }
 
 static tvlm_status tune_all(tuner_state *t, tvlm_device *device) {
-    static const int32_t order[TVLM_TUNED_SIZES] = {1, 0, 2}; /* what is most often met comes first */
+    static const int32_t order[TVLM_TUNED_SIZES] = {1, 0, 2}; /* the most common size comes first */
     for (int32_t s = 0; s < TVLM_TUNED_SIZES; ++s)
         for (int32_t i = 0; i < tvlm_tune_job_count(); ++i, ++t->done) {
             if (is_over(t)) return TVLM_OK;
@@ -261,7 +265,7 @@ static tvlm_status tune_all(tuner_state *t, tvlm_device *device) {
 
 /* ---- Storage ---- */
 
-/* Compares a selection of a new image on both devices. */
+/* Compares how long a selection of a new image takes on the device and on another one. */
 static tvlm_status compare_devices(tuner_state *t, tvlm_device *other, bool *faster, double times[2]) {
     tune_job jobs[2] = {{0}, {0}};
     const contender mine = {&jobs[0], 1, -1, 0}, others = {&jobs[1], 1, -1, 0};
@@ -274,7 +278,7 @@ static tvlm_status compare_devices(tuner_state *t, tvlm_device *other, bool *fas
     return status;
 }
 
-/* Opens the device in another storage, or NULL. */
+/* Opens the device once more, with another storage. Returns NULL if that fails. */
 static tvlm_device *open_in(const tuner_state *t, tvlm_storage storage) {
     const tvlm_device_info *info = &t->device->info;
     tvlm_device *other = NULL;
@@ -287,8 +291,8 @@ static tvlm_device *open_in(const tuner_state *t, tvlm_storage storage) {
     return other;
 }
 
-/* Notes how long a selection takes in the device's own storage and in another one. Returns whether the other is the
- * fastest so far. */
+/* Notes how long a selection takes with the device's own storage and with another one. Returns whether the
+ * other storage is the fastest so far. */
 static bool note_storage(tuner_state *t, tvlm_tuned_stage **stage, tvlm_storage storage, bool faster,
                          const double times[2]) {
     const bool first = *stage == NULL;
@@ -302,7 +306,8 @@ static bool note_storage(tuner_state *t, tvlm_tuned_stage **stage, tvlm_storage 
     return true;
 }
 
-/* *fastest becomes a device in another storage, if there is a faster one; it is the caller's. */
+/* Tries the other storages. If one is faster, sets *fastest to a device with that storage, which belongs to
+ * the caller. */
 static tvlm_status tune_storage(tuner_state *t, tvlm_device **fastest) {
     tvlm_tuned_stage *stage = NULL;
     for (int s = TVLM_STORAGE_IMAGE; s <= TVLM_STORAGE_BUFFER && !is_over(t); ++s) {
@@ -345,7 +350,7 @@ static void drop_line(void *user, tvlm_log_level level, const char *message) {
     (void)message;
 }
 
-/* Writes what was found. Where that is not possible the device has it all the same. */
+/* Writes what was found to a file. If that is not possible, the device still uses it. */
 static void keep(tuner_state *t, tvlm_device *fastest) {
     char path[1024] = "";
     tvlm_device *device = fastest != NULL ? fastest : t->device;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.c: the functions of texturevlm/flow.h: chooses the levels and owns the memory; backends make the flow.
+ * flow.c: the functions of texturevlm/flow.h. This file chooses the levels and owns the memory; the backends
+ * make the flow.
  */
 #include "video/flow.h"
 
@@ -17,8 +18,8 @@
 #include "stack/make.h"
 #include "stack/stack.h"
 
-/* Refuses images that are too large: kernels number planes and equations by int32_t, which are 14 floats for
- * each texel in both directions, and their borders. */
+/* Refuses images that are too large. Kernels index the planes and equations with int32_t. These are 14 floats
+ * for each texel, for both directions together, and their borders. */
 static tvlm_status check_area(const tvlm_device *device, const tvlm_texture *source, int32_t finest) {
     const int64_t w = tvlm_level_side(source->width, finest) + 64,
                   h = tvlm_level_side(source->height, finest) + 64;
@@ -27,7 +28,7 @@ static tvlm_status check_area(const tvlm_device *device, const tvlm_texture *sou
                      (int)source->width, (int)source->height, finest == 0 ? " at full size" : "");
 }
 
-/* The coarsest level whose longer side is not too short for patches. */
+/* Returns the coarsest level whose longer side is not too short for patches. */
 static int32_t coarsest_of(const tvlm_texture *source, int32_t finest) {
     int32_t level = finest;
     while (level + 1 < source->levels && (tvlm_level_side(source->width, level + 1) >= TVLM_FLOW_COARSE ||
@@ -36,8 +37,8 @@ static int32_t coarsest_of(const tvlm_texture *source, int32_t finest) {
     return level;
 }
 
-/* Gives a flow with room for the grid: the old one, if there is one, with a larger buffer if that is
- * needed. */
+/* Makes *flow a flow with room for the grid. If there is an old flow, it is used again, with a larger buffer
+ * if need be. */
 static tvlm_status reserve(tvlm_device *device, const tvlm_flow_info *info, tvlm_flow *old,
                            tvlm_flow **flow) {
     const size_t bytes = 3 * sizeof(float) * (size_t)info->width * (size_t)info->height;
@@ -59,7 +60,7 @@ static tvlm_status reserve(tvlm_device *device, const tvlm_flow_info *info, tvlm
     return TVLM_OK;
 }
 
-/* Sets which levels there are to be, and gives *flow with room for the result: `old`, if there is one. */
+/* Chooses the levels, and makes *flow a flow with room for the result; this is `old`, if that is not NULL. */
 static tvlm_status plan(tvlm_device *device, bool full, tvlm_flow *old, tvlm_flow_args *args,
                         tvlm_flow **flow) {
     const tvlm_texture *from = args->from;
@@ -77,7 +78,7 @@ static tvlm_status plan(tvlm_device *device, bool full, tvlm_flow *old, tvlm_flo
     return TVLM_OK;
 }
 
-/* Hands out a flow that was planned, or frees it where the caller had none and it failed. */
+/* Hands out the flow. But if making it failed, and the caller had no flow before, it is freed. */
 static tvlm_status take(tvlm_status status, tvlm_flow *made, tvlm_flow **flow) {
     if (status != TVLM_OK && *flow == NULL)
         tvlm_flow_destroy(&made);
@@ -112,7 +113,8 @@ tvlm_status tvlm_flow_hand_in(tvlm_stack *stack, const tvlm_texture *before, tvl
     return take(status, made, flow);
 }
 
-/* Makes the source of image `index` with its levels, and says which image of that texture it is. */
+/* Makes the source of image `index` with its levels. Sets *image to the number of the image in this
+ * texture. */
 static tvlm_status source_of(tvlm_stack *stack, int32_t index, tvlm_texture **source, int32_t *image) {
     TVLM_TRY(tvlm_stack_make(stack, index, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
     *source = tvlm_stack_made(stack, index, TVLM_GRID_SOURCE);
@@ -142,7 +144,7 @@ tvlm_status tvlm_flow_compute(tvlm_stack *stack_from, int32_t index_from, tvlm_s
                          (int)tvlm_stack_width(stack_to), (int)tvlm_stack_height(stack_to));
     TVLM_TRY(source_of(stack_from, index_from, &from, &from_image));
     TVLM_TRY(source_of(stack_to, index_to, &to, &to_image));
-    if (from->format != to->format) /* kernels read both alike */
+    if (from->format != to->format) /* kernels read both in the same way */
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "flow: the stacks are of different formats, %s and %s",
                          tvlm_format_name(from->format), tvlm_format_name(to->format));
     tvlm_flow_args args = {.from = from, .to = to, .from_image = from_image, .to_image = to_image};
@@ -186,7 +188,8 @@ tvlm_status tvlm_stack_set_flow(tvlm_stack *stack, int32_t index, const tvlm_flo
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a flow of %dx%d pixels; the stack has %dx%d",
                          (int)flow->info.image_width, (int)flow->info.image_height,
                          (int)tvlm_stack_width(stack), (int)tvlm_stack_height(stack));
-    /* Everything in a flow is finite. Without replace_nonfinite, setting it would wait to find that out. */
+    /* All values of a flow are finite. Without replace_nonfinite, setting the flow would wait for the device
+     * to check that. */
     const struct tvlm_grid_input input = {
         .columns = flow->info.width, .rows = flow->info.height, .channels = 3, .replace_nonfinite = true};
     return tvlm_stack_input(stack, index, TVLM_CHANNEL_FLOW_U, &input, flow->buffer, 0);

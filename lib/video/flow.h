@@ -9,7 +9,7 @@
 #include "texturevlm/flow.h"
 
 /* The buffer holds u, v and the confidence of each texel of the grid as three floats. It may be larger than
- * that. */
+ * these need. */
 struct tvlm_flow {
     tvlm_device *device;
     tvlm_flow_info info;
@@ -17,8 +17,9 @@ struct tvlm_flow {
 };
 
 /*
- * The same as tvlm_flow_compute between the source of a stack of one image, which has all its levels, and another one
- * of that shape, and then tvlm_stack_set_flow of what it found; but in a launch and a copy less.
+ * Computes the flow from the source of a stack to `before`, which has the shape of that source, and sets it
+ * as the stack's flow. The stack has one image, and its source has all its levels. The result is that of
+ * tvlm_flow_compute followed by tvlm_stack_set_flow, but it takes one launch and one copy less.
  */
 tvlm_status tvlm_flow_hand_in(tvlm_stack *stack, const tvlm_texture *before, tvlm_flow **flow);
 

@@ -115,7 +115,7 @@ static tvlm_status open_camera(tvlm_stream *s, stream_camera *camera, int32_t wi
     if (camera->centres == NULL || camera->regions == NULL)
         return tvlm_fail(&s->device->log, TVLM_ERROR_MEMORY, "no memory for %d regions", (int)s->cells);
     TVLM_TRY(tvlm_stream_volume_create(s, camera));
-    /* The planes of earlier frames have their names from the beginning. */
+    /* This names the planes of earlier frames, so that the names are known before the first frame comes. */
     return tvlm_stream_look_back(s, camera);
 }
 
@@ -201,7 +201,7 @@ static tvlm_status check_push(const tvlm_stream *s, int32_t index, const stream_
     return TVLM_OK;
 }
 
-/* Keeps what is needed of the last frame before its pixels go. */
+/* Keeps what is needed of the last frame before its pixels are replaced. */
 static tvlm_status leave_frame(const tvlm_stream *s, stream_camera *camera,
                                const struct tvlm_push_params *params) {
     if (camera->frames == 0) return tvlm_stream_gather_begin(s, camera);
@@ -217,13 +217,14 @@ static tvlm_status leave_frame(const tvlm_stream *s, stream_camera *camera,
                                                   .confidence = tvlm_as_given(s->confidence)));
 }
 
-/* Whether the frame is a keyframe, as far as that is known before it is compared with the last one. */
+/* Returns whether the frame is a keyframe for another reason than a cut. A cut is found only later, when the
+ * frame is compared with the last one. */
 static bool is_keyframe(const tvlm_stream *s, const stream_camera *camera,
                         const struct tvlm_push_params *params) {
     return params->keyframe || tvlm_stream_is_due(s, camera);
 }
 
-/* Copies the last frame to camera->before. The stack's own source is then changed in part. */
+/* Copies the last frame to camera->before, since only parts of the stack's own source will be changed. */
 static tvlm_status copy_back(const tvlm_stream *s, stream_camera *camera) {
     const tvlm_texture *source = tvlm_stack_held(camera->stack, 0, TVLM_GRID_SOURCE);
     tvlm_texture shape = *source;
@@ -233,13 +234,14 @@ static tvlm_status copy_back(const tvlm_stream *s, stream_camera *camera) {
     return s->device->backend->texture_copy(s->device, source, camera->before);
 }
 
-/* Takes the new pixels into the source, with all its levels. The old pixels are in camera->before then. */
+/* Takes the new pixels into the source, and makes all levels of the source. Afterwards the old pixels are in
+ * camera->before. */
 static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const stream_frame *frame,
                               const struct tvlm_push_params *params) {
     tvlm_delta_report delta;
     tvlm_buffer *buffer;
     TVLM_TRY(tvlm_stream_plan(s, camera, frame, is_keyframe(s, camera, params), &buffer));
-    /* The centres and the bonus were those of the frame that goes. */
+    /* The centres and the bonus belong to the frame that is being replaced. */
     tvlm_stack_set_centres(camera->stack, NULL);
     tvlm_stack_set_bonus(camera->stack, 0, NULL, 0, 0);
     if (camera->frames > 0) {
@@ -264,7 +266,7 @@ static tvlm_status find_flow(const tvlm_stream *s, stream_camera *camera,
     return tvlm_flow_hand_in(camera->stack, camera->before, &camera->flow);
 }
 
-/* Forgets all that was before, also what was carried over before the cut was known. */
+/* Forgets all of earlier frames, also what was carried over before the cut was found. */
 static tvlm_status forget_all(stream_camera *camera) {
     tvlm_delta_drop_carried(camera->stack, 0);
     tvlm_stack_given_clear(camera->stack, 0, TVLM_GRID_FLOW);
@@ -286,8 +288,8 @@ static void begin_report(const tvlm_stream *s, stream_camera *camera, const stru
     camera->since_key = report->keyframe ? 0 : camera->since_key + 1;
 }
 
-/* Whether anything but level 0 of the flow is read now: for regions, for features, and for positions where the
- * flow is finer than they are read. */
+/* Returns whether other levels of the flow than level 0 are read now. They are if regions or features are
+ * moved, and also for positions if the flow's grid is finer than the level at which positions read it. */
 static bool reads_levels(const stream_camera *camera) {
     const tvlm_texture *flow = tvlm_stack_held(camera->stack, 0, TVLM_GRID_FLOW);
     const float step = fmaxf(flow->extent_x / (float)flow->width, flow->extent_y / (float)flow->height);
@@ -296,14 +298,14 @@ static bool reads_levels(const stream_camera *camera) {
     return reads;
 }
 
-/* Makes the flow's levels, or leaves them to what makes levels next: the next frame wants them in any case, and those
- * of several grids take few launches together. */
+/* Makes the flow's levels if they are read now. Otherwise they wait until other levels are made: the next
+ * frame needs them in any case, and making the levels of several grids together takes few launches. */
 static tvlm_status make_flow(const stream_camera *camera) {
     return reads_levels(camera) ? tvlm_stack_make(camera->stack, 0, TVLM_GRID_BIT(TVLM_GRID_FLOW))
                                 : tvlm_stack_make_later(camera->stack, 0, TVLM_GRID_FLOW);
 }
 
-/* Enqueues what carries everything over into the present frame. */
+/* Enqueues all work that carries something over into the present frame. */
 static tvlm_status carry_over(const tvlm_stream *s, stream_camera *camera,
                               const struct tvlm_push_params *params) {
     TVLM_TRY(find_flow(s, camera, params));
@@ -315,7 +317,7 @@ static tvlm_status carry_over(const tvlm_stream *s, stream_camera *camera,
     return tvlm_stream_carry_features(s, camera);
 }
 
-/* Takes over what was carried over and has been read back. */
+/* Takes over the regions and positions that were carried over, once they have been read back. */
 static tvlm_status take_over(const tvlm_stream *s, stream_camera *camera) {
     TVLM_TRY(tvlm_stream_place_regions(s, camera));
     tvlm_stream_take_positions(camera);
@@ -323,9 +325,9 @@ static tvlm_status take_over(const tvlm_stream *s, stream_camera *camera) {
 }
 
 /*
- * Everything is carried over before it is known whether there is a cut, so that one wait is enough; at a cut
- * it is forgotten again. But if a flow is handed in, the thumbnails are compared first, since at a cut the
- * flow must not be looked at.
+ * Everything is carried over before it is known whether there is a cut, so that one wait is enough. At a cut,
+ * all of it is forgotten again. But if a flow is handed in, the thumbnails are compared first, since at a cut
+ * the flow must not be read.
  */
 static tvlm_status meet_frame(const tvlm_stream *s, stream_camera *camera,
                               const struct tvlm_push_params *params) {
@@ -377,7 +379,7 @@ tvlm_status tvlm_stream_push_frame(tvlm_stream *stream, int32_t index, const str
     stream_camera *camera = &stream->cameras[index];
     if (!is_sent(frame)) tvlm_stream_drop_sent(stream, camera);
     const tvlm_status status = push(stream, camera, frame, params);
-    /* After an error nobody knows what is left of the old frame. */
+    /* After an error it is not known how much of the old frame is left. */
     if (status != TVLM_OK) {
         camera->frames = 0;
         camera->width = camera->height = 0;
@@ -396,8 +398,8 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
     return tvlm_stream_push_frame(stream, index, &(stream_frame){.image = image}, params, report);
 }
 
-/* Where a frame knows of none before it, as the first one and that of a cut, a channel that there is nothing for
- * yet, such as motion, emphasises nothing. */
+/* Drops the emphasis if its channel, such as motion, needs an earlier frame, and there is none: that is so at
+ * the first frame and at a cut. */
 static tvlm_status drop_emphasis(const stream_camera *camera, struct tvlm_select_params *params) {
     bool has = true;
     const bool alone = camera->report.frame == 0 || camera->report.cut;

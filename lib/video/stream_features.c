@@ -17,10 +17,10 @@
 #include "stack/stack.h"
 #include "video/inside.h"
 
-/* Where there is no flow, a cell has changed if the luma of a quarter of it differs by more than this. */
+/* Without a flow, a cell counts as changed if the luma of one of its quarters differs by more than this. */
 #define CHANGED 0.02f
 
-/* A cell's path has PATH floats, of which float KNOWN says whether there is one. */
+/* A cell's path has PATH floats. Float KNOWN says whether the cell has a path. */
 enum { PATH = 4, KNOWN = 2 };
 
 static tvlm_grid grid_of(int which) {
@@ -61,7 +61,8 @@ static tvlm_texture *held(const stream_camera *camera, int which) {
     return tvlm_stack_held(camera->stack, 0, grid_of(which));
 }
 
-/* Makes *texture like the stack's own, which questions may have given levels since. */
+/* Makes sure that *texture has the shape of the stack's own texture, which may have got levels for a question
+ * in the meantime. */
 static tvlm_status like(tvlm_device *device, const tvlm_texture *own, tvlm_texture **texture) {
     const tvlm_texture *is = *texture;
     tvlm_texture shape = *own;
@@ -96,7 +97,7 @@ static tvlm_status write_path(tvlm_device *device, const stream_carried *carried
                                          cells_of(carried) * PATH * sizeof(float), carried->host);
 }
 
-/* Begins paths anew: the stack's own vectors become their origin, in the cells that are known. */
+/* Begins the paths anew. Their origin becomes the stack's own vectors, in those cells that are known. */
 static tvlm_status begin_paths(tvlm_device *device, stream_carried *carried) {
     const size_t cells = cells_of(carried);
     float *known = tvlm_allocate(cells, sizeof *known);
@@ -112,9 +113,9 @@ static tvlm_status begin_paths(tvlm_device *device, stream_carried *carried) {
     return status == TVLM_OK ? write_path(device, carried) : status;
 }
 
-/* ---- Where nothing moves: cells that changed ---- */
+/* ---- Without a flow: cells that changed ---- */
 
-/* Cells are compared in quarters. */
+/* Each cell is compared in quarters. */
 enum { PARTS = 4 };
 
 static void place_parts(const tvlm_texture *grid, float level, tvlm_point *points) {
@@ -126,8 +127,8 @@ static void place_parts(const tvlm_texture *grid, float level, tvlm_point *point
                 ((float)(i / grid->width) + 0.25f + 0.5f * (float)(part / 2)) * down, level, 0.0f};
 }
 
-/* Reads the luma of the present frame and of the last one at each point, into the first two of four
- * floats. */
+/* Reads the luma of the present frame and of the last one at each point. A point has four floats, of which
+ * these are the first two. */
 static tvlm_status read_lumas(stream_camera *camera, const tvlm_point *points, int32_t count, float *luma) {
     static const int32_t refs[4] = {TVLM_REF(0, 0, 3), TVLM_REF(1, 0, 3), TVLM_REF_ZERO, TVLM_REF_ZERO};
     tvlm_stack *stack = camera->stack;
@@ -189,7 +190,7 @@ static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int w
                             .next = carried->path[1]};
     TVLM_TRY(stream->device->backend->warp(stream->device, &warp, carried->spare));
     tvlm_stack_given_exchange(camera->stack, grid_of(which), &carried->spare);
-    /* What the stack had stays behind as the origin. */
+    /* The texture that the stack had until now becomes the origin. */
     if (!carried->moved) {
         tvlm_texture *old = carried->origin;
         carried->origin = carried->spare;
@@ -204,7 +205,7 @@ static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int w
                                                 tvlm_stream_path_floats(camera, which) * sizeof(float));
 }
 
-/* What the report is about: the features, or the embedding where there are no features. */
+/* Returns what the report is about: the features or, if there are none, the embedding. */
 static const stream_carried *reported(const stream_camera *camera) {
     return &camera->carried[camera->carried[TVLM_STREAMED_FEATURES].there ? TVLM_STREAMED_FEATURES
                                                                           : TVLM_STREAMED_EMBEDDING];
@@ -244,9 +245,9 @@ void tvlm_stream_take_features(const tvlm_stream *stream, stream_camera *camera)
     report_needs(stream, camera, camera->report.keyframe);
 }
 
-/* ---- New ones ---- */
+/* ---- New vectors ---- */
 
-/* Whether the camera has vectors of the size that is handed in. */
+/* Returns whether the camera has vectors of the size that is handed in. */
 static bool fits(const stream_camera *camera, int which, const struct tvlm_grid_input *input) {
     const stream_carried *carried = &camera->carried[which];
     const int32_t dimension = tvlm_stack_given_dimension(camera->stack, grid_of(which));
@@ -255,7 +256,7 @@ static bool fits(const stream_camera *camera, int which, const struct tvlm_grid_
            carried->layers == (channels + 3) / 4 && (dimension == 0 || dimension == channels);
 }
 
-/* What is handed in, in host memory or in a buffer on the device. */
+/* Vectors that are handed in, in host memory or in a buffer on the device. */
 typedef struct handed {
     int32_t channel;
     const struct tvlm_grid_input *input;
@@ -267,7 +268,7 @@ static tvlm_status take(stream_camera *camera, const handed *new) {
     return tvlm_stack_input(camera->stack, 0, new->channel, new->input, new->buffer, new->offset);
 }
 
-/* Takes new vectors in place of all that were there. */
+/* Takes new vectors in, in place of all that were there. */
 static tvlm_status replace(stream_camera *camera, int which, const handed *new) {
     stream_carried *carried = &camera->carried[which];
     tvlm_device *device = tvlm_stack_device(camera->stack);
@@ -280,8 +281,8 @@ static tvlm_status replace(stream_camera *camera, int which, const handed *new) 
     return TVLM_OK;
 }
 
-/* Sends the weight of the new vector of each cell: 0 where there is none, `blend` where there is a carried
- * one. */
+/* Sends the weight of each cell's new vector. It is 0 if the cell has no new vector, `blend` if the cell also
+ * has a carried vector and the frame is not a keyframe, and otherwise 1. */
 static tvlm_status write_weights(const tvlm_stream *stream, const stream_camera *camera,
                                  stream_carried *carried, const uint8_t *mask) {
     const size_t cells = cells_of(carried);
@@ -314,7 +315,7 @@ static tvlm_status mix(const tvlm_stream *stream, stream_camera *camera, int whi
         tvlm_stack_given_exchange(camera->stack, grid_of(which), &carried->fresh);
     if (status != TVLM_OK) return status;
     if (now->levels != old->levels || now->extent_x != old->extent_x || now->extent_y != old->extent_y)
-        /* With cells of another size it is another grid. */
+        /* This is another grid, so that its vectors cannot be mixed with the old ones. */
         return replace(camera, which, new);
     TVLM_TRY(write_weights(stream, camera, carried, mask));
     TVLM_TRY(stream->device->backend->blend(stream->device, old, now, carried->weights, carried->spare));

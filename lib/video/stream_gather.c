@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_gather.c: gathers what the host wants to know of a frame in one buffer on the device, so that it
- * waits only once.
+ * stream_gather.c: gathers what the host wants to know of a frame in one buffer on the device, so that the
+ * host waits only once.
  */
 #include "core/memory.h"
 #include "core/try.h"
@@ -9,7 +9,7 @@
 #include "stack/stack.h"
 #include "video/inside.h"
 
-/* Takes so many floats from the end on, and returns where they begin. */
+/* Takes `floats` floats from *end on, moves *end behind them, and returns where they begin. */
 static size_t take(size_t *end, size_t floats) {
     const size_t begin = *end;
     *end += floats;

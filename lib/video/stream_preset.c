@@ -40,16 +40,17 @@ static const tvlm_scorer gaze = {.channel_count = TERMS,
                                  .weights = gaze_weights,
                                  .similarity_weight = 0.6f};
 
-/* This layout has no channel of motion or memory, so that nothing of a last frame is kept either. */
+/* This layout has no channel that depends on earlier frames, so that nothing of the last frame is kept for
+ * one. */
 #define SCREEN_LAYOUT "r,g,b,edges,saliency,entropy,text"
 
 tvlm_status tvlm_stream_preset(tvlm_stream_use use, struct tvlm_stream_params *params) {
     TVLM_NEED(NULL, params);
     if ((int)use < 0 || (int)use >= USES) return TVLM_ERROR_ARGUMENT; /* without a log */
-    /* A gaze is where on the screen somebody looks. What moves there neither takes it along nor hides it. */
+    /* A gaze is where somebody looks on the screen. It is neither moved nor hidden by what moves there. */
     params->no_flow = use == TVLM_STREAM_SCREEN || use == TVLM_STREAM_GAZE;
-    /* Where most of the picture is still, the channels that depend on the whole image take nearly all of the
-     * time. */
+    /* If most of the picture does not change, the channels that depend on the whole image take nearly all of
+     * the time. So they are kept while only little changes. */
     const bool keeps = use == TVLM_STREAM_STILL || use == TVLM_STREAM_SCREEN;
     params->update.saliency_share = params->update.cluster_share = keeps ? TVLM_STREAM_SHARE : 0.0f;
     params->layout = use == TVLM_STREAM_SCREEN ? SCREEN_LAYOUT : NULL;

@@ -3,10 +3,10 @@
  * stream_regions.c: lets regions keep their ids from frame to frame. SLIC begins at the last frame's
  * centroids, moved along the flow, and the region that it finds from there keeps the id.
  *
- * SLIC looks for the centre of a pixel among those of its cell and of the eight around it, so each centre
- * must belong to a cell. After they moved, regions are dealt out to cells anew, the nearest first. A region
- * that finds no free cell around it, or that leaves the image, is given up. A cell that gets no region begins
- * one in its middle, with an id that is free.
+ * SLIC looks for a pixel's centre among the centres of its cell and of the eight cells around it, so that
+ * each centre must belong to a cell. After the regions moved, they are dealt out to the cells anew, the
+ * nearest pair first. A region that finds no free cell around it, or that leaves the image, is given up. A
+ * cell that gets no region begins one in its middle, with an id that is free.
  */
 #include <math.h>
 #include <string.h>
@@ -18,14 +18,14 @@
 #include "stack/stack.h"
 #include "video/inside.h"
 
-/* A region that may go to a cell, and the squared distance of the two in cells. */
+/* A region that may go to a cell, and their squared distance, measured in cells. */
 typedef struct offer {
     int32_t region, cell;
     float apart;
 } offer;
 
-/* Where the host does not know how many regions there are, all places of the table are followed. Those beyond
- * the last region are never looked at. */
+/* If the table is on the device, the host does not know how many regions there are. All entries of the table
+ * are moved then; those beyond the last region are never read. */
 tvlm_status tvlm_stream_keep_regions(const tvlm_stream *stream, stream_camera *camera) {
     tvlm_stack *stack = camera->stack;
     const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
@@ -38,8 +38,8 @@ tvlm_status tvlm_stream_keep_regions(const tvlm_stream *stream, stream_camera *c
         tvlm_stream_drop_regions(camera);
         return TVLM_OK;
     }
-    /* A table that was carried over is that of an earlier frame; the host knows where its regions have gone
-     * since. */
+    /* A table that was carried over is that of an earlier frame. It is not used: the host knows where its
+     * regions have moved since. */
     if (tvlm_stack_region_table(stack, 0, &table, &at) &&
         !tvlm_delta_is_carried(stack, 0, TVLM_GRID_CLUSTER)) {
         camera->gathered = stream->cells;
@@ -59,7 +59,7 @@ void tvlm_stream_drop_regions(stream_camera *camera) {
     tvlm_stack_set_centres(camera->stack, NULL);
 }
 
-/* How many steps of the iteration find the place that a region came to. */
+/* The number of iterations that find the place to which a region moved. */
 #define STEPS 2
 
 tvlm_status tvlm_stream_follow_regions(const tvlm_stream *stream, stream_camera *camera) {
@@ -97,7 +97,8 @@ static int by_distance(const void *p, const void *q) {
     return (a->cell > b->cell) - (a->cell < b->cell);
 }
 
-/* Adds an offer for each of the cells around a region, if it is in the image. Returns how many. */
+/* Adds an offer for the cell that a region is in and for each cell around it, if the region is in the image.
+ * Returns the number of offers. */
 static int32_t add_offers(const stream_camera *camera, const tvlm_cluster_plan *plan, int32_t region,
                           offer *offers) {
     const tvlm_region *own = &camera->regions[region];

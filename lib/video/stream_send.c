@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_send.c: plans what of a camera's next frame goes to the device, and sends it beside the work on the
- * present frame. The plan is one of the stack's (stack/delta.h), which changes nothing before it is applied.
- * So a frame that is sent and never pushed leaves no trace, nor does one before which another frame comes. A
- * frame that is on the device already is only converted, and planned when it is pushed.
+ * stream_send.c: plans which parts of a camera's next frame go to the device, and sends them while the device
+ * works on the present frame.
+ *
+ * The plan is one of the stack's (stack/delta.h), which changes nothing before it is applied. So a frame that
+ * is sent and never pushed leaves no trace, and neither does one that another frame overtakes.
+ *
+ * A frame that is on the device already is only converted. It is planned when it is pushed.
  */
 #include "core/check.h"
 #include "core/owner.h"
@@ -46,14 +49,16 @@ static tvlm_status make_plan(const tvlm_stream *s, stream_camera *camera, const 
     return tvlm_delta_plan_make(camera->stack, 0, image, &params, !s->params.whole, &camera->plan);
 }
 
-/* Waits until nothing is on its way any more. Then the memory of the plan, or of the image, may go. */
+/* Waits until nothing is on its way any more. Afterwards the memory of the plan and of the image may be
+ * freed. */
 static tvlm_status await_pixels(const tvlm_stream *s, stream_camera *camera) {
     const bool sending = camera->sending;
     camera->sending = false;
     return sending ? s->device->backend->buffer_arrive(s->device, camera->pixels) : TVLM_OK;
 }
 
-/* Plans a frame that is on the device, and is compared there: planes, or what was taken (NULL). */
+/* Plans a frame that is on the device and is compared there. It is given by its planes or, if `planes` is
+ * NULL, is the one in camera->taken. */
 static tvlm_status plan_there(const tvlm_stream *s, stream_camera *camera, const tvlm_planes *planes,
                               bool keyframe, tvlm_buffer **buffer) {
     struct tvlm_update_params params = s->params.update;
@@ -79,7 +84,7 @@ tvlm_status tvlm_stream_plan(const tvlm_stream *s, stream_camera *camera, const 
 }
 
 void tvlm_stream_drop_sent(const tvlm_stream *s, stream_camera *camera) {
-    /* Whether the pixels arrived does not matter, since they are not wanted. */
+    /* An error does not matter, since the pixels are not wanted any more. */
     (void)await_pixels(s, camera);
     tvlm_delta_plan_drop(&camera->plan);
     camera->sent = (tvlm_image){0};
@@ -101,11 +106,11 @@ static tvlm_status reserve_pixels(const tvlm_stream *s, stream_camera *camera, s
     return backend->buffer_create(s->device, bytes, &camera->pixels);
 }
 
-/* Sends what the plan uploads. The device does not read what was sent before any more, since tvlm_stream_push
- * has waited for that. */
+/* Sends what the plan uploads. The buffer may be overwritten: the device has finished reading the frame that
+ * was sent before, since tvlm_stream_push has waited for that. */
 static tvlm_status send_plan(const tvlm_stream *s, stream_camera *camera) {
     const tvlm_delta_plan *plan = &camera->plan;
-    /* There is nothing to send where nothing changed. */
+    /* If nothing changed, there is nothing to send. */
     if (plan->bytes == 0) return TVLM_OK;
     TVLM_TRY(reserve_pixels(s, camera, plan->bytes));
     TVLM_TRY(s->device->backend->buffer_send(s->device, camera->pixels, plan->bytes, plan->upload));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_steady.c: keeps selections steady. Candidates to which the flow carries a position of the last
- * selection get a bonus.
+ * stream_steady.c: keeps selections steady. A candidate gets a bonus if the flow moves a position of the last
+ * selection to it.
  */
 #include <math.h>
 #include <string.h>
@@ -40,11 +40,11 @@ tvlm_status tvlm_stream_gather_positions(stream_camera *camera) {
     return TVLM_OK;
 }
 
-/* How many steps of the iteration find the place that a position came to. */
+/* The number of iterations that find the place to which a position moved. */
 #define STEPS 3
 
-/* Positions follow any flow, however low its confidence: a wrong guess costs some steadiness, and no guess
- * costs more. */
+/* Positions follow any flow, however low its confidence. A wrong guess costs some steadiness, but no guess
+ * would cost more. */
 tvlm_status tvlm_stream_follow_positions(stream_camera *camera) {
     const stream_gather *gather = &camera->gather;
     if (camera->former_count == 0) return TVLM_OK;
@@ -77,13 +77,13 @@ static tvlm_status reserve_bonus(stream_camera *camera, size_t count) {
     return TVLM_OK;
 }
 
-/* Gives the bonus to one candidate for each former position. If all candidates within a cell of it had the
- * bonus, the best of them would crowd out what else was selected. */
+/* Gives the bonus to one candidate for each former position. If all candidates within a cell of the position
+ * had the bonus, the best of them would crowd out what else was selected. */
 static void give_bonus(const tvlm_stream *stream, stream_camera *camera, float step, int32_t columns,
                        int32_t rows) {
     for (int32_t i = 0; i < camera->former_count; ++i) {
         const float x = camera->former[2 * i], y = camera->former[2 * i + 1];
-        /* NaN is not inside. */
+        /* A position that is NaN does not count as inside. */
         const bool inside = x >= 0.0f && y >= 0.0f && x < (float)tvlm_stack_width(camera->stack) &&
                             y < (float)tvlm_stack_height(camera->stack);
         if (!inside) continue;

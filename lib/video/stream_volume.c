@@ -92,8 +92,8 @@ static int32_t slot_of(const tvlm_stream *stream, const stream_camera *camera, i
     return (camera->newest + frames - age % frames) % frames;
 }
 
-/* Sets a plane to channel c of the frame in a slot, without waiting. The plane has had its name since the
- * stream was created. */
+/* Sets a plane to channel c of the frame in a slot, without waiting for the device. The plane was named when
+ * the stream was created. */
 static tvlm_status pick_plane(const stream_camera *camera, const char *name, int32_t slot, int32_t c) {
     const tvlm_packed *volume = camera->volume;
     tvlm_stack *stack = camera->stack;
@@ -121,7 +121,8 @@ static tvlm_status set_zeros(const stream_camera *camera, const char *name, cons
                                NULL);
 }
 
-/* Sets the planes of the frame `age` frames before the present one, which is not in the volume yet. */
+/* Sets the planes of the frame that is `age` frames before the present one. The present frame is not in the
+ * volume yet. */
 static tvlm_status set_planes(const tvlm_stream *stream, stream_camera *camera, int32_t age,
                               const float *zeros) {
     for (int32_t c = 0; c < stream->volume_count; ++c) {
@@ -184,17 +185,17 @@ static bool is_identifier(int32_t channel) {
            tvlm_grid_get_info(place.grid)->reduce[place.component] == TVLM_REDUCE_MODE;
 }
 
-/* The middle of the texel that a place lies in, in pixels. */
+/* Returns the middle, in pixels, of the texel that contains a place. */
 static float snapped(float place, int32_t texels, int32_t side) {
     const float texel = floorf(place * (float)texels / (float)side);
     return (fminf(fmaxf(texel, 0.0f), (float)(texels - 1)) + 0.5f) * (float)side / (float)texels;
 }
 
-/* A point is read three times: in the frames before and after it, and at the nearest texel of the nearest
- * frame. */
+/* A point is read three times: in the two frames that it lies between and, for identifiers, at the nearest
+ * texel of the nearest frame. */
 enum { READS = 3 };
 
-/* Places the reads of a point, and returns how far it lies from the first frame towards the second. */
+/* Finds where a point is read. Returns how far it lies from the first frame towards the second, 0 to 1. */
 static float place_points(const tvlm_stream *stream, const stream_camera *camera, const tvlm_volume_point *at,
                           tvlm_point *points) {
     const tvlm_stack *stack = camera->stack;
