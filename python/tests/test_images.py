@@ -284,19 +284,18 @@ def test_a_broken_pil_image_loses_none_of_the_others(photo, tmp_path):
 
     class Failing(Image.Image):
         def getdata(self, *_, **__):
-            raise RuntimeError("two\nlines")
+            raise MemoryError
 
         tobytes = getdata
-
-        @property
-        def __array_interface__(self):
-            raise MemoryError
+        __array_interface__ = property(getdata)
 
     small = Failing()
     small._size, small._mode = (4, 4), "RGB"
+    # Before Pillow 10 such an image fails earlier, as it has no pixels to convert.
+    kind = tv.ArgumentError if int(pytest.importorskip("PIL").__version__.split(".")[0]) < 10 else tv.OutOfMemoryError
     found = tv.select([cut, photo, closed, small], 5, errors="skip")
     assert isinstance(found[1], tv.Selection) and [type(one) for one in (found[0], *found[2:])] == [
-        tv.ArgumentError, tv.ArgumentError, tv.OutOfMemoryError]
+        tv.ArgumentError, tv.ArgumentError, kind]
     assert found[0].status == "format" and "image 0 of 4: a PIL image cannot be read: " in str(found[0])
     assert f"image 2 of 4: {tmp_path / 'photo.png'}: a PIL image cannot be read: " in str(found[2])
     with pytest.raises(tv.ArgumentError, match="^a PIL image cannot be read: [^\n]*$"):

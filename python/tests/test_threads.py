@@ -18,6 +18,7 @@ import pytest
 
 import texturevlm as tv
 from conftest import draw
+from texturevlm._core import Handle
 
 ROUNDS = int(os.environ.get("TVLM_TEST_THREADS", 1))
 IMAGE, OTHER = draw(64, 48), draw(64, 48, seed=1)
@@ -285,8 +286,15 @@ def test_what_never_changes_is_read_by_many(name):
         together(*[lambda of=shared[0]: read(of)] * 4, shared.clear)
 
 
-def test_a_call_that_runs_is_not_cut_short():
+def test_a_call_that_runs_is_not_cut_short(monkeypatch):
     """`close` comes in the middle of a long call, which gives its answer; the next one is refused."""
+    check, runs = Handle.check, threading.Event()
+
+    def checked(self):
+        check(self)
+        runs.set()
+
+    monkeypatch.setattr(Handle, "check", checked)
     big = np.tile(IMAGE, (10, 10, 1))
     with tv.Device("reference") as device:
         with tv.Stack(big, device=device) as other:
@@ -296,21 +304,16 @@ def test_a_call_that_runs_is_not_cut_short():
             "the stream": tv.VideoStream(device=device), "the device": None}
         made["the stream"].update(big)
         for what, handle in made.items():
-            inside, found = threading.Event(), []
+            found = []
             target = handle or tv.Stack(big, device=device)
 
             def select(*options):
                 return target.select(*([big] if isinstance(target, tv.Session) else []), 40, **({} if what != "the stream" else {"strategy": "budget"}))
 
-            def work():
-                inside.set()
-                found.append(select())
-
-            thread = threading.Thread(target=work)
+            runs.clear()
+            thread = threading.Thread(target=lambda: found.append(select()))
             thread.start()
-            inside.wait()
-            while not device._owner.depth and thread.is_alive():
-                pass
+            assert runs.wait(60)
             (handle or device).close()
             thread.join()
             assert len(found) == 1 and (what == "the stream" or same(found[0], alone)), what
