@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attend.cl: attention over the vectors of grids, coarse first (lib/core/attention.h says what rows, levels and
- * areas are). The products with the first level are made by gemm.cl or CLBlast; what is here works on a block of
- * rows, of each of which `total` numbers lie beside each other, one for each cell of all levels:
+ * attend.cl: attention over the vectors of a grid, which reads coarse levels first, and finer ones only where
+ * it counts (texturevlm/attend.h defines it). A *row* is one head of one query. The *area* of a cell says how
+ * many cells of the last level the cell stands for; lib/core/attention.h says how areas are handed on from
+ * level to level.
  *
- *   - scores, in whose place the softmax puts each cell's part;
- *   - areas, with a minus before those of cells that were chosen to hand on theirs.
+ * gemm.cl or CLBlast multiplies the queries with the keys of the first level. The rest is done here:
  *
- * GROUP work-items share a row, or 64 cells of a row: one on CPUs. LANES of them, with WIDTH x RUN components
- * of a value each, share a row's values.
+ *   1. attend_choose chooses the cells of a level that hand their areas on.
+ *   2. attend_refine gives the cells of the next level their areas and their scores.
+ *   3. attend_softmax makes a part of each score.
+ *   4. attend_values adds up the values of all cells, each times its part. attend_map adds up the parts
+ *      themselves.
+ *
+ * The kernels work on a block of rows. Each row has `total` numbers of two kinds, one for each cell of all
+ * levels:
+ *
+ *   - scores. The softmax puts each cell's part into the place of its score;
+ *   - areas. The area of a cell that was chosen to hand it on has a minus.
+ *
+ * GROUP work-items share a row, or CELLS cells of a row; on CPUs GROUP is 1. In attend_values a work-group
+ * makes WIDTH * RUN components of a row, and its LANES lanes divide the cells among themselves.
  */
 // check-kernels: -DGROUP=1 -DWIDTH=1 -DLANES=1 -DRUN=64
 // check-kernels: -DGROUP=64 -DWIDTH=16 -DLANES=8 -DRUN=4
@@ -29,13 +41,14 @@
 
 /* ---- Which cells are chosen ---- */
 
-/* Whole numbers in the order of the scores. 0 and -0 are one number. */
+/* A whole number for each score, so that numbers order as scores do. 0 and -0 have the same number. */
 HELPER uint key_of(float score) {
     const uint bits = as_uint(score + 0.0f);
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
-/* The sum of what the work-items have, which all of them get. */
+/* The sum of all work-items' parts. Every work-item gets it, and all must come here, since it has
+ * barriers. */
 HELPER int sum_of(int part, local int *sum) {
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0) *sum = 0;
@@ -46,10 +59,14 @@ HELPER int sum_of(int part, local int *sum) {
 }
 
 /*
- * Chooses among `cells` cells from `at` on those that have an area: the share of them (in 65536ths, rounded,
- * at least one; 0: none) with the highest scores, of equal ones the first. Their areas get a minus. Where
- * `area` is not 0, all cells have this one first. The k-th highest key is found bit by bit, and then the cell
- * before which as many of that key lie as are still wanted.
+ * Chooses cells of one level: of the `cells` cells from `at` on that have an area, a share of those with the
+ * highest scores, and of equal scores the first. `share` is in 65536ths. The number of chosen cells is
+ * rounded, and at least one; with share 0 it is none. The areas of chosen cells get a minus. Where `area` is
+ * not 0, all cells get this area first.
+ *
+ * The lowest key that is chosen is found bit by bit. Of the cells that have just this key, only the first
+ * ones are still wanted: `end` is the cell before which enough of them lie, and is found by halving.
+ * Work-group n makes row n.
  */
 ROW_KERNEL void attend_choose(global const float *restrict scores, global float *restrict areas,
                               const int total, const int at, const int cells, const int share,
@@ -90,14 +107,17 @@ ROW_KERNEL void attend_choose(global const float *restrict scores, global float 
 
 /* ---- What they hand on ---- */
 
-/* How many units of cell `from` of a row of `count` lie in cell `to` of one of `others` that covers the same: a
- * row has count * others units, and `from` has `others`. */
+/* How long the overlap of two cells is along a side that two grids divide: cell `from` is one of `count`, and
+ * cell `to` one of `others`. The unit is the side over count * others. Where the cells do not overlap, it is
+ * 0 or less. */
 HELPER int units_in(uint from, uint count, uint to, uint others) {
     return (int)min((from + 1) * others, (to + 1) * count) - (int)max(from * others, to * count);
 }
 
-/* What the cell (x, y) of a grid of `to` cells gets of values of `from` cells: with sign -1 of those below 0. Units
- * are below 2^32: a level has at most 65536 cells, and the level above it half as many along a side. */
+/* What cell (x, y) of a grid of `to` cells gets of the values of a grid of `from` cells. A value is divided
+ * among the cells below it, in proportion to how much of it each covers. With sign 1 only values above 0
+ * count, with sign -1 only those below 0. Units stay below 2^32: a level has at most 65536 cells, and the
+ * level above it half as many along a side. */
 HELPER float handed_on(global const float *values, int2 from, int2 to, int x, int y, float sign) {
     if (from.x == to.x && from.y == to.y) return max(0.0f, sign * values[y * from.x + x]);
     const int left = (int)((uint)x * (uint)from.x / (uint)to.x),
@@ -114,9 +134,10 @@ HELPER float handed_on(global const float *values, int2 from, int2 to, int x, in
 }
 
 /*
- * Gives the cells of the next level their areas, and those that have one their scores: the product of the
- * row's query with the cell's key, times `scale`. `query` is the first one of the block, `key` the first cell
- * of the level, `size` the components of a head. Work-group (n, row) makes CELLS cells.
+ * Gives the cells of the next level their areas. Those that have an area get a score, too: the product of the
+ * row's query with the cell's key, times `scale`. `query` is where the first query of the block begins, `key`
+ * where the key of the level's first cell begins, and `size` is how many components a head has. Work-group
+ * (n, row) makes CELLS cells.
  */
 ROW_KERNEL void attend_refine(global float *restrict scores, global float *restrict areas, const int total,
                               const int at_from, const int2 from, const int at_to, const int2 to,
@@ -151,9 +172,10 @@ ROW_KERNEL void attend_refine(global float *restrict scores, global float *restr
 /* ---- The softmax ---- */
 
 /*
- * Puts area * exp(score) of cells begin .. end - 1, over its sum and times `scale`, in the place of each score,
- * and 0 where there is no area. With `all`, cells that handed on their areas count as before. reads[reads_at + row]
- * gets the number of keys and of values that are read; what it has already is added to where `begin` is not 0.
+ * Makes parts of the scores of cells begin .. end - 1, in their place: a part is scale * area * exp(score),
+ * over the sum of area * exp(score) of all these cells. It is 0 where a cell has no area. With `all`, cells
+ * that handed on their areas count with them as before. reads[reads_at + row] becomes how many keys and how
+ * many values are read; where `begin` is not 0, that is added to what is there. Work-group n makes row n.
  */
 ROW_KERNEL void attend_softmax(global float *restrict scores, global const float *restrict areas,
                                const int total, const int begin, const int end, const float scale,
@@ -199,9 +221,10 @@ ROW_KERNEL void attend_softmax(global float *restrict scores, global const float
 /* ---- What comes out ---- */
 
 /*
- * Adds the values of the cells of a level, each times its part, to out[row]. `value` is the first cell of the
- * level, `size` the components of a head. Work-group (n, row) makes WIDTH * RUN components; its lanes take every
- * LANES-th cell, and their sums are added in the order of the lanes.
+ * Adds the values of the cells of a level, each times its part, to out[row]. `value` is where the value of
+ * the level's first cell begins, and `size` is how many components a head has. Work-group (n, row) makes
+ * WIDTH * RUN components. Each of its lanes takes every LANES-th cell, and their sums are added in the order
+ * of the lanes.
  */
 kernel __attribute__((reqd_work_group_size(WIDTH, LANES, 1))) void
 attend_values(global const float *restrict parts, const int total, const int at, const int cells,
@@ -238,8 +261,9 @@ attend_values(global const float *restrict parts, const int total, const int at,
     }
 }
 
-/* Adds to the map, or with `begins` 1 puts there, what `rows` rows give to each of its cells by a level, times
- * `scale`. Work-item: a cell of the map. */
+/* Adds up what the parts of `rows` rows at one level give to each cell of the map, times `scale`. With
+ * `begins` 1 the sum replaces what the map holds, else it is added to that. Work-item i makes cell i of the
+ * map. */
 kernel void attend_map(global const float *restrict parts, const int total, const int at, const int2 from,
                        const int2 to, const int rows, const float scale, const int begins,
                        global float *restrict map) {

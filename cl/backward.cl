@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backward.cl: the gradients of samples. What a point gives to texels is listed by the host, sorted by texel: so each
- * texel has one work-item that adds what it gets, in an order that is always the same, and nothing is added by
- * atomics, whose order nobody knows.
+ * backward.cl: the backward pass of texel_sample (texture.clh). Given the gradients by the samples, it makes
+ * those by the texels of all levels, and those by the x, the y and the level of each point.
  *
- *   - backward_parts adds up segments of the list. A coarse texel may be in the list a million times.
+ * The host lists what each point gives to which texels, sorted by texel. So one work-item adds up what a
+ * texel gets, in an order that is always the same. Atomics would add in an order that nobody knows.
+ *
+ *   - backward_parts adds up segments of the list. A coarse texel may be in the list a million times, and
+ *     then has many segments.
  *   - backward_level adds up a texel's segments, and what the next coarser level hands down to it.
- *   - backward_steps makes the gradients of x, y and the level of each point.
+ *   - backward_steps makes the gradients by x, y and the level of each point.
  *
- * Vectors of 4 * layers components lie beside each other, for points as for texels.
+ * Points and texels have vectors of 4 * layers components, which lie beside each other.
  */
 #include "texture.clh"
 
-/* An entry of the list: the point, and the bits of the weight with which it counts. */
+/* Makes parts[segment * layers + layer], the sum over a segment's entries of weight * given. An entry of the
+ * list is the number of a point and the bits of its weight. A segment is the entries from begins[segment] to
+ * before begins[segment + 1]. A work-item makes one layer of one of `count` segments. */
 kernel void backward_parts(global const int2 *restrict entries, global const int *restrict begins,
                            const int count, const int layers, global const float4 *restrict given,
                            global float4 *restrict parts) {
@@ -25,12 +30,13 @@ kernel void backward_parts(global const int2 *restrict entries, global const int
     parts[item] = sum;
 }
 
-/* The first of the one or two texels of the next level that texel x of a side is part of. */
+/* Texel x of a side is part of one or two texels of the next level. This is the first of them. */
 HELPER int first_above(int side, int x) {
     return side % 2 == 0 ? x / 2 : max(0, (x - 1) / 2);
 }
 
-/* The share of texel `above` of the next level that texel x of a side is: a side of 2m + 1 becomes m texels. */
+/* The weight with which texel x of a side counts in texel `above` of the next level (mips.cl). A side of
+ * 2m + 1 texels becomes one of m. */
 HELPER float share_above(int side, int x, int above) {
     if (side == 1) return 1.0f;
     if (side % 2 == 0) return 0.5f;
@@ -38,9 +44,10 @@ HELPER float share_above(int side, int x, int above) {
     return (float)(within == 0 ? half_side - above : within == 1 ? half_side : above + 1) / (float)side;
 }
 
-/* Makes level n of the gradients, in `out`. `begins` has the segments of each of its texels, from number begins_at
- * on. `above`, from vector above_at on, is level n + 1, which has no texels (next.x is 0) where n is the coarsest that a
- * point reached. */
+/* Makes the gradients by the texels of one level, in `out` from vector out_at on. From number begins_at on,
+ * `begins` has the first segment of each texel. From vector above_at on, `above` has the gradients of the
+ * next coarser level, of size `next`; next.x is 0 where no point reached that level. A work-item makes one
+ * layer of a texel. */
 kernel void backward_level(global const int *restrict begins, const int begins_at,
                            global const float4 *restrict parts, const int2 size, const int2 next,
                            const int layers, global const float4 *above, const ulong above_at,
@@ -60,9 +67,9 @@ kernel void backward_level(global const int *restrict begins, const int begins_a
 }
 
 /*
- * What a level gives to a point: its sample times the gradients that were given, and the derivatives of that in x and
- * y, per pixel. Left of the first centre and above it the sample is constant; behind the last one both texels are
- * the same one.
+ * The product of a point's sample at one level with the gradients that were given, and the derivatives of
+ * this product by x and y, per pixel. Left of the first texel's centre, and above it, the sample is constant.
+ * Behind the last centre the two texels of the interpolation are the same one.
  */
 HELPER float3 level_step(TEXTURE_IN(from), int slice, int layers, int level, float2 point,
                          global const float4 *given) {
@@ -87,7 +94,8 @@ HELPER float3 level_step(TEXTURE_IN(from), int slice, int layers, int level, flo
     return sum * (float3)(1.0f, at.x >= 0.0f ? scale.x : 0.0f, at.y >= 0.0f ? scale.y : 0.0f);
 }
 
-/* Writes steps[point]: the gradients of x, y and the level, and 0. A point is x, y, level and image. */
+/* Writes steps[point]: the gradients by x, y and the level, and 0. A point is (x, y, level, image). Work-item
+ * i makes point i. */
 kernel void backward_steps(TEXTURE_IN(from), const int first_layer, const int layers,
                            global const float4 *restrict points, const int count,
                            global const float4 *restrict given, global float4 *restrict steps) {

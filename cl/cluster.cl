@@ -3,9 +3,9 @@
  * cluster.cl: superpixels by SLIC (Achanta, Shaji, Smith, Lucchi, Fua & Suesstrunk 2012) in L*a*b*. The
  * result is a label for each pixel; pieces.cl then makes each region one connected piece.
  *
- * 1. cluster_lab converts the levels of the source that are used to L*a*b* in whole steps, and clears the tables.
- *    The kernels after it compute with whole numbers, or with floats that are only added and multiplied, so every
- *    device finds the same.
+ * 1. cluster_lab makes colours in L*a*b*, in whole steps, of those levels of the source that are used. It
+ *    also clears the tables. The kernels after it compute with whole numbers, or with floats that are only
+ *    added and multiplied, so every device finds the same.
  * 2. cluster_assign is one pass of SLIC: it gives each pixel to the nearest of nine centres, those of its own
  *    cell and of the eight cells around it. It computes the centres from the sums of the pass before, and
  *    adds up the sums for the next pass. The host runs passes on level 1 first, and then on level 0.
@@ -44,10 +44,10 @@ HELPER void clear_words(global int *restrict words, int count) {
 }
 
 /*
- * Converts level 0 of the source, and level 1 if the launch is twice as deep as there are images. words = words
- * of an image in `lab`, in `work` and in `regions`, of which the latter two are cleared. Work-item (n, y, image +
- * images * level) converts RUN texels of row y. The components lie in three arrays of floats, so that the second
- * loop vectorises.
+ * Converts level 0 of the source, and level 1 if the launch is twice as deep as there are images.
+ * words = words of an image in `lab`, in `work` and in `regions`, of which the latter two are cleared.
+ * Work-item (n, y, image + images * level) converts RUN texels of row y. The components lie in three arrays
+ * of floats, so that the second loop vectorises.
  */
 kernel void cluster_lab(TEXTURE_IN(source), global uint *restrict lab, global int *restrict work,
                         global int *restrict regions, const int4 words, const int images) {

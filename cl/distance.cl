@@ -185,7 +185,8 @@ HELPER square parabola(int x, int i, int height) {
     return (square)(x - i) * (x - i) + (square)height * height;
 }
 
-/* From which x on the parabola of column u is lower than that of column i, which is before it. */
+/* The x from which on the parabola of column u is lower than that of column i. Column i is before column
+ * u. */
 HELPER int crossing(int i, int below, int u, int height) {
     const square difference = (square)u * u - (square)i * i + (square)height * height - (square)below * below;
     return (int)(1 + difference / (2 * (u - i)));

@@ -10,8 +10,8 @@
  *      Gauss-Newton steps (inverse-compositional: the Hessian is that of the template), from the coarser
  *      level's flow.
  *   3. flow_densify blends the four patches over each texel into a flow.
- *   4. flow_refine sets up the linear equations of the refinement, and takes some sweeps towards their solution.
- *      The host repeats it a few times (tvlm_flow_refinements).
+ *   4. flow_refine sets up the linear equations of the refinement, and takes some sweeps towards their
+ *      solution. The host repeats it a few times (tvlm_flow_refinements).
  *   At the end:
  *   5. flow_result makes pixels of the image out of the flow, and a confidence from the flow in both
  *      directions and the images' difference along it.
@@ -21,8 +21,8 @@
  *   - `planes` holds the levels of luma of the one image, then those of the other, `total` floats each. A
  *     level has a border of PAD replicated texels on each side, so that patches can reach out of the image.
  *   - A `level` argument is (width, height, row stride, index of texel (0, 0) in the plane).
- *   - Each launch makes both directions, up to the level whose backward flow is kept for the confidence, and
- *     one from there on. In direction d, plane d is the template and plane 1 - d the target.
+ *   - A launch makes both directions, up to the level whose backward flow is kept for the confidence, and
+ *     the forward one alone on finer levels. In direction d, plane d is the template, 1 - d the target.
  *   - A flow is two planes of width * height floats, u and then v, in texels of its level. The flows of the
  *     two directions lie `half_` floats apart.
  */
@@ -84,9 +84,9 @@ kernel void flow_planes(TEXTURE_IN(from), TEXTURE_IN(to), const int2 images, con
 #define PATCHES (64 / LANES)
 
 /*
- * A work-item has all rows of a patch: on CPUs all columns of them, and on GPUs, where PATCH work-items share a
- * patch, one column each, so that those beside each other read texels beside each other. `columns` is what it
- * has of a row. Both add up each column first, and then the columns in the same order.
+ * A work-item has all rows of a patch: on CPUs with all columns; on GPUs with one column, so that the PATCH
+ * work-items that share a patch read texels beside each other. `columns` is what a work-item has of a row.
+ * Both kinds of device add up each column first, and then the columns in the same order.
  */
 #if LANES == 1
 typedef float8 columns;
@@ -102,7 +102,7 @@ HELPER float sum8(float8 v) {
     return (s.x + s.y) + (s.z + s.w);
 }
 
-/* What sums over the columns of a patch are made of: x, y and z, which are added up for themselves. */
+/* Three sums over a patch, as far as this work-item's columns go. */
 typedef struct column_sums {
     columns x, y, z;
 } column_sums;
@@ -133,9 +133,9 @@ HELPER float2 patch_place(float2 origin, float2 step, int4 level) {
 }
 
 /*
- * Compares a patch with the target at `step`. Of the differences d, less their mean, it returns the sum of
- * squares and the sums of d gx and d gy. texels, gx and gy are what this work-item has of the template's rows;
- * `column` is the first of its columns.
+ * Compares a patch with the target at `step`. With d, the differences less their mean, it returns the sums of
+ * d^2, of d gx and of d gy. texels, gx and gy are what this work-item has of the template's rows; `column` is
+ * the first of its columns.
  */
 HELPER float4 compare(global const float *target, int4 level, float2 origin, float2 step, int column,
                       const columns *texels, const columns *gx, const columns *gy, local float4 *board) {
@@ -179,9 +179,9 @@ HELPER float2 coarser_at(global const float *flow, int2 size, int4 level, float2
 /*
  * Finds the step of each patch: patches[direction * count + j * counts.x + i], in texels of the level.
  * `coarser` is the coarser level's flow of coarser_size texels, the directions coarser_half floats apart;
- * coarser_size.x is 0 on the coarsest level, where patches begin at rest. LANES work-items share a patch; y of the
- * launch is the direction. In the last group work-items beyond the last patch repeat it, since they must pass the
- * barriers of the others.
+ * coarser_size.x is 0 on the coarsest level, where patches begin at rest. LANES work-items share a patch; y
+ * of the launch is the direction. In the last group work-items beyond the last patch repeat it, since they
+ * must pass the barriers of the others.
  */
 kernel __attribute__((reqd_work_group_size(64, 1, 1))) void
 flow_patches(global const float *restrict planes, const int total, const int4 level,
@@ -258,9 +258,9 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
 }
 
 /*
- * Finds the flow of ROWS rows of STRIDE texels that lie under the same four patches: the mean of these patches'
- * steps, weighted by the inverse of their absolute differences at each texel. The first texel of the first row is
- * texel `first` of column STRIDE * column; counts = patches in a row and rows of patches.
+ * Finds the flow of ROWS rows of STRIDE texels that lie under the same four patches: the mean of these
+ * patches' steps, weighted by the inverse of their absolute differences at each texel. The first texel of the
+ * first row is texel `first` of column STRIDE * column; counts = patches in a row and rows of patches.
  */
 HELPER void blend_patches(global const float *planes, int total, int4 level, global const float2 *patches,
                           int2 counts, int direction, int column, int first, float4 *us, float4 *vs) {
@@ -326,22 +326,23 @@ kernel void flow_densify(global const float *restrict planes, const int total, c
  *
  *     (A + sum w) (u, v) = r + sum w (u, v)'
  *
- * They are the Euler-Lagrange equations of Brox et al. with constraints on brightness and gradient, normalised as
- * by Zimmer, Bruhn & Weickert (2011), and a smoothness term; robust norms and images are linearised at the flow
- * that there is. SWEEPS sweeps of Chebyshev's semi-iteration (over Jacobi's) lead towards their solution.
+ * They are the Euler-Lagrange equations of Brox et al., of constraints on brightness and gradient, and of a
+ * smoothness term. The constraints are normalised as by Zimmer, Bruhn & Weickert (2011). Robust norms and
+ * images are linearised at the flow found so far. SWEEPS sweeps of Chebyshev's semi-iteration (over Jacobi's)
+ * lead towards the solution.
  *
- * A sweep reads only the last values of the four neighbours, and the equations those of two texels around.
- * Therefore a tile with BORDER texels around it gives exactly what equations and sweeps over the whole image
- * would. A group keeps the flow of its tile and border in local memory, and the equations in a part of `systems`
- * that is its own: SYSTEM_PLANES planes of BORDERED(BORDER) floats, three for the symmetric inverse of A + sum w,
- * two for r, and one for the weight w between a texel and those to its right and below.
+ * A sweep reads only the last values of a texel's four neighbours, and the equations read two texels around.
+ * So a tile with BORDER texels around it gives exactly what equations and sweeps over the whole image would.
+ * A group keeps the flow of its tile and border in local memory. It keeps the equations in a part of
+ * `systems` of its own, which has SYSTEM_PLANES planes of BORDERED(BORDER) floats: three for the symmetric
+ * inverse of A + sum w, two for r, and one for the weight w between a texel and those to its right and below.
  */
 #define SWEEPS        TVLM_FLOW_SWEEPS
 #define BORDER        (SWEEPS + 2)
 #define SYSTEM_PLANES 6
 
-/* Loops over this work-item's texels (x, y) of the image that lie in the tile or within `border` of it; `at` is
- * the index of a texel in local memory and in a plane of equations. */
+/* Loops over this work-item's texels (x, y) of the image that lie in the tile or within `border` of it; `at`
+ * is the index of a texel in local memory and in a plane of equations. */
 #define FOR_NEAR(border, x, y)                                                                               \
     for (int y = max(0, TILE_Y - (border)) + (int)get_local_id(1);                                           \
          y < min(level.y, TILE_Y + TILE_H + (border)); y += GROUP_H)                                         \
@@ -349,7 +350,7 @@ kernel void flow_densify(global const float *restrict planes, const int total, c
              x < min(level.x, TILE_X + TILE_W + (border)); x += GROUP_W)
 #define NEAR_AT(x, y) BORDERED_AT(BORDER, (x)-TILE_X + BORDER, (y)-TILE_Y + BORDER)
 
-/* How many columns of STRIDE texels the tile with its border touches, and the one that its border begins in. */
+/* How many columns of STRIDE texels the tile with its border touches, and in which one its border begins. */
 #define TILE_COLUMNS ((BORDERED_W(BORDER) + STRIDE - 1) / STRIDE + 1)
 #define FIRST_COLUMN (TILE_X / STRIDE - (BORDER + STRIDE - 1) / STRIDE)
 
@@ -358,7 +359,7 @@ typedef struct equations {
     global float *i11, *i12, *i22, *r1, *r2, *weight;
 } equations;
 
-/* Those of this work-group. */
+/* The equations of this work-group's tile. */
 HELPER equations own_equations(global float *systems, int direction) {
     const int group =
         (direction * (int)get_num_groups(1) + TILE_Y / TILE_H) * (int)get_num_groups(0) + TILE_X / TILE_W;
@@ -372,7 +373,7 @@ HELPER equations own_equations(global float *systems, int direction) {
     return e;
 }
 
-/* Sets u and v, where they lie in the image, to the flow that there is. */
+/* Sets u and v, where they lie in the image, to the flow found so far. */
 INLINED void take_flow(global const float *flow, int4 level, local float *u, local float *v) {
     FOR_NEAR(BORDER, x, y) {
         u[NEAR_AT(x, y)] = flow[y * level.x + x];
@@ -380,7 +381,7 @@ INLINED void take_flow(global const float *flow, int4 level, local float *u, loc
     }
 }
 
-/* The same for the flow of patches. */
+/* Sets u and v, where they lie in the image, to the flow of the patches. */
 INLINED void take_patches(global const float *planes, int total, int4 level, global const float2 *patches,
                           int2 counts, int direction, local float *u, local float *v) {
     for (int ty = get_local_id(1); ty < BORDERED_H(BORDER); ty += GROUP_H)
@@ -401,7 +402,7 @@ INLINED void take_patches(global const float *planes, int total, int4 level, glo
         }
 }
 
-/* Gives the flow beyond the image that of its edge, and finds the mean of both images along the flow, and their
+/* Repeats the flow of the image's edge beyond it. Finds the mean of both images along the flow, and their
  * difference. */
 INLINED void look_along(global const float *of, global const float *target, int4 level, local float *u,
                         local float *v, local float *mean, local float *change) {
@@ -421,7 +422,7 @@ INLINED void look_along(global const float *of, global const float *target, int4
     }
 }
 
-/* Finds the weights. Left of the image and above it they are 0. */
+/* Finds the weights of the smoothness term. Left of the image and above it they are 0. */
 INLINED void find_weights(local const float *u, local const float *v, global float *weight) {
     const int W = BORDERED_W(BORDER);
     FOR_BORDERED(BORDER - 1, tx, ty) {
@@ -473,7 +474,7 @@ INLINED void set_up(int4 level, local const float *u, local const float *v, loca
     }
 }
 
-/* One sweep, over the tile and `border` texels around it: moves un and vn by the values u and v of neighbours. */
+/* One sweep, over the tile and `border` texels around it: moves un and vn by the neighbours' u and v. */
 INLINED void sweep_once(int4 level, equations e, int border, float omega, local const float *u,
                         local const float *v, local float *un, local float *vn) {
     const int W = BORDERED_W(BORDER);
@@ -488,9 +489,9 @@ INLINED void sweep_once(int4 level, equations e, int border, float omega, local 
     }
 }
 
-/* Improves the flow, or with counts.x > 0 that of the patches, which flow_densify need not make then: a launch
- * takes a GPU longer. The layout is that of tile.clh, z the direction; on GPUs, too, a tile is larger than the
- * group. */
+/* Improves the flow. With counts.x > 0 that is the flow of the patches, which is made here instead of by
+ * flow_densify: a launch more takes a GPU longer. The layout is that of tile.clh, with the direction as z. On
+ * GPUs, too, a tile is larger than the group. */
 TILE_KERNEL void flow_refine(global const float *restrict planes, const int total, const int4 level,
                              global const float2 *restrict patches, const int2 counts,
                              global const float *restrict flow, const int half_,
@@ -506,7 +507,7 @@ TILE_KERNEL void flow_refine(global const float *restrict planes, const int tota
     else
         take_patches(planes, total, level, patches, counts, direction, u0, v0);
     barrier(CLK_LOCAL_MEM_FENCE);
-    /* What is found along the flow stands where the sweeps' other copy of it will. */
+    /* u1 and v1 hold what is found along the flow, until the sweeps need them for a second copy of it. */
     look_along(of, target, level, u0, v0, u1, v1);
     barrier(CLK_LOCAL_MEM_FENCE);
     find_weights(u0, v0, e.weight);
@@ -543,8 +544,8 @@ TILE_KERNEL void flow_refine(global const float *restrict planes, const int tota
  * of direction 0, and `backwards` are both directions of a flow of back_size texels. The layout is that of
  * tile.clh.
  *
- * With GRID the same goes into an image of a stack's grid, as input.cl would write it: what is not finite is 0, and u
- * and v are clamped to [-limit, limit].
+ * With GRID the same goes into an image of a stack's grid, as input.cl would write it: what is not finite is
+ * 0, and u and v are clamped to [-limit, limit].
  */
 #ifdef GRID
 #define GRID_OUT , const int image, const float limit, TEXTURE_OUT(grid)

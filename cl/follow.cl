@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * follow.cl: finds where points of the last frame are in the present one, given the flow from the present
- * frame back to the last.
+ * frame back to the last. For a point that was at q it solves p + flow(p) = q by fixed-point iteration. A
+ * work-item follows one point.
  */
 #include "texture.clh"
 

@@ -2,7 +2,7 @@
 /*
  * footprint.cl: averages any channels (bundle.clh) over ellipses, as anisotropic texture filtering does: an
  * ellipse is sampled by probes along its longer axis, at the level at which a texel is as wide as the shorter
- * axis.
+ * axis. A work-item makes four channels of one ellipse.
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=1 -DBUNDLE_UNIT=1 -DBUNDLE_SIZE=4
@@ -39,9 +39,9 @@ INLINED void sum_from_(TEXTURE_IN(t), int n, int4 refs, ellipse e, float4 *sum) 
     *sum += part;
 }
 /*
- * Writes out[ellipse][group of four channels]; all_refs has the references of each of the count4 groups. `places`
- * has two entries for each of the `count` ellipses: (x and y of the centre in pixels, level, image), and
- * (step from one probe to the next in x and in y, number of probes, unused). The weight of a probe is the
+ * Writes out[ellipse][group of four channels]; all_refs has the references of each of the count4 groups.
+ * `places` has two entries for each of the `count` ellipses: (x and y of the centre in pixels, level, image),
+ * and (step from one probe to the next in x and in y, number of probes, unused). The weight of a probe is the
  * width of the ellipse where the probe stands. Work-item (ellipse, group) makes four channels, so that
  * work-items beside each other read the same texture. The host compiles with RUN 1.
  */

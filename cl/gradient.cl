@@ -7,7 +7,8 @@
  *   - rgb_var: four times the variance of the 27 values r, g and b, at most 1;
  *   - rgb_mean: their mean.
  *
- * The layout is that of tile.clh.
+ * The layout is that of tile.clh: a work-group loads a tile of pixels and the pixels around it into local
+ * memory, and makes the tile from there.
  */
 // check-kernels: -DGROUP_W=16 -DGROUP_H=16
 // check-kernels: -DTILE_LIST=1

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ink.cl: the colours of an image's source in bytes, as they are seen at a quarter of its size, and what is finer than that.
+ * ink.cl: what is seen of an image at a quarter of its size, in bytes: the colours of level TVLM_INK_LEVEL of
+ * its source, and how much finer detail each texel hides (the operation `ink` of lib/core/operations.h).
+ * Blank cells of a thumbnail are found by it (lib/select/budget_blank.h). A work-item makes one texel.
  */
 #include "texture.clh"
 
-/* The texels of a level of `from` texels that texel i of the next one, of `to`, lies over: the first, and the one after the
- * last. */
+/* The texels of a side of `from` texels that texel i of the next level lies over, where that side has `to`
+ * texels: the first, and the one after the last. */
 HELPER int2 texels_under(const int i, const int from, const int to) {
     return (int2)((int)((long)i * from / to), (int)(((long)(i + 1) * from + to - 1) / to));
 }
 
-/* Writes TVLM_INK_BYTES bytes of each of grid.x x grid.y texels of the level, from byte `offset` on. Work-item (column,
- * row) makes one texel. */
+/* Writes TVLM_INK_BYTES bytes of each of grid.x x grid.y texels of the level, from byte `offset` on: r, g, b,
+ * and the largest range of r, g or b among the texels of the level before that it lies over. Without such a
+ * level, the last byte is 0. Work-item (column, row) makes one texel. */
 kernel void ink(TEXTURE_IN(source), const int image, const int2 grid, const ulong offset,
                 global uchar *restrict colours) {
     const int column = get_global_id(0), row = get_global_id(1);

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * learned.cl: runs some layers of a network (texturevlm/network.h) tile by tile: what lies between them stays in local
- * memory.
+ * learned.cl: runs some convolutional layers of a network (texturevlm/network.h) tile by tile. What lies
+ * between the layers stays in local memory.
  *
- * A run of layers is a launch. A work-group makes one tile of the last layer's output. It loads what the first layer
- * reads for that, and each layer writes what the next one reads, so the tiles are the larger the earlier their layer.
- * Where local memory cannot hold all layers, there are several launches, and what lies between these is in a buffer of
- * floats (lib/opencl/learned.c decides which).
+ * One launch runs several layers. A work-group makes one tile of the last layer's output. It loads what the
+ * first layer reads for that. Each layer then writes what the next one reads, so the tiles of earlier layers
+ * are larger. Where local memory cannot hold all layers, there are several launches, and what lies between
+ * these is in a buffer of floats (lib/opencl/learned.c decides which layers a launch runs).
  *
- * Values of one place lie beside each other: value c of place (x, y) is at (y * width + x) * channels + c. The
- * channels of what a layer makes are rounded up to whole vectors, and those that are too many are not read.
+ * Values of one place lie beside each other: value c of place (x, y) is at (y * width + x) * channels + c.
+ * The number of channels that a layer makes is rounded up to whole vectors, and channels that are too many
+ * are not read.
  *
- * With RAGGED (texture.clh) each image has sizes of its own, at each layer: what a tile has beyond them is 0, in buffers too.
+ * With RAGGED (texture.clh) each image has sizes of its own, at each layer. What a tile has beyond them is 0,
+ * in buffers too.
  */
 // check-kernels: -DFROM_BUFFER=0 -DTO_BUFFER=0
 // check-kernels: -DFROM_BUFFER=1 -DTO_BUFFER=0
@@ -64,8 +66,9 @@
 #define TO TEXTURE_OUT(result)
 #endif
 
-/* How many places the image has in what a layer makes: SIZE_HERE. Images of different sizes are followed from the network's
- * inputs, whose sizes all launches are given, from layer to layer: SIZE_AFTER. */
+/* SIZE_HERE is how many places the image has in what a layer makes. For images of different sizes it is
+ * followed from layer to layer by SIZE_AFTER, from the sizes of the network's inputs, which all launches are
+ * given. */
 #ifdef RAGGED
 #define SIZES_IN                  , global const float4 *restrict sizes
 #define SIZE_AFTER(layer, before) (((before)-1) / (layer)[STRIDE] + 1)
@@ -86,8 +89,9 @@ HELPER bool is_inside(global const int *layer, int2 size, int2 corner, int place
 }
 
 /*
- * Makes a layer's tile, whose first place is `corner`, from the tile of what it reads, which is `width` places wide
- * and has `channels` values a place. Where the tile reaches beyond the image it is 0, as the next layer reads it.
+ * Makes a layer's tile, whose first place is `corner`, from the tile of what it reads, which is `width`
+ * places wide and has `channels` values a place. Where the tile reaches beyond the image it is 0, as the next
+ * layer reads it.
  */
 HELPER void run_layer(global const int *layer, global const float *weights, local const float *from,
                       int width, int channels, local float *to, int2 size, int2 corner) {
@@ -99,13 +103,15 @@ HELPER void run_layer(global const int *layer, global const float *weights, loca
         const int part = n / runs, first = (n - part * runs) * PLACES;
         /* The bias, and then for each row and column of the kernel and each channel a vector. */
         global const float *line = weights + layer[WEIGHTS] + part * (side * side * inputs + 1) * VECTOR;
-        /* They stay in registers where all their indices are constants: loops over them are unrolled, and short. */
+        /* These arrays stay in registers if all indices into them are constants: so loops over them are
+         * short, and unrolled. */
         int at[PLACES];
         vector_t sums[PLACES];
         local float *out = to + first * made + part * VECTOR;
 #pragma unroll
         for (int p = 0; p < PLACES; ++p) {
-            /* A run that reaches beyond the last place computes that again, and does not store it. */
+            /* A run that reaches beyond the last place computes the last place again, and does not store
+             * it. */
             const int place = min(first + p, all - 1), y = place / tile, x = place - y * tile;
             at[p] = (y * width + x) * stride * channels;
             sums[p] = LOAD(0, line);
@@ -135,12 +141,12 @@ HELPER void run_layer(global const int *layer, global const float *weights, loca
 }
 
 /*
- * Runs `count` layers from `first` on. Work-group (x, y, image) makes tile (x, y) of `made` (first place, width and
- * height) of the last layer's output.
+ * Runs `count` layers from `first` on. Work-group (x, y, image) makes tile (x, y) of `made` (first place,
+ * width and height) of the last layer's output.
  *
- *   read    the places of what the first layer reads that are there: in a buffer all of it, in a texture those of
- *           level 0
- *   source  the side, scale and offset of the tile of it, as of a layer's, and how many channels it has
+ *   read    which places there are of what the first layer reads: in a buffer all of it, in a texture level 0
+ *   source  the tile of what the first layer reads: its side, scale and offset, as of a layer, and how many
+ *           channels it has
  *   stored  how many channels are stored; in a buffer they are `channels` of the last layer
  *   limit   what is stored lies within +-limit
  *   a, b    room for the tiles, which take turns
@@ -227,9 +233,9 @@ learned(FROM, TO, global const int *layers, global const float *weights, const i
 }
 
 /*
- * Copies the first channels of what a run left in a buffer to planes: value c of a place goes to plane c, which has size.x
- * x size.y places. `made` says which places the buffer holds: the first one, width and height. Work-item (x, y, c) copies
- * one value.
+ * Copies the first channels of what a launch left in a buffer to planes. Value c of a place goes to plane c,
+ * which has size.x x size.y places. `made` says which places the buffer holds: the first one, width and
+ * height. Work-item (x, y, c) copies one value.
  */
 kernel void learned_planes(global const float *restrict from, const int channels, const int4 made,
                            const int2 size, global float *restrict planes) {

@@ -2,17 +2,29 @@
 /*
  * losses.cl: pictures of an image, and what each of them loses of every tile's luma (lib/core/budget.h).
  *
- * Luma is copied out of the source first, level after level, so that everything else reads plain floats. The
- * kernels that follow work on all pictures of a plan; z is the number of the picture. A picture is reduced
- * along columns and along rows, and enlarged along rows, by one kernel, since each takes a CPU a tenth of a second to
- * compile. The last kernel enlarges it along columns, a row of a tile at a time, and compares that with the image at
- * once, so that nothing as large as the image is written.
+ * A picture is a level of the source, reduced to the picture's size and enlarged again by Lanczos' filter.
+ * Its two losses of a tile are the squared error, and how much of the tile's detail cannot be read:
  *
- * Each filter along an axis runs over the other one, where its values lie beside each other: so what is
- * between the passes lies column after column, but for what the last kernel reads.
+ *     pixels * m / (m + SEEN) * (S((legible - c) / SOFT) - S((legible - 1) / SOFT)),  S(x) = 1 / (1 + e^-x)
  *
- * The host compiles for SIDE, the side of a tile in pixels, and for RUN, how many values beside each other
- * a work-item makes: 32 on CPUs, in two vectors of 16, and 1 on GPUs. What is long and for CPUs alone is APART.
+ * where m is the mean variance of the image over windows of 2 x 2 blocks of the tile, and c the correlation
+ * of detail over them (correlate, below). lib/core/operations.h defines both losses, lib/core/constants.h the
+ * constants.
+ *
+ *   1. losses_luma copies luma out of the source, level after level, so that everything else reads plain
+ *      floats.
+ *   2. losses_tiles finds what is known of each tile, whatever the picture.
+ *   3. losses_filter reduces all pictures along columns, then along rows, and then enlarges them along rows.
+ *      All three passes are one kernel, since each kernel takes a CPU a tenth of a second to compile.
+ *   4. losses_compare enlarges all pictures along columns, a row of a tile at a time. It compares that with
+ *      the image at once, so that nothing as large as the image is written.
+ *
+ * A filter along one axis works on many lines of the other axis at once, whose values must lie beside each
+ * other. So what is between the passes lies column after column, except what the last kernel reads.
+ *
+ * The host compiles for SIDE, the side of a tile in pixels, and for RUN, how many values beside each other a
+ * work-item makes: 32 on CPUs, in two vectors of 16, and 1 on GPUs. Long functions that are for CPUs alone
+ * are APART (helper.clh).
  */
 #include "texture.clh"
 
@@ -82,8 +94,8 @@ INLINED float filter(global const float *entry, global const float *from, const 
     return sum;
 }
 
-/* What is filtered, of which a work-item makes RUN values of GROUP outputs. Lines have room for whole vectors of 16: what is
- * behind the last value or output means nothing. */
+/* One pass over a picture. A work-item makes RUN values of each of GROUP outputs. Lines have room for whole
+ * vectors of 16: what stands behind the last value or output means nothing. */
 typedef struct filtered {
     global const float *table, *from; /* the first value of the first line */
     global const int *axis;
@@ -92,8 +104,8 @@ typedef struct filtered {
 } filtered;
 
 /*
- * Where a filter's values are to lie along the other axis, a work-item makes GROUP of its outputs, and writes
- * each value of all of them together: values that lie far apart, written one by one, take far longer.
+ * Where results are to lie along the other axis, a work-item makes GROUP outputs, and writes the same value
+ * of all of them together. Writing values one by one to places that lie far apart takes far longer.
  */
 #if RUN > 1
 #define GROUP 16
@@ -101,7 +113,7 @@ typedef struct filtered {
 /* Lanczos' filter has so many weights where a picture is enlarged. */
 #define TAPS 6
 
-/* The same for 16 values beside each other. */
+/* The same sum for 16 values beside each other. */
 INLINED float16 filter_16(global const float *entry, global const float *from, const int stride) {
     const int count = (int)entry[1];
     global const float *line = from + (int)entry[0] * stride, *weight = entry + TVLM_BUDGET_HEAD;
@@ -119,7 +131,8 @@ INLINED float16 filter_16(global const float *entry, global const float *from, c
     return sums + others;
 }
 
-/* The same for RUN of them, which share the weights. Of those behind the end of a line nothing is used. */
+/* The same sums for RUN values beside each other, which share the weights. Values behind the end of a line
+ * are not used. */
 APART void filter_run(global const float *entry, global const float *from, const int stride, float16 *left,
                       float16 *right) {
     const int count = (int)entry[1];
@@ -134,7 +147,8 @@ APART void filter_run(global const float *entry, global const float *from, const
     *right = b;
 }
 
-/* Turns rows into columns: four times, the rows of the first half go between those of the second. */
+/* Turns rows into columns. It takes four steps, in each of which a row of the first half and one of the
+ * second half become two rows, where their components alternate. */
 APART void transpose(float16 *v) {
     float16 t[16];
 #define BETWEEN(from, to)                                                                                    \
@@ -152,7 +166,8 @@ APART void transpose(float16 *v) {
 #undef BETWEEN
 }
 
-/* Writes value i of output g to line i if `across`, which is over outputs; else to line g, within [0, 1]. */
+/* Makes the work-item's values of its outputs. With `across`, lines of the result go over outputs: value i of
+ * output g goes to place g of line i. Otherwise it goes to place i of line g, clamped to [0, 1]. */
 INLINED void filter_lines(const filtered *f, const bool across) {
     const int last = f->outputs - 1, line = TVLM_BUDGET_LINE(f->values), over = TVLM_BUDGET_LINE(f->outputs);
     float16 v[RUN / 16][GROUP];
@@ -184,9 +199,9 @@ INLINED void filter_lines(const filtered *f, const bool across) {
 #endif
 
 /*
- * One pass over all pictures: 0 reduces the columns of levels, 1 the rows of that, and 2 enlarges the rows of pictures to
- * the width of the image. Pass 1 leaves lines as they lie, and the others turn them over. Work-item (n, m) makes RUN
- * values of GROUP outputs.
+ * One pass over all pictures: 0 reduces the columns of levels, 1 the rows of that, and 2 enlarges the rows of
+ * pictures to the width of the image. Pass 1 leaves lines as they lie, and the others turn them over.
+ * Work-item (n, m) makes RUN values of GROUP outputs.
  */
 kernel void losses_filter(global const int *restrict pictures, global const float *restrict table,
                           global const float *restrict from, const int width, const int height,
@@ -213,17 +228,21 @@ kernel void losses_filter(global const int *restrict pictures, global const floa
 /* ---- Losses ---- */
 
 /*
- * What is known of a tile, whatever the picture: of the window of 2 x 2 blocks that begins at each block the mean of luma less
- * that of the tile's first pixel, its variance, and 1 / its pixels in the image, all of them 0 where there is no window; then the first
- * pixel, the mean of the variances, and how many windows there are.
+ * What is known of a tile, whatever the picture. A window of 2 x 2 blocks begins at each of its COUNT blocks.
+ * The floats are, in this order:
+ * - the mean of luma in each window, less the luma of the tile's first pixel;
+ * - the variance of luma in each window;
+ * - 1 over the number of each window's pixels in the image;
+ * - the luma of the tile's first pixel, the mean of the variances, and how many windows there are.
+ * The first three are 0 at blocks where there is no window.
  */
 #define KNOWN       (3 * COUNT + 3)
 #define OF_FIRST    (3 * COUNT)
 #define OF_VARIANCE (3 * COUNT + 1)
 #define OF_WINDOWS  (3 * COUNT + 2)
 
-/* What of `count` x `count` blocks, from block b on, of the tile that begins at x, y lies in the image: its first pixel, and
- * where it ends. */
+/* The part of count x count blocks that lies in the image: its first pixel, and where it ends. The first of
+ * the blocks is block b of the tile that begins at x, y. */
 HELPER int4 blocks_at(const int b, const int count, const int x, const int y, const int width,
                       const int height) {
     const int i = b % TVLM_BUDGET_BLOCKS, j = b / TVLM_BUDGET_BLOCKS;
@@ -231,7 +250,8 @@ HELPER int4 blocks_at(const int b, const int count, const int x, const int y, co
                (int4)(width, height, width, height));
 }
 
-/* Makes windows of the sums over blocks, one after the other in their place: none is read after it was written. */
+/* Makes what is known of windows from sums over blocks, in the place of these. No sum is read after it was
+ * overwritten. */
 HELPER void find_windows(global float *known, const int x, const int y, const int width, const int height) {
     float sum = 0.0f, windows = 0.0f;
     for (int b = 0; b < COUNT; ++b) {
@@ -258,7 +278,8 @@ HELPER void find_windows(global float *known, const int x, const int y, const in
     known[OF_WINDOWS] = windows;
 }
 
-/* Work-item (column, row) looks at that tile. What is known of tiles goes to luma from `tiles` on. */
+/* Finds what is known of each tile, and writes it to `luma` from float `tiles` on. Work-item (column, row)
+ * makes one tile. */
 kernel void losses_tiles(global float *luma, const int width, const int height, const int columns,
                          const int rows, const ulong tiles) {
     const int column = get_global_id(0), row = get_global_id(1);
@@ -285,15 +306,16 @@ kernel void losses_tiles(global float *luma, const int width, const int height, 
 /* A value of each block of a tile, row after row. */
 typedef float16 blocks;
 
-/* Sums over the pixels of each block: of the picture less the tile's first pixel, of its square, and of its
- * product with the image (less the same); and the squared error of all of them. */
+/* Sums over the pixels of each block. With p the image and q the picture, each less the image's first pixel
+ * of the tile, they are of q, of q^2 and of p q. `error` is the squared error of all pixels. */
 typedef struct sums {
     blocks y, yy, xy;
     float error;
 } sums;
 
-/* What a row of a tile's blocks is compared with: the image, the picture that is enlarged along its columns, and
- * the table for that; and the rows of the image. */
+/* What is compared: the image, and the picture, which is still to be enlarged along its columns by `table`
+ * and `axis`. top and bottom are the rows of the image that are compared, and `first` is the luma of the
+ * tile's first pixel. */
 typedef struct band {
     global const float *image, *picture, *table;
     global const int *axis;
@@ -305,7 +327,8 @@ typedef struct band {
 /* The columns of a tile, in whole vectors: those beyond the tile are read, and not used. */
 #define PIECES ((SIDE + 15) / 16)
 
-/* Adds up a row of blocks, all of it in the image: of each column so many rows. The error is added to what is there. */
+/* Adds up the rows top .. bottom - 1 of each column of a tile, all of which lie in the image. The error is
+ * added to what is there. */
 APART void add_columns(const band *a, const int left, float *y, float *yy, float *xy, float *error) {
     for (int piece = 0; piece < PIECES; ++piece) {
         const int x = left + piece * 16;
@@ -327,7 +350,7 @@ APART void add_columns(const band *a, const int left, float *y, float *yy, float
     }
 }
 
-/* The sums over columns of blocks: columns[row of blocks][column]. */
+/* Makes the sums of blocks from those of their columns: columns[row of blocks][column]. */
 INLINED blocks add_up(float columns[TVLM_BUDGET_BLOCKS][PIECES * 16]) {
 #if SIDE == 16
     const float16 a = vload16(0, columns[0]), b = vload16(0, columns[1]), c = vload16(0, columns[2]),
@@ -387,13 +410,21 @@ HELPER void add_each_block(band *a, const int left, const int length, const int 
     *s = (sums){vload16(0, y), vload16(0, yy), vload16(0, xy), error};
 }
 
-/* Sums over the window of 2 x 2 blocks that begins at each block; of the last row and column they mean nothing. */
+/* Sums over the window of 2 x 2 blocks that begins at each block. At blocks of the last row and column they
+ * mean nothing. */
 HELPER blocks window_sums(const blocks v) {
     return v + v.s123456789abcdef0 + v.s456789abcdef0123 + v.s56789abcdef01234;
 }
 
-/* Of each window, whose variance of the image is `variance`: that and F times the correlation (lib/core/operations.h), from
- * means over its pixels of the image (x), of the picture (y), of squares and products. */
+/*
+ * The terms, one for each window, of the first sum of the correlation of detail:
+ *
+ *     c = sum of (v + F) (k + F) / sqrt((v + F) (v' + F)) over sum of v + F,  F = TVLM_BUDGET_FLOOR
+ *
+ * Here v and v' are the variances of the image and of the picture over a window, and k is their covariance.
+ * `variance` is v. x, y, yy and xy are means over the window's pixels: of the image, of the picture, of its
+ * square, and of the product of both.
+ */
 HELPER blocks correlate(const blocks x, const blocks variance, const blocks y, const blocks yy,
                         const blocks xy) {
     const blocks of_picture = max(yy - y * y, (blocks)(0.0f)), covariance = xy - x * y;
@@ -401,7 +432,8 @@ HELPER blocks correlate(const blocks x, const blocks variance, const blocks y, c
            sqrt((variance + TVLM_BUDGET_FLOOR) / (of_picture + TVLM_BUDGET_FLOOR));
 }
 
-/* How much of a tile's detail cannot be read, for each of its pixels. least: what is lost where the correlation is 1. */
+/* How much of a tile's detail cannot be read, for each of its pixels. `least` is what the curve says where
+ * the correlation is 1, and counts as nothing. */
 HELPER float illegible(global const float *known, const sums *s, const float legible, const float least) {
     const blocks shares = vload16(2, known);
     const blocks found = correlate(vload16(0, known), vload16(1, known), window_sums(s->y) * shares,
@@ -416,9 +448,13 @@ HELPER float illegible(global const float *known, const sums *s, const float leg
     return max(lost, 0.0f) * mean / (mean + TVLM_BUDGET_SEEN);
 }
 
-/* Compares. Work-item (column, p, row) looks at that tile of picture p and writes its two losses: so, on CPUs, a row of
- * the image's tiles is at hand for all pictures, one after the other. On GPUs it is (column, row, p): of all
- * work-items of a group the picture is then the same, and is read once. */
+/*
+ * Compares all pictures with the image. A work-item writes the two losses of tile (column, row) of picture p.
+ * - On CPUs it is work-item (column, p, row), so that a row of the image's tiles is at hand for all pictures,
+ *   one after the other.
+ * - On GPUs it is work-item (column, row, p), so that all work-items of a group have the same picture, which
+ *   is read once.
+ */
 kernel void losses_compare(global const int *restrict pictures, global const float *restrict table,
                            global const float *restrict luma, const int width, const int height,
                            global const float *restrict between, const ulong tiles, const int columns,

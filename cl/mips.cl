@@ -17,11 +17,11 @@
  *     level. A work-group keeps what it made in local memory, with the border that odd sides need.
  *   - mips_tail makes all levels that are left once one work-group can make them.
  *
- * The latter two make levels of several textures in one launch, for the same reason. Compiled with FROM_PIXELS,
- * mips_tile alone makes a texture that is not there yet: the source of one image, from the pixels that were handed
- * in (source.cl), with its first levels.
+ * The latter two make levels of several textures in one launch, for the same reason. Compiled with
+ * FROM_PIXELS, mips_tile alone makes a texture that is not there yet: the source of one image, from the
+ * pixels that were handed in (source.cl), with its first levels.
  *
- * What a Gaussian reads lies beyond the tiles of the latter two, so that mips_level alone makes its levels.
+ * A Gaussian reads beyond the tiles of the latter two, so mips_level alone makes its levels.
  *
  * The host compiles with MIPS_RULE = the rule that all components of all textures share, or with MIPS_MIXED
  * where they differ; then `rules` has the rule of each component. Where the levels are is the concern of
@@ -68,8 +68,9 @@ HELPER int tap_area(int side, int i, int tap) {
 }
 
 #if MIPS_RULE == MIPS_MIXED || MIPS_RULE == TVLM_REDUCE_GAUSSIAN
-/* What a tap counts where the level before is smoothed, in 4 area_of; there is one tap more at either end, -1 and
- * taps_of. */
+/* smooth_area is the weight of a tap where the level before is smoothed by (1 2 1) / 4 first. There is then
+ * one tap more at either end, with the numbers -1 and taps_of. area_inside is tap_area, and 0 for these
+ * two. */
 HELPER int area_inside(int side, int i, int tap) {
     return tap < 0 || tap >= taps_of(side) ? 0 : tap_area(side, i, tap);
 }
@@ -79,7 +80,7 @@ HELPER float smooth_area(int side, int i, int tap) {
     return area / (4.0f * area_of(side));
 }
 
-/* Sets `value` to texel (i, j) as REDUCE does, by a Gaussian. */
+/* Sets `value` to texel (i, j) as REDUCE (below) does, by the rule of a Gaussian. */
 #define GAUSSIAN(value, w, h, i, j, LOAD)                                                                    \
     do {                                                                                                     \
         value = 0.0f;                                                                                        \
@@ -115,9 +116,10 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
 }
 
 /*
- * MODE sets those components of `value` whose rule it is to the value with the largest area, and of those that tie the lowest.
- * CPUs KEEP the texels in arrays. These would lie in a GPU's memory, and all textures of a launch would pay for them
- * (doc/registers.md): there texels are read once more for each that they are compared with.
+ * MODE sets those components of `value` whose rule it is to the value with the largest area; of values that
+ * tie, to the lowest. CPUs KEEP the texels in arrays. On a GPU these would lie in memory, and all textures of
+ * a launch would pay for them (doc/registers.md). So there each texel is read once more for each texel that
+ * it is compared with.
  */
 #if RUN > 1
 HELPER float mode_of(const float *values, const int *areas, int count) {
@@ -155,8 +157,8 @@ HELPER float mode_of(const float *values, const int *areas, int count) {
 #define KEPT
 #define KEEP(texel, area)
 
-/* The area, of each component, of the texels that equal `own`. LOAD names variables of the kernel (n, w, t): none here may have
- * the name of one. */
+/* For each component, the area of the texels that equal `own`. LOAD names variables of the kernel (n, w, t),
+ * so no variable here may have the name of one of them. */
 #define AREA_OF(area, own, w, h, i, j, LOAD)                                                                 \
     for (int tap = 0, x = 0, y = 0; tap < taps_of(w) * taps_of(h); ++tap, ++x) {                             \
         if (x == taps_of(w)) x = 0, ++y;                                                                     \
@@ -270,7 +272,7 @@ kernel void mips_level(LEVELS_IO REGION_IN) {
     if ((w % 2 == 0) & (h % 2 == 0) & !SOME_GAUSSIAN(t.rules)) {
         const size_t top = level_index(t, level, 0, 2 * j, slice), row = w, end = min(first + RUN, next_w);
         const size_t out = level_index(t, level + 1, 0, j, slice);
-        for (size_t i = first; i < end; ++i) { /* places of 64 bits are counted on, those of 32 made anew */
+        for (size_t i = first; i < end; ++i) { /* size_t: an index of 32 bits is made anew each turn */
             const size_t at = top + 2 * i;
             PLACE_STORE(out + i, REDUCE_FOUR(PLACE_LOAD(at), PLACE_LOAD(at + 1), PLACE_LOAD(at + row),
                                              PLACE_LOAD(at + row + 1), t.rules));
@@ -295,8 +297,8 @@ kernel void mips_level(LEVELS_IO REGION_IN) {
 }
 #endif
 
-/* A program that says whether its texture is scalar is that of mips_level, or of pixels: it has no other kernels, which a
- * CPU would compile for nothing when it makes its first levels. */
+/* A program with SCALAR is for mips_level alone, or, with FROM_PIXELS, for mips_tile. It has no other
+ * kernels: a CPU would compile them for nothing when it makes its first levels. */
 #if MIPS_RULE != TVLM_REDUCE_GAUSSIAN && (!defined(SCALAR) || defined(FROM_PIXELS))
 
 /*
@@ -316,14 +318,14 @@ HELPER int span_below(int span, int w, int h) {
 }
 
 /*
- * Makes up to TILE_LEVELS levels of each texture from the one that its plan names. Groups are numbered texture
- * after texture, slice after slice and row after row. Work-items divide the texels of each level among
- * themselves. Each of them passes every barrier and reaches the end: after a return between barriers PoCL 3.1
- * still runs what follows for the work-items that have returned.
+ * Makes up to TILE_LEVELS levels of each texture from the one that its plan names. Groups are numbered
+ * texture after texture, slice after slice and row after row. Work-items divide the texels of each level
+ * among themselves. Each of them passes every barrier and reaches the end: after a return between barriers
+ * PoCL 3.1 still runs what follows for the work-items that have returned.
  *
- * With FROM_PIXELS a group also makes the 2 TILE x 2 TILE texels of level 0 that its first level lies over, of
- * image `image`. Row 0 of the pixels begins at byte `offset`, and rows begin `row_stride` bytes apart. Pixels are
- * read again for the first level, rounded as level 0 keeps them.
+ * With FROM_PIXELS a group also makes the 2 TILE x 2 TILE texels of level 0 that its first level lies over,
+ * of image `image`. Row 0 of the pixels begins at byte `offset`, and rows begin `row_stride` bytes apart.
+ * Pixels are read again for the first level, rounded as level 0 keeps them.
  */
 #ifdef FROM_PIXELS
 #define PIXELS_IN                                                                                            \
@@ -407,9 +409,9 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVEL
 #define TAIL_LANES 256
 
 /*
- * Makes all levels after the one that a texture's plan names, with one work-group for each slice. Levels of at
- * most TAIL texels a side alternate between two arrays in local memory, since each is made from the one before.
- * The first level may be larger: then it is made in memory, where the work-group reads what it wrote.
+ * Makes all levels after the one that a texture's plan names, with one work-group for each slice. Levels of
+ * at most TAIL texels a side alternate between two arrays in local memory, since each is made from the one
+ * before. The first level may be larger: then it is made in memory, where the work-group reads what it wrote.
  */
 kernel __attribute__((reqd_work_group_size(TAIL_LANES, 1, 1))) void mips_tail(LEVELS_IO REGION_IN) {
     local float4 odd[TAIL * TAIL], even[TAIL * TAIL / 4];

@@ -3,9 +3,9 @@
  * motion.cl: the absolute difference of luma from that of the previous frame, at most 1, on the source's
  * level 1.
  *
- * The previous frame is a scalar texture of that size, which temporal_remember (temporal.cl) fills: luma, and -1 where
- * an image of the batch has no previous frame, so that its motion is 0. Work-items make RUN texels of a row: 1
- * on GPUs, more on CPUs, where the loops over them vectorise.
+ * The previous frame is a scalar texture of that size, which temporal_remember (temporal.cl) fills: luma, and
+ * -1 where an image of the batch has no previous frame, so that its motion is 0. Work-items make RUN texels
+ * of a row: 1 on GPUs, more on CPUs, where the loops over them vectorise.
  */
 #include "motion.clh"
 #include "region.clh"
@@ -18,7 +18,7 @@
 #define RUN 1
 #endif
 
-/* The luma of RUN texels of a row from x on; beyond its end that of the last one. */
+/* The luma of RUN texels of a row from x on. Beyond the row's end the last texel repeats. */
 HELPER void luma_row(TEXTURE_IN(source), int4 place, int slice, int level, int x, int y, float *luma) {
 #if RUN == 16
     if (x + 16 <= place.x) {

@@ -4,8 +4,9 @@
  * planes, as an encoder takes them. Texels of a patch need not be pixels: a patch has a step between its
  * texels and is read at a level, so it can cover any area.
  *
- * OUT_HALF 1 writes half instead of float. REFLECT 1 mirrors the image at its edges; otherwise what lies
- * beyond an edge repeats it.
+ * A work-item makes up to four channels of RUN texels of a patch's row: 1 on GPUs, more on CPUs. OUT_HALF 1
+ * writes half instead of float. REFLECT 1 mirrors the image at its edges; otherwise what lies beyond an edge
+ * repeats it.
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DBUNDLE_UNIT=1 -DOUT_HALF=1
@@ -39,7 +40,7 @@ HELPER float reflected(float x, float side) {
 }
 
 /*
- * Of each place it writes out[patch][channel][side][side] = (value - mean) / deviation.
+ * For each place it writes out[patch][channel][side][side] = (value - mean) / deviation.
  *
  *   - `plan` has count4 entries each of references, means, and deviations, the latter two as the bits of
  *     floats.

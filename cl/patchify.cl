@@ -30,8 +30,9 @@
 
 #define COLUMNS (3 * TEMPORAL * PATCH * PATCH)
 
-/* Where in a frame the first byte of a row's patch lies. *frame becomes the first frame of its token. `blocks` is
- * how many tokens lie beside and below each other. The first rows are those of the listed tokens. */
+/* Where in a frame the first byte of a row's patch lies. *frame becomes the first frame of its token.
+ * `blocks` is how many tokens lie beside and below each other. The first rows are those of the listed
+ * tokens. */
 HELPER ulong patch_begin(int row, global const int *tokens, int listed, int4 size, int2 blocks, int *frame) {
     const int place = row / (MERGE * MERGE), inner = row % (MERGE * MERGE);
     const int token = place < listed ? tokens[place] : place - listed;
@@ -42,9 +43,9 @@ HELPER ulong patch_begin(int row, global const int *tokens, int listed, int4 siz
 }
 
 /*
- * size = (width, height, frames, rows of both results). `chosen` gets the rows of the `listed` tokens that `tokens`
- * names, in that order, and `result` those of the first tokens. Work-item (column or colour, row), where the rows of
- * `chosen` come before those of `result`.
+ * size = (width, height, frames, rows of both results). `chosen` gets the rows of the `listed` tokens that
+ * `tokens` names, in that order, and `result` those of the first tokens. Work-item (column or colour, row),
+ * where the rows of `chosen` come before those of `result`.
  */
 kernel void patchify(global const uchar *restrict pixels, const int4 size, const int2 blocks,
                      global const float *restrict values, global const int *restrict tokens, const int listed,

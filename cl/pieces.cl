@@ -6,13 +6,13 @@
  *
  * 1. Pieces are found by union-find: pieces_link within each tile, then pieces_merge across the tiles' edges.
  *    The root of a piece is its first pixel in reading order, whatever the order in which work-items unite.
- * 2. pieces_count adds up the sizes of pieces and finds the largest size of each label; pieces_main finds each label's
- *    main piece (of equal ones the first), and numbers the labels that are in use.
+ * 2. pieces_count adds up the sizes of pieces and finds the largest size of each label; pieces_main finds
+ *    each label's main piece (of equal ones the first), and numbers the labels that are in use.
  * 3. Every other piece takes the label of that main piece beside it whose colour is most like the colour of a
- *    pixel that touches it (pieces_offer). A piece that touches none takes what its neighbour ends with, and
- *    so do all pixels (pieces_settle, after pieces_roots where SPAN is more than 1). Pixels that arrive at nothing
- *    have -1, and regions_sum of regions.cl
- *    gives them what pieces_settle found for them.
+ *    pixel that touches it (pieces_offer). A piece that touches no main piece takes what its neighbour ends
+ *    with. pieces_settle gives each pixel what its piece ends with; where SPAN is more than 1, pieces_roots
+ *    finds that for the roots first. Pixels whose piece ends with nothing have -1. regions_sum of regions.cl
+ *    gives them the region that pieces_settle found for them.
  *
  * Buffers of a value for each pixel, and `work`, are as in cluster.cl: image after image. `tables` says where
  * in an image's words of `work` things lie: (words of an image, largest piece of each label, main piece of
@@ -155,9 +155,10 @@ kernel void pieces_merge(global const int *restrict all_labels, const int2 size,
     for (int p = (int)get_global_id(0) * SPAN; p < min((int)(get_global_id(0) + 1) * SPAN, count); ++p)
 
 /*
- * Adds the sizes that the tiles counted to those of the roots, and finds the size of each label's largest piece. The
- * first pixel of a piece in a tile, unless it is the root, then has -1 - root in place of its size. `largest` is told
- * every sum that a root ever has, of which the last one is the largest, so that nobody need wait for it.
+ * Adds the sizes that the tiles counted to those of the roots, and finds the size of each label's largest
+ * piece. The first pixel of a piece in a tile, unless it is the root, then has -1 - root in place of its
+ * size. `largest` gets every sum that a root ever has. The last of these is the largest, so nobody need wait
+ * for it.
  */
 kernel void pieces_count(global const int *restrict all_parents, const int count,
                          global const int *restrict all_labels, global int *all_sizes, global int *work,
@@ -183,8 +184,8 @@ HELPER int piece_of(global const int *parents, global const int *sizes, int p) {
 }
 
 /*
- * Numbers the labels in use, of `labels` labels. All work-items of a group come here: each counts those of its
- * share, and numbers them from the sum of the shares before. The number of regions goes to *regions.
+ * Numbers the labels in use, of `labels` labels. All work-items of a group come here: each counts those of
+ * its share, and numbers them from the sum of the shares before. The number of regions goes to *regions.
  */
 HELPER void number_labels(global const int *largest, int labels, global int *dense, global int *regions,
                           local int *counts) {
@@ -279,10 +280,10 @@ kernel void pieces_offer(global const uint *restrict colours, global const int *
  *   - without an offer it ends with what the piece above its first pixel ends with (left of it in the top
  *     row). That can repeat, but ends: each step leads to a pixel that comes earlier.
  *
- * It is -1 where this arrives at pixel 0 without an offer. Where a root on the way has its result already, that
- * is taken: there may be thousands of pieces on the way. A result that another work-item is about to write is
- * found once more. Results of roots are therefore read and written atomically; few are ever read, since a piece
- * that has a region of its own or an offer needs none.
+ * It is -1 where this arrives at pixel 0 without an offer. Where a root on the way has its result already,
+ * that is taken: there may be thousands of pieces on the way. A result that another work-item is about to
+ * write is found once more. Results of roots are therefore read and written atomically; few are ever read,
+ * since a piece that has a region of its own or an offer needs none.
  */
 HELPER int region_of(global const int *parents, global const int *sizes, global const int *labels,
                      global const int *mains, global const int *dense, volatile global int *results,
@@ -299,8 +300,9 @@ HELPER int region_of(global const int *parents, global const int *sizes, global 
 
 #define REGION_OF(piece) region_of(parents, sizes, labels, mains, dense, results, count, size.x, piece)
 
-/* Where a work-item has many pixels, which is on CPUs, a launch costs less than what all pixels of a piece find again
- * and again: there the roots have their results before pieces_settle, which then reads them. */
+/* On CPUs a work-item has many pixels, and a launch costs less than finding the same region again for all
+ * pixels of a piece. So there pieces_roots finds the results of the roots first, and pieces_settle reads
+ * them. */
 #if SPAN > 1
 #define ROOTS_FIRST
 kernel void pieces_roots(global const int *restrict all_parents, global const int *restrict all_sizes,
@@ -320,9 +322,10 @@ kernel void pieces_roots(global const int *restrict all_parents, global const in
 #endif
 
 /*
- * Gives each pixel the region that its piece ends with. In case that pixel 0 has none, the word before the largest
- * pieces gets the first pixel in reading order that has one, as count - that pixel: it touches those that have none.
- * Such a pixel is one whose predecessor has none.
+ * Gives each pixel the region that its piece ends with. Where pixel 0 has no region, the word before the
+ * largest pieces names the first pixel in reading order that has one: it becomes count - that pixel. That
+ * pixel touches those without a region. It is looked for among pixels with a region whose predecessor has
+ * none.
  */
 kernel void pieces_settle(global const int *restrict all_parents, global const int *restrict all_sizes,
                           global const int *restrict all_labels, global int *work, const int4 tables,

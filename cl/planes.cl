@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * planes.cl: makes RGB floats of a frame in the form in which cameras and other interfaces deliver it, in the
- * size that is wanted.
+ * planes.cl: makes RGB floats from a frame in the form in which cameras and other interfaces deliver it. The
+ * result has the size that is wanted: by area where a side shrinks, and bilinearly where it grows. A
+ * work-item makes one pixel of it.
  *
  * The host compiles for
  *   - IMAGES: the planes are images, read as they are, without a filter; otherwise they are buffers;
@@ -25,7 +26,8 @@ constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_
 #define PLANE(name) global const uchar *name
 #endif
 
-/* Both planes: where they begin and how far their rows are apart, in bytes, of buffers. */
+/* Both planes. For buffers it is also said at which byte they begin, and how many bytes apart their rows are.
+ * red, green and blue are what (luma, Cb, Cr, 1) is multiplied with. */
 #define FRAME_IN                                                                                             \
     PLANE(first), const ulong offset, const ulong stride, PLANE(chroma), const ulong chroma_offset,          \
         const ulong chroma_stride, const float4 red, const float4 green, const float4 blue
@@ -64,7 +66,7 @@ HELPER float3 colour_at(FRAME_IN, const int x, const int y) {
 
 #if RESAMPLE
 /*
- * Along an axis of `from` places that becomes `to`: where place i of a larger axis lies, in units of
+ * Where place i of the result lies along an axis that grows from `from` to `to` places, in units of
  * 1 / (2 * to) source places from the middle of the first one. Whole numbers keep it exact.
  */
 HELPER long place_of(long i, long from, long to) {
@@ -78,8 +80,8 @@ HELPER int2 span_of(long i, long from, long to) {
     return (int2)(first, min(first + 1, (int)from - 1));
 }
 
-/* How much of place i comes from source place s: what they share of their area, or what is left of the
- * distance. */
+/* How much of place i comes from source place s. Where the axis shrinks it is the part of place i that s
+ * covers. Where it grows it is 1 less their distance. */
 HELPER float share_of(long i, long s, long from, long to) {
     if (from >= to) return (float)(min((s + 1) * to, (i + 1) * from) - max(s * to, i * from)) / (float)from;
     return 1.0f - fabs((float)(place_of(i, from, to) - s * 2 * to)) / (float)(2 * to);

@@ -192,8 +192,8 @@ HELPER void share_run(local group_sums *group, global uint *sums, const run_sums
 
 /*
  * Adds up the sums of all regions. Work-item (n, m, image) goes over RUN x DOWN pixels. table = (words of an
- * image in `work`, first word of the sums in them); the sums begin as 0. Pixels that pieces_settle of pieces.cl left
- * without a region first get that of the pixel which word `rescue` of the image names.
+ * image in `work`, first word of the sums in them); the sums begin as 0. Pixels that pieces_settle of
+ * pieces.cl left without a region first get that of the pixel which word `rescue` of the image names.
  */
 TILE_KERNEL void regions_sum(global const uint *restrict all_colours,
                              global const int *restrict all_gradients, global int *restrict all_labels,

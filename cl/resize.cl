@@ -2,9 +2,9 @@
 /*
  * resize.cl: resizes images of bytes to RGB bytes, exactly as Pillow does (ImagingResample for 8 bits).
  *
- * A first pass filters along rows and a second one along columns; in Pillow 13 some pictures have it the other
- * way round. Weights are whole numbers of 2^-22, and sums are rounded to bytes and clamped after each pass.
- * All of it is integers, so every device finds the same bytes.
+ * A first pass filters along rows and a second one along columns; in Pillow 13 some pictures have it the
+ * other way round. Weights are whole numbers of 2^-22, and sums are rounded to bytes and clamped after each
+ * pass. All of it is integers, so every device finds the same bytes.
  *
  * The host makes a table of weights for each pass (lib/core/resize.h). An entry of it, for one place of the
  * result, is TVLM_RESIZE_HEAD + `taps` ints: the first source place, how many there are, and their weights.

@@ -11,8 +11,9 @@
  *
  * The kernels run one after the other, with their results in scratch buffers:
  *
- *   1. saliency_lab converts the levels that are used to L*a*b*. One group converts the first level of at most
- *      TVLM_SALIENCY_SIDE a side, and goes on with the two cues of the border there, which need no other level.
+ *   1. saliency_lab converts the levels that are used to L*a*b*. One group converts the first level of at
+ *      most TVLM_SALIENCY_SIDE a side, and goes on with the two cues of the border there, which need no other
+ *      level.
  *   2. saliency_contrast finds the contrasts and combines the cues. It also finds the largest value of each
  *      map, by atomics on integers: floats that are not negative order like their bits.
  *   3. saliency_scale divides each map by its largest value in the image.
@@ -43,8 +44,9 @@ HELPER int lab_offset(int4 source_size, int first, int level) {
     return offset;
 }
 
-/* Converts texel `first` of a level, counted row after row, and the RUN - 1 texels after it. Components lie in
- * arrays of floats, and loops over RUN have no other end, so that compilers for CPUs vectorise the conversion. */
+/* Converts texel `first` of a level, counted row after row, and the RUN - 1 texels after it. Components lie
+ * in arrays of floats, and loops over RUN have no other end, so that compilers for CPUs vectorise the
+ * conversion. */
 HELPER void to_lab(TEXTURE_IN(source), int slice, int level, int first, global float4 *restrict lab) {
     const int4 place = level_place_(TEXTURE(source), slice, level);
     const int last = place.x * place.y - 1;
@@ -180,12 +182,12 @@ HELPER float step_cost(float4 from, float4 to) {
     return max(sqrt(d.x * d.x + d.y * d.y + d.z * d.z) - TVLM_SALIENCY_STEP_FREE, 0.0f);
 }
 
-/* How many texels of a line are read before the first of them is looked at. On GPUs reads take far longer than
- * the chain of steps that waits for them. */
+/* How many texels of a line are read before the first of them is looked at. On GPUs reads take far longer
+ * than the chain of steps that waits for them. */
 #define AHEAD (RUN == 1 ? 8 : 1)
 
-/* Goes along `count` texels, `stride` apart, from one with the cost `best`; shortens their paths and returns
- * that of the last. costs[i * lines] is that of the step to texel i. */
+/* Goes along `count` texels, `stride` apart, from a texel whose path costs `best`. It shortens their paths,
+ * and returns what the path of the last one costs. costs[i * lines] is the cost of the step to texel i. */
 HELPER float walk(local float *path, int stride, global const float *restrict costs, int lines, int count,
                   float best) {
     for (int i = 0; i < count; i += AHEAD) {
@@ -207,9 +209,9 @@ HELPER float walk(local float *path, int stride, global const float *restrict co
 }
 
 /*
- * Shortens paths along each of `lines` lines of `steps` texels, there and back. A line is one work-item's,
- * which carries the cost in a register. costs[i * lines + line] is that of the step from texel i of a line to
- * the next.
+ * Shortens paths along each of `lines` lines of `steps` texels, there and back. One work-item goes along a
+ * line, and carries the cost in a register. costs[i * lines + line] is the cost of the step from texel i of a
+ * line to the next.
  */
 HELPER void sweep(local float *path, int lines, int line_stride, int steps, int step_stride,
                   global const float *restrict costs) {
@@ -223,9 +225,9 @@ HELPER void sweep(local float *path, int lines, int line_stride, int steps, int 
 }
 
 /*
- * Finds the two cues of the border, each over its largest value in the image, and writes their weighted sum. All
- * work-items of a group call it for an image of size.x * size.y `colours`, since every texel can depend on every
- * other one.
+ * Finds the two cues of the border, each over its largest value in the image, and writes their weighted sum.
+ * All work-items of a group call it for an image of size.x * size.y `colours`, since every texel can depend
+ * on every other one.
  *
  * prior has three planes of size.x * size.y floats for each image: the result, the costs of steps down (row
  * after row), and the costs of steps to the right (column after column), so that work-items beside each other
@@ -270,12 +272,17 @@ HELPER void find_prior(global const float4 *restrict colours, int2 size, global 
 }
 
 /*
- * Converts levels first_level and up. `lab` holds those levels of image 0, then of image 1, and so on, `texels`
- * texels for each image. Groups (n, image, 0) are for level prior_level, which the first of them converts and
- * finds the cues of the border at. The others are for the levels that are left, the coarsest first, and their
- * work-items convert RUN texels each; those beyond the end of a smaller level have nothing to do. So what takes
- * longest begins first, and the finest level, which is most of the work, is not behind it on one core of a CPU.
- * The first work-item of an image also clears its largest values, which saliency_contrast finds.
+ * Converts levels first_level and up. `lab` holds those levels of image 0, then of image 1, and so on,
+ * `texels` texels for each image.
+ *
+ *   - Groups (n, image, 0) are for level prior_level. The first of them converts it, and finds the cues of
+ *     the border there. Its first work-item also clears the largest values of the image, which
+ *     saliency_contrast finds.
+ *   - The other groups are for the levels that are left, the coarsest first. Their work-items convert RUN
+ *     texels each; those beyond the end of a smaller level have nothing to do.
+ *
+ * So what takes longest begins first, and the finest level, which is most of the work, is not behind it on
+ * one core of a CPU.
  */
 kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
 saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const int texels, const int first_level,

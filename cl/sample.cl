@@ -2,6 +2,7 @@
 /*
  * sample.cl: reads any channels of many textures (bundle.clh), at points that are listed (`sample`) or at
  * every texel of a new texture (`pack`). refs has one int4 for each group of four channels: their references.
+ * A work-item reads one group of channels, at one point, or at RUN texels of each of ROWS rows.
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DBUNDLE_UNIT=1
@@ -30,15 +31,16 @@ kernel void sample(BUNDLE_IN, global const int4 *restrict refs, const int count4
     out[i * count4 + group] = values[0];
 }
 
-/* The middle of what an image of `side` pixels leaves of texel i, each of which covers `step` pixels. */
+/* The middle of the part of texel i that lies in an image of `side` pixels. A texel covers `step` pixels. */
 HELPER float texel_centre(int i, float step, float side) {
     return 0.5f * (i * step + min((i + 1) * step, side));
 }
 
 /*
  * Makes a texture of chosen channels at one level of the image: layer n of the result has the four channels
- * refs[n], and each texel covers step.x x step.y pixels. Image images.x + i of the bundle becomes image images.y + i of the
- * result. Work-item (n, m, slice) makes RUN texels of each of ROWS rows; slice counts from the first of these images on.
+ * refs[n], and each texel covers step.x x step.y pixels. Image images.x + i of the bundle becomes image
+ * images.y + i of the result. Work-item (n, m, slice) makes RUN texels of each of ROWS rows; slice counts
+ * from the first of these images on.
  */
 kernel void pack(BUNDLE_IN, global const int4 *restrict refs, const float level, const int2 images,
                  ALL_ALIKE float2 step, TEXTURE_OUT(result)) {

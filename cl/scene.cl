@@ -27,15 +27,15 @@ HELPER void load_row(TEXTURE_IN(depth), int x, int y, int slice, float *row) {
     }
 }
 
-/* How many times as far away as a neighbour a texel is; 0 where the neighbour is unknown. */
+/* How many times as far away as its neighbour a texel is; 0 where the neighbour is unknown. */
 HELPER float times(float here, float neighbour) {
     return neighbour > 0.0f ? here / neighbour : 0.0f;
 }
 
 /*
- * By which share a texel is farther away than the nearer of two opposite neighbours, limited by how much it
- * bends there. `one` and `other` are how many times as far away as they it is. On a plane 1 / depth is
- * linear, so that one + other = 2: a plane has no step, however steep it is.
+ * The share by which a texel is farther away than the nearer of two opposite neighbours, limited by how much
+ * the surface bends there. `one` and `other` say how many times as far away as each neighbour the texel is.
+ * On a plane 1 / depth is linear, so that one + other = 2: a plane has no step, however steep it is.
  */
 HELPER float step_of(float one, float other) {
     const float beyond = one > 0.0f && other > 0.0f ? one + other - 2.0f : INFINITY;

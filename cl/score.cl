@@ -6,15 +6,19 @@
  * It adds min(cap, weight * value) over these channels, and over one tap or the 3x3 neighbourhood, to one of
  * three parts of the score. A layer consists of
  *
- *   - a head of four ints: the reference to its first channel, its part, 1 or 9 taps and 16 times a mask of the channels
- *     that have a term, and the bits of the level at which it is read, or -1 for that of the candidates;
+ *   - a head of four ints:
+ *       x: the reference to its first channel;
+ *       y: its part;
+ *       z: how many taps it has, 1 or 9, plus 16 times a mask of the channels that have a term;
+ *       w: the bits of the level at which it is read; -1: the level of the candidates;
  *   - LAYER_FLOATS floats: a cap for each channel, and a weight for each channel at each of nine taps.
  *
  * Layers stand in the order of their textures (bundle.clh), the position formula last.
  *
- * score_parts runs the program at every candidate and finds the range of each part. score_combine brings the
- * parts to [0, 1] by these ranges, and adds them with weights, and a bonus for each candidate. score_rank does
- * that too, and also finds the best of the scores, as topk_rank of topk.cl does. score_add adds a bonus to scores.
+ * score_parts runs the program at every candidate and finds the range of each part. A work-item scores RUN
+ * candidates in each of ROWS rows: one candidate on GPUs, more on CPUs. score_combine brings the parts to [0,
+ * 1] by these ranges, and adds them with weights, and a bonus for each candidate. score_rank does that too,
+ * and also finds the best of the scores, as topk_rank of topk.cl does. score_add adds a bonus to scores.
  * pass_range and pass_keep make scores a channel of a texture.
  */
 // check-kernels: -DRUN=1
@@ -44,8 +48,8 @@ HELPER float unordered(int bits) {
 #define TAPS_OF(head)  ((head).z & 15)
 #define TERMS_OF(head) ((head).z >> 4)
 
-/* Where a work-item's candidates are: at rows y in pixels and a level of an image. `step` is the size of a cell
- * in pixels, and so the distance of the taps. */
+/* Where a work-item's candidates are: at rows y in pixels and a level of an image. `step` is the size of a
+ * cell in pixels, and so the distance of the taps. */
 typedef struct place {
     float2 step;
     float y[ROWS], level;
@@ -61,7 +65,8 @@ HELPER float level_of(int4 head, place at) {
 /* Adds the terms of all layers to the sums of their parts, one channel at a time. */
 INLINED void score_layers(BUNDLE_IN, global const int *restrict heads, global const float *restrict floats,
                           int layers, const float *x, place at, float (*sums)[BLOCK]) {
-    /* The terms of all layers, taps and channels are gone through in one loop, since its turn inlines the sampler. */
+    /* One loop goes through the terms of all layers, taps and channels, so that the sampler is inlined
+     * once. */
     int tap = 0, channel = 0, next = 0;
 #pragma unroll 1
     while (next < layers) {
@@ -116,8 +121,8 @@ HELPER float tap_row(const float *x, place at, int tap, float *tap_x) {
     return at.y[0] + (tap / 3 - 1) * at.step.y;
 }
 
-/* Adds those layers to the sums that are in texture `t`, the n-th of the bundle. They follow each other from
- * layer `next` on; returns the layer after them. */
+/* Adds to the sums the layers that read texture `t`, the n-th of the bundle. These follow each other from
+ * layer `next` on. Returns the layer after them. */
 INLINED int score_from_(TEXTURE_IN(t), int n, global const int *restrict heads,
                         global const float *restrict floats, int next, int layers, const float *x, place at,
                         float (*sums)[RUN]) {
@@ -174,10 +179,10 @@ INLINED void score_layers(BUNDLE_IN, global const int *restrict heads, global co
 
 /*
  * Writes parts[part][candidate], and ranges[turn][part] = (smallest, largest), as ordered integers that begin
- * as an empty range. `turn` is 0 or 1. `heads` holds the heads of all layers, and floats_at is where the
- * floats begin behind them. size = columns and rows of candidates. `used` says as bits which parts are wanted.
- * Work-item n scores RUN candidates of each of ROWS rows; `runs` work-items cover the columns. NaN counts towards no
- * range.
+ * as an empty range. NaN counts towards no range. `turn` is 0 or 1. `heads` holds the heads of all layers,
+ * and floats_at is where the floats begin behind them. size = (columns and rows of candidates). The bits of
+ * `used` say which parts are wanted. Work-item n scores RUN candidates in each of ROWS rows; `runs`
+ * work-items cover the columns.
  */
 kernel __attribute__((reqd_work_group_size(SCORE_GROUP, 1, 1))) void
 score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, const int layers,
@@ -238,16 +243,18 @@ score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, co
     }
 }
 
-/* What scores are made of: `parts` and the ranges of the turn; the bias weights.w, and the weights .x .. z of the
- * parts; which parts are brought to [0, 1]; and whether there is a bonus for each of the `count` scores. */
+/* What `count` scores are made of: the parts, and their ranges of this turn; the weights of the parts,
+ * weights.x .. z, and the bias, weights.w; which parts are brought to [0, 1] (`normalise`); and a bonus for
+ * each score, if has_bonus is 1. */
 #define COMBINE_IN                                                                                           \
     global const float *restrict parts, global int *restrict all_ranges, const int turn, const int count,    \
         const float4 weights, const int4 normalise, global const float *restrict bonus, const int has_bonus
 #define COMBINE parts, all_ranges, turn, count, weights, normalise, bonus, has_bonus
 
 /*
- * Scores `first` and so many after it: the bias, and the weights times the parts. A part whose `normalise` is 1 is brought
- * to [0, 1] by its range first; one that is equal everywhere becomes 0. Then the bonus is added.
+ * Makes `wanted` scores from score `first` on: the bias, plus the weights times the parts, plus the bonus. A
+ * part whose `normalise` is 1 is first brought to [0, 1] by its range; one that is equal everywhere
+ * becomes 0.
  */
 INLINED void combine(COMBINE_IN, int first, const int wanted, float *sums) {
     global const int *ranges = all_ranges + 2 * PARTS * turn;
@@ -274,7 +281,8 @@ HELPER float combined(COMBINE_IN, int i) {
     return score;
 }
 
-/* Empties the ranges of the other turn, which nobody reads now, for the next scores. One work-item does it. */
+/* Empties the ranges of the other turn, which nobody reads now, for the next scores. One work-item does
+ * it. */
 HELPER void empty_ranges(global int *restrict all_ranges, int turn) {
     if (get_global_id(0) != 0) return;
     for (int p = 0; p < PARTS; ++p) vstore2((int2)(INT_MAX, INT_MIN), PARTS * (1 - turn) + p, all_ranges);
@@ -294,8 +302,8 @@ kernel void score_combine(COMBINE_IN, global float *restrict scores) {
 }
 
 /*
- * Writes the scores, and the best k of them as pairs (index, bits of the score). Each group makes all scores, since
- * it must know them all to rank its own.
+ * Writes the scores, and the best k of them as pairs (index, bits of the score). Each group makes all scores,
+ * since it must know them all to rank its own.
  */
 kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void
 score_rank(COMBINE_IN, global float *restrict scores, const int k, global int2 *restrict result) {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * self_test.cl: kernels with known answers, for what drivers were found to get wrong: writing, fetching and
- * sampling texels, rounding to half, running loops, and rounding products. lib/opencl/self_test.c runs them and
- * knows the answers.
+ * sampling texels, rounding to half, running loops, and rounding products. lib/opencl/self_test.c runs them
+ * and knows the answers.
  *
- * One program has them for all storages that are tested together, and one kernel asks about textures of two
- * formats, since each program and each kernel costs a device a build: buffers, and with SELF_TEST_IMAGES images, whose
- * format kernels do not see: a and b are floats and halves, or both kinds of bytes, whose pattern is scaled to be so many
- * of them. The mipmapped storage needs another language, and therefore a program of its own.
+ * Each program and each kernel costs a device a build. So one program has the kernels for all storages that
+ * are tested together, and one kernel asks about textures of two formats, a and b:
+ *
+ *   - Buffers are of floats and of halves.
+ *   - Images are there with SELF_TEST_IMAGES. Kernels do not see their format: a and b are floats and halves,
+ *     or both kinds of bytes. The pattern is scaled so that it is a whole number of bytes.
+ *   - The mipmapped storage needs another language, and therefore a program of its own.
  */
 // check-kernels: -DSELF_TEST_IMAGES=0
 // check-kernels: -DSELF_TEST_IMAGES=1
@@ -20,9 +23,10 @@
 #include "helper.clh"
 
 /*
- * Answers the question about numbers, which the last work-item asks of one storage: what `turns` turns of a loop give,
- * and what product_sum.x * product_sum.y + product_sum.z is. The host picks the numbers, so that no compiler shortens
- * the loop: it makes the n-th number of a linear congruential generator, whose halves are given apart.
+ * Answers the question about numbers, which the last work-item asks in one of the storages. The first two
+ * numbers of the answer are the two halves of what `turns` turns of a loop give: a number of a linear
+ * congruential generator. The third is product_sum.x * product_sum.y + product_sum.z. The host picks the
+ * arguments, so that no compiler shortens the loop.
  */
 HELPER float4 number_answer(int turns, float4 product_sum) {
 #pragma OPENCL FP_CONTRACT OFF
@@ -43,7 +47,7 @@ kernel void self_test_write_mipmapped(TEXTURE_OUT(a), TEXTURE_OUT(b), const floa
     pattern_write_mipmapped(OUTPUT(b), between, scales.y);
 }
 
-/* Writes from the `first` answer on those about both textures, one after the other. */
+/* Writes the answers about a and then those about b, from answer `first` on. */
 kernel void self_test_read_mipmapped(TEXTURE_IN(a), TEXTURE_IN(b), global float4 *restrict all_answers,
                                      const int first) {
     const int i = get_global_id(0), count = get_global_size(0);
@@ -69,7 +73,7 @@ kernel void self_test_sample(TEXTURE_IN(source), global const float4 *restrict p
 #define HALVES 1
 #include "self_test.clh"
 
-/* The textures begin at these texels of their memory, which is that of the answers, too. */
+/* The textures begin at these texels of their memory, in which the answers lie, too. */
 #define BUFFERS_AT(places)                                                                                   \
     f32_base += (places).x;                                                                                  \
     f16_base += 4 * (places).y;
@@ -81,7 +85,8 @@ kernel void self_test_write_buffer(BUFFER_OUT(float4, f32), BUFFER_OUT(half, f16
     pattern_write_buffer_f16(OUTPUT(f16), between, 1.0f);
 }
 
-/* Writes from the `first` answer on those about both textures, one after the other; the last of the first ones is about numbers. */
+/* Writes the answers about the floats and then those about the halves, from answer `first` on. The last
+ * answer about the floats is the one about numbers. */
 kernel void self_test_read_buffer(BUFFER_IN(float4, f32), BUFFER_IN(half, f16),
                                   global float4 *restrict all_answers, const int first, const int2 places,
                                   const int turns, const float4 product_sum) {
@@ -101,14 +106,15 @@ kernel void self_test_read_buffer(BUFFER_IN(float4, f32), BUFFER_IN(half, f16),
 #define HALVES    0
 #include "self_test.clh"
 
-/* What images of one component hold is linear in x and y, another whole number in each texel, and exact in half; in bytes it
- * is so many of them. */
+/* The pattern of images of one component. It is linear in x and y, another whole number in each texel, and
+ * exact in half. Images of bytes hold it as that number of bytes. */
 HELPER float scalar_pattern(float x, float y, int slice) {
     return x + 5.0f * y + 15.0f * slice;
 }
 
-/* How many reads of an image of one component, which holds the pattern / `whole`, are wrong. Weights of 8 fractional bits
- * are off by at most 1/256 of a step of 5. A texel of bytes need not come back to the bit: drivers may divide. */
+/* Counts the reads that are wrong of an image of one component, which holds the pattern over `whole`. Weights
+ * of 8 fractional bits are off by at most 1/256 of a step of 5. A texel of bytes need not come back to the
+ * bit, since drivers may divide. */
 HELPER int scalar_wrong(TEXTURE_IN(scalar), float whole) {
     const int row = scalar_size.x, slice = row * scalar_size.y;
     const float off = whole == 1.0f ? 0.0f : 0.001f;
@@ -123,7 +129,8 @@ HELPER int scalar_wrong(TEXTURE_IN(scalar), float whole) {
     return wrong;
 }
 
-/* Images of one component are tested with those of four: scales.z and scales.w are what theirs hold as a whole. */
+/* Images of one component are tested with those of four. They hold their pattern over scales.z and over
+ * scales.w. */
 kernel void self_test_write_image(TEXTURE_OUT(a), TEXTURE_OUT(b), const float8 between, const float4 scales,
                                   TEXTURE_OUT(scalar_a), TEXTURE_OUT(scalar_b)) {
     const int x = get_global_id(0), y = get_global_id(1), slice = get_global_id(2);
@@ -134,8 +141,8 @@ kernel void self_test_write_image(TEXTURE_OUT(a), TEXTURE_OUT(b), const float8 b
     texel_store_scalar(scalar_b, x, y, slice, scalar / scales.w);
 }
 
-/* Writes from the `first` answer on those about both textures, one after the other; the last of each is how many reads of its image of one
- * component are wrong. */
+/* Writes the answers about a and then those about b, from answer `first` on. The last answer about each says
+ * how many reads of its image of one component are wrong. */
 kernel void self_test_read_image(TEXTURE_IN(a), TEXTURE_IN(b), global float4 *restrict all_answers,
                                  const int first, const float4 scales, TEXTURE_IN(scalar_a),
                                  TEXTURE_IN(scalar_b)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sharpness.cl: how sharp each cell of 16 x 16 pixels is: the variance of `laplacian` over its pixels, times
- * a scale, at most 1. A cell at the image's edge counts only the pixels that the image has.
+ * a scale, at most 1. A cell at the image's edge counts only the pixels that the image has. A work-group
+ * makes CELLS cells, and LANES work-items share each of them.
  */
 // check-kernels: -DLANES=1 -DCELLS=1
 // check-kernels: -DTILE_LIST=1

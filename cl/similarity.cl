@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * similarity.cl: works with the encoder's vectors, of which each cell has one, four components to a layer. It
- * computes their lengths, their cosines with one unit vector (a query), and a plain matrix of them for
- * products with many queries (gemm.cl or CLBlast), and writes maps of cosines into textures.
+ * similarity.cl: works with the encoder's vectors. Each cell has one, and a layer has four of its components.
+ * It computes their lengths and their cosines with one unit vector (a query). It copies them to a plain
+ * matrix for products with many queries (gemm.cl or CLBlast), and writes maps of cosines into textures.
  *
  * A sum over a cell goes over hundreds of layers. A work-group makes COSINE_W x COSINE_H cells:
  *
@@ -111,8 +111,8 @@ COSINE_KERNEL void feature_lengths(TEXTURE_IN(features), const int image, global
     }
 }
 
-/* Writes the cosine of each cell of one image with `query`, a unit vector. `inverse` is that of all
- * images. */
+/* Writes the cosine of each cell of one image with `query`, a unit vector. `inverse` holds 1 / length for the
+ * cells of all images. */
 COSINE_KERNEL void similarity(TEXTURE_IN(features), const int image, global const float *restrict inverse,
                               global const float4 *restrict query, TEXTURE_OUT(result)) {
     SUMS;
@@ -189,9 +189,9 @@ HELPER float largest_of(float part, local float *parts) {
 
 /*
  * Brings vectors to length 1: vectors[at + n * dimension ..], less `mean` where has_mean is 1, go to
- * out[n * stride ..], with zeros behind each. One that is too short, or has a value that is not finite,
- * becomes 0, and *bad the least number of such a vector. Components are divided by the largest before they
- * are squared: squares of finite floats may overflow. Work-group n makes vector n.
+ * out[n * stride ..], with zeros behind each. A vector that is too short, or has a value that is not finite,
+ * becomes 0, and *bad becomes the least number of such a vector. Components are divided by the largest before
+ * they are squared: squares of finite floats may overflow. Work-group n makes vector n.
  */
 kernel __attribute__((reqd_work_group_size(UNIT_GROUP, 1, 1))) void
 unit_vectors(global const float *restrict vectors, const ulong at, const int dimension, const int stride,
@@ -227,8 +227,8 @@ unit_vectors(global const float *restrict vectors, const ulong at, const int dim
     if (lane == 0 && !good) atomic_min(bad, n);
 }
 
-/* Copies the vectors of a level of one image to matrix[at + cell * dimension + component]. Work-item (x, y, n)
- * copies MATRIX_LAYERS layers of a cell. */
+/* Copies the vectors of a level of one image to matrix[at + cell * dimension + component]. Work-item (x, y,
+ * n) copies MATRIX_LAYERS layers of a cell. */
 kernel void feature_matrix(TEXTURE_IN(features), const int image, const int dimension, const int level,
                            global float *restrict matrix, const ulong at) {
     const int x = get_global_id(0), y = get_global_id(1), first = (int)get_global_id(2) * MATRIX_LAYERS;
@@ -245,8 +245,8 @@ kernel void feature_matrix(TEXTURE_IN(features), const int image, const int dime
     }
 }
 
-/* Makes products with unit vectors, products[query * cells + cell], cosines. inverse_at is where the image's
- * part of `inverse` begins. Work-item (cell, query). */
+/* Turns products[query * cells + cell], of vectors with unit vectors, into cosines. inverse_at is where the
+ * image's part of `inverse` begins. Work-item (cell, query) makes one of them. */
 kernel void cosines(global float *restrict products, const int cells, global const float *restrict inverse,
                     const int inverse_at) {
     const int cell = get_global_id(0), at = get_global_id(1) * cells + cell;

@@ -3,8 +3,9 @@
  * source.cl: makes the channels r, g, b and luma from the pixels that were handed in, and finds the tiles of
  * a new frame that differ from the last one.
  *
- * The host compiles for PIXEL_TYPE and PIXEL_CHANNELS (pixels.clh). In all kernels, row 0 of the pixels begins at
- * byte `offset`, and rows begin `row_stride` bytes apart. On GPUs mips.cl makes the source with its first levels.
+ * The host compiles for PIXEL_TYPE and PIXEL_CHANNELS (pixels.clh). In all kernels, row 0 of the pixels
+ * begins at byte `offset`, and rows begin `row_stride` bytes apart. On GPUs mips.cl makes the source with its
+ * first levels.
  */
 // check-kernels: -DTILE_LIST=1
 // check-kernels: -DRAGGED=1

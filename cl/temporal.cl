@@ -3,8 +3,9 @@
  * temporal.cl: the three temporal channels of each cell of 16 x 16 pixels: what was relevant, what was
  * salient, and what was looked at in the frame before.
  *
- *   1. When a frame ends, temporal_remember makes a state of these three for one image, and keeps its luma for
- *      motion.cl. Scores of other cells temporal_relevance first makes a texture, so that they can be sampled.
+ *   1. When a frame ends, temporal_remember makes a state of these three for one image, and keeps its luma
+ *      for motion.cl. Where scores are of other cells, temporal_relevance first makes a texture of them, so
+ *      that they can be sampled.
  *   2. `temporal` moves the state into the next frame, along the flow back from that frame.
  *
  * Each work-item makes one cell, and of the luma RUN texels: 1 on GPUs, more on CPUs.
@@ -60,9 +61,11 @@ HELPER void keep_luma(TEXTURE_IN(source), int image, int first, int y, TEXTURE_O
 }
 
 /*
- * Writes the state of one image: relevance, saliency (one `component` of its texture) and fixation, at the
- * centres of the cells. Relevance is that of the texture, or `scores`, one for each cell. Fixation is the last frame's
- * times shape.x, plus the Gaussians around the span.y positions, from float span.x on, that were looked at.
+ * Writes the state of one image at the centres of the cells:
+ *   - relevance, from the texture of that name, or from `scores`, which has one for each cell;
+ *   - saliency, which is one `component` of its texture;
+ *   - fixation: that of the last frame times shape.x, plus the largest of the Gaussians around the positions
+ *     that were looked at. There are span.y of these, from float span.x on.
  * Inputs that `has` does not name count as 0.
  *
  * It also keeps the luma of the image. Both are one kernel because a launch takes a GPU longer than either.

@@ -4,9 +4,9 @@
  * to four levels, which find text of different sizes. constants.h defines it at TVLM_TEXT_*, and says how its
  * numbers were chosen.
  *
- * Text has many thin strokes: gradients along x of one sign, closely followed by the other sign, bright
- * strokes and dark ones alike. And, unlike most textures, text lies in a line: the band above it or below it
- * is quiet, or the gap between it and the next line is.
+ * Text has many thin strokes, bright ones and dark ones alike. A stroke is a gradient along x of one sign,
+ * closely followed by one of the other sign. And, unlike most textures, text lies in a line: the band above
+ * it or below it is quiet, or the gap between it and the next line is.
  *
  * 1. text_strokes sums what the gradients along x say over blocks of 4 x 4 pixels of each level. Luma is
  *    taken in whole steps, so that all sums are integers and the same on every device.
@@ -35,11 +35,13 @@
 #define BLOCK  TVLM_TEXT_BLOCK
 #define RX     TVLM_TEXT_RX
 #define RY     TVLM_TEXT_RY
-/* The pixels of a row that a work-item sums, and with those after them at which a stroke may end. */
+/* SPAN is how many pixels of a row a work-item sums. AHEAD also counts the pixels after them at which a
+ * stroke may end. */
 #define SPAN  (BLOCK * RUN)
 #define AHEAD (SPAN + TVLM_TEXT_THIN)
 
-/* Holds the product of two sides: with LONG_SIDES an image may have more than 32767 pixels along one. */
+/* A type that holds the product of two sides. With LONG_SIDES an image may have more than 32767 pixels along
+ * a side. */
 #if LONG_SIDES
 typedef long product;
 #else

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thumbnail.cl: a picture of an image's source, as losses.cl makes that of luma to find what it loses
- * (lib/core/budget.h): reduced along columns, then along rows, and clamped to [0, 1].
+ * thumbnail.cl: makes a picture of an image's source. The source is reduced along columns, then along rows,
+ * and clamped to [0, 1]. losses.cl makes the same picture of luma alone, to find what it loses
+ * (lib/core/budget.h). A work-item makes one texel.
  *
- * An axis of the table is as there: for place o of the result, TVLM_BUDGET_HEAD + taps floats from index
- * axis.x + o * (axis.y + TVLM_BUDGET_HEAD) on: the first source place, how many there are, and their weights.
+ * The host makes a table of weights (Lanczos' filter: lib/select/budget_plan.c). axis = (index of the axis in
+ * the table, taps). For place o of the result the table has TVLM_BUDGET_HEAD + taps floats, from index
+ * axis.x + o * (axis.y + TVLM_BUDGET_HEAD) on: the first source place, how many source places there are, and
+ * their weights.
  */
 #include "texture.clh"
 
@@ -24,7 +27,8 @@ kernel void thumbnail_columns(global const float *restrict table, const int2 axi
     between[(size_t)y * place.x + x] = sum;
 }
 
-/* Reduces the rows of that, which have `width` texels. Work-item (x, y) makes that texel of the picture. */
+/* Reduces the rows that thumbnail_columns made, which have `width` texels. Work-item (x, y) makes texel (x,
+ * y) of the picture. */
 kernel void thumbnail_rows(global const float *restrict table, const int2 axis,
                            global const float4 *restrict between, const int width, const int image,
                            TEXTURE_OUT(result)) {

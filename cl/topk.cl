@@ -3,8 +3,8 @@
  * topk.cl: finds the k largest of n scores, best first. Of equal scores the lower index comes first, and NaN
  * comes last. The result is pairs (index, bits of the score).
  *
- * All methods compare keys (topk.clh), and so find the same. The host picks one by n and k (lib/opencl/topk.c);
- * on CPUs it is mostly that of topk_best.cl.
+ * All methods compare keys (topk.clh), and so find the same. The host picks one by n and k
+ * (lib/opencl/topk.c); on CPUs it is mostly that of topk_best.cl.
  *
  *   - topk_chunk sorts TOPK_CHUNK keys in local memory with a bitonic network (Batcher 1968) and keeps the
  *     best k. The host repeats it on what was kept until one chunk is left. It needs k of at most half a

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topk_best.cl: the k largest of n scores as in topk.cl, for CPUs: a work-item goes over a long span of scores
- * alone and keeps the best k of it. The host launches it twice, for spans of the scores and for one span of what
- * those kept, or once where one span holds all scores.
+ * topk_best.cl: finds the k largest of n scores as topk.cl does, on CPUs. A work-item goes over a long span
+ * of scores alone, and keeps the best k of it. Where one span holds all scores, the host launches it once.
+ * Otherwise it launches it twice: for spans of the scores, and then for one span of what these kept.
  *
- * A work-item gathers keys in a pool of 2 k. Where the pool is full, quickselect (Hoare 1961) brings the best k to
- * its front, and from then on only what is better than the last of them is gathered. In scores of no order that
- * soon is hardly any: most of the time goes into comparing 16 scores at a time with one number.
+ * A work-item gathers keys in a pool of 2 k. Where the pool is full, quickselect (Hoare 1961) brings the best
+ * k to its front. From then on only scores that are better than the last of them are gathered. Where scores
+ * are in no order, hardly any soon are, so that most of the time goes into comparing 16 scores at a time with
+ * one number.
  */
 // check-kernels: -DTOPK_CHUNK=2048
 #include "topk.clh"
@@ -61,9 +62,9 @@ HELPER bool none_above(global const float *restrict scores, int i, int limit) {
 }
 
 /*
- * Keeps the best k of each span of n scores (`first`), or of n keys. Where there is one group it writes the result,
- * sorted; otherwise keys in any order from out[group * k] on, with NO_KEY behind them where a span has fewer. k is
- * at most TOPK_CHUNK / 2.
+ * Keeps the best k of each span of n scores (`first`), or of n keys. Where there is one group it writes the
+ * result, sorted; otherwise keys in any order from out[group * k] on, with NO_KEY behind them where a span
+ * has fewer. k is at most TOPK_CHUNK / 2.
  */
 kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 topk_best(global const float *restrict scores, global const ulong *restrict keys, const int first,
@@ -74,8 +75,8 @@ topk_best(global const float *restrict scores, global const ulong *restrict keys
     ulong limit = NO_KEY;
     int held = 0;
     for (int i = start; i < end;) {
-        /* Before the first selection everything is gathered. A later score that equals the limit has the larger
-         * index. */
+        /* Before the first selection everything is gathered. A later score that equals the limit has the
+         * larger index. */
         if (first && limit != NO_KEY && i + 16 <= end && none_above(scores, i, ordered_of(limit))) {
             i += 16;
             continue;

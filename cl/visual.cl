@@ -7,7 +7,8 @@
  *   - high: what `low` leaves, as 0.5 + 0.5 (Y - low);
  *   - low: Y under the 5x5 binomial filter, (1 4 6 4 1) / 16 in each direction.
  *
- * The layout is that of tile.clh. The binomial filter is separable: rows are summed first.
+ * The layout is that of tile.clh: a work-group loads a tile of pixels and the pixels around it into local
+ * memory, and makes the tile from there. The binomial filter is separable: rows are summed first.
  *
  * With ENTROPY it also makes the entropy of detail.cl, whose cells are parts of a tile: the luma is there.
  */
@@ -36,8 +37,8 @@ HELPER float row_sum(local const float *r) {
 #define CELLS         (CELLS_X * (TILE_H / CELL))
 #define CELL_AT(x, y) ((y) / CELL * CELLS_X + (x) / CELL)
 
-/* A group counts the columns of a cell apart, so that few of its work-items meet in one counter; a group of one
- * work-item needs neither that nor atomics. */
+/* A group counts each column of a cell by itself, so that few of its work-items meet in one counter. A group
+ * of one work-item needs neither that nor atomics. */
 #if GROUP_W * GROUP_H == 1
 #define LANES           1
 #define COUNT_UP(place) ++(place)

@@ -128,7 +128,7 @@
  *
  *     (m / (TEXTURE + e))^2 c > STRENGTH^2
  *
- * where e is the mean of m in the region. c is the squared difference of the mean colours on the two sides.
+ * where e is the mean of m in the region. c is the difference of the mean colours on the two sides, in L*a*b*.
  * Each mean is over nine pixels TAP apart, around a point FAR pixels away (DIAGONAL in x and in y where the
  * gradient is diagonal). m is kept in STEPS of a unit. Measured on people's boundaries (bench/cluster.py),
  * these values lie on a wide plateau.

@@ -32,10 +32,9 @@ typedef struct tvlm_io_source {
     const tvlm_log *log;
     const uint8_t *bytes;
     size_t size;
-    int32_t
-        max_side; /* if not 0, a decoder may make the picture smaller, but no longer side below this */
-    uint64_t memory; /* if not 0, the most memory that decoding may take beside `bytes` */
-    bool part;       /* `bytes` are only the beginning of the file */
+    int32_t max_side; /* if not 0, a decoder may make the picture smaller, but no longer side below this */
+    uint64_t memory;  /* if not 0, the most memory that decoding may take beside `bytes` */
+    bool part;        /* `bytes` are only the beginning of the file */
 } tvlm_io_source;
 
 /* Decoded pixels without gaps between rows. They are somewhere in `block`, which free() releases. */

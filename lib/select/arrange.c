@@ -15,7 +15,8 @@
 #define GOLDEN_ANGLE 2.39996322972865332223 /* pi (3 - sqrt 5): Vogel 1979 */
 /* Below this the logarithm would leave too few digits, and a series takes its place. */
 #define SERIES 1e-4
-/* The relative error that is small enough, since what follows moves positions by more. */
+/* The relative error at which Newton's steps end. Spreading follows, and moves positions by more than
+ * that. */
 #define CLOSE 1e-3
 /* Each fixation begins at an angle that is larger by this than the last one's, so that their positions do not
  * meet. */
@@ -74,9 +75,9 @@ double tvlm_fovea_reach(const tvlm_fovea *fovea, int32_t f, double dx, double dy
 /* ---- The sunflower ---- */
 
 /*
- * Seed n of fixation f lies at a fixed angle, and moves inwards as M0 grows. Its threshold is the M0^2 from
- * which on it is inside the image. The k seeds of the lowest thresholds are the answer, and the k-th of these
- * thresholds is M0^2.
+ * Seed n of fixation f lies at a fixed angle, and moves inwards as M0 grows. Its threshold is the 2 pi M0^2
+ * from which on it is inside the image. The k seeds of the lowest thresholds are the answer, and the k-th of
+ * these thresholds is 2 pi M0^2.
  */
 typedef struct seed {
     double dx, dy; /* the direction */
@@ -105,7 +106,7 @@ static void begin_seeds(seeds *s, const tvlm_fovea *fovea) {
     s->farthest = grown(farthest / fovea->e0);
 }
 
-/* Lists the seeds of so many more turns that can ever be inside. */
+/* Lists the seeds of so many more turns, but not those that can never be inside the image. */
 static void list_seeds(seeds *s, int32_t turns) {
     const tvlm_fovea *fovea = s->fovea;
     const double step_x = cos(GOLDEN_ANGLE), step_y = sin(GOLDEN_ANGLE);
@@ -212,9 +213,9 @@ bool tvlm_fovea_sunflower(const tvlm_fovea *fovea, int32_t k, tvlm_placed *place
 /* ---- Rings ---- */
 
 /*
- * Lists positions on rings of radius r_j = e0 (e^(j / M0) - 1), which lie as far apart as neighbours on a
- * ring do. A ring has as many sectors as have that width, and every other ring is turned by half a sector.
- * Returns how many positions are inside the image, and places as many as there is room for.
+ * Lists positions on rings of radius r_j = e0 (e^(j / M0) - 1). Rings lie as far apart as neighbours on a
+ * ring do: a ring is cut into as many sectors as have that width. Every other ring is turned by half a
+ * sector. Returns how many positions are inside the image, and places as many of them as there is room for.
  */
 static int32_t list_rings(const tvlm_fovea *fovea, double m0, int32_t room, tvlm_placed *placed) {
     const double farthest = hypot(fovea->width, fovea->height);

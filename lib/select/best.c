@@ -79,7 +79,7 @@ tvlm_status tvlm_rank_all(const tvlm_best *best, int32_t wanted, tvlm_best_ranki
 
 /* ---- Positions ---- */
 
-/* For the next frame's fixation (texturevlm/temporal.h). */
+/* Keeps the positions with the image, for the next frame's fixation (texturevlm/temporal.h). */
 static tvlm_status keep_positions(const tvlm_best *best, const tvlm_ranked *ranked, int32_t count) {
     float *kept;
     TVLM_TRY(tvlm_stack_keep_positions(best->task->stack, best->task->params.score.index, count, &kept));
@@ -153,7 +153,8 @@ static tvlm_status pick(const tvlm_best *best, tvlm_best_ranking *ranking, int32
 static tvlm_status choose(const tvlm_best *best, tvlm_rank_function *rank, tvlm_best_ranking *ranking,
                           tvlm_scoremap *map, tvlm_selection *selection) {
     /* A minimum distance, or diversity, may pass over any number of candidates: all of them are ranked then.
-     * Where the overview takes all of k, one is ranked for nothing: the overview is made of scores, too. */
+     * Where the overview takes all of k, one candidate is still ranked, since that makes the scores that the
+     * overview needs. */
     const bool picky = best->task->params.min_distance > 0.0f || best->task->params.diversity > 0.0;
     int32_t kept = best->k;
     TVLM_TRY(rank(best, picky ? best->count : best->k > 0 ? best->k : 1, ranking, &selection->report));

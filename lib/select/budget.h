@@ -4,13 +4,13 @@
  *   budget_blank.c     which cells of a thumbnail are blank
  *   budget_grids.c     which thumbnails are tried
  *   budget_plan.c      pictures as plans for the backend
- *   budget_measure.c   what they lose of each tile
+ *   budget_measure.c   what each picture loses of each tile
  *   budget_read.c      how much of the detail of an answer cannot be read
  *   budget_emphasis.c  how much each tile matters
- *   budget_tree.c, budget_price.c  the best tiles over one of them
+ *   budget_tree.c, budget_price.c  the best tiles over one thumbnail
  *   budget_solve.c     the best thumbnail and its tiles
  *   budget_view.c      how strongly what matters may count
- *   budget_equal.c     tiles that are equal to others, of which a tolerance takes one
+ *   budget_equal.c     tiles that are equal to others: a tolerance takes one of them for all
  */
 #ifndef TVLM_SELECT_BUDGET_H
 #define TVLM_SELECT_BUDGET_H
@@ -20,14 +20,15 @@
 #include "select/budget_tree.h"
 #include "select/choose.h"
 
-/* How many of `count` patches a share of them is, not rounded down yet. It forgives a float: 0.7 of 10 is 7. */
+/* How many patches a share of `count` patches is, before it is rounded down. It makes up for the rounding of
+ * a float: 0.7 of 10 is 7. */
 static inline double tvlm_budget_count(float share, int32_t count) {
     return (double)share * count * (1.0 + 1e-6);
 }
 
 /* ---- Thumbnails ---- */
 
-/* A thumbnail's cells, each of which is a patch. */
+/* The grid of a thumbnail's cells. Each cell is one patch. */
 typedef struct tvlm_budget_grid {
     int32_t columns, rows;
 } tvlm_budget_grid;
@@ -40,14 +41,21 @@ static inline int32_t tvlm_budget_patches(const tvlm_budget_grid *grid) {
 #define TVLM_BUDGET_GRIDS_MAX 32
 
 /*
- * Lists thumbnails, all of them different: those that n patches allow alone come first, *alone of them; then those of ever
- * smaller shares of n, of more of them where tiles matter more than others (`emphasised`); and where the image has blank
- * cells, finer ones, of which so many are kept. n >= 1. Returns how many there are; -1: no memory.
+ * Lists the thumbnails that are tried with n patches, n >= 1. No two of them are equal. They come in this
+ * order:
+ * - the first *alone may take all n patches, so that no patch is left for a tile;
+ * - others take smaller and smaller shares of n, and leave the rest to tiles. Where some tiles matter more
+ *   than others (`emphasised`), there are more of these shares;
+ * - where the image has blank cells, finer thumbnails follow. A finer thumbnail leaves its blank cells out,
+ *   and takes all n patches or a share of them for the cells that it keeps.
+ * Returns how many thumbnails there are; -1: no memory.
  */
 int32_t tvlm_budget_grids(const tvlm_budget_ink *ink, int32_t n, bool emphasised,
                           tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX], int32_t *alone);
 
-/* The same for any number of patches below `most`: from one patch on. */
+/* Lists the thumbnails that are tried with a tolerance, where the number of patches is not known yet: from a
+ * thumbnail of one patch on, ever larger ones of fewer than `most` patches. No two are equal. Returns how
+ * many there are. */
 int32_t tvlm_budget_ladder(const tvlm_budget_ink *ink, int32_t most,
                            tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX]);
 
@@ -56,7 +64,8 @@ int32_t tvlm_budget_ladder(const tvlm_budget_ink *ink, int32_t most,
 /* The two parts of the loss: the squared error, and detail that cannot be read (core/operations.h). */
 enum { TVLM_BUDGET_ERROR, TVLM_BUDGET_DETAIL, TVLM_BUDGET_PARTS };
 
-/* What a picture loses at each place of the tree, times what the place matters: [places]. */
+/* What a picture loses at each place of the tree (budget_tree.h), times how much that place counts: [places]
+ * for each part. `sums` has the sum of each part over all places. */
 typedef struct tvlm_budget_loss {
     float *parts[TVLM_BUDGET_PARTS];
     double sums[TVLM_BUDGET_PARTS];
@@ -65,8 +74,8 @@ typedef struct tvlm_budget_loss {
 /* The side of a texel of the image at three quarters of its size, in pixels. */
 #define TVLM_BUDGET_STEP (4.0 / 3.0)
 
-/* The pictures: levels 1 and 2, the image at three quarters and at a third of its size, a thumbnail of one patch, and those
- * that are tried. */
+/* The pictures whose losses are measured: levels 1 and 2 of the image, the image at three quarters and at a
+ * third of its size, the thumbnail of one patch, and, from FIRST on, the thumbnails that are tried. */
 enum {
     TVLM_BUDGET_ONE,
     TVLM_BUDGET_TWO,
@@ -77,123 +86,136 @@ enum {
     TVLM_BUDGET_PICTURES = TVLM_BUDGET_FIRST + TVLM_BUDGET_GRIDS_MAX
 };
 
-/* What is known of reading. */
+/* How much of the detail can be read, over several tiles (budget_read.c). */
 typedef struct tvlm_budget_reading {
-    float *detail; /* [tiles]: what a tile loses of which nothing is read; NULL: what is lost is given */
-    float *counts; /* [tiles]: how much it counts, 1 + emphasis * m */
-    float *correlations; /* [measured_count * tiles] */
+    /* [tiles]: the loss of detail of a tile of which nothing can be read. NULL: nothing here is known, and
+     * detail is lost as `losses` say. */
+    float *detail;
+    /* [tiles]: how much the loss of each tile counts, which is 1 + emphasis * m. */
+    float *counts;
+    /* [measured_count * tiles]: the correlation of detail of each measured picture over each tile. */
+    float *correlations;
 } tvlm_budget_reading;
 
 /* One selection on its way. */
 typedef struct tvlm_budget {
     const tvlm_task *task;
     const tvlm_texture *source;
-    int32_t patch, tiles; /* of level 0 */
-    int32_t n;            /* patches; 0: as many as a tolerance takes */
-    uint8_t *colours;     /* what is seen of the image (budget_blank.h) */
+    int32_t patch, tiles; /* the side of a patch in pixels, and how many tiles level 0 has */
+    int32_t n;            /* the number of patches; 0: as many as a tolerance takes */
+    uint8_t *colours;     /* what `ink` reads: the image's colours (budget_blank.h) */
     tvlm_budget_ink ink;
     tvlm_budget_tree tree;
     tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX];
-    int32_t cells[TVLM_BUDGET_GRIDS_MAX]; /* of each grid, without those that are left out */
-    double filled[TVLM_BUDGET_GRIDS_MAX]; /* the squared error that filling these makes */
+    int32_t cells[TVLM_BUDGET_GRIDS_MAX]; /* how many cells each grid keeps; blank cells are left out */
+    double filled[TVLM_BUDGET_GRIDS_MAX]; /* the squared error that filling the blank cells makes */
     int32_t grid_count, alone;
-    int32_t measured[TVLM_BUDGET_PICTURES], measured_count; /* pictures of one size are measured once */
+    /* The number of each picture among those that are measured: pictures of one size are measured once. */
+    int32_t measured[TVLM_BUDGET_PICTURES], measured_count;
     tvlm_budget_loss losses[TVLM_BUDGET_PICTURES];
     tvlm_budget_reading reading;
     int32_t
-        *origin;   /* [tiles]: the tile that each is equal to, or itself; NULL: not where patches are given */
-    float *memory; /* of the losses */
-    float *values; /* as they were read: what pictures lose, then the scores that m is made of */
+        *origin;   /* [tiles]: the first tile that each one equals, or itself; NULL where patches are given */
+    float *memory; /* that `losses` point into */
+    float *values; /* read from the device: what pictures lose, then the scores that become m */
 } tvlm_budget;
 
-/* Says that there is no memory for what a budget needs a tile; returns TVLM_ERROR_MEMORY. */
+/* Logs that there is no memory for what a budget needs for each tile, and returns TVLM_ERROR_MEMORY. */
 tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget);
 
-/* Reads what is seen of the image: fills in `ink`. Waits. */
+/* Reads the image's colours at a quarter of its size from the device, and fills in `ink`. Waits. */
 tvlm_status tvlm_budget_look_for_ink(tvlm_budget *budget);
 
-/* Leaves no cells out of those thumbnails of which filling them would show, once the pictures are measured. */
+/* Lets a thumbnail keep all its cells where filling the blank ones would show: where that adds too much to
+ * what the thumbnail loses. It is due once the pictures are measured. */
 void tvlm_budget_fill_in(tvlm_budget *budget);
 
 /* Measures all pictures: fills in `losses`. Waits, once. */
 tvlm_status tvlm_budget_measure(tvlm_budget *budget);
 
-/* What a picture loses of each tile, as it was read: the squared error and the detail of each. */
+/* What a picture loses of each tile, as it was read: two floats a tile, the squared error and the detail. */
 static inline const float *tvlm_budget_values(const tvlm_budget *budget, int32_t picture) {
     return budget->values + 2 * (size_t)budget->measured[picture] * (size_t)budget->tiles;
 }
 
-/* How much each tile of level 0 matters, in [0, 1], once the pictures are measured with an emphasis: [tiles]. */
+/* How much each tile of level 0 matters, which is m, in [0, 1]: [tiles]. It is there once the pictures are
+ * measured with an emphasis. */
 static inline float *tvlm_budget_matters(const tvlm_budget *budget) {
     return budget->values + 2 * (size_t)budget->measured_count * (size_t)budget->tiles;
 }
 
-/* Finds the correlations of detail of all pictures, once they are measured. */
+/* Fills in `reading` with the correlations of detail of all pictures, once they are measured. */
 tvlm_status tvlm_budget_prepare_reading(tvlm_budget *budget);
 
-/* How much of the detail of a thumbnail, by its number in `grids`, with its tiles cannot be read; NULL: without tiles.
- * LEAST - FIRST stands for the thumbnail of one patch. It writes into budget->reading. */
+/*
+ * Returns how much of the image's detail cannot be read where a thumbnail is shown with the tiles of a choice
+ * on it. `grid` is the number of the thumbnail in `grids`; LEAST - FIRST is the thumbnail of one patch. Where
+ * `choice` is NULL the thumbnail is shown without tiles. It writes into the memory of budget->reading,
+ * although `budget` is const.
+ */
 double tvlm_budget_unread(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice);
 
-/* Fills in `losses` anew from what was read, with another emphasis. */
+/* Fills in `losses` anew from the values that were read, with another emphasis. */
 void tvlm_budget_place(tvlm_budget *budget, double emphasis);
 
 /* ---- What matters ---- */
 
-/* Refuses an emphasis on what the image does not have. */
+/* Refuses an emphasis on a channel for which the image has no input, and one beside a scorer or a query that
+ * would then say nothing. */
 tvlm_status tvlm_budget_check_emphasis(const tvlm_task *task);
 /* How strongly m counts; 0: not at all. */
 double tvlm_budget_emphasis(const tvlm_task *task);
 /* Enqueues the scores that m is made of, one for each tile of level 0. */
 tvlm_status tvlm_budget_score(const tvlm_task *task, tvlm_buffer **scores);
-/* Takes the place of that where m counts nothing: what is refused there is refused here, too, and the question
- * becomes the image's last one, or there is none. */
+/* Takes the place of tvlm_budget_score where m counts nothing. It refuses what that function refuses. The
+ * task's question becomes the last question to the image; without one the image has none afterwards. */
 tvlm_status tvlm_budget_look(const tvlm_task *task);
-/* Turns these scores into m: in [0, 1]. */
+/* Turns the scores of tvlm_budget_score, once they are read, into m in [0, 1], in place. */
 void tvlm_budget_importance(const tvlm_task *task, float *scores, int32_t count);
 
 /* ---- Solving ---- */
 
 /* A thumbnail and its tiles. */
 typedef struct tvlm_budget_answer {
-    int32_t grid; /* of budget->grids */
+    int32_t grid; /* the thumbnail's number in budget->grids */
     tvlm_budget_choice choice;
     double weights[TVLM_BUDGET_PARTS];     /* of the parts, by which tiles were chosen */
-    double parts[TVLM_BUDGET_PARTS];       /* what is lost */
-    double lost;                           /* both, weighed */
-    double downsampled[TVLM_BUDGET_PARTS]; /* what downsampling loses; of a tolerance 0 */
+    double parts[TVLM_BUDGET_PARTS];       /* what is lost of each part */
+    double lost;                           /* both parts, weighed as answers are compared */
+    double downsampled[TVLM_BUDGET_PARTS]; /* what downsampling loses of each part; 0 with a tolerance */
 } tvlm_budget_answer;
 
 void tvlm_budget_answer_free(tvlm_budget_answer *answer);
 
-/* The best thumbnail and tiles of n patches; for tvlm_budget_grids. */
+/* Finds the best thumbnail and tiles of n patches. `grids` must be those of tvlm_budget_grids. */
 tvlm_status tvlm_budget_solve(const tvlm_budget *budget, int32_t n, tvlm_budget_answer *answer);
-/* The same of budget->n patches, with the most of the emphasis by which the squared error over the image, each tile
- * counted alike, is predicted to be at most 0.9 dB above downsampling's. `losses` become those that the answer was
- * found by. */
+/* Does the same for budget->n patches, with the largest part of the emphasis that leaves the image in view:
+ * the squared error over the image, with each tile counted alike, is predicted to be at most 0.9 dB above
+ * downsampling's. Afterwards `losses` are those by which the answer was found. */
 tvlm_status tvlm_budget_solve_in_view(tvlm_budget *budget, tvlm_budget_answer *answer);
-/* The least number of patches that lose at most `tolerance` of what a thumbnail of one patch loses; for
- * tvlm_budget_ladder. */
+/* Finds hardly more than the least number of patches that lose at most the share `tolerance` of what a
+ * thumbnail of one patch loses. `grids` must be those of tvlm_budget_ladder. */
 tvlm_status tvlm_budget_solve_tolerance(const tvlm_budget *budget, double tolerance,
                                         tvlm_budget_answer *answer);
 
 /* How much detail counts where answers are compared; the squared error counts the rest of 1. */
 #define TVLM_BUDGET_COUNTS 0.8
 
-/* Finds weights by which the parts of what is lost in all, `whole`, become what each of them counts: the
- * second `detail`, the first the rest of 1. */
+/* Finds the weights with which the two parts of `whole`, a loss, count as they should: its detail counts
+ * `detail`, and its squared error the rest of 1. A part of which nothing is lost has the weight 0. */
 void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double detail,
                              double weights[TVLM_BUDGET_PARTS]);
 
-/* What these parts are of those that a thumbnail of one patch loses. */
+/* Returns a loss of these parts as a share of what a thumbnail of one patch loses. */
 double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]);
 
-/* What a thumbnail loses at each place, weighed: [places]. */
+/* Writes what a thumbnail loses at each place, the weighed sum of its parts: weighed[places]. */
 void tvlm_budget_weigh_thumbnail(const tvlm_budget *budget, int32_t grid,
                                  const double weights[TVLM_BUDGET_PARTS], float *weighed);
 
-/* The losses of a thumbnail and of the other pictures as the tree takes them, weighed, those of equal tiles gathered:
- * tvlm_budget_floats floats in `weighed`. */
+/* Makes the losses of a thumbnail, and of the pictures that tiles are cut out of, as the tree takes them: the
+ * weighed sums of their parts, with the losses of equal tiles gathered (tvlm_budget_gather). They lie in
+ * `weighed`, which has room for tvlm_budget_floats floats. */
 size_t tvlm_budget_floats(const tvlm_budget *budget);
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
                                      const double weights[TVLM_BUDGET_PARTS], float *weighed);
@@ -201,26 +223,27 @@ tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
 /* ---- A thumbnail that is given ---- */
 
 /*
- * Finds what a thumbnail of columns x rows patches loses of each tile of level 0, times what the tile matters,
- * as shares of all that it loses: *lost has one for each tile, row after row, and is the caller's to free.
- * *share is all that it loses, as a share of what a thumbnail of one patch loses. Of the task's parameters it
- * takes the patch and what matters. Waits.
+ * Finds what a thumbnail of columns x rows patches loses.
+ * - *lost has a number for each tile of level 0, row after row: what the thumbnail loses of the tile, times
+ *   how much the tile matters, as a share of all that the thumbnail loses. The caller frees it.
+ * - *share is all that the thumbnail loses, as a share of what a thumbnail of one patch loses.
+ * Of the task's parameters it reads the patch and those that say what matters. Waits.
  */
 tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t rows, float **lost,
                               double *share);
 
 /* ---- Equal tiles ---- */
 
-/* Finds the tiles of level 0 whose texels equal those of the tile to the left or above, and whose they are
- * in the end: fills in `origin`. Waits. */
+/* Fills in `origin`: finds the tiles of level 0 whose texels equal those of the tile to the left or above.
+ * Where that tile equals another one in turn, `origin` names the first of them all. Waits. */
 tvlm_status tvlm_budget_equal(tvlm_budget *budget);
 
-/* Where equal tiles are known, the first of them stands for all, and one patch shows them all: so what they lose, [places], is
- * added to what it loses. */
+/* Adds what equal tiles lose to what the first of them loses, in lost[places]. Where equal tiles are known,
+ * one patch of the first tile shows all of them. Where none are known it does nothing. */
 void tvlm_budget_gather(const tvlm_budget *budget, float *lost);
 
-/* Lets a choice show the tiles that are equal to those of level 0 in it, as if they were chosen, too; and no more. They are
- * not counted. */
+/* With `shown`, lets a choice also show the tiles that equal one of its tiles of level 0, as if they were
+ * chosen, too. Without `shown`, takes that back. In neither case are these tiles counted. */
 void tvlm_budget_show_equal(const tvlm_budget *budget, bool shown, tvlm_budget_choice *choice);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget_blank.c: which cells of a thumbnail are blank, and the finest thumbnail of so many that are not.
+ * budget_blank.c: which cells of a thumbnail are blank, and the finest thumbnail that keeps at most so many.
  */
 #include "select/budget_blank.h"
 
@@ -27,8 +27,9 @@ static uint8_t apart(uint8_t a, uint8_t b) {
     return (uint8_t)(largest - least);
 }
 
-/* Of each byte of a row of texels, but for those of the last one: by how much the next texel's, or the one's below, is
- * apart at most. Loops like this one are made of instructions for many bytes at once. */
+/* Finds for each byte of a row of texels how far it is from the same byte of the next texel, or from that of
+ * the texel below, whichever is farther. The last texel of the row is left out. Compilers make loops like
+ * this one of instructions for many bytes at once. */
 static void find_steps(const uint8_t *restrict row, const uint8_t *restrict below, size_t bytes,
                        uint8_t *restrict steps) {
     for (size_t i = 0; i < bytes; ++i) {
@@ -37,7 +38,8 @@ static void find_steps(const uint8_t *restrict row, const uint8_t *restrict belo
     }
 }
 
-/* Counts the steps of a row that are seen, and adds them to the sums above it. */
+/* Counts the texels of a row that make a step larger than TVLM_BUDGET_INK, and adds the counts to the sums of
+ * the row above. */
 static void add_steps(const uint8_t *restrict steps, const uint32_t *restrict above, int32_t count,
                       uint32_t *restrict sums) {
     uint32_t sum = 0;
@@ -83,8 +85,12 @@ typedef struct span {
     int32_t first, end;
 } span;
 
-/* A thumbnail's cells, and what is known of them. A kept cell has layer 0, one beside it 1, one beside that 2, and so on:
- * in this order they are filled. What is known of cells has a border of cells that are in no layer. */
+/*
+ * A thumbnail's cells, and what is known of them. A kept cell is in layer 0, a blank cell beside it in layer
+ * 1, a blank cell beside that one in layer 2, and so on. Blank cells are filled in the order of their layers.
+ * The arrays of cells have a border of cells that are in no layer, so that every cell has a neighbour on each
+ * side.
+ */
 typedef struct field {
     const tvlm_budget_ink *ink;
     int32_t columns, rows, stride; /* a row of cells with its border */
@@ -142,7 +148,8 @@ static void find_spans(span *spans, int32_t count, int32_t side) {
 
 /* ---- Ranges ---- */
 
-/* Whether texels of a cell are a step apart. Not all that differ are: what changes slowly has none. */
+/* Whether a cell has both texels of a step. Texels may differ by as much without one: a slow change has no
+ * step. */
 static bool has_step(const tvlm_budget_ink *ink, span across, span down) {
     const uint32_t *const top = ink->steps + (size_t)down.first * (size_t)ink->wide,
                           *const bottom = ink->steps + (size_t)(down.end - 1) * (size_t)ink->wide;
@@ -169,7 +176,7 @@ static void range_columns(const field *f, span across, span down) {
 /* What each channel counts for in luma. */
 static const float lumas[CHANNELS] = {0.299f, 0.587f, 0.114f};
 
-/* Whether a cell is flat, its middle, and how far it is spread. */
+/* Says whether a cell is flat, and finds its middle and its spread. */
 static bool is_flat(const field *f, span across, float middle[CHANNELS], float *spread) {
     float range = 0.0f;
     uint8_t low[BYTES], high[BYTES];
@@ -192,8 +199,8 @@ static bool is_flat(const field *f, span across, float middle[CHANNELS], float *
     return flat;
 }
 
-/* Finds which cells of a row are flat; only where none has a step their texels are looked at, those of neighbours
- * together. Returns how many are not. */
+/* Finds which cells of a row are flat, and returns how many are not. Only of cells without a step the texels
+ * are looked at, and those of such cells side by side are looked at together. */
 static int32_t find_flat_in(const field *f, int32_t row) {
     uint8_t *const blank = f->blank + (size_t)row * (size_t)f->columns;
     int32_t kept = 0;
@@ -252,7 +259,8 @@ static void add_area(const tvlm_budget_ink *ink, area a, float sum[CHANNELS]) {
 
 enum { SIDES = 4 };
 
-/* How far the neighbour of a cell on each side is: left, right, above, below. */
+/* How far away, in the arrays of cells, the neighbour of a cell is on each side: left, right, above,
+ * below. */
 static void find_sides(const field *f, int32_t sides[SIDES]) {
     sides[0] = -1;
     sides[1] = 1;
@@ -296,7 +304,8 @@ static bool is_off(const field *f, int32_t cell) {
     return false;
 }
 
-/* Puts the neighbours of a cell that are in no layer into the one after its own. */
+/* Queues the neighbours of a cell that are in no layer yet, in the layer after its own. Returns how many
+ * cells are queued. */
 static int32_t reach(const field *f, const int32_t sides[SIDES], int32_t cell, int32_t queued) {
     for (int side = 0; side < SIDES; ++side) {
         const int32_t beside = cell + sides[side];
@@ -307,7 +316,8 @@ static int32_t reach(const field *f, const int32_t sides[SIDES], int32_t cell, i
     return queued;
 }
 
-/* Puts all cells into their first layers; returns how many are queued, those of layer 1. */
+/* Puts the kept cells into layer 0, and queues the blank ones beside them, in layer 1. Returns how many are
+ * queued. */
 static int32_t begin_layers(const field *f, const int32_t sides[SIDES]) {
     int32_t queued = 0;
     for (int32_t i = 0; i < f->stride * (f->rows + 2); ++i) f->layer[i] = OUT;
@@ -322,8 +332,9 @@ static int32_t begin_layers(const field *f, const int32_t sides[SIDES]) {
 }
 
 /*
- * Fills all blank cells once, and keeps those that are off. From there on such a cell has its own colour, so that of a
- * slow change only every so many cells are kept. Returns how many were.
+ * Fills all blank cells once, and keeps those that are filled badly (is_off). Such a cell has its own colour
+ * from then on, and the cells after it are filled from that colour. So where the colour changes slowly, only
+ * a cell now and then is kept. Returns how many cells were kept.
  */
 static int32_t keep_off(const field *f) {
     int32_t sides[SIDES], kept = 0;
@@ -344,8 +355,8 @@ static int32_t keep_off(const field *f) {
 
 /* ---- Blank cells ---- */
 
-/* Finds the blank cells of a grid, and returns how many are kept; or, as soon as there are more than `most`, any number
- * above it. */
+/* Finds the blank cells of a grid, and returns how many cells are kept. As soon as more than `most` are, it
+ * ends, and returns some number above `most`. */
 static int32_t keep(field *f, int32_t columns, int32_t rows, int32_t most, uint8_t *blank) {
     f->columns = columns;
     f->rows = rows;
@@ -408,7 +419,8 @@ void tvlm_budget_near_square(const tvlm_budget_ink *ink, int64_t n, int32_t *col
     *rows = down;
     if (n >= (int64_t)across * down) return;
     for (int up = 0; up < 4; ++up) {
-        /* One side next to what it would be, the other as long as that leaves, but no longer than it would be. */
+        /* One side is its exact length rounded down or up. The other is as long as that leaves room for, but
+         * no longer than its own exact length rounded up. */
         int32_t c = between(floor(x) + up % 2, across), r = between(floor(y) + up % 2, down);
         if (up < 2)
             r = between(fmin(floor((double)n / c), ceil(y)), down);
@@ -423,14 +435,16 @@ void tvlm_budget_near_square(const tvlm_budget_ink *ink, int64_t n, int32_t *col
 }
 
 /*
- * A ladder of grids that grow by STEP, from the least number of cells that is wanted to the image's own grid. Of what was
- * tried kept[step] is not 0, and how many cells are kept, where that is at most most[step]; else no more than they.
+ * A ladder of grids, from the least number of cells that is wanted to the image's own grid. Each has STEP
+ * times as many cells as the one before. kept[step] is 0 for a grid that was not tried. For one that was
+ * tried it is how many cells the grid keeps, if that is at most most[step]; else it is some number above
+ * most[step].
  */
 #define STEP 1.02
 enum { STEPS_MAX = 1100 /* up to 2^31 cells */, IN_TURN = 3, JUMPS = 6 };
 
-/* Where more than this share of the cells of a grid of so many times those that are wanted are kept, none is blank that
- * matters. */
+/* Where a grid of FULL_AT times the wanted cells keeps more than the share FULL of them, too few cells are
+ * blank to matter. */
 #define FULL    0.97
 #define FULL_AT 1.3
 
@@ -462,7 +476,7 @@ static grid grid_of(const ladder *l, int32_t step) {
     return g;
 }
 
-/* How many steps lead from so many cells to others: whole ones, rounded down. */
+/* How many steps of the ladder lead from one number of cells to another, rounded down. */
 static int32_t steps_between(double from, double to) {
     return (int32_t)floor(log(to / from) / log(STEP));
 }
@@ -484,7 +498,7 @@ static int32_t kept_at(ladder *l, int32_t step, int32_t most) {
 /* The highest step, from about `at` on, that keeps at most n cells. */
 static int32_t climb(ladder *l, int32_t n, int32_t at) {
     for (int jump = 0, by = 1; jump < JUMPS && by != 0; ++jump) {
-        by = steps_between(kept_at(l, at, 0), n); /* the flat ones, which say it nearly */
+        by = steps_between(kept_at(l, at, 0), n); /* cells that are not flat: nearly those kept */
         at = on_ladder(l, at + by);
     }
     while (at > 0 && kept_at(l, at, n) > n) --at;

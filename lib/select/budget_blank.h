@@ -9,65 +9,81 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many bytes of 255 what is on a flat cell, at a quarter of the image's size, may differ by in r, g or b. Paper's
- * noise with a sigma of 3 is within them. A pixel of black on white is 16 of them where 4 divides both sides of the
- * image, and as few as 4 where texels part it; a dot of 2 x 2 pixels always is 15 or more. At half the size a pixel would
- * be seen anyhow, but so would a scan's noise: of three scanned pages hardly a cell was blank. */
+/*
+ * A cell is flat if its texels at a quarter of the image's size differ by at most so many bytes of 255, in
+ * each of r, g and b. Why this many, and why at this size:
+ * - A paper's noise with a sigma of 3 is within them.
+ * - A black pixel on white makes a difference of 16 where 4 divides both sides of the image, and of as little
+ *   as 4 where the pixel is divided among texels. A dot of 2 x 2 pixels always makes one of 15 or more.
+ * - At half the size a single pixel would always be seen, but so would a scan's noise: of three scanned pages
+ *   hardly a cell was blank then.
+ */
 #define TVLM_BUDGET_INK 12
-/* The same at half of the size, between texels that become one at a quarter: what is finer, and even. */
+/* The same limit at half the size, for the texels that become one texel at a quarter. It finds what is finer
+ * than a texel at a quarter, and so even that it leaves no difference there. */
 #define TVLM_BUDGET_FINE 12
-/* By how many bytes the colour that a cell is filled with may be off its middle. */
+/* By how many bytes of 255 the colour that a cell is filled with may differ from the cell's middle. */
 #define TVLM_BUDGET_OFF 6
 
-/* What is seen of an image of width x height pixels: `colours` as the operation `ink` leaves them, wide x high texels.
- * `patch` is the side of a thumbnail's cell in texels. */
+/* What is seen of an image of width x height pixels. `colours` are wide x high texels, as the operation `ink`
+ * (core/operations.h) writes them. `patch` is the side of a thumbnail's cell in texels of the thumbnail. */
 typedef struct tvlm_budget_ink {
     const uint8_t *colours;
     int32_t width, height, patch;
     int32_t wide, high;
-    /* [row * wide + column]: of how many texels above and left of there one beside or below is more than
-     * TVLM_BUDGET_INK off, so that a cell that has both is not blank. */
+    /* A summed area table, [row * wide + column]: how many of the texels above and left of there make a
+     * *step*, which is a difference of more than TVLM_BUDGET_INK from the next texel or from the one below. A
+     * cell that has both texels of a step is not blank. */
     uint32_t *steps;
 } tvlm_budget_ink;
 
-/* How many bytes `ink` leaves of an image that has all its levels. */
+/* How many bytes the operation `ink` writes for an image that has all its levels. */
 size_t tvlm_budget_ink_bytes(int32_t width, int32_t height);
 
-/* Makes what the functions below need, once for an image; `colours` must outlive it. False: no memory. */
+/* Makes what the functions below need, once for an image. `colours` must outlive *ink. False: no memory. */
 bool tvlm_budget_ink_make(const uint8_t *colours, int32_t width, int32_t height, int32_t patch,
                           tvlm_budget_ink *ink);
 void tvlm_budget_ink_free(tvlm_budget_ink *ink);
 
 /*
- * Finds which cells of a thumbnail of columns x rows cells are blank, at most one for each pixel of a side:
- * blank[row * columns + column] is 1 for those, else 0. Returns how many are kept, at least one; -1: no memory.
- * *error, unless NULL, is about the squared error of luma that filling them makes, over their pixels, in [0, 1] each.
+ * Finds which cells of a thumbnail of columns x rows cells are blank. Along a side there is at most one cell
+ * for each pixel. blank[row * columns + column] becomes 1 for a blank cell, else 0. Returns how many cells
+ * are kept; -1: no memory. At least one cell is kept: where all are blank, it is the first. *error, unless
+ * `error` is NULL, becomes about the squared error of luma that filling the blank cells makes, summed over
+ * their pixels, each of which adds 0 to 1.
  *
- * A cell is blank whose texels of `ink` (all that it touches) differ by at most TVLM_BUDGET_INK, in none of which there is anything finer than they are (TVLM_BUDGET_FINE), and that is filled well:
- * who draws a thumbnail fills it from around it (tvlm_selection_empty), and that colour is at most TVLM_BUDGET_OFF off its
- * middle, the mean of its least and its largest. The line of texels of a kept neighbour that faces it counts with the
- * colours that it covers. Where all cells are blank the first one is kept.
+ * A cell is blank if all of this holds for the texels of `ink` that it touches:
+ * - They differ by at most TVLM_BUDGET_INK.
+ * - None of them has anything finer in it than it is itself (TVLM_BUDGET_FINE).
+ * - The cell is filled well. Who draws a thumbnail fills a blank cell with a colour from around it
+ *   (tvlm_selection_empty). That colour must be at most TVLM_BUDGET_OFF off the cell's middle, which is the
+ *   mean of its least and its largest value. Of a kept neighbour the line of the thumbnail's texels that
+ *   faces the cell counts, with the image's colours that the line covers.
  */
 int32_t tvlm_budget_blank(const tvlm_budget_ink *ink, int32_t columns, int32_t rows, uint8_t *blank,
                           double *error);
 
-/* What a grid of cells leaves out, by which those of one number of cells are compared: detail along both sides, and that it
- * leaves out more along one. */
+/* The cost of a grid, by which grids of one number of cells are compared. It grows with the detail that the
+ * grid leaves out along both sides, and with how much more it leaves out along one side than along the
+ * other. */
 double tvlm_budget_grid_cost(const tvlm_budget_ink *ink, int32_t columns, int32_t rows);
 
-/* The grid of at most n cells whose texels are nearest to squares and to pixels, no finer than the image. */
+/* Finds the grid of at most n cells whose texels are nearest to squares and nearest to pixels. It is no finer
+ * than the image. */
 void tvlm_budget_near_square(const tvlm_budget_ink *ink, int64_t n, int32_t *columns, int32_t *rows);
 
-/* The finest grid of which at most n cells, n >= 1, are kept, and how many are: 0 where none is known. */
+/* The finest grid that keeps at most n cells, n >= 1, and how many it keeps. All but n is 0 where none is
+ * known. */
 typedef struct tvlm_budget_fit {
     int32_t n, columns, rows, kept;
 } tvlm_budget_fit;
 
 /*
- * Finds such grids for numbers of cells that fall. They are looked for among near-square ones that grow by a fiftieth: of
- * ever finer grids ever more cells are kept, but for a few, so that one is the finest after which three in turn keep too
- * many. Where hardly anything is blank (of the grid of 1.3 times the first n cells more than .97 are kept) none is known of
- * any. False: no memory.
+ * Finds the finest grid for each n of fits[count], which fall from one to the next. Grids with near-square
+ * texels are tried, each of a fiftieth more cells than the one before. A finer grid keeps more cells than a
+ * coarser one, but for a few: so a grid counts as the finest if the next three all keep too many. Where
+ * hardly anything is blank, no grid is known for any n: that is where a grid of 1.3 times the first n cells
+ * keeps more than .97 of them. False: no memory.
  */
 bool tvlm_budget_finest(const tvlm_budget_ink *ink, tvlm_budget_fit *fits, int32_t count);
 

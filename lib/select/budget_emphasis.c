@@ -12,7 +12,7 @@
 #include "stack/query.h"
 #include "texturevlm/input.h"
 
-/* What m is made of. */
+/* What m, which is how much a tile matters, is made of. */
 typedef enum meaning { MEANS_CHANNEL, MEANS_SCORES, MEANS_SCORER, MEANS_QUERY } meaning;
 
 static meaning meaning_of(const tvlm_task *task) {
@@ -34,7 +34,8 @@ double tvlm_budget_emphasis(const tvlm_task *task) {
     return (double)tvlm_or_default(task->params.emphasis, otherwise);
 }
 
-/* Refuses a channel that says what matters beside a scorer, or a query, that would then say nothing. */
+/* Refuses a channel that says what matters beside a scorer or a query that would then say nothing. The
+ * channel query_similarity may stand beside a query. */
 static tvlm_status check_alone(const tvlm_log *log, const tvlm_task *task) {
     const int32_t channel = task->params.emphasis_channel;
     if (channel == 0) return TVLM_OK;
@@ -88,8 +89,8 @@ tvlm_status tvlm_budget_look(const tvlm_task *task) {
     return tvlm_query_upload(task->stack, task->params.score.index, task->query);
 }
 
-/* The median of numbers between two, those that are not finite left out. By halving: it needs no memory, and no
- * order of so many. */
+/* The median of the values that are finite, which lie between `low` and `high`. It is found by halving that
+ * range, which needs no memory and does not sort so many values. */
 static float median_of(const float *values, int32_t count, float low, float high) {
     enum { STEPS = 24 };
     for (int step = 0; step < STEPS; ++step) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget_equal.c: tiles whose pixels are those of a neighbour (as PixelPrune, arXiv 2604.00886, drops
- * patches that are predicted by their neighbours).
+ * budget_equal.c: tiles whose pixels equal those of a neighbour. In the same way PixelPrune (arXiv
+ * 2604.00886) drops patches that are predicted by their neighbours.
  */
 #include <string.h>
 
@@ -70,7 +70,7 @@ void tvlm_budget_gather(const tvlm_budget *budget, float *lost) {
     }
 }
 
-/* What marks a tile that is shown, and not chosen. */
+/* The mark of a tile in a choice that is shown without being chosen. */
 enum { SHOWN = 2 };
 
 void tvlm_budget_show_equal(const tvlm_budget *budget, bool shown, tvlm_budget_choice *choice) {

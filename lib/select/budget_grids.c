@@ -7,21 +7,22 @@
 
 #include "select/budget.h"
 
-/* The shares of all patches that thumbnails are given beside those that are given all; and a patch alone. Eleven
- * of them showed at most 0.01 dB more, and took a third longer; but where tiles matter more than others, in a
- * question most of all, what is asked for had up to 1.5 dB less with six (bench/README.md, budget.py). */
+/* The shares of all patches that those thumbnails get which do not get all; 0 stands for one patch. `many`
+ * are eleven, and `few` are six. Eleven showed at most 0.01 dB more, and took a third longer. But where some
+ * tiles matter more than others, in a question most of all, six showed up to 1.5 dB less of what is asked for
+ * (bench/README.md, budget.py). */
 static const double few[] = {0.7, 0.4, 0.2, 0.1, 0.05, 0.0};
 static const double many[] = {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0};
 
-/* The shares of all patches that cells of finer thumbnails are, those that are blank left out. What is legible changes
- * within a tenth of the scale. */
+/* The shares of all patches that finer thumbnails may take for their cells that are not blank. The shares are
+ * close together, since what is legible changes within a tenth of the scale. */
 static const double kept[] = {1.0, 0.93, 0.8, 0.6, 0.4};
 enum { KEPT = sizeof kept / sizeof *kept };
 
-/* How many thumbnails that are given all are measured: downsampling is the best of them. */
+/* How many thumbnails that get all patches are measured. The best of them is downsampling. */
 enum { ALONE = 6 };
 
-/* How far columns, or rows, are from where texels would be squares. */
+/* How many columns, or rows, less and more are tried than those with which texels would be squares. */
 enum { BELOW = 8, ABOVE = 9, CANDIDATES = 2 * (BELOW + 1 + ABOVE) };
 
 /* The image, in pixels and in patches. */
@@ -46,7 +47,7 @@ static int32_t between(int32_t value, int32_t low, int32_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
-/* All grids of at most n patches that are near square texels, the cheapest first; some come twice. */
+/* Lists grids of at most n patches whose texels are nearly squares, the cheapest first. Some come twice. */
 static void list(const extent *e, int32_t n, candidate candidates[CANDIDATES]) {
     const double width = e->ink->width, height = e->ink->height;
     const int32_t across = (int32_t)sqrt(n * width / height), down = (int32_t)sqrt(n * height / width);
@@ -70,7 +71,8 @@ static bool is_listed(const tvlm_budget_grid *grids, int32_t count, const tvlm_b
     return false;
 }
 
-/* Adds the cheapest `wanted` grids of at most n patches that are not listed, if there are so many. */
+/* Adds the cheapest `wanted` grids of at most n patches that are not listed yet, or as many as there are.
+ * Returns how many grids are listed then. */
 static int32_t add_best(const extent *e, int32_t n, int32_t wanted, tvlm_budget_grid *grids, int32_t count) {
     candidate candidates[CANDIDATES];
     list(e, n, candidates);
@@ -87,7 +89,8 @@ static extent extent_of(const tvlm_budget_ink *ink) {
     return (extent){ink, (ink->width + patch - 1) / patch, (ink->height + patch - 1) / patch};
 }
 
-/* Adds the finest grids of which those shares of n cells are kept, if there are any that have blank cells. */
+/* Adds for each share in `kept` the finest grid that keeps at most that share of n cells, if it has blank
+ * cells. Returns how many grids are listed then; -1: no memory. */
 static int32_t add_kept(const tvlm_budget_ink *ink, int32_t n, tvlm_budget_grid *grids, int32_t count) {
     tvlm_budget_fit fits[KEPT];
     for (int i = 0; i < KEPT; ++i) fits[i].n = (int32_t)fmax(floor(kept[i] * n), 1.0);

@@ -39,7 +39,7 @@ static tvlm_budget_size size_of(const tvlm_budget *budget, int32_t picture) {
     if (picture == TVLM_BUDGET_LEAST) return (tvlm_budget_size){budget->patch, budget->patch, 0.0};
     if (picture == TVLM_BUDGET_THREE_QUARTERS) return tvlm_fraction_size(TVLM_THREE_QUARTERS, width, height);
     if (picture == TVLM_BUDGET_A_THIRD) return tvlm_fraction_size(TVLM_THIRD, width, height);
-    /* A level that there is not is one that has its size. */
+    /* Where the source lacks a level, a picture of that level's size takes its place. */
     if (picture < TVLM_BUDGET_LEAST) {
         const int32_t level = picture - TVLM_BUDGET_ONE + 1;
         return (tvlm_budget_size){tvlm_level_side(width, level), tvlm_level_side(height, level), 0.0};
@@ -49,7 +49,7 @@ static tvlm_budget_size size_of(const tvlm_budget *budget, int32_t picture) {
     return (tvlm_budget_size){wide < width ? wide : width, high < height ? high : height, 0.0};
 }
 
-/* Lists the sizes of all pictures, each once, and which of them each picture has. */
+/* Lists the sizes of all pictures, each size once, and notes in `measured` which of them each picture has. */
 static void list_sizes(tvlm_budget *budget, tvlm_budget_size sizes[TVLM_BUDGET_PICTURES]) {
     budget->measured_count = 0;
     for (int32_t i = 0; i < picture_count(budget); ++i) {
@@ -70,7 +70,7 @@ static tvlm_status enqueue(const tvlm_budget *budget, const tvlm_budget_size *si
     tvlm_stack *const stack = budget->task->stack;
     tvlm_device *const device = tvlm_stack_device(stack);
     const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
-    /* What was enqueued before this begins while the weights are worked out. */
+    /* The device begins with what was enqueued before, while the host works out the weights of the plan. */
     device->backend->flush(device);
     for (int32_t done = 0; done < budget->measured_count;) {
         tvlm_budget_plan plan;
@@ -86,7 +86,7 @@ static tvlm_status enqueue(const tvlm_budget *budget, const tvlm_budget_size *si
     return TVLM_OK;
 }
 
-/* Reads all losses, and behind them the scores where something matters more than something else. */
+/* Reads all losses and, where some tiles matter more than others, the scores behind them. */
 static tvlm_status read_values(tvlm_budget *budget) {
     const tvlm_task *const task = budget->task;
     tvlm_device *const device = tvlm_stack_device(task->stack);
@@ -111,8 +111,8 @@ static tvlm_status read_values(tvlm_budget *budget) {
 }
 
 /*
- * A loss as it is compared: devices differ by some 1e-6, and tiles that are alike must not be chosen by that.
- * So it keeps 12 bits, and what is less than NOTHING of each pixel is 0.
+ * Rounds a loss as it is compared. Devices differ by some 1e-6, and that must not decide between tiles that
+ * are alike. So a loss keeps 12 significant bits, and one of less than NOTHING for each pixel becomes 0.
  */
 #define NOTHING 1e-6f
 enum { BITS_DROPPED = 12 };
@@ -127,12 +127,12 @@ static float rounded(float loss, float pixels) {
     return u.value;
 }
 
-/* How much what is lost of a tile counts. */
+/* How much the loss of a tile counts: 1 + emphasis * m. */
 static double count_of(const tvlm_budget *budget, int32_t tile, double emphasis) {
     return emphasis > 0.0 ? 1.0 + emphasis * (double)tvlm_budget_matters(budget)[tile] : 1.0;
 }
 
-/* Puts one picture's losses into the places of the tree, a tile's times 1 + emphasis * m. */
+/* Puts one picture's losses into the places of the tree, each times how much its tile counts. */
 static void place(const tvlm_budget *budget, int32_t picture, double emphasis, tvlm_budget_loss *loss) {
     const float *const values = tvlm_budget_values(budget, picture);
     const float pixels = (float)(budget->patch * budget->patch);
@@ -148,7 +148,8 @@ static void place(const tvlm_budget *budget, int32_t picture, double emphasis, t
     }
 }
 
-/* Whether the square of so many tiles of level 0 along each side, with a place in it, lies in the image as a whole. */
+/* Whether the square around a place, with `tiles` tiles of level 0 along each side, is in the image as a
+ * whole. */
 static bool is_whole(const tvlm_budget *budget, int32_t place, int32_t tiles) {
     const int32_t tile = budget->tree.tile_of[place];
     if (tile < 0) return false;
@@ -157,14 +158,15 @@ static bool is_whole(const tvlm_budget *budget, int32_t place, int32_t tiles) {
            (row + 1) * tiles * budget->patch <= budget->source->height;
 }
 
-/* A square of which a part lies beyond the image can be no nine, and no third. */
+/* Makes the losses in squares that lie partly beyond the image TVLM_BUDGET_NEVER: such a square can be
+ * neither a nine nor a third. */
 static void leave_out_broken(const tvlm_budget *budget, int32_t tiles, tvlm_budget_loss *loss) {
     for (int32_t i = 0; i < budget->tree.places; ++i)
         if (!is_whole(budget, i, tiles))
             for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) loss->parts[p][i] = TVLM_BUDGET_NEVER;
 }
 
-/* How much what is read of each tile counts. */
+/* Fills in how much each tile counts in `reading`. */
 static void count_tiles(const tvlm_budget *budget, double emphasis) {
     for (int32_t i = 0; i < budget->tiles && budget->reading.counts != NULL; ++i)
         budget->reading.counts[i] = (float)count_of(budget, i, emphasis);
@@ -177,8 +179,8 @@ void tvlm_budget_place(tvlm_budget *budget, double emphasis) {
     leave_out_broken(budget, 3, &budget->losses[TVLM_BUDGET_A_THIRD]);
 }
 
-/* What filling blank cells may add to the squared error of a thumbnail; of downsampling, which all answers are held
- * against, hardly anything. */
+/* The share of its squared error that filling blank cells may add to a thumbnail. To those that get all
+ * patches it may add hardly anything: downsampling, which all answers are compared with, is one of them. */
 #define FILLED       0.1
 #define FILLED_ALONE 0.002
 

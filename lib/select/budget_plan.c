@@ -2,10 +2,12 @@
 /*
  * budget_plan.c: the levels that pictures are made from, and the weights of their resizes.
  *
- * Lanczos' filter is sinc(x) sinc(x / 3) for |x| < 3, stretched by the scale where a picture shrinks, and
- * normalised: what most libraries that resize call by that name. A picture is made from a level that has at
- * least OVERSAMPLED times its texels along each side, where there is one: what that
- * leaves out is far less than what the picture loses.
+ * Lanczos' filter is sinc(x) sinc(x / 3) for |x| < 3. Where a picture shrinks, the filter is stretched by the
+ * scale. Its weights are normalised. This is what most libraries that resize call by that name.
+ *
+ * A picture is made from the highest level that has at least OVERSAMPLED times its texels along each side, or
+ * from level 0 where there is no such level. What the level leaves out of the image is far less than what the
+ * picture loses.
  */
 #include "select/budget_plan.h"
 
@@ -41,8 +43,8 @@ static turn turn_by(double step) {
 }
 
 /*
- * Lanczos' weights at x, x + step, ... `count` of them. Sines of equal steps follow from one another by
- * turning: there are too many of them to ask for each.
+ * Writes `count` of Lanczos' weights, at x, x + step, and so on. Calling sin for each would take too long. At
+ * equal steps each sine follows from the one before: its angle is turned by the step.
  */
 static void lanczos(double x, const turn *t, int32_t count, double *weights) {
     double s1 = sin(PI * x), c1 = cos(PI * x), s3 = sin(PI * x / LOBES), c3 = cos(PI * x / LOBES);
@@ -92,13 +94,14 @@ static int32_t made_from(const tvlm_texture *source, const tvlm_budget_size *siz
     return level;
 }
 
-/* The axes of pictures, which many share: where each stands in the table. Entries go there from `used` on, or
- * are only counted (floats NULL). */
+/* An axis that is in the table already, and where it stands there. Many pictures share an axis. */
 typedef struct known_axis {
     line line;
     tvlm_budget_axis axis;
 } known_axis;
 
+/* The table of weights on its way. Entries are written from `used` on; where `floats` is NULL, they are only
+ * counted. */
 typedef struct table {
     float *floats;
     double *exact;
@@ -124,8 +127,8 @@ static tvlm_budget_axis add_axis(table *t, const line *l) {
     return axis;
 }
 
-/* Adds both axes of a side of `whole` pixels, of which the level has `from` places: from there to `size` texels,
- * and from these to the pixels. */
+/* Adds both axes of one side of a picture. *reduce leads from the `from` texels of the level to the picture's
+ * `size` texels, and *enlarge from these to the `whole` pixels of the image. */
 static void add_side(table *t, int32_t whole, int32_t from, int32_t size, double texel,
                      tvlm_budget_axis *reduce, tvlm_budget_axis *enlarge) {
     *reduce = add_axis(t, &(line){from, size, texel > 0.0 ? texel * from / whole : (double)from / size});
@@ -172,7 +175,8 @@ static void add_pictures(const tvlm_texture *source, const tvlm_budget_size *siz
     plan->table_floats = t->used;
 }
 
-/* Windows are half as long as a tile. */
+/* core/constants.h has the correlation for windows of 8 pixels. A window is half as long as a tile, so that
+ * is for tiles of 16. */
 float tvlm_budget_legible(int32_t patch) {
     return TVLM_BUDGET_LEGIBLE + TVLM_BUDGET_WIDER * log2f((float)patch / 16.0f);
 }

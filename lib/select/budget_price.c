@@ -13,17 +13,26 @@ enum { CHILDREN = TVLM_BUDGET_CHILDREN, THIRDS = TVLM_BUDGET_THIRDS };
 
 /* ---- Tiles of level 0 ---- */
 
-/* Of each tile of level 1, or each third: the least of loss and price, and how many tiles that has. */
+/* For each tile of level 1, or each third: the least sum of loss and prices in its square, and how many tiles
+ * that takes. */
 typedef struct sums {
     float *cost;
     int32_t *tiles;
 } sums;
 
-/* What they are worked out for: tiles of level 0 on each of these; the cheaper of a picture and of tiles of level 1 on it;
- * and tiles on thirds, and on the picture in their order. */
+/*
+ * What such sums are worked out for. In the squares of level 1:
+ * - UNDER, TWO, ONE, NINE: tiles of level 0 on the picture, on tiles of level 2, on tiles of level 1, and on
+ *   nines;
+ * - BEST: the cheaper of UNDER and of ONE, which also pays for its own tile;
+ * - OVER: the same of TWO and of ONE.
+ * In the squares of thirds:
+ * - THIRD: tiles of level 0 on thirds;
+ * - BESIDE: tiles of level 0 on the picture.
+ */
 enum { UNDER, ONE, TWO, NINE, BEST, OVER, OF_ONES, THIRD = OF_ONES, BESIDE, KINDS };
 
-/* What is bought at one price; `choice` is filled in, where it is not NULL. */
+/* What is bought at one price. `choice` is filled in, unless it is NULL. */
 typedef struct purchase {
     const tvlm_budget_tree *tree;
     const tvlm_budget_losses *losses;
@@ -47,8 +56,9 @@ static purchase begin(const tvlm_budget_tree *tree, const tvlm_budget_losses *lo
     return p;
 }
 
-/* Adds up `rows` rows of `count` tiles of level 0, each of which is chosen where what is lost is more than its price. With a
- * number of rows that is known here this is made of instructions for many columns at once. */
+/* Adds up `rows` rows of `count` tiles of level 0. A tile is chosen where what is lost without it is more
+ * than its price. `rows` is a constant in each call, so that compilers make the loop of instructions for many
+ * columns at once. */
 static inline void add_rows(const float *restrict lost, float price, int rows, int32_t count,
                             float *restrict cost, int32_t *restrict tiles) {
     for (int32_t i = 0; i < count; ++i) {
@@ -72,7 +82,8 @@ static void add_thirds(const float *lost, float price, int32_t count, const sums
     add_rows(lost, price, TVLM_BUDGET_SPOTS, count, to->cost, to->tiles);
 }
 
-/* Each either on what is beneath it, or with its own tile, which must be cheaper. */
+/* Finds for each square the cheaper of two ways: without a tile of its own, on what is beneath it, or with
+ * its own tile, for which it pays. It is without where both cost the same. */
 static void cheaper(const sums *beneath, const sums *own, float price, int32_t count, const sums *to) {
     const float *restrict const on = beneath->cost, *restrict const with = own->cost;
     const int32_t *restrict const few = beneath->tiles, *restrict const many = own->tiles;
@@ -130,7 +141,7 @@ static void mark_leaves(const purchase *p, int32_t one, const float *lost) {
     }
 }
 
-/* Marks the tiles of a root on a picture, UNDER or TWO. */
+/* Marks the tiles of levels 0 and 1 in a root, on the picture (UNDER) or on the root's own tile (TWO). */
 static void mark(const purchase *p, int32_t root, int beneath) {
     const float *const lost = beneath == TWO ? p->losses->two : p->losses->under;
     for (int32_t one = root * CHILDREN; one < (root + 1) * CHILDREN; ++one) {
@@ -182,7 +193,7 @@ static bought buy_root(const purchase *p, int32_t root) {
 
 /* ---- Blocks ---- */
 
-/* The roots of a block: of so many columns and rows of them, from the first on. */
+/* The roots of a block: columns x rows of them, from the root `first` on. */
 typedef struct roots {
     int32_t first, columns, rows;
 } roots;
@@ -197,7 +208,8 @@ static bool is_third(const purchase *p, int32_t third) {
     return p->of[THIRD].cost[third] + p->price < p->of[BESIDE].cost[third];
 }
 
-/* Marks the tiles of level 0 of a root on thirds, and beside them, in place of what it had. */
+/* Marks the tiles of level 0 in a root, on thirds and beside them, in place of the tiles that the root
+ * had. */
 static void mark_on_thirds(const purchase *p, int32_t root) {
     const int32_t first = root * CHILDREN;
     clear(p, root);
@@ -216,7 +228,8 @@ static void mark_thirds(const purchase *p, int32_t block) {
         mark_on_thirds(p, r.first + i / r.columns * p->tree->root_columns + i % r.columns);
 }
 
-/* Buys thirds in place of `other`, which is what a block has of the other tiles, where that is cheaper. */
+/* Buys thirds for a block, where that is cheaper than `other`, which is what it buys of the other kinds of
+ * tiles. */
 static bought buy_thirds(const purchase *p, int32_t block, bought other) {
     const sums *const on = &p->of[THIRD], *const under = &p->of[BESIDE];
     bought all = {0, 0.0};
@@ -271,35 +284,40 @@ double tvlm_budget_highest_price(const tvlm_budget_tree *tree, const tvlm_budget
     return (losses->third_spots != NULL ? 4.0 : 1.0) * highest * (1.0 + 1e-6) + (double)FLT_MIN;
 }
 
-/* The most steps of the search; how many tiles may be missing: a 256th; and the lowest price that is tried, of the highest. */
+/* The most steps of the search. At its end a 256th of the tiles may be missing. The lowest price that is
+ * tried is LOWEST times the highest. */
 enum { STEPS = 32, MISSING = 256 };
 #define LOWEST 1e-9
 
-/* Prices that are as good as equal: between them there are hardly more tiles than may be missing. */
+/* Two prices with no larger ratio are as good as equal: from one to the other the number of tiles changes by
+ * hardly more than may be missing. */
 #define EQUAL 1.004
 
-/* A step from one side goes this much further than is expected to do, so that the price lies between two then; and no further
- * than so many times. */
+/* As long as only one side of the bracket is known, a step goes PAST times as far as is expected to do, so
+ * that the price that is looked for lies between two afterwards. It changes the price at most FURTHEST
+ * times. */
 #define PAST     1.02
 #define FURTHEST 16.0
 
-/* How much a tenth more of a price takes of tiles at least, and at most, as powers of it. */
+/* The number of tiles falls as a power of the price. The power is kept between these two. */
 #define FLATTEST -0.25
 #define STEEPEST -4.0
 
 /* After so many steps the lowest price is tried, if none bought too many. */
 enum { LOWERED = 3 };
 
-/* A price, and the logarithm of how many times as many tiles as wanted are bought at it. */
+/* A price, and `over`: the logarithm of the number of tiles that are bought at it, over the number that is
+ * wanted. */
 typedef struct tried {
     double price, over;
 } tried;
 
-/* Two prices: at `low` more than n tiles are bought, which is known once `many`; at `high` no more, known once `few`. */
+/* Two prices around the one that is looked for. At `low` more than n tiles are bought, which has been tried
+ * once `many` is true. At `high` no more than n are bought, which has been tried once `few` is true. */
 typedef struct bracket {
     tried low, high;
     bool many, few;
-    double power; /* of the price, by which tiles fall */
+    double power; /* the power of the price as which the number of tiles falls */
 } bracket;
 
 /* The price to try next: where tiles are as many as wanted, if they fall as a power of the price. */
@@ -314,14 +332,14 @@ static double next_price(const bracket *b, int step) {
     return step >= LOWERED ? b->low.price : fmax(b->high.price * fmax(ratio, 1.0 / FURTHEST), b->low.price);
 }
 
-/* The power between two prices, the second of which is the lower or the higher one. */
+/* The power as which the number of tiles falls between two prices. Either may be the higher one. */
 static double power_between(const tried *a, const tried *b) {
     const double power = (b->over - a->over) / log(b->price / a->price);
     return fmin(fmax(power, STEEPEST), FLATTEST);
 }
 
-/* Puts a price on its side. Where one side was put twice, the other counts half: so both sides come near (the Illinois
- * variant of regula falsi: Dowell & Jarratt 1971). */
+/* Makes a price one side of the bracket. Where that side was known already, `over` of the other side is
+ * halved, so that both sides come near (the Illinois variant of regula falsi: Dowell & Jarratt 1971). */
 static void put(bracket *b, tried now, bool *known, tried *side, tried *other) {
     if (*known) {
         b->power = power_between(side, &now);
@@ -331,7 +349,8 @@ static void put(bracket *b, tried now, bool *known, tried *side, tried *other) {
     *known = true;
 }
 
-/* Narrows the bracket by a price within it. Says whether that is as low as it need be. */
+/* Tries a price within the bracket, and narrows it. Says whether the search is at its end: at that price few
+ * tiles are missing, or the two sides are as good as equal. */
 static bool narrow(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n, double price,
                    bracket *b) {
     const int32_t tiles = buy(tree, losses, price, NULL).tiles, missing = n / MISSING;
@@ -343,14 +362,15 @@ static bool narrow(const tvlm_budget_tree *tree, const tvlm_budget_losses *losse
     return (tiles <= n && tiles >= n - missing) || b->high.price <= b->low.price * EQUAL;
 }
 
-/* A guess where there is none: about what is left is worth as much as what was bought. */
+/* A price to begin with where there is no guess: as if the loss that is left were about as large as what was
+ * bought off. */
 static double first_guess(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n) {
     double sum = 0.0;
     for (int32_t i = 0; i < tree->places; ++i) sum += (double)losses->under[i];
     return 0.5 * sum / n;
 }
 
-/* Finds a low price at which no more than n tiles are bought. It is found soonest where it is near `guess`. */
+/* Finds a low price at which no more than n tiles are bought. It is found soonest if it is near `guess`. */
 static double find_price(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                          double guess) {
     const double highest = tvlm_budget_highest_price(tree, losses), lowest = highest * LOWEST;
@@ -377,7 +397,7 @@ void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *
     tvlm_budget_buy(tree, losses, *price, choice);
 }
 
-/* By what a price is too low or too high, the next one is tried that much away. */
+/* Where a price is too low or too high, the next one that is tried is this many times higher or lower. */
 #define AWAY 1.1
 enum { BOUNDS = 3 };
 

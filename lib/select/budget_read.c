@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget_read.c: how much of the detail of a thumbnail with its tiles cannot be read, once words lie over several tiles.
+ * budget_read.c: how much of the detail of a thumbnail with its tiles cannot be read, where a word lies over
+ * several tiles.
  *
- * Tiles are chosen by what each loses alone. But a word is read as a whole: where all of a page is near the threshold, what
- * is a little better here makes up for what is a little worse beside it; and a tile that is sharp beside one that is not
- * helps nobody. So answers are compared by the correlation of detail over a tile and those around it, of which the same
- * curve makes the loss. The correlation of each picture is found back from what it loses (core/operations.h).
+ * Tiles are chosen by what each loses alone. But a word is read as a whole. Where all of a page is near the
+ * threshold of reading, what is a little better here makes up for what is a little worse beside it. And a
+ * sharp tile beside one that is not sharp helps nobody. So answers are compared by the correlation of detail
+ * over a tile and the tiles around it. The same curve that makes the loss of one tile (core/operations.h)
+ * makes a loss of that correlation. The correlation of each picture over each tile is found by going back on
+ * that curve, from what the picture loses.
  */
 #include <math.h>
 
@@ -13,12 +16,13 @@
 #include "core/memory.h"
 #include "select/budget.h"
 
-/* How likely what correlates so much is not read. */
+/* How likely it is that detail of such a correlation is not read: the logistic curve. */
 static float unread(float correlation, float legible) {
     return 1.0f / (1.0f + expf((correlation - legible) / TVLM_BUDGET_SOFT));
 }
 
-/* Where the curve is nearly flat the correlation is not known any more: it is kept off there. */
+/* Near its ends the curve is so flat that a loss no longer tells the correlation. Values are kept this far
+ * from them. */
 #define FLAT 1e-4f
 
 static float correlation_of(float lost, float most, float legible, float least) {
@@ -36,7 +40,8 @@ tvlm_status tvlm_budget_prepare_reading(tvlm_budget *budget) {
     tvlm_budget_reading *const r = &budget->reading;
     *r = (tvlm_budget_reading){memory, memory + tiles, memory + 2 * tiles};
     for (size_t i = 0; i < tiles; ++i) {
-        /* Of some picture next to nothing is read: a thumbnail of one patch as a rule. */
+        /* Some picture shows next to nothing of the detail, as a rule the thumbnail of one patch: so the
+         * largest loss is that of detail of which nothing is read. */
         for (size_t p = 0; p < pictures; ++p)
             r->detail[i] =
                 fmaxf(r->detail[i], budget->values[2 * (p * tiles + i) + TVLM_BUDGET_DETAIL] / all);
@@ -60,7 +65,8 @@ static int32_t picture_of(int32_t kind, int32_t grid) {
     }
 }
 
-/* Sums over the tile before, itself twice, and the one after, along lines of `count` that lie `step` apart. */
+/* Smooths a line of `count` tiles, which lie `step` apart: each becomes twice itself, plus the tile before
+ * and the tile after it. */
 static void smooth(const float *from, int32_t count, ptrdiff_t step, float *to) {
     for (int32_t i = 0; i < count; ++i)
         to[i * step] = (i > 0 ? from[(i - 1) * step] : 0.0f) + 2.0f * from[i * step] +

@@ -39,7 +39,7 @@ size_t tvlm_budget_floats(const tvlm_budget *budget) {
     return 5 * (size_t)budget->tree.places + 2 * (size_t)budget->tree.spots;
 }
 
-/* Puts what is lost at places into the order of spots; those beyond the places lose nothing. */
+/* Puts what is lost at places into the order of spots. Spots without a place lose nothing. */
 static void put_in_spots(const tvlm_budget_tree *tree, const float *lost, float *out) {
     memset(out, 0, (size_t)tree->spots * sizeof *out);
     for (int32_t i = 0; i < tree->places; ++i) out[tree->spot_of[i]] = lost[i];
@@ -69,7 +69,7 @@ tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
                                 .levels = TVLM_BUDGET_TREE_LEVELS};
 }
 
-/* What one part loses of a choice. */
+/* What a thumbnail with the tiles of a choice loses of one part, tile by tile. */
 static double part_lost(const tvlm_budget *budget, int32_t grid, int part, const tvlm_budget_choice *choice) {
     const tvlm_budget_losses losses = {.under = budget->losses[TVLM_BUDGET_FIRST + grid].parts[part],
                                        .one = budget->losses[TVLM_BUDGET_ONE].parts[part],
@@ -80,7 +80,8 @@ static double part_lost(const tvlm_budget *budget, int32_t grid, int part, const
     return tvlm_budget_lost(&budget->tree, &losses, choice);
 }
 
-/* What detail a thumbnail with tiles, or without (NULL), loses: over several tiles, where it was measured. */
+/* What a thumbnail loses of detail, with the tiles of a choice, or without any (NULL). It is taken over
+ * several tiles (tvlm_budget_unread) where budget->reading is known, else tile by tile. */
 static double detail_lost(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice) {
     if (budget->reading.detail != NULL) return tvlm_budget_unread(budget, grid, choice);
     return choice != NULL ? part_lost(budget, grid, TVLM_BUDGET_DETAIL, choice)
@@ -105,8 +106,8 @@ double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM
 
 /* ---- Trying ---- */
 
-/* How much detail counts where tiles are chosen. Each is tried: neither part may be lost more of than by
- * downsampling, and which of the two is the tighter limit depends on the image. */
+/* How much detail counts where tiles are chosen. Each value is tried. An answer may lose no more of either
+ * part than downsampling does, and which of these two limits is the tighter one depends on the image. */
 static const double details[] = {0.5, 0.8};
 enum { DETAILS = sizeof details / sizeof *details };
 
@@ -118,7 +119,9 @@ typedef struct search {
     double weights[TVLM_BUDGET_PARTS]; /* by which answers are compared */
     double prices[DETAILS];            /* of a tile, the last that was found with each weight of detail */
     double bound_price;                /* the same with the weights by which answers are compared */
-    double together; /* the least that was lost so far of what is lost alone; 0: none was tried */
+    /* The least ratio so far of what is lost of tiles together to the bound of what they lose alone
+     * (TOGETHER, below). 0: none was tried. */
+    double together;
 } search;
 
 static void add_up_error(const search *s, tvlm_budget_answer *answer) {
@@ -132,7 +135,7 @@ static void add_up_detail(const search *s, tvlm_budget_answer *answer) {
     answer->lost = weighed(s->weights, answer->parts);
 }
 
-/* Both, with all that is equal to what was chosen. */
+/* Adds up both parts, with all tiles shown that equal chosen ones. */
 static void add_up(const search *s, tvlm_budget_answer *answer) {
     tvlm_budget_show_equal(s->budget, true, &answer->choice);
     add_up_error(s, answer);
@@ -140,8 +143,8 @@ static void add_up(const search *s, tvlm_budget_answer *answer) {
     tvlm_budget_show_equal(s->budget, false, &answer->choice);
 }
 
-/* Tries a thumbnail with at most so many tiles, which are chosen by the weights of tried->weights, at about
- * that price. */
+/* Tries a thumbnail with at most so many tiles, which are chosen by tried->weights. *price is a guess at
+ * their price, and becomes the price. Only the squared error is added up. */
 static void try_grid(const search *s, int32_t grid, int32_t tiles, double *price) {
     tvlm_budget_answer *const tried = s->tried;
     const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, tried->weights, s->places);
@@ -150,7 +153,7 @@ static void try_grid(const search *s, int32_t grid, int32_t tiles, double *price
     add_up_error(s, tried);
 }
 
-/* Gives an answer exactly so many tiles: those that are added are of level 0 alone. */
+/* Gives an answer exactly so many tiles. The tiles that it adds are all of level 0. False: no memory. */
 static bool fill(const search *s, tvlm_budget_answer *answer, int32_t tiles) {
     tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, answer->grid, answer->weights, s->places);
     losses.levels = 1;
@@ -167,8 +170,7 @@ static void exchange(tvlm_budget_answer *a, tvlm_budget_answer *b) {
 
 /* ---- A number of patches ---- */
 
-/* The thumbnail with the least squared error of those that are given all patches: what downsampling is at its
- * best. */
+/* Of the thumbnails that get all patches, the one with the least squared error: downsampling at its best. */
 static int32_t downsampled(const tvlm_budget *budget) {
     const tvlm_budget_loss *const losses = budget->losses + TVLM_BUDGET_FIRST;
     int32_t best = 0;
@@ -177,7 +179,8 @@ static int32_t downsampled(const tvlm_budget *budget) {
     return best;
 }
 
-/* What each part may lose of what downsampling loses. The squared error is predicted right to about a hundredth. */
+/* The share of what downsampling loses of each part that an answer may lose. The squared error has a margin,
+ * since it is predicted right to about a hundredth. */
 static const double allowed[TVLM_BUDGET_PARTS] = {[TVLM_BUDGET_ERROR] = 0.99, [TVLM_BUDGET_DETAIL] = 1.0};
 
 static bool is_allowed(const tvlm_budget_answer *answer, const double down[TVLM_BUDGET_PARTS], int part) {
@@ -185,14 +188,17 @@ static bool is_allowed(const tvlm_budget_answer *answer, const double down[TVLM_
 }
 
 /*
- * What tiles lose alone, of which there is a bound before they are known, is at most so much more than what is lost of them
- * together. How the two compare hangs on the image: of its thumbnails that were tried before, the least ratio is within so
- * much of that of any other.
+ * For what tiles lose, each taken alone, there is a lower bound before the tiles are known
+ * (tvlm_budget_bound). Answers, however, are compared by what is lost of them together (budget_read.c). What
+ * they lose alone is at most TOGETHER times that. How the two compare depends on the image: the least ratio
+ * of together to alone among its thumbnails that were tried before, times ALIKE, is no more than that of any
+ * other thumbnail.
  */
 #define TOGETHER 1.25
 #define ALIKE    0.95
 
-/* Whether no tiles make a thumbnail better than the best answer; *bound is what they lose alone at least. */
+/* Whether no tiles can make a thumbnail better than the best answer. *bound becomes what they lose alone at
+ * least. */
 static bool is_hopeless(search *s, int32_t grid, int32_t tiles, double *bound) {
     const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, s->weights, s->places);
     const double together = fmax(1.0 / TOGETHER, s->together > 0.0 ? ALIKE * s->together : 0.0);
@@ -201,8 +207,9 @@ static bool is_hopeless(search *s, int32_t grid, int32_t tiles, double *bound) {
     return *bound >= enough;
 }
 
-/* Where downsampling leaves nearly all detail legible, what is left of it counts no more than this share of what a
- * thumbnail of one patch loses. */
+/* The loss of detail is weighed as a share of what downsampling loses of it. Where downsampling leaves nearly
+ * all detail legible, it is weighed as a share of this much of what a thumbnail of one patch loses
+ * instead. */
 #define LITTLE 0.02
 
 static void weigh_beside(const search *s, const double *down, double detail, double *weights) {
@@ -211,11 +218,12 @@ static void weigh_beside(const search *s, const double *down, double detail, dou
     tvlm_budget_weigh_parts(whole, detail, weights);
 }
 
-/* Tries one weight of detail. Returns what is lost; INFINITY: more of a part than may be. */
+/* Tries one weight of detail. Returns what is lost, or INFINITY where more of a part is lost than is
+ * allowed. */
 static double try_detail(search *s, int32_t grid, int32_t tiles, const double *down, size_t detail) {
     weigh_beside(s, down, details[detail], s->tried->weights);
     try_grid(s, grid, tiles, &s->prices[detail]);
-    /* What errs too much is not looked at any further: reading takes longer. */
+    /* Where the squared error is too large already, detail is not looked at: that takes longer. */
     if (!is_allowed(s->tried, down, TVLM_BUDGET_ERROR)) return INFINITY;
     add_up_detail(s, s->tried);
     if (!is_allowed(s->tried, down, TVLM_BUDGET_DETAIL)) return INFINITY;
@@ -230,7 +238,8 @@ static void try_all(search *s, int32_t grid, int32_t tiles, const double *down) 
     for (size_t i = 0; i < DETAILS; ++i) least = fmin(least, try_detail(s, grid, tiles, down, i));
     if (bound > 0.0 && least < INFINITY && (s->together == 0.0 || least < s->together * bound))
         s->together = least / bound;
-    /* The first thumbnail has no guess; the weights are alike. */
+    /* For the first thumbnail there is no guess at the price of the bound. The last price is one, since its
+     * weights are similar. */
     if (s->bound_price == 0.0) s->bound_price = s->prices[DETAILS / 2];
 }
 
@@ -244,7 +253,8 @@ static bool solve(search *s, int32_t n) {
     s->best->grid = first;
     memcpy(s->best->weights, s->weights, sizeof s->weights);
     if (!fill(s, s->best, n - budget->cells[first])) return false;
-    /* Those that leave many patches to tiles come first: what they find rules out most of those that are given all. */
+    /* Thumbnails that leave many patches to tiles come first: their answers rule out most of those that get
+     * all patches. */
     for (int32_t i = 0; i < budget->grid_count; ++i) {
         const int32_t grid = (budget->alone + i) % budget->grid_count;
         try_all(s, grid, n - budget->cells[grid], down);
@@ -256,21 +266,25 @@ static bool solve(search *s, int32_t n) {
 /* ---- A tolerance ---- */
 
 /*
- * Prices are tried that are the same for all tolerances: PRICES of them, each STEP below the one before. At a lower price
- * there are no fewer tiles. Bisection tries the same prices as long as both tolerances allow, or refuse, the same: so a
- * larger one never ends at a lower price. Between two prices tiles of level 0 are added one by one, in an order that does
- * not hang on the tolerance either. So what may lose more never costs more.
+ * A larger tolerance must never cost more patches. That is reached as follows:
+ * - The prices that are tried are the same for all tolerances. There are PRICES of them, each the one before
+ *   divided by STEP.
+ * - At a lower price there are no fewer tiles.
+ * - The price is found by bisection. For two tolerances it tries the same prices as long as both allow, or
+ *   both refuse, what is bought. So it never ends at a lower price for the larger one.
+ * - Between two prices tiles of level 0 are added one by one, in an order that does not depend on the
+ *   tolerance either.
  */
 #define STEP 1.01
 enum { PRICES = 2048 };
 
-/* One thumbnail, and what its tiles lose. */
+/* What one thumbnail and its tiles lose, and the highest price. */
 typedef struct ladder {
     tvlm_budget_losses losses;
     double top;
 } ladder;
 
-/* Buys at one of the prices, and fills up to so many tiles. False: no memory. */
+/* Buys at the price of that number, and then adds tiles until there are so many. False: no memory. */
 static bool buy_at(const search *s, const ladder *l, int32_t price, int32_t tiles) {
     tvlm_budget_losses fine = l->losses;
     fine.levels = 1;
@@ -280,7 +294,8 @@ static bool buy_at(const search *s, const ladder *l, int32_t price, int32_t tile
     return true;
 }
 
-/* The highest price at which no more than that is lost; PRICES: there is none. */
+/* Finds the number of the highest price at which no more than `tolerance` is lost; PRICES: there is none.
+ * False: no memory. */
 static bool find_highest(const search *s, const ladder *l, double tolerance, int32_t *price) {
     int32_t low = 0, high = PRICES;
     while (low < high) {
@@ -295,8 +310,8 @@ static bool find_highest(const search *s, const ladder *l, double tolerance, int
     return true;
 }
 
-/* Finds the fewest tiles with which a thumbnail loses no more than that, where they are fewer than `most`: they are what was
- * tried last. *found: whether there are such. False: no memory. */
+/* Finds the fewest tiles with which a thumbnail loses no more than `tolerance`. *found says whether there are
+ * such tiles and they are fewer than `most`; then they are what was tried last. False: no memory. */
 static bool find_tiles(const search *s, int32_t grid, double tolerance, int32_t most, bool *found) {
     ladder l = {tvlm_budget_weigh(s->budget, grid, s->tried->weights, s->places), 0.0};
     int32_t price, low = 0, high;

@@ -20,7 +20,7 @@ static int32_t tile_over(const tvlm_budget_tree *tree, int32_t place, int32_t ki
     return kind == 1 ? tree->one_of[place] : tree->one_of[place] / CHILDREN;
 }
 
-/* How many tiles of level 0 a side of a tile has, and how many patches it is. */
+/* How many tiles of level 0 lie along a side of a tile, and how many patches a tile is. */
 static int32_t side_of(int32_t kind) {
     return kind == 0 ? 1 : kind == 1 ? 2 : kind == TVLM_BUDGET_THIRD ? 3 : 4;
 }
@@ -47,7 +47,8 @@ int32_t tvlm_budget_corner(const tvlm_budget_tree *tree, int32_t kind, int32_t n
     return column < tree->columns && row < tree->rows ? row * tree->columns + column : -1;
 }
 
-/* Place i of a tile, row after row of a third, which lies in the image; else each tile of level 1 in it after the other. */
+/* Place i of a tile. In a third, which must lie in the image, places are counted row after row. In tiles of
+ * the other kinds the places of one tile of level 1 come after those of the other. */
 static int32_t place_in(const tvlm_budget_tree *tree, int32_t kind, int32_t number, int32_t i) {
     if (kind == 0) return number;
     if (kind == 1) return number + i * tree->ones;
@@ -55,7 +56,7 @@ static int32_t place_in(const tvlm_budget_tree *tree, int32_t kind, int32_t numb
     return tree->place_of[tvlm_budget_corner(tree, kind, number) + i / 3 * tree->columns + i % 3];
 }
 
-/* Whether a tile can be chosen: some of it lies in the image; of a third all. */
+/* Whether a tile can be chosen: some of it must lie in the image, and of a third all of it. */
 static bool is_there(const tvlm_budget_tree *tree, int32_t kind, int32_t number) {
     const int32_t corner = tvlm_budget_corner(tree, kind, number);
     if (corner < 0 || kind != TVLM_BUDGET_THIRD) return corner >= 0;
@@ -156,7 +157,7 @@ int32_t tvlm_budget_kind_at(const tvlm_budget_tree *tree, const tvlm_budget_choi
     return -1;
 }
 
-/* What tiles of a kind lose, which is not level 0. */
+/* What tiles of a kind other than level 0 lose. */
 static const float *own_of(const tvlm_budget_losses *losses, int32_t kind) {
     return kind == 1                   ? losses->one
            : kind == 2                 ? losses->two
@@ -175,11 +176,13 @@ static float lost_at(const tvlm_budget_tree *tree, const tvlm_budget_losses *los
     return losses->under[place];
 }
 
-/* Of what a tile beside a tile of level 1 or 2, a nine or a third loses, the share that comes across the side. On average it is two
- * thirds of that; with so much the images are rare of which more is lost than was predicted. */
+/* For each kind of tile: the share of what a tile of level 0 beside it loses that comes across its side. On
+ * average the share is two thirds of these values. They are that much larger so that images that lose more
+ * than was predicted are rare. */
 static const double across[TVLM_BUDGET_KINDS] = {0.0, 0.0084, 0.014, 0.0056, 0.011};
 
-/* What a tile of level 0 beside one of `level` loses of what is beneath that; 0 where it is in one itself. */
+/* What a tile of level 0 beside a tile of kind `level` loses with the tiles alone that are coarser than that
+ * kind. It is 0 where the tile of level 0 lies in a tile of that kind itself, or beyond the image. */
 static double lost_beside(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                           const tvlm_budget_choice *choice, int32_t level, int32_t column, int32_t row) {
     if (column < 0 || column >= tree->columns || row < 0 || row >= tree->rows) return 0.0;
@@ -254,9 +257,9 @@ void tvlm_budget_square(const tvlm_budget_tree *tree, const tvlm_budget_losses *
 /* ---- One by one ---- */
 
 /*
- * Tiles that wait to be chosen: the largest gain comes first, of equal ones the finer, and then the first in the
- * image. What a tile gains becomes less as others are chosen, hardly ever more: a gain is computed again when
- * its tile comes up (lazy greedy: Minoux 1978).
+ * Tiles that wait to be chosen. The one of the largest gain comes first; of equal gains the finer tile, and
+ * then the first in the image. What a tile gains becomes less as others are chosen, and hardly ever more. So
+ * a gain is computed again only when its tile comes up (lazy greedy: Minoux 1978).
  */
 typedef struct waiting {
     const tvlm_budget_tree *tree;
@@ -279,8 +282,8 @@ static bool is_known(const tvlm_budget_losses *losses, int32_t kind) {
     return losses->levels > 1 && own_of(losses, kind) != NULL;
 }
 
-/* Lets tiles wait that are not in `choice`: those of `among`, or, where that is NULL, all that have a part of
- * the image in them. What it allocates is freed by stop_waiting, also where it fails. */
+/* Lets tiles wait that are not in `choice`: those of `among`, or, where that is NULL, all that can be chosen.
+ * What it allocates is freed by stop_waiting, also where it fails. */
 static bool let_wait(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                      const tvlm_budget_choice *choice, const tvlm_budget_choice *among, waiting *w) {
     const size_t most = choice_bytes(tree);
@@ -306,7 +309,7 @@ static void stop_waiting(waiting *w) {
     free(w->heap.items);
 }
 
-/* Chooses tiles that wait until they are `count` patches, and lists them where `order` is not NULL. */
+/* Chooses waiting tiles until they are `count` patches, and lists them in `order` unless that is NULL. */
 static void take(const tvlm_budget_losses *losses, waiting *w, int32_t count, tvlm_budget_choice *choice,
                  tvlm_budget_tile *order) {
     while (count > 0 && w->heap.count > 0) {

@@ -2,9 +2,9 @@
 /*
  * select/budget_tree.h: the best n tiles over a picture of the whole image.
  *
- * Tiles are squares of the patch's side times 1, 2 or 4, each of which costs one patch and begins at
- * multiples of its side. Where a tile lies, its loss counts instead of that of what is beneath it: a coarser
- * tile, or the picture.
+ * A tile of level 0, 1 or 2 is a square of 1, 2 or 4 times the patch's side. It begins at multiples of its
+ * side, and costs one patch. Two more kinds of tiles, nines and thirds, are described below. Where a tile
+ * lies, its loss counts instead of the loss of what is beneath it, which is a coarser tile or the picture.
  */
 #ifndef TVLM_SELECT_BUDGET_TREE_H
 #define TVLM_SELECT_BUDGET_TREE_H
@@ -13,37 +13,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The levels of tiles, and how many tiles of level 0 and 1 are in a tile of level 2. */
+/* How many levels of tiles there are; how many tiles of level 0, and of level 1, a tile of level 2 has. */
 #define TVLM_BUDGET_TREE_LEVELS 3
 #define TVLM_BUDGET_LEAVES      16
 #define TVLM_BUDGET_CHILDREN    4
 
 /*
- * Between the levels 0 and 1 there is one more: a root as a *nine*, 3 x 3 tiles of the image at three quarters of
- * its size, which are bought together. It is named where levels are, as the last of the kinds of tiles.
+ * Between the levels 0 and 1 there is one more kind of tile, the *nine*: a square as large as a tile of level
+ * 2, which is 3 x 3 patches of the image at three quarters of its size. They are bought together. Where a
+ * level is named, this number may stand for a nine.
  */
 #define TVLM_BUDGET_NINE    TVLM_BUDGET_TREE_LEVELS
 #define TVLM_BUDGET_KINDS   (TVLM_BUDGET_NINE + 2)
 #define TVLM_BUDGET_PATCHES 9
 
 /*
- * Between the levels 1 and 2 there are *thirds*: tiles of 3 x 3 tiles of level 0, of the image at a third of its size. Two
- * levels do not fit into each other's grid with them: so a *block* of 3 x 3 roots, as far as the image goes, has either
- * thirds or tiles of the kinds before, and tiles of level 0 on either.
+ * Between the levels 1 and 2 there is the *third*: a tile as large as 3 x 3 tiles of level 0, of the image at
+ * a third of its size. It costs one patch. The grid of thirds and the grids of levels 1 and 2 do not fit into
+ * each other. So each *block* of 3 x 3 tiles of level 2, as far as the image goes, has either thirds, or
+ * tiles of levels 1 and 2 and nines. Tiles of level 0 may lie on either.
  */
 #define TVLM_BUDGET_THIRD (TVLM_BUDGET_NINE + 1)
 
-/* A block has so many thirds, and each of them so many tiles of level 0. */
+/* How many thirds a block has, and how many tiles of level 0 a third has. */
 #define TVLM_BUDGET_THIRDS 16
 #define TVLM_BUDGET_SPOTS  9
 
 /*
- * The order of tiles: tile i of level 1 in a tile of level 2 (a *root*) is 4 root + i, and tile n of level 0 in tile i of
- * level 1 is *place* n * ones + i: so that sums over four tiles of level 0 are sums of long rows. The order of roots, of
- * tiles of level 1 in one, and of tiles in these is row after row. Some places lie beyond the image.
+ * How tiles are numbered. A tile of level 2 is a *root*, and `ones` is the number of tiles of level 1.
+ * - Roots are numbered row after row.
+ * - Tile i of level 1 in a root has the number 4 root + i. The four of a root are counted row after row.
+ * - Tile n of level 0 in tile i of level 1 has the number n * ones + i, which is its *place*. The four of a
+ *   tile of level 1 are counted row after row. Some places lie beyond the image.
+ * The order of places makes sums over four tiles of level 0 sums of four long rows.
  *
- * For thirds the tiles of level 0 have a second order: third t of a block is 16 block + t, and tile k of third i is *spot*
- * k * thirds + i, both row after row.
+ * For thirds, tiles of level 0 have a second order:
+ * - Third t of a block has the number 16 block + t. The thirds of a block are counted row after row.
+ * - Tile k of level 0 in third i has the number k * thirds + i, which is its *spot*. The nine of a third are
+ *   counted row after row.
  */
 typedef struct tvlm_budget_tree {
     int32_t columns, rows; /* of tiles of level 0 */
@@ -54,7 +61,8 @@ typedef struct tvlm_budget_tree {
     int32_t *spot_of;  /* [places] */
     int32_t *one_of;   /* [places] the tile of level 1 over a place */
     int32_t *third_of; /* [places] the third over a place */
-    /* What is bought is worked out here, for each kind of tiles beneath (budget_price.c): so two threads share no tree. */
+    /* The memory in which budget_price.c works out what is bought, for each kind of tile beneath. Two threads
+     * must therefore not share a tree. */
     float *costs;
     int32_t *counts;
 } tvlm_budget_tree;
@@ -66,7 +74,7 @@ void tvlm_budget_tree_free(tvlm_budget_tree *tree);
 /* How many costs, and counts, a tree has room for. */
 size_t tvlm_budget_room(const tvlm_budget_tree *tree);
 
-/* More than anything loses. */
+/* More than any tile or picture loses. */
 #define TVLM_BUDGET_NEVER 1e30f
 
 /* What is lost at each place: [places] each, 0 beyond the image, finite and not negative. A tile of level 0
@@ -74,16 +82,24 @@ size_t tvlm_budget_room(const tvlm_budget_tree *tree);
 typedef struct tvlm_budget_losses {
     const float *under;     /* of the picture of the whole image */
     const float *one, *two; /* of the tiles of level 1, and of level 2 */
-    /* Of nines, TVLM_BUDGET_NEVER in roots that can be none. NULL: there are none, nor with one level. */
+    /* Of nines; TVLM_BUDGET_NEVER in roots that cannot be a nine. NULL: there are no nines. With one level
+     * there are none either. */
     const float *nine;
-    /* Of thirds, TVLM_BUDGET_NEVER where one is not in the image as a whole; and in the order of spots, [spots], with what
-     * `under` is there. NULL, all three: there are none, nor with one level. */
+    /* `third` is of thirds; TVLM_BUDGET_NEVER where a third does not lie wholly in the image. `third_spots`
+     * and `under_spots`, [spots], are `third` and `under` in the order of spots. All three NULL: there are no
+     * thirds. With one level there are none either. */
     const float *third, *third_spots, *under_spots;
     int32_t levels; /* how many levels of tiles may be chosen, 1 .. 3 */
 } tvlm_budget_losses;
 
-/* A choice of tiles: 1 for each that is chosen. Tiles of level 0 are numbered by their places, of level 2, and nines, by
- * roots, tile i of level 1 in a root is number 4 root + i, and third t of a block is number 16 block + t. `count` is how many patches they are. */
+/*
+ * A choice of tiles: chosen[kind][number] is 1 for each tile that is chosen. The number is, of a tile
+ * - of level 0: its place,
+ * - of level 1: 4 root + i for tile i in a root,
+ * - of level 2, and of a nine: its root,
+ * - of a third: 16 block + t for third t of a block.
+ * `count` is how many patches the chosen tiles are.
+ */
 typedef struct tvlm_budget_choice {
     uint8_t *chosen[TVLM_BUDGET_KINDS];
     int32_t count;
@@ -91,43 +107,50 @@ typedef struct tvlm_budget_choice {
 
 bool tvlm_budget_choice_make(const tvlm_budget_tree *tree, tvlm_budget_choice *choice);
 void tvlm_budget_choice_free(tvlm_budget_choice *choice);
-/* Takes all tiles back. */
+/* Empties a choice. */
 void tvlm_budget_choice_clear(const tvlm_budget_tree *tree, tvlm_budget_choice *choice);
 
 /* How many tiles of a kind there are, some of them beyond the image. */
 int32_t tvlm_budget_kind_count(const tvlm_budget_tree *tree, int32_t kind);
 
-/* The upper left tile of level 0 of a tile, row * columns + column; -1: it lies beyond the image. */
+/* The tile of level 0 in the upper left corner of a tile, as row * columns + column; -1: it lies beyond the
+ * image. */
 int32_t tvlm_budget_corner(const tvlm_budget_tree *tree, int32_t kind, int32_t number);
 
-/* The kind of the finest tile over a place; -1: there is none. */
+/* The kind of the finest chosen tile over a place; -1: there is none. */
 int32_t tvlm_budget_kind_at(const tvlm_budget_tree *tree, const tvlm_budget_choice *choice, int32_t place);
 
 /*
- * What a choice loses in all. A tile of level 1 or 2 is enlarged together with what is around it, which is
- * coarser: some of what is lost there comes across its sides. For each tile of level 0 in it beside one that
- * is not in such a tile, a share of what that loses is added.
+ * What a choice loses in all. A tile of another kind than level 0 is enlarged together with what is around
+ * it, which is coarser, and some of what is lost there comes across its sides. So for each tile of level 0
+ * just outside such a tile, unless it lies in a tile of the same kind, a share of what it loses is added.
  */
 double tvlm_budget_lost(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                         const tvlm_budget_choice *choice);
 
-/* What the square of a tile loses with the coarser tiles of a choice alone, and with that tile. */
+/* What the square of a tile loses: *before with the coarser tiles of a choice alone, *after with that tile.
+ * Both are a ninth of that for a nine. */
 void tvlm_budget_square(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                         const tvlm_budget_choice *choice, int32_t level, int32_t number, double *before,
                         double *after);
 
-/* A tile, and what it lowers the loss by; of a nine a ninth of that. */
+/* A tile, and `gain`, which is what it lowers the loss by; for a nine a ninth of that. */
 typedef struct tvlm_budget_tile {
     double gain;
     int32_t level, number;
 } tvlm_budget_tile;
 
 /*
- * Chooses at most n tiles of least loss: those that a Lagrangian finds at a price per tile at which hardly
- * fewer than n are chosen (Shoham & Gersho 1988), bottom-up over the tree (a tile's square shows nothing of
- * its own, itself, tiles in it, or itself under tiles in it; Chou, Lookabaugh & Gray 1989).
- * *price is a guess at that price, 0 where there is none, and becomes the price; an image's thumbnails have
- * prices that are alike.
+ * Chooses at most n tiles of least loss by a Lagrangian (Shoham & Gersho 1988): each tile has a price, the
+ * sum of loss and prices is made the least, and the price is one at which hardly fewer than n tiles are
+ * chosen. For one price the best choice is found bottom-up over the tree (Chou, Lookabaugh & Gray 1989). The
+ * square of a tile shows one of these:
+ * - nothing of its own,
+ * - the tile,
+ * - tiles in it,
+ * - the tile, and tiles in it on top.
+ * *price is a guess at the price, or 0 where there is none, and becomes the price. The price of one thumbnail
+ * is a good guess at that of another, since the prices of an image's thumbnails are alike.
  */
 void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                         double *price, tvlm_budget_choice *choice);
@@ -135,25 +158,29 @@ void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *
 /* A price at which nothing is bought. */
 double tvlm_budget_highest_price(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses);
 
-/* Chooses the tiles that are worth a price: those for which loss and price together are the least. */
+/* Chooses the tiles that are worth a price: those with which the sum of the loss and of their prices is the
+ * least. */
 void tvlm_budget_buy(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price,
                      tvlm_budget_choice *choice);
 
 /*
- * What n tiles lose at least: at any price, the least of loss and price over all choices, less what n tiles pay, is a lower
- * bound (Everett 1963). *price is a guess at the best price for that, and becomes a better one; 0: there is no guess, and
- * the bound is 0. It is not improved any more once it is `enough`.
+ * Returns a lower bound of what n tiles lose. At any price, the least sum of loss and prices over all
+ * choices, less what n tiles pay, is such a bound (Everett 1963). *price is a guess at the price that gives
+ * the best bound, and becomes a better one. 0: there is no guess, and the bound is 0. Once the bound is
+ * `enough`, it is not improved any more.
  */
 double tvlm_budget_bound(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                          double enough, double *price);
 
-/* Adds the tiles of the largest gain, one by one, until there are n, at most columns * rows. Of equal ones
- * it takes the finer, and the first in the image. False: no memory. */
+/* Adds tiles to a choice one by one, each time that of the largest gain, until the choice has n patches; n is
+ * at most columns * rows. Of tiles of equal gain it takes the finest, and of those the first in the image.
+ * False: no memory. */
 bool tvlm_budget_fill(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                       tvlm_budget_choice *choice);
 
-/* Lists the tiles of a choice: at most order[choice->count], of which a nine is one, each next one that of the largest gain beside those
- * before it. False: no memory. */
+/* Lists the tiles of a choice in `order`, each time the one of the largest gain beside those before it.
+ * `order` has room for choice->count of them; a nine is one entry, so that there may be fewer. False: no
+ * memory. */
 bool tvlm_budget_order(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                        const tvlm_budget_choice *choice, tvlm_budget_tile *order);
 

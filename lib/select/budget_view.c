@@ -2,9 +2,13 @@
 /*
  * budget_view.c: how strongly what matters may count, so that the image as a whole stays in view.
  *
- * Of all choices whose squared error over the image, each tile counted alike, is within a limit, one of least loss by
- * the weights 1 + L m has the least loss of all by the weights a + 1 + L m for some a >= 0 (Everett 1963), which are
- * those of a smaller L. So the largest L is looked for whose choice is within the limit.
+ * The loss of a tile counts 1 + L m, where L is the emphasis and m, in [0, 1], is how much the tile matters.
+ * The choice that is wanted has the least such loss among those that stay within a limit: a limit on the
+ * squared error over the image, with each tile counted alike.
+ *
+ * Everett (1963) turns the limit into a price a >= 0 on that error: for some a, the wanted choice is the one
+ * of least loss among all choices, where tiles count a + 1 + L m. Such weights are, but for a factor, those
+ * of a smaller L. So the largest L is looked for whose choice is within the limit.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +17,8 @@
 #include "core/try.h"
 #include "select/budget.h"
 
-/* The squared error that is allowed, of downsampling's: 0.9 dB. What is allowed in the end is 1 dB; the error of
- * luma is predicted, and that of colours is a little larger. */
+/* How many times the squared error of downsampling is allowed: 0.9 dB. In the end 1 dB is allowed. But it is
+ * the error of luma that is predicted, and the error of colours is a little larger. */
 #define ALLOWED 1.23
 
 /* How many smaller emphases are tried. */
@@ -24,7 +28,7 @@ static double error_at(const tvlm_budget *budget, int32_t picture, int32_t tile)
     return (double)tvlm_budget_values(budget, picture)[2 * (size_t)tile + TVLM_BUDGET_ERROR];
 }
 
-/* What downsampling loses of the image at its best. */
+/* The squared error of downsampling at its best over the image, with each tile counted alike. */
 static double downsampled(const tvlm_budget *budget) {
     double least = INFINITY;
     for (int32_t i = 0; i < budget->alone; ++i) {
@@ -43,7 +47,8 @@ static void place_error(const tvlm_budget *budget, int32_t picture, float *out) 
     }
 }
 
-/* What an answer loses of the image. `memory` is for [5 * places]. */
+/* The squared error of an answer over the image, with each tile counted alike. `memory` has room for
+ * 5 * places floats. */
 static double lost_by(const tvlm_budget *budget, const tvlm_budget_answer *answer, float *memory) {
     const size_t places = (size_t)budget->tree.places;
     const tvlm_budget_losses losses = {.under = memory,
@@ -60,8 +65,9 @@ static double lost_by(const tvlm_budget *budget, const tvlm_budget_answer *answe
     return tvlm_budget_lost(&budget->tree, &losses, &answer->choice);
 }
 
-/* Replaces the answer of an emphasis that shows too little of the image by that of the largest below it that does not;
- * without any the image is shown no worse than by downsampling. */
+/* Replaces an answer whose emphasis shows too little of the image by the answer with the largest smaller
+ * emphasis that does not, of those that are tried. The emphasis 0 never does: with it the image is shown no
+ * worse than by downsampling. */
 static tvlm_status lower(tvlm_budget *budget, double emphasis, double limit, float *memory,
                          tvlm_budget_answer *answer) {
     double low = 0.0, high = emphasis;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cascade: regions first (cascade_regions.c), then the cells that touch the best of them (cascade_cells.c),
- * then the top K.
+ * The cascade: regions first (cascade_regions.c), then the cells that touch the best of them
+ * (cascade_cells.c), then the top K.
  */
 #include "select/cascade.h"
 
@@ -58,8 +58,8 @@ static tvlm_status keep_scores(const tvlm_cascade *c, tvlm_buffer **buffer) {
     return status;
 }
 
-/* A map of similarities that was made elsewhere is a channel like any other. Vectors are first compared with
- * the means. */
+/* Puts the question to the image, and finds its guide. A map of similarities that was made elsewhere becomes
+ * a channel like any other. Vectors are first compared with the means of the guide alone. */
 static tvlm_status prepare(tvlm_cascade *c) {
     const int32_t index = c->params->score.index;
     const bool vectors = c->query != NULL && tvlm_query_has_vectors(c->query);
@@ -130,7 +130,7 @@ static tvlm_status run(tvlm_cascade *c, tvlm_cascade_result *result) {
     TVLM_TRY(tvlm_cascade_list_cells(c));
     TVLM_TRY(tvlm_cascade_score_cells(c));
     tvlm_cascade_ranges_reset(c);
-    tvlm_cascade_ranges_widen(c, &c->regions, c->taken); /* what was looked into speaks through its cells */
+    tvlm_cascade_ranges_widen(c, &c->regions, c->taken); /* for the regions looked into their cells count */
     tvlm_cascade_ranges_widen(c, &c->cells, NULL);
     tvlm_cascade_combine(c, &c->cells);
     for (int p = 0; p < TVLM_SCORE_PARTS; ++p) result->spans[p] = c->ranges[p].high - c->ranges[p].low;

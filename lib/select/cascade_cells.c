@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cascade_cells.c: scores of the cells that were listed. Vectors of the features are read for these only.
+ * cascade_cells.c: scores of the cells that were listed. Vectors of the features are read for these cells
+ * only.
  */
 #include <math.h>
 
@@ -11,8 +12,8 @@
 
 /* ---- The question, where the cells are ---- */
 
-/* Marks the vectors that a sample at x, a position on an axis of `side` of them, is made of: first and last.
- */
+/* Finds the first and the last of the `side` vectors along an axis that a sample at `at` pixels and at level
+ * `own` is made of. The axis is `extent` pixels long. */
 static void span(float at, float extent, int32_t side, float own, int32_t *first, int32_t *last) {
     *first = side - 1;
     *last = 0;
@@ -40,7 +41,7 @@ static void mark_vectors(const tvlm_cascade *c, const tvlm_sample_point *point, 
         for (int32_t x = left; x <= right; ++x) marked[y * texture->width + x] = true;
 }
 
-/* Makes the similarities of what is marked the query_similarity; it is 0 elsewhere. */
+/* Makes the similarities of the marked vectors the channel query_similarity, which is 0 elsewhere. */
 static tvlm_status answer_cells(tvlm_cascade *c, const bool *marked, int32_t *cells, float *similarities,
                                 float *map) {
     const tvlm_texture *const texture = c->sparse.features.texture;

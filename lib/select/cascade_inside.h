@@ -13,9 +13,10 @@
 typedef struct tvlm_cascade_places {
     int32_t count;
     float *parts; /* [TVLM_SCORE_PARTS][count] */
-    /* [count]: what stands for query_similarity. NULL: the channel itself does. */
+    /* [count]: values that take the place of the channel query_similarity. NULL: the channel is read. */
     float *relevance;
-    /* [count]: how much more than its relevance the best in a place may have. NULL without `relevance`. */
+    /* [count]: by how much the best vector in a place may be more relevant than `relevance` says. NULL
+     * without `relevance`. */
     float *hope;
     float *scores; /* [count] */
 } tvlm_cascade_places;
@@ -35,13 +36,15 @@ typedef struct tvlm_cascade {
     const tvlm_guide *guide;
     int32_t k;
     tvlm_cascade_places regions, cells;
-    /* [regions]: their numbers, the best first, and which of them were looked into. */
+    /* [regions]: the numbers of the regions, the best first. */
     int32_t *order;
+    /* [regions]: whether each region was looked into. */
     bool *taken;
-    /* [candidates]: which of them lie in those regions; [cells.count]: their numbers, ascending. */
+    /* [candidates]: whether each candidate lies in a region that was looked into. */
     bool *inside;
+    /* [cells.count]: the numbers of the candidates that are `inside`, ascending. */
     int32_t *listed;
-    size_t looked;        /* how many cells the regions that were gone through have */
+    size_t looked;        /* how many cells the regions that were looked into touch, added up */
     int32_t vector_count; /* how many vectors of the features were read */
     tvlm_cascade_range ranges[TVLM_SCORE_PARTS];
     tvlm_select_stage stages[2];
@@ -59,7 +62,7 @@ static inline int32_t tvlm_cascade_channel_places(const tvlm_cascade *c) {
 
 tvlm_status tvlm_cascade_places_make(const tvlm_cascade *c, tvlm_cascade_places *s, int32_t count);
 void tvlm_cascade_places_free(tvlm_cascade_places *s);
-/* At how many points a program reads a place: 1 or TVLM_SCORE_TAPS; and those points. */
+/* How many points a program reads at a place, 1 or TVLM_SCORE_TAPS, and which these are. */
 int32_t tvlm_cascade_taps(const tvlm_score_program *program);
 void tvlm_cascade_place_taps(tvlm_sample_point centre, float step_x, float step_y, int32_t taps,
                              tvlm_sample_point *points);
@@ -69,7 +72,7 @@ tvlm_status tvlm_cascade_places_score(const tvlm_cascade *c, tvlm_cascade_places
 void tvlm_cascade_ranges_reset(tvlm_cascade *c);
 /* Widens the ranges by the places that are not `left_out`. NULL: none are. */
 void tvlm_cascade_ranges_widen(tvlm_cascade *c, const tvlm_cascade_places *s, const bool *left_out);
-/* Makes scores of the parts. */
+/* Combines the parts to scores. */
 void tvlm_cascade_combine(const tvlm_cascade *c, tvlm_cascade_places *s);
 
 /* ---- cascade_regions.c: which regions, and which cells are in them ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cascade_places.c: scores of single places, regions or cells. Everything is scored by the program of the grid's
- * scores, on the host: there are few.
+ * cascade_places.c: scores of single places, which are regions or cells. They are scored by the program that
+ * scores the grid, but on the host, since they are few.
  */
 #include <math.h>
 
@@ -128,7 +128,7 @@ void tvlm_cascade_ranges_reset(tvlm_cascade *c) {
 /* Widens the ranges by the places that are not `left_out`. NULL: none are. */
 void tvlm_cascade_ranges_widen(tvlm_cascade *c, const tvlm_cascade_places *s, const bool *left_out) {
     for (int p = 0; p < TVLM_SCORE_PARTS; ++p)
-        for (int32_t n = 0; n < s->count; ++n) { /* fminf takes what is a number */
+        for (int32_t n = 0; n < s->count; ++n) { /* fminf and fmaxf pass over NaN */
             const float value = s->parts[(size_t)p * (size_t)s->count + (size_t)n];
             if (left_out != NULL && left_out[n]) continue;
             c->ranges[p].low = fminf(c->ranges[p].low, value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cascade_regions.c: the best regions, and the cells that touch them. What a region has to show for itself is
- * read at one place, or was made once for the image (guide.c).
+ * cascade_regions.c: the best regions, and the cells that touch them. What a region is scored by is read at
+ * one place, or was made once for the image (guide.c).
  */
 #include <math.h>
 #include <stddef.h>
@@ -13,16 +13,24 @@
 #include "select/cost.h"
 #include "texturevlm/regions.h"
 
+/*
+ * How many regions are looked into at least, unless the parameters say otherwise (KEEP_REGIONS), and how many
+ * cells are enough:
+ * - ENOUGH cells for each position are enough.
+ * - On a grid of LARGE cells or more (2048 x 2048 pixels), where reading costs most, LARGE_ENOUGH cells for
+ *   each position or a 16th of the grid's cells, whichever is more, are enough, if that is less.
+ * - Once there are enough, the cells stay below 1 / SHARE of the grid's.
+ */
 #define KEEP_REGIONS 10
-#define ENOUGH       8     /* this many cells for each position are enough, */
-#define LARGE        16384 /* but on a grid of so many (2048 x 2048 pixels), where reading costs most, */
-#define LARGE_ENOUGH 2     /* so many for each position and a 16th of the grid's */
-#define SHARE        8     /* once there are enough, they stay below this part of the grid's */
+#define ENOUGH       8
+#define LARGE        16384
+#define LARGE_ENOUGH 2
+#define SHARE        8
 
 /*
- * What the relevance of a region's vectors gains by their spread: where they differ, the best lies above
- * their mean. On `painted` 0.1 finds the most (bench/cascade.py; four groups of vectors a region: 0.97 of the
- * grid's choice, without it 0.94).
+ * How much of their spread the relevance of a region's vectors gains: where vectors differ, the best lies
+ * above their mean. On `painted` 0.1 finds the most (bench/cascade.py). With four groups of vectors a region
+ * that is 0.97 of the grid's choice; without this gain it is 0.94.
  */
 #define SPREAD_GAIN 0.1f
 
@@ -67,8 +75,9 @@ static tvlm_status relate_regions(tvlm_cascade *c) {
     return made ? TVLM_OK : tvlm_cascade_no_memory(c);
 }
 
-/* Scores of regions. Similarity has no cap, and is the centre's tap. The parts stay without hope: they are
- * ranges, too. */
+/* Makes the scores of regions, with their hope. The hope goes into the scores and not into the parts, since
+ * the ranges are taken from the parts, too. The weight is simple to find: similarity has no cap, and is read
+ * at the centre's tap alone. */
 static void combine_with_hope(tvlm_cascade *c) {
     tvlm_cascade_combine(c, &c->regions);
     for (int32_t i = 0; c->vectors && i < tvlm_cascade_channel_places(c); ++i) {

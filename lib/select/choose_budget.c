@@ -147,7 +147,7 @@ static tvlm_status place_thumbnail(const tvlm_budget *budget, const tvlm_scale *
     return TVLM_OK;
 }
 
-/* For the next frame's fixation (texturevlm/temporal.h): the tiles. */
+/* Keeps the places of the tiles with the image, for the next frame's fixation (texturevlm/temporal.h). */
 static tvlm_status keep_positions(const tvlm_budget *budget, const tvlm_scale *scale, int32_t first,
                                   const tvlm_selection *selection) {
     float *kept;
@@ -160,7 +160,7 @@ static tvlm_status keep_positions(const tvlm_budget *budget, const tvlm_scale *s
     return TVLM_OK;
 }
 
-/* What the thumbnail loses of each tile, where that is asked for. */
+/* Keeps as scores what the thumbnail loses of each tile, where scores are asked for. */
 static tvlm_status keep_scores(const tvlm_budget *budget, const float *under, double whole,
                                tvlm_selection *selection) {
     if (!budget->task->params.keep_scores) return TVLM_OK;
@@ -174,7 +174,8 @@ static tvlm_status keep_scores(const tvlm_budget *budget, const float *under, do
     return TVLM_OK;
 }
 
-/* Lists the tiles that are equal to one of level 0 that was chosen (NULL: all of them are), and were not chosen themselves. */
+/* Lists the tiles that equal a chosen tile of level 0 and are not chosen themselves. `chosen` NULL: all tiles
+ * are chosen that equal none before them. */
 static tvlm_status list_duplicates(const tvlm_budget *budget, const uint8_t *chosen,
                                    tvlm_selection *selection) {
     const int32_t columns = budget->tree.columns, *const place_of = budget->tree.place_of;
@@ -205,7 +206,8 @@ static int32_t count_kept(const tvlm_budget *budget) {
     return kept;
 }
 
-/* All tiles of level 0, row after row, but those that are equal to others, where these are known. */
+/* Delivers all tiles of level 0, row after row. Where equal tiles are known, only the first of them is
+ * delivered. */
 static tvlm_status deliver_all(const tvlm_budget *budget, tvlm_selection *selection) {
     const tvlm_scale scale = tvlm_scale_of(budget->task->stack, budget->task->params.score.index);
     const int32_t columns = budget->tree.columns;
@@ -221,7 +223,7 @@ static tvlm_status deliver_all(const tvlm_budget *budget, tvlm_selection *select
 
 /* ---- A thumbnail and tiles ---- */
 
-/* A tile of a nine: in the order of rows, three in each. */
+/* Tile `number` of a nine, counted row after row, three in each. */
 static tvlm_position ninth_at(const tvlm_budget *budget, const tvlm_scale *scale, int32_t column, int32_t row,
                               int32_t number, double score) {
     const double side = budget->patch * TVLM_BUDGET_STEP;
@@ -279,8 +281,9 @@ static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *
     return keep_positions(budget, &scale, cells, selection);
 }
 
-/* Finds the answer to n patches, or to a tolerance where n is 0, and delivers it. A tolerance that takes as many patches as
- * there are tiles, each of which is equal to no other, needs no thumbnail. */
+/* Finds the answer to n patches, or to a tolerance where n is 0, and delivers it. Where the answer to a
+ * tolerance takes as many patches as there are tiles that equal no other, these tiles are delivered without a
+ * thumbnail. */
 static tvlm_status find(tvlm_budget *budget, tvlm_selection *selection) {
     const tvlm_task *const task = budget->task;
     tvlm_budget_answer answer;

@@ -2,10 +2,11 @@
 /*
  * The strategy `cascade`: the best cells of the best regions, or squares that are small in them.
  *
- * It does not become the grid on a GPU, although that is faster there (tests/test_counts.c counts 15 commands and 4
- * waits against 5 and 1, about 0.15 ms against 0.05 where a launch takes 6 us and a wait 15; what the cascade saves of
- * 64 x 64 x 768 numbers takes 3 us to read): its answer would hang on the kind of device, and change where a job
- * goes on on another one. Who asks for the grid has the grid.
+ * On a GPU the grid is faster: tests/test_counts.c counts 15 commands and 4 waits of the cascade, and 5 and 1
+ * of the grid. Where a launch takes 6 us and a wait 15, that is about 0.15 ms against 0.05. What the cascade
+ * saves of 64 x 64 x 768 numbers takes 3 us to read. The cascade does not become the grid there all the same:
+ * its answer would then depend on the kind of device, and change where a job goes on on another one. Who
+ * wants the grid asks for it.
  */
 #include <math.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static tvlm_status rank(const tvlm_best *best, int32_t wanted, tvlm_best_ranking
     return status;
 }
 
-/* As many cells are looked for as there are to be squares. */
+/* Scores by a cascade, which looks for as many cells as there are to be squares. */
 static tvlm_status score(const tvlm_task *task, tvlm_scoremap *map, tvlm_selection *selection) {
     const int32_t wanted = task->params.k > 0 ? task->params.k : TVLM_K_DEFAULT;
     tvlm_cascade_result result = {0};

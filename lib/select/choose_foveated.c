@@ -15,7 +15,8 @@
 /* Cells of the coarse map along the image's longer side. */
 #define COARSE_CELLS 16
 
-/* Scores the coarse map, and finds the best of its cells: of the query's part alone where there is a query. */
+/* Scores the coarse map, by the query's part alone where there is a query, and finds the best of its
+ * cells. */
 static tvlm_status best_cell(const tvlm_task *task, const struct tvlm_score_params *coarse,
                              const tvlm_candidates *cells, int32_t *cell) {
     static const float relevance[3] = {0.0f, 0.0f, 1.0f};
@@ -81,8 +82,8 @@ static tvlm_status find_peak(const tvlm_task *task, const tvlm_scoremap *own, fl
     return TVLM_OK;
 }
 
-/* The positions, without their scores. `own`: the map of scores that were handed in; NULL: none were. *peaked:
- * the question was put to the image on the way. */
+/* Places the positions, without their scores. `own` is the map of the scores that were handed in; NULL: none
+ * were. *peaked says whether the question was put to the image on the way. */
 static tvlm_status place(const tvlm_task *task, const tvlm_scoremap *own, bool *peaked,
                          tvlm_selection *selection) {
     const struct tvlm_select_params *const params = &task->params;
@@ -116,7 +117,8 @@ static tvlm_status choose(const tvlm_task *task, tvlm_scoremap *map, tvlm_select
     const bool own = task->params.scores != NULL;
     bool peaked;
     if (own) TVLM_TRY(tvlm_squares_score(task, false, map));
-    /* Before other scores are made: those that the image keeps are the map's. */
+    /* The peak is found before the map is made: the image keeps the scores that were made last, which are to
+     * be the map's. */
     TVLM_TRY(place(task, own ? map : NULL, &peaked, selection));
     if (!own) TVLM_TRY(tvlm_squares_score(task, peaked, map));
     for (int32_t i = 0; i < selection->count; ++i) {

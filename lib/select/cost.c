@@ -12,8 +12,8 @@
 #include "stack/grids.h"
 #include "stack/query.h"
 
-/* A layer of a texture is read once, however many channels of it a part has: whether a channel before place
- * `at` of the program lies in the same layer. */
+/* Whether a channel of the same part, before place `at` of the program, lies in the same layer of a texture.
+ * Such a layer is read once, however many of its channels a part has. */
 static bool counted_before(const tvlm_stack *stack, const tvlm_score_program *p, int32_t at) {
     const tvlm_channel_place place = tvlm_stack_place(stack, p->channels[at]);
     for (int32_t i = 0; i < at; ++i) {
@@ -25,7 +25,7 @@ static bool counted_before(const tvlm_stack *stack, const tvlm_score_program *p,
     return false;
 }
 
-/* A sample reads four texels of a level, and those of two levels where it lies between them. */
+/* A sample reads four texels of a level. Where it lies between two levels, it reads four of each. */
 static size_t sample_bytes(const tvlm_device *device, const tvlm_texture *texture, float level) {
     const float bias = fmaxf(log2f(texture->extent_x / (float)texture->width),
                              log2f(texture->extent_y / (float)texture->height));
@@ -50,13 +50,14 @@ size_t tvlm_cost_of_candidate(const tvlm_stack *stack, int32_t index, const tvlm
     return bytes;
 }
 
-/* Vectors are never scalar. */
+/* The texels of vectors always have four components: vectors are never stored as scalars. */
 size_t tvlm_cost_of_vector(const tvlm_features *features) {
     const size_t texel = 4 * tvlm_component_bytes(tvlm_texture_format(features->texture));
     return (size_t)features->texture->layers * texel + sizeof(float);
 }
 
-/* One query reads all vectors once; several read the matrix of floats, once for all of them. */
+/* A query of one vector reads all vectors of the image once. A query of several reads their matrix of floats,
+ * once for all of them. */
 static tvlm_status answer_bytes(tvlm_stack *stack, int32_t index, const struct tvlm_query *query,
                                 size_t *bytes) {
     tvlm_features features;

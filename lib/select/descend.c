@@ -66,7 +66,7 @@ static void find_direction(descent *d) {
         const double scale = last->curvature / product(last->change, last->change, size);
         for (size_t i = 0; i < size; ++i) d->direction[i] *= scale;
     } else {
-        /* Of a first step nothing is known but where it goes: it has length 1 at most. */
+        /* Nothing but the direction of the first step is known, so that its length is 1 at most. */
         const double length = sqrt(product(d->gradient, d->gradient, size));
         for (size_t i = 0; length > 1.0 && i < size; ++i) d->direction[i] /= length;
     }
@@ -87,7 +87,7 @@ static void remember(descent *d, const double *at) {
     }
     p->curvature = product(p->step, p->change, d->size);
     if (!(p->curvature > CURVED * product(p->change, p->change, d->size))) {
-        /* What stood in its place is gone. */
+        /* The pair that was in this place is overwritten. */
         if (d->count == PAIRS) --d->count;
         return;
     }

@@ -64,7 +64,7 @@ static float weight_of(const explaining *e, const term *t) {
 
 /* ---- Maps ---- */
 
-/* Runs one channel: what it adds to its part, or with `plain` its value. */
+/* Runs one channel over all candidates. The map is what it adds to its part, or with `plain` its value. */
 static tvlm_status run_term(const explaining *e, const term *t, bool plain, tvlm_scoremap *map) {
     const tvlm_task *const task = e->asked->task;
     const tvlm_score_group *const group = &e->program.groups[t->group];
@@ -102,7 +102,7 @@ static float leaf_mean(const tvlm_scoremap *map, double x, double y, double size
     return (float)(tvlm_scoremap_sum(map, x0, y0, x1, y1) / ((x1 - x0) * (y1 - y0)));
 }
 
-/* What a map says of a position: of a cell its own, of a square the mean. */
+/* What a map says of a position: the value of a cell, or the mean over a square. */
 static float read_map(const explaining *e, const tvlm_scoremap *map, const tvlm_position *p,
                       const tvlm_scale *scale) {
     if (p->column >= 0)
@@ -126,7 +126,8 @@ static void note_reasons(const explaining *e, int32_t number) {
                           .share = read_map(e, &e->shares, &selection->positions[i], &scale)};
 }
 
-/* By how much a part was stretched: that of the selection, where it says so. */
+/* The range by which a part was divided: that of the selection, where it has one, else the range over all
+ * candidates. */
 static float span_of(const explaining *e, int32_t part) {
     const tvlm_selection *const selection = e->asked->selection;
     float low = INFINITY, high = -INFINITY;
@@ -201,7 +202,7 @@ tvlm_status tvlm_explain_scores(const tvlm_explanation *explanation, int32_t *ch
     return status;
 }
 
-/* Refuses what no image could be asked, also where the strategy has nothing to say of it. */
+/* Refuses a query or a network that is wrong for any image, also where the strategy does not look at it. */
 static tvlm_status check_question(const tvlm_log *log, const struct tvlm_query *query,
                                   const tvlm_scorer *scorer) {
     if (query != NULL) TVLM_TRY(tvlm_query_check(log, query));

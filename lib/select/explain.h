@@ -8,8 +8,8 @@
 #include "select/choose.h"
 #include "texturevlm/explain.h"
 
-/* What is to be explained, checked. `reasons` has `capacity` entries; there is nothing to be filled in where
- * that is 0. */
+/* What is to be explained. It has been checked. `reasons` has `capacity` entries; where that is 0, nothing is
+ * to be filled in. */
 typedef struct tvlm_explanation {
     const tvlm_task *task;
     const tvlm_selection *selection;
@@ -20,10 +20,11 @@ typedef struct tvlm_explanation {
 /* Sets *channel_count, and fills in the reasons. */
 typedef tvlm_status tvlm_explain_function(const tvlm_explanation *explanation, int32_t *channel_count);
 
-/* By the channels of the score: of all strategies that choose by it. */
+/* For all strategies that choose by the score: explains a position by the channels of the score. */
 tvlm_explain_function tvlm_explain_scores;
 
-/* Of a budget: no channel has a share in what a tile lowers the loss by; positions say what that was. */
+/* For the budget: finds no channels, since none has a share in what a tile lowers the loss by. The positions
+ * say how much that was. */
 tvlm_explain_function tvlm_explain_budget;
 
 #endif

@@ -21,7 +21,8 @@ static size_t cell_of(const filling *f, int32_t column, int32_t row) {
     return (size_t)row * (size_t)f->columns + (size_t)column;
 }
 
-/* Adds the mean of a cell's `side` texels that face a neighbour: from column, row on, `step` texels apart. */
+/* Adds the mean of the `side` texels of a cell that face its neighbour. They begin at column, row of the
+ * picture, and lie `step` texels apart. */
 static void add_line(const filling *f, size_t column, size_t row, size_t step, double *sum) {
     const size_t channels = (size_t)f->channels, side = (size_t)f->side;
     const float *const first = f->picture + (row * (size_t)f->columns * side + column) * channels;
@@ -29,7 +30,8 @@ static void add_line(const filling *f, size_t column, size_t row, size_t step, d
         for (size_t c = 0; c < channels; ++c) sum[c] += (double)first[i * step * channels + c] / (double)side;
 }
 
-/* Adds the colour of the neighbour that lies so many columns and rows on, if it was there before this round. */
+/* Adds the colour of the neighbour that lies so many columns and rows on, if it had one before this round.
+ * Says whether it did. */
 static bool add_neighbour(const filling *f, const tvlm_cell *cell, int32_t right, int32_t down, int32_t round,
                           double *sum) {
     const int32_t column = cell->column + right, row = cell->row + down;

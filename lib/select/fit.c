@@ -154,8 +154,8 @@ static tvlm_status check_share(const tvlm_fit *fit, const tvlm_candidates *grid,
     return tvlm_fail(fit->log, TVLM_ERROR_ARGUMENT, "no cell of the image is known");
 }
 
-/* Returns the centre of what the image leaves of a cell, as cl/score.cl and lib/reference/score.c compute
- * it. */
+/* Returns the centre of the part of a cell that lies in the image, as cl/score.cl and lib/reference/score.c
+ * compute it. */
 static float centre(int32_t cell, float step, int32_t side) {
     return 0.5f * ((float)cell * step + fminf((float)(cell + 1) * step, (float)side));
 }
@@ -166,7 +166,7 @@ static bool is_beyond(const tvlm_candidates *grid, int32_t cell, int32_t tap) {
     return column < 0 || column >= grid->columns || row < 0 || row >= grid->rows;
 }
 
-/* A tap of a cell: of a network it is another cell, else a place that is a step away. */
+/* The point of a tap of a cell. For a network a tap is another cell, else a place that is a step away. */
 static tvlm_sample_point tap_point(const tvlm_fit *fit, const tvlm_stack *stack, const tvlm_candidates *grid,
                                    int32_t index, int32_t cell, int32_t tap) {
     const int32_t dx = tap % 3 - 1, dy = tap / 3 - 1;
@@ -186,7 +186,7 @@ static void cell_points(const tvlm_fit *fit, const tvlm_stack *stack, const tvlm
         points[tap] = tap_point(fit, stack, grid, index, cell, fit->taps == 1 ? TVLM_SCORE_TAPS / 2 : tap);
 }
 
-/* Sets what a network reads beyond all cells. */
+/* Sets to 0 what a network reads beyond all cells. */
 static void clear_beyond(const tvlm_fit *fit, const tvlm_candidates *grid, int32_t cell, float *values) {
     for (int32_t tap = 0; fit->hidden > 0 && fit->taps > 1 && tap < fit->taps; ++tap)
         if (is_beyond(grid, cell, tap))
@@ -326,7 +326,8 @@ tvlm_status tvlm_fit_add_query(tvlm_fit *fit, tvlm_stack *stack, int32_t index,
 
 /* ---- Held out ---- */
 
-/* Each image is taken with the chance (still wanted) / (still to come): exactly `wanted` of them. */
+/* Each image is held out with the chance (still wanted) / (still to come), so that exactly `wanted` of them
+ * are. */
 tvlm_status tvlm_fit_split(int32_t images, float share, uint64_t seed, uint8_t *held_out) {
     TVLM_NEED(NULL, held_out);
     if (images < 1 || !(share > 0.0f && share < 1.0f)) return TVLM_ERROR_ARGUMENT; /* without a log */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select/fit.h: what fit.c collects, and what solve.c, solve_hidden.c and solve_query.c learn from. The public header is texturevlm/fit.h.
+ * select/fit.h: what fit.c collects, and what solve.c, solve_hidden.c and solve_query.c learn from. The
+ * public header is texturevlm/fit.h.
  */
 #ifndef TVLM_SELECT_FIT_H
 #define TVLM_SELECT_FIT_H
@@ -56,7 +57,8 @@ const tvlm_fit_image *tvlm_lesson_next(const tvlm_lesson *lesson, int32_t *at);
 /* The cross entropy of odds exp(z) against a share, without overflow; *slope becomes its derivative by z. */
 double tvlm_cross_entropy(double z, double share, double *slope);
 
-/* Finds the weights [width] of standardised values, and behind them the bias, of the linear scorer of a lesson. */
+/* Solves a lesson for its linear scorer: `solution` has the weights of the standardised values [width], and
+ * behind them the bias. */
 tvlm_status tvlm_solve_linear(const tvlm_lesson *lesson, double *solution);
 
 /* These make the fit's scorer. */

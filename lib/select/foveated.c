@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Positions around fixations: what is asked is checked, e0 raised where squares would be smaller than a
- * patch, an arrangement begins, spreading finishes.
+ * Positions around fixations. The parameters are checked, e0 is raised where squares would be smaller than a
+ * patch, an arrangement places the positions, and spreading moves them to where they stay.
  */
 #include "select/foveated.h"
 
@@ -76,8 +76,8 @@ static void fill_lattice(const tvlm_fovea *fovea, double lattice[LATTICE * LATTI
                                                                (j + 0.5) / LATTICE * fovea->height);
 }
 
-/* The side of a square at the fixation, where k of them cover the image: e0 sqrt(mean of 1 / (e + e0)^2 *
- * area / k)^-1, inverted. */
+/* The side of a square at the fixation, where k squares cover the image: e0 sqrt(area / k * mean of
+ * 1 / (e + e0)^2). */
 static double foveal_side(const tvlm_fovea *fovea, const double lattice[LATTICE * LATTICE], int32_t k) {
     double sum = 0.0;
     for (int i = 0; i < LATTICE * LATTICE; ++i) {
@@ -87,7 +87,8 @@ static double foveal_side(const tvlm_fovea *fovea, const double lattice[LATTICE 
     return fovea->e0 * sqrt(sum / (LATTICE * LATTICE) * fovea->width * fovea->height / k);
 }
 
-/* This ends, since k patches fit into the image and squares become equal as e0 grows. */
+/* Raises e0 until the squares at the fixation are no smaller than a patch. This ends, since k patches fit
+ * into the image, and squares become equal as e0 grows. */
 static void raise_e0(tvlm_fovea *fovea, int32_t k, double patch) {
     const double most = 1e3 * hypot(fovea->width, fovea->height);
     double lattice[LATTICE * LATTICE];
@@ -109,8 +110,8 @@ static int beginnings_of(const tvlm_fovea *fovea, int32_t k, bool narrow) {
 }
 
 /*
- * Few squares, and those of a narrow image, may come to rest around a gap: then the arrangement is turned and
- * it all begins again, and the best is kept. `placed` has room for 2 k. False: no memory.
+ * Few squares, and those of a narrow image, may come to rest around a gap. Then the arrangement is turned,
+ * all begins again, and the best is kept. `placed` has room for 2 k. False: no memory.
  */
 static bool spread_well(tvlm_fovea *fovea, bool rings, int32_t k, tvlm_placed *placed) {
     const bool narrow = fmax(fovea->width, fovea->height) > NARROW * fmin(fovea->width, fovea->height);

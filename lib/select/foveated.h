@@ -35,8 +35,8 @@ double tvlm_fovea_eccentricity(const tvlm_fovea *fovea, double x, double y);
 double tvlm_fovea_reach(const tvlm_fovea *fovea, int32_t f, double dx, double dy);
 
 /*
- * The arrangements: exactly `k` places, and *spacing, by which e + e0 is to be multiplied for the distance of
- * neighbours there. False: no memory.
+ * The arrangements. Each makes exactly `k` places. At the distance e from the nearest fixation, neighbours
+ * lie *spacing * (e + e0) apart. False: no memory.
  */
 bool tvlm_fovea_sunflower(const tvlm_fovea *fovea, int32_t k, tvlm_placed *placed, double *spacing);
 bool tvlm_fovea_log_polar(const tvlm_fovea *fovea, int32_t k, tvlm_placed *placed, double *spacing);
@@ -47,8 +47,9 @@ bool tvlm_fovea_log_polar(const tvlm_fovea *fovea, int32_t k, tvlm_placed *place
 /* Moves the places apart and sets their sizes. Returns false without memory. */
 bool tvlm_fovea_spread(const tvlm_fovea *fovea, double spacing, int32_t k, tvlm_placed *placed);
 
-/* What squares leave bare or cover twice, whichever is nearer to what is allowed, over that (5 %, 25 % of the
- * image): at most 1 is right. Counted at 64 x 64 points. */
+/* How near squares come to what is allowed: the part of the image that they leave bare, over 5 %, or the part
+ * that they cover twice, over 25 %, whichever is larger. Up to 1 they are right. Counted at 64 x 64
+ * points. */
 double tvlm_fovea_fault(const tvlm_fovea *fovea, int32_t k, const tvlm_placed *placed);
 
 #endif

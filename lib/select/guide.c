@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guides: what is known of an image before anything is asked of it, small enough for the host. Where its
- * regions are and which cells they touch, how far cells are from an edge, and the mean of the encoder's
- * vectors in each region, which a question can be compared with instead of all of them.
+ * Guides: what is known of an image before anything is asked of it, small enough for the host:
+ * - where its regions are, and which cells they touch,
+ * - how far cells are from an edge,
+ * - the means of the encoder's vectors in each region. A question is compared with these means, instead of
+ *   with all vectors.
  */
 #include <math.h>
 #include <string.h>
@@ -60,7 +62,8 @@ static int32_t label_of(const tvlm_guide *g, float value) {
     return label < g->regions ? label : g->regions - 1;
 }
 
-/* Corners between four cells, which belong to the pixel right and below of them, then middles. */
+/* Lists the corners between cells, and then the middles of the cells. A corner belongs to the pixel to its
+ * right and below it. */
 static void place_points(const tvlm_stack *stack, const tvlm_candidates *cells, int32_t index,
                          tvlm_sample_point *points) {
     for (int32_t row = 0; row <= cells->rows; ++row)
@@ -76,7 +79,7 @@ static void place_points(const tvlm_stack *stack, const tvlm_candidates *cells, 
                                     middle(row, cells->step_y, tvlm_stack_height(stack)), 0.0f, index};
 }
 
-/* Labels [corners, then middles] and distances. */
+/* Reads the labels of the corners, and then of the middles, and the distances of the cells. */
 static tvlm_status sample_cells(tvlm_stack *stack, int32_t index, tvlm_guide *g, tvlm_sample_point *points,
                                 float *values, int32_t *labels) {
     static const int32_t id = TVLM_CHANNEL_CLUSTER_ID, distance = TVLM_CHANNEL_DISTANCE;
@@ -111,15 +114,16 @@ static int32_t home_of(const tvlm_guide *g, int32_t region) {
            cell_at(g->table[region].x, g->cells.step_x, g->cells.columns);
 }
 
-/* Notes that a region touches a cell; without a list only counts. homes: 0 once the region's own cell came.
- */
+/* Notes that a region touches a cell. With `list` the cell is listed in the region's next place; without it
+ * is only counted. */
 static void touch(tvlm_guide *g, int32_t region, int32_t cell, int32_t *next, bool list) {
     if (list) g->touched[next[region]] = cell;
     ++next[region];
     g->nearest[region] = fminf(g->nearest[region], g->distances[cell]);
 }
 
-/* Cell by cell, so that each region's come in ascending order. A centroid's cell counts in any case. */
+/* Goes from cell to cell, so that each region's cells come in ascending order. The cell that a region's
+ * centroid lies in counts in any case. */
 static void touch_all(tvlm_guide *g, const int32_t *labels, const int32_t *homes, int32_t *next, bool list) {
     for (int32_t cell = 0; cell < (int32_t)cell_count(&g->cells); ++cell) {
         int32_t found[5];
@@ -228,7 +232,7 @@ static tvlm_status make_means(tvlm_stack *stack, const tvlm_features *features, 
 
 /* ---- The guide ---- */
 
-/* The image's own, empty where it is new; NULL without memory. */
+/* The guide that is kept with the image. It is empty where it is new; NULL: no memory. */
 static tvlm_guide *find_guide(tvlm_stack *stack, int32_t index) {
     tvlm_slot *const slot = tvlm_stack_slot(stack, index);
     if (slot->data == NULL) {

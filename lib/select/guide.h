@@ -21,8 +21,9 @@ typedef struct tvlm_guide {
     float *distances;
     /* [regions]: the smallest distance of the cells of each region. */
     float *nearest;
-    /* The cells of region r are touched[begins[r]] to before touched[begins[r + 1]], ascending: those that
-     * have a corner or their middle in it, and the one that holds its centroid. begins is [regions + 1]. */
+    /* The cells of region r stand in `touched` from begins[r] to before begins[r + 1], ascending. They are
+     * those that have a corner or their middle in the region, and the one that holds its centroid. begins is
+     * [regions + 1]. */
     int32_t *begins;
     int32_t *touched;
     /* The dimension of the means. It is 0 as long as there are none. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a region's vectors are like: a few means of vectors that are alike. One mean would hide a bird in the
- * sky. Groups begin with the mean and the vectors farthest from all before (Gonzalez 1985), then Lloyd's
- * iteration (1982).
+ * What a region's vectors are like: a few means, each of a group of vectors that are alike. One mean would
+ * hide a bird in the sky. Groups begin with the mean of all vectors, and with the vectors that are farthest
+ * from all means before (Gonzalez 1985). Lloyd's iteration (1982) follows.
  */
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,8 @@ static float squared_distance(const float *a, const float *b, size_t dimension) 
     return sum;
 }
 
-/* Means of the groups 0 .. groups - 1 and their spreads; one that nobody is in stays. */
+/* Finds the means of the groups 0 .. groups - 1, and their spreads. The mean of a group without vectors
+ * stays. */
 static void find_means(const members *m, int32_t groups, float *means, float *spreads) {
     for (int32_t g = 0; g < groups; ++g) {
         float *const mean = means + (size_t)g * m->dimension;
@@ -54,7 +55,7 @@ static void find_means(const members *m, int32_t groups, float *means, float *sp
     }
 }
 
-/* Each to the nearest mean, ties to the first. */
+/* Puts each vector into the group of the nearest mean; of equally near ones, of the first. */
 static void assign(const members *m, int32_t groups, const float *means) {
     for (int32_t i = 0; i < m->count; ++i) {
         m->distance[i] = INFINITY;
@@ -68,7 +69,7 @@ static void assign(const members *m, int32_t groups, const float *means) {
     }
 }
 
-/* The one farthest from all means, or -1 where all are means. */
+/* The vector that is farthest from all means; -1 where all vectors are means. */
 static int32_t farthest(const members *m) {
     int32_t found = -1;
     for (int32_t i = 0; i < m->count; ++i)
@@ -76,7 +77,7 @@ static int32_t farthest(const members *m) {
     return found;
 }
 
-/* How many groups there are. */
+/* Divides a region's vectors into groups. Returns how many there are. */
 static int32_t divide(const members *m, float *means, float *spreads) {
     int32_t groups = 1;
     memset(m->group, 0, (size_t)m->count * sizeof *m->group);
@@ -95,7 +96,8 @@ static int32_t divide(const members *m, float *means, float *spreads) {
     return groups;
 }
 
-/* A region between the vectors has that of the cell that its centroid is in. */
+/* Divides the vectors of each region. A region without a vector in it has that of the cell that its centroid
+ * is in. */
 static void divide_all(tvlm_guide *guide, const tvlm_features *features, const int32_t *labels, members *m,
                        int32_t *cells) {
     const int32_t all = features->texture->width * features->texture->height;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.h: a binary heap of numbers (of leaves, candidates, tiles), the one that comes before all others on top.
- * What the numbers stand for, and so their order, is the caller's. Where no two are equal in that order, what
- * comes out does not depend on how they were put in.
+ * heap.h: a binary heap of numbers (of leaves, candidates, tiles), the one that comes before all others on
+ * top. What the numbers stand for, and so their order, is the caller's. Where no two are equal in that order,
+ * what comes out does not depend on how they were put in.
  */
 #ifndef TEXTUREVLM_SELECT_HEAP_H
 #define TEXTUREVLM_SELECT_HEAP_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a scorer is learnt from. Shares are targets between 0 and 1, so that a cell that is half object pulls to even odds.
+ * What a scorer is learnt from. Shares are targets between 0 and 1, so that a cell that is half object pulls
+ * to even odds.
  */
 #include <math.h>
 

@@ -15,8 +15,8 @@
 /* Colours are read as they are needed, so many at a time: most candidates are never compared. */
 #define BLOCK 4096
 
-/* A colour is the vector L* - 50, a*, b* and this: colours that are near gray are alike by the last one, where
- * the others are small and point anywhere. */
+/* A colour becomes the vector L* - 50, a*, b* and this constant. The constant makes colours near gray alike:
+ * their other components are small and point anywhere. */
 #define COLOUR_DIMENSION 4
 #define COLOUR_MIDDLE    50.0
 #define COLOUR_CONSTANT  25.0
@@ -72,7 +72,7 @@ static tvlm_status find_features(tvlm_stack *stack, int32_t index, tvlm_features
     return TVLM_OK;
 }
 
-/* What is shorter than 1 becomes a unit vector: an embedding is as long as its share. */
+/* Makes vectors unit vectors. Those of an embedding are shorter: as long as their share. */
 static void make_units(float *vectors, size_t cells, size_t dimension) {
     for (size_t cell = 0; cell < cells; ++cell) {
         float *const vector = vectors + cell * dimension;

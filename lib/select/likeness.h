@@ -26,12 +26,13 @@ typedef struct tvlm_likeness {
     int32_t ready; /* so many candidates have their colour */
 } tvlm_likeness;
 
-/* The ranking must stay as it is meanwhile. It is to be freed in any case. */
+/* Makes ready to compare. The ranking must stay as it is until *likeness is freed, which is due in any
+ * case. */
 tvlm_status tvlm_likeness_make(const tvlm_pick_from *from, tvlm_likeness *likeness);
 void tvlm_likeness_free(tvlm_likeness *likeness);
 
-/* How much two candidates, by their places in the ranking, are alike: the cosine of their vectors, 0 where it
- * is negative; 0 to 1. */
+/* Finds how much two candidates are alike, 0 to 1: the cosine of their vectors, or 0 where that is negative.
+ * a and b are their places in the ranking. */
 tvlm_status tvlm_likeness_of(tvlm_likeness *likeness, int32_t a, int32_t b, float *alike);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scorers that a query changes: a matrix takes its vector to weights.
+ * Scorers that a query changes: a matrix makes weights of the query's vector.
  */
 #include "select/mapped.h"
 
@@ -29,7 +29,7 @@ static tvlm_status check_matrix(const tvlm_log *log, const tvlm_scorer *scorer) 
                      (int)scorer->query_taps, (int)scorer->outputs, (int)scorer->taps);
 }
 
-/* M times the mean of the unit vectors, in double. */
+/* Adds the scorer's matrix times the mean of the query's unit vectors to the weights. Sums are in double. */
 static void add_matrix(const tvlm_scorer *scorer, const double *mean, float *weights) {
     const size_t channels = (size_t)scorer->channel_count, taps = (size_t)scorer->taps,
                  dimension = (size_t)scorer->dimension;

@@ -9,15 +9,18 @@
 #include "texturevlm/score.h"
 
 /*
- * Makes *resolved the linear scorer of the parameters, checked, with no number left at its default, and with the weights
- * that its matrix gives it for that query. *weights holds them, and the caller frees it; it is NULL where the query changes
- * nothing, and after an error. Errors: MEMORY; ARGUMENT where something is wrong with the scorer, and where the query has
- * another dimension than the matrix.
+ * Makes *resolved the linear scorer of the parameters. The scorer has been checked, its defaults are filled
+ * in, and it has the weights that its matrix gives it for the query.
+ *
+ * *weights is the memory of these weights, which the caller frees. It is NULL where the query changes
+ * nothing, and after an error. Errors: MEMORY; ARGUMENT where something is wrong with the scorer, or the
+ * query has another dimension than the matrix.
  */
 tvlm_status tvlm_scorer_for_query(const tvlm_stack *stack, const struct tvlm_score_params *params,
                                   const struct tvlm_query *query, tvlm_scorer *resolved, float **weights);
 
-/* Finds what a scorer sees of a query that has vectors: mean[dimension], of its vectors less their mean and of length 1. */
+/* Finds what a scorer sees of a query that has vectors, which is mean[dimension]: query->mean is taken off
+ * each vector, each is brought to length 1, and then their mean is taken. */
 tvlm_status tvlm_query_direction(tvlm_device *device, const struct tvlm_query *query, double *mean);
 
 #endif

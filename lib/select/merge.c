@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge.c: merges the encoder's tokens along the squares of a selection. It finds which tokens each position stands
- * for, takes them as texels of levels as high as may be, and averages these.
+ * merge.c: merges the encoder's tokens along the squares of a selection. It finds which tokens each position
+ * stands for. It reads these as texels of levels as high as possible, where a texel must hold no other
+ * tokens, and averages the texels.
  */
 #include "texturevlm/merge.h"
 
@@ -18,7 +19,7 @@
 /* How many texels are read at once. */
 enum { TEXELS = 1024 };
 
-/* The tokens of which a position's square holds the centres: columns left .. right - 1, rows top .. bottom - 1. */
+/* The tokens whose centres lie in a position's square: columns left .. right - 1, rows top .. bottom - 1. */
 typedef struct square {
     int32_t left, top, right, bottom;
     double area;
@@ -32,7 +33,7 @@ typedef struct merging {
     struct tvlm_merge_params given;
     int32_t columns, rows, dimension;
     float extent_x, extent_y;
-    int32_t levels;    /* how many can be read: they are means of whole tokens */
+    int32_t levels;    /* how many can be read: those whose texels are means of whole tokens */
     float bias;        /* the level of the image at which the tokens stand */
     square *squares;   /* [count] */
     int32_t *owners;   /* [rows * columns]: a position, or -1; NULL: squares stand for all of themselves */
@@ -46,13 +47,14 @@ typedef struct merging {
 
 /* ---- Squares ---- */
 
-/* Squares of these strategies begin at multiples of their side, and may be clipped by the right and lower border. */
+/* Squares of these strategies begin at multiples of their side, and may be clipped by the right and lower
+ * border. */
 static bool is_aligned(tvlm_strategy strategy) {
     return strategy != TVLM_STRATEGY_FOVEATED && strategy != TVLM_STRATEGY_EXHAUSTIVE;
 }
 
-/* The first token, of those along a side, whose centre is not before x (in tokens). What is off by rounding alone does
- * not count. */
+/* The first of the `side` tokens along a side whose centre is not before x, which is in tokens. Differences
+ * by rounding alone do not count. */
 static int32_t first_from(double x, int32_t side) {
     const double first = ceil(round(x * 4096.0) / 4096.0 - 0.5);
     return first < 0.0 ? 0 : first > side ? side : (int32_t)first;
@@ -62,7 +64,8 @@ static int32_t token_at(double x, int32_t side) {
     return x < 0.0 ? 0 : x >= side ? side - 1 : (int32_t)x;
 }
 
-/* The tokens from begin to end, which are in tokens; at least that in the middle. */
+/* Finds the tokens whose centres lie from begin to end, which are in tokens. Where there is none, it is the
+ * token in the middle. */
 static void take_span(double begin, double end, int32_t side, int32_t *first, int32_t *last) {
     *first = first_from(begin, side);
     *last = first_from(end, side);
@@ -72,12 +75,12 @@ static void take_span(double begin, double end, int32_t side, int32_t *first, in
     }
 }
 
-/* From and to where a position reaches, in pixels of the working image. */
+/* The rectangle that a position stands for, in pixels of the working image. */
 typedef struct span {
     double left, top, right, bottom;
 } span;
 
-/* Of a grid of columns x rows over the image. */
+/* The rectangle of a cell in a grid of columns x rows over the image. */
 static span span_of_cell(const merging *m, int32_t column, int32_t row, int32_t columns, int32_t rows) {
     const double width = (double)tvlm_stack_width(m->stack) / columns;
     const double height = (double)tvlm_stack_height(m->stack) / rows;
@@ -182,7 +185,8 @@ static int32_t tokens_in(const merging *m, const square *q, int32_t level, int32
     return count;
 }
 
-/* Takes a texel where the position stands for all of it, and looks into it where it does for some. */
+/* Takes a texel where the position stands for all its tokens. Where it stands for some of them, looks at the
+ * four texels of the level below. */
 static tvlm_status descend(merging *m, const square *q, int32_t level, int32_t column, int32_t row,
                            tvlm_merged_token *merged) {
     const int32_t count = tokens_in(m, q, level, column, row);
@@ -223,7 +227,7 @@ static tvlm_status start(merging *m, const tvlm_features *features) {
     m->bias = fmaxf(0.0f, fmaxf(across, down));
     const float most = (float)(tvlm_stack_levels(m->stack) - 1) - m->bias;
     m->levels = 1;
-    /* Levels of another kind are no means of tokens: then every token is read. */
+    /* The stack may have levels that are not means of tokens. Then every token is read by itself. */
     const bool means = tvlm_stack_features_are_means(m->stack);
     while (means && m->columns % (1 << m->levels) == 0 && m->rows % (1 << m->levels) == 0 &&
            (float)m->levels <= most)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Outputs of scorers beside the score. A linear scorer has a program for each. A network gets what it reads of all
- * candidates packed into a texture of one texel a candidate. All outputs are made before one becomes a plane, since a
- * scorer may read the planes of the question before.
+ * Outputs of scorers beside the score. A linear scorer has a program for each output. A network gets what it
+ * reads of all candidates packed into a texture with one texel for each candidate. All outputs are made
+ * before one of them becomes a plane, since a scorer may read the planes that the question before left.
  */
 #include "select/outputs.h"
 
@@ -23,11 +23,13 @@ static size_t plane_bytes(const tvlm_candidates *candidates) {
     return (size_t)tvlm_candidate_count(candidates) * sizeof(float);
 }
 
-/* Makes planes of outputs 1 to outputs - 1, which lie one behind the other from byte `offset` of the buffer on. */
+/* Makes planes of outputs 1 to outputs - 1, which lie one behind the other from byte `offset` of the buffer
+ * on. */
 static tvlm_status keep_planes(tvlm_stack *stack, const struct tvlm_score_params *params,
                                const tvlm_candidates *candidates, int32_t outputs, tvlm_buffer *planes,
                                size_t offset) {
-    /* A level covers the image; cells may reach beyond it. */
+    /* With `dense` candidates are the texels of a level, which cover the image exactly. Cells may reach
+     * beyond it. */
     const struct tvlm_grid_input input = {.columns = candidates->columns,
                                           .rows = candidates->rows,
                                           .cell = params->dense ? 0.0f : candidates->step_x,
@@ -79,7 +81,7 @@ tvlm_status tvlm_outputs_of_linear(tvlm_stack *stack, const struct tvlm_query *q
 
 /* ---- Networks ---- */
 
-/* The channels of the inputs as references into a bundle; one that has nothing to read is 0. */
+/* Finds the channels of the inputs, as references into a bundle. A channel that has nothing to read is 0. */
 static tvlm_status find_inputs(tvlm_stack *stack, int32_t index, bool asked, const tvlm_network *network,
                                tvlm_bundle *bundle, int32_t refs[TVLM_NETWORK_INPUTS_MAX]) {
     int32_t channels[TVLM_NETWORK_INPUTS_MAX], taken;

@@ -5,8 +5,8 @@
 
 /* ---- The grid ---- */
 
-/* Squares may be larger than they have to be by that factor where fewer do then: 6 x 4 cover 640 x 427 nearly
- * as finely as 6 x 5. */
+/* Squares may be larger than they have to be by this factor, where fewer of them then cover the image: 6 x 4
+ * cover 640 x 427 nearly as finely as 6 x 5. */
 #define LARGER (1.0 + 1.0 / 16.0)
 
 static int32_t squares_along(int32_t side, double square) {

@@ -103,7 +103,8 @@ static tvlm_status check_norms(const tvlm_log *log, const struct tvlm_patches_pa
     return TVLM_OK;
 }
 
-/* The thumbnail that is given. Where its grid has more cells than there can be positions, it has as many. */
+/* The thumbnail that the parameters give. Where they do not say how many cells are positions, all are, but no
+ * more than there can be positions. */
 static tvlm_thumbnail thumbnail_given(const struct tvlm_patches_params *params) {
     const int64_t all = (int64_t)params->thumbnail_columns * params->thumbnail_rows;
     const int32_t most = all < INT32_MAX ? (int32_t)all : INT32_MAX;
@@ -172,8 +173,8 @@ static float between(double value, double low, double high) {
     return (float)fmin(fmax(value, low), high);
 }
 
-/* The distance of a patch's texels in pixels of the working image: those of a square are as far apart along
- * both sides. */
+/* The distance of a patch's texels in pixels of the working image. In a square it is the same along both
+ * sides. */
 static double step_of(const cutting *c, const tvlm_original *original, const tvlm_position *p, bool down) {
     const double square = (double)p->size / sqrt(original->scale_x * original->scale_y);
     const double side = p->height == 0.0f ? square
@@ -191,7 +192,8 @@ static picture picture_of(const cutting *c, int32_t image, int32_t i) {
     return FROM_SOURCE;
 }
 
-/* Works out the places of a batch's positions that are cut out of a picture, and returns how many they are. */
+/* Works out the places of a batch's positions that are cut out of a picture, and returns how many they
+ * are. */
 static int32_t place_batch(const cutting *c, int32_t first, int32_t count, picture from, int32_t image) {
     const tvlm_stack *stack = c->stack;
     const tvlm_original original = tvlm_stack_original(stack, image);
@@ -226,8 +228,8 @@ static tvlm_status place_list(const cutting *c, int32_t first, int32_t count, tv
                      (int)(first + bad));
 }
 
-/* Sends the places of a batch's positions that are cut out of a picture: *placed of them. Of positions on the device a
- * batch has one picture. */
+/* Sends the places of a batch's positions that are cut out of the picture `from`: *placed of them. A batch of
+ * positions on the device is all cut out of one picture. */
 static tvlm_status send_batch(const cutting *c, int32_t first, int32_t count, picture from, int32_t image,
                               tvlm_buffer *places, int32_t *placed) {
     tvlm_device *const device = tvlm_stack_device(c->stack);

@@ -9,8 +9,9 @@
 #include "stack/stack.h"
 #include "texturevlm/patches.h"
 
-/* Where patches are cut out: positions on the host, or, where these are NULL, in a buffer from byte
- * list_offset on. With `unchecked` those are not checked, which waits. */
+/* The positions at which patches are cut out: those on the host, or, where `positions` is NULL, those in the
+ * buffer `list` from byte list_offset on. The ones in the buffer are checked, which waits, unless `unchecked`
+ * is set. */
 typedef struct tvlm_patches_at {
     const tvlm_position *positions;
     tvlm_buffer *list;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pick.c: greedy choice. What a candidate is worth, its score less the diversity times its largest likeness to
- * one that was chosen, never rises while more are chosen. So a heap has the candidates by what they were worth
- * when they were last looked at, and only the one on top is looked at anew (lazy greedy: Minoux 1978): the same
- * choice as if all were, and most are never compared.
+ * pick.c: greedy choice. A candidate is worth its score, less the diversity times its largest likeness to a
+ * candidate that was chosen. What it is worth never rises while more are chosen. So a heap has the candidates
+ * in the order of what they were worth when they were last looked at, and only the one on top is looked at
+ * anew (lazy greedy: Minoux 1978). That makes the same choice as looking at all of them, and most are never
+ * compared.
  */
 #include "select/pick.h"
 

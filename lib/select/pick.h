@@ -9,9 +9,9 @@
 #include "select/likeness.h"
 
 /*
- * Moves what is chosen to the front of the ranking, in the order in which it is chosen: *kept of it, at most
- * k. `distance` and `diversity`, 0 where they do not count, are min_distance and diversity of
- * texturevlm/select.h.
+ * Moves the chosen candidates to the front of the ranking, in the order in which they are chosen. *kept says
+ * how many they are, at most k. `distance` and `diversity` are min_distance and diversity of
+ * texturevlm/select.h; at 0 they do not count.
  */
 tvlm_status tvlm_pick(const tvlm_pick_from *from, int32_t k, float distance, float diversity, int32_t *kept);
 

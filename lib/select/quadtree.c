@@ -6,7 +6,7 @@
 #include "core/memory.h"
 #include "select/heap.h"
 
-/* What was cut leaves its place to the first of its quarters. */
+/* A leaf that is cut leaves its place in `leaves` to the first of its quarters. */
 typedef struct tree {
     double width, height, smallest;
     tvlm_mass_function *mass;

@@ -15,12 +15,13 @@ typedef struct tvlm_ranked {
     float score;
 } tvlm_ranked;
 
-/* The order of a ranking, for qsort: the largest score first, of equal scores the lower index, and NaN last. */
+/* The order of a ranking, for qsort: the largest score first, of equal scores the lower index, and NaN
+ * last. */
 int tvlm_ranked_compare(const void *a, const void *b);
 
-#define TVLM_TOPK_MAX (1 << 28) /* what is ranked is fewer than that */
+#define TVLM_TOPK_MAX (1 << 28) /* fewer scores than this can be ranked */
 
-/* tvlm_topk from and into memory of the device: k pairs as above. It only enqueues. */
+/* tvlm_topk from and into memory of the device. The ranking becomes k entries as above. It only enqueues. */
 tvlm_status tvlm_topk_there(tvlm_device *device, const struct tvlm_memory *scores, int32_t n, int32_t k,
                             const struct tvlm_memory *ranking);
 

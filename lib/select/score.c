@@ -253,8 +253,8 @@ static float highest_level(const program *p, int32_t channel, float level) {
     return highest;
 }
 
-/* The grids of the program's channels; without the query, which is made (query.c), where its level 0 will do.
- */
+/* The grids of the program's channels that are to be made. The query's level 0 is made elsewhere (query.c):
+ * where that will do, its grid is left out. */
 static tvlm_grid_mask grids_to_make(const tvlm_stack *stack, int32_t index, const program *p, float level) {
     const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, p->channels, 4 * p->count);
     const tvlm_texture *query = tvlm_stack_made(stack, index, TVLM_GRID_QUERY);
@@ -279,8 +279,8 @@ static tvlm_status resolve_refs(tvlm_stack *stack, int32_t index, program *p, fl
     return TVLM_OK;
 }
 
-/* Brings to the device what a stream adds for positions that stay (lib/video/stream_steady.c), where it is about
- * these candidates; otherwise *bonus is NULL. */
+/* Brings to the device what a stream adds for positions that stay (lib/video/stream_steady.c), where it is
+ * about these candidates; otherwise *bonus is NULL. */
 static tvlm_status bring_bonus(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                                tvlm_buffer **bonus) {
     const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
@@ -292,7 +292,7 @@ static tvlm_status bring_bonus(tvlm_stack *stack, int32_t index, const tvlm_cand
     return backend->buffer_write(tvlm_stack_device(stack), *bonus, 0, bytes, values);
 }
 
-/* What the image keeps of scores. */
+/* Lets the image keep what it keeps of scores. */
 static tvlm_status keep(tvlm_stack *stack, const struct tvlm_score_params *params,
                         const tvlm_candidates *candidates, tvlm_buffer *scores) {
     tvlm_stack_mark_scored(stack, params->index);
@@ -329,8 +329,8 @@ tvlm_status tvlm_score_map(tvlm_stack *stack, int32_t index, const tvlm_candidat
                                   scores);
 }
 
-/* What scores are made of. Where two of these are equal byte for byte, so are the scores: the textures hold what
- * they held as long as none of their grids went out of date. */
+/* What scores are made of. Where two of these are equal byte for byte, the scores are equal, too: textures
+ * hold what they held before, as long as none of their grids went out of date. */
 typedef struct ingredients {
     const tvlm_texture *textures[TVLM_BUNDLE_MAX];
     uint64_t outdated;
@@ -341,8 +341,12 @@ typedef struct ingredients {
     tvlm_score_group groups[]; /* the program's */
 } ingredients;
 
-/* Returns what the scores are made of, or NULL where that cannot be said: an answer to a question comes from
- * vectors that are the caller's, and a bonus is added to the scores themselves; or where there is no memory. */
+/*
+ * Returns what the scores are made of, or NULL where that cannot be said:
+ * - where they read the answer to a question, which comes from the caller's vectors,
+ * - where a bonus is added to the scores themselves,
+ * - where there is no memory.
+ */
 static ingredients *ingredients_of(const tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                                    const program *p, const tvlm_bundle *bundle, size_t *bytes) {
     const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, p->channels, 4 * p->count);
@@ -381,7 +385,7 @@ static tvlm_status compute(tvlm_stack *stack, int32_t index, const tvlm_candidat
                                   *scores);
 }
 
-/* Scores that are there already, of the same, are not made again. */
+/* Makes the scores, unless scores made of the same are there already. */
 static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params,
                        const tvlm_candidates *candidates, program *p, const tvlm_ranking *ranking,
                        tvlm_buffer **scores) {

@@ -23,8 +23,8 @@ static inline int32_t tvlm_candidate_count(const tvlm_candidates *candidates) {
 void tvlm_candidate_centre(const tvlm_stack *stack, const tvlm_candidates *candidates, int32_t number,
                            double *x, double *y);
 
-/* Puts the question to the image and enqueues the scores of those candidates, and their ranking unless that is
- * NULL. *scores is the stack's, and keeps them until the next scores of this image. */
+/* Puts the question to the image and enqueues the scores of those candidates, and their ranking unless that
+ * is NULL. *scores is the stack's, and keeps them until the next scores of this image. */
 tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,
                                const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                                const tvlm_ranking *ranking, tvlm_buffer **scores);
@@ -34,8 +34,8 @@ tvlm_status tvlm_score_again(tvlm_stack *stack, const struct tvlm_query *query,
                              const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                              const tvlm_ranking *ranking, tvlm_buffer **scores);
 
-/* What happens to scores that came into the stack's memory (tvlm_stack_scores) from elsewhere: what a stream adds,
- * their ranking unless that is NULL, and what the image keeps of them. */
+/* Finishes scores that came into the stack's memory (tvlm_stack_scores) from elsewhere: adds what a stream
+ * adds, ranks them unless `ranking` is NULL, and lets the image keep what it keeps of scores. */
 tvlm_status tvlm_score_finish(tvlm_stack *stack, const struct tvlm_score_params *params,
                               const tvlm_candidates *candidates, const tvlm_ranking *ranking,
                               tvlm_buffer *scores);
@@ -51,16 +51,18 @@ typedef struct tvlm_score_program {
     tvlm_score_combination combination;
 } tvlm_score_program;
 
-/* Makes the program of a linear score, of a scorer's output 0. The program is to be freed in any case. */
+/* Makes the program of a linear score; of a scorer with several outputs, that of output 0. The program is to
+ * be freed in any case. */
 tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_query *query,
                                     const struct tvlm_score_params *params, tvlm_score_program *program);
-/* The same of a checked scorer (select/scorer.h), whose weights are as they are; `query`: there is one. */
+/* The same for a scorer that was checked (select/scorer.h), and whose weights no query changes any more.
+ * `query`: there is a query. */
 tvlm_status tvlm_score_program_linear(const tvlm_stack *stack, int32_t index, const tvlm_scorer *scorer,
                                       bool query, tvlm_score_program *program);
 void tvlm_score_program_free(tvlm_score_program *program);
 
-/* Runs a program into a buffer of the caller's, with room for all candidates. It is about the question that the
- * image was asked last, and nothing is remembered of it. */
+/* Runs a program into a buffer of the caller's, with room for all candidates. The scores are about the
+ * question that the image was asked last. The image keeps nothing of them. */
 tvlm_status tvlm_score_map(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                            tvlm_score_program *program, tvlm_buffer *scores);
 

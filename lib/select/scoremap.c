@@ -93,7 +93,7 @@ double tvlm_scoremap_sum(const tvlm_scoremap *m, double x0, double y0, double x1
     return integral(m, x1, y1) - integral(m, x0, y1) - integral(m, x1, y0) + integral(m, x0, y0);
 }
 
-/* A sum is rounded; a mean is never outside the scores. */
+/* Since sums are rounded, the mean is brought back into the range of the scores. */
 float tvlm_scoremap_mean(const tvlm_scoremap *m, double x, double y, double size) {
     const double x0 = fmax(x - 0.5 * size, 0.0), x1 = fmin(x + 0.5 * size, (double)m->width);
     const double y0 = fmax(y - 0.5 * size, 0.0), y1 = fmin(y + 0.5 * size, (double)m->height);

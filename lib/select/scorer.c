@@ -94,8 +94,9 @@ tvlm_scorer tvlm_scorer_output(const tvlm_scorer *scorer, int32_t output) {
     return one;
 }
 
-/* A still without it is refused, since its score would be that of another scorer. A stream's frame may be one before the
- * input comes, and a pass the first one. */
+/* A still image without the input is refused, since its score would be that of another scorer. Two cases are
+ * not refused: a stream may have frames before the input comes, and previous_pass is missing in the first
+ * pass. */
 tvlm_status tvlm_scorer_find_input(const tvlm_stack *stack, int32_t index, int32_t channel, bool query,
                                    bool *has) {
     tvlm_channel_info info;

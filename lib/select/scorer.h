@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select/scorer.h: what a scorer is made of, checked, and which channels it reads.
+ * select/scorer.h: checks what a scorer is made of, and says which channels it reads.
  */
 #ifndef TVLM_SELECT_SCORER_H
 #define TVLM_SELECT_SCORER_H
@@ -13,14 +13,15 @@ tvlm_status tvlm_scorer_check(const tvlm_stack *stack, const tvlm_scorer *scorer
 /* Checks the scorer of the parameters, which is a network. */
 tvlm_status tvlm_scorer_check_network(const tvlm_stack *stack, const struct tvlm_score_params *params);
 
-/* Whether channel c can change the only output: what cannot is neither read nor made. */
+/* Whether channel c of a scorer of one output can change that output. A channel that cannot is neither read
+ * nor made. */
 bool tvlm_scorer_reads(const tvlm_scorer *scorer, int32_t c);
 
 /* Output `output` of a checked linear scorer as a scorer of its own. It points to the same arrays. */
 tvlm_scorer tvlm_scorer_output(const tvlm_scorer *scorer, int32_t output);
 
-/* *has: whether there is anything to read of a channel that counts. `query`: there is a question. ARGUMENT where there
- * should be and is nothing. */
+/* Finds out whether the image has anything to read for a channel that counts in a scorer: *has. `query`:
+ * there is a question. Fails with ARGUMENT where there should be something to read, and is not. */
 tvlm_status tvlm_scorer_find_input(const tvlm_stack *stack, int32_t index, int32_t channel, bool query,
                                    bool *has);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selections: what they hold, and how they are asked for it.
+ * Selections: how they are made, and the functions that read what they hold.
  */
 #include "select/selection.h"
 

@@ -8,8 +8,8 @@
 #include "select/scoremap.h"
 #include "texturevlm/select.h"
 
-/* All of it is the selection's own. A strategy fills in the positions, and of `info` the size of a grid of
- * candidates and of an overview, and reports its stages, where it has any of them. */
+/* A selection owns all that it points to. A strategy fills in the positions. Where it has them, it also fills
+ * in the sizes of its grid of candidates and of its overview, in `info`, and its stages, in `report`. */
 struct tvlm_selection {
     tvlm_selection_info info;
     tvlm_selection_report report;
@@ -17,7 +17,8 @@ struct tvlm_selection {
     tvlm_position *positions; /* [count] in pixels of the image as it was handed in */
     float *scores;            /* [score_rows * score_columns]; NULL: they were not asked for */
     int32_t score_columns, score_rows;
-    /* How far the parts of the score reached where it was not over all candidates (`spanned`): explain.h. */
+    /* For explain.h. Where the parts of the score were not measured over all candidates, `spanned` is true
+     * and `spans` has the range of each over what was looked at. */
     bool spanned;
     float spans[TVLM_SCORE_PARTS];
     tvlm_duplicate *duplicates; /* [duplicate_count] NULL: there are none */
@@ -26,7 +27,7 @@ struct tvlm_selection {
     int32_t empty_count;
 };
 
-/* A selection without positions. */
+/* Makes a selection without positions. */
 tvlm_status tvlm_selection_make(const tvlm_stack *stack, const struct tvlm_select_params *params,
                                 tvlm_selection **selection);
 
@@ -41,8 +42,9 @@ tvlm_status tvlm_selection_fits(const tvlm_stack *stack, int32_t count, const tv
 void tvlm_selection_take_scores(const struct tvlm_select_params *params, tvlm_scoremap *map,
                                 tvlm_selection *selection);
 
-/* Pixels of the image as it was handed in to one of the working image. A square that becomes a rectangle
- * keeps its area: `size` is for the sides of squares. */
+/* How many pixels of the image as it was handed in there are to one pixel of the working image, along x and
+ * along y. `size` is for the sides of squares: where x and y differ a square would become a rectangle, and
+ * `size` keeps its area. */
 typedef struct tvlm_scale {
     double x, y, size;
 } tvlm_scale;

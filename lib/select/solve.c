@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Logistic regression by Newton's method, and which solution a fit has.
+ * Logistic regression by Newton's method, and tvlm_fit_solve, which says how a fit is solved.
  */
 #include <lapacke.h>
 #include <math.h>
@@ -107,8 +107,8 @@ static double differentiate(problem *p) {
     return sum;
 }
 
-/* Takes the step off the solution, or half of it, and half again, where the loss would grow. Returns the
- * largest change. */
+/* Takes the step off the solution. Where the loss would grow, it takes half of the step, or half of that, and
+ * so on. Returns the largest change. */
 static double descend(problem *p, double before) {
     double factor = 1.0, change = 0.0;
     for (int i = 0; i < HALVINGS_MAX; ++i, factor *= 0.5) {

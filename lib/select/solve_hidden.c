@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scorer with a hidden layer: z = b + v . max(0, W x + a), of standardised values x. It begins as the linear scorer, which
- * is the difference of two hidden values: max(0, u) - max(0, -u) = u. The others begin at random, with v = 0. The descent may
- * end where little is learnt, and so there are several beginnings, of which the best end is taken.
+ * A scorer with a hidden layer: z = b + v . max(0, W x + a), of standardised values x.
+ *
+ * It begins as the linear scorer, which takes two hidden values: max(0, u) - max(0, -u) = u. The other hidden
+ * values begin at random, with v = 0. The descent may end where little is learnt. So it begins several times,
+ * and the best end is taken.
  */
 #include <math.h>
 #include <string.h>
@@ -17,7 +19,8 @@
 #define STEPS_MAX  400
 #define BEGINNINGS 3
 
-/* Where the weights of a solution lie: W as [width][hidden], so that sums over hidden values run side by side. */
+/* Where the weights of a solution lie: W as [width][hidden], so that sums over hidden values run side by
+ * side. */
 typedef struct net {
     const tvlm_lesson *lesson;
     size_t width, hidden, size;
@@ -77,10 +80,11 @@ static double slope_of(void *user, const double *at, double *gradient) {
     return sum;
 }
 
-/* Weights of standardised values that are smaller say nothing, and hidden values of them would learn nothing. */
+/* If the vector of the linear solution's weights is shorter than this, it says nothing, and hidden values
+ * made from it would learn nothing. */
 #define LINEAR_LEAST 1e-3
 
-/* Sets where the descent begins, of the linear solution in `linear`. */
+/* Sets where the descent begins, by the linear solution in `linear`. */
 static void begin(const net *n, const double *linear, uint64_t random, double *at) {
     double length = 0.0;
     const double reach = sqrt(6.0 / (double)n->width); /* He et al. 2015, of standardised values */

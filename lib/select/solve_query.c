@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Weights that a question gives: z = b + w . x + (M q) . y, where x are the standardised values of a cell, y the values over
- * their deviation, and q the direction of the question. Values that M weighs keep their mean: what it would add is the same
- * for all cells of a question, and a scorer has no place for it.
+ * Weights that a question gives: z = b + w . x + (M q) . y, where x are the standardised values of a cell, y
+ * the values over their deviation, and q the direction of the question. The mean is not taken off the values
+ * y, which M weighs: what that would add is the same for all cells of a question, and a scorer has no place
+ * for it.
  *
- * With a penalty on its squares the best M lies in the span of the questions: M = A B, with B an orthonormal basis of these,
- * so that |M| = |A|, and only A is searched for.
+ * With a penalty on the squares of M, the best M lies in the span of the questions. So M = A B, where B is an
+ * orthonormal basis of that span and |M| = |A|, and only A is searched for.
  */
 #include <math.h>
 #include <string.h>
@@ -23,7 +24,7 @@ typedef struct asking {
     const tvlm_lesson *lesson;
     size_t width, dimension, rank;
     double *basis;       /* [rank][dimension] */
-    double *coordinates; /* [images of the fit][rank]: the questions in it */
+    double *coordinates; /* [images of the fit][rank]: the questions in that basis */
     double *weights; /* [width]: w + A t of a question, in the units of the values, and then slopes by them */
 } asking;
 
@@ -35,7 +36,8 @@ static double product(const double *a, const double *b, size_t size) {
     return sum;
 }
 
-/* Takes off a vector what lies in the basis. Twice, since once leaves what rounding does (Parlett 1998, section 6.9). */
+/* Takes off a vector the part of it that lies in the span of the basis. It is done twice, since once leaves
+ * errors of rounding (Parlett 1998, section 6.9). */
 static void take_off(const asking *a, double *vector) {
     for (int twice = 0; twice < 2; ++twice)
         for (size_t r = 0; r < a->rank; ++r) {
@@ -45,7 +47,7 @@ static void take_off(const asking *a, double *vector) {
         }
 }
 
-/* Gram-Schmidt over the questions that are learnt from. There is room for a row of each. */
+/* Gram-Schmidt over the questions that are learnt from. `basis` has room for a row for each of them. */
 static void find_basis(asking *a) {
     const tvlm_fit_image *image;
     for (int32_t number = -1; (image = tvlm_lesson_next(a->lesson, &number)) != NULL;) {
@@ -73,8 +75,8 @@ static void find_coordinates(asking *a) {
 
 /* ---- The slope ---- */
 
-/* Writes the weights of the values that a question gives, and returns the bias. The solution is w, A as [width][rank], and
- * b. */
+/* Writes the weights of the values that a question gives, and returns the bias. The solution is w, A as
+ * [width][rank], and b. */
 static double weights_of(const asking *a, const double *at, const double *t) {
     const tvlm_lesson *const lesson = a->lesson;
     const double *const matrix = at + a->width;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spreading: positions move along the gradient of the area that their squares share, until the squares, which
- * together are a little larger than the image, cover it. Squares that stick out of the image are pulled in.
+ * Spreading: positions move along the gradient of the area that their squares share, until the squares cover
+ * the image. Together the squares are a little larger than the image. Squares that stick out of the image are
+ * pulled in.
  *
- * The inner loops have neither branches nor calls (fmin is one), and one array for each coordinate: most of
- * the time of placing positions is spent in them.
+ * Most of the time of placing positions is spent in the inner loops. So these have no branches, no calls
+ * (fmin is one), and one array for each coordinate.
  */
 #include <math.h>
 #include <string.h>
@@ -122,9 +123,9 @@ static bool make_room(spread *s, int32_t count) {
 }
 
 /*
- * Every pair that is near, once: its second is a neighbour of its first. Sizes grow by `scale` times the
- * distance at most, which is at most sqrt 2 times the farther of x and y: that bounds how far from a small
- * square a large one can be that is near to it.
+ * Finds every pair of positions that are near, once: the second is a neighbour of the first. How far away a
+ * large square can be that is near to a small one is bounded: over a distance, sizes grow by at most `scale`
+ * times it, and a distance is at most sqrt 2 times the larger of its parts along x and y.
  */
 static bool find_neighbours(spread *s, double scale) {
     const double *x = s->x, *y = s->y, *size = s->size;
@@ -174,7 +175,8 @@ static void push_apart(const spread *s) {
     }
 }
 
-/* What sticks out at either end of a side pulls the square in. `move` begins anew. */
+/* Moves positions along one axis. A square that sticks out at either end of the side is pulled in. `move` is
+ * 0 afterwards. */
 static void move_along(int32_t count, double side, double step, const double *restrict size,
                        double *restrict move, double *restrict gone, double *restrict x) {
     for (int32_t i = 0; i < count; ++i) {
@@ -193,8 +195,8 @@ static double clipped(double x, double size, double side) {
     return lower(x + 0.5 * size, side) - higher(x - 0.5 * size, 0.0);
 }
 
-/* What sizes are to be multiplied by for the area of all squares, as far as they are in the image, to be
- * `area` times the image's: nearly, as it may bring some of them over its border. */
+/* The factor for sizes with which the area of all squares, as far as they are in the image, becomes `area`
+ * times the image's. It is right but nearly, since larger squares may reach over the image's border. */
 static double scale_to(const spread *s, double area) {
     const double width = s->fovea->width, height = s->fovea->height;
     double sum = 0.0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select/squares.h: what the strategies share whose positions stand for squares of different sizes. A
+ * select/squares.h: what those strategies share whose positions stand for squares of different sizes. A
  * square's score is the mean of the cells' scores over it.
  */
 #ifndef TVLM_SELECT_SQUARES_H
@@ -8,12 +8,12 @@
 
 #include "select/choose.h"
 
-/* Makes a map of the scores of all cells of the grid. `asked`: the last question to the image was the
- * task's. */
+/* Makes a map of the scores of all cells of the grid. `asked`: the last question to the image was the task's,
+ * so that it need not be put again. */
 tvlm_status tvlm_squares_score(const tvlm_task *task, bool asked, tvlm_scoremap *map);
 
-/* Fills in positions that are the leaves of a quadtree, in pixels of the working image: at most k, small
- * where the map's scores are. */
+/* Fills in positions that are the leaves of a quadtree, in pixels of the working image. There are at most k.
+ * They are small where the map's scores are high. */
 tvlm_status tvlm_squares_cut(const tvlm_task *task, const tvlm_scoremap *map, tvlm_selection *selection);
 
 /* Brings positions in pixels of the working image to those of the image as it was handed in, best first, and

@@ -39,7 +39,7 @@ enum { PARAMETERS(PLACE) PARAMETER_COUNT };
 enum { PARAMETERS(BIT) };
 static const char *const parameter_names[] = {PARAMETERS(NAME)};
 
-/* What all strategies read that score. */
+/* The parameters that all strategies read that choose by scores. */
 #define SCORED (WEIGHTS | KEEP_PASS)
 
 static unsigned given_of(const struct tvlm_select_params *p) {
@@ -88,7 +88,7 @@ static const strategy *find(tvlm_strategy number) {
 
 /* ---- Checks ---- */
 
-/* Writes the names of those that read a parameter, such as "grid, exhaustive and cascade". */
+/* Writes the names of the strategies that read a parameter, such as "grid, exhaustive and cascade". */
 static void name_readers(unsigned parameter, char *text, size_t size) {
     int left = 0;
     size_t used = 0;

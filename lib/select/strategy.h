@@ -12,7 +12,8 @@
  * overview, which shows the whole image beside the best cells. */
 tvlm_strategy tvlm_strategy_meant(const struct tvlm_select_params *params);
 
-/* Refuses a strategy that there is not, parameters that it ignores, and what its check refuses. */
+/* Refuses a strategy that does not exist, parameters that the strategy would ignore, and what its own check
+ * refuses. */
 tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_params *params);
 
 /* Runs the strategy of a task that was checked. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thumbnail.c: which positions are the cells of a thumbnail or tiles at a fraction of the image's size, and the
- * pictures that they are cut out of.
+ * thumbnail.c: which positions are the cells of a thumbnail or tiles at a fraction of the image's size, and
+ * the pictures that they are cut out of.
  */
 #include "select/thumbnail.h"
 
@@ -10,7 +10,7 @@
 #include "core/try.h"
 #include "stack/grids.h"
 
-/* Coordinates are floats: by so much of a cell's side they may be off. */
+/* Coordinates are floats, and may be off by this share of a cell's side. */
 #define NEAR 1e-3
 
 /* How many cells of that length a side has. */
@@ -22,7 +22,7 @@ static bool is_near(double a, double b, double length) {
     return fabs(a - b) <= NEAR * length;
 }
 
-/* The number of the cell that a position is in the grid over an image; -1: it is none. */
+/* The number of the cell that a position is, in the thumbnail's grid over an image; -1: it is none. */
 static int64_t cell_at(const tvlm_thumbnail *t, const tvlm_original *original, const tvlm_position *p) {
     const double wide = (double)original->width / t->columns, high = (double)original->height / t->rows;
     const double column = floor((double)p->x / wide), row = floor((double)p->y / high);
@@ -34,7 +34,8 @@ static int64_t cell_at(const tvlm_thumbnail *t, const tvlm_original *original, c
     return (int64_t)row * t->columns + (int64_t)column;
 }
 
-/* Whether that many cells of `side` texels, less one, are twice as long as a side of so many pixels, or longer. */
+/* Whether all but one of these cells, of `side` texels each, are at least twice as long together as a side of
+ * so many pixels. */
 static bool is_long(int32_t cells, int32_t side, int32_t pixels) {
     return (int64_t)(cells - 1) * side >= 2 * (int64_t)pixels;
 }
@@ -64,7 +65,7 @@ tvlm_budget_size tvlm_thumbnail_size(const tvlm_thumbnail *thumbnail, int32_t si
     return (tvlm_budget_size){thumbnail->columns * side, thumbnail->rows * side, 0.0};
 }
 
-/* Each is so many texels of so many pixels along a side. */
+/* How many texels each fraction makes of how many pixels along a side. */
 static const struct {
     int32_t texels, pixels;
 } fractions[TVLM_FRACTIONS] = {[TVLM_THREE_QUARTERS] = {3, 4}, [TVLM_THIRD] = {1, 3}};

@@ -70,8 +70,8 @@ int tvlm_ranked_compare(const void *a, const void *b) {
 
 /* ---- On the device ---- */
 
-/* Ranks from and into buffers of the application. What does not begin at their first byte goes through one of
- * the library's: kernels know no offsets. */
+/* Ranks from and into buffers of the application. Where the data do not begin at the first byte, they go
+ * through a buffer of the library's, since kernels know no offsets. */
 static tvlm_status rank_there(tvlm_device *device, tvlm_buffer *scores, size_t scores_offset, int32_t n,
                               int32_t k, tvlm_buffer *ranking, size_t ranking_offset) {
     const tvlm_backend *backend = device->backend;
