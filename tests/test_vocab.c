@@ -464,6 +464,12 @@ static void test_questions(void **state) {
     assert_int_equal(tvlm_vocab_ask(vocab, &test_log, questions, 2, answers), TVLM_OK);
     for (int i = 0; i < 4; ++i) assert_true(fabs((double)answers[i] - expected[i]) < 1e-6);
     assert_true(answers[4] == 7.0f);
+    /* A question that is refused leaves no answer, not even of those before it. */
+    answers[0] = 7.0f;
+    questions[4] = INFINITY;
+    refused(tvlm_vocab_ask(vocab, &test_log, questions, 2, answers), TVLM_ERROR_ARGUMENT,
+            "question 1: component 1 is not finite");
+    assert_true(answers[0] == 7.0f);
     questions[2] = 0.0f;
     refused(tvlm_vocab_ask(vocab, &test_log, questions, 2, answers), TVLM_ERROR_ARGUMENT,
             "question 0 is a zero vector");

@@ -142,10 +142,13 @@ tvlm_status tvlm_vocab_ask(const tvlm_vocab *vocab, const tvlm_log *log, const f
     TVLM_NEED(log, questions);
     TVLM_NEED(log, answers);
     const size_t width = (size_t)vocab->params.dimension, centres = (size_t)vocab->params.count;
+    /* All questions are checked before the first answer is written. */
+    for (int32_t q = 0; q < count; ++q)
+        if (!(length_of(log, questions + (size_t)q * width, vocab->params.dimension, q) > 0.0))
+            return TVLM_ERROR_ARGUMENT;
     for (int32_t q = 0; q < count; ++q) {
         const float *const question = questions + (size_t)q * width;
         const double length = length_of(log, question, vocab->params.dimension, q);
-        if (!(length > 0.0)) return TVLM_ERROR_ARGUMENT;
         for (size_t j = 0; j < centres; ++j)
             answers[(size_t)q * centres + j] =
                 (float)(tvlm_vocab_product(question, vocab->centres + j * width, vocab->params.dimension) /
