@@ -80,7 +80,8 @@ TVLM_API tvlm_status tvlm_sample_backward(tvlm_stack *stack, const struct tvlm_s
  * are from the exact values, and it is precise enough to compare derivatives with finite differences. It is slow.
  */
 struct tvlm_sample_double_params {
-    /* [height * width * channels]: the texels, with the channels of a texel beside each other. They are finite. */
+    /* [height * width * channels], at most 2^28: the texels, with the channels of a texel beside each other. They
+     * are finite. */
     const double *texels;
     int32_t width, height, channels;
     int32_t count;

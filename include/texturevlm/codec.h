@@ -111,6 +111,7 @@ TVLM_API void tvlm_codec_decode(const tvlm_codec *codec, const float *codes, int
  * Errors: MEMORY, and ARGUMENT for
  *   - a scorer that reads no channel of the codec, or that reads its channels at different levels of their own;
  *   - a scorer that is refused wherever scorers are taken;
+ *   - a scorer that would go on to read a channel that a code replaces;
  *   - a scorer with query weights or several outputs, or one that is a network;
  *   - codes that go beyond the last channel of a family.
  */
@@ -171,7 +172,7 @@ TVLM_API const int32_t *tvlm_codec_trainer_channels(const tvlm_codec_trainer *tr
  * Adds image `index` of a stack, which may be on any device. All texels of the trainer's level are read. Where
  * they are more than 65,536, only every second, third and so on is read, along both axes. Every image counts the
  * same, whatever its size. The call waits. Errors: ARGUMENT (an index, a channel that the image has no input
- * for), MEMORY, DEVICE_MEMORY.
+ * for, a value that is not finite), MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_codec_trainer_add(tvlm_codec_trainer *trainer, tvlm_stack *stack, int32_t index);
 

@@ -48,7 +48,7 @@ typedef struct tvlm_reason {
  * of TVLM_STRATEGY_DEFAULT in `params` means the one that chose. The question becomes the stack's present one.
  * There is room for `capacity` reasons. With 0 only *channel_count is set, and `reasons` may be NULL. The call
  * waits. Errors: those of tvlm_select; ARGUMENT (a capacity that is too small, params of another strategy than the
- * selection's).
+ * selection's; scores of one's own, or a scorer that is a network, for all strategies but the budget).
  */
 TVLM_API tvlm_status tvlm_explain(tvlm_stack *stack, const struct tvlm_query *query,
                                   const struct tvlm_select_params *params, const tvlm_selection *selection,

@@ -81,7 +81,8 @@ TVLM_API const int32_t *tvlm_fit_channels(const tvlm_fit *fit, int32_t *count);
  * tvlm_score_size tells for the fit's stride. Shares and channel values are copied. The values take
  * 4 * channels * taps bytes for each cell: a photo of 1200 cells and 9 channels takes 43 KB, and 389 KB with 9
  * taps. The call waits.
- * Errors: ARGUMENT (another grid, a share outside 0 .. 1, no known cell, a fit of query weights), MEMORY.
+ * Errors: ARGUMENT (another grid, a share outside 0 .. 1, no known cell, a fit of query weights, a channel value
+ * that is not finite), MEMORY.
  */
 TVLM_API tvlm_status tvlm_fit_add(tvlm_fit *fit, tvlm_stack *stack, int32_t index, const float *share,
                                   int32_t columns, int32_t rows);

@@ -79,7 +79,7 @@ TVLM_API tvlm_status tvlm_patches_size(const struct tvlm_patches_params *params,
  * looked at. All other positions are read as the paragraph on texels says.
  *
  * Errors: MEMORY, DEVICE_MEMORY; ARGUMENT, for
- *   - a position or a size that is not finite, or a size <= 0;
+ *   - a position, a size or a height that is not finite, a size <= 0, or a height < 0;
  *   - a deviation that is 0 or not finite;
  *   - a thumbnail with more cells than there are positions, or than its grid has;
  *   - a thumbnail with missing cells that is larger than said above;

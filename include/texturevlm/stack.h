@@ -80,8 +80,8 @@ struct tvlm_stack_params {
  * Creates a stack whose images are black. Device memory is taken when families are made.
  *
  * Errors:
- *   - ARGUMENT: sizes, layout, network, a fixation that is not finite, or a channel that TVLM_FORMAT_U8 does not
- *     hold;
+ *   - ARGUMENT: sizes, layout, network, a fixation that is not finite or beyond 1e9, or a channel that
+ *     TVLM_FORMAT_U8 does not hold;
  *   - DEVICE_MEMORY: it is larger than the device's images or its largest allocation, or takes more than
  *     memory_max;
  *   - UNSUPPORTED: TVLM_FORMAT_U8 on a device whose images of bytes fail the self-test. Open the device with that
