@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm attend: attention of queries over grids of vectors in files: what comes out, where it went, as an array and as
- * a picture, and what it read.
+ * tvlm attend: computes the attention of queries over grids of vectors in files. It writes the result; where
+ * the attention went, as an array and as a picture; and how much was read.
  */
 #include "texturevlm/attend.h"
 
@@ -14,7 +14,7 @@
 #include "texturevlm/io.h"
 #include "tool.h"
 
-/* The longer side of a picture, about, in pixels. */
+/* About how long the longer side of a picture is, in pixels. */
 #define PICTURE 1024
 
 typedef struct attend_options {
@@ -56,18 +56,18 @@ static const option_spec specs[] = {
 struct job {
     struct tool *tool;
     const attend_options *options;
-    const char *path; /* of the keys */
+    const char *path; /* the file of the keys */
     vector_file queries;
     tvlm_device *device;
     tvlm_stack *keys, *values;
-    int32_t columns, rows, dimension; /* of the grids; the dimension is that of the values */
+    int32_t columns, rows, dimension; /* the size of the grids, and the dimension of the values */
     tvlm_attend_info info;
     float *out, *map;
 };
 
 /* ---- Work ---- */
 
-/* A stack of the size of a grid, which holds nothing else. `vectors` as in features_open. */
+/* Makes a stack of the size of a grid, which holds only that grid. `vectors` are as in features_open. */
 static int open_grid(struct job *job, const char *path, const vector_file *vectors, tvlm_stack **stack,
                      int32_t *columns, int32_t *rows, int32_t *dimension) {
     struct tool *const tool = job->tool;
@@ -91,7 +91,7 @@ static int open_grid(struct job *job, const char *path, const vector_file *vecto
     return TOOL_DONE;
 }
 
-/* Opens everything, and makes room for what comes out. */
+/* Opens everything, and makes room for the result. */
 static int prepare(struct job *job) {
     const attend_options *const options = job->options;
     struct tool *const tool = job->tool;
@@ -113,7 +113,8 @@ static int prepare(struct job *job) {
     return TOOL_DONE;
 }
 
-/* What is refused now are options, or files that do not fit each other. */
+/* Attends. An argument that is refused here is wrong usage: an option, or files that do not fit each other.
+ * */
 static int attend(struct job *job) {
     const attend_options *const options = job->options;
     const struct tvlm_attend_params params = {.queries = job->queries.values,
@@ -130,7 +131,7 @@ static int attend(struct job *job) {
                                               job->map, &job->info));
 }
 
-/* Brings the map to 1, its largest value. */
+/* Scales the map so that its largest value is 1. */
 static void scale_map(const struct job *job) {
     float most = 0.0f;
     for (int32_t i = 0; i < job->columns * job->rows; ++i) most = fmaxf(most, job->map[i]);

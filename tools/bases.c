@@ -38,7 +38,7 @@ int basis_check(struct tool *tool, const basis_options *options, bool features, 
     return TOOL_DONE;
 }
 
-/* Returns the queries less their mean, which the caller frees; NULL without memory. */
+/* Returns the queries less their mean. The caller frees the array. NULL: there is no memory. */
 static float *centred(const vector_file *queries, const vector_file *mean) {
     const size_t dimension = (size_t)queries->dimension, count = (size_t)queries->count * dimension;
     float *values = malloc(count * sizeof *values);
@@ -76,6 +76,6 @@ int basis_embed(struct tool *tool, const basis_options *options, const vector_fi
         if (*basis == NULL) code = tool_status(tool, tvlm_basis_load(options->name, &tool->log, basis));
     }
     if (code == TOOL_DONE) code = tool_status(tool, tvlm_stack_embed(stack, 0, *basis));
-    if (code == TOOL_DONE) tool->subject = subject; /* after an error the subject stays the file */
+    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
     return code;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch.h: the options of many inputs: where their names come from, what is done about one that fails, and where the
- * lines go.
+ * batch.h: the options of commands with many inputs. They say where the names of the inputs come from, what
+ * is done about an input that fails, and where the lines of output go.
  *
- *   batch_names.h  one name after the other, from arguments, a list, folders and archives
- *   batch_queue.h  decodes ahead of who takes the images, in threads
- *   batch_lines.h  a line of JSON an image, into a file that a later run can go on with
+ *   batch_names.h  gives one name after the other, from arguments, a list, folders and archives
+ *   batch_queue.h  decodes images in threads, ahead of the thread that takes them
+ *   batch_lines.h  writes a line of JSON for each image into a file, which a later run can continue
  */
 #ifndef TVLM_TOOLS_BATCH_H
 #define TVLM_TOOLS_BATCH_H
 
 #include "tool.h"
 
-/* Where the names of the inputs come from; besides, there are the operands. */
+/* Where the names of the inputs come from, besides the operands. */
 typedef struct batch_sources {
     const char *list;
     int null, recursive;
@@ -24,7 +24,7 @@ typedef struct batch_threads {
     option_integer jobs, memory;
 } batch_threads;
 
-/* What becomes of the answers. */
+/* What is done with the answers. */
 typedef struct batch_options {
     batch_sources sources;
     int jsonl, skip_errors;
@@ -34,24 +34,26 @@ typedef struct batch_options {
 extern const option_specs batch_specs; /* all but `sources` and `threads` */
 extern const option_specs batch_thread_specs;
 
-/* Whether there is a line an image: --jsonl, which --resume implies. */
+/* Whether a line is written for each image. --jsonl asks for it, and --resume implies it. */
 bool batch_has_lines(const batch_options *options);
 
-/* Whether only reading tells how many inputs there are and what they are called. */
+/* Whether the number and the names of the inputs are known only after all have been read. */
 bool batch_is_open(const batch_sources *sources, int count, char *const *operands);
 
-/* Refuses options that exclude or need each other. `output` is what -o names for the lines, or NULL. Without `files`,
- * one for each input, lines are all that can be told of inputs whose number is not known. */
+/* Refuses options that exclude each other, or that lack another one. `output` is the file that -o names for
+ * the lines, or NULL. `files` says that the command makes a file for each input. If it does not, inputs whose
+ * number is not known can be answered only by lines. */
 int batch_check(struct tool *tool, const batch_options *options, const char *output, bool files, int count,
                 char *const *operands);
 
 /* How many threads decode: --jobs, or one for each core that the process may use. */
 int batch_jobs(const batch_threads *threads);
 
-/* How many bytes of memory they may take together: --memory, or 1 GiB. */
+/* How many bytes of memory these threads may take together: --memory, or 1 GiB. */
 uint64_t batch_memory(const batch_threads *threads);
 
-/* A command that went on after inputs had failed ends so: one line that counts them, and the exit code for it. */
+/* Ends a command that went on after some inputs had failed: writes one line that counts them, and returns the
+ * exit code for that. */
 int batch_partly(struct tool *tool, int64_t failed, int64_t all);
 
 #endif

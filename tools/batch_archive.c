@@ -12,14 +12,14 @@
 
 #include "unpack.h"
 
-/* The end of a tar is marked by two blocks of zeros. */
+/* Two blocks of zeros mark the end of a tar. */
 enum { BLOCK = 512, MARK = 2 * BLOCK };
 
 struct batch_archive {
     struct archive *reader;
-    struct archive_entry *entry; /* the member that it stands at */
+    struct archive_entry *entry; /* the present member */
     unpack *stream;
-    bool begun; /* a member was there */
+    bool begun; /* at least one member was there */
     bool broken, unmarked;
 };
 
@@ -60,7 +60,8 @@ batch_archive *batch_archive_open(const char *path, uint64_t memory, char *error
     return NULL;
 }
 
-/* Reads what follows behind the members: there the checksum of a compressed archive is found to be right or wrong. */
+/* Reads the bytes after the members. At their end the checksum of a compressed archive shows whether all was
+ * right. */
 static bool end(batch_archive *archive, char *error, size_t error_size) {
     const int64_t begin = archive_read_header_position(archive->reader);
     const void *bytes;
@@ -115,7 +116,7 @@ bool batch_archive_read(batch_archive *archive, void *bytes, size_t size, char *
     archive->broken = count < 0;
     if (count < 0)
         tell(archive->reader, error, error_size);
-    else /* a sparse file has a hole behind its last data, and no picture has */
+    else /* only a sparse file has a hole after its last data, and a picture is never one */
         snprintf(error, error_size, "its data end before the size that it says");
     return false;
 }

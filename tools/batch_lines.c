@@ -11,17 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A name as JSON has it, and how many lines there are of it that no input came for yet. */
+/* A name as it stands in JSON, and how many lines of that name have no input yet. */
 typedef struct known_name {
     int count;
     char quoted[];
 } known_name;
 
 struct batch_lines {
-    const char *path; /* the caller's; NULL: stdout */
+    const char *path; /* belongs to the caller; NULL: stdout */
     int file;         /* -1: stdout */
-    bool ordinary;    /* what is written to it can be cut off again */
-    off_t length;     /* of its whole lines */
+    bool ordinary;    /* an ordinary file: bytes that were written can be cut off again */
+    off_t length;     /* the length of all complete lines */
     void *names;      /* a tree of known_name */
     int64_t found, failed;
 };
@@ -32,14 +32,14 @@ static int compare(const void *first, const void *second) {
     return strcmp(((const known_name *)first)->quoted, ((const known_name *)second)->quoted);
 }
 
-/* NULL: there is no memory. */
+/* Returns NULL if there is no memory. */
 static known_name *make_name(const char *quoted, size_t length) {
     known_name *const name = calloc(1, sizeof *name + length + 1);
     if (name != NULL) memcpy(name->quoted, quoted, length);
     return name;
 }
 
-/* Counts one line more of a name. */
+/* Counts one more line of a name. */
 static bool add_name(batch_lines *lines, const char *quoted, size_t length) {
     known_name *const name = make_name(quoted, length);
     known_name *const *const known = name != NULL ? tsearch(name, &lines->names, compare) : NULL;
@@ -63,12 +63,12 @@ bool batch_lines_passed(batch_lines *lines, const char *name) {
 
 /* ---- What is there ---- */
 
-/* How our lines begin: of one question and of several. The name follows. */
+/* How lines of this file begin: for one question, and for several. The name of the image follows. */
 static const char *const begins[] = {"{\"image\": {\"path\": \"",
                                      "{\"selections\": [{\"image\": {\"path\": \""};
 enum { BEGINS = sizeof begins / sizeof *begins };
 
-/* Finds the name in a line, in its quotes. False where the line does not begin as ours do. */
+/* Finds the name in a line, with its quotes. Returns false if the line does not begin as such lines do. */
 static bool find_name(const char *line, const char **quoted, size_t *length) {
     for (size_t i = 0; i < BEGINS; ++i) {
         const size_t begin = strlen(begins[i]);
@@ -83,7 +83,7 @@ static bool find_name(const char *line, const char **quoted, size_t *length) {
     return false;
 }
 
-/* Whether bytes that no line's end follows may be what is left of a line of ours. */
+/* Whether bytes without a newline at their end may be the beginning of such a line. */
 static bool is_rest(const char *bytes, size_t size) {
     for (size_t i = 0; i < BEGINS; ++i) {
         const size_t begin = strlen(begins[i]);
@@ -96,7 +96,7 @@ static int refuse_line(struct tool *tool, const batch_lines *lines, int64_t numb
     return tool_fail(tool, "%.512s: line %lld is none of --jsonl", lines->path, (long long)number);
 }
 
-/* Notes one whole line. */
+/* Notes a line that is complete. */
 static int note_line(struct tool *tool, batch_lines *lines, const char *line) {
     const char *quoted;
     size_t length;
@@ -106,7 +106,8 @@ static int note_line(struct tool *tool, batch_lines *lines, const char *line) {
     return add_name(lines, quoted, length) ? TOOL_DONE : tool_fail(tool, "no memory for the names of images");
 }
 
-/* Reads all lines, up to the one that has no end, which is to be cut off: it, too, must be one of ours. */
+/* Reads all complete lines. A last line without a newline will be cut off; it must be the beginning of such a
+ * line, too. */
 static int read_lines(struct tool *tool, batch_lines *lines, FILE *file) {
     char *line = NULL;
     size_t size = 0;
@@ -144,7 +145,7 @@ static int resume_lines(struct tool *tool, batch_lines *lines) {
     return code == TOOL_DONE ? cut(tool, lines) : code;
 }
 
-/* What is no ordinary file, such as a pipe, has nothing to cut or to resume. */
+/* Opens the file. One that is not an ordinary file, such as a pipe, has nothing to cut off or to resume. */
 static int open_file(struct tool *tool, batch_lines *lines, bool resume) {
     struct stat info;
     lines->file = open(lines->path, (resume ? O_RDWR : O_WRONLY) | O_CREAT | O_CLOEXEC, 0666);
@@ -167,7 +168,7 @@ int batch_lines_open(struct tool *tool, const char *path, bool resume, batch_lin
     if (code != TOOL_DONE)
         batch_lines_close(&made);
     else if (!standard)
-        tool->printed = true; /* the command cannot begin anew */
+        tool->printed = true; /* so that the command is not run again from its start */
     *lines = made;
     return code;
 }
@@ -182,7 +183,7 @@ int64_t batch_lines_failed(const batch_lines *lines) {
 
 /* ---- Writing ---- */
 
-/* What was written of a line that found no room is cut off. */
+/* Writes a line. If there is no room for it, the part that was written is cut off again. */
 static int write_to_file(struct tool *tool, batch_lines *lines, const char *text, size_t size) {
     for (size_t done = 0; done < size;) {
         const ssize_t count = write(lines->file, text + done, size - done);
@@ -199,14 +200,14 @@ static int write_to_file(struct tool *tool, batch_lines *lines, const char *text
 
 static int write_text(struct tool *tool, batch_lines *lines, const char *text) {
     const char *const subject = tool->subject;
-    tool->subject = NULL; /* what fails now is not about the image */
+    tool->subject = NULL; /* an error from here on is not about the image */
     int code = TOOL_FAILED;
     if (text == NULL)
         code = tool_fail(tool, "no memory for a line");
     else if (lines->file >= 0)
         code = write_to_file(tool, lines, text, strlen(text));
     else if ((code = tool_print(tool, text)) == TOOL_DONE)
-        code = tool_keep_files(tool); /* which flushes */
+        code = tool_keep_files(tool); /* this flushes stdout */
     tool->subject = subject;
     return code;
 }

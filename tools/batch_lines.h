@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch_lines.h: a line of JSON an image, the one output that is written in place. A line is whole or not there: what
- * a full disk or a kill left of one is cut off, by the run itself or by the one that resumes it.
+ * batch_lines.h: writes a line of JSON for each image. It is the only output that is written in place.
+ *
+ * A line is complete or not there. If a full disk or a kill leaves a part of a line, that part is cut off, by
+ * the run itself or by the run that resumes it.
  */
 #ifndef TVLM_TOOLS_BATCH_LINES_H
 #define TVLM_TOOLS_BATCH_LINES_H
@@ -12,21 +14,23 @@
 typedef struct batch_lines batch_lines;
 
 /*
- * Opens `path`, which must live as long as the lines, or stdout where that is NULL. With `resume` what is there stays, but for a line that was cut short, and
- * the names of its images are read; without, the file is emptied. A file that another process writes so, and one that
- * holds something else than such lines, is refused and left as it is.
+ * Opens `path`, or stdout if it is NULL. The string must live as long as the lines.
+ *
+ * With `resume` the lines that are there stay, except a line that was cut short, and the names of their
+ * images are read. Without it the file is emptied. A file is refused and left as it is if another process is
+ * writing lines to it, or if it holds anything else than such lines.
  */
 int batch_lines_open(struct tool *tool, const char *path, bool resume, batch_lines **lines);
 
-/* Whether a line of that name was there when the file was resumed. Each line stands for one input: of two of the same
- * name the second is left out only if there are two lines. */
+/* Whether a line of that name was there when the file was resumed. Each line stands for one input: if two
+ * inputs have the same name, the second one is left out only if there are two lines. */
 bool batch_lines_passed(batch_lines *lines, const char *name);
 
-/* How many lines there were, and how many of them are about an error. */
+/* How many lines there were when the file was resumed, and how many of them are about an error. */
 int64_t batch_lines_found(const batch_lines *lines);
 int64_t batch_lines_failed(const batch_lines *lines);
 
-/* Writes the text of a writer, which is one line, and empties it. */
+/* Writes the text of a writer, which must be one line, and empties the writer. */
 int batch_lines_write(struct tool *tool, batch_lines *lines, json_writer *json);
 
 /* Writes the line of an image that failed. */

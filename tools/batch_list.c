@@ -11,14 +11,14 @@
 
 #include "options.h"
 
-/* A longer name is no name: the file is something else than a list. */
+/* A file with a longer name in it is not a list of names. */
 enum { NAME_MAX_BYTES = 65536 };
 
 struct batch_list {
-    int file, wake[2]; /* the list; a pipe that has something to read once it was stopped */
+    int file, wake[2]; /* the list; a pipe that becomes readable when the list is stopped */
     char end;
     bool ended;
-    size_t first, last; /* the bytes that were read and not handed out yet */
+    size_t first, last; /* the bytes that were read, but not given yet */
     char bytes[NAME_MAX_BYTES];
 };
 
@@ -36,15 +36,15 @@ batch_list *batch_list_open(const char *path, char end) {
     return NULL;
 }
 
-/* Waits until there is something to read, or the list is stopped, which is false. */
+/* Waits until there is something to read, or until the list is stopped; then it returns false. */
 static bool wait_for_bytes(const batch_list *list) {
     struct pollfd files[] = {{.fd = list->file, .events = POLLIN}, {.fd = list->wake[0], .events = POLLIN}};
     while (poll(files, 2, -1) < 0)
-        if (errno != EINTR) return true; /* reading says what is wrong */
+        if (errno != EINTR) return true; /* the read that follows reports the error */
     return files[1].revents == 0;
 }
 
-/* Reads what there is, behind what is there already. */
+/* Reads the bytes that are available, and appends them to those that are there already. */
 static bool fill(batch_list *list, char *error, size_t error_size) {
     memmove(list->bytes, list->bytes + list->first, list->last - list->first);
     list->last -= list->first;
@@ -64,7 +64,7 @@ static bool fill(batch_list *list, char *error, size_t error_size) {
     return count >= 0;
 }
 
-/* Takes the name that ends at `end`, which is not handed out again. */
+/* Takes the name that ends at `end`. It will not be given again. */
 static bool take(batch_list *list, size_t end, char **name, char *error, size_t error_size) {
     const char *const begin = list->bytes + list->first;
     const size_t length = end - list->first;

@@ -12,10 +12,10 @@
 #include "batch_archive.h"
 #include "texturevlm/io.h"
 
-/* What is read to learn what there is; most headers end before. */
+/* How many bytes are read to learn about a picture. Most headers are shorter. */
 enum { HEAD_BYTES = 1 << 16 };
 
-/* A file or member of more bytes is no picture. */
+/* A file or member with more bytes than this is not a picture. */
 #define BYTES_MAX ((uint64_t)INT32_MAX - 64)
 
 void batch_image_release(batch_image *image) {
@@ -41,7 +41,7 @@ static void write_line(void *user, tvlm_log_level level, const char *message) {
         snprintf(own->image->error, sizeof own->image->error, "%s", message);
 }
 
-/* The first error counts. */
+/* Notes an error. Only the first one is kept. */
 static bool fail(batch_image *one, tvlm_status status, const char *line) {
     if (one->status == TVLM_OK) one->status = status;
     if (one->error[0] == '\0') snprintf(one->error, sizeof one->error, "%s", line);
@@ -65,11 +65,11 @@ static bool fail_room(const batch_load *load, batch_image *one, uint64_t bytes) 
 
 /* ---- Reading ---- */
 
-/* What an image is read from. */
+/* The source that an image is read from. */
 typedef struct source {
-    batch_archive *archive; /* that stands at the member; NULL: it is a file */
+    batch_archive *archive; /* the archive, which stands at the member; NULL: it is a file */
     int file;
-    int64_t size; /* -1: only its end tells */
+    int64_t size; /* -1: it is not known before the end */
 } source;
 
 static bool open_source(batch_image *one, source *from) {
@@ -85,7 +85,7 @@ static bool open_source(batch_image *one, source *from) {
     return true;
 }
 
-/* Reads `wanted` bytes behind those that are there, or fewer where the file ends. */
+/* Reads `wanted` bytes and appends them to those that are there. It reads fewer if the file ends. */
 static bool read_more(batch_image *one, const source *from, size_t wanted) {
     char *const at = (char *)one->bytes + one->size;
     if (from->archive != NULL) {
@@ -115,7 +115,7 @@ static bool resize(batch_image *one, size_t size) {
     return true;
 }
 
-/* Looks at what is there of it. */
+/* Finds the size of the image, and the memory that it will take, from the bytes that were read. */
 static bool measure(const batch_load *load, batch_image *one, bool whole, tvlm_image_info *info) {
     image_log own = {one, load->log};
     const tvlm_log log = {write_line, &own};
@@ -130,7 +130,7 @@ static bool take(const batch_load *load, batch_image *one, uint64_t bytes) {
     return batch_room_take(load->room, &one->held, bytes) || fail_room(load, one, one->held + bytes);
 }
 
-/* Reads all of what does not say how long it is, in pieces each as long as all before it. */
+/* Reads all of a source whose length is not known. Each piece is as long as all pieces before it together. */
 static bool read_stream(const batch_load *load, batch_image *one, const source *from) {
     for (;;) {
         const size_t before = one->size;
@@ -142,13 +142,14 @@ static bool read_stream(const batch_load *load, batch_image *one, const source *
     }
 }
 
-/* Reads the rest of it, for which there is room. */
+/* Reads the rest of the source. Room for it was taken before. */
 static bool read_rest(batch_image *one, const source *from) {
     const size_t size = (size_t)from->size, head = one->size;
     return size <= head || (resize(one, size) && read_more(one, from, size - head));
 }
 
-/* In its turn: finds room for the file and its pixels, and reads it where that cannot wait. *read says whether it was. */
+/* In the image's turn: finds room for the file and its pixels. Reads the file already here if that cannot
+ * wait until after the turn; *read says whether it did. */
 static bool find_room(const batch_load *load, batch_image *one, const source *from, bool *read) {
     tvlm_image_info info;
     const bool sized = from->size >= 0;
@@ -183,7 +184,7 @@ void batch_load_read(const batch_load *load, int64_t number, batch_image *one) {
     batch_room_pass(load->room);
     if (good && !read) (void)read_rest(one, &from);
     if (from.file >= 0) (void)close(from.file);
-    one->input.archive = NULL; /* it goes on to the next member */
+    one->input.archive = NULL; /* the archive goes on to the next member */
 }
 
 /* ---- Decoding ---- */

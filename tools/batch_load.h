@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch_load.h: one image of many, from its file or archive to its pixels, in the memory that all share (batch_room.h).
+ * batch_load.h: loads one image of many, from its file or archive to its pixels, in the memory that all
+ * images share (batch_room.h).
  *
- * Its first bytes say how much it will take. Only then is there room for it, and it is read; what is no picture, or would take
- * more than the limit, is refused before.
+ * The first bytes of an image say how much memory it will take. Room for that much is taken before the image
+ * is read. A file that is no picture, or that would take more than the limit, is refused before it is read.
  */
 #ifndef TVLM_TOOLS_BATCH_LOAD_H
 #define TVLM_TOOLS_BATCH_LOAD_H
@@ -12,16 +13,16 @@
 #include "batch_room.h"
 #include "texturevlm/image.h"
 
-/* An input with what became of it. */
+/* An input, and the image or the error that it became. */
 typedef struct batch_image {
     batch_input input;
-    tvlm_image *image;  /* NULL: it failed */
-    tvlm_status status; /* why, and the first line that said so; "" where only the status says it */
+    tvlm_image *image;  /* NULL: the image failed */
+    tvlm_status status; /* why it failed; `error` is the first line about it, "" if the status says all */
     char error[1024];
-    void *bytes; /* what was read of it, until it is decoded */
+    void *bytes; /* the bytes that were read, until they are decoded */
     size_t size;
     batch_room *room;
-    uint64_t held; /* bytes of it */
+    uint64_t held; /* how many bytes of the room the image holds */
 } batch_image;
 void batch_image_release(batch_image *image);
 
@@ -31,11 +32,11 @@ typedef struct batch_load {
     int32_t max_side;
 } batch_load;
 
-/* Reads the input of an image, and takes the turn `number`. A member of an archive has to be read before the next name is
- * asked for. */
+/* Reads the input of an image, and takes turn `number` of the room. A member of an archive must be read
+ * before the next name is asked for. */
 void batch_load_read(const batch_load *load, int64_t number, batch_image *one);
 
-/* Decodes what was read. */
+/* Decodes the bytes that were read. */
 void batch_load_decode(const batch_load *load, batch_image *one);
 
 #endif

@@ -15,7 +15,8 @@
 #include "batch_list.h"
 #include "texturevlm/io.h"
 
-/* What is looked for in folders. Elsewhere the content decides, not the name. */
+/* The endings of pictures that are looked for in folders and archives. Elsewhere the content decides, not the
+ * name. */
 static const char *const picture_ends[] = {".jpg", ".jpeg", ".jpe",  ".png",  ".bmp",  ".ppm", ".pgm",
                                            ".pnm", ".webp", ".avif", ".heic", ".heif", NULL};
 static const char *const archive_ends[] = {".tar",    ".tar.gz",  ".tgz", ".tar.bz2",
@@ -25,15 +26,15 @@ struct batch_names {
     struct batch_names_params params;
     const tvlm_log *log;
     int64_t number;
-    int operand;      /* the next one */
+    int operand;      /* the index of the next operand */
     batch_list *list; /* NULL: there is none */
     bool list_ended;
-    FTS *folder;            /* that is walked now, or NULL */
-    char *folder_name;      /* as it was named */
-    bool found;             /* something in it */
-    batch_archive *archive; /* that is read now, or NULL; it may be one in the folder */
+    FTS *folder;            /* the folder that is walked now, or NULL */
+    char *folder_name;      /* the name of that folder as it was given */
+    bool found;             /* whether anything was found in it */
+    batch_archive *archive; /* the archive that is read now, or NULL; it may lie in the folder */
     char *archive_name;
-    bool found_member; /* a picture in it */
+    bool found_member; /* whether a picture was found in it */
     void *stems;       /* a tree of taken_stem */
 };
 
@@ -72,8 +73,8 @@ int batch_names_open(struct tool *tool, const struct batch_names_params *params,
 
 /* ---- Names of files ---- */
 
-/* A stem that an input has, and the number to try next for another one of that name. Thousands of folders may each have the
- * same names. */
+/* A stem that is taken, and the number to try next for another input of that name. The number is kept since
+ * thousands of folders may have the same names. */
 typedef struct taken_stem {
     int64_t next;
     char text[];
@@ -83,7 +84,7 @@ static int compare(const void *first, const void *second) {
     return strcmp(((const taken_stem *)first)->text, ((const taken_stem *)second)->text);
 }
 
-/* Finds a stem that is taken, or takes it, and says which (*new). NULL: there is no memory. */
+/* Takes a stem, or finds that it is taken already; *new says which. Returns NULL if there is no memory. */
 static taken_stem *take_stem(batch_names *names, const char *text, bool *new) {
     const size_t size = strlen(text) + 1;
     taken_stem *const own = calloc(1, sizeof *own + size);
@@ -96,7 +97,8 @@ static taken_stem *take_stem(batch_names *names, const char *text, bool *new) {
     return known != NULL ? *known : NULL;
 }
 
-/* The stem of a name; of a second input that has it with -2 behind it, and so on. NULL: there is no memory. */
+/* Returns the stem of a name. For a second input with the same stem it appends -2, and so on. Returns NULL if
+ * there is no memory. */
 static char *make_stem(batch_names *names, const char *name) {
     enum { STEM_BYTES = 256 };
     char stem[STEM_BYTES], numbered[STEM_BYTES + 24];
@@ -112,7 +114,7 @@ static char *make_stem(batch_names *names, const char *name) {
 
 /* ---- Handing out ---- */
 
-/* Hands out an input, and takes its name. False: it is passed over. */
+/* Gives an input, and takes ownership of its name. Returns false if the input is passed over. */
 static bool hand_out(batch_names *names, char *name, const char *error, batch_input *input) {
     const int64_t number = names->number++;
     char *const stem = name != NULL && names->params.stems ? make_stem(names, name) : NULL;
@@ -129,7 +131,8 @@ static bool hand_out(batch_names *names, char *name, const char *error, batch_in
 
 /* ---- Archives ---- */
 
-/* Begins to read an archive, whose name it takes. False: there is an input that says why not. */
+/* Begins to read an archive, and takes ownership of its name. Returns false if it gave an input that says why
+ * it could not. */
 static bool open_archive(batch_names *names, char *name, batch_input *input) {
     char error[sizeof input->error];
     names->archive = batch_archive_open(name, names->params.memory / 4, error, sizeof error);
@@ -145,7 +148,7 @@ static void close_archive(batch_names *names) {
     names->archive_name = NULL;
 }
 
-/* ARCHIVE/MEMBER; NULL: there is no memory. */
+/* Returns the name ARCHIVE/MEMBER, or NULL if there is no memory. */
 static char *name_member(const char *archive, const char *member) {
     const size_t size = strlen(archive) + strlen(member) + 2;
     char *const name = malloc(size);
@@ -158,7 +161,8 @@ static bool is_picture_member(const char *member) {
     return (slash != NULL ? slash[1] : member[0]) != '.' && ends_with(member, picture_ends);
 }
 
-/* Closes the archive, of which there is no more, and hands out what is to be said of it. False: nothing is. */
+/* Closes the archive at its end. If there is an error to report about it, gives an input with that error;
+ * otherwise returns false. */
 static bool end_archive(batch_names *names, const char *error, batch_input *input) {
     char *const name = names->archive_name;
     const bool found = names->found_member, damaged = batch_archive_broken(names->archive);
@@ -179,7 +183,7 @@ static bool end_archive(batch_names *names, const char *error, batch_input *inpu
     return false;
 }
 
-/* Hands out the next picture of the archive. False: there is none any more. */
+/* Gives the next picture of the archive. Returns false if there are no more. */
 static bool next_of_archive(batch_names *names, batch_input *input) {
     char error[sizeof input->error];
     const char *member;
@@ -188,7 +192,7 @@ static bool next_of_archive(batch_names *names, batch_input *input) {
         if (!is_picture_member(member)) continue;
         names->found_member = true;
         if (!hand_out(names, name_member(names->archive_name, member), "", input)) {
-            batch_archive_pass(names->archive); /* that it is damaged was told when it was read */
+            batch_archive_pass(names->archive); /* damage was reported when this member was first read */
             continue;
         }
         if (input->error[0] == '\0') input->archive = names->archive;
@@ -203,7 +207,8 @@ static int by_name(const FTSENT **first, const FTSENT **second) {
     return strcmp((*first)->fts_name, (*second)->fts_name);
 }
 
-/* Begins to walk a folder, whose name it takes. False: there is an input that says why not. */
+/* Begins to walk a folder, and takes ownership of its name. Returns false if it gave an input that says why
+ * it could not. */
 static bool open_folder(batch_names *names, char *name, batch_input *input) {
     char *paths[] = {name, NULL};
     names->folder = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
@@ -227,7 +232,8 @@ static bool is_picture(const FTSENT *entry) {
     return entry->fts_info == FTS_SL && stat(entry->fts_path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Hands out the next picture of the folder, or at its end why there are no more. False: there is none any more. */
+/* Gives the next picture of the folder, or at its end an input that says what was wrong. Returns false if
+ * there is nothing more to give. */
 static bool next_of_folder(batch_names *names, batch_input *input) {
     FTSENT *entry;
     while ((entry = fts_read(names->folder)) != NULL) {
@@ -244,7 +250,7 @@ static bool next_of_folder(batch_names *names, batch_input *input) {
             return true;
         }
     }
-    const int cause = errno; /* fts_read: 0 where that was all */
+    const int cause = errno; /* fts_read sets it to 0 if there are no more entries */
     char *const name = names->folder_name;
     names->folder_name = NULL;
     close_folder(names);
@@ -256,7 +262,8 @@ static bool next_of_folder(batch_names *names, batch_input *input) {
 
 /* ---- All of them ---- */
 
-/* The next name that was given, which the caller owns. False: there is none. `error` says what is wrong with it. */
+/* Finds the next operand or name of the list. The caller owns *name. Returns false if there are no more.
+ * `error` says what is wrong with the name. */
 static bool next_given(batch_names *names, char **name, char *error, size_t error_size) {
     error[0] = '\0';
     if (names->operand < names->params.count) {
@@ -271,8 +278,8 @@ static bool next_given(batch_names *names, char **name, char *error, size_t erro
     return true;
 }
 
-/* Begins with what was named: a folder, an archive, or a file that is handed out at once. Takes the name. False: an
- * input was handed out. */
+/* Begins with a name: a folder, an archive, or a file, which is given at once. Takes ownership of the name.
+ * Returns false if it gave an input. */
 static bool begin(batch_names *names, char *name, const char *error, batch_input *input) {
     struct stat info;
     const bool there = name != NULL && error[0] == '\0' && stat(name, &info) == 0;

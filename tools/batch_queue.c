@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-/* How long an impatient one waits, who is woken in nearly all cases. */
+/* How long an impatient caller waits. In nearly all cases it is woken before. */
 enum { PATIENCE_NS = 2000000 };
 
-/* Image n is decoded in, and waits in, slot n % count. */
+/* Image n is decoded in slot n % count, and waits there to be taken. */
 typedef struct slot {
     bool ready;
     batch_image image;
@@ -20,21 +20,21 @@ typedef struct slot {
 struct batch_queue {
     batch_names *names;
     batch_load load;
-    int count; /* of slots and of threads that were asked for */
+    int count; /* the number of slots, and of threads that were asked for */
     int started;
     pthread_t *threads;
-    pthread_mutex_t mutex; /* holds for all that follows */
+    pthread_mutex_t mutex; /* protects all members below */
     pthread_cond_t changed;
     slot *slots;
-    int64_t first, next; /* the image that is taken next; the number of the next name */
-    bool reading;        /* a thread asks for a name */
+    int64_t first, next; /* the number of the image that is taken next; that of the next name */
+    bool reading;        /* a thread is asking for a name */
     bool ended, stopped, woken;
 };
 
 /* ---- In a thread that decodes ---- */
 
-/* Waits until there is a free slot and nobody asks for a name, and takes both. NULL: there is nothing more to do. The
- * mutex is held. */
+/* Waits until there is a free slot, and until no other thread is asking for a name. Takes the slot and the
+ * right to ask. Returns NULL if there is nothing more to do. The mutex is held. */
 static slot *begin(batch_queue *queue) {
     while (!queue->ended && !queue->stopped && (queue->reading || queue->next - queue->first == queue->count))
         pthread_cond_wait(&queue->changed, &queue->mutex);
@@ -72,7 +72,8 @@ static void *work(void *argument) {
 
 /* ---- In the tool's thread ---- */
 
-/* What is freed is gone: glibc keeps blocks of up to 32 MiB for each thread that once had one, beyond any limit. */
+/* Makes freed memory go back to the system. Otherwise glibc keeps blocks of up to 32 MiB for each thread that
+ * once had one, and these are beyond any limit of ours. */
 static void return_memory(void) {
 #ifdef __GLIBC__
     (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
@@ -103,7 +104,7 @@ int batch_queue_open(struct tool *tool, batch_names *names, const batch_threads 
         if (error == 0) ++made->started;
     }
     *queue = made;
-    if (made->started > 0) return TOOL_DONE; /* fewer do the same */
+    if (made->started > 0) return TOOL_DONE; /* fewer threads do the same work */
     batch_queue_close(queue);
     return tool_fail(tool, "no thread to decode images: %s", strerror(error));
 }

@@ -6,9 +6,9 @@
 
 struct batch_room {
     uint64_t limit;
-    pthread_mutex_t mutex; /* holds for all that follows */
+    pthread_mutex_t mutex; /* protects all members below */
     pthread_cond_t changed;
-    uint64_t used, unpacking; /* the second is a part of the first */
+    uint64_t used, unpacking; /* `unpacking` is a part of `used` */
     int64_t turn;
     bool stopped;
 };
@@ -32,7 +32,8 @@ void batch_room_turn(batch_room *room, int64_t number) {
     pthread_mutex_unlock(&room->mutex);
 }
 
-/* `mine` is what its own image, and its archive, hold: nothing of it will be given back before there is room. */
+/* Waits for room, and takes it. `mine` is what the caller's image and the archive hold. None of that will be
+ * given back while the caller waits, so a request that does not fit beside it fails. */
 static bool take(batch_room *room, uint64_t mine, uint64_t bytes) {
     if (mine > room->limit || bytes > room->limit - mine) return false;
     while (!room->stopped && room->used > room->limit - bytes)

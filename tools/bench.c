@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm bench: measures every stage: its time, the bytes that it moves, and its share of the device's own copy
- * bandwidth.
+ * tvlm bench: measures every stage: its time, the bytes that it moves, and its share of the bandwidth that
+ * the device reaches in a copy.
  *
- * A sample is R runs of a stage, enqueued one after the other, and one wait for them, so that launches
- * overlap as they do in use. R is chosen so that a sample takes 5 ms or more.
+ * A sample consists of R runs of a stage, which are enqueued one after the other, and one wait for all of
+ * them. So launches overlap as they do in use. R is chosen so that a sample takes 5 ms or more.
  */
 #include <math.h>
 #include <stdio.h>
@@ -53,20 +53,20 @@ static const option_spec specs[] = {
 #define REPEAT_DEFAULT 20
 #define REPEAT_MIN     3
 #define SAMPLE_SECONDS 0.005
-#define STAGE_SECONDS  3.0 /* after so long no further samples are taken */
+#define STAGE_SECONDS  3.0 /* after this time no further samples are taken */
 #define RUNS_MAX       2000
 
 struct result {
     double median, minimum, ninth; /* seconds that a run takes; ninth: nine of ten samples take no longer */
     int32_t samples, runs;
-    bench_commands commands; /* of one run */
+    bench_commands commands; /* the commands of one run */
     bool counted;
 };
 
-/* What the device does at best, as its first two stages say. */
+/* The best speed of the device, as its first two stages measure it. */
 struct roof {
-    double copy;        /* bytes a second that a copy reads and writes */
-    double launch;      /* the least seconds of a kernel that does nothing */
+    double copy;        /* bytes per second that a copy reads and writes */
+    double launch;      /* the least time of a kernel that does nothing, in seconds */
     double cache_bytes; /* 0: not known */
 };
 
@@ -78,7 +78,8 @@ static tvlm_status time_runs(struct bench *bench, const bench_stage *stage, int3
     return TVLM_OK;
 }
 
-/* Doubles the runs until a sample is long enough. The first run, which may build kernels, does not count. */
+/* Doubles the number of runs until a sample is long enough. The first run may build kernels, and does not
+ * count. */
 static tvlm_status choose_runs(struct bench *bench, const bench_stage *stage, int32_t *runs) {
     double seconds;
     TVLM_TRY(time_runs(bench, stage, 1, &seconds));
@@ -115,7 +116,7 @@ static tvlm_status measure(struct bench *bench, const bench_stage *stage, int32_
 
 /* ---- The image ---- */
 
-/* Draws stripes, blobs and noise, so that there are flats, edges and texture in about equal parts. */
+/* Draws stripes, blobs and noise. So flat areas, edges and texture have about equal parts. */
 static void draw_pattern(uint8_t *rgb, int32_t width, int32_t height) {
     uint32_t state = 1;
     for (int32_t y = 0; y < height; ++y) {
@@ -134,8 +135,8 @@ static void draw_pattern(uint8_t *rgb, int32_t width, int32_t height) {
     }
 }
 
-/* Makes the image that is measured: the file's or the pattern, at the size asked for. Pixels that are made
- * here belong to `canvas`. */
+/* Makes the image for the measurements: that of the file, or the pattern, at the size that was asked for.
+ * Pixels that are made here belong to `canvas`. */
 static int make_image(struct tool *tool, const bench_options *options, tvlm_image **loaded,
                       struct canvas *canvas, tvlm_image *image) {
     int32_t width = SIDE_DEFAULT, height = SIDE_DEFAULT;
@@ -170,7 +171,7 @@ static double gigabytes_per_second(const bench_stage *stage, const struct result
     return result->median > 0.0 ? stage->bytes / result->median * 1e-9 : 0.0;
 }
 
-/* The least that a stage can take: its bytes at the speed of a copy, and a launch for each command. */
+/* The least time that a stage can take: its bytes at the speed of a copy, and a launch for each command. */
 static double bound_of(const bench_stage *stage, const struct result *result, const struct roof *roof) {
     const double commands = result->commands.kernels + result->commands.transfers;
     return (roof->copy > 0.0 ? stage->bytes / roof->copy : 0.0) + commands * roof->launch;
@@ -180,12 +181,12 @@ static double share_of_copy(const bench_stage *stage, const struct result *resul
     return roof->copy > 0.0 ? 1e9 * gigabytes_per_second(stage, result) / roof->copy : 0.0;
 }
 
-/* Whether all that a stage moves may be in the cache from the run before. */
+/* Whether all bytes that a stage moves may still be in the cache from the run before. */
 static bool fits_cache(const bench_stage *stage, const struct roof *roof) {
     return stage->bytes > 0.0 && stage->bytes <= roof->cache_bytes;
 }
 
-/* What the driver does not tell, or the device has not. */
+/* Prints a number, or a dash for one that the driver does not tell, or that the device does not have. */
 static void print_or_dash(bool known, int width, int digits, double value) {
     if (known)
         printf(" %*.*f", width, digits, value);
@@ -237,17 +238,19 @@ static void write_row(json_writer *json, const bench_stage *stage, const struct 
     json_close(json);
 }
 
-/* The device memory that full40 takes in half. */
+/* The device memory that the layout full40 takes in half. */
 typedef struct memory {
     size_t peak, textures; /* in bytes; 0: not measured */
 } memory;
 
-/* The first work of a process: seconds to open the device, to the first selection, and to the same again. */
+/* The first work of a process: the seconds for opening the device, for the first selection, and for the same
+ * selection once more. */
 typedef struct cold {
     double open, first, again;
 } cold;
 
-/* A selection by the grid, from pixels on the host to positions on it, with a stack of its own. */
+/* Makes a selection by the grid, from pixels on the host to positions on the host, with a stack of its own.
+ * */
 static tvlm_status select_once(tvlm_device *device, const tvlm_image *image, tvlm_format format,
                                double *seconds) {
     const double start = tvlm_now();
@@ -415,7 +418,7 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     if (options->layouts > 0 && options->stage != NULL)
         return tool_usage(tool, "--stage is not for --layouts");
     if (options->frames_from != NULL) return tool_usage(tool, "--frames-from is for --video");
-    tool->printed = true; /* with --fallback too: the figures are of one device */
+    tool->printed = true; /* so that --fallback does not begin anew: all figures are of one device */
     int code = make_image(tool, options, &loaded, &canvas, &image);
     if (code == TOOL_DONE && options->layouts > 0) {
         code = bench_layouts(tool, &options->common, &image,
@@ -427,7 +430,7 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     const double start = tvlm_now();
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &device);
     c.open = tvlm_now() - start;
-    if (code == TOOL_DONE && options->stage == NULL) /* before anything else is compiled, and takes memory */
+    if (code == TOOL_DONE && options->stage == NULL) /* before anything else is compiled or takes memory */
         code = tool_status(tool, measure_cold(device, &image, format, &c));
     if (code == TOOL_DONE && options->stage == NULL)
         code = tool_status(tool, bench_memory(device, &image, &taken.peak, &taken.textures));

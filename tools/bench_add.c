@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How every file of the benchmark adds its stages to the list.
+ * bench_add.c: the function by which every file of the benchmark adds its stages to the list.
  */
 #include "bench_stages.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_delta.c: rows about a frame of which 1 % or 10 % of the tiles changed. There is one for each family
- * that is made in parts, with its levels, from tiles that are already on the device; and one for the whole
- * frame, which is compared, uploaded and made. Beside them stand the same families and the frame in full.
+ * bench_delta.c: rows about a frame in which 1 % or 10 % of the tiles have changed:
+ * - one row for each family that is made in parts, with its levels, from tiles that are already on the
+ *   device;
+ * - one row for the whole frame, which is compared, uploaded and made;
+ * - for comparison, the same families and the frame made in full.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,18 +21,18 @@ enum { SIDE = TVLM_TILE_DEFAULT, ALL = 100 };
 struct bench_delta {
     tvlm_tiles tiles;
     uint8_t *changed;
-    unsigned char *pixels; /* the frame, which changes to and fro */
-    int32_t percent;       /* the share that `changed` was made for */
+    unsigned char *pixels; /* the frame, whose values change back and forth */
+    int32_t percent;       /* the share for which the tiles were chosen */
     unsigned char state;
 };
 
-/* Whether the grid is there and can be made in parts. */
+/* Whether the stack has the grid, and the grid can be made in parts. */
 static bool is_parted(const struct bench *bench, int32_t grid) {
     return bench->chunk->grids[grid] != NULL && tvlm_grid_is_local((tvlm_grid)grid);
 }
 
-/* Chooses tiles at random places: scattered tiles are the worst case for families that look around. Returns
- * how many they are. */
+/* Chooses tiles at random places, and returns how many there are. Scattered tiles are the worst case for
+ * families that read pixels around a tile. */
 static int32_t choose(struct bench_delta *delta, int32_t percent) {
     tvlm_tiles *const tiles = &delta->tiles;
     const uint32_t all = (uint32_t)tiles->columns * (uint32_t)tiles->rows;
@@ -65,7 +67,7 @@ tvlm_status bench_delta_prepare(struct bench *bench) {
         return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for tiles");
     delta->tiles.changed = delta->changed;
     memcpy(delta->pixels, image->pixels, bytes);
-    /* After an update families keep what lies between their stages, as parts need it. */
+    /* From an update on, families keep their intermediate results, which are needed to make parts. */
     TVLM_TRY(tvlm_stack_update_image(bench->stack, 0, image, NULL, NULL));
     return tvlm_stack_generate(bench->stack);
 }
@@ -90,7 +92,7 @@ static tvlm_status run_family(struct bench *bench, int32_t argument) {
         return backend->mips(bench->device, &texture, 1);
     }
     (void)choose(bench->delta, argument % 1000);
-    tiles->serial = ++bench->device->tiles_made; /* as if it were a new frame */
+    tiles->serial = ++bench->device->tiles_made; /* as for a new frame */
     tiles->reach = tvlm_grid_reach(grid, tiles->width, tiles->height);
     args.tiles = tiles;
     TVLM_TRY(backend->generate[grid](bench->device, &args));
@@ -110,8 +112,8 @@ static void change(struct bench *bench, int32_t percent) {
                 delta->pixels[(size_t)y * row + (size_t)x * column] ^= 1;
 }
 
-/* Brings the frame and all families that are made in parts up to date. The time holds the change of the
- * pixels, which takes little, and is the same for the full frame. */
+/* Brings the frame and all families that are made in parts up to date. The time includes changing the pixels,
+ * which takes little time, and is the same for the full frame. */
 static tvlm_status run_frame(struct bench *bench, int32_t percent) {
     tvlm_image frame = *bench->image;
     tvlm_grid_mask mask = 0;
@@ -133,7 +135,7 @@ static void add(bench_stage *stages, int32_t *count, const char *name, const cha
     bench_add(stages, count, full, "", run, argument, bytes);
 }
 
-/* The bytes of the texels of all levels, and of as many that are read. */
+/* The bytes of the texels that are written in all levels, and of as many texels that are read. */
 static double bytes_of(const struct bench *bench, const tvlm_texture *texture, int32_t percent) {
     const double texel = (double)tvlm_texel_bytes(bench->device, texture);
     return 2.0 * 4.0 / 3.0 * texel * texture->width * texture->height * percent / 100.0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define TVLM_OPENCL_OWN_NAMES /* the names are those of the table's members here */
+#define TVLM_OPENCL_OWN_NAMES /* here the names are those of the table's members */
 #include "bench_events.h"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 
 enum { EVENTS_MAX = 8192 };
 
-#define SHORTEST 1e-8 /* no command takes less, in seconds */
+#define SHORTEST 1e-8 /* in seconds; no command is shorter */
 
 typedef cl_int(CL_API_CALL *get_times)(cl_event event, cl_profiling_info what, size_t size, void *value,
                                        size_t *written);
@@ -18,20 +18,21 @@ typedef cl_int(CL_API_CALL *get_times)(cl_event event, cl_profiling_info what, s
 typedef cl_int(CL_API_CALL *retain_event)(cl_event event);
 
 static struct {
-    tvlm_opencl_table below; /* the functions as they were */
+    tvlm_opencl_table below; /* the original functions */
     /* Two functions that the library does without. */
     get_times times;
     retain_event retain;
     cl_command_queue usual, timed;
     cl_event events[EVENTS_MAX];
     int32_t count;
-    bool untimed; /* there were too many, or nobody knows their times */
+    bool untimed; /* there were too many commands, or their times are not known */
     bench_commands commands;
 } watch;
 
 /* ---- Watching ---- */
 
-/* Where the event of a command goes that comes next: where the library wants it, or here. */
+/* Where the event of the next command is stored: at the library's place if it wants the event, or else here.
+ * */
 static cl_event *event_of(cl_event *own) {
     if (watch.count == EVENTS_MAX) watch.untimed = true;
     return own != NULL || watch.untimed ? own : &watch.events[watch.count];
@@ -51,8 +52,8 @@ static cl_int done(cl_int error, cl_event *event, bool kernel, bool waits) {
     return error;
 }
 
-/* Wraps a function whose last argument is the event. ARGUMENTS are those before it, as they are declared, and
- * VALUES as they are handed on. */
+/* Wraps a function whose last argument is the event. ARGUMENTS are the declarations of the arguments before
+ * it. The last macro argument has their values, which are passed on. */
 #define WATCH(name, kernel, waits, ARGUMENTS, ...)                                                           \
     static CL_API_ENTRY cl_int CL_API_CALL watch_##name(ARGUMENTS, cl_event *own) {                          \
         cl_event *const event = event_of(own);                                                               \
@@ -137,7 +138,8 @@ static void wrap(tvlm_opencl_table *table) {
 
 /* ---- bench_events.h ---- */
 
-/* Finds those two where the library found its own. ISO C has no cast between the two kinds of pointers. */
+/* Finds the two functions in the same library in which our library found the others. They are copied as
+ * bytes, since ISO C has no cast between the two kinds of pointers. */
 static bool find_functions(void) {
     void *const library = dlopen("libOpenCL.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL) return false;
@@ -169,7 +171,7 @@ bool bench_events_begin(tvlm_device *base) {
     return true;
 }
 
-/* The times of a command; false where the driver has none. */
+/* Adds the time of a command. Returns false if the driver has no times. */
 static bool add_times(cl_event event, double *seconds) {
     cl_ulong start = 0, end = 0;
     if (watch.times(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) != CL_SUCCESS ||
@@ -189,13 +191,13 @@ void bench_events_end(tvlm_device *base, bench_commands *commands) {
         timed = timed && add_times(watch.events[i], &commands->seconds);
         (void)tvlm_opencl_functions.clReleaseEvent(watch.events[i]);
     }
-    /* Mesa's rusticl says the same time for both. */
+    /* Mesa's rusticl gives the same time for the start and the end of a command. */
     if (!timed || commands->seconds < SHORTEST * watch.count) commands->seconds = 0.0;
     device->queue = watch.usual;
     (void)tvlm_opencl_functions.clReleaseCommandQueue(watch.timed);
 }
 
-/* What the cores of a CPU run at now, on average. */
+/* The clock at which the cores of a CPU run now, on average. */
 static int32_t cpu_clock(void) {
     double sum = 0.0, mhz;
     int count = 0;

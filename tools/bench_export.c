@@ -11,7 +11,7 @@
 
 #define MODEL TVLM_EXPORT_QWEN2_VL
 
-/* A picture that the model refuses has no rows. */
+/* If the model refuses the picture, there are no rows. */
 tvlm_status bench_export_prepare(struct bench *bench) {
     tvlm_export_processor processor;
     int32_t width, height;
@@ -23,7 +23,7 @@ tvlm_status bench_export_prepare(struct bench *bench) {
     return tvlm_export_run(bench->export, bench->image, 1, NULL, NULL);
 }
 
-/* Resizes the picture, which is on the device since it was prepared. */
+/* Resizes the picture. It was brought to the device when the benchmark was prepared. */
 static tvlm_status run_resize(struct bench *bench, int32_t unused) {
     const tvlm_image *image = bench->image;
     const size_t row = (size_t)image->width * (size_t)image->channels;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stages of questions to an image. Its features are 64 x 64 x 768, as an encoder makes them of 1024 x
- * 1024 pixels.
+ * bench_features.c: the stages of questions to an image. The image's features are 64 x 64 x 768, as an
+ * encoder makes them from 1024 x 1024 pixels.
  */
 #include "bench_stages.h"
 
@@ -19,17 +19,17 @@
 enum { SIDE = 64, CELLS = SIDE * SIDE, DIMENSION = 768, QUERIES = 100 };
 
 struct bench_features {
-    tvlm_stack *stack; /* holds the image, with what the default score reads */
+    tvlm_stack *stack; /* holds the image, and the channels that the default score reads */
     uint16_t *halves;  /* [CELLS * DIMENSION]: the vectors as they come from the host */
     float *queries;    /* [QUERIES * DIMENSION] */
     float *attended;   /* the same */
     float *texels;     /* [DIMENSION * CELLS]: gradients */
     tvlm_texture *map;
     tvlm_buffer *matrix; /* [CELLS * DIMENSION]: the vectors as floats */
-    tvlm_basis *basis;   /* that of the image's own features */
+    tvlm_basis *basis;   /* the basis of the image's own features */
 };
 
-/* Fills in random numbers. What they are does not matter to the time. */
+/* Fills in random numbers. The time does not depend on their values. */
 static void fill(struct bench_features *f) {
     uint32_t state = 1;
     for (size_t i = 0; i < (size_t)CELLS * DIMENSION; ++i) {
@@ -48,7 +48,7 @@ static tvlm_status set_features(const struct bench_features *f) {
                                                .channels = DIMENSION, .type = TVLM_VALUE_F16));
 }
 
-/* A question costs least where the best cells alone are asked for. */
+/* Asks only for the best cells, which is the cheapest question. */
 static tvlm_status ask(struct bench_features *f, const tvlm_basis *basis, tvlm_strategy strategy) {
     tvlm_selection *selection = NULL;
     const tvlm_status status =
@@ -128,7 +128,7 @@ static tvlm_status run_matrix(struct bench *bench, int32_t unused) {
     return bench->device->backend->feature_matrix(bench->device, &features, 0, bench->features->matrix, 0);
 }
 
-/* Runs the kernel alone. The query's vector is where the last question left it. */
+/* Runs only the kernel. The vector of the query is still on the device from the last question. */
 static tvlm_status run_similarity(struct bench *bench, int32_t unused) {
     struct bench_features *const f = bench->features;
     tvlm_features features;
@@ -149,7 +149,7 @@ static tvlm_status run_cosines(struct bench *bench, int32_t unused) {
     return tvlm_stack_cosines(f->stack, &features, &asked, &cosines);
 }
 
-/* Attends with the hundred queries, a fifth of level 2 in detail. */
+/* Attends with the hundred queries. A fifth of the cells of level 2 is read in detail. */
 static tvlm_status run_attention(struct bench *bench, int32_t unused) {
     struct bench_features *const f = bench->features;
     (void)unused;
@@ -159,8 +159,8 @@ static tvlm_status run_attention(struct bench *bench, int32_t unused) {
         (size_t)QUERIES * DIMENSION, f->attended, NULL, NULL);
 }
 
-/* The gradients of all components at as many points as there are queries, at levels of all kinds: of the texels and of
- * the points. */
+/* Computes the gradients of all components, for the texels and for the points. There are as many points as
+ * queries, at levels of all kinds. */
 static tvlm_status run_sample_backward(struct bench *bench, int32_t unused) {
     struct bench_features *const f = bench->features;
     tvlm_sample_point points[QUERIES];
@@ -190,7 +190,7 @@ static tvlm_status run_projection(struct bench *bench, int32_t unused) {
     return tvlm_stack_embed(bench->features->stack, 0, bench->features->basis);
 }
 
-/* Asks as run_ask does, but the embedding. */
+/* Asks as run_ask does, but the embedding answers in place of the features. */
 static tvlm_status run_ask_embedded(struct bench *bench, int32_t unused) {
     (void)unused;
     return ask(bench->features, bench->features->basis, TVLM_STRATEGY_GRID);
@@ -223,8 +223,9 @@ void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t
               4.0 * (1.33 * values + 8.0 * QUERIES * (double)DIMENSION));
     bench_add(stages, count, "a further query", "", run_ask, 0, stored + map);
     bench_add(stages, count, "a query by cascade", "", run_cascade, 0,
-              stored / 7.0); /* at most so much of them is looked into */
-    /* Counted are the features twice in each of six rounds of the range finder, and once for the shares. */
+              stored / 7.0); /* at most a seventh of the features is read */
+    /* The range finder reads the features twice in each of its six rounds, and once more for the shares: 13
+     * times. */
     bench_add(stages, count, "image basis", "", run_basis, 0, 4.0 * values * 13.0);
     bench_add(stages, count, "projection", "", run_projection, 0,
               4.0 * values + TVLM_BASIS_K_DEFAULT / 4 * map);

@@ -13,16 +13,16 @@
 
 #define LAYOUTS_MAX 32
 
-/* One layout: what it takes. */
+/* The cost of a layout. */
 typedef struct cost {
     int32_t channels, width, height;
     size_t textures, peak;       /* bytes: textures with their levels; all that was ever held */
     double first, median, ninth; /* seconds: the first image, and of the others the median and p90 */
-    bench_commands commands;     /* of one image */
+    bench_commands commands;     /* the commands of one image */
     bool counted;
 } cost;
 
-/* A new image, from pixels on the host to all channels with their levels. */
+/* Takes in a new image: from pixels on the host to all channels with their levels. */
 static tvlm_status make(tvlm_device *device, tvlm_stack *stack, const tvlm_image *image, double *seconds) {
     const double start = tvlm_now();
     TVLM_TRY(tvlm_stack_set_image(stack, 0, image));
@@ -53,7 +53,7 @@ static tvlm_status measure(tvlm_device *device, tvlm_stack *stack, const tvlm_im
     return TVLM_OK;
 }
 
-/* Each layout has a device of its own, which nothing else has taken memory of. */
+/* Measures a layout. It opens a device of its own, from which nothing else has taken memory. */
 static int measure_layout(struct tool *tool, const tool_common *common, const char *layout,
                           const tvlm_image *image, int32_t repeat, double *times, cost *c) {
     tvlm_device *device = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_layouts.h: `tvlm bench --layouts`: what each named layout costs on a device, so that one can choose.
+ * bench_layouts.h: `tvlm bench --layouts`: measures what each named layout costs on a device, for a user who
+ * must choose.
  */
 #ifndef TVLM_TOOLS_BENCH_LAYOUTS_H
 #define TVLM_TOOLS_BENCH_LAYOUTS_H

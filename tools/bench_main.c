@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm-bench: the benchmark. It looks inside the library, as no user can, so it is a program of its own.
+ * tvlm-bench: the benchmark. It is a program of its own, since it uses the inside of the library, which no
+ * user can.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_operations.c: rows of operations that are a small part of every other row, or of none. They make,
- * move and hand out memory; and they take maps, vectors and points from frame to frame.
+ * bench_operations.c: rows for operations that are a small part of all other rows, or that no other row has.
+ * Some of them make, move and hand out memory. Others carry maps, vectors and points from frame to frame.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,18 +15,18 @@
 enum { SIDE = 64, CELLS = SIDE * SIDE, PROBES = 8, UNITS = 16, SOME_BYTES = 1 << 20, THUMBNAILS = 12 };
 
 struct bench_operations {
-    tvlm_texture *like_source; /* is like the source, but has one level */
-    tvlm_texture *plane;       /* has one slice, as large as the source */
-    tvlm_texture *cells[3];    /* have SIDE x SIDE texels each */
-    tvlm_buffer *floats;       /* a 1 for each cell, which serves as score, cosine, weight, and as known */
-    tvlm_buffer *paths[2];     /* those of tvlm_warp, which begin in the middles of cells */
+    tvlm_texture *like_source; /* like the source, but with one level */
+    tvlm_texture *plane;       /* one slice of the source's size */
+    tvlm_texture *cells[3];    /* SIDE x SIDE texels each */
+    tvlm_buffer *floats;       /* a 1 for each cell, used as scores, cosines, weights and known shares */
+    tvlm_buffer *paths[2];     /* the paths of tvlm_warp, which begin in the middles of cells */
     tvlm_buffer *places;       /* BENCH_K footprints */
-    tvlm_buffer *halved;       /* the picture in half its size, RGB floats */
-    tvlm_buffer *zeros;        /* a ranking of BENCH_K candidates, all of which are the first */
+    tvlm_buffer *halved;       /* the picture at half its size, as RGB floats */
+    tvlm_buffer *zeros;        /* a ranking of BENCH_K candidates: always the first one */
     tvlm_buffer *some, *native, *losses;
     tvlm_buffer *ink; /* the colours of the source */
     tvlm_texture *thumbnail;
-    tvlm_budget_plan plan, thumbnail_plan; /* of pictures of the source */
+    tvlm_budget_plan plan, thumbnail_plan; /* the plans for pictures of the source */
     float *rgba;
     int32_t *changed; /* one for each tile */
 };
@@ -100,7 +100,7 @@ static tvlm_status make_buffers(struct bench *bench, struct bench_operations *o)
     return bench->device->backend->buffer_create(bench->device, SOME_BYTES, &o->native);
 }
 
-/* A dozen thumbnails of a sixteenth of the image's patches. */
+/* Plans a dozen thumbnails, each with a sixteenth of the image's patches. */
 static tvlm_status make_plan(struct bench *bench, struct bench_operations *o) {
     const tvlm_texture *const source = bench->chunk->grids[TVLM_GRID_SOURCE];
     tvlm_budget_size sizes[THUMBNAILS];
@@ -114,7 +114,7 @@ static tvlm_status make_plan(struct bench *bench, struct bench_operations *o) {
                                                  &o->losses);
 }
 
-/* A thumbnail of a fifth of each side, which is made from the image itself. */
+/* Prepares a thumbnail whose sides are a fifth of the image's, and which is made from the image itself. */
 static tvlm_status make_thumbnail(struct bench *bench, struct bench_operations *o) {
     tvlm_texture shape = *bench->chunk->grids[TVLM_GRID_SOURCE];
     const tvlm_budget_size size = {(shape.width + 4) / 5, (shape.height + 4) / 5, 0.0};
@@ -188,7 +188,7 @@ static tvlm_status run_send(struct bench *bench, int32_t unused) {
 static tvlm_status run_texture(struct bench *bench, int32_t unused) {
     tvlm_texture *made = NULL;
     (void)unused;
-    TVLM_TRY(bench->device->backend->ask_bytes(bench->device)); /* as who makes one of bytes does */
+    TVLM_TRY(bench->device->backend->ask_bytes(bench->device)); /* as before a texture of bytes is made */
     TVLM_TRY(
         bench->device->backend->texture_create(bench->device, bench->chunk->grids[TVLM_GRID_SOURCE], &made));
     bench->device->backend->texture_destroy(bench->device, &made);
@@ -213,7 +213,8 @@ static tvlm_status run_texture_copy(struct bench *bench, int32_t unused) {
                                                 bench->operations->like_source);
 }
 
-/* Takes handles of what is ours, and makes objects of an application's. */
+/* Takes handles of the library's own objects, and makes objects of the library from an application's handles.
+ * */
 static tvlm_status run_handles(struct bench *bench, int32_t unused) {
     const tvlm_backend *const backend = bench->device->backend;
     struct bench_operations *const o = bench->operations;
@@ -267,7 +268,7 @@ static tvlm_status run_check(struct bench *bench, int32_t unused) {
     return backend->input_directions(bench->device, bench->operations->floats, &input, &any);
 }
 
-/* Sixteen vectors of ones. */
+/* Scales sixteen vectors of ones. */
 static tvlm_status run_unit_vectors(struct bench *bench, int32_t unused) {
     struct bench_operations *const o = bench->operations;
     const tvlm_units units = {.vectors = o->floats,
@@ -279,7 +280,7 @@ static tvlm_status run_unit_vectors(struct bench *bench, int32_t unused) {
     return bench->device->backend->unit_vectors(bench->device, &units, NULL);
 }
 
-/* A ranking of zeros: the first cell again and again. */
+/* Places a ranking of zeros, which is the first cell again and again. */
 static tvlm_status run_place(struct bench *bench, int32_t unused) {
     struct bench_operations *const o = bench->operations;
     const tvlm_placing placing = {.candidates = {.columns = SIDE, .rows = SIDE, .step_x = 1, .step_y = 1},
@@ -305,7 +306,7 @@ static tvlm_status run_patch_places(struct bench *bench, int32_t unused) {
     return bench->device->backend->patch_places(bench->device, &list, o->native, NULL);
 }
 
-/* Compares the source with itself: nothing differs. */
+/* Compares the source with itself, so that nothing differs. */
 static tvlm_status run_changed(struct bench *bench, int32_t unused) {
     (void)unused;
     return bench->device->backend->source_changed(bench->device, bench->pixel_buffer, &bench->pixels, 0,
@@ -313,7 +314,7 @@ static tvlm_status run_changed(struct bench *bench, int32_t unused) {
                                                   0.0f, bench->operations->changed);
 }
 
-/* The picture in half its size. */
+/* Makes planes of the picture at half its size. */
 static tvlm_status run_planes(struct bench *bench, int32_t unused) {
     struct bench_operations *const o = bench->operations;
     const tvlm_planes planes = {.first = {.memory = bench->pixel_buffer}, .pixels = bench->pixels};
@@ -340,7 +341,7 @@ static tvlm_status run_score_add(struct bench *bench, int32_t unused) {
     return bench->device->backend->score_add(bench->device, o->some, o->floats, CELLS);
 }
 
-/* One sum. */
+/* Launches a kernel that computes a single sum. */
 tvlm_status bench_run_launch(struct bench *bench, int32_t unused) {
     struct bench_operations *const o = bench->operations;
     (void)unused;
@@ -416,7 +417,7 @@ void bench_operations_list(const struct bench *bench, bench_stage *stages, int32
     bench_add(stages, count, "texture copy", "", run_texture_copy, 0, 2.0 * (double)source->bytes);
     bench_add(stages, count, "download", "", run_download, 0, 8.0 * CELLS);
     bench_add(stages, count, "send", "", run_send, 0, 2.0 * fmin(4.0 * texels, SOME_BYTES));
-    if (strcmp(bench->device->backend->name, "reference") != 0) /* it has no handles */
+    if (strcmp(bench->device->backend->name, "reference") != 0) /* the reference has no handles */
         bench_add(stages, count, "handles", "", run_handles, 0, 0.0);
     bench_add(stages, count, "footprint 273", "", run_footprint, 0,
               (double)BENCH_K * bench->group_count * (PROBES * texel + 16.0));
@@ -436,7 +437,7 @@ void bench_operations_list(const struct bench *bench, bench_stage *stages, int32
     bench_add(stages, count, "score add", "", run_score_add, 0, 12.0 * CELLS);
     bench_add(stages, count, "losses of pictures", "", run_losses, 0,
               texels * (texel + 4.0 * (THUMBNAILS + 1)));
-    /* A fifth of the image lies between the passes, as four floats a texel. */
+    /* Between the two passes there is a fifth of the image, with four floats for each texel. */
     bench_add(stages, count, "a thumbnail", "", run_thumbnail, 0, texels * (texel + 2.0 * 16.0 / 5.0));
     bench_add(stages, count, "ink", "", run_ink, 0, texels * texel / 16.0 + (double)ink_bytes(bench));
     bench_add(stages, count, "warp", "", run_warp, 0, 2.0 * cells + 36.0 * CELLS);

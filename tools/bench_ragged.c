@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 64 thumbnails of different sizes: made in one batch, and one after the other.
+ * bench_ragged.c: 64 thumbnails of different sizes, made in one batch, and one after the other.
  */
 #include "bench_stages.h"
 
@@ -17,13 +17,13 @@ struct bench_ragged {
     tvlm_stack *batch, *alone[THUMBNAILS];
 };
 
-/* Sides from 48 to 160, and shapes of many kinds. */
+/* The size of thumbnail i. Sides are from 48 to 160, and shapes are of many kinds. */
 static void size_of(int32_t i, int32_t size[2]) {
     size[0] = SIDE_LEAST + SIDE_STEP * (i * 5 % 17);
     size[1] = SIDE_LEAST + SIDE_STEP * (i * 11 % 17);
 }
 
-/* A corner of the image, or all of it where that is smaller. */
+/* A corner of the image of that size, or all of the image if the image is smaller. */
 static tvlm_image corner_of(const struct bench *bench, const int32_t size[2]) {
     tvlm_image part = *bench->image;
     part.row_stride = bench->pixels.row_stride;
@@ -37,7 +37,7 @@ tvlm_status bench_ragged_prepare(struct bench *bench) {
     struct bench_ragged *const made = bench->ragged = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return TVLM_ERROR_MEMORY;
     for (int32_t i = 0; i < THUMBNAILS; ++i) size_of(i, sizes[i]);
-    /* Native levels have no batches of different sizes. */
+    /* With native levels there are no batches of different sizes. */
     if (bench->device->info.storage != TVLM_STORAGE_MIPMAPPED)
         TVLM_TRY(tvlm_stack_create(bench->device,
                                    tvlm_stack_params(.layout = THUMBNAIL_LAYOUT, .images = THUMBNAILS,
@@ -63,7 +63,7 @@ void bench_ragged_release(struct bench *bench) {
     bench->ragged = NULL;
 }
 
-/* Makes all families of images that changed, with their levels. */
+/* Makes all families with their levels, as if the images had changed. */
 static tvlm_status make(tvlm_stack *stack) {
     TVLM_TRY(tvlm_stack_invalidate(stack, TVLM_CHANNEL_R));
     return tvlm_stack_generate(stack);
@@ -80,7 +80,8 @@ static tvlm_status run_alone(struct bench *bench, int32_t unused) {
     return TVLM_OK;
 }
 
-/* Five grids of four channels are written, and four of them are of the image's size; the source is read. */
+/* The bytes that are moved: five grids of four channels are written, four of them in the size of the image,
+ * and the source is read. */
 static double bytes_of(const struct bench *bench) {
     const tvlm_texture *const source = bench->chunk->grids[TVLM_GRID_SOURCE];
     const double texel = 4.0 * (double)tvlm_component_bytes(tvlm_texture_format(source));

@@ -36,8 +36,8 @@ static float random_unit(uint64_t *state) {
     return (float)(random_bits(state) >> 40) / 16777216.0f;
 }
 
-/* A network such as learns what is salient: Conv2d(3, 32, 3) - ReLU - Conv2d(32, 4, 1) - Sigmoid, of small random
- * weights. */
+/* A network like those that learn what is salient, with small random weights: Conv2d(3, 32, 3) - ReLU -
+ * Conv2d(32, 4, 1) - Sigmoid. */
 enum { HIDDEN = 32, OUTPUTS = 4 };
 
 typedef struct bench_network {
@@ -72,12 +72,12 @@ static void fill_network(bench_network *made) {
                                    .layer_count = 2};
 }
 
-/* Lists all channels that this version makes from a still. */
+/* Lists all channels that this version makes from a still image. */
 static size_t list_channels(char *names, size_t size) {
     size_t length = 0;
     for (int32_t channel = 0; channel < TVLM_CHANNEL_USER_0; ++channel) {
         tvlm_channel_info info;
-        /* words, features, a larger embedding: bench_features.c */
+        /* Words, features and a larger embedding have their rows in bench_features.c. */
         if (channel >= TVLM_CHANNEL_WORD_0 && tvlm_grid_is_given(tvlm_channel_get_place(channel).grid))
             continue;
         if (channel == TVLM_CHANNEL_QUERY_SIMILARITY || channel == TVLM_CHANNEL_PREVIOUS_PASS ||
@@ -148,7 +148,8 @@ static tvlm_status make_copies(struct bench *bench) {
 
 static tvlm_status make_bundle(struct bench *bench) {
     tvlm_stack *const stack = bench->stack;
-    /* Of the families that the peers make, too (bench/peers.py, bench/gpu.py). */
+    /* Channels of families that the libraries make, too, with which it is compared (bench/peers.py,
+     * bench/gpu.py). */
     static const int32_t channels[] = {0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 40, 41, 42, 43, 44, 45, 46, 47, 48};
     enum { COUNT = sizeof channels / sizeof channels[0] };
     int32_t taken;
@@ -174,7 +175,8 @@ static tvlm_status make_packed(struct bench *bench) {
     return bench->device->backend->texture_create(bench->device, &shape, &bench->packed);
 }
 
-/* Makes a previous frame, which is the same picture with positions, and a flow from this frame to that. */
+/* Makes a previous frame, which is the same picture with positions; and a flow from the present frame to it.
+ * */
 static tvlm_status make_previous(struct bench *bench) {
     static const float flow[] = {3.0f, -2.0f, 1.0f};
     tvlm_selection *selection = NULL;
@@ -187,8 +189,8 @@ static tvlm_status make_previous(struct bench *bench) {
 }
 
 /*
- * Hands in a depth as large as the image, so that what is made of it has rows. The bundle was made before,
- * and does without these.
+ * Hands in a depth of the image's size, so that there are rows for the channels that are made from it. The
+ * bundle was made before, and does not have these channels.
  */
 static tvlm_status make_depth(struct bench *bench) {
     const size_t texels = (size_t)bench->stack->width * (size_t)bench->stack->height;
@@ -330,7 +332,7 @@ static tvlm_status run_score(struct bench *bench, int32_t dense) {
     tvlm_candidates candidates;
     tvlm_buffer *scores;
     TVLM_TRY(tvlm_score_candidates(bench->stack, &params, &candidates));
-    tvlm_stack_scores_made_of(bench->stack, 0, NULL, 0); /* or there would be nothing to do */
+    tvlm_stack_scores_made_of(bench->stack, 0, NULL, 0); /* otherwise there would be nothing to do */
     return tvlm_score_enqueue(bench->stack, NULL, &params, &candidates, NULL, &scores);
 }
 
@@ -357,8 +359,8 @@ static tvlm_status select_all(struct bench *bench, tvlm_strategy strategy) {
     return status;
 }
 
-/* Selects, from pixels on the device to positions on the host. The families that are read are made anew, but
- * not in `again`. */
+/* Selects, from pixels on the device to positions on the host. The families that are read are made anew; in
+ * run_select_again they are not. */
 static tvlm_status run_select(struct bench *bench, int32_t strategy) {
     TVLM_TRY(tvlm_stack_source_from_buffer(bench->stack, 0, bench->pixel_buffer, &bench->pixels));
     return select_all(bench, (tvlm_strategy)strategy);
@@ -370,12 +372,12 @@ static tvlm_status run_select_again(struct bench *bench, int32_t strategy) {
 
 enum { MAP_SIDE = 48 };
 
-/* Makes a frame the previous one: what is relevant in it (its scores, or a map that is handed in), where it was
- * looked at, and its luma are remembered, and the flow is dropped. */
+/* Makes a frame the previous one. Its relevance (its scores, or a map that is handed in), the positions that
+ * were looked at and its luma are remembered, and the flow is dropped. */
 static tvlm_status run_advance(struct bench *bench, int32_t given) {
     static const float map[MAP_SIDE * MAP_SIDE] = {1.0f};
     tvlm_frame *const frame = &bench->stack->frames[0];
-    frame->scored = frame->scores != NULL; /* as after a selection: advancing forgets both */
+    frame->scored = frame->scores != NULL; /* as after a selection, since advancing forgets both */
     frame->position_count = frame->position_capacity;
     return tvlm_stack_advance(
         bench->stack, 0,
@@ -402,8 +404,8 @@ static double all_levels(const struct bench *bench, const tvlm_texture *texture)
     return level_bytes(bench, texture, 0, texture->levels);
 }
 
-/* The bytes that a family reads of the grids that it needs and of the frame before, once each, and those of
- * its own level 0. */
+/* The bytes of the grids that a family needs and of the frame before, each read once, and those of the
+ * family's own level 0. */
 static double family_bytes(const struct bench *bench, tvlm_grid grid) {
     tvlm_texture *const *const grids = bench->chunk->grids;
     const tvlm_grid_mask needs = tvlm_grid_get_info(grid)->needs;
@@ -424,7 +426,7 @@ static double family_bytes(const struct bench *bench, tvlm_grid grid) {
 }
 
 /* The bytes of one slice of each of the three grids that the default score reads, with at most one texel for
- * each candidate, and those of the scores. */
+ * each candidate; and those of the scores. */
 static double score_bytes(const struct bench *bench, int32_t dense) {
     static const tvlm_grid read[] = {TVLM_GRID_VISUAL, TVLM_GRID_SALIENCY, TVLM_GRID_ENTROPY};
     const struct tvlm_score_params params = score_params(dense);
@@ -440,8 +442,8 @@ static double score_bytes(const struct bench *bench, int32_t dense) {
     return bytes;
 }
 
-/* The bytes of the luma at half size, read and written, and of the cells: what they read, what they hold, and
- * what is made of it. */
+/* The bytes of the luma at half size, read and written; and those of the cells: the texels that they read,
+ * their old values, and their new values. */
 static double advance_bytes(const struct bench *bench) {
     tvlm_texture *const *const grids = bench->chunk->grids;
     return level_bytes(bench, grids[TVLM_GRID_SOURCE], 1, 1) +
@@ -483,8 +485,8 @@ static tvlm_status run_foveated(struct bench *bench, int32_t unused) {
                                positions, &count);
 }
 
-/* Extracts patches as for an encoder, at foveated positions, which are sent. The patches stay on the device,
- * as with tvlm_patches_extract_opencl. */
+/* Extracts patches as for an encoder, at foveated positions, which are sent to the device. The patches stay
+ * on the device, as with tvlm_patches_extract_opencl. */
 static tvlm_status run_patches(struct bench *bench, int32_t unused) {
     static tvlm_position positions[BENCH_K];
     static int32_t count;

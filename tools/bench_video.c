@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm bench --video: what a frame takes, stage by stage and as a whole. It is measured where 1 %, 10 % and
- * all of a frame changes, and on real frames: with delta updates, without them, through a stream, and for its
- * flow alone.
+ * tvlm bench --video: measures how long a frame takes, stage by stage and as a whole. The frames are made
+ * ones, in which 1 %, 10 % and all of a frame changes, and real ones. They are measured with delta updates,
+ * without them, through a stream, and for their flow alone.
  */
 #include "bench_video.h"
 
@@ -24,18 +24,18 @@
 
 #define TILE       TVLM_TILE_DEFAULT
 #define LAYOUT     "temporal34"
-#define MADE       6 /* so many frames are generated, and shown again and again */
+#define MADE       6 /* how many frames are generated; they are shown again and again */
 #define FRAMES_MAX 40
-#define WARM       2 /* the first frames do not count: kernels are built, and memory is taken */
+#define WARM       2 /* how many frames do not count: they build kernels and take memory */
 
 /*
  * How frames are taken in:
- *   FULL      whole
- *   DELTA     by tiles that changed
- *   CARRIED   as DELTA, and saliency and regions stay until as much as the whole image has changed since
+ *   FULL      as a whole
+ *   DELTA     by the tiles that changed
+ *   CARRIED   as DELTA; saliency and regions are kept until as much as the whole image has changed since
  *   STREAM    through a stream
- *   SENT      through a stream, and the next frame is sent while the present one is worked on
- *   FLOW      no frame is taken in: the flow between two frames is measured
+ *   SENT      through a stream; the next frame is sent while the present one is worked on
+ *   FLOW      no frame is taken in; the flow between two frames is measured
  */
 enum { FULL, DELTA, CARRIED, STREAM, SENT, FLOW, MODES };
 
@@ -47,7 +47,7 @@ struct scene {
     int32_t count;
 };
 
-/* Times in seconds, which are medians over the frames. Below 0: there is no such time. */
+/* Times in seconds. Each is the median over the frames. Below 0: there is no such time. */
 struct times {
     double update, families, select, frame;
     double changed; /* the share of tiles that changed: the mean over the frames that were compared */
@@ -63,8 +63,8 @@ static uint32_t hash(uint32_t x, uint32_t y, uint32_t seed) {
     return h ^ h >> 13;
 }
 
-/* Fills a tile with blocks of 16 pixels in flat colours. Every third has noise in it; `seed` decides which.
- */
+/* Fills a tile with blocks of 16 pixels in flat colours. Every third block has noise in it; `seed` decides
+ * which ones. */
 static void fill_tile(const tvlm_image *image, uint8_t *rgb, int32_t left, int32_t top, uint32_t seed) {
     for (int32_t y = top; y < top + TILE && y < image->height; ++y) {
         for (int32_t x = left; x < left + TILE && x < image->width; ++x) {
@@ -77,7 +77,7 @@ static void fill_tile(const tvlm_image *image, uint8_t *rgb, int32_t left, int32
     }
 }
 
-/* Makes a still picture in which one rectangle of tiles is another one in each frame. */
+/* Makes frames of a still picture in which only one rectangle of tiles changes from frame to frame. */
 static int make_scene(struct tool *tool, int32_t width, int32_t height, double share, struct scene *scene) {
     const int32_t columns = (width + TILE - 1) / TILE, rows = (height + TILE - 1) / TILE;
     const int32_t wanted = (int32_t)(share * columns * rows + 0.5), changing = wanted > 0 ? wanted : 1;
@@ -146,7 +146,8 @@ static tvlm_status finish(tvlm_device *device) {
     return device->backend->finish(device);
 }
 
-/* Takes in one frame of a stack. With `waits` it waits after each stage, whose times go to stages[3]. */
+/* Takes a frame into a stack. With `waits` it waits after each stage, and writes the times of the stages to
+ * stages[3]. */
 static tvlm_status frame_of_stack(tvlm_stack *stack, tvlm_device *device, const tvlm_image *image, int mode,
                                   bool waits, double stages[3], tvlm_delta_report *report) {
     tvlm_selection *selection = NULL;
@@ -188,7 +189,7 @@ static double mean_share(const struct shares *shares) {
     return shares->count > 0 ? shares->sum / shares->count : -1.0;
 }
 
-/* Measures frames stage by stage, then frames without a wait before their end. */
+/* Measures frames stage by stage first, and then frames with a single wait at their end. */
 static tvlm_status measure_stack(tvlm_device *device, const struct scene *scene, tvlm_format format, int mode,
                                  int32_t repeat, double *values, struct times *times) {
     tvlm_stack *stack = NULL;
@@ -202,7 +203,7 @@ static tvlm_status measure_stack(tvlm_device *device, const struct scene *scene,
     tvlm_status status = tvlm_stack_create(device, &params, &stack);
     if (status == TVLM_OK) status = tvlm_stack_set_image(stack, 0, &scene->images[0]);
     for (int32_t i = 0; status == TVLM_OK && i < 2 * (WARM + repeat); ++i) {
-        const int32_t n = i % (WARM + repeat) - WARM; /* below 0 it does not count */
+        const int32_t n = i % (WARM + repeat) - WARM; /* a frame below 0 does not count */
         const bool waits = i < WARM + repeat;
         const double start = tvlm_now();
         status = frame_of_stack(stack, device, &scene->images[(i + 1) % scene->count], mode, waits, stages,
@@ -220,8 +221,8 @@ static tvlm_status measure_stack(tvlm_device *device, const struct scene *scene,
     return status;
 }
 
-/* Takes in one frame of a stream. stages[0] is the time of the push, with the flow; stages[1] that of the
- * selection. Where `next` is NULL, `image` is pushed; otherwise it was sent before, and `next` is sent. */
+/* Takes a frame into a stream. stages[0] is the time of the push, with the flow, and stages[1] that of the
+ * selection. If `next` is NULL, `image` is pushed. Otherwise `image` was sent before, and `next` is sent. */
 static tvlm_status frame_of_stream(tvlm_stream *stream, tvlm_device *device, const tvlm_image *image,
                                    const tvlm_image *next, bool waits, double stages[2],
                                    tvlm_stream_report *report) {
@@ -235,13 +236,13 @@ static tvlm_status frame_of_stream(tvlm_stream *stream, tvlm_device *device, con
     const tvlm_status status = tvlm_stream_select(stream, 0, NULL, NULL, &selection);
     tvlm_selection_destroy(&selection);
     TVLM_TRY(status);
-    if (next == NULL) TVLM_TRY(finish(device)); /* what was sent need not have arrived */
+    if (next == NULL) TVLM_TRY(finish(device)); /* a frame that was sent need not have arrived yet */
     stages[1] = tvlm_now() - start;
     return TVLM_OK;
 }
 
-/* Measures frames as measure_stack does. The stages of frames that are sent overlap, so that they have no
- * times of their own. */
+/* Measures frames as measure_stack does. If frames are sent, their stages overlap, and so have no times of
+ * their own. */
 static tvlm_status measure_stream(tvlm_device *device, const struct scene *scene, tvlm_format format,
                                   bool sent, int32_t repeat, double *values, struct times *times) {
     tvlm_stream *stream = NULL;
@@ -274,7 +275,7 @@ static tvlm_status measure_stream(tvlm_device *device, const struct scene *scene
     return status;
 }
 
-/* Measures the flow from a frame to the one before it. Both are on the device, with their levels made. */
+/* Measures the flow from a frame to the frame before. Both are on the device, and their levels are made. */
 static tvlm_status measure_flow(tvlm_device *device, const struct scene *scene, tvlm_format format,
                                 int32_t repeat, double *values, struct times *times) {
     tvlm_stack *stack = NULL;
@@ -286,7 +287,7 @@ static tvlm_status measure_flow(tvlm_device *device, const struct scene *scene, 
                                              .format = format};
     tvlm_status status = tvlm_stack_create(device, &params, &stack);
     for (int32_t i = 0; status == TVLM_OK && i < WARM + repeat; ++i) {
-        for (int32_t k = 0; status == TVLM_OK && k < 2; ++k) /* image 0 is the later one */
+        for (int32_t k = 0; status == TVLM_OK && k < 2; ++k) /* image 0 is the later frame */
             status = tvlm_stack_set_image(stack, k, &scene->images[(i + 1 - k) % scene->count]);
         if (status == TVLM_OK) status = tvlm_stack_generate(stack);
         if (status == TVLM_OK) status = finish(device);

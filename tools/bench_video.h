@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_video.h: `tvlm bench --video`: frames of a video, with and without delta updates.
+ * bench_video.h: `tvlm bench --video`: measures frames of a video, with and without delta updates.
  */
 #ifndef TVLM_TOOLS_BENCH_VIDEO_H
 #define TVLM_TOOLS_BENCH_VIDEO_H

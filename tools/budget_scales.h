@@ -7,9 +7,9 @@
 
 #include "texturevlm/select.h"
 
-/* The scales of tiles, from fine to coarse: a tile is so many texels of so many pixels along a side, and it is
- * `name`. Of three quarters only nine tiles together fill whole pixels. Those between levels are reduced by Lanczos'
- * filter, levels by area. */
+/* The scales of tiles, from fine to coarse. An entry says how many texels a tile has for how many pixels
+ * along a side, and what the scale is called. At three quarters only nine tiles together fill whole pixels.
+ * Scales that are levels are reduced by area, and those between levels by Lanczos' filter. */
 enum { BUDGET_SCALES = 5 };
 typedef struct budget_scale {
     int32_t texels, pixels;
@@ -18,7 +18,7 @@ typedef struct budget_scale {
 } budget_scale;
 extern const budget_scale budget_scales[BUDGET_SCALES];
 
-/* Finds that of a tile. */
+/* Finds the scale of a tile. */
 int budget_scale_of(const tvlm_position *tile);
 
 #endif

@@ -77,8 +77,8 @@ void canvas_frame(struct canvas *canvas, rect area, int32_t thickness, color ink
     canvas_fill(canvas, (rect){area.x1 - thickness, inner_y0, area.x1, inner_y1}, ink, alpha);
 }
 
-/* Text is drawn one character at a time, so that the buffer of quads has a known size. The font's header says
- * that a character takes 270 bytes on average. */
+/* Text is drawn one character at a time, so that the buffer of quads has a fixed size. According to the
+ * font's header, a character takes 270 bytes on average. */
 #define GLYPH_BYTES 4096
 
 static char printable(char letter) {
@@ -143,8 +143,8 @@ static void release_axis(struct axis *axis) {
     free(axis->weights);
 }
 
-/* Where the axis shrinks, output i covers [i, i + 1) * in / out, and inputs count by how much of them lies in
- * it. Where it grows, outputs are interpolated linearly between the centres of inputs. */
+/* If the axis shrinks, output i covers [i, i + 1) * in / out, and each input counts by the part of it that
+ * lies in that range. If the axis grows, outputs are interpolated linearly between the centres of inputs. */
 static bool make_axis(int32_t in, int32_t out, struct axis *axis) {
     const double ratio = (double)in / out;
     const int32_t most = in > out ? in / out + 2 : 2;
@@ -190,7 +190,7 @@ static void resize_row(const float *in, int32_t channels, const struct axis *axi
 /* A function that writes row y of its source to `buffer`. */
 typedef void row_source(const void *from, int32_t y, float *buffer);
 
-/* Scales each input row once and adds it to the output rows that it belongs to, which are neighbours. */
+/* Scales each input row once, and adds it to the output rows to which it belongs. These are neighbours. */
 static void add_rows(row_source *source, const void *from, int32_t height, int32_t channels,
                      const struct axis *across, const struct axis *down, float *buffer, float *scaled,
                      float *out, int32_t out_width, int32_t out_height) {

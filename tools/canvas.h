@@ -21,20 +21,21 @@ typedef struct rect {
     int32_t x0, y0, x1, y1;
 } rect;
 
-/* Makes a canvas that is filled with one colour. False: no memory, or a side is not in 1 .. 32767. */
+/* Makes a canvas that is filled with one colour. Returns false if there is no memory, or if a side is not in
+ * 1 .. 32767. */
 bool canvas_create(int32_t width, int32_t height, color fill, struct canvas *out);
 void canvas_release(struct canvas *canvas);
 
 void canvas_set(struct canvas *canvas, int32_t x, int32_t y, color ink);
 
-/* Mixes `ink` into what is in the area. An alpha of 1 replaces it. */
+/* Mixes `ink` into the pixels of an area. An alpha of 1 replaces them. */
 void canvas_fill(struct canvas *canvas, rect area, color ink, float alpha);
 
-/* Draws a frame of that thickness inside `area`. */
+/* Draws a frame of `thickness` pixels along the inner side of the edges of `area`. */
 void canvas_frame(struct canvas *canvas, rect area, int32_t thickness, color ink, float alpha);
 
-/* Writes text with its upper left corner at x, y. At scale 1 letters are 8 pixels high. What is not printable
- * ASCII shows as '?'. */
+/* Writes text with its upper left corner at x, y. At scale 1 letters are 8 pixels high. A character that is
+ * not printable ASCII is drawn as '?'. */
 void canvas_text(struct canvas *canvas, int32_t x, int32_t y, int32_t scale, color ink, const char *text);
 int32_t canvas_text_width(const char *text, int32_t scale);
 #define CANVAS_TEXT_HEIGHT 9 /* the height of a line at scale 1, descenders included */
@@ -42,18 +43,19 @@ int32_t canvas_text_width(const char *text, int32_t scale);
 /* Copies as much of `text` as fits into `width` pixels. Text that is cut ends with "..". */
 void canvas_fit_text(const char *text, int32_t scale, int32_t width, char *out, size_t size);
 
-/* Scales the image into `area`, which lies inside the canvas, composited on white. False: no memory. */
+/* Scales the image into `area`, composited on white. The area must lie inside the canvas. Returns false if
+ * there is no memory. */
 bool canvas_image(struct canvas *canvas, rect area, const tvlm_image *image);
 
 /*
- * Scales interleaved floats: along each axis by the area average where it shrinks, linearly where it grows.
- * `out` holds out_width * out_height * channels. False: no memory.
+ * Scales interleaved floats, along each axis by the area average if it shrinks, and linearly if it grows.
+ * `out` has room for out_width * out_height * channels floats. Returns false if there is no memory.
  */
 bool resize_floats(const float *in, int32_t width, int32_t height, int32_t channels, float *out,
                    int32_t out_width, int32_t out_height);
 
-/* Interpolates a grid at x, y by the cubic of Catmull & Rom. Centres of texels are at +0.5; beyond the edges
- * the outermost texels are repeated. */
+/* Interpolates a grid at x, y by the cubic of Catmull & Rom. The centres of texels are at + 0.5. Beyond the
+ * edges the outermost texels are repeated. */
 float sample_cubic(const float *grid, int32_t width, int32_t height, float x, float y);
 
 #endif

@@ -11,7 +11,7 @@ char *codec_names(const int32_t *channels, int32_t count) {
     size_t length = 0;
     for (int32_t i = 0; names != NULL && i < count; ++i) {
         tvlm_channel_info info = {.name = ""};
-        (void)tvlm_channel_get_info(channels[i], &info); /* a codec's channels are there */
+        (void)tvlm_channel_get_info(channels[i], &info); /* it cannot fail: the channels of a codec exist */
         length += (size_t)snprintf(names + length, size + 1 - length, "%s%s", i > 0 ? "," : "", info.name);
     }
     return names;

@@ -6,9 +6,9 @@
 #define DEGREE 6
 
 /*
- * Polynomials of degree 6 that Matt Zucker fitted (CC0, https://www.shadertoy.com/view/WlfXRN) to
- * matplotlib's maps (Smith & van der Walt 2015, CC0). They are within 4/255 (viridis) and 9/255 (inferno) of
- * the tables.
+ * Polynomials of degree 6, which Matt Zucker fitted (CC0, https://www.shadertoy.com/view/WlfXRN) to the maps
+ * of matplotlib (Smith & van der Walt 2015, CC0). They differ from the tables by at most 4/255 (viridis) and
+ * 9/255 (inferno).
  */
 static const float viridis[DEGREE + 1][3] = {
     {0.27772733f, 0.00540734f, 0.33409981f},   {0.10509304f, 1.40461353f, 1.38459016f},
@@ -32,7 +32,7 @@ static const color diverging[DIVERGING_STEPS + 1] = {
 };
 
 static float clamp(float value, float low, float high) {
-    if (!(value > low)) return low; /* this is also what becomes of NaN */
+    if (!(value > low)) return low; /* this is also the result for NaN */
     return value < high ? value : high;
 }
 
@@ -75,7 +75,7 @@ color colormap_diverging(float t) {
 }
 
 color colormap_identifier(int32_t id) {
-    /* Hues go around the circle in steps of the golden ratio, in three brightnesses. */
+    /* Hues go around the circle in steps of the golden ratio. There are three brightnesses. */
     const float turn = (float)((uint32_t)id * 2654435769u) / 4294967296.0f;
     const float value = 0.95f - 0.18f * (float)((uint32_t)id % 3u);
     float parts[3];

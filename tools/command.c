@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a command's table drives: its options are parsed, its operands counted, its --help printed.
+ * command.c: works by the table of a command: parses its options, counts its operands, prints its --help, and
+ * runs it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 #define GROUPS_MAX 24
 
-/* Makes one table of the command's options, and the common ones after them. */
+/* Makes one table of the command's options, followed by the common ones. */
 bool tool_table(const tool_command *command, option_table *table) {
     option_group groups[GROUPS_MAX + 2] = {{0}};
     int count = 0;
@@ -54,7 +55,7 @@ static void name_stdin(int count, char **operands) {
         if (strcmp(operands[i], "-") == 0) operands[i] = name;
 }
 
-/* Runs the command with all its files, or none of them. */
+/* Runs the command. Either all of its files are written, or none of them. */
 static int run_once(struct tool *tool, const tool_command *command, const option_table *table,
                     const void *options, int count, char **operands) {
     const int words = command->operand_words < count ? command->operand_words : count;
@@ -67,14 +68,15 @@ static int run_once(struct tool *tool, const tool_command *command, const option
     return code;
 }
 
-/* Whether nothing shows yet that the command was run, and it can be run again. */
+/* Whether the command can be run again: nothing shows yet that it was run, and its inputs can be read twice.
+ * */
 static bool can_begin_anew(const struct tool *tool) {
     return !tool->printed && !tool->files.read_once;
 }
 
 static int run(struct tool *tool, const tool_command *command, const option_table *table, void *options,
                int argc, char **argv) {
-    const tool_common *const common = options; /* every command's options begin with it */
+    const tool_common *const common = options; /* the options of every command begin with it */
     char error[900];
     int first = argc;
     if (!options_parse(table, argc, argv, options, &first, error, sizeof error))

@@ -14,7 +14,7 @@ static void put_choices(const option_spec *spec, FILE *file) {
 
 /* ---- bash ---- */
 
-/* The pattern of a case for one option behind a command: "select -o"|"select --output". */
+/* Writes the pattern of a case for an option of a command: "select -o"|"select --output". */
 static void put_case(const tool_command *command, const option_spec *spec, FILE *file) {
     fputs("    ", file);
     if (spec->letter != 0) fprintf(file, "'%s -%c'", command->name, spec->letter);
@@ -23,7 +23,7 @@ static void put_case(const tool_command *command, const option_spec *spec, FILE 
     putc(')', file);
 }
 
-/* What is offered behind an option. Where nothing is, bash offers files. */
+/* Writes the values that are offered after an option. If there are none, bash offers files. */
 static void put_values(const tool_command *command, const option_spec *spec, FILE *file) {
     if (spec->kind == OPTION_FLAG) return;
     put_case(command, spec, file);
@@ -47,7 +47,7 @@ static void put_options(const tool_command *command, const option_table *table, 
     fputs("' ;;\n", file);
 }
 
-/* Writes something of each command and its table. */
+/* Calls `put` for each command and its table. */
 static int each_table(struct tool *tool, const tool_command *const *commands, FILE *file,
                       void (*put)(const tool_command *command, const option_table *table, FILE *file)) {
     int code = TOOL_DONE;
@@ -92,7 +92,7 @@ int completion_bash(struct tool *tool, const tool_command *const *commands, FILE
 
 /* ---- zsh ---- */
 
-/* Writes text into a quoted word of _arguments, where brackets and colons have a meaning. */
+/* Writes text into a quoted word of _arguments. Brackets and colons have a meaning there, and are escaped. */
 static void put_zsh(FILE *file, const char *text) {
     for (; *text != '\0'; ++text) {
         if (*text == '\'')

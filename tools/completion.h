@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * completion.h: what shells offer behind "tvlm", made of the tables of options. The list of commands ends with NULL.
+ * completion.h: makes the files by which shells complete a line that begins with "tvlm", from the tables of
+ * options. The list of commands ends with NULL.
  */
 #ifndef TVLM_TOOLS_COMPLETION_H
 #define TVLM_TOOLS_COMPLETION_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm compress: codecs, which put few codes in place of many channels. They are trained on photos, applied to one, and
- * folded into scorers.
+ * tvlm compress: codecs, which put few codes in place of many channels. It trains a codec on photos, applies
+ * it to a photo, and folds it into scorers.
  */
 #include <limits.h>
 #include <math.h>
@@ -22,7 +22,7 @@ typedef struct compress_options {
     const char *output, *codec, *channels, *weigh;
     option_integer k, level;
     option_list scorers;
-    question_options questions; /* its features, and what a cell of them covers */
+    question_options questions; /* only the features, and the pixels that a cell of them covers */
 } compress_options;
 
 static const option_spec specs[] = {
@@ -83,7 +83,7 @@ static int check_features(struct tool *tool, const compress_options *options, in
 
 /* ---- train ---- */
 
-/* What a codec is trained with. */
+/* The parameters with which a codec is trained. */
 typedef struct training {
     struct tvlm_codec_trainer_params params;
     int32_t channels[TVLM_CODEC_CHANNELS_MAX];
@@ -107,7 +107,7 @@ static int read_channels(struct tool *tool, const compress_options *options, tra
     return t->layout != NULL ? TOOL_DONE : tool_fail(tool, "no memory");
 }
 
-/* Sets the weight of the channels of that name or family. Returns how many there are. */
+/* Sets the weight of all channels with that name, or of that family. Returns how many these are. */
 static int32_t weigh(training *t, const char *name, float weight) {
     int32_t found = 0;
     for (int32_t c = 0; c < t->params.channel_count; ++c) {
@@ -241,9 +241,9 @@ static int train(struct tool *tool, const compress_options *options, int count, 
 
 /* ---- apply ---- */
 
-enum { POINTS = 16384 }; /* so many places are sampled at once */
+enum { POINTS = 16384 }; /* how many places are sampled at once */
 
-/* What is lost of a channel. */
+/* How much of a channel is lost. */
 typedef struct loss {
     double squares, low, high;
 } loss;
@@ -256,7 +256,7 @@ typedef struct application {
     tvlm_device *device;
     tvlm_stack *stack;
     tvlm_npy_writer *writer;
-    int32_t width, height; /* of the codes */
+    int32_t width, height; /* the size of the grid of codes */
     loss losses[TVLM_CODEC_CHANNELS_MAX];
     tvlm_sample_point *points; /* [POINTS] */
     float *codes, *values, *decoded;
@@ -321,7 +321,8 @@ static int apply_all(application *a) {
     return code;
 }
 
-/* In decibels, of the range that the channel has, or, where it has none, has in this image; NaN: nothing is lost. */
+/* The peak signal-to-noise ratio in decibels. The peak is the range of the channel, or, if it has none, its
+ * range in this image. NaN: nothing is lost. */
 static double psnr_of(const application *a, int32_t c) {
     const double mean = a->losses[c].squares / ((double)a->width * a->height);
     tvlm_channel_info info;

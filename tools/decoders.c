@@ -8,7 +8,7 @@
 
 #define DECODERS_MAX 16
 
-/* Fills the list and returns how long it is. */
+/* Fills in the list, and returns its length. */
 static int32_t list(tvlm_image_decoder decoders[DECODERS_MAX]) {
     int32_t count = 0;
     if (tvlm_image_decoder_list(DECODERS_MAX, decoders, &count) != TVLM_OK) return 0;

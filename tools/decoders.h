@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decoders.h: which libraries read pictures here, for --version and `tvlm devices`.
+ * decoders.h: tells which libraries read pictures in this build, for --version and `tvlm devices`.
  */
 #ifndef TVLM_TOOLS_DECODERS_H
 #define TVLM_TOOLS_DECODERS_H
 
 #include "json.h"
 
-/* Prints the version, and a line of what reads pictures. Returns TOOL_DONE. */
+/* Prints the version, and a line about the libraries that read pictures. Returns TOOL_DONE. */
 int decoders_print_version(void);
 
 /* Prints that line alone. */
 void decoders_print(void);
 
-/* Writes an object "decoders": the library of each format, null where none reads it. */
+/* Writes an object "decoders" with the library of each format, or null for a format that no library reads. */
 void decoders_write(json_writer *json);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm devices: which devices there are, what their self-tests found, and which storage would be used.
+ * tvlm devices: lists the devices of the machine, with the results of their self-tests and the storage that
+ * would be used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +14,11 @@ typedef struct devices_options {
     tool_common common;
 } devices_options;
 
-/* A device of the machine, which may have opened or not. */
+/* A device of the machine, whether it could be opened or not. */
 typedef struct found_device {
     tvlm_device_info info;
     bool opened;
-    char error[1024]; /* why it did not open */
+    char error[1024]; /* why it could not be opened */
 } found_device;
 
 static const char *type_name(tvlm_device_type type) {
@@ -183,7 +184,7 @@ static int find_named(struct tool *tool, const tool_common *common, found_device
     return (*found)->opened ? TOOL_DONE : tool_fail(tool, "%s", (*found)->error);
 }
 
-/* The library knows why there is no OpenCL device, and what to do. */
+/* Prints why there is no OpenCL device, and what to do about it. The library knows both. */
 static void say_why_none(void) {
     found_device none = {0};
     open_one("", TVLM_STORAGE_AUTO, false, &none);

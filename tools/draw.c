@@ -8,10 +8,10 @@
 
 #include "budget_scales.h"
 
-#define PHOTO_LONG_MAX 1600 /* the longer side of a drawn photo */
+#define PHOTO_LONG_MAX 1600 /* the longest side of a drawn photo */
 #define PHOTO_LONG_MIN 960
 #define LEGEND_HEIGHT  58
-#define LEGEND_WIDTH   480 /* the least that a legend needs */
+#define LEGEND_WIDTH   480 /* the smallest width for a legend */
 #define MARGIN         10
 #define TEXT_SCALE     2
 
@@ -29,7 +29,7 @@ static int32_t min_int(int32_t a, int32_t b) {
 struct stage {
     struct canvas *canvas;
     rect photo;
-    float scale_x, scale_y; /* pixels of the canvas for each of the photo */
+    float scale_x, scale_y; /* pixels of the canvas for each pixel of the photo */
 };
 
 static int32_t scaled_side(int32_t side, double scale) {
@@ -82,10 +82,10 @@ static void draw_legend(const struct stage *stage, const char *title, color (*ma
 
 /* ---- Overlay ---- */
 
-#define RANK_LOW 0.35f /* ranks begin here: the map's darkest third would not show on a dark photo */
+#define RANK_LOW 0.35f /* colours of ranks begin here: the darkest third is not seen on a dark photo */
 
-#define DIMMED    0.56f /* what was not chosen keeps this share of its brightness */
-#define CELL_SEEN 7     /* cells with fewer pixels on the canvas are drawn that large */
+#define DIMMED    0.56f /* parts that were not chosen keep this share of their brightness */
+#define CELL_SEEN 7     /* the least side of a drawn cell, in pixels of the canvas */
 #define TINT      0.14f
 
 static color rank_map(float t) {
@@ -96,8 +96,8 @@ color draw_rank_color(int32_t rank, int32_t count) {
     return rank_map(count > 1 ? 1.0f - (float)rank / (float)(count - 1) : 1.0f);
 }
 
-/* Makes cells that were not chosen grayer and darker. White keeps so much of its brightness that the picture
- * stays readable. */
+/* Makes cells that were not chosen grayer and darker. White keeps enough of its brightness for the picture to
+ * stay readable. */
 static void dim(const struct stage *stage, const bool *chosen, const draw_grid *grid) {
     for (int32_t row = 0; row < grid->rows; ++row) {
         for (int32_t column = 0; column < grid->columns; ++column) {
@@ -120,7 +120,7 @@ static bool inside(const draw_grid *grid, const tvlm_position *position) {
            position->row < grid->rows;
 }
 
-/* Returns the area, grown around its centre until each side has at least CELL_SEEN pixels. */
+/* Returns the area, enlarged around its centre until each side has at least CELL_SEEN pixels. */
 static rect seen(rect area) {
     const int32_t grow_x = max_int(0, CELL_SEEN - (area.x1 - area.x0)),
                   grow_y = max_int(0, CELL_SEEN - (area.y1 - area.y0));
@@ -147,7 +147,7 @@ bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_pos
     free(chosen);
     const float cell = fminf(grid->step_x * stage.scale_x, grid->step_y * stage.scale_y);
     const int32_t thickness = cell < 10.0f ? 1 : min_int(4, 1 + (int32_t)(cell / 16.0f));
-    for (int32_t i = count - 1; i >= 0; --i) { /* the best comes last, on top of others */
+    for (int32_t i = count - 1; i >= 0; --i) { /* the best is drawn last, on top of the others */
         if (!inside(grid, &positions[i])) continue;
         const rect area = seen(cell_area(&stage, grid, positions[i].column, positions[i].row));
         const color ink = draw_rank_color(i, count);
@@ -173,7 +173,7 @@ static int compare_squares(const void *a, const void *b) {
     return (q->rank > p->rank) - (q->rank < p->rank);
 }
 
-/* Returns what of the square lies on the photo. */
+/* Returns the part of the square that lies on the photo. */
 static rect square_area(const struct stage *stage, const tvlm_image *photo, const tvlm_position *p,
                         bool cell) {
     const float half = 0.5f * p->size, right = (float)photo->width - p->x,
@@ -188,7 +188,8 @@ static rect square_area(const struct stage *stage, const tvlm_image *photo, cons
                   min_int(area.y1, area.y0 + (int32_t)lroundf((p->y + half_y) * stage->scale_y))};
 }
 
-/* Returns the places of squares, the largest first, and of equal ones the better one last; NULL: no memory. */
+/* Returns the indices of the squares, the largest square first, and of equally large squares the better one
+ * last. Returns NULL if there is no memory. */
 static struct ranked_square *order_squares(const tvlm_position *positions, int32_t count) {
     struct ranked_square *const order = calloc((size_t)max_int(1, count), sizeof *order);
     for (int32_t i = 0; order != NULL && i < count; ++i)
@@ -322,8 +323,8 @@ bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *s
             const color ink = colormap_inferno((score - low) * scale);
             uint8_t *const rgb = out->rgb + 3 * ((size_t)y * (size_t)out->width + (size_t)x);
             const float gray = 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2];
-            /* Where the score is low the gray photo shows; where it is high its colour does, with the photo's
-             * light. */
+            /* A low score shows the gray photo. A high score shows its colour, with the light of the photo.
+             * */
             const float t = fminf(fmaxf((score - low) * scale, 0.0f), 1.0f);
             const float alpha = 0.55f + 0.3f * t, light = 0.68f + 0.32f * gray / 255.0f;
             rgb[0] = blend_byte(0.55f * gray, (float)ink.r * light, alpha);
@@ -349,7 +350,7 @@ bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *s
 
 typedef enum tile_style { TILE_GRAY, TILE_STRETCHED, TILE_SIGNED, TILE_IDENTIFIER, TILE_EMPTY } tile_style;
 
-/* Returns how a channel is shown. One that there is no information about is empty. */
+/* Returns how a channel is shown. A channel about which nothing is known is shown empty. */
 static tile_style style_of(const tvlm_stack *stack, int32_t channel, tvlm_channel_info *info) {
     const tvlm_status status = stack != NULL ? tvlm_stack_get_channel_info(stack, channel, info)
                                              : tvlm_channel_get_info(channel, info);
@@ -360,13 +361,13 @@ static tile_style style_of(const tvlm_stack *stack, int32_t channel, tvlm_channe
     return info->low < 0.0f || channel == TVLM_CHANNEL_HIGH ? TILE_SIGNED : TILE_STRETCHED;
 }
 
-/* Returns the value at which a signed channel says "nothing". It is not 0 for `high`, which is
- * 0.5 + 0.5 (Y - low). */
+/* Returns the neutral value of a signed channel. It is 0 for all of them but `high`, which is 0.5 + 0.5 (Y -
+ * low). */
 static float middle_of(int32_t channel) {
     return channel == TVLM_CHANNEL_HIGH ? 0.5f : 0.0f;
 }
 
-/* The text below the tiles: words in wrapped lines. Where the canvas is NULL the lines are only counted. */
+/* The text below the tiles: words in wrapped lines. If the canvas is NULL, the lines are only counted. */
 typedef struct foot {
     struct canvas *canvas;
     int32_t top, width, x, lines;
@@ -392,14 +393,13 @@ static foot_reason reason_of(const tvlm_stack *stack, const int32_t *channels, c
     return has == NULL || has[i] ? FOOT_NONE : FOOT_NO_INPUT;
 }
 
-/* Returns where the number at the end of a name begins ("embedding_12"); 0: there is none. */
+/* Returns the place where the number at the end of a name begins ("embedding_12"), or 0 if there is none. */
 static size_t number_of(const char *name) {
     const char *const last = strrchr(name, '_');
     return last != NULL && last[1] >= '0' && last[1] <= '9' ? (size_t)(last + 1 - name) : 0;
 }
 
-/* Returns how many channels from `first` on are numbered one after the other and have no tile for that
- * reason. */
+/* Returns how many channels, from `first` on, have consecutive numbers and no tile for the given reason. */
 static int32_t numbered_run(const tvlm_stack *stack, const int32_t *channels, const bool *has, int32_t count,
                             int32_t first, foot_reason reason) {
     tvlm_channel_info one, next;
@@ -441,7 +441,8 @@ static int32_t draw_foot(struct canvas *canvas, const tvlm_stack *stack, const i
     return to.lines;
 }
 
-/* Returns how many places stay empty when so many columns' worth of rows are made as even as possible. */
+/* Returns how many places stay empty if there are at most `columns` columns, and rows are as even as
+ * possible. */
 static int32_t blank_places(int32_t tiles, int32_t columns) {
     const int32_t rows = (tiles + columns - 1) / columns;
     return rows > 0 ? (tiles + rows - 1) / rows * rows - tiles : 0;
@@ -488,8 +489,8 @@ static int compare_floats(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Finds a span with a hundredth of the values below it and a hundredth above, so that single bright pixels do
- * not make the rest dark. */
+/* Finds a span that leaves out a hundredth of the values below it, and a hundredth above it. So a few bright
+ * pixels do not make the rest dark. */
 static bool find_span(tile_style style, const float *values, size_t count, float middle, struct span *span) {
     float *const sorted = calloc(count, sizeof *sorted);
     if (sorted == NULL) return false;
@@ -518,7 +519,7 @@ static color tile_color(tile_style style, float value, struct span span) {
     return background;
 }
 
-/* Scales a plane of identifiers by taking the nearest one: they must not be averaged. */
+/* Scales a plane of identifiers by taking the nearest one, since identifiers must not be averaged. */
 static void pick_nearest(const float *plane, int32_t width, int32_t height, float *out, int32_t out_width,
                          int32_t out_height) {
     for (int32_t y = 0; y < out_height; ++y) {

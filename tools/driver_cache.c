@@ -17,7 +17,7 @@ static bool is_set(const char *name) {
     return value != NULL && value[0] != '\0';
 }
 
-/* Whether PoCL's folder below `home` can be written, or made in a home that is there. */
+/* Whether PoCL's folder below `home` can be written, or can be made in a home that exists. */
 static bool is_writable(const char *home) {
     static const char *const below[] = {"/.cache/pocl/kcache", "/.cache/pocl", "/.cache", ""};
     for (size_t i = 0; i < sizeof below / sizeof *below; ++i) {
@@ -32,14 +32,14 @@ static bool is_writable(const char *home) {
 
 void driver_cache_start(void) {
     const char *const home = getenv("HOME");
-    /* Without a home PoCL takes a folder below /tmp by itself. */
+    /* Without a home, PoCL itself takes a folder below /tmp. */
     if (home == NULL || home[0] == '\0' || is_set("POCL_CACHE_DIR") || is_set("XDG_CACHE_HOME") ||
         is_writable(home))
         return;
     const char *const temporary = is_set("TMPDIR") ? getenv("TMPDIR") : "/tmp";
     const int length = snprintf(made, sizeof made, "%s/tvlm-XXXXXX", temporary);
     if (length <= 0 || (size_t)length >= sizeof made || mkdtemp(made) == NULL) {
-        made[0] = '\0'; /* the library says what PoCL lacks */
+        made[0] = '\0'; /* the library will report what PoCL lacks */
         return;
     }
     (void)setenv("POCL_CACHE_DIR", made, 1);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver_cache.h: a place for what PoCL compiles, where the user's home is none.
+ * driver_cache.h: gives PoCL a folder for its compiled programs if the user's home cannot be that folder.
  */
 #ifndef TVLM_TOOLS_DRIVER_CACHE_H
 #define TVLM_TOOLS_DRIVER_CACHE_H
 
 /*
- * Before the first call of OpenCL: PoCL has no device where it cannot write below the user's home, and makes a home that is
- * not there if it may. In both cases it gets a temporary folder ($POCL_CACHE_DIR), which driver_cache_end removes.
+ * To be called before the first call of OpenCL. PoCL has no device if it cannot write below the user's home.
+ * If the home does not exist, PoCL would make it where it may. In both cases PoCL gets a temporary folder
+ * ($POCL_CACHE_DIR), which driver_cache_end removes.
  */
 void driver_cache_start(void);
 

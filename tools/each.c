@@ -19,7 +19,7 @@ static const option_spec specs[] = {
 };
 const option_specs each_specs = OPTION_SPECS(specs);
 
-/* The name of an option that is for --each alone, or NULL. */
+/* The name of a given option that is only for --each, or NULL. */
 static const char *find_given(const batch_options *batch) {
     return batch->jsonl > 0               ? "--jsonl"
            : batch->resume != NULL        ? "--resume"
@@ -68,7 +68,7 @@ static void begin_line(run *r, const each_image *one) {
     json_string(&r->json, "output", one->output);
 }
 
-/* Makes the file, on another device where one is lost and that may be. */
+/* Makes the file. If the device is lost, and the options allow it, makes the file on another device. */
 static int make(run *r, const each_image *one) {
     int code;
     do {
@@ -81,7 +81,7 @@ static int make(run *r, const each_image *one) {
     return code;
 }
 
-/* The file is there before its line is. */
+/* Keeps the file, and only then writes its line. */
 static int keep(run *r, const each_image *one) {
     r->tool->subject = NULL;
     const int code = tool_keep_files(r->tool);
@@ -106,14 +106,14 @@ static int make_and_keep(run *r, const batch_image *decoded) {
     return code == TOOL_DONE ? keep(r, &one) : code;
 }
 
-/* Whether an error is about one image, so that the others go on. */
+/* Whether an error is about one image only, so that the run goes on with the others. */
 static bool is_of_image(const run *r, int code) {
     const tvlm_status status = r->tool->status;
     return r->skip && code == TOOL_FAILED && r->tool->subject != NULL && status != TVLM_ERROR_LOST &&
            status != TVLM_ERROR_NO_DEVICE;
 }
 
-/* Writes the line of an image that failed, and leaves nothing else of it. */
+/* Writes the line of an image that failed, and removes everything else of that image. */
 static int answer_error(run *r, const char *name) {
     struct tool *const tool = r->tool;
     char error[sizeof tool->error];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm export: the tensors that a vision-language model's encoder takes, in full and of the chosen tokens.
+ * tvlm export: makes the tensors that the encoder of a vision-language model takes, in full and for the
+ * chosen tokens.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +34,8 @@ typedef struct export_options {
     option_integer pillow;
     option_number overview;
     int all, video, selected_only;
-    int strategy;           /* a place in ways[] */
-    question_options asked; /* asked.combine is a place in combinations[] */
+    int strategy;           /* an index in ways[] */
+    question_options asked; /* asked.combine is an index in combinations[] */
     handed_options given;
     each_options each;
 } export_options;
@@ -112,7 +113,7 @@ struct job {
     int model; /* a tvlm_export_model */
     int count; /* how many files there are */
     char *const *paths;
-    const char *const *feature_paths; /* those of the files, where there are features */
+    const char *const *feature_paths; /* the files of the features, if there are any */
     const char *output;
     export_pictures pictures;
     tvlm_scorer *scorer;
@@ -145,7 +146,7 @@ static int find_model(struct tool *tool, const char *name, int *model) {
     return tool_usage(tool, "--for %.64s: there is no such model; there are %s", name, known);
 }
 
-/* The strategy that was named, or the one that goes with the model. */
+/* The strategy that the options name, or else the one that goes with the model. */
 static tvlm_strategy strategy_of(const struct job *job) {
     const tvlm_strategy named = ways_meant[job->options->strategy];
     if (named != TVLM_STRATEGY_DEFAULT) return named;
@@ -186,7 +187,7 @@ static int check(struct job *job) {
     return check_spending(job);
 }
 
-/* Reads what is asked, which must be one question: an export has one choice of tokens. */
+/* Reads the question. There can be only one, since an export has only one choice of tokens. */
 static int read_questions(struct job *job) {
     const question_options *const given = &job->options->asked;
     job->asked = *given;
@@ -201,12 +202,13 @@ static int read_questions(struct job *job) {
 
 static int add_projected(struct job *job, char *layout, size_t size) {
     struct tvlm_projection_params params;
-    (void)tvlm_projection_get_params(job->projection, &params); /* it is there */
+    (void)tvlm_projection_get_params(job->projection, &params); /* it cannot fail: the projection is there */
     return layout_add(job->tool, job->options->projection, params.channels, params.channel_count, layout,
                       size);
 }
 
-/* Finds what the choice of tokens and the projection read, and reads what is handed in for it: what nothing reads is refused. */
+/* Finds the channels that the choice of tokens and the projection read, and reads the inputs that are handed
+ * in for them. Inputs that nothing reads are refused. */
 static int read_inputs(struct job *job) {
     const export_options *const options = job->options;
     const bool asked = options->asked.query != NULL;
@@ -222,7 +224,7 @@ static int read_inputs(struct job *job) {
     if (code == TOOL_DONE) code = network_read_for(job->tool, options->network, layout, &job->network);
     if (code != TOOL_DONE) return code;
     tvlm_export_processor processor = {0};
-    (void)tvlm_export_processor_get((tvlm_export_model)job->model, &processor); /* it is known */
+    (void)tvlm_export_processor_get((tvlm_export_model)job->model, &processor); /* the model is known */
     job->inputs = (export_inputs){.tool = job->tool,
                                   .options = &options->given,
                                   .network = job->network,
@@ -231,7 +233,7 @@ static int read_inputs(struct job *job) {
     return export_inputs_read(&job->inputs, job->count, layout);
 }
 
-/* Reads the projection, and refuses it where it needs features and there are none. */
+/* Reads the projection. Refuses it if it needs features and there are none. */
 static int read_projection(struct job *job) {
     struct tvlm_projection_params params;
     struct tool *const tool = job->tool;
@@ -275,12 +277,12 @@ static int load_features(struct job *job) {
         code = features_open(job->tool, job->feature_paths[i], &job->questions.queries, &job->arrays[i],
                              &job->features[i]);
         job->features[i].cell = job->asked.patch.value;
-        (void)questions_query(&job->questions, 0, &job->queries[i]); /* zero where nothing is asked */
+        (void)questions_query(&job->questions, 0, &job->queries[i]); /* all zero if nothing is asked */
     }
     return code;
 }
 
-/* Makes an error about one of several files say which one. */
+/* Adds to an error about one of several files which file it is. */
 static void name_image(struct job *job) {
     struct tool *const tool = job->tool;
     const int32_t failed = tvlm_export_failed_image(job->export);
@@ -314,12 +316,12 @@ static struct tvlm_export_params params_of(const struct job *job) {
                   .scorer = job->scorer}};
 }
 
-/* Opens the device, and prepares what is the same for all runs. */
+/* Opens the device, and prepares everything that is the same for all runs. */
 static int open_export(struct job *job) {
     const struct tvlm_export_params params = params_of(job);
     const char *const subject = job->tool->subject;
     if (job->export != NULL) return TOOL_DONE;
-    job->tool->subject = NULL; /* what fails now is about the options */
+    job->tool->subject = NULL; /* an error from here on is about the options */
     int code = tool_open_device(job->tool, &job->options->common, &job->device);
     if (code == TOOL_DONE)
         code = tool_usage_status(job->tool, tvlm_export_create(job->device, &params, &job->export));
@@ -338,12 +340,12 @@ static int process(struct job *job) {
     if (code == TOOL_DONE)
         code = tool_status(job->tool, tvlm_export_run(job->export, job->pictures.images, job->pictures.count,
                                                       job->features, job->queries));
-    if (code != TOOL_DONE && job->inputs.failed) return TOOL_FAILED; /* the line is about a file */
+    if (code != TOOL_DONE && job->inputs.failed) return TOOL_FAILED; /* the error names a file already */
     if (code != TOOL_DONE) name_image(job);
     return code;
 }
 
-/* Reads the tensors of what was exported, and writes them. */
+/* Reads the tensors of the export, and writes them. */
 static int write_tensors(struct job *job) {
     job->results.tool = job->tool;
     job->results.export = job->export;
@@ -442,7 +444,7 @@ static int run_each(struct job *job, int count, char *const *operands) {
     return each_run(job->tool, &options->each, options->output, count, operands, &work);
 }
 
-/* Refuses what is not of one image, or what needs their number. */
+/* Refuses options that are not about a single image, or that depend on the number of images. */
 static int check_each(struct tool *tool, const export_options *options, int count, char *const *operands) {
     const each_options *const each = &options->each;
     if (each->each == 0 && options->output != NULL) {
@@ -486,7 +488,7 @@ const tool_command export_command = {
     .name = "export",
     .summary = "tensors that a vision-language model takes as they are, in full and of the chosen tokens",
     .operands = "IMAGE...",
-    .operand_max = INT32_MAX, /* and one at least, unless there is a list */
+    .operand_max = INT32_MAX, /* at least one, unless there is a list */
     .details =
         "The file holds what the model's own processor makes (Hugging Face transformers, on Pillow): pixel_values and,\n"
         "for Qwen-VL, image_grid_thw (with --video pixel_values_videos and video_grid_thw). And the chosen tokens, in\n"

@@ -15,7 +15,7 @@ int export_inputs_read(export_inputs *inputs, int count, const char *layout) {
     return handed_read(inputs->tool, inputs->options, &use, count, inputs->paths, &inputs->read);
 }
 
-/* Is called by the export before it scores a picture. */
+/* The export calls this before it scores a picture. */
 static tvlm_status hand_in(void *user, int32_t image, tvlm_stack *stack) {
     export_inputs *const inputs = user;
     struct tool *const tool = inputs->tool;

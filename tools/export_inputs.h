@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export_inputs.h: hands to an export what it takes beside pictures and features (handed.h).
+ * export_inputs.h: hands in to an export the inputs that it takes beside pictures and features (handed.h).
  */
 #ifndef TVLM_TOOLS_EXPORT_INPUTS_H
 #define TVLM_TOOLS_EXPORT_INPUTS_H
@@ -9,10 +9,10 @@
 #include "handed.h"
 #include "texturevlm/export.h"
 
-/* The option for `clusters`; the others have tables of their own. */
+/* The table of the option for `clusters`. The other options have tables of their own. */
 extern const option_specs export_clusters_specs;
 
-/* What is handed in to the pictures of an export. The caller fills in the first members. */
+/* The inputs that are handed in to the pictures of an export. The caller fills in the first members. */
 typedef struct export_inputs {
     struct tool *tool;
     const handed_options *options;
@@ -21,13 +21,15 @@ typedef struct export_inputs {
     const export_pictures *pictures;
     bool middle; /* the model sees the middle square of each image */
     handed read;
-    bool failed; /* a file could not be handed in, and the tool's error is about it */
+    bool failed; /* a file could not be handed in; the tool's error is about it */
 } export_inputs;
 
-/* Reads what the options name for `count` images, and refuses what no channel of the layout follows from. */
+/* Reads the files that the options name for `count` images. Refuses an input from which no channel of the
+ * layout follows. */
 int export_inputs_read(export_inputs *inputs, int count, const char *layout);
 
-/* Lets an export hand it in to its pictures. Both must live until its last run. */
+/* Lets an export hand in the inputs to its pictures. `inputs` and `pictures` must live until the export's
+ * last run. */
 int export_inputs_set(export_inputs *inputs, const export_pictures *pictures, tvlm_export *export);
 
 void export_inputs_release(export_inputs *inputs);

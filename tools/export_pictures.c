@@ -8,7 +8,8 @@
 
 #include "video_frames.h"
 
-/* Tells a video by its first bytes. Those of HEIF and AVIF images differ from MP4's by the brand alone. */
+/* Recognises a video by its first bytes. Those of HEIF and AVIF images differ from those of MP4 only by the
+ * brand. */
 static bool is_video(const char *path) {
     static const char *const images[] = {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1",
                                          "msf1", "avif", "avis", "crx ", "jp2 ", "jpx ", "jxl "};
@@ -46,11 +47,11 @@ int export_pictures_load(struct tool *tool, char *const *paths, int count, bool 
         pictures->images[i] = *pictures->loaded[i];
         ++pictures->count;
     }
-    if (count > 1) tool->subject = NULL; /* from here on an error may be about any of them */
+    if (count > 1) tool->subject = NULL; /* an error from here on may be about any of them */
     return code;
 }
 
-/* Adds a copy of a frame: the frame itself is the reader's, and lasts until the next one. */
+/* Adds a copy of a frame. The frame itself belongs to the reader, and is valid only until the next one. */
 static int copy_frame(struct tool *tool, const tvlm_image *frame, export_pictures *pictures) {
     const size_t row = (size_t)frame->width * (size_t)frame->channels, height = (size_t)frame->height;
     const size_t stride = frame->row_stride != 0 ? frame->row_stride : row;

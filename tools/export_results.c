@@ -50,7 +50,7 @@ int export_results_write(const export_results *results, const char *path) {
                                               sizeof metadata / sizeof *metadata, &results->tool->log));
 }
 
-/* ---- What is told of them ---- */
+/* ---- What is printed about them ---- */
 
 /* Whether an image has become several pictures. */
 static bool is_several(const export_results *results) {
@@ -103,7 +103,7 @@ static void json_pictures(const export_results *results, json_writer *json) {
     for (int32_t i = 0; i < tvlm_export_picture_count(results->export); ++i) {
         tvlm_export_picture p;
         if (tvlm_export_get_picture(results->export, i, &p) == TVLM_OK)
-            json_picture(results, json, &p); /* always */
+            json_picture(results, json, &p); /* the condition is always true */
     }
     json_close(json);
 }

@@ -15,19 +15,20 @@
 
 typedef enum file_use { FILE_INPUT, FILE_OUTPUT } file_use;
 
-/* A file that exists is known by its device and inode, one that does not by its folder's and its name. */
+/* A file that exists is known by its device and inode. One that does not exist is known by the device and
+ * inode of its folder, and by its name. */
 typedef struct known_file {
     dev_t device;
     ino_t inode;
     file_use use;
     int named;       /* how often it was noted */
     char option[64]; /* the option that names an output */
-    char name[];     /* "": it exists */
+    char name[];     /* its name in the folder; "": the file exists */
 } known_file;
 
 /* ---- Which file is it ---- */
 
-/* Finds the path that a symbolic link to nothing leads to. */
+/* Finds the path to which a symbolic link leads if there is no file at its end. */
 static void follow_links(const char *path, char target[PATH_SIZE]) {
     char link[PATH_SIZE];
     snprintf(target, PATH_SIZE, "%s", path);
@@ -49,8 +50,8 @@ static void split(char *path, const char **folder, const char **name) {
     if (slash != NULL) *slash = '\0';
 }
 
-/* Identifies a file; NULL where there is no memory. *info is about the file, or about its folder where there
- * is no file; *found tells whether there is either. */
+/* Identifies a file. *info is about the file, or about its folder if there is no file. *found tells whether
+ * there is either. Returns NULL if there is no memory. */
 static known_file *identify(const char *path, struct stat *info, bool *found) {
     char target[PATH_SIZE];
     const char *folder, *name = "";
@@ -75,7 +76,7 @@ static int compare(const void *first, const void *second) {
     return strcmp(a->name, b->name);
 }
 
-/* Whether writing to a file would replace it, unlike a device or a pipe. */
+/* Whether writing to a file would replace it. A device or a pipe would not be replaced. */
 static bool can_be_lost(const known_file *file, const struct stat *info) {
     return file->name[0] != '\0' || S_ISREG(info->st_mode) || S_ISDIR(info->st_mode);
 }
@@ -90,8 +91,8 @@ static int complain(struct tool *tool, const known_file *known, const known_file
     return tool_usage(tool, "%s and %s name the same file", known->option, file->option);
 }
 
-/* Looks a file up among those that are noted, and refuses it where it is there and either is an output. With
- * `lasting` it is noted itself. */
+/* Looks up a file among the noted ones. Refuses it if it is there, and if the noted one or this one is an
+ * output. With `lasting` this file is noted, too. */
 static int note(struct tool *tool, file_use use, const char *option, const char *path, bool lasting) {
     struct stat info;
     bool found;
@@ -132,8 +133,8 @@ int files_named(const struct tool *tool, const char *path) {
     return named;
 }
 
-/* Refuses what cannot be written: its folder is missing or may not be written to, or it is a folder itself.
- */
+/* Refuses a file that cannot be written: its folder is missing or may not be written to, or it is a folder
+ * itself. */
 static int check_writable(struct tool *tool, const char *path) {
     struct stat info;
     char copy[PATH_SIZE];
@@ -153,7 +154,7 @@ static int check_writable(struct tool *tool, const char *path) {
     return TOOL_DONE;
 }
 
-/* Lets one output go to stdout. Nobody could tell two apart there, even where it is a pipe. */
+/* Lets one output go to stdout. Nobody could tell two outputs apart there, even if stdout is a pipe. */
 static int take_stdout(struct tool *tool) {
     if (tool->stdout_taken) return tool_usage(tool, "only one output can go to stdout");
     tool->stdout_taken = true;
@@ -166,7 +167,8 @@ int files_output(struct tool *tool, const char *option, const char *path) {
     return code == TOOL_DONE ? note(tool, FILE_OUTPUT, option, path, true) : code;
 }
 
-/* Refuses a pattern that is an input itself. The names that are made from it are noted when they are made. */
+/* Refuses a pattern that is an input itself. The names that are made from a pattern are noted when they are
+ * made. */
 static int note_pattern(struct tool *tool, const char *option, const char *path) {
     struct stat info;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return TOOL_DONE;
@@ -203,7 +205,7 @@ int files_note(struct tool *tool, const option_table *table, const void *values,
                char *const *operands) {
     int code = TOOL_DONE;
     for (int i = 0; code == TOOL_DONE && i < count; ++i) code = files_input(tool, operands[i]);
-    for (int pass = 0; pass < 2; ++pass) /* inputs come first: it is outputs that are refused */
+    for (int pass = 0; pass < 2; ++pass) /* inputs come first, so that the error is about the output */
         for (int i = 0; code == TOOL_DONE && i < table->count; ++i) {
             const option_spec *const spec = &table->specs[i];
             const void *const value = (const char *)values + spec->offset;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm fit: learns a scorer from photos in which somebody has marked objects, and says what it is worth.
+ * tvlm fit: learns a scorer from photos in which somebody has marked objects, and measures how good it is.
  */
 #include <math.h>
 #include <stdio.h>
@@ -152,7 +152,7 @@ static int read_questions(struct run *run) {
     return TOOL_DONE;
 }
 
-/* The question to a photo, or NULL where there is none. */
+/* The question to a photo, or NULL if there is none. */
 static const struct tvlm_query *question_of(const struct run *run, const struct photo *photo,
                                             struct tvlm_query *query) {
     if (run->classes == NULL) return NULL;
@@ -164,8 +164,8 @@ static const struct tvlm_query *question_of(const struct run *run, const struct 
 
 /* ---- Truth ---- */
 
-/* Returns the cell along a side in which the centre of a pixel of the original lies. The working image may be
- * smaller than the original. */
+/* Returns the index along a side of the cell in which the centre of a pixel of the original image lies. The
+ * working image may be smaller than the original. */
 static int32_t cell_of(int32_t pixel, int32_t side, int32_t working, float stride, int32_t cells) {
     const double at = ((double)pixel + 0.5) * working / side / (double)stride;
     return at < cells - 1 ? (int32_t)at : cells - 1;
@@ -204,7 +204,8 @@ static int count_cells(struct run *run, const tvlm_image *image, const tvlm_stac
     return TOOL_DONE;
 }
 
-/* The second fit reads what the question of the first one has found. */
+/* Adds a photo to the fit, or, with a question, to both fits. The second fit reads the channel that the
+ * question of the first one has filled. */
 static int teach(struct run *run, tvlm_stack *stack, const struct photo *photo, const float *share) {
     struct tvlm_query query;
     const int32_t columns = photo->columns, rows = photo->rows;
@@ -238,7 +239,7 @@ static worth worth_of(const struct photo *photo, double objects, double known) {
     return (worth){objects / photo->object_pixels, objects / (photo->object_pixels + known - objects)};
 }
 
-/* Returns what a random choice is worth: it has each pixel with a chance of k / cells. */
+/* Returns how good a random choice is. It has each pixel with a probability of k / cells. */
 static worth worth_of_random(const struct run *run, const struct photo *photo) {
     const double chance = chosen_of(run, photo) / ((double)photo->columns * photo->rows);
     return worth_of(photo, chance * photo->object_pixels, chance * photo->known_pixels);
@@ -298,7 +299,7 @@ static int learn_image(struct run *run, const tvlm_image *image, tvlm_stack *sta
         code = truth_mask(run->tool, run->truth, photo->path, image->width, image->height, mask);
     if (code == TOOL_DONE) code = count_cells(run, image, &info, mask, photo);
     free(mask);
-    /* What is not there is no question. */
+    /* A question about a class that is not in the photo is left out. */
     photo->learnt = run->classes == NULL || photo->object_pixels > 0.0;
     if (code == TOOL_DONE && photo->learnt) code = add_to_fit(run, stack, photo);
     if (code != TOOL_DONE || !photo->counts) return code;
@@ -306,7 +307,7 @@ static int learn_image(struct run *run, const tvlm_image *image, tvlm_stack *sta
     return measure(run, stack, NULL, photo, &photo->worth[DEFAULT]);
 }
 
-/* Measures what was fitted on a photo. */
+/* Measures the fitted scorers on a photo. */
 static int measure_fitted(struct run *run, tvlm_stack *stack, struct photo *photo) {
     int code = measure(run, stack, run->scorer, photo, &photo->worth[FITTED]);
     if (code == TOOL_DONE && run->fixed != NULL)
@@ -314,7 +315,7 @@ static int measure_fitted(struct run *run, tvlm_stack *stack, struct photo *phot
     return code;
 }
 
-/* Learns from a photo, or measures what was fitted on it. */
+/* Learns from a photo, or measures the fitted scorers on it. */
 static int visit(struct run *run, struct photo *photo, bool learn) {
     tvlm_image *image = NULL;
     tvlm_stack *stack = NULL;
@@ -328,7 +329,7 @@ static int visit(struct run *run, struct photo *photo, bool learn) {
     return code;
 }
 
-/* Learns from all photos but those of a group that is held out. */
+/* Learns from all photos, except those of groups that are held out. */
 static int solve(struct run *run) {
     for (int32_t i = 0; i < run->count; ++i) run->held_photos[i] = run->held_out[run->photos[i].group];
     const struct tvlm_fit_solve_params params = {.l2 = run->options->l2.value, .held_out = run->held_photos};
@@ -338,7 +339,8 @@ static int solve(struct run *run) {
     return code;
 }
 
-/* Measures the photos of each group with what the others teach, then makes the scorer that all teach. */
+/* Measures the photos of each group with a scorer that is learned from the other groups. Then learns the
+ * final scorer from all photos. */
 static int leave_one_out(struct run *run) {
     int code = TOOL_DONE;
     for (int32_t group = 0; code == TOOL_DONE && group < run->groups; ++group) {
@@ -375,7 +377,7 @@ static int hold_out(struct run *run) {
     return code;
 }
 
-/* Learns from each photo, or, with questions, from each photo and class in it. */
+/* Learns from each photo, or, with questions, from each photo and each class in it. */
 static int learn_all(struct run *run, char *const *paths) {
     const int32_t each = run->classes != NULL ? run->vectors.count : 1;
     int code = TOOL_DONE;

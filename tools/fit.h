@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.h: what `tvlm fit` learns from, and what it found.
+ * fit.h: what `tvlm fit` learns from, and what it finds.
  */
 #ifndef TVLM_TOOLS_FIT_H
 #define TVLM_TOOLS_FIT_H
@@ -18,22 +18,22 @@ typedef struct fit_options {
     truth_options truth;
     question_options questions;
     const char *output, *channels, *layout, *network, *query_weights;
-    int taps; /* a place in taps_choices */
+    int taps; /* an index in taps_choices */
     option_number stride, l2, held_out, largest;
     option_integer k, seed, hidden;
     int leave_one_out;
 } fit_options;
 
-/* FIXED is there where there are questions. */
+/* The choices of cells that are compared. FIXED exists only if there are questions. */
 enum { RANDOM = 0, DEFAULT, FIXED, FITTED, CHOICES };
 
-/* What a choice of cells is worth. */
+/* How good a choice of cells is. */
 typedef struct worth {
     double coverage; /* the share of the objects' area that lies in chosen cells */
     double iou;      /* intersection over union of chosen cells and objects, where the truth is known */
 } worth;
 
-/* What is kept of an image, or of a question to it. */
+/* What is kept about an image, or about a question to an image. */
 struct photo {
     const char *path;
     int32_t image,
@@ -54,18 +54,18 @@ struct run {
     truth *truth;
     tvlm_device *device;
     tvlm_network *network; /* NULL: there is none */
-    tvlm_fit *fit, *fixed; /* fixed: that of the choice FIXED, or NULL */
-    int32_t *channels;     /* those that the fit reads; NULL: the default ones */
+    tvlm_fit *fit, *fixed; /* `fixed` is the fit of the choice FIXED, or NULL */
+    int32_t *channels;     /* the channels that the fit reads; NULL: the default ones */
     int32_t channel_count;
     char *layout; /* the names of the channels, as a layout for stacks */
     struct photo *photos;
     int32_t count, visits; /* how many photos there are, and how many there can be */
     int32_t groups;
     uint8_t *held_out, *held_photos;          /* [groups] and [count] */
-    const tvlm_scorer *scorer, *fixed_scorer; /* belong to the fits */
+    const tvlm_scorer *scorer, *fixed_scorer; /* they belong to the fits */
     vector_file vectors;                      /* the questions */
-    const char **classes;                     /* [vectors.count]: what each is about; NULL: there are none */
-    char *class_names;                        /* holds these */
+    const char **classes;                     /* [vectors.count]: the class of each; NULL: there are none */
+    char *class_names;                        /* the memory of these names */
 };
 
 /* Writes the scorer and prints the figures. */

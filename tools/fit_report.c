@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `tvlm fit` prints and writes.
+ * fit_report.c: prints and writes the results of `tvlm fit`.
  */
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 
 static const char *const choice_names[CHOICES] = {"random", "default", "fixed", "fitted"};
 
-/* Whether there is such a choice. */
+/* Whether a choice of cells exists in this run. */
 static bool is_there(const struct run *run, int choice) {
     return choice != FIXED || run->fixed != NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm flow: the optical flow from one image to another, as .flo, as a picture, with its confidence.
+ * tvlm flow: computes the optical flow from one image to another, with its confidence, and writes it as .flo
+ * and as a picture.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -39,22 +40,23 @@ struct job {
     tvlm_stack *stack;
     tvlm_flow *flow;
     tvlm_flow_info info;
-    /* The grid has u, v and confidence as the library gives them; the others are those of every pixel. */
+    /* `grid` has u, v and confidence as the library gives them. The other two have a value for every pixel.
+     * */
     float *grid, *vectors, *confidence;
     struct canvas picture;
 };
 
 /* ---- The colour wheel ---- */
 
-/* It is that of Baker et al., "A Database and Evaluation Methodology for Optical Flow" (2011). */
+/* It is the colour wheel of Baker et al., "A Database and Evaluation Methodology for Optical Flow" (2011). */
 
 enum { WHEEL = 55 };
 
-/* The wheel runs from red over yellow, green, cyan, blue and magenta back to red. Each run has as many steps
- * as hues can be told apart in it. */
+/* The wheel runs from red over yellow, green, cyan, blue and magenta back to red. The number of steps of each
+ * run is the number of hues that can be told apart in it. */
 static void make_wheel(float wheel[WHEEL][3]) {
     static const struct {
-        /* Component `full` is 1. Component `moving` rises from 0 to 1; where it is negative, component
+        /* Component `full` is 1. Component `moving` rises from 0 to 1. If `moving` is negative, component
          * ~moving falls from 1 to 0. */
         int length, full, moving;
     } runs[6] = {{15, 0, 1}, {6, 1, ~0}, {4, 1, 2}, {11, 2, ~1}, {13, 2, 0}, {6, 0, ~2}};
@@ -71,7 +73,7 @@ static void make_wheel(float wheel[WHEEL][3]) {
         }
 }
 
-/* Returns the colour of u and v, which are relative to the length that is fully saturated. */
+/* Returns the colour of u and v. They are relative to the length whose colour is fully saturated. */
 static color wheel_color(float wheel[WHEEL][3], float u, float v) {
     const float length = fminf(1.0f, sqrtf(u * u + v * v));
     const float turn = (atan2f(-v, -u) / 3.14159265f + 1.0f) / 2.0f * (float)(WHEEL - 1);
@@ -93,8 +95,8 @@ static float longest(const struct job *job) {
     return most;
 }
 
-/* Draws the flow. The longest vector is fully saturated, unless it is below a hundredth of a pixel: then all
- * stays near white. */
+/* Draws the flow. The longest vector gets a fully saturated colour, unless it is shorter than a hundredth of
+ * a pixel; then all colours stay near white. */
 static int draw(struct job *job) {
     const tvlm_image *const image = job->images[0];
     const float scale = 1.0f / fmaxf(longest(job), 0.01f);
@@ -126,8 +128,8 @@ static float between(const struct job *job, int component, float x, float y) {
     return a + (b - a) * ay;
 }
 
-/* Spreads the grid, which covers the image, to every pixel. A stack may be smaller than the image that it
- * holds, so that vectors are scaled. */
+/* Spreads the grid, which covers the image, to every pixel. Vectors are scaled, since a stack may be smaller
+ * than the image that it holds. */
 static int spread(struct job *job) {
     const int32_t width = job->images[0]->width, height = job->images[0]->height;
     const tvlm_flow_info *const info = &job->info;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm generate: all channels of images, as an array and, of one image, as a contact sheet.
+ * tvlm generate: makes all channels of images, as an array, and for a single image also as a contact sheet.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ typedef struct generate_options {
 
 #define SIDE_MAX 16777216.0
 
-enum { GAUSSIAN = 2 }; /* the place among --reduce's choices */
+enum { GAUSSIAN = 2 }; /* its index among the choices of --reduce */
 
 static const char *const reductions[] = {"mean", "gaussian", NULL};
 
@@ -93,7 +93,7 @@ struct job {
     char *const *paths;
     int32_t path_count;
     const tvlm_image *image;
-    tvlm_image shape;                  /* with --each: of the images that the stack is for */
+    tvlm_image shape;                  /* with --each: the size of the images that the stack is for */
     int32_t image_width, image_height; /* the size of the first image in its file */
     input_files *inputs;
     tvlm_device *device;
@@ -104,11 +104,11 @@ struct job {
     tvlm_npy_writer *writer;
     draw_sheet sheet;
     bool *has;     /* [channel_count]: whether a channel gets a tile on the sheet */
-    float *planes; /* those of one group of channels */
+    float *planes; /* the planes of one group of channels */
 };
 
-#define GROUP_BYTES ((size_t)256 << 20) /* the most that is held of planes at a time */
-#define GROUP_STEP  4                   /* so many channels has a slice of a packed array */
+#define GROUP_BYTES ((size_t)256 << 20) /* the most bytes of planes in memory at a time */
+#define GROUP_STEP  4                   /* how many channels a slice of a packed array has */
 
 static int find_size(struct job *job) {
     const generate_options *const options = job->options;
@@ -127,7 +127,7 @@ static int find_size(struct job *job) {
                        tvlm_stack_level_size(job->stack, options->level.value, &job->width, &job->height));
 }
 
-/* Finds which channels have anything to show. */
+/* Finds the channels that have anything to show. */
 static int find_input(struct job *job) {
     int code = TOOL_DONE;
     job->has = malloc((size_t)job->channel_count * sizeof *job->has);
@@ -139,7 +139,7 @@ static int find_input(struct job *job) {
 
 static int open_outputs(struct job *job) {
     const int64_t shape[] = {job->path_count, job->channel_count, job->height, job->width};
-    const int first = job->path_count > 1 ? 0 : 1; /* a single image gets no dimension in the array */
+    const int first = job->path_count > 1 ? 0 : 1; /* a single image adds no dimension to the array */
     const generate_options *const options = job->options;
     char title[256], name[160];
     const char *const slash = strrchr(job->tool->subject, '/');
@@ -184,7 +184,8 @@ static int write_group(struct job *job, int32_t first, int32_t count, size_t are
     return code;
 }
 
-/* Channels are made in groups, so that not all planes of a large image are in memory at a time. */
+/* How many channels are made together. There are groups, so that not all planes of a large image are in
+ * memory at the same time. */
 static int32_t group_size(const struct job *job) {
     const size_t area = (size_t)job->width * (size_t)job->height;
     const size_t fit = GROUP_BYTES / sizeof(float) / area / GROUP_STEP * GROUP_STEP;
@@ -200,7 +201,7 @@ static int make_planes(struct job *job) {
     return tool_fail(job->tool, "no memory for planes of %d x %d", job->width, job->height);
 }
 
-/* Writes all channels of the stack's image, which is the `index`-th of the run. */
+/* Writes all channels of the stack's image, which is image number `index` of the run. */
 static int write_channels(struct job *job, int32_t index) {
     const int32_t group = group_size(job);
     int code = TOOL_DONE;
@@ -216,7 +217,7 @@ static int close_outputs(struct job *job) {
     const char *const sheet = job->options->sheet;
     const struct canvas *const canvas = &job->sheet.canvas;
     int code = TOOL_DONE;
-    job->tool->subject = NULL; /* what fails now is not about the image */
+    job->tool->subject = NULL; /* an error from here on is not about the image */
     if (sheet != NULL)
         code = tool_status(
             job->tool, tvlm_png_write(sheet, canvas->width, canvas->height, 3, canvas->rgb, &job->tool->log));
@@ -249,7 +250,7 @@ static void print_array(json_writer *json, const struct job *job) {
     json_open_array(json, "channels", true);
     for (int32_t i = 0; i < job->channel_count; ++i) {
         tvlm_channel_info channel = {.name = ""};
-        (void)tvlm_stack_get_channel_info(job->stack, job->channels[i], &channel); /* it has it */
+        (void)tvlm_stack_get_channel_info(job->stack, job->channels[i], &channel); /* the stack has it */
         json_string(json, NULL, channel.name);
     }
     json_close(json);
@@ -270,8 +271,9 @@ static int print_summary(struct job *job) {
     return code;
 }
 
-/* Chooses the size of the stack: the image's, or the largest of its shape that the device has memory for. What
- * is packed and read takes less than another image would, so the size is that of two. */
+/* Chooses the size of the stack: the image's size, or the largest of its shape that the device has memory
+ * for. Besides the stack, packed channels need memory. They take less than a second image would, so the size
+ * is one at which two images fit. */
 static int choose_size(struct job *job, struct tvlm_stack_params *params) {
     const int32_t longer = job->image->width > job->image->height ? job->image->width : job->image->height;
     struct tvlm_stack_params two = *params;
@@ -289,8 +291,8 @@ static int choose_size(struct job *job, struct tvlm_stack_params *params) {
     return code;
 }
 
-/* Creates a stack of one image that has the size of the first one. Layouts of thumbnails are made at the size
- * of the result. */
+/* Creates a stack for a single image, in the size of the first image. Layouts of thumbnails are made at the
+ * size of the result. */
 static int create_stack(struct job *job) {
     const generate_options *const options = job->options;
     const char *const layout = job->layout;
@@ -309,7 +311,7 @@ static int create_stack(struct job *job) {
     return tool_status(job->tool, tvlm_stack_create_for_image(job->device, job->image, &params, &job->stack));
 }
 
-/* What the options say of how channels are made. */
+/* Tells the stack what the options say about the way in which channels are made. */
 static int prepare_stack(struct tool *tool, const void *values, tvlm_stack *stack) {
     const generate_options *const options = values;
     int code = TOOL_DONE;
@@ -324,7 +326,8 @@ static int open_stack(struct job *job) {
     return prepare_stack(job->tool, job->options, job->stack);
 }
 
-/* The first image decides all sizes. Once it is done, what can be wrong with the outputs is known. */
+/* Begins with the first image, which decides all sizes. It opens the outputs, so that an error in them shows
+ * at once. */
 static int begin(struct job *job) {
     struct tool *const tool = job->tool;
     int code;
@@ -340,13 +343,15 @@ static int begin(struct job *job) {
     return TOOL_DONE;
 }
 
-/* Reads what the options name. `outputs` has room for the names of a network's outputs, which may be the layout. */
+/* Reads the files that the options name. `outputs` has room for the names of a network's outputs, which may
+ * be the layout. */
 static int read_options(struct job *job, char outputs[NETWORK_NAMES]) {
     struct tool *const tool = job->tool;
     const generate_options *const options = job->options;
     const char *layout = options->channels != NULL ? options->channels : options->layout;
     int32_t known = 0;
-    /* What a network names is known to the stack alone. */
+    /* The names of a network's outputs are known only to the stack, so a layout with a network is checked
+     * later. */
     int code = layout != NULL && options->network == NULL
                    ? tool_usage_status(tool, tvlm_layout_parse(layout, &tool->log, 0, NULL, &known))
                    : TOOL_DONE;
@@ -355,8 +360,8 @@ static int read_options(struct job *job, char outputs[NETWORK_NAMES]) {
     return code == TOOL_DONE ? inputs_read(tool, &options->inputs, &job->inputs) : code;
 }
 
-/* Images go through one stack one after the other. A batch would hold all of them in memory, and make the
- * same. */
+/* Images go through one stack, one after the other. A batch would give the same result, but would hold all
+ * images in memory. */
 static int generate(struct job *job) {
     struct tool *const tool = job->tool;
     const generate_options *const options = job->options;
@@ -391,7 +396,7 @@ static void lose_device(void *user) {
     tvlm_device_destroy(&job->device);
 }
 
-/* A stack stays for images of its size. */
+/* Puts the image into the stack. If its size differs from that of the stack's images, makes a new stack. */
 static int put_image(struct job *job) {
     const tvlm_image *const image = job->image, *const shape = &job->shape;
     int code = TOOL_DONE;
@@ -428,7 +433,7 @@ static int run_each(struct job *job, int count, char *const *operands) {
     return each_run(job->tool, &options->each, options->output, count, operands, &work);
 }
 
-/* Refuses what is of one image. */
+/* Refuses options that are for a single image. */
 static int check_each(struct tool *tool, const generate_options *options) {
     const char *const other = options->ragged > 0        ? "--ragged"
                               : options->sheet != NULL   ? "--sheet"
@@ -437,7 +442,7 @@ static int check_each(struct tool *tool, const generate_options *options) {
     return other != NULL ? tool_usage(tool, "%s is not for --each", other) : TOOL_DONE;
 }
 
-/* Refuses what is not for images of different sizes. */
+/* Refuses options that are not for images of different sizes. */
 static int check_ragged(struct tool *tool, const generate_options *options) {
     const char *const other = options->sheet != NULL    ? "--sheet"
                               : options->size.given     ? "--size"
@@ -520,7 +525,7 @@ const tool_command generate_command = {
     .name = "generate",
     .summary = "the channels of images, as an array and as a picture",
     .operands = "IMAGE...",
-    .operand_max = INT_MAX, /* and one at least, unless there is a list */
+    .operand_max = INT_MAX, /* at least one, unless there is a list */
     .details =
         "At least one of -o and --sheet. With --each every image gets a file of its own size, and with --jsonl a line. Layouts: visual12 cluster15 embed31 temporal34 full40 mvp13 patch13\n"
         "scene18; the last two are made at 32x32 unless --size says otherwise. Several images are brought to the\n"

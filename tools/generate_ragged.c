@@ -12,10 +12,12 @@
 
 enum { PATH_BYTES = 4096, STEM_BYTES = 256 };
 
-/* So many files get their names together: a few, which a program that is killed removes. */
+/* How many files get their final names together. They are few, so that a program that is killed can remove
+ * its temporary files. */
 enum { FILES_TOGETHER = 32 };
 
-/* Where the device is lost after it, the command begins anew all the same, and makes these files again. */
+/* Keeps the files that are complete. If the device is lost afterwards, the command still begins anew, and
+ * makes these files again. */
 static int keep_files(struct tool *tool) {
     const int code = tool_status(tool, tvlm_files_commit(&tool->log));
     tvlm_files_begin();
@@ -37,7 +39,7 @@ typedef struct run {
     int32_t channels;
 } run;
 
-/* Names all outputs, so that two images of one name are noticed before anything is made. */
+/* Makes the names of all outputs, so that two images of one name are noticed before anything is made. */
 static int name_outputs(run *r) {
     struct stat info;
     int code = TOOL_DONE;
@@ -137,7 +139,7 @@ static int print_summary(run *r) {
     json_open_array(&json, "channels", true);
     for (int32_t i = 0; i < count; ++i) {
         tvlm_channel_info info = {.name = ""};
-        (void)tvlm_stack_get_channel_info(r->stack, channels[i], &info); /* it has it */
+        (void)tvlm_stack_get_channel_info(r->stack, channels[i], &info); /* the stack has it */
         json_string(&json, NULL, info.name);
     }
     json_close(&json);

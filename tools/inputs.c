@@ -38,10 +38,10 @@ static const option_spec vector_list[] = {
 };
 const option_specs input_vector_specs = OPTION_SPECS(vector_list);
 
-/* One option: which channel, and what a file for it looks like. */
+/* An option: the channel that it hands in, and the form of its file. */
 typedef struct input_row {
     const char *name;
-    size_t offset; /* where in input_options its path is */
+    size_t offset; /* the offset of its path in input_options */
     int32_t channel;
     int rank;
     bool picture; /* whether the file may be a picture, or an array of bool */
@@ -63,12 +63,12 @@ struct input_files {
     const input_options *options;
     struct {
         tvlm_npy *array;
-        float *values; /* the values as floats, where the file is no array of floats */
+        float *values; /* the values as floats, if the file is not an array of floats */
         struct tvlm_grid_input grid;
     } file[ROW_COUNT];
     label_map labels;
     vector_file words;
-    tvlm_basis *basis; /* the last image's */
+    tvlm_basis *basis; /* the basis of the last image */
 };
 
 static const char *path_of(const input_options *options, size_t row) {
@@ -85,9 +85,10 @@ const char *inputs_given(const input_options *options) {
                                        : NULL;
 }
 
-/* ---- What is read of them ---- */
+/* ---- Whether they are read ---- */
 
-/* Whether a channel comes from what is handed in for another one: directly, or as normals do from depth and words from one file. */
+/* Whether a channel comes from the input for channel `handed_in`: directly, or because both are of one
+ * family. For example, normals come from depth, and all words from one file. */
 static bool follows(int32_t channel, int32_t handed_in) {
     tvlm_channel_info a, b;
     if (channel == handed_in) return true;
@@ -137,7 +138,7 @@ static int check_array(struct tool *tool, const input_row *row, const tvlm_npy *
     return TOOL_DONE;
 }
 
-/* Makes floats of bytes: `most` becomes 1. */
+/* Converts bytes to floats. The value `most` becomes 1. */
 static float *scaled(const unsigned char *bytes, size_t count, float most) {
     float *const values = count <= SIZE_MAX / sizeof *values ? malloc(count * sizeof *values) : NULL;
     for (size_t i = 0; values != NULL && i < count; ++i) values[i] = (float)bytes[i] / most;
@@ -162,8 +163,8 @@ static int read_array(struct tool *tool, const input_row *row, const char *path,
 
 /* ---- Pictures ---- */
 
-/* Returns the gray of a pixel as 0 .. 1, or the luma of a coloured one, by the library's weights. Its
- * transparency does not matter. */
+/* Returns the gray of a pixel as 0 .. 1. For a coloured pixel it is the luma, by the library's weights.
+ * Transparency is ignored. */
 static float gray_at(const tvlm_image *image, size_t pixel) {
     static const float weights[] = {0.299f, 0.587f, 0.114f};
     const size_t channels = (size_t)image->channels, colours = channels >= 3 ? 3 : 1;
@@ -225,7 +226,7 @@ int inputs_read(struct tool *tool, const input_options *options, input_files **f
     }
     if (code == TOOL_DONE && options->words != NULL)
         code = vectors_read(tool, "--words", options->words, &made->words);
-    if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
+    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
     *files = made;
     return code;
 }
@@ -266,7 +267,7 @@ int inputs_set(struct tool *tool, input_files *files, int32_t width, tvlm_stack 
         code = basis_embed(tool, &files->options->basis, &files->words, NULL, stack, &files->basis);
     if (code == TOOL_DONE && files != NULL && files->words.path != NULL)
         code = set_words(tool, &files->words, stack);
-    if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
+    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
     return code;
 }
 

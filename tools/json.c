@@ -27,7 +27,7 @@ static void put_text(json_writer *json, const char *text) {
     put(json, text, strlen(text));
 }
 
-/* Returns how many bytes the UTF-8 sequence at `text` has; 0 when it is not one. */
+/* Returns how many bytes the UTF-8 sequence at `text` has, or 0 if there is no valid sequence. */
 static size_t utf8_length(const unsigned char *text) {
     const size_t length = text[0] < 0x80   ? 1
                           : text[0] < 0xc2 ? 0
@@ -39,7 +39,7 @@ static size_t utf8_length(const unsigned char *text) {
         if ((text[i] & 0xc0) != 0x80) return 0;
     }
     if ((text[0] == 0xe0 && text[1] < 0xa0) ||
-        (text[0] == 0xed && text[1] > 0x9f) || /* overlong forms, and surrogates */
+        (text[0] == 0xed && text[1] > 0x9f) || /* refuses overlong forms and surrogates */
         (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
         return 0;
     return length;
@@ -50,7 +50,7 @@ static void put_quoted(json_writer *json, const char *text) {
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
         const size_t length = utf8_length(at);
         if (length == 0) {
-            put_text(json, "\xef\xbf\xbd"); /* U+FFFD stands for what is not UTF-8 */
+            put_text(json, "\xef\xbf\xbd"); /* U+FFFD takes the place of a byte that is not UTF-8 */
             ++at;
             continue;
         }
@@ -72,7 +72,7 @@ static void put_line_break(json_writer *json) {
     for (int i = 0; i < json->depth; ++i) put_text(json, "  ");
 }
 
-/* Writes what stands before a value: the comma, the line break, the key. */
+/* Writes everything that stands before a value: the comma, the line break and the key. */
 static void begin_value(json_writer *json, const char *key) {
     if (json->depth > 0) {
         const int level = json->depth - 1;
@@ -133,7 +133,7 @@ void json_integer(json_writer *json, const char *key, int64_t value) {
     put_text(json, text);
 }
 
-/* Puts a point in place of the locale's decimal sign, which printf writes: JSON knows the point only. */
+/* Replaces the decimal sign of the locale, which printf writes, by a point. JSON allows only the point. */
 static void make_point(char *text) {
     for (; *text != '\0'; ++text) {
         if (*text == ',') *text = '.';

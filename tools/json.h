@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.h: writes JSON text. Numbers are the same in every locale, floats have as many digits as they need to
- * come back the same, and text is valid UTF-8. Memory that runs out is remembered, and json_text_of tells it.
+ * json.h: writes JSON text. Numbers are the same in every locale. Floats have as many digits as are needed to
+ * read the same float again. Text is valid UTF-8. If memory runs out, the writer remembers that, and
+ * json_text_of tells it.
  */
 #ifndef TVLM_TOOLS_JSON_H
 #define TVLM_TOOLS_JSON_H
@@ -21,7 +22,7 @@ typedef struct json_writer {
     int depth;
     struct {
         char close;
-        bool flat; /* it stands on one line, with everything in it */
+        bool flat; /* it and everything in it stand on one line */
         bool filled;
     } levels[JSON_DEPTH_MAX];
 } json_writer;
@@ -33,15 +34,16 @@ void json_close(json_writer *json);
 void json_string(json_writer *json, const char *key, const char *value); /* NULL: null */
 void json_device(json_writer *json, const tvlm_device *device);          /* "device": its name */
 void json_integer(json_writer *json, const char *key, int64_t value);
-void json_float(json_writer *json, const char *key, float value);   /* null where it is not finite */
+void json_float(json_writer *json, const char *key, float value);   /* null if it is not finite */
 void json_double(json_writer *json, const char *key, double value); /* six digits; null as above */
 void json_boolean(json_writer *json, const char *key, bool value);
 
-/* Returns the text with a newline at its end; NULL when memory ran out. It is valid until json_release. */
+/* Returns the text with a newline at its end, or NULL if memory ran out. The text is valid until
+ * json_release. */
 const char *json_text_of(json_writer *json);
 void json_release(json_writer *json);
 
-/* Writes the shortest decimal text that strtof reads as `value` again. */
+/* Writes the shortest decimal text from which strtof reads `value` again. */
 void json_format_float(float value, char *text, size_t size);
 
 #endif

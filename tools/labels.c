@@ -18,7 +18,7 @@ static int reserve(struct tool *tool, int32_t columns, int32_t rows, label_map *
 
 /* ---- Arrays ---- */
 
-/* Reads element `at`. False where it does not fit an id. */
+/* Reads element `at`. Returns false if it does not fit an id. */
 static bool integer_at(const tvlm_npy *array, size_t at, int32_t *id) {
     int64_t value = 0;
     switch (array->type) {

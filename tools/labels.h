@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * labels.h: label maps as files: pictures or arrays.
+ * labels.h: reads label maps from files, which are pictures or arrays.
  */
 #ifndef TVLM_TOOLS_LABELS_H
 #define TVLM_TOOLS_LABELS_H
@@ -13,9 +13,9 @@ typedef struct label_map {
 } label_map;
 
 /*
- * Reads a .npy of integers, rows x columns, or a picture. Gray values, also those of 16 bits, are ids as they
- * are; colours are ids as in COCO's panoptic maps: R + 256 G + 65536 B. Alpha does not matter. Errors are
- * about tool->subject.
+ * Reads an .npy file of integers, rows x columns, or a picture. Gray values, also those of 16 bits, are the
+ * ids. Colours are ids as in COCO's panoptic maps: R + 256 G + 65536 B. Alpha is ignored. Errors are about
+ * tool->subject.
  */
 int labels_read(struct tool *tool, const char *path, label_map *map);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm logpolar: an image as rings and sectors around a fixation, as an array, as a picture, and made an image
- * again.
+ * tvlm logpolar: samples an image in rings and sectors around a fixation. It writes the samples as an array
+ * and as a picture, and the image that can be made from them again.
  */
 #include "texturevlm/logpolar.h"
 #include "shared.h"
@@ -52,7 +52,7 @@ struct job {
     tvlm_image *image;
     tvlm_device *device;
     tvlm_stack *stack;
-    tvlm_stack_info size; /* of the working image */
+    tvlm_stack_info size; /* the size of the working image */
     tvlm_logpolar_info info;
     float *samples;
 };
@@ -72,7 +72,7 @@ static int open_stack(struct job *job) {
     return code;
 }
 
-/* Options are in pixels of the image, which the working image may be smaller than. */
+/* Samples the image. The options are in pixels of the image; the working image may be smaller. */
 static int sample(struct job *job) {
     const logpolar_options *const options = job->options;
     struct tool *const tool = job->tool;
@@ -86,7 +86,7 @@ static int sample(struct job *job) {
                                                 .sectors = options->sectors.value,
                                                 .plain = options->plain > 0};
     const char *const subject = tool->subject;
-    tool->subject = NULL; /* what is refused now are options */
+    tool->subject = NULL; /* an error from here on is about the options */
     int code = tool_usage_status(tool, tvlm_logpolar_get_info(job->stack, &params, &job->info));
     if (code != TOOL_DONE) return code;
     tool->subject = subject;
@@ -126,7 +126,7 @@ static int write_files(struct job *job) {
     const logpolar_options *const options = job->options;
     const int64_t shape[] = {job->info.sectors, job->info.rings, COLOURS};
     int code = TOOL_DONE;
-    job->tool->subject = NULL; /* what fails now is not about the image */
+    job->tool->subject = NULL; /* an error from here on is not about the image */
     if (options->output != NULL)
         code = tool_status(job->tool, tvlm_npy_write(options->output, TVLM_ELEMENT_F32, 3, shape,
                                                      job->samples, &job->tool->log));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm: the tool. It finds the command, parses its options by its table, runs it, and turns the result into
- * an exit code and at most one line of error.
+ * tvlm: the tool. It finds the command, parses the command's options by its table, and runs it. The result
+ * becomes an exit code and at most one line of error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static int print_overview(void) {
     return TOOL_DONE;
 }
 
-/* Starts the benchmark. argv is "tvlm", "bench", and what the benchmark gets. */
+/* Starts the benchmark. argv is "tvlm", "bench", and the benchmark's own arguments. */
 static int start_bench(struct tool *tool, char **argv) {
     tool->command = BENCH;
     return start_program(tool, "tvlm-bench", argv + 1);

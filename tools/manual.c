@@ -9,7 +9,7 @@
 
 /* ---- Text for roff ---- */
 
-/* Writes text in which nothing is a command of roff's, and a hyphen is the one that is typed. */
+/* Writes text so that nothing in it is a command of roff, and a hyphen stays the character that is typed. */
 static void put_escaped(FILE *file, const char *text) {
     for (bool line_begins = true; *text != '\0'; ++text) {
         if (line_begins && (*text == '.' || *text == '\'')) fputs("\\&", file);
@@ -75,7 +75,7 @@ int manual_page(struct tool *tool, const tool_command *command, FILE *file) {
     put_escaped(file, command->operands);
     fputs("\n.SH OPTIONS\n", file);
     for (int i = 0; i < table.count; ++i) put_option(file, &table.specs[i]);
-    if (command->details != NULL) { /* it has lines of its own */
+    if (command->details != NULL) { /* it is divided into lines already */
         fputs(".SH DETAILS\n.nf\n", file);
         put_escaped(file, command->details);
         fputs(".fi\n", file);
@@ -106,7 +106,7 @@ static int put_overview(struct tool *tool, const tool_command *const *commands, 
 
 /* ---- Files ---- */
 
-/* The page, or a completion file, that is written by `put` for `commands`. */
+/* A function that writes a page, or a completion file, for the commands. */
 typedef int put_file(struct tool *tool, const tool_command *const *commands, FILE *file);
 
 static int put_page(struct tool *tool, const tool_command *const *commands, FILE *file) {

@@ -20,7 +20,7 @@ int network_read(struct tool *tool, const char *path, tvlm_network **network, ch
     return code;
 }
 
-/* Finds the highest of the outputs that a layout reads; -1: it reads none. */
+/* Finds the highest number of a network's output that a layout reads, or -1 if it reads none. */
 static int highest_output(struct tool *tool, const char *layout, int32_t *highest) {
     int32_t channels[TVLM_LAYOUT_CHANNELS_MAX], count = 0;
     const int code =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * networks.h: the network of --network FILE.
+ * networks.h: the network of the option --network FILE.
  */
 #ifndef TVLM_TOOLS_NETWORKS_H
 #define TVLM_TOOLS_NETWORKS_H
@@ -11,17 +11,19 @@
 /* Room for the names of all outputs with commas between them. */
 #define NETWORK_NAMES ((size_t)TVLM_NETWORK_OUTPUTS_MAX * TVLM_CHANNEL_NAME_SIZE)
 
-/* --network, of a command that chooses; its value is a path. */
+/* The option --network of commands that choose positions. Its value is a path. */
 extern const option_specs network_specs;
 
-/* Reads a network; NULL where `path` is. `names` (may be NULL) gets those of its outputs. */
+/* Reads a network. If `path` is NULL, *network becomes NULL. `names`, which may be NULL, gets the names of
+ * its outputs. */
 int network_read(struct tool *tool, const char *path, tvlm_network **network, char names[NETWORK_NAMES]);
 
-/* Reads the network of a command that reads channels by the library's names. One of which no output is read is refused,
- * as is an output that is read and that the network, or none, has not. */
+/* Reads the network of a command that reads channels by the library's names. Refuses a network of which no
+ * output is read. Also refuses a layout that reads an output which the network does not have, or for which
+ * there is no network. */
 int network_read_for(struct tool *tool, const char *path, const char *layout, tvlm_network **network);
 
-/* Refuses a layout that reads an output which the network from file `path` has not. */
+/* Refuses a layout that reads an output which the network from the file `path` does not have. */
 int network_check_layout(struct tool *tool, const char *path, const tvlm_network *network,
                          const char *layout);
 

@@ -10,9 +10,9 @@
 
 #include "texturevlm/status.h"
 
-#define LONG_BASE   256 /* an option without a letter has this + its place in the table as getopt's value */
+#define LONG_BASE   256 /* getopt's value of an option without a letter: this + its index in the table */
 #define HELP_COLUMN 26
-#define HELP_WIDTH  64 /* the width of the text that begins there */
+#define HELP_WIDTH  64 /* the width of the text from that column on */
 
 bool make_option_table(const option_group *groups, option_table *table) {
     int count = 0;
@@ -70,7 +70,7 @@ bool options_number(const char *text, double *value) {
     return *end == '\0';
 }
 
-/* A sentence about one option's argument. */
+/* An error about the argument of an option. */
 struct complaint {
     char *text;
     size_t size;
@@ -170,7 +170,7 @@ static bool set_word(const option_spec *spec, const char *text, const char **out
     return true;
 }
 
-/* "640x480", or one number for a square. */
+/* Reads a size: "640x480", or one number for a square. */
 static bool set_size(const option_spec *spec, const char *text, option_size *out,
                      struct complaint *complaint) {
     char part[32];
@@ -225,7 +225,7 @@ static bool set_value(const option_spec *spec, const char *text, void *values, s
     return false;
 }
 
-/* What getopt_long wants to know, made from the table, and as long as that. */
+/* The arguments of getopt_long, made from the table and of the table's length. */
 typedef struct getopt_input {
     char *letters;
     struct option *longs;
@@ -268,7 +268,8 @@ static const option_spec *spec_of(const option_table *table, int found) {
     return NULL;
 }
 
-/* Says what is wrong where getopt returned '?': an unknown option, or an argument for one that takes none. */
+/* Says what is wrong if getopt returned '?': an unknown option, or an argument for an option that takes none.
+ * */
 static void complain_unknown(const option_table *table, char *const *argv, char *error, size_t error_size) {
     const option_spec *const spec = optopt != 0 ? spec_of(table, optopt) : NULL;
     char label[64];
@@ -314,8 +315,8 @@ bool options_parse(const option_table *table, int argc, char **argv, void *value
     return done;
 }
 
-/* Returns how long a line is that begins at `text`: it ends before the blank behind the last word that fits,
- * or at the text's end. */
+/* Returns the length of a line that begins at `text`. The line ends after the last word that fits, or at the
+ * end of the text. */
 static size_t line_length(const char *text) {
     const size_t all = strlen(text);
     if (all <= HELP_WIDTH) return all;
@@ -324,7 +325,7 @@ static size_t line_length(const char *text) {
     return length > 0 ? length : strcspn(text, " ");
 }
 
-/* Prints the rest of a line that has come to HELP_COLUMN, and the lines below it. */
+/* Prints text in lines that begin at HELP_COLUMN. The first line has come to that column already. */
 static void print_wrapped(const char *text, FILE *file) {
     for (;;) {
         const size_t length = line_length(text);

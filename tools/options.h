@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.h: options described by a table. The table drives the parser (getopt_long), the checks and --help.
+ * options.h: options that a table describes. The parser (getopt_long), the checks and --help all use this
+ * table.
  */
 #ifndef TVLM_TOOLS_OPTIONS_H
 #define TVLM_TOOLS_OPTIONS_H
@@ -10,23 +11,23 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Each kind is followed by the type of its value. */
-/* What "-" stands for where a file is named. */
+/* The files that "-" stands for. */
 #define FILES_STDIN  "/dev/stdin"
 #define FILES_STDOUT "/dev/stdout"
 
+/* The kinds of options, each with the type of its value. */
 typedef enum option_kind {
     OPTION_FLAG,    /* int: how often it was given */
-    OPTION_TEXT,    /* const char *: NULL when not given */
+    OPTION_TEXT,    /* const char *: NULL if it was not given */
     OPTION_INTEGER, /* option_integer: a whole number */
     OPTION_NUMBER,  /* option_number: a finite number, or one of the words in `choices`, if there are any */
     OPTION_TRIPLE,  /* option_triple: three finite numbers with commas between them */
     OPTION_POINTS,  /* option_points: "X,Y", as often as it is given */
-    OPTION_CHOICE,  /* int: the place in `choices`, 0 when not given */
-    OPTION_WORD,    /* const char *: one of `choices`, NULL when not given */
+    OPTION_CHOICE,  /* int: the index in `choices`, 0 if it was not given */
+    OPTION_WORD,    /* const char *: one of `choices`, NULL if it was not given */
     OPTION_LIST,    /* option_list: a text each time it is given */
     OPTION_SIZE,    /* option_size: "640x480", or "512" for a square; each side in the range */
-    /* Names of files, which are all const char * but for INPUTS. "-" is stdin, or stdout. */
+    /* Names of files. All have the type const char *, except INPUTS. "-" is stdin or stdout. */
     OPTION_INPUT,   /* a file or folder that is read, or one of the words in `choices` */
     OPTION_INPUTS,  /* option_list: a file that is read each time it is given */
     OPTION_OUTPUT,  /* a file that is written */
@@ -42,7 +43,7 @@ typedef struct option_integer {
 typedef struct option_number {
     bool given;
     float value;
-    int word; /* the place in `choices` of the word that was given, from 1 on; 0: a number */
+    int word; /* the index in `choices` of the given word, from 1 on; 0: a number was given */
 } option_number;
 
 typedef struct option_triple {
@@ -72,15 +73,15 @@ typedef struct option_spec {
     char letter; /* 0: it has none */
     option_kind kind;
     const char *name;     /* the long name without dashes; NULL: it has a letter only */
-    size_t offset;        /* where its value is in the command's options */
+    size_t offset;        /* the offset of its value in the command's options */
     const char *argument; /* what --help calls its argument; NULL for flags */
-    const char *help;     /* running text, of which --help breaks the lines */
+    const char *help;     /* running text; --help breaks it into lines */
     double low, high;     /* the range of INTEGER, NUMBER, TRIPLE and SIZE */
     const char *const
         *choices; /* those of CHOICE and WORD, and the words of INPUT and NUMBER, ending with NULL */
 } option_spec;
 
-/* A table of specs whose offsets are in one struct. */
+/* A table of specs. All their offsets are in the same struct. */
 typedef struct option_specs {
     const option_spec *specs;
     int count;
@@ -89,13 +90,13 @@ typedef struct option_specs {
 #define OPTION_SPECS(array)                                                                                  \
     { array, sizeof(array) / sizeof *(array) }
 
-/* Options that a command takes from a table. Their struct lies at `offset` of the command's own. */
+/* Options that a command takes from a table. Their struct lies at `offset` in the struct of the command. */
 typedef struct option_group {
     const option_specs *table; /* NULL ends a list of groups */
     size_t offset;
 } option_group;
 
-/* Whether an option's value names a file or folder, and whether that is read. */
+/* Whether the value of an option names a file or folder; and whether it names one that is read. */
 bool option_is_file(const option_spec *spec);
 bool option_is_input(const option_spec *spec);
 
@@ -108,22 +109,22 @@ typedef struct option_table {
     int count;
 } option_table;
 
-/* Makes one table of groups. False when there is no memory. free_option_table is due in any case. */
+/* Makes one table of groups. Returns false if there is no memory. free_option_table is due in any case. */
 bool make_option_table(const option_group *groups, option_table *table);
 void free_option_table(option_table *table);
 
 /*
- * Parses argv[1..] into `values` and moves the operands to the end of argv; *first is the place of the first
- * one. On wrong usage it writes what is wrong into `error` and returns false.
+ * Parses argv[1..] into `values`, and moves the operands to the end of argv. *first becomes the index of the
+ * first operand. On wrong usage it writes into `error` what is wrong, and returns false.
  */
 bool options_parse(const option_table *table, int argc, char **argv, void *values, int *first, char *error,
                    size_t error_size);
 
-/* Prints a line or more for each option. */
+/* Prints one or more lines for each option. */
 void options_help(const option_table *table, FILE *file);
 
-/* Parse a whole number, or any number, nan and inf included. All of `text` must be the number, without
- * blanks, and not hexadecimal. False where it is something else. */
+/* Parse a whole number, and any number (nan and inf included). All of `text` must be the number, without
+ * blanks, and not hexadecimal. They return false if it is anything else. */
 bool options_integer(const char *text, int64_t *value);
 bool options_number(const char *text, double *value);
 

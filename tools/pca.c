@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm pca: bases for embeddings. They are trained from files of features, looked at, and measured.
+ * tvlm pca: bases for embeddings. It trains a basis from files of features, prints what a basis is, and
+ * measures it.
  */
 #include <limits.h>
 #include <math.h>
@@ -142,7 +143,7 @@ static int info(struct tool *tool, const pca_options *options, int count, char *
 typedef struct check {
     const char *name;
     double value, threshold;
-    bool most; /* whether the threshold is the most that is allowed, not the least */
+    bool most; /* whether the threshold is an upper limit, and not a lower one */
 } check;
 
 enum { CHECKS = 6 };
@@ -268,7 +269,7 @@ static bool is_zero(const float *values, size_t count) {
     return true;
 }
 
-/* Refuses features that are all 0, and queries that are: nothing can be measured with them. */
+/* Refuses features that are all 0, and queries that are all 0. Nothing can be measured with them. */
 static int check_not_zero(struct tool *tool, const vector_file *features, const vector_file *queries) {
     const size_t dimension = (size_t)features->dimension;
     if (is_zero(features->values, (size_t)features->count * dimension)) {
@@ -328,7 +329,7 @@ static int validate(struct tool *tool, const pca_options *options, int count, ch
     if (code == TOOL_DONE && !pca_measure(basis, &features, &queries, r.figures, r.tables))
         code = tool_fail(tool, "no memory for %d vectors", (int)features.count);
     if (code == TOOL_DONE && options->plot != NULL) code = plot(tool, options, basis, &features, r.about.k);
-    if (code == TOOL_DONE) code = tool_keep_files(tool); /* of a basis that fails, too */
+    if (code == TOOL_DONE) code = tool_keep_files(tool); /* also for a basis that fails the checks */
     if (code == TOOL_DONE) code = judge(tool, options, &r);
     vectors_release(&features);
     vectors_release(&queries);

@@ -50,7 +50,7 @@ static const float *coordinates_of(const measure *m, int32_t n) {
 }
 
 static double product(const float *a, const float *b, int32_t n) {
-    float sums[8] = {0}; /* there are several, so that compilers make vector code */
+    float sums[8] = {0}; /* several sums, so that compilers can make vector code */
     int32_t i = 0;
     for (; i + 8 <= n; i += 8)
         for (int j = 0; j < 8; ++j) sums[j] += a[i + j] * b[i + j];
@@ -106,8 +106,8 @@ static int larger_first(const void *left, const void *right) {
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Finds the `most` largest of `count` values, but for number `skip`, in order. Returns how many there are. It
- * is meant for a small `most`. */
+/* Finds the `most` largest of `count` values, in order and without value number `skip`. Returns how many it
+ * found. It is made for a small `most`. */
 static int32_t best(const double *values, int32_t count, int32_t skip, int32_t most, entry *out) {
     int32_t held = 0;
     for (int32_t i = 0; i < count; ++i) {
@@ -136,8 +136,8 @@ static int32_t spread(int32_t i, int32_t most, int32_t count) {
     return count <= most ? i : (int32_t)((int64_t)i * count / most);
 }
 
-/* Compares neighbours by the cosines of the vectors with those by the cosines of their coordinates, as an
- * embedding holds them. */
+/* Compares two kinds of neighbours: those by the cosines of the vectors, and those by the cosines of the
+ * vectors' coordinates, which an embedding holds. */
 static bool measure_neighbours(const measure *m, pca_figures *figures, int tables) {
     const int32_t probes = m->count < PCA_PROBES ? m->count : PCA_PROBES;
     const int32_t candidates = m->count < PCA_CANDIDATES ? m->count : PCA_CANDIDATES;
@@ -169,7 +169,7 @@ static bool measure_neighbours(const measure *m, pca_figures *figures, int table
 
 /* ---- Relevance ---- */
 
-/* Ranks values from the largest on. Equal ones share the mean of their ranks. */
+/* Ranks values, the largest first. Equal values share the mean of their ranks. */
 static void ranks(entry *entries, int32_t count, double *out) {
     qsort(entries, (size_t)count, sizeof *entries, larger_first);
     for (int32_t i = 0, j; i < count; i = j) {
@@ -248,7 +248,7 @@ bool pca_measure(const tvlm_basis *basis, const vector_file *features, const vec
 
 /* ---- The plot ---- */
 
-/* What the plot is drawn with. */
+/* The colour and the place of the plot. */
 static const color plot_ink = {30, 30, 30};
 static const rect plot_area = {70, 50, 770, 450};
 
@@ -260,8 +260,9 @@ static int32_t bar_top(double kept) {
     return plot_area.y1 - (int32_t)lround((plot_area.y1 - plot_area.y0) * fmin(1.0, kept));
 }
 
-/* Writes number i below its bar, and what it keeps above: within the frame, whose line would make an 8 a 3, and above all
- * bars that it reaches over, which grow to the right. */
+/* Writes the number of bar i below it, and its value above it. The value must stay inside the frame, since
+ * the line of the frame would turn an 8 into a 3. It must also lie above all bars over which it reaches; bars
+ * grow to the right. */
 static void label_bar(const double *curve, int32_t i, int32_t k, struct canvas *canvas) {
     const int32_t middle = (bar_left(i, k) + bar_left(i + 1, k)) / 2, across = plot_area.x1 - plot_area.x0;
     char text[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * positions.h: the positions of a selection as JSON.
+ * positions.h: writes the positions of a selection as JSON.
  */
 #ifndef TVLM_TOOLS_POSITIONS_H
 #define TVLM_TOOLS_POSITIONS_H
@@ -10,17 +10,17 @@
 #include "texturevlm/select.h"
 #include "tool.h"
 
-/* Refuses scores that have overflowed: JSON has no number for them, and their order says nothing. */
+/* Refuse scores that have overflowed. JSON has no numbers for such scores, and their order has no meaning. */
 int positions_check(struct tool *tool, const tvlm_position *positions, int32_t count);
 int scores_check(struct tool *tool, const float *scores, size_t count);
 
 /* Writes "positions": [{"x", "y", "level", "score", "size", "height", "cell": [column, row], "axes"}, ...]. A
- * position has "height" only where it is no square, "cell" only where there is one, and "axes" where `axes` [count] is not NULL. With `flat` all stands on
- * one line. */
+ * position has "height" only if it is not a square, "cell" only if it has a cell, and "axes" only if `axes`
+ * [count] is not NULL. With `flat` all of it stands on one line. */
 void positions_write(json_writer *json, const tvlm_position *positions, int32_t count,
                      const tvlm_footprint *axes, bool flat);
 
-/* Writes "stages": what the selection cost, where its strategy counts that. */
+/* Writes "stages": the cost of the selection, if its strategy counts that. */
 void stages_write(json_writer *json, const tvlm_selection *selection);
 
 #endif

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #define BAR_CELLS   30
-#define FIRST_AFTER 1.0 /* the bar is first drawn after so many seconds */
+#define FIRST_AFTER 1.0 /* the bar is first drawn after this time, in seconds */
 
 static struct {
     const char *what;
     int64_t total;
     double started;
-    int percent; /* what was drawn last */
+    int percent; /* the number that was drawn last */
     bool terminal, drawn, never;
 } bar;
 
@@ -45,7 +45,7 @@ static void draw(int64_t done) {
 }
 
 void progress_step(int64_t done) {
-    flockfile(stderr); /* threads that warn clear the bar */
+    flockfile(stderr); /* other threads clear the bar when they warn */
     draw(done);
     funlockfile(stderr);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.h: one bar on stderr, for what takes longer than a second, and only on a terminal.
+ * progress.h: shows one bar on stderr for work that takes longer than a second. It is shown only on a
+ * terminal.
  */
 #ifndef TVLM_TOOLS_PROGRESS_H
 #define TVLM_TOOLS_PROGRESS_H
@@ -10,14 +11,14 @@
 /* Starts counting to `total` steps. */
 void progress_start(const char *what, int64_t total);
 
-/* Says that `done` steps are done, and draws if there is something new to see. */
+/* Says that `done` steps are done, and draws the bar if it has changed. */
 void progress_step(int64_t done);
 
-/* Takes the bar off the line, if there is one. It is called before anything else is printed, and at the end.
- */
+/* Removes the bar from the line, if there is one. It is called before anything else is printed, and at the
+ * end. */
 void progress_clear(void);
 
-/* From here on nothing is drawn. */
+/* From here on no bar is drawn. */
 void progress_never(void);
 
 #endif

@@ -68,8 +68,8 @@ static float half_to_float(uint16_t bits) {
     return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-/* Converts `count` values to floats and refuses those that are not finite. `before` is how many values of the
- * file come before them. */
+/* Converts `count` values to floats. Refuses values that are not finite. `before` says how many values of the
+ * file come before these. */
 static int convert(struct tool *tool, const char *option, tvlm_element type, const void *data, size_t count,
                    size_t before, float *values) {
     for (size_t i = 0; i < count; ++i) {
@@ -115,7 +115,7 @@ int vectors_read(struct tool *tool, const char *option, const char *path, vector
     const char *const subject = tool->subject;
     tool->subject = path;
     const int code = read_vectors(tool, option, path, 2, file);
-    if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
+    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
     return code;
 }
 
@@ -136,7 +136,7 @@ void vectors_release(vector_file *file) {
 
 #define BLOCK_VALUES ((size_t)1 << 20)
 
-/* Reads what features_read reads, one block after the other. */
+/* Reads a file that features_read reads, but one block after the other. */
 typedef struct vector_reader {
     const char *path;
     int32_t dimension;
@@ -175,11 +175,12 @@ static int open_vectors(struct tool *tool, const char *path, vector_reader *read
     *reader = (vector_reader){.path = path};
     tool->subject = path;
     const int code = open_pieces(tool, reader);
-    if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
+    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
     return code;
 }
 
-/* Reads the next block: *values[*count * dimension], which belong to the reader. *count is 0 after the last. */
+/* Reads the next block: *values[*count * dimension]. The values belong to the reader. *count is 0 after the
+ * last block. */
 static int next_vectors(struct tool *tool, vector_reader *reader, const float **values, int64_t *count) {
     struct vector_pieces *const p = reader->pieces;
     const char *const subject = tool->subject;
@@ -234,7 +235,8 @@ int vectors_add(struct tool *tool, const char *path, int32_t dimension, vectors_
 
 /* ---- Features ---- */
 
-/* Whether all vectors are 0. A single one is similar to nothing; where all are, something went wrong. */
+/* Whether all vectors are 0. A single vector of 0 is allowed, and similar to nothing; if all are 0, something
+ * went wrong. */
 static bool is_zero(const tvlm_npy *array) {
     const uint8_t *const bytes = array->data;
     for (size_t i = 0; i < array->size; ++i)
@@ -270,7 +272,7 @@ int features_open(struct tool *tool, const char *path, const vector_file *vector
     const char *const subject = tool->subject;
     tool->subject = path;
     const int code = read_grid(tool, path, vectors, array, input);
-    if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
+    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
     return code;
 }
 
@@ -286,7 +288,7 @@ int features_set_by(struct tool *tool, const char *path, float patch, int32_t wi
     if (code == TOOL_DONE) input.cell = patch * (float)info.width / (float)width; /* of the working image */
     if (code == TOOL_DONE) code = tool_status(tool, set(target, &input));
     tvlm_npy_destroy(&array);
-    if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
+    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
     return code;
 }
 
@@ -324,7 +326,7 @@ static int check_usage(struct tool *tool, const question_options *options, int i
     return TOOL_DONE;
 }
 
-/* Refuses queries of length 0, less the mean, before anything is computed. */
+/* Refuses queries that have the length 0 after the mean is subtracted, before anything is computed. */
 static int check_directions(struct tool *tool, const questions *q) {
     for (int32_t n = 0; n < q->queries.count; ++n) {
         double sum = 0.0;

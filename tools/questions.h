@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * questions.h: what is asked of an image as files: the encoder's features, and the vectors of queries.
+ * questions.h: the files of a question to an image: the encoder's features, and the vectors of queries.
  */
 #ifndef TVLM_TOOLS_QUESTIONS_H
 #define TVLM_TOOLS_QUESTIONS_H
@@ -13,43 +13,44 @@
 typedef struct vector_file {
     const char *path; /* NULL: none were read */
     int32_t count, dimension;
-    int32_t rank; /* of the array, and its sides: the last is the dimension */
+    int32_t rank; /* the rank of the array; `shape` has its sides, the last being the dimension */
     int64_t shape[TVLM_MAX_RANK];
     float *values; /* [count * dimension] */
 } vector_file;
 
-/* Reads an array of D or N x D numbers, float32 or float16. One that is NaN or infinite is refused. */
+/* Reads an array of D or N x D numbers, float32 or float16. A number that is NaN or infinite is refused. */
 int vectors_read(struct tool *tool, const char *option, const char *path, vector_file *file);
-/* Reads an array of any number of dimensions, of which the last is D: h x w x D features are h * w vectors.
- */
+/* Reads an array of any number of dimensions. The last one is D: features h x w x D are h * w vectors. */
 int features_read(struct tool *tool, const char *path, vector_file *file);
 void vectors_release(vector_file *file);
 
 /* Tells the dimension of the vectors of a file. */
 int vectors_dimension(struct tool *tool, const char *path, int32_t *dimension);
 
-/* Hands all vectors of a file, as features_read reads them, to `add`: one block after the other, so that files may be larger
- * than memory. They must have that dimension, which is the first file's. */
+/* Hands all vectors of a file to `add`, one block after the other, so that a file may be larger than memory.
+ * The file is one that features_read reads. Its vectors must have `dimension` components, as many as those of
+ * the first file. */
 typedef tvlm_status vectors_adder(void *target, const float *values, int64_t count);
 int vectors_add(struct tool *tool, const char *path, int32_t dimension, vectors_adder *add, void *target);
 
 /*
- * Reads the features of a file, h x w x D, over all of an image. `input` points into *array, which the caller
- * destroys in any case. `vectors` (may be NULL) are those that will be compared with the features, and so
+ * Reads the features of a file, h x w x D, which cover all of an image. `input` points into *array, which the
+ * caller destroys in any case. `vectors`, which may be NULL, will be compared with the features, and must
  * have their dimension.
  */
 int features_open(struct tool *tool, const char *path, const vector_file *vectors, tvlm_npy **array,
                   struct tvlm_grid_input *input);
 
 /*
- * Hands the features of a file, h x w x D, to image `index` of a stack. `patch` is how many pixels of the
- * original image, which was `width` pixels wide, a cell covers; 0: the grid covers all of it. `vectors` are
- * those of features_open.
+ * Hands in the features of a file, h x w x D, to image `index` of a stack. `patch` says how many pixels of
+ * the original image a cell covers; that image was `width` pixels wide. 0: the grid covers all of the image.
+ * `vectors` are as in features_open.
  */
 int features_set(struct tool *tool, const char *path, float patch, int32_t width, const vector_file *vectors,
                  tvlm_stack *stack, int32_t index);
 
-/* Does the same with whatever takes features, through `set`. `stack` is the one that they end up in. */
+/* Does the same with any object that takes features through `set`. `stack` is the stack that gets them in the
+ * end. */
 typedef tvlm_status features_setter(void *target, const struct tvlm_grid_input *input);
 int features_set_by(struct tool *tool, const char *path, float patch, int32_t width,
                     const vector_file *vectors, tvlm_stack *stack, features_setter *set, void *target);
@@ -65,7 +66,7 @@ typedef struct question_options {
     int combine; /* a question_combine */
 } question_options;
 
-/* Tables of the options. There are several, since not every command has all of the options. */
+/* Tables of the options. There are several, since not every command has all options. */
 extern const option_specs features_specs;      /* for `features` */
 extern const option_specs feature_patch_specs; /* for `patch`, or an option_number elsewhere */
 extern const option_specs query_specs;         /* for `query` and `mean` */
@@ -75,11 +76,12 @@ extern const option_specs words_specs;         /* for `words` */
 typedef struct questions {
     const question_options *options;
     vector_file queries, mean, words;
-    /* How many selections are made of each image. It is 1 where there is no query, or they are combined. */
+    /* How many selections are made of each image. It is 1 if there is no query, or if the queries are
+     * combined. */
     int32_t count;
-    /* Whether there are more than one, so that each has its number. */
+    /* Whether there are several selections of an image, so that each has a number. */
     bool several;
-    /* The basis of the embedding that answers; NULL: the features do. */
+    /* The basis of the embedding that answers the queries. NULL: the features answer them. */
     const struct tvlm_basis *basis;
 } questions;
 
@@ -87,16 +89,17 @@ typedef struct questions {
 int questions_read(struct tool *tool, const question_options *options, int images, questions *questions);
 void questions_release(questions *questions);
 
-/* Loads the scorer of --scorer FILE, which is for stills. One that weighs features or an embedding is refused where there
- * are no --features; `embedded` says that --embedding hands one in. So is one that weighs the scores of a pass before: the
- * tool makes one pass. */
+/* Loads the scorer of the option --scorer FILE, which is for stills. Two kinds of scorers are refused:
+ * - a scorer that weighs features or an embedding, if there are no --features; `embedded` says that
+ *   --embedding hands in an embedding;
+ * - a scorer that weighs the scores of an earlier pass, since the tool makes only one pass. */
 int questions_scorer(struct tool *tool, const question_options *options, bool embedded, const char *path,
                      tvlm_scorer **scorer);
 
-/* Hands the features of the image-th image, and the words, to a stack. */
+/* Hands in to a stack the features of image number `image`, and the words. */
 int questions_set(struct tool *tool, const questions *questions, int image, int32_t width, tvlm_stack *stack);
 
-/* Fills in the query of selection `number` and returns it; NULL where nothing is asked. */
+/* Fills in the query of selection `number`, and returns it. Returns NULL if nothing is asked. */
 const struct tvlm_query *questions_query(const questions *questions, int32_t number,
                                          struct tvlm_query *query);
 

@@ -4,9 +4,9 @@
  * above a meadow with a brick house, a car, a tree, a person, a ball and a sign with words. It is always the
  * same to the bit, and reads no file.
  *
- * Each sample is painted from back to front. Shapes are signed distances (negative inside) in a frame that is
- * one unit high, x = 0 in the middle; textures are hashed noise. The sky is poor in detail and the objects
- * are rich in it on purpose: that is the difference the selection has to find.
+ * Each sample is painted from back to front. Shapes are signed distances, negative inside, in a frame that is
+ * one unit high and has x = 0 in its middle. Textures are hashed noise. On purpose the sky has little detail,
+ * and the objects have much: the selection has to find this difference.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,8 @@
 #define HORIZON 0.53f
 #define PI      3.14159265f
 
-/* The canvas behind the current sample: where it is, how wide an edge is blurred, what has been painted. */
+/* The current sample of the canvas: its place, the width of a blurred edge, and the colour that has been
+ * painted so far. */
 typedef struct sample {
     point at;
     float edge;
@@ -86,8 +87,8 @@ static float letter_distance(point p, char letter) {
     return best;
 }
 
-/* Writes `text` with its upper left corner at (x, y). Letters are `height` high, and strokes have `bold` of
- * that as their width. */
+/* Writes `text` with its upper left corner at (x, y). Letters are `height` high. The width of strokes is
+ * `bold` times that height. */
 static void write_text(sample *s, const char *text, float x, float y, float height, float bold, color ink) {
     for (; *text; ++text) {
         const point p = {(s->at.x - x) / height, (s->at.y - y) / height};
@@ -137,8 +138,8 @@ static void draw_meadow(sample *s) {
     const float patch = fractal(0.5f * gx, 0.5f * gz, 3, 41);
     color ground =
         blend((color){0.26f, 0.42f, 0.13f}, (color){0.58f, 0.60f, 0.24f}, smooth(0.25f, 0.8f, patch));
-    /* Blades are noise that is much finer across them than along. They lean with a slow wave, and their
-     * contrast grows towards the front. */
+    /* Blades are noise that is much finer across the blades than along them. They lean with a slow wave, and
+     * their contrast grows towards the front. */
     const float near = smooth(HORIZON, 1.0f, y);
     const float lean = 0.012f * sinf(9.0f * x + 20.0f * y);
     const float blades = 0.6f * noise((x + lean) * lerp(420, 190, near), y * lerp(160, 38, near), 42) +
@@ -169,7 +170,8 @@ static void draw_road(sample *s) {
     paint(s, (color){0.90f, 0.88f, 0.80f}, fmaxf(fabsf(y - 0.742f) - 0.0032f, dash));
 }
 
-/* Returns the colour of courses of bricks: each has its own, and there is mortar between them. */
+/* Returns the colour of a brick wall. Each brick has a colour of its own, and there is mortar between bricks.
+ * */
 static color bricks(point p, float width, float height, uint32_t seed) {
     const float row = floorf(p.y / height), shift = ((int32_t)row & 1) ? 0.5f : 0.0f;
     const float column = floorf(p.x / width + shift);
@@ -427,7 +429,7 @@ static void draw_sign(sample *s) {
     }
 }
 
-/* Draws tall blades before everything, each as a thin curved stroke. */
+/* Draws tall blades of grass in front of everything, each as a thin curved stroke. */
 static void draw_front_grass(sample *s) {
     const point p = s->at;
     if (p.y < 0.88f) return;

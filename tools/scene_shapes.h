@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scene_shapes.h: what scene.c draws with: colours, hashed noise, and signed distances of shapes, which are
- * negative inside.
+ * scene_shapes.h: the means by which scene.c draws: colours, hashed noise, and signed distances of shapes. A
+ * distance is negative inside a shape.
  */
 #ifndef TVLM_TOOLS_SCENE_SHAPES_H
 #define TVLM_TOOLS_SCENE_SHAPES_H
@@ -65,7 +65,7 @@ static inline float noise(float x, float y, uint32_t seed) {
     return lerp(top, bottom, ty);
 }
 
-/* Returns the sum of several octaves of that noise, in [0, 1], 0.5 on average. */
+/* Returns the sum of several octaves of noise(), in [0, 1]. It is 0.5 on average. */
 static inline float fractal(float x, float y, int octaves, uint32_t seed) {
     float sum = 0.0f, weight = 0.5f, total = 0.0f;
     for (int i = 0; i < octaves; ++i) {
@@ -79,8 +79,8 @@ static inline float fractal(float x, float y, int octaves, uint32_t seed) {
     return sum / total;
 }
 
-/* Returns the distance to the nearest of points that are strewn one to a unit cell. *id is that point's
- * random number. */
+/* Returns the distance to the nearest of points that are strewn at random, one in each unit cell. *id is the
+ * random number of that point. */
 static inline float cells(float x, float y, uint32_t seed, float *id) {
     const int32_t ix = (int32_t)floorf(x), iy = (int32_t)floorf(y);
     float best = 9.0f;
@@ -104,7 +104,7 @@ static inline float circle(point p, float x, float y, float radius) {
     return hypotf(p.x - x, p.y - y) - radius;
 }
 
-/* The distance is right near the edge only, which is all that paint needs. */
+/* The distance is right only near the edge, but `paint` needs no more than that. */
 static inline float ellipse(point p, float x, float y, float rx, float ry) {
     return (hypotf((p.x - x) / rx, (p.y - y) / ry) - 1.0f) * fminf(rx, ry);
 }
@@ -116,7 +116,7 @@ static inline float box(point p, float x0, float y0, float x1, float y1, float r
     return hypotf(fmaxf(dx, 0.0f), fmaxf(dy, 0.0f)) + fminf(fmaxf(dx, dy), 0.0f) - round;
 }
 
-/* The distance from the middle of a line from a to b: its thickness is not yet taken off. */
+/* The distance from the middle of a line from a to b. The caller subtracts the thickness of the line. */
 static inline float segment(point p, point a, point b) {
     const float dx = b.x - a.x, dy = b.y - a.y;
     const float t = clamp01(((p.x - a.x) * dx + (p.y - a.y) * dy) / (dx * dx + dy * dy + 1e-12f));

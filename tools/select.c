@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm select: the positions that matter, as JSON, drawn on the photo, and as a heat map.
+ * tvlm select: finds the positions that matter. It writes them as JSON, draws them on the photo, and draws a
+ * heat map.
  */
 #include <stdio.h>
 #include <string.h>
@@ -134,7 +135,8 @@ static int answer_all(select_run *run, select_job *job) {
     return code;
 }
 
-/* Where the device is lost, another one goes on. What was answered of the image stays. */
+/* If the device is lost, goes on with another one. Questions to the image that were answered already stay
+ * answered. */
 static bool go_on(select_run *run, select_job *job, int code) {
     if (!tool_goes_on(run->tool, code)) return false;
     stack_done(&run->stacks, &job->used, true);
@@ -181,7 +183,7 @@ static int one_by_one(select_run *run, int count, char *const *paths) {
     return code;
 }
 
-/* A line an image: nothing is left to write at the end. */
+/* Answers with a line for each image, so that nothing is left to write at the end. */
 static int select_lines(select_run *run, int count, char *const *paths) {
     const batch_options *const batch = &run->options->batch;
     const bool resume = batch->resume != NULL;
@@ -213,7 +215,7 @@ static int select_all(select_run *run, int count, char *const *paths) {
 
 /* ---- What is asked ---- */
 
-/* The strategy that was named; else the budget, or the grid where an overview is asked for. */
+/* The strategy that the options name; otherwise the budget, or the grid if an overview is asked for. */
 static tvlm_strategy strategy_of(const select_options *options) {
     const placing_options *const placing = &options->placing;
     if (placing->strategy != NULL) return (tvlm_strategy)tvlm_strategy_find(placing->strategy);
@@ -250,7 +252,7 @@ static int check_strategy(struct tool *tool, const select_options *options) {
     return budget_check_strategy(tool, strategy, asked, &options->budget);
 }
 
-/* Refuses what scores of one's own would leave without effect. */
+/* Refuses options that would have no effect beside the user's own scores. */
 static int check_scores(struct tool *tool, const select_options *options, int images) {
     const struct {
         const char *name;
@@ -277,7 +279,8 @@ static int check_questions(struct tool *tool, const select_options *options) {
     return code;
 }
 
-/* What goes with each image needs their number, or their names. */
+/* Finds an option that hands in something for each image, and so needs the number or the names of the images.
+ * */
 static const char *find_named(const select_options *options) {
     const struct {
         const char *name;
@@ -321,7 +324,8 @@ static int check(struct tool *tool, const select_options *options, int images) {
 
 /* ---- All of it ---- */
 
-/* Loads the scorer, and the codec whose codes it is to read, and names the channels that are read. */
+/* Loads the scorer, and the codec whose codes it is to read. Writes the names of the channels that are read.
+ * */
 static int read_scorer(select_run *run) {
     const char *const path = run->options->weighing.scorer, *const codec = run->options->stacks.codec;
     int code = questions_scorer(run->tool, &run->options->questions,
@@ -336,7 +340,7 @@ static int read_scorer(select_run *run) {
     return code;
 }
 
-/* Finds what makes learned_0 and on: a codec or a network. */
+/* Finds what makes the channels from learned_0 on: a codec or a network. */
 static int read_network(select_run *run) {
     const stack_options *const options = &run->options->stacks;
     if (run->codec != NULL) {
@@ -348,7 +352,7 @@ static int read_network(select_run *run) {
     return code;
 }
 
-/* Names the channels that are read. */
+/* Writes the names of the channels that are read. */
 static int find_layout(select_run *run) {
     const select_options *const options = run->options;
     const bool asked = options->questions.query != NULL;
@@ -356,7 +360,7 @@ static int find_layout(select_run *run) {
     if (options->weighing.scorer != NULL) {
         code = read_scorer(run);
     } else if (options->scores.count > 0) {
-        snprintf(run->layout, sizeof run->layout, "r,g,b"); /* nothing is computed from it */
+        snprintf(run->layout, sizeof run->layout, "r,g,b"); /* any channels will do: none is read */
     } else if (run->strategy == TVLM_STRATEGY_BUDGET) {
         code = emphasis_layout(run->tool, &run->emphasis, asked, run->layout, sizeof run->layout);
     } else {
@@ -370,7 +374,8 @@ static int find_layout(select_run *run) {
     return patches_layout(run->tool, &options->patches, &run->patches, run->layout, sizeof run->layout);
 }
 
-/* Only the cascade reads regions by itself, and only foveated looks at objects. */
+/* Reads the inputs that are handed in. Only the cascade reads regions by itself, and only foveated looks at
+ * objects. */
 static int read_handed(select_run *run, int count, char *const *paths) {
     const select_options *const options = run->options;
     const handed_use use = {
@@ -381,7 +386,7 @@ static int read_handed(select_run *run, int count, char *const *paths) {
     return handed_read(run->tool, &options->given, &use, count, paths, &run->handed);
 }
 
-/* Reads what the options name, and notes all files. */
+/* Reads the files that the options name, and notes all files. */
 static int prepare(select_run *run, int count, char *const *paths) {
     const select_options *const options = run->options;
     struct tool *const tool = run->tool;
@@ -403,7 +408,8 @@ static int prepare(select_run *run, int count, char *const *paths) {
     return code == TOOL_DONE ? read_handed(run, count, paths) : code;
 }
 
-/* Whether a stack can take one image after the other: a line is due for each, and nothing but pixels is handed in. */
+/* Whether a stack can take one image after the other. It can if each image gets a line, and if only pixels
+ * are handed in. */
 static bool may_reuse(const select_options *options) {
     return batch_has_lines(&options->batch) && options->questions.features.count == 0 &&
            handed_given(&options->given) == NULL;
@@ -442,7 +448,7 @@ const tool_command select_command = {
     .name = "select",
     .summary = "the positions of an image that matter, best first, as JSON",
     .operands = "IMAGE...",
-    .operand_max = INT32_MAX, /* and one at least, unless there is a list */
+    .operand_max = INT32_MAX, /* at least one, unless there is a list */
     .details =
         "IMAGE is " READ_PICTURES ".\n"
         "x, y and size are in its pixels after its EXIF rotation, with centres\n"

@@ -11,7 +11,8 @@
 
 /* ---- The image ---- */
 
-/* Where --max-side had it decoded smaller, all that is said of it is in the file's pixels nevertheless. */
+/* The width of the image in its file. All answers are in pixels of the file, even if --max-side let the image
+ * be decoded smaller. */
 static int32_t image_width(const tvlm_image *image) {
     return image->of_width > 0 ? image->of_width : image->width;
 }
@@ -20,14 +21,15 @@ static int32_t image_height(const tvlm_image *image) {
     return image->of_height > 0 ? image->of_height : image->height;
 }
 
-/* Whether pictures of the image are made of its own pixels. */
+/* Whether pictures are made from the image's own pixels. */
 static bool is_drawn(const select_options *options) {
     return options->overlay != NULL || options->heatmap != NULL || options->explain != NULL ||
            options->crops != NULL;
 }
 
-/* What was decoded smaller is decoded again in its own size, so that what is drawn does not change what is chosen. Places
- * of another picture, whose file has come there meanwhile, may lie outside of it. */
+/* Decodes an image that was decoded smaller again in its own size, if it is drawn on. So the choice of
+ * positions does not depend on what is drawn. The size is compared, since another picture may have come to
+ * that path meanwhile, and the positions might lie outside it. */
 static int read_whole(const select_run *run, select_job *job) {
     if (job->whole != NULL || job->image->of_width == 0 || !is_drawn(run->options)) return TOOL_DONE;
     const int code = tool_status(run->tool, tvlm_image_load(job->path, &run->tool->log, &job->whole));
@@ -45,7 +47,8 @@ static const tvlm_image *whole(const select_job *job) {
 
 /* ---- Choosing ---- */
 
-/* Fixations are given in pixels of the image as it was handed in. */
+/* Scales fixations, which are given in pixels of the image as it was handed in, to pixels of the working
+ * image. */
 static int scale_fixations(const select_run *run, const select_job *job, const tvlm_stack_info *stack,
                            option_points *fixations) {
     *fixations = run->options->fixations.count > 0 ? run->options->fixations : job->middles;
@@ -61,7 +64,7 @@ static int scale_fixations(const select_run *run, const select_job *job, const t
     return TOOL_DONE;
 }
 
-/* How cells are scored, or the texels of a level. */
+/* The parameters by which cells, or the texels of a level, are scored. */
 static struct tvlm_score_params score_params_of(const select_run *run) {
     const select_options *const options = run->options;
     return (struct tvlm_score_params){
@@ -83,7 +86,7 @@ static int explain(select_run *run, select_job *job, const struct tvlm_select_pa
     return explain_make(run->tool, &subject, run->options->explain, &job->explained);
 }
 
-/* A budget's grid is that of its tiles, and it says itself how many positions that makes. */
+/* Notes the grid of a budget, which is that of its tiles, and how many positions the budget has chosen. */
 static void note_budget(const select_run *run, select_job *job, const tvlm_selection_info *info,
                         const tvlm_stack_info *stack) {
     const option_number *const patch = &run->options->placing.patch;
@@ -97,7 +100,7 @@ static void note_budget(const select_run *run, select_job *job, const tvlm_selec
     job->thumbnail_cells = info->thumbnail_cells;
 }
 
-/* The grid of the candidates of any other strategy. */
+/* Notes the grid of the candidates of any other strategy. */
 static int note_candidates(const select_run *run, select_job *job, const tvlm_selection_info *info,
                            const tvlm_stack_info *stack) {
     const option_integer *const k = &run->options->placing.k;
@@ -178,7 +181,7 @@ static bool draw_thumbnail(select_job *job, const char *stem) {
 }
 
 static bool draw_candidates(const select_run *run, select_job *job, const char *stem) {
-    const bool squares = job->positions[0].column < 0; /* not only cells of the grid */
+    const bool squares = job->positions[0].column < 0; /* there are squares that are no cells of the grid */
     const bool tree = run->strategy != TVLM_STRATEGY_FOVEATED;
     char title[256];
     if (squares)
@@ -243,7 +246,7 @@ static void write_selection(select_run *run, const select_job *job) {
     json_close(json);
 }
 
-/* The name of an output of this image and query. */
+/* Makes the name of an output of this image and query. */
 static int name_output(const select_run *run, const char *pattern, const select_job *job,
                        char path[SELECT_PATH_SIZE]) {
     return select_output_name(run->tool, pattern, job->path, run->several,
@@ -260,7 +263,8 @@ static int write_picture(select_run *run, const char *pattern, const select_job 
                        tvlm_png_write(path, canvas->width, canvas->height, 3, canvas->rgb, &run->tool->log));
 }
 
-/* With several queries only the first one's crops would be there: that is refused before. */
+/* Writes the crops. With several queries there would be only those of the first one, so that is refused
+ * before. */
 static int write_crops(select_run *run, const select_job *job) {
     const select_options *const options = run->options;
     const float patch = options->placing.patch.given ? options->placing.patch.value : TVLM_PATCH_DEFAULT;
@@ -297,7 +301,7 @@ static int write_files(select_run *run, select_job *job) {
     return code;
 }
 
-/* What positions show, of which --crops makes pictures. */
+/* Extracts the patches of all positions, from which --crops makes pictures. */
 static int make_crops(const select_run *run, select_job *job, int32_t side) {
     static const patch_plan plan = {.channels = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B},
                                     .count = 3,
@@ -325,7 +329,8 @@ static int make_arrays(select_run *run, select_job *job) {
 
 /* ---- select_answer.h ---- */
 
-/* What comes from a pipe or an archive cannot be decoded again to be drawn on. */
+/* An image from a pipe or an archive cannot be decoded again, so it is decoded in full if it will be drawn
+ * on. */
 int32_t select_side(const struct tool *tool, const select_options *options, bool once) {
     if (is_drawn(options) && (once || tool->files.read_once)) return 0;
     return options->stacks.max_side.value;
@@ -341,8 +346,8 @@ int select_find_middles(const select_run *run, select_job *job) {
     return code;
 }
 
-/* Finds the image's stack with its features. Stacks are told apart by the file that those came from, which
- * does not change within a run. */
+/* Finds the stack of the image, with its features. Stacks of the same image are told apart by the file of
+ * their features, which does not change within a run. */
 static int find_stack(select_run *run, select_job *job) {
     const option_list *const features = &run->options->questions.features;
     const char *const key = features->count > 0 ? features->values[job->number] : "";
@@ -386,7 +391,7 @@ int select_write(select_run *run, select_job *job) {
     const char *const subject = run->tool->subject;
     job->written = true;
     write_selection(run, job);
-    run->tool->subject = NULL; /* what fails now is not about the image */
+    run->tool->subject = NULL; /* an error from here on is not about the image */
     const int code = write_files(run, job);
     run->tool->subject = subject;
     return code;

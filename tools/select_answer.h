@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_answer.h: the options of `tvlm select`, and the answer to one question about one image: it is chosen,
- * drawn and written.
+ * select_answer.h: the options of `tvlm select`, and the answer to one question about one image: choosing
+ * positions, drawing them, and writing the answer.
  */
 #ifndef TVLM_TOOLS_SELECT_ANSWER_H
 #define TVLM_TOOLS_SELECT_ANSWER_H
@@ -55,7 +55,7 @@ typedef struct select_run {
     const select_options *options;
     tvlm_strategy strategy; /* never TVLM_STRATEGY_DEFAULT */
     tvlm_scorer *scorer;
-    tvlm_scorer *folded; /* what reads the codes of a codec in its place; NULL: there is none */
+    tvlm_scorer *folded; /* reads the codes of a codec in place of `scorer`; NULL: there is no codec */
     questions questions;
     patch_plan patches;
     tvlm_basis *basis;
@@ -73,15 +73,15 @@ typedef struct select_run {
 /* One image, and the answer to one of the queries about it. */
 typedef struct select_job {
     const char *path;
-    int number; /* the place of the image among the operands */
+    int number; /* the index of the image among the operands */
     const tvlm_image *image;
-    tvlm_image *whole; /* the same in its own size, where that is drawn on and `image` is smaller */
+    tvlm_image *whole; /* the image in its own size, if it is drawn on and `image` is smaller */
     image_stack used;
-    tvlm_stack *stack;     /* that of `used` */
-    option_points middles; /* of objects that are looked at, in pixels of the image */
+    tvlm_stack *stack;     /* the stack of `used` */
+    option_points middles; /* the middles of objects that are looked at, in pixels of the image */
     char device[128];      /* the name of its device */
-    int32_t query_number;  /* what follows is of this query */
-    bool written;          /* its answer stands in the JSON */
+    int32_t query_number;  /* the members below are about this query */
+    bool written;          /* its answer was written to the JSON */
     struct tvlm_query storage;
     const struct tvlm_query *query; /* NULL: nothing is asked */
     tvlm_selection *selection;
@@ -96,16 +96,18 @@ typedef struct select_job {
     explained explained;
 } select_job;
 
-/* How long the sides of an image need be at least, by --max-side; 0: it is wanted as it is. `once`: there may be inputs
- * that cannot be read twice. */
+/* How long the sides of an image must be at least, by --max-side. 0: the image is needed in its own size.
+ * `once` says that there may be inputs that cannot be read twice. */
 int32_t select_side(const struct tool *tool, const select_options *options, bool once);
-/* With objects and no fixation of its own, foveated looks at their middles. It needs no device. */
+/* Finds the middles of objects, at which the strategy foveated looks if no fixation is given. It needs no
+ * device. */
 int select_find_middles(const select_run *run, select_job *job);
-/* Finds the image's stack, with what is handed in to it. */
+/* Finds the stack of the image, and hands in its inputs. */
 int select_prepare(select_run *run, select_job *job);
-/* Answers job->query_number: everything of it is computed before anything of it is written. */
+/* Answers the query job->query_number. All of the answer is computed before any of it is written. */
 int select_answer(select_run *run, select_job *job);
-/* The two halves of that. The second needs no device, and writes job->device as its name. */
+/* The two halves of select_answer. The second needs no device, and writes job->device as the name of the
+ * device. */
 int select_compute(select_run *run, select_job *job);
 int select_write(select_run *run, select_job *job);
 /* Is due after each answer, also after an error. */

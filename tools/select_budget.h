@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_budget.h: what commands have for the strategy `budget`: its options, its part of the JSON, and crops.
+ * select_budget.h: the parts of commands for the strategy `budget`: its options, its part of the JSON, and
+ * crops.
  */
 #ifndef TVLM_TOOLS_SELECT_BUDGET_H
 #define TVLM_TOOLS_SELECT_BUDGET_H
@@ -17,44 +18,50 @@ typedef struct budget_options {
 } budget_options;
 extern const option_specs budget_specs;
 
-/* An emphasis "L" or "L:CHANNEL", as parameters have it. */
+/* An emphasis, from the text "L" or "L:CHANNEL", in the form of parameters. */
 typedef struct budget_emphasis {
     float level;
-    int32_t channel; /* 0: none was named */
+    int32_t channel; /* 0: no channel was named */
 } budget_emphasis;
 
-/* Refuses these options where the strategy does not read them; as strategies_check does. */
+/* Refuses these options if the strategy does not read them, as strategies_check does. */
 int budget_check_strategy(struct tool *tool, tvlm_strategy strategy, bool asked,
                           const budget_options *options);
 
-/* The options beside which these stand: what counts patches, "-k" or "--budget", and whether it is given; and the
- * one that says what matters, "scorer", "scores" or "query", beside which no channel can; or NULL. */
+/* Other options of the command that concern these: the option that counts patches, "-k" or "--budget", and
+ * whether it is given; and the option that says what matters, "scorer", "scores" or "query", or NULL. Beside
+ * the latter no channel can say what matters. */
 typedef struct budget_beside {
     const char *count;
     bool counted;
     const char *matters;
 } budget_beside;
 
-/* Reads the emphasis, and refuses more than one of the count, --share and --tolerance. */
+/* Reads the emphasis. Refuses more than one of these: the option that counts patches, --share and
+ * --tolerance. */
 int budget_check(struct tool *tool, const budget_options *options, const budget_beside *beside,
                  budget_emphasis *emphasis);
 
-/* Fills in the parameters that these options are. */
+/* Fills in the parameters from these options. */
 void budget_params(const budget_options *options, const budget_emphasis *emphasis,
                    struct tvlm_select_params *params);
 
-/* Writes "loss", "downsampled", "thumbnail" and "duplicates": what there is of them. */
+/* Writes "loss", "downsampled", "thumbnail" and "duplicates", as far as the selection has them. */
 void budget_write(json_writer *json, const tvlm_selection *selection);
 
-/* Notes before anything is computed that the crops of an image will be written, so that two images of one name are
- * refused: the second one's would take the place of the first one's. */
+/* Notes that the crops of an image will be written, before anything is computed. Two images of one name are
+ * refused, since the crops of the second would replace those of the first. */
 int budget_note_crops(struct tool *tool, const char *folder, const char *path);
 
 /*
- * Writes into `folder` STEM-thumbnail.png, and the tiles of a selection as STEM-0.png, ..., merged into
- * rectangles where tiles of one level touch, each at its level's scale; and STEM.json, which says where they
- * lie. `patch` is the side of a patch in pixels of the image, which was not scaled down. `patches` are those of all
- * positions, RGB, as tvlm_patches_extract gives them.
+ * Writes the crops of a selection into `folder`:
+ * - STEM-thumbnail.png is the thumbnail.
+ * - STEM-0.png and so on are the tiles, each at the scale of its level. Tiles of one level that touch are
+ *   merged into rectangles.
+ * - STEM.json says where they lie.
+ *
+ * `patch` is the side of a patch in pixels of the image, which was not scaled down. `patches` are the patches
+ * of all positions, RGB, from tvlm_patches_extract.
  */
 int budget_write_crops(struct tool *tool, const char *folder, const char *path, const tvlm_image *image,
                        const tvlm_selection *selection, const float *patches, int32_t patch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_crops.c: the thumbnail and the tiles of a budget as pictures, for models that are reached only
- * through an interface that takes pictures.
+ * select_crops.c: writes the thumbnail and the tiles of a budget as pictures, for models whose interface
+ * takes only pictures.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,14 +16,15 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* What is written, and where to. */
+/* The selection that is written, and the place of its files. */
 typedef struct crops {
     struct tool *tool;
     const char *folder;
     char stem[512];
     const tvlm_image *image;
-    float *pixels; /* of the whole image, RGB */
-    /* The positions, of which the first are the thumbnail's cells, and what each shows: RGB in planes, 0 to 1. */
+    float *pixels; /* the whole image, RGB */
+    /* The positions, of which the first `cells` are cells of the thumbnail; and the patch of each: RGB in
+     * planes, 0 to 1. */
     const tvlm_position *positions;
     const float *patches;
     int32_t count, cells, patch;
@@ -42,7 +43,7 @@ static uint8_t to_byte(float value) {
 
 /* A picture on its way to a file. */
 typedef struct crop {
-    rect area; /* of the image */
+    rect area; /* the area of the image that it shows */
     int32_t width, height;
     uint8_t *rgb;
 } crop;
@@ -64,7 +65,7 @@ static bool resample(const crops *c, const crop *to) {
     return done;
 }
 
-/* Puts what a position shows into a picture, at x, y. */
+/* Copies the patch of a position into a picture, at x, y. */
 static void put_patch(const crops *c, int32_t position, int32_t x, int32_t y, const crop *to) {
     const size_t side = (size_t)c->patch, plane = side * side;
     const float *const from = c->patches + 3 * plane * (size_t)position;
@@ -74,7 +75,7 @@ static void put_patch(const crops *c, int32_t position, int32_t x, int32_t y, co
     }
 }
 
-/* Puts the tiles of a scale that lie in the area of a picture beside each other: they fill it. */
+/* Copies into a picture all tiles of a scale that lie in its area. They fill the picture. */
 static void put_tiles(const crops *c, int scale, const crop *to) {
     const float shrink = (float)budget_scales[scale].texels / (float)budget_scales[scale].pixels;
     for (int32_t i = c->cells; i < c->count; ++i) {
@@ -87,14 +88,14 @@ static void put_tiles(const crops *c, int scale, const crop *to) {
     }
 }
 
-/* Makes room for a picture. Its owner frees rgb. */
+/* Makes room for a picture. The caller frees made->rgb. */
 static int begin_crop(const crops *c, rect area, int32_t width, int32_t height, crop *made) {
     *made = (crop){area, width, height, malloc(3 * (size_t)width * (size_t)height)};
     if (made->rgb != NULL) return TOOL_DONE;
     return tool_fail(c->tool, "no memory for a crop of %d x %d", (int)width, (int)height);
 }
 
-/* Writes a picture, and its entry; level below 0: it has none. */
+/* Writes a picture, and its entry in the JSON. A `level` below 0 means that the picture has none. */
 static int write_crop(crops *c, const char *key, const char *ending, const crop *made, double level) {
     char path[PATH_BYTES];
     int code = path_of(c, ending, path);
@@ -113,7 +114,7 @@ static int write_crop(crops *c, const char *key, const char *ending, const crop 
     return code;
 }
 
-/* Fills the empty cells of a thumbnail, where there are some. */
+/* Fills the empty cells of a thumbnail, if there are any. */
 static int fill_empty(const crops *c, const tvlm_selection *selection, const crop *made) {
     tvlm_thumbnail_grid grid = {made->width / c->patch, made->height / c->patch, c->patch, NULL, 0};
     const size_t values = 3 * (size_t)made->width * (size_t)made->height;
@@ -128,7 +129,8 @@ static int fill_empty(const crops *c, const tvlm_selection *selection, const cro
     return code;
 }
 
-/* Positions say where cells are: some may be empty. */
+/* Writes the thumbnail. The places of cells are found from the positions, since cells that are empty are
+ * missing. */
 static int write_thumbnail(crops *c, const tvlm_selection *selection, const tvlm_selection_info *info) {
     const rect all = {0, 0, c->image->width, c->image->height};
     const int32_t columns = info->thumbnail_columns, rows = info->thumbnail_rows;
@@ -151,8 +153,9 @@ static int32_t shrunk(int32_t side, const budget_scale *scale) {
     return (side * scale->texels + scale->pixels - 1) / scale->pixels;
 }
 
-/* Writes an area at the scale of its tiles: resampled by area, which levels are; but between levels the tiles themselves,
- * which are reduced by another filter. */
+/* Writes an area at the scale of its tiles. For a scale that is a level, the image is resampled by area, as
+ * levels are. For a scale between levels the tiles themselves are copied, since they are reduced by another
+ * filter. */
 static int write_area(crops *c, const char *ending, rect area, int number) {
     const budget_scale *const scale = &budget_scales[number];
     crop made;
@@ -170,7 +173,8 @@ static int write_area(crops *c, const char *ending, rect area, int number) {
 
 /* ---- Rectangles ---- */
 
-/* The squares of one scale, whose sides are whole pixels: which of columns x rows are chosen and not yet in a rectangle. */
+/* The squares of one scale, in a grid of columns x rows. Their sides are whole pixels. `left` says which of
+ * them are chosen and are not in a rectangle yet. */
 typedef struct tiles {
     bool *left;
     int32_t columns, rows, side;
@@ -182,7 +186,7 @@ static bool is_row_left(const tiles *t, int32_t column, int32_t row, int32_t cou
     return true;
 }
 
-/* Takes the widest rectangle that begins at a tile, and of these the highest. */
+/* Takes the widest rectangle that begins at a tile, and among the widest ones the highest. */
 static rect take_rectangle(tiles *t, int32_t column, int32_t row) {
     int32_t wide = 0, high = 0;
     while (column + wide < t->columns && is_row_left(t, column + wide, row, 1)) ++wide;
@@ -253,8 +257,8 @@ static int write_all(crops *c, const tvlm_selection *selection) {
     return code;
 }
 
-/* Of the files of two images only those of one name can be the same, and all of them are then: the JSON stands for
- * all, and pictures are noted when they are written. */
+/* Two images share files only if they have the same name, and then all their files are the same. So it is
+ * enough to note the JSON. Pictures are noted when they are written. */
 int budget_note_crops(struct tool *tool, const char *folder, const char *path) {
     crops c = {.tool = tool, .folder = folder};
     char places[PATH_BYTES];

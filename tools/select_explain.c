@@ -24,7 +24,8 @@ void explained_release(explained *made) {
     canvas_release(&made->picture);
 }
 
-/* The reasons of all positions, channel after channel of each. */
+/* The reasons of all positions. Each position has one reason for each channel, in the order of the channels.
+ * */
 typedef struct reason_list {
     tvlm_reason *reasons;
     int32_t channels, positions;
@@ -100,8 +101,8 @@ static void make_json(json_writer *json, const explain_subject *s, const reason_
 
 /* ---- The picture ---- */
 
-/* What a channel adds to a position more than to the others on average: what is the same everywhere is no
- * reason for any of them. Each position is drawn by the channel that adds most. */
+/* Finds for each position the channel that adds most to it, beyond what that channel adds to all positions on
+ * average. What is the same everywhere is no reason for any position. The picture shows this channel. */
 static void find_strongest(const reason_list *list, double *means, int32_t *strongest) {
     for (int32_t i = 0; i < list->positions; ++i)
         for (int32_t c = 0; c < list->channels; ++c)
@@ -130,7 +131,8 @@ static bool draw(const explain_subject *s, const reason_list *list, const double
     return drawn;
 }
 
-/* A budget's tiles by scale, and what those of a scale lower the loss by together. */
+/* Draws the tiles of a budget by their scales, with the amount by which all tiles of a scale lower the loss.
+ * */
 static bool draw_tiles(const explain_subject *s, const tvlm_selection_info *info, struct canvas *picture) {
     int32_t count;
     const int32_t cells = info->thumbnail_cells;

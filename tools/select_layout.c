@@ -36,7 +36,8 @@ int32_t scorer_channel(const tvlm_scorer *scorer, int32_t i) {
     return scorer->network != NULL ? scorer->network->inputs[i] : scorer->channels[i];
 }
 
-/* Whether any output has a number other than 0 for channel i in an array of `depth` numbers for each weight. */
+/* Whether any output has a number other than 0 for channel i. `weights` has `depth` numbers for each weight.
+ * */
 static bool any_weight(const tvlm_scorer *scorer, int32_t i, const float *weights, int32_t depth) {
     const size_t taps = (size_t)scorer->taps * (size_t)depth, line = (size_t)scorer->channel_count * taps;
     for (int32_t o = 0; o < scorer->outputs; ++o)

@@ -102,7 +102,7 @@ int patches_read(struct tool *tool, const patch_options *options, patch_plan *pl
 
 int patches_layout(struct tool *tool, const patch_options *options, const patch_plan *plan, char *layout,
                    size_t size) {
-    if (options->channels == NULL) return TOOL_DONE; /* r, g, b are the image itself */
+    if (options->channels == NULL) return TOOL_DONE; /* r, g and b are always there: they are the image */
     return layout_add(tool, "--patch-channels", plan->channels, plan->count, layout, size);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_patches.h: what `tvlm select` makes of positions beyond the JSON: patches, the scores of all
- * patches, axes. All of it is computed before anything is written.
+ * select_patches.h: the results of `tvlm select` beside the JSON: patches, the scores of all patches, and
+ * axes. All of them are computed before anything is written.
  */
 #ifndef TVLM_TOOLS_SELECT_PATCHES_H
 #define TVLM_TOOLS_SELECT_PATCHES_H
@@ -22,14 +22,14 @@ void select_array_release(select_array *array);
 typedef struct patch_options {
     const char *output, *channels, *mean, *deviation;
     option_integer side;
-    int norm, format, border; /* places in the choices below */
+    int norm, format, border; /* indices in the choices below */
 } patch_options;
 
 extern const option_specs patch_specs;
 
 #define PATCH_CHANNELS_MAX 256
 
-/* What the options say. */
+/* The options, read and checked. */
 typedef struct patch_plan {
     int32_t channels[PATCH_CHANNELS_MAX], count;
     float mean[PATCH_CHANNELS_MAX], deviation[PATCH_CHANNELS_MAX];
@@ -40,19 +40,19 @@ typedef struct patch_plan {
 /* Reads and checks the options. */
 int patches_read(struct tool *tool, const patch_options *options, patch_plan *plan);
 
-/* Adds the channels that a layout, a list of names, lacks. */
+/* Adds to a layout, a list of names, the channels of patches that it lacks. */
 int patches_layout(struct tool *tool, const patch_options *options, const patch_plan *plan, char *layout,
                    size_t size);
 
-/* Cuts each position's square out: [count][channels][side][side]. */
+/* Cuts out the square of each position: [count][channels][side][side]. */
 int select_make_patches(struct tool *tool, tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                         int32_t side, const patch_plan *plan, select_array *patches);
 
 /* Copies the scores that a selection has kept, row after row. */
 int select_copy_scores(struct tool *tool, const tvlm_selection *selection, select_array *scores);
 
-/* Computes the structure tensor's ellipse at each position, with u and v in pixels of the image as it was
- * handed in. The caller frees *axes. */
+/* Computes the ellipse of the structure tensor at each position. Its axes u and v are in pixels of the image
+ * as it was handed in. The caller frees *axes. */
 int select_make_axes(struct tool *tool, tvlm_stack *stack, const tvlm_selection *selection,
                      tvlm_footprint **axes);
 

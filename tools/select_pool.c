@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything of an image is computed in the thread of its device, with a select_run and a struct tool of its own, and
- * written in the tool's thread.
+ * select_pool.c: everything about an image is computed in the thread of its device, with a select_run and a
+ * struct tool of its own. It is written in the tool's thread.
  */
 #include "select_pool.h"
 
@@ -17,32 +17,33 @@
 /* What is the same for all images. */
 typedef struct pooled {
     select_run *run;
-    select_run begin; /* a copy of it from before the first image, when nothing in it had to be released */
+    select_run begin; /* a copy from before the first image, when there was nothing to release */
     batch_queue *queue;
-    tvlm_device *device; /* NULL: the pool's devices are its own */
+    tvlm_device *device; /* NULL: the pool opens its own devices */
     tvlm_pool *pool;
     int code;                            /* TOOL_DONE as long as all went well, in the order of the images */
     int64_t submitted, answered, failed; /* images: taken in; answered; answered by a line about an error */
-    /* What is handed in to stacks is read, and in parts made, for all of them. */
+    /* Is locked while inputs are handed in to a stack: they are read, and partly made, once for all stacks.
+     * */
     pthread_mutex_t handing_in;
 } pooled;
 
 /* One image, from reading to writing. */
 typedef struct pooled_image {
     pooled *all;
-    struct tool tool;    /* keeps what went wrong with it */
-    batch_image decoded; /* what `path` and `image` belong to */
+    struct tool tool;    /* keeps the error of this image */
+    batch_image decoded; /* the owner of `path` and `image` */
     const char *path;
     int number;
     const tvlm_image *image;
     option_points middles;
-    bool read;           /* it was, and nothing went wrong */
+    bool read;           /* the image was read without an error */
     select_job *answers; /* [questions.count] */
 } pooled_image;
 
 /* ---- Lines ---- */
 
-/* What goes wrong with an image is kept with it. */
+/* Keeps an error about an image with that image. */
 static void write_image_line(void *user, tvlm_log_level level, const char *message) {
     pooled_image *const one = user;
     if (level == TVLM_LOG_ERROR)
@@ -51,15 +52,17 @@ static void write_image_line(void *user, tvlm_log_level level, const char *messa
         tvlm_log_message(&one->all->run->tool->log, level, "%s", message);
 }
 
-/* Errors of jobs come with their results. */
+/* Passes on lines of the pool. Once the pool is there, errors are left out, since the errors of jobs come
+ * with their results. */
 static void write_pool_line(void *user, tvlm_log_level level, const char *message) {
     pooled *const all = user;
     if (level == TVLM_LOG_ERROR && all->pool != NULL) return;
     tvlm_log_message(&all->run->tool->log, level, "%s", message);
 }
 
-/* The error of an image, which begins with the file that it is about, as the tool's. Where the library only gave a
- * status, `message` is what it said to the log of its device. */
+/* Makes the error of an image the tool's error. It begins with the file that it is about. If the image's
+ * error is only the text of a status, `result->message` takes its place: the line that the library wrote to
+ * the log of the device. */
 static int take_error(struct tool *tool, pooled_image *one, const tvlm_job_result *result) {
     const char *const phrase = tvlm_status_string(result->status);
     const size_t length = strlen(one->tool.error), tail = strlen(phrase);
@@ -77,7 +80,7 @@ static int take_error(struct tool *tool, pooled_image *one, const tvlm_job_resul
 
 /* ---- In the thread of a device ---- */
 
-/* What a device keeps from image to image: its session, and its basis. */
+/* What a device keeps from image to image: its session and its basis. */
 static select_run *run_of(const pooled_image *one, const tvlm_pool_place *place) {
     if (*place->kept == NULL) {
         select_run *const made = malloc(sizeof *made);
@@ -93,7 +96,7 @@ static select_run *run_of(const pooled_image *one, const tvlm_pool_place *place)
 static void release_run(void *user, void *kept) {
     const pooled *const all = user;
     select_run *const run = kept;
-    run->stacks.tool = all->run->tool; /* the last image's is gone */
+    run->stacks.tool = all->run->tool; /* the struct tool of the last image is gone */
     stack_say_kept(&run->stacks);
     stack_source_release(&run->stacks);
     tvlm_basis_destroy(&run->basis);
@@ -125,12 +128,13 @@ static int answer_questions(select_run *run, pooled_image *one, select_job *job)
     return code;
 }
 
-/* The status of an image with an error, which need not be the library's. */
+/* The status of an image with an error. If the error is not the library's, it is TVLM_ERROR_ARGUMENT. */
 static tvlm_status status_of(const pooled_image *one) {
     return one->tool.status != TVLM_OK ? one->tool.status : TVLM_ERROR_ARGUMENT;
 }
 
-/* Begins anew where another device was lost while it worked on the image. */
+/* Answers all questions to an image. If another device was lost while it worked on the image, this begins
+ * anew. */
 static tvlm_status answer_image(void *user, const tvlm_pool_place *place) {
     pooled_image *const one = user;
     select_job job = {.path = one->path, .number = one->number, .image = one->image, .middles = one->middles};
@@ -148,7 +152,7 @@ static tvlm_status answer_image(void *user, const tvlm_pool_place *place) {
     return code == TOOL_DONE ? TVLM_OK : status_of(one);
 }
 
-/* What can be done while the device works on the image before: its pixels are sent. */
+/* Sends the pixels of an image, while the device works on the image before. */
 static tvlm_status send_ahead(void *user, const tvlm_pool_place *place) {
     const pooled_image *const one = user;
     select_run *const run = one->read ? run_of(one, place) : NULL;
@@ -164,7 +168,7 @@ static tvlm_status answer_and_wake(void *user, const tvlm_pool_place *place) {
 
 /* ---- In the tool's thread ---- */
 
-/* Writes all selections of an image; as a line once its files are there. */
+/* Writes all selections of an image. A line is written after the files of the image. */
 static int write_answers(select_run *run, pooled_image *one) {
     const bool list = run->lines != NULL && run->questions.several;
     int code = TOOL_DONE;
@@ -187,14 +191,14 @@ static void release_image(pooled_image *one) {
     free(one);
 }
 
-/* Whether the others go on: a line says what was wrong with this one. */
+/* Whether the run goes on with other images after an error, which is then written as a line. */
 static bool may_be_skipped(const select_run *run, tvlm_status status) {
     return run->options->batch.skip_errors > 0 && status != TVLM_ERROR_LOST &&
            status != TVLM_ERROR_NO_DEVICE && status != TVLM_ERROR_CANCELLED;
 }
 
-/* Takes the error of an image, or writes a line about it. That an archive is damaged behind what was answered of it is no
- * failure of all. */
+/* Takes the error of an image, or writes a line about it. An archive that is damaged after the images that
+ * were answered is not a failure of the whole run. */
 static int answer_error(pooled *all, pooled_image *one, const tvlm_job_result *result) {
     select_run *const run = all->run;
     struct tool *const tool = run->tool;
@@ -231,7 +235,7 @@ static int find_middles(pooled_image *one) {
     return code;
 }
 
-/* Notes why an image could not be read. Where there is no line, the status is all that is known. */
+/* Notes why an image could not be read. If there is no line about it, only the status is known. */
 static int note_failure(pooled_image *one) {
     const batch_image *const decoded = &one->decoded;
     if (decoded->status == TVLM_OK) return TOOL_DONE;
@@ -240,8 +244,8 @@ static int note_failure(pooled_image *one) {
                      decoded->error[0] != '\0' ? decoded->error : tvlm_status_string(decoded->status));
 }
 
-/* Takes over what came out of the queue. One that could not be read is answered in its turn. NULL: there is no
- * memory. */
+/* Takes over an image from the queue. An image that could not be read is answered in its turn, too. Returns
+ * NULL if there is no memory. */
 static pooled_image *take_over(pooled *all, batch_image *decoded) {
     const select_run *const run = all->run;
     pooled_image *const one = calloc(1, sizeof *one);
@@ -268,7 +272,8 @@ static pooled_image *take_over(pooled *all, batch_image *decoded) {
     return one;
 }
 
-/* Several devices are the pool's own. One is opened here, as by any other command. */
+/* Opens the pool. Several devices are opened by the pool. A single one is opened here, as any other command
+ * does it. */
 static int open_pool(pooled *all) {
     select_run *const run = all->run;
     const tool_common *const common = &run->options->common;
@@ -294,7 +299,8 @@ static int open_pool(pooled *all) {
     return code;
 }
 
-/* The devices are opened with the first image that can be read, so that a wrong path is named before. */
+/* Gives an image to the pool. The devices are opened with the first image that can be read, so that a wrong
+ * path is an error before that. */
 static int add_image(pooled *all, batch_image *decoded) {
     struct tool *const tool = all->run->tool;
     pooled_image *const one = take_over(all, decoded);
@@ -312,13 +318,13 @@ static int add_image(pooled *all, batch_image *decoded) {
         ++all->submitted;
         if (tvlm_pool_submit(all->pool, &job) == TVLM_OK) return TOOL_DONE;
         --all->submitted;
-        code = TOOL_FAILED; /* the result of an image before this one says why */
+        code = TOOL_FAILED; /* the reason is in the result of an earlier image */
     }
     release_image(one);
     return code;
 }
 
-/* While an image is awaited, what the devices have done is written. */
+/* Takes the images from the queue. While it waits for one, it writes the results of the devices. */
 static int answer_images(pooled *all) {
     batch_image decoded;
     int code = TOOL_DONE;
@@ -328,7 +334,7 @@ static int answer_images(pooled *all) {
         if (turn == BATCH_IMAGE) code = add_image(all, &decoded);
         if (turn == BATCH_NOTHING) (void)tvlm_pool_deliver(all->pool);
     }
-    if (all->pool != NULL) (void)tvlm_pool_finish(all->pool); /* whose errors take_result has seen */
+    if (all->pool != NULL) (void)tvlm_pool_finish(all->pool); /* take_result has seen its errors */
     return all->code != TOOL_DONE ? all->code : code;
 }
 

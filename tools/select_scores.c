@@ -14,7 +14,7 @@ int own_scores_read(struct tool *tool, const char *path, const tvlm_stack *stack
     const bool listed = file->count == 1 && (int64_t)file->dimension == (int64_t)columns * rows;
     own->scores = (struct tvlm_scores){.values = file->values, .columns = columns, .rows = rows};
     if (whole || listed) return TOOL_DONE;
-    tool->subject = path; /* an error is about the file */
+    tool->subject = path; /* the error is about the file */
     return tool_fail(tool,
                      "--scores takes %d x %d numbers, a row for each row of cells; this array has %d x %d",
                      rows, columns, file->count, file->dimension);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_scores.h: scores of one's own, from a file, in place of those that the library computes.
+ * select_scores.h: reads the user's own scores from a file, in place of those that the library computes.
  */
 #ifndef TVLM_TOOLS_SELECT_SCORES_H
 #define TVLM_TOOLS_SELECT_SCORES_H
@@ -13,8 +13,8 @@ typedef struct own_scores {
     struct tvlm_scores scores; /* points into the file */
 } own_scores;
 
-/* Reads the scores of a file for the candidates of those parameters: rows x columns, or all of them row after
- * row, as --patch-scores writes them. The caller releases them, also after an error. */
+/* Reads the scores of a file for the candidates of `params`. The array is rows x columns, or has all scores
+ * row after row, as --patch-scores writes them. The caller releases the scores, also after an error. */
 int own_scores_read(struct tool *tool, const char *path, const tvlm_stack *stack,
                     const struct tvlm_select_params *params, own_scores *own);
 void own_scores_release(own_scores *own);

@@ -7,7 +7,8 @@
 
 #define SIDE_MAX 16777216.0
 
-/* Smaller images than this are not what the memory is too small for. */
+/* An image with shorter sides than this is not the reason why memory is too small, so it is not tried in a
+ * smaller size. */
 #define SIDE_WORTHWHILE 128
 
 static const option_spec specs[] = {
@@ -32,7 +33,7 @@ int stack_options_check(struct tool *tool, const stack_options *options) {
     return TOOL_DONE;
 }
 
-/* The device is opened with the first image, so that a wrong path is named before a device is looked for. */
+/* Opens the device, with the first image: a wrong path is then an error before a device is looked for. */
 static int open_device(stack_source *source) {
     return source->device != NULL ? TOOL_DONE
                                   : tool_open_device(source->tool, source->common, &source->device);
@@ -44,7 +45,7 @@ static int open_session(stack_source *source) {
     return tool_status(source->tool, tvlm_session_create(source->device, &params, &source->session));
 }
 
-/* --size, or the largest size of that shape which the device can hold. */
+/* Takes the size of --size, or the largest size of that shape that the device can hold. */
 static int take_size(const stack_source *source, struct tvlm_stack_params *params) {
     const option_size *const size = &source->options->size;
     int32_t width = size->width, height = size->height;
@@ -70,7 +71,7 @@ static int choose_size(const stack_source *source, const image_stack *found,
 
 /* ---- Stacks that stay ---- */
 
-/* So much of the device's memory may stacks take that only wait for an image of their size. */
+/* How much of the device's memory may be taken by stacks that only wait for an image of their size. */
 #define WAITING_BYTES ((size_t)256 << 20)
 
 static void release_place(stack_place *place) {
@@ -78,7 +79,7 @@ static void release_place(stack_place *place) {
     *place = (stack_place){0};
 }
 
-/* Returns whether there were any. */
+/* Releases all stacks that stay. Returns whether there were any. */
 static bool release_places(stack_source *source) {
     bool any = false;
     for (int i = 0; i < STACK_PLACES; ++i) {
@@ -94,7 +95,8 @@ static bool fits(const stack_place *place, const tvlm_image *image) {
            shape->channels == image->channels && shape->type == image->type;
 }
 
-/* The stack that the image's pixels are in, else a free one of its size. NULL: there is neither. */
+/* Finds the stack that has the image's pixels, or else a free stack of the image's size. NULL: there is
+ * neither. */
 static stack_place *find_place(stack_source *source, const tvlm_image *image) {
     stack_place *found = NULL;
     for (int i = 0; i < STACK_PLACES; ++i) {
@@ -105,7 +107,8 @@ static stack_place *find_place(stack_source *source, const tvlm_image *image) {
     return found;
 }
 
-/* Makes room for a stack: one place, and memory. At most one image is on its way, so that there is a place. */
+/* Makes room for a stack: a place and memory. There always is a place, since at most one image is on its way.
+ * */
 static stack_place *free_place(stack_source *source) {
     for (;;) {
         stack_place *empty = NULL, *oldest = NULL;
@@ -209,7 +212,7 @@ bool stack_try_smaller(stack_source *source, const char *path, const tvlm_image 
     stack_done(source, used, true);
     const bool others = release_places(source);
     stack_source_release(source);
-    if (others) return true; /* which took the memory */
+    if (others) return true; /* the other stacks had taken the memory */
     used->width = info.width > 1 ? info.width / 2 : 1;
     used->height = info.height > 1 ? info.height / 2 : 1;
     tvlm_log_message(&source->tool->log, TVLM_LOG_WARNING, "%s: no memory for %dx%d; worked on at %dx%d",

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#define FLAG 128 /* the bit of a pixel that is its flag while a polygon is drawn; values are below it */
+#define FLAG 128 /* the bit of a pixel that is its flag while a polygon is drawn; values are less */
 
-/* Returns the first pixel whose centre is at or after x, clamped to 0 .. side. What is not a number is 0. */
+/* Returns the first pixel whose centre is at or after x, clamped to 0 .. side. NaN gives 0. */
 static int32_t pixel_from(double x, int32_t side) {
     const double first = ceil(x - 0.5);
     return !(first > 0.0) ? 0 : first >= side ? side : (int32_t)first;
@@ -22,7 +22,7 @@ void shape_box(const shape_mask *mask, double x, double y, double width, double 
     for (int32_t row = pixel_from(y, mask->height); row < end; ++row) fill_row(mask, row, x, x + width);
 }
 
-/* Returns where the edge from a to b is at height y. Where differences overflow, all is halved first. */
+/* Returns x of the edge from a to b at height y. If differences overflow, all numbers are halved first. */
 static double crossing(const double a[2], const double b[2], double y) {
     const double x = a[0] + (y - a[1]) * (b[0] - a[0]) / (b[1] - a[1]);
     if (isfinite(x)) return x;
@@ -30,12 +30,12 @@ static double crossing(const double a[2], const double b[2], double y) {
     return (1.0 - share) * a[0] + share * b[0];
 }
 
-/* The rectangle of pixels that outlines reach. */
+/* The rectangle of pixels that the outlines touch. */
 typedef struct reach {
-    int32_t left, right, top, bottom; /* right and bottom are one behind the last ones */
+    int32_t left, right, top, bottom; /* `right` and `bottom` are one after the last */
 } reach;
 
-/* Turns the flag of the first pixel behind the edge, in each row that the edge crosses. */
+/* In each row that the edge crosses, inverts the flag of the first pixel to the right of the edge. */
 static void flag_edge(const shape_mask *mask, const double a[2], const double b[2], reach *touched) {
     const bool down = a[1] <= b[1];
     const int32_t first = pixel_from(down ? a[1] : b[1], mask->height);
@@ -51,9 +51,10 @@ static void flag_edge(const shape_mask *mask, const double a[2], const double b[
 }
 
 /*
- * The edge flag algorithm (Ackland and Weste, IEEE Trans. Computers C-30, 1981): a pixel is inside where the
- * flags up to it are odd in number. Its time is that of the edges' heights together and of one walk over the
- * pixels; nothing is sorted and nothing allocated, because the flags are a bit of the mask.
+ * The edge flag algorithm (Ackland and Weste, IEEE Trans. Computers C-30, 1981): a pixel is inside if the
+ * number of set flags up to it in its row is odd. The time is proportional to the sum of the heights of all
+ * edges, plus one walk over the pixels. Nothing is sorted. Nothing is allocated, since a flag is a bit of the
+ * mask.
  */
 void shape_polygon(const shape_mask *mask, const double *xy, int32_t points) {
     reach touched = {.left = mask->width, .top = mask->height};
@@ -68,7 +69,7 @@ void shape_polygon(const shape_mask *mask, const double *xy, int32_t points) {
     }
 }
 
-/* How far runs have come. */
+/* How far the runs have come in the mask. */
 typedef struct run_state {
     int64_t at, all;
     bool inside;
@@ -92,8 +93,8 @@ bool shape_runs(const shape_mask *mask, const double *runs, int32_t count) {
     return state.at == state.all;
 }
 
-/* Reads one number. It comes in groups of five bits, the lowest first. Bit 5 says that more follow, and the
- * last group has the sign. */
+/* Reads one number. It comes in groups of five bits, the lowest group first. Bit 5 of a group says that
+ * another group follows. The last group has the sign. */
 static bool unpack(const char **text, int64_t *number) {
     int64_t value = 0;
     for (int shift = 0; shift < 40; shift += 5) {
@@ -110,7 +111,7 @@ static bool unpack(const char **text, int64_t *number) {
 
 bool shape_packed_runs(const shape_mask *mask, const char *text) {
     run_state state = {.all = (int64_t)mask->width * mask->height};
-    int64_t last[2] = {0, 0}; /* the last run but one, and the last one */
+    int64_t last[2] = {0, 0}; /* the run before the last, and the last run */
     for (int32_t i = 0; *text != '\0'; ++i) {
         int64_t length;
         if (!unpack(&text, &length)) return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shared.h: options that several commands have, each spelled once. A command has a member of the struct among
- * its options, and names the table and that member's offset in its groups.
+ * shared.h: options that several commands have. Each is written down once. A command has the struct as a
+ * member of its options, and its groups name the table and the offset of that member.
  */
 #ifndef TVLM_TOOLS_SHARED_H
 #define TVLM_TOOLS_SHARED_H
@@ -11,7 +11,7 @@
 /* -k, --strategy, --overview, --patch, --min-distance: how many positions, and how they are chosen. */
 typedef struct placing_options {
     option_integer k;
-    const char *strategy; /* its name; NULL when not given */
+    const char *strategy; /* its name; NULL if it was not given */
     option_number patch, min_distance, overview;
 } placing_options;
 extern const option_specs placing_specs;
@@ -23,14 +23,14 @@ typedef struct weighing_options {
 } weighing_options;
 extern const option_specs weighing_specs;
 
-/* What --help says of pictures. */
+/* What --help says about pictures. */
 #define READ_PICTURES "JPEG, PNG, BMP, PPM, PGM, or what else --version names (WebP, HEIF, AVIF)"
 
-/* What --help says of --max-side. */
+/* What --help says about --max-side. */
 #define MAX_SIDE_HELP                                                                                        \
     "images with a longer side are worked on smaller, in their shape (default: what fits the device)"
 
-/* --rope: how rope_x_cos_0 and on are made. rope_set tells a stack, where the option was given. */
+/* --rope: how the channels from rope_x_cos_0 on are made. rope_set tells a stack, if the option was given. */
 extern const option_specs rope_specs; /* its value is an option_triple */
 int rope_set(struct tool *tool, const option_triple *rope, tvlm_stack *stack);
 

@@ -20,10 +20,11 @@ static void end_by(int number) {
     tvlm_file_remove_temporaries();
     if (remove_also != NULL) remove_also();
     (void)sigaction(number, &plain, NULL);
-    (void)raise(number); /* it comes when the handler returns */
+    (void)raise(number); /* the signal is delivered when the handler returns */
 }
 
-/* It works on the thread that writes, so that no file is made meanwhile. */
+/* Handles a signal on the thread that writes files, so that no file is made meanwhile. On any other thread,
+ * passes the signal to that thread. */
 static void handle(int number) {
     const int error = errno;
     if (!pthread_equal(pthread_self(), writer))
@@ -44,8 +45,9 @@ static void mask(int how, int number) {
 }
 
 /*
- * Ignores a signal. It is blocked too, because ignoring alone does not last: the compiler inside of a driver (LLVM)
- * catches signals while it writes a file. One that comes then removes that file, and the kernels do not build.
+ * Ignores a signal. It is also blocked, because ignoring alone does not last: the compiler inside a driver
+ * (LLVM) catches signals while it writes a file. A signal that comes in that time removes the file, and the
+ * kernels do not build.
  */
 static void ignore(int number) {
     const struct sigaction action = {.sa_handler = SIG_IGN};
@@ -53,7 +55,8 @@ static void ignore(int number) {
     mask(SIG_BLOCK, number);
 }
 
-/* What is ignored from the start, as SIGHUP is by nohup, stays ignored unless `always`. */
+/* Catches the signals that end the program. A signal that is ignored from the start stays ignored, as SIGHUP
+ * does under nohup. With `always` only SIGHUP does. */
 static void catch_ending(bool always) {
     struct sigaction action = {.sa_handler = handle}, before;
     sigfillset(&action.sa_mask);

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signals.h: what happens on SIGINT, SIGTERM and SIGHUP, on SIGPIPE and on SIGXFSZ, in every command.
+ * signals.h: how every command handles signals.
  *
- * The first three end the program at once, by the signal, and no temporary file is left. The last two are errors of
- * writing, which are told and end with 1.
+ * - SIGINT, SIGTERM and SIGHUP end the program at once, by the signal. No temporary file is left.
+ * - SIGPIPE and SIGXFSZ become errors of writing, which are reported, and the command ends with 1.
  */
 #ifndef TVLM_TOOLS_SIGNALS_H
 #define TVLM_TOOLS_SIGNALS_H
 
-/* To be called first, on the thread that writes files. */
+/* To be called before anything else, on the thread that writes files. */
 void signals_start(void);
 
-/* `remove` removes the temporary files of one more library. A handler calls it. */
+/* Adds a function that removes the temporary files of one more library. A signal handler calls it. */
 void signals_remove_also(void (*remove)(void));
 
 /*
- * From here on the first SIGINT, SIGTERM or SIGHUP is only noted, so that the command can end in order. The second one
- * ends the program at once.
+ * From here on the first SIGINT, SIGTERM or SIGHUP is only noted, so that the command can end in an orderly
+ * way. The second one ends the program at once.
  */
 void signals_note_first(void);
 
-/* The signal that was noted; 0 where none was. */
+/* The signal that was noted, or 0 if none was. */
 int signals_noted(void);
 
 #endif

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Finds the folder of the running program, with a slash at its end; "" where the system does not tell. */
+/* Finds the folder of the running program, with a slash at its end. It is "" if the system does not tell it.
+ * */
 static void own_folder(char *folder, size_t size) {
     const ssize_t length = readlink("/proc/self/exe", folder, size - 1);
     folder[length > 0 ? length : 0] = '\0';

@@ -8,8 +8,8 @@
 #include "tool.h"
 
 /*
- * Becomes the program `name`, which stands in the folder of the running one or is found on the PATH.
- * argv[1..] are its arguments, ended by NULL; argv[0] is replaced. Returns only on failure, with an error.
+ * Becomes the program `name`, from the folder of the running program or from the PATH. argv[1..] are its
+ * arguments, ended by NULL; argv[0] is replaced. Returns only on failure, with an error.
  */
 int start_program(struct tool *tool, const char *name, char **argv);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strategies.h: the choices of --strategy. They are the library's, under the library's names.
+ * strategies.h: the choices of --strategy. They are the strategies of the library, under the library's names.
  */
 #ifndef TVLM_TOOLS_STRATEGIES_H
 #define TVLM_TOOLS_STRATEGIES_H
@@ -20,8 +20,8 @@ typedef struct strategy_option {
     bool given;
 } strategy_option;
 
-/* Refuses the first of `count` options that is given and that the strategy does not read. `asked` says whether
- * the strategy was asked for, or is the default. */
+/* Refuses the first of `count` options that is given although the strategy does not read it. `asked` says
+ * whether the strategy was asked for; otherwise it is the default. */
 int strategies_check(struct tool *tool, tvlm_strategy strategy, bool asked, const strategy_option *options,
                      int count);
 

@@ -59,7 +59,8 @@ static void write_line(struct tool *tool, tvlm_log_level level, const char *mess
     }
 }
 
-/* Threads of a pool warn, too: a stream's own lock stands for all that concerns stderr. */
+/* Writes a line of the log. Threads of a pool also call this. The lock of stderr protects everything that
+ * concerns stderr. */
 static void write_log(void *user, tvlm_log_level level, const char *message) {
     struct tool *const tool = user;
     flockfile(stderr);
@@ -97,7 +98,7 @@ int tool_usage(struct tool *tool, const char *format, ...) {
 int tool_status(struct tool *tool, tvlm_status status) {
     if (status == TVLM_OK) return TOOL_DONE;
     if (tool->status == TVLM_OK) tool->status = status;
-    return tool_fail(tool, "%s", tvlm_status_string(status)); /* does nothing where the library said more */
+    return tool_fail(tool, "%s", tvlm_status_string(status)); /* no effect if the library said more */
 }
 
 bool tool_lacked_memory(struct tool *tool) {
@@ -154,7 +155,7 @@ int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device *
                                               .keep_memory = true,
                                               .log = &tool->log};
     const char *const subject = tool->subject;
-    tool->subject = NULL; /* what fails now is not about the file */
+    tool->subject = NULL; /* an error from here on is not about the file */
     const int code =
         tool_status(tool, tool->replaced > 0 ? tvlm_device_open_another(tool->lost, &params, device)
                                              : tvlm_device_open(&params, device));
@@ -168,7 +169,8 @@ int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device *
     return TOOL_DONE;
 }
 
-/* Devices that are lost in turn end somewhere: it is the reference that cannot be lost. */
+/* How many devices may be lost one after the other. Sooner or later the reference is used, which cannot be
+ * lost. */
 #define REPLACED_MAX 16
 
 bool tool_goes_on(struct tool *tool, int code) {

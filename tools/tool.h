@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool.h: what the commands of tvlm share: how they end, what they say and check, and how they open a device.
+ * tool.h: what all commands of tvlm share: how they end, what they print and check, and how they open a
+ * device.
  *
- * A command ends with 0, or with 1 and exactly one line on stderr, or with 2 and one line for wrong usage, or with 3 and
- * one line where it went on after some of many inputs had failed, or where an archive or a clip is damaged behind what was
- * answered of it.
- * The library's errors come through `log`: the first line is kept, whatever follows from it is not printed.
+ * A command ends with one of these exit codes:
+ * - 0: all is done.
+ * - 1: it failed. There is exactly one line on stderr.
+ * - 2: wrong usage. There is one line on stderr.
+ * - 3: it went on after some of many inputs had failed, or an archive or a clip is damaged after the part
+ *   that was answered. There is one line on stderr.
+ *
+ * Errors of the library come through `log`. The first line is kept; lines that follow from it are not
+ * printed.
  */
 #ifndef TVLM_TOOLS_TOOL_H
 #define TVLM_TOOLS_TOOL_H
@@ -22,30 +28,30 @@
 enum { TOOL_DONE = 0, TOOL_FAILED = 1, TOOL_USAGE = 2, TOOL_PARTLY = 3 };
 
 struct tool {
-    tvlm_log log; /* what the library logs to: it ends in this tool */
+    tvlm_log log; /* the log of the library, whose lines come to this tool */
     int verbose;
     bool quiet;          /* no warnings and no progress */
-    bool fallback;       /* work goes on with another device where one is lost */
+    bool fallback;       /* if a device is lost, work goes on with another one */
     bool untuned;        /* devices are opened as if nothing had been tuned */
     int32_t device;      /* the index of the device that was opened last (tvlm_device_info) */
-    int32_t lost;        /* and of the one that was lost last */
+    int32_t lost;        /* the index of the device that was lost last */
     int32_t replaced;    /* how many devices were lost so far, and replaced */
     const char *command; /* the command's name; NULL before it is known */
     file_list files;     /* all files that it reads and writes */
-    bool stdout_taken;   /* an output goes to stdout, so what the command has to say goes to stderr */
-    bool printed;        /* a result is on stdout, or files were kept */
-    /* The file that is worked on, or NULL. Errors begin with it, unless they name it. */
+    bool stdout_taken;   /* an output goes to stdout, so the command's reports go to stderr */
+    bool printed;        /* a result was printed to stdout, or files were kept */
+    /* The file that is worked on, or NULL. Errors begin with its name, unless they name it anyway. */
     const char *subject;
     char error[1600];   /* the first error; "": there was none */
-    tvlm_status status; /* the library's, of the first error; TVLM_OK where that was not the library's */
+    tvlm_status status; /* the status of the first error; TVLM_OK if it is not the library's */
     char warning[1100]; /* the warning that was printed last, so that it is not repeated for each image */
 };
 
-/* A command's table, which drives parsing, --help and the checks. */
+/* The table of a command. Parsing, --help and the checks all use it. */
 typedef struct tool_command {
     const char *name, *summary;
     const char *operands; /* what --help calls the operands, such as "IMAGE..."; "": it takes none */
-    int operand_words;    /* so many operands are words; those behind them are files that are read */
+    int operand_words;    /* how many operands are words; the others are files that are read */
     int operand_min, operand_max;
     const char *details;         /* what --help prints below the options */
     const option_group *options; /* all but the common ones; NULL: it has no others */
@@ -56,9 +62,9 @@ typedef struct tool_command {
 extern const tool_command devices_command, generate_command, select_command, flow_command, video_command,
     fit_command, export_command, pca_command, vocab_command, compress_command, logpolar_command,
     attend_command, tune_command;
-extern const tool_command bench_command; /* the only one of tvlm-bench */
+extern const tool_command bench_command; /* the only command of tvlm-bench */
 
-/* The options of every command. */
+/* The options that every command has. */
 typedef struct tool_common {
     const char *device;
     int storage, format; /* a tvlm_storage and a tvlm_format */
@@ -69,57 +75,62 @@ extern const option_specs tool_common_specs;
 
 void tool_start(struct tool *tool);
 
-/* Parses the options by the command's table, checks the operands, and runs the command, or prints its --help.
- */
+/* Parses the options by the command's table, checks the operands, and runs the command or prints its --help.
+ * */
 int tool_run(struct tool *tool, const tool_command *command, int argc, char **argv);
 
 /* Prints the help of a command. */
 int tool_help(struct tool *tool, const tool_command *command);
 
-/* Makes one table of all options of a command, the common ones last, for parser and help. False where there
- * is no memory. */
+/* Makes one table of all options of a command, for the parser and --help. The common options come last.
+ * Returns false if there is no memory. */
 bool tool_table(const tool_command *command, option_table *table);
 
 /* Keeps the line as the error, if it is the first. Returns TOOL_FAILED. */
 int tool_fail(struct tool *tool, const char *format, ...) TVLM_PRINTF(2, 3);
 
-/* Does the same for wrong usage. Returns TOOL_USAGE. */
+/* Does the same for wrong usage, and returns TOOL_USAGE. */
 int tool_usage(struct tool *tool, const char *format, ...) TVLM_PRINTF(2, 3);
 
-/* Returns TOOL_DONE or TOOL_FAILED. Where the library did not log why, the status is the error. */
+/* Returns TOOL_DONE or TOOL_FAILED for a status of the library. If the library logged no reason, the status
+ * itself becomes the error. */
 int tool_status(struct tool *tool, tvlm_status status);
 
-/* Forgets the error where the library had too little memory, on the device or on the host, so that a command
- * may try with less. False where the error is another one. */
+/* If the error is that the library had too little memory, on the device or on the host, forgets it, so that
+ * the command can try with less. Returns false for any other error. */
 bool tool_lacked_memory(struct tool *tool);
 
-/* The same of arguments that are of the command line alone: TOOL_USAGE where they are refused. */
+/* Does the same as tool_status for arguments that come from the command line alone: returns TOOL_USAGE if
+ * they are refused. */
 int tool_usage_status(struct tool *tool, tvlm_status status);
 
-/* What has been written so far stays, whatever follows. Else files stay only where the command ends well. */
+/* Keeps all files that were written so far, whatever follows. Without this, files stay only if the command
+ * succeeds. */
 int tool_keep_files(struct tool *tool);
 
-/* Prints a result to stdout. NULL stands for one that there was no memory for, and fails. */
+/* Prints a result to stdout. NULL means that there was no memory for the result, and is an error. */
 int tool_print(struct tool *tool, const char *text);
 
 /* Flushes stdout, prints the error if there is one, and returns the exit code. */
 int tool_end(struct tool *tool, int code);
 
-/* Opens the device that the options name; after tool_goes_on, another one. */
+/* Opens the device that the options name, or after tool_goes_on another one. */
 int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device **device);
 
 /*
- * Whether work goes on after an error: --fallback was given, and the error was that the device is lost. Then
- * the error is forgotten, and the caller, who has freed what was made from the device, opens another one and
- * does again what is lost. Without that call a command is run again from its start, if it has printed and kept
- * nothing yet and its inputs can be read twice.
+ * Whether work goes on after an error: --fallback was given, and the error is that the device is lost. If so,
+ * the error is forgotten. The caller must have freed all that was made from the device. It opens another
+ * device, and does again what is lost.
+ *
+ * A command that does not call this is run again from its start, if it has not printed or kept anything yet,
+ * and if its inputs can be read twice.
  */
 bool tool_goes_on(struct tool *tool, int code);
 
-/* Returns where a command prints what it has to say: stdout, or stderr where an output goes to stdout. */
+/* Returns the stream for a command's reports: stdout, or stderr if an output goes to stdout. */
 FILE *tool_report(const struct tool *tool);
 
-/* Copies the stem of a path, cut to `size`: that of "a/b/photo.final.jpg" is "photo.final". */
+/* Copies the stem of a path, cut to `size`. The stem of "a/b/photo.final.jpg" is "photo.final". */
 void tool_stem(const char *path, char *stem, size_t size);
 
 #endif

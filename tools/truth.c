@@ -28,17 +28,18 @@ const option_specs truth_specs = OPTION_SPECS(specs);
 
 #define PATH_SIZE 4096
 
-/* How far beyond an image outlines may reach, in its own sides: people mark what the picture cuts off. */
+/* How far outlines may reach beyond an image, in sides of the image. People also mark parts that the picture
+ * cuts off. */
 #define BEYOND 1.0
 
 struct truth {
     const truth_options *options;
-    const char *classes; /* those that count; NULL: all, or all things */
+    const char *classes; /* the classes that count; NULL: all classes, or all things */
     cJSON *json;         /* the file of --coco */
     bool panoptic;
 };
 
-/* Where objects are drawn: all into one mask, or each by itself, to find its middle. */
+/* Where objects are drawn: all into one mask, or each one alone, to find its middle. */
 typedef struct drawing {
     shape_mask mask;
     truth_middles *middles; /* NULL: no middles are asked for */
@@ -46,7 +47,8 @@ typedef struct drawing {
 
 /* ---- Middles ---- */
 
-/* The rows and columns that an object reaches, the last ones not among them; all 0 where it has no pixel. */
+/* The rows and columns in which an object has pixels; `right` and `bottom` are one after the last. All are 0
+ * if the object has no pixel. */
 typedef struct extent {
     int32_t left, right, top, bottom;
 } extent;
@@ -66,8 +68,8 @@ static extent extent_of(const shape_mask *mask) {
     return e.bottom == 0 ? (extent){0} : e;
 }
 
-/* Takes the middle of the object that was just drawn, and wipes it away. Where there is no more room, the
- * smallest object goes. */
+/* Takes the middle of the object that was just drawn, and removes the object from the mask. If there is no
+ * more room, the smallest object is dropped. */
 static void take_middle(const drawing *to) {
     truth_middles *const middles = to->middles;
     if (middles == NULL) return;
@@ -91,8 +93,8 @@ static void take_middle(const drawing *to) {
 
 /* ---- Files beside ---- */
 
-/* Finds the file that belongs to a photo: first FOLDER/STEM_mask.png, then FOLDER/STEM.png, which may be the
- * photo itself where both are in one folder. */
+/* Finds the file that belongs to a photo: FOLDER/STEM_mask.png, or else FOLDER/STEM.png. The latter may be
+ * the photo itself if both are in one folder. */
 static int find_file(struct tool *tool, const char *folder, const char *image, const char *suffix,
                      const char *extension, char *path) {
     char stem[512];
@@ -107,7 +109,7 @@ static int find_file(struct tool *tool, const char *folder, const char *image, c
                      folder);
 }
 
-/* Notes both files that may belong to a photo, where they are. */
+/* Notes the two files that may belong to a photo, if they exist. */
 static int note_beside(struct tool *tool, const char *folder, const char *image, const char *suffix,
                        const char *extension) {
     char stem[512], path[PATH_SIZE];
@@ -159,7 +161,7 @@ static int mask_of_picture(struct tool *tool, const truth *from, const char *ima
 
 /* ---- Classes ---- */
 
-/* Whether a list such as "person,3" has this name or number. */
+/* Whether a list such as "person,3" contains this name or number. */
 static bool in_list(const char *list, const char *name, double number) {
     while (*list != '\0') {
         char item[128];
@@ -183,7 +185,7 @@ static const char *text_of(const cJSON *object, const char *key) {
     return cJSON_IsString(item) ? item->valuestring : NULL;
 }
 
-/* Whether objects of a json's category count. */
+/* Whether objects of a category of the json count. */
 static bool counts(const truth *from, double id) {
     const cJSON *category = NULL;
     const cJSON *const all = cJSON_GetObjectItemCaseSensitive(from->json, "categories");
@@ -214,7 +216,7 @@ static uint32_t segment_at(const tvlm_image *map, size_t pixel) {
     return at[0] + 256u * at[1] + 65536u * at[2];
 }
 
-/* Returns the folder of the maps: the one that the option names, or that of the json. */
+/* Returns the folder of the maps: the folder that the option names, or else the folder of the json. */
 static const char *panoptic_folder(const truth_options *options, char folder[PATH_SIZE]) {
     const char *const slash = strrchr(options->coco, '/');
     if (options->panoptic != NULL) return options->panoptic;
@@ -250,7 +252,7 @@ static int mask_of_panoptic(struct tool *tool, const truth *from, const char *im
     return code;
 }
 
-/* Returns the numbers of an array, which the caller frees; NULL without memory, or where an item is no
+/* Returns the numbers of an array. The caller frees them. NULL: there is no memory, or an item is not a
  * number. */
 static double *numbers_of(const cJSON *array, int32_t *count) {
     const cJSON *item = NULL;
@@ -267,7 +269,7 @@ static double *numbers_of(const cJSON *array, int32_t *count) {
     return values;
 }
 
-/* Whether numbers that are x and y in turn lie on the image, or not far beyond it. */
+/* Whether points, whose x and y stand one after the other, lie on the image or not far beyond it. */
 static bool are_near(const shape_mask *mask, const double *xy, int32_t count) {
     for (int32_t i = 0; i < count; ++i) {
         const double side = i % 2 == 0 ? mask->width : mask->height;
@@ -320,7 +322,7 @@ static bool add_bbox(const cJSON *bbox, const shape_mask *mask) {
     return good;
 }
 
-/* Draws an object: its outline where it has one, else its box. */
+/* Draws an object: its outline if it has one, or else its box. */
 static bool add_annotation(const cJSON *annotation, const shape_mask *mask) {
     const cJSON *const outline = cJSON_GetObjectItemCaseSensitive(annotation, "segmentation");
     if (cJSON_IsArray(outline) && cJSON_GetArraySize(outline) > 0) return add_polygons(outline, mask);
@@ -355,7 +357,8 @@ static int mask_of_detection(struct tool *tool, const truth *from, const char *i
 
 /* ---- YOLO ---- */
 
-/* Reads the numbers of a line. Returns how many they are; -1 where there is something else, or too many. */
+/* Reads the numbers of a line. Returns how many there are, or -1 if there is anything else in the line, or if
+ * there are too many. */
 static int line_numbers(char *line, double *numbers, int capacity) {
     int count = 0;
     char *rest = NULL;

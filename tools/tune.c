@@ -106,7 +106,7 @@ static int run_tune(struct tool *tool, const void *values, int operand_count, ch
     tvlm_tuning *tuning = NULL;
     (void)operand_count;
     (void)operands;
-    tool->printed = true; /* with --fallback too: what is kept is of one device */
+    tool->printed = true; /* so that --fallback does not begin anew: the settings are of one device */
     tool->untuned = true;
     int code = tool_open_device(tool, common, &device);
     if (code == TOOL_DONE) {

@@ -17,27 +17,27 @@
 
 enum { PIECE = 1 << 16, MAGIC_MAX = 6 };
 
-/* What one step of a format's library came to. */
+/* The result of one step of a format's library. */
 typedef enum step { STEP_MORE, STEP_END, STEP_FAILED } step;
 
-/* A format. Its data are one or several streams, one behind the other. */
+/* A format. Its data are one or several streams, one after the other. */
 typedef struct format {
     const char *name, *magic;
-    bool (*open)(unpack *stream, uint64_t memory); /* at the beginning of each stream */
+    bool (*open)(unpack *stream, uint64_t memory); /* called at the beginning of each stream */
     step (*step)(unpack *stream);                  /* from the rest of `in` to the rest of `out` */
-    uint64_t (*memory)(const unpack *stream);      /* that it takes by now */
+    uint64_t (*memory)(const unpack *stream);      /* how many bytes it takes now */
     void (*close)(unpack *stream);
 } format;
 
 struct unpack {
     int file;
     const format *format; /* NULL: it is not compressed */
-    bool opened;          /* the format's library */
-    bool whole;           /* no stream is begun that must end */
-    bool ended;           /* the file */
+    bool opened;          /* the format's library was opened */
+    bool whole;           /* no stream has begun that still has to end */
+    bool ended;           /* the end of the file was reached */
     bool failed;
     uint64_t memory;
-    int64_t size; /* of an ordinary file; -1: of another one */
+    int64_t size; /* the size of an ordinary file; -1: another kind of file */
     uint8_t *in, *out;
     size_t in_at, in_size, out_size;
     int64_t count, zeros;
@@ -132,7 +132,7 @@ static step step_xz(unpack *stream) {
     case LZMA_STREAM_END: return STEP_END;
     case LZMA_OK:
     case LZMA_BUF_ERROR:
-    case LZMA_UNSUPPORTED_CHECK: return STEP_MORE; /* what cannot be checked is read all the same, as by xz */
+    case LZMA_UNSUPPORTED_CHECK: return STEP_MORE; /* unchecked data are read, too, as by xz */
     case LZMA_MEMLIMIT_ERROR: return fail_memory(stream);
     case LZMA_MEM_ERROR: return fail(stream, "no memory to unpack it");
     case LZMA_OPTIONS_ERROR: return fail(stream, "it is compressed in a way that liblzma does not know");
@@ -144,7 +144,7 @@ static void close_xz(unpack *stream) {
     lzma_end(&stream->with.xz);
 }
 
-/* The largest window, a power of two, beside which there is room for the rest. */
+/* Opens zstd with the largest window, a power of two, that leaves room for the rest of its memory. */
 static bool open_zstd(unpack *stream, uint64_t memory) {
     int window = 10;
     while (window < 30 && (uint64_t)1 << (window + 1) <= memory / 2) ++window;
@@ -200,7 +200,7 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 
 /* ---- The file ---- */
 
-/* Fills `in` as far as the file goes, behind what is left in it. */
+/* Fills `in`, after the bytes that are left in it, as far as the file goes. */
 static bool fill(unpack *stream, size_t wanted) {
     const size_t left = stream->in_size - stream->in_at;
     if (stream->in_at > 0) memmove(stream->in, stream->in + stream->in_at, left);
@@ -217,7 +217,7 @@ static bool fill(unpack *stream, size_t wanted) {
     return true;
 }
 
-/* Whether what comes next begins as data of this format. */
+/* Whether the next bytes begin as data of this format do. */
 static bool begins(unpack *stream, const format *as) {
     const size_t length = strlen(as->magic);
     if (stream->in_size - stream->in_at < MAGIC_MAX && !fill(stream, MAGIC_MAX)) return false;
@@ -269,8 +269,8 @@ void unpack_close(unpack **stream) {
 
 /* ---- Reading ---- */
 
-/* Behind the end of a stream, and zeros, another one may begin. What follows else is left aside, as by the formats' own
- * programs: it is no part of the data. */
+/* Goes on after the end of a stream. After that end, and any zeros, another stream may begin. If anything
+ * else follows, it is not a part of the data, and is ignored. The formats' own programs do the same. */
 static bool go_on(unpack *stream) {
     stream->whole = true;
     while (stream->in_at < stream->in_size || (fill(stream, 1) && !stream->ended)) {
@@ -285,7 +285,7 @@ static bool go_on(unpack *stream) {
     return open_format(stream);
 }
 
-/* Unpacks until there are bytes, or no more to come. */
+/* Unpacks until there are some bytes, or until no more will come. */
 static void unpack_some(unpack *stream) {
     stream->out_size = 0;
     while (!stream->failed && stream->out_size == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm video: the positions that matter, frame by frame, as lines of JSON, and drawn on the frames.
+ * tvlm video: finds the positions that matter, frame by frame. It writes them as lines of JSON, and draws
+ * them on the frames.
  */
 #include "video.h"
 
@@ -97,7 +98,7 @@ static bool must_stop(void *unused) {
 
 /* ---- Frames ---- */
 
-/* A frame that outlives the reading of the next one. */
+/* A frame that stays valid while the next one is read. */
 typedef struct held_frame {
     video_frame frame;
     uint8_t *bytes;
@@ -112,8 +113,8 @@ struct run {
     video_session session;
     held_frame held[2];
     int64_t done;     /* how many frames were taken */
-    int64_t answered; /* how many have their line; after the loss of a device these come again without one */
-    int64_t last_cut; /* the last frame that was answered and knew nothing of those before it */
+    int64_t answered; /* how many have their line; if they come again, they get no second one */
+    int64_t last_cut; /* the last answered frame that knew nothing about earlier frames */
     int64_t begin;    /* frames before this one are passed over */
     bool now_held;    /* the present frame is held */
     bool next_held;   /* the frame after the present one is held */
@@ -184,7 +185,7 @@ static int tell(struct run *run, const video_answer *answer) {
     return code;
 }
 
-/* Makes the answer of one frame. Its work is under way while the next frame is read, decoded and sent. */
+/* Makes the answer for one frame. While the device works on it, the next frame is read, decoded and sent. */
 static int one_frame(struct run *run, held_frame *now, held_frame *next) {
     video_answer answer;
     int code = video_session_push(&run->session, &now->frame, run->now_sent, &answer);
@@ -193,12 +194,12 @@ static int one_frame(struct run *run, held_frame *now, held_frame *next) {
     if (code == TOOL_DONE) code = video_session_select(&run->session, &answer);
     if (code == TOOL_DONE) code = tell(run, &answer);
     video_answer_release(&answer);
-    run->now_sent = code == TOOL_DONE; /* of the next one */
+    run->now_sent = code == TOOL_DONE; /* it now says this of the next frame */
     return code;
 }
 
 static int all_frames(struct run *run) {
-    /* Where the lines go to a terminal, a bar between them would only disturb. */
+    /* If the lines go to a terminal, a bar between them would only disturb. */
     const bool bar = run->frames.total > 0 && isatty(STDOUT_FILENO) != 1;
     if (bar) progress_start("frames", run->frames.total);
     int code = run->now_held ? TOOL_DONE : hold(run, &run->held[0]);
@@ -216,7 +217,7 @@ static int all_frames(struct run *run) {
     return code;
 }
 
-/* Whether all inputs can be read a second time: a pipe cannot. */
+/* Whether all inputs can be read a second time. A pipe cannot. */
 static bool come_again(char *const *paths, int count) {
     struct stat info;
     for (int i = 0; i < count; ++i)
@@ -225,10 +226,11 @@ static bool come_again(char *const *paths, int count) {
 }
 
 /*
- * Goes on with another device after one was lost, and with it all that it knew of earlier frames. The frames
- * since the last cut, which forgets what was before it, are taken again: then the answers that are still to
- * come are those that the other device would give if it had worked from the first frame on. Where frames come
- * out of a pipe, the present one becomes a first frame.
+ * Goes on with another device after one was lost, and with it everything that it knew about earlier frames.
+ *
+ * The frames since the last cut are taken again; a cut forgets all that was before it. Then the answers that
+ * are still to come are the same as if the other device had worked from the first frame on. If frames come
+ * from a pipe, they cannot be taken again, and the present one becomes a first frame.
  */
 static int go_on(struct run *run, int count, char *const *paths) {
     const bool again = come_again(paths, count);
@@ -251,7 +253,7 @@ static int go_on(struct run *run, int count, char *const *paths) {
     return code == TOOL_DONE ? all_frames(run) : code;
 }
 
-/* Ends a run after a signal. Frames that were done by then are in the outputs. */
+/* Ends a run after a signal. Frames that were finished by then are in the outputs. */
 static int end_interrupted(struct tool *tool, int64_t done) {
     (void)tool_fail(tool, "interrupted after %lld frames", (long long)done);
     return 128 + signals_noted();
@@ -316,7 +318,7 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     if (code == TOOL_DONE) code = video_session_open(tool, options, &run.session);
     run.session.video = run.frames.reader != NULL;
     if (code == TOOL_DONE && options->needs != NULL) code = video_folder_make(tool, options->needs);
-    /* Of files two may have one name; frames of a video have numbers. */
+    /* Two files may have the same name. Frames of a video have numbers, which differ. */
     for (int i = 0; code == TOOL_DONE && options->needs != NULL && !run.session.video && i < operand_count;
          ++i)
         code = video_mask_note(tool, options->needs, operands[i]);

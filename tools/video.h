@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * video.h: the parts of `tvlm video`: its options, and a frame's answer.
+ * video.h: the parts of `tvlm video`: its options, its session, and the answer for a frame.
  */
 #ifndef TVLM_TOOLS_VIDEO_H
 #define TVLM_TOOLS_VIDEO_H
@@ -22,7 +22,7 @@ typedef struct video_options {
     placing_options placing;
     weighing_options weighing;
     budget_options budget;
-    int preset; /* a place in video_presets */
+    int preset; /* an index in video_presets */
     int no_delta;
     option_number rate, stride, steadiness, cut, threshold, carry;
     option_size size;
@@ -31,14 +31,14 @@ typedef struct video_options {
     question_options questions;
 } video_options;
 
-/* The values of --preset, ended by NULL, and the use that each stands for. */
+/* The values of --preset, ended by NULL; and the use that each of them stands for. */
 extern const char *const video_presets[];
 tvlm_stream_use video_use(int preset);
 
-/* The strategy that was named, else the grid. */
+/* The strategy that the options name, or else the grid. */
 tvlm_strategy video_strategy(const video_options *options);
 
-/* The stream and what goes with it from frame to frame. */
+/* The stream, and everything that is kept with it from frame to frame. */
 typedef struct video_session {
     struct tool *tool;
     const video_options *options;
@@ -48,18 +48,18 @@ typedef struct video_session {
     questions questions;
     budget_emphasis emphasis;
     video_gaze gaze;
-    char volume[2048]; /* the channels of which earlier frames are read; "": none */
+    char volume[2048]; /* the channels of which earlier frames are read; "": there are none */
     tvlm_scorer *scorer;
     tvlm_network *network; /* NULL: there is none */
-    bool video;            /* whether frames come out of a video: files for them are then named by numbers */
+    bool video;            /* whether frames come from a video; their files are then named by numbers */
     video_flow flow;
-    int64_t features_read, flows_read; /* how many files were read of each */
+    int64_t features_read, flows_read; /* how many files of each kind were read */
     int64_t asked;                     /* the number of the last frame whose mask was written; -1: none */
     float *former; /* [former_count][x, y]: the last frame's positions, in its pixels; no thumbnail's */
     int32_t former_count;
 } video_session;
 
-/* What is said of a frame. */
+/* What is said about a frame. */
 typedef struct video_answer {
     const video_frame *frame;
     tvlm_stream_report report;
@@ -69,21 +69,21 @@ typedef struct video_answer {
     int32_t thumbnail_columns, thumbnail_rows, thumbnail_cells; /* 0: there is none */
     int32_t jumps; /* how many positions jumped; -1: there were none before */
     draw_grid grid;
-    bool has_features, has_flow; /* whether there was a file of each */
+    bool has_features, has_flow; /* whether the frame had files for these */
 } video_answer;
 
-/* Reads what the options name. */
+/* Reads the files that the options name. */
 int video_session_open(struct tool *tool, const video_options *options, video_session *session);
 void video_session_release(video_session *session);
-/* Opens another device and begins anew there, after tool_goes_on. With `rewind` the first frame comes next,
- * else the present one; either is a first frame to the stream. */
+/* Opens another device after tool_goes_on, and begins a new stream there. With `rewind` the first frame comes
+ * next, and otherwise the present one. To the new stream it is the first frame in both cases. */
 int video_session_go_on(video_session *session, bool rewind);
 
-/* Makes the frame the present one. `sent` says that video_session_send has had it. */
+/* Makes the frame the present one. `sent` says that video_session_send was called with it before. */
 int video_session_push(video_session *session, const video_frame *frame, bool sent, video_answer *answer);
 /* Begins to send the next frame to the device. */
 int video_session_send(video_session *session, const video_frame *frame);
-/* Is called after the last frame: warns of folders of which nothing was read. */
+/* To be called after the last frame. Warns about folders from which nothing was read. */
 void video_session_end(const video_session *session);
 /* Selects the positions of the present frame. The caller releases the answer by video_answer_release in any
  * case. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is said of a frame: a line of JSON, and a title.
+ * video_answer.c: writes what is said about a frame: a line of JSON, and a title.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Keeps what is logged as the reason why a frame is left out: an error of a frame is no error of the run. */
+/* Keeps a logged line as the reason why a frame is left out. An error about a frame is not an error of the
+ * run. */
 static void keep_reason(void *user, tvlm_log_level level, const char *message) {
     video_frames *const frames = user;
     if (level == TVLM_LOG_ERROR || level == TVLM_LOG_WARNING)
@@ -21,8 +22,8 @@ static bool ends_as(const char *path, const char *const endings[]) {
     return false;
 }
 
-/* Tells a clip by its name: by its bytes a raw MJPEG would be a JPEG, of which only the first picture is
- * read. */
+/* Recognises a clip by its name. By its bytes a raw MJPEG would be a JPEG, of which only the first picture
+ * would be read. */
 static bool is_clip(const char *path) {
     static const char *const endings[] = {
         ".mp4",  ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpeg", ".mjpg", ".mpeg", ".mpg", ".ts",
@@ -30,9 +31,10 @@ static bool is_clip(const char *path) {
     return ends_as(path, endings);
 }
 
-/* Tells the formats of io.h by the name's ending or their first bytes. What cannot be read is called an
- * image: loading it says why. What is no regular file would lose the bytes that are looked at here: FFmpeg
- * reads it. */
+/* Recognises the formats of io.h, by the ending of the name or by the first bytes. Two cases are special:
+ * - A folder, and a file of less than two bytes, are taken for images. The error comes when they are loaded.
+ * - A file that is not a regular file would lose the bytes that are read here. It is taken for a video, which
+ *   FFmpeg reads. */
 static bool is_image(const char *path) {
     static const char *const endings[] = {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", NULL};
     unsigned char head[4] = {0};
@@ -48,7 +50,7 @@ static bool is_image(const char *path) {
            (head[0] == 'B' && head[1] == 'M') || (head[0] == 'P' && head[1] >= '1' && head[1] <= '7');
 }
 
-/* Refuses a clip among several files, which must be images. */
+/* Refuses a clip among several files. They all must be images. */
 static int check_no_clip(struct tool *tool, char *const *paths, int32_t count) {
     for (int32_t i = 0; i < count; ++i)
         if (is_clip(paths[i]))
@@ -98,7 +100,7 @@ void video_frames_release(video_frames *frames) {
 static int next_of_video(video_frames *frames, video_frame *frame) {
     tvlm_video_frame next;
     const tvlm_status status = frames->library->reader_next(frames->reader, &next);
-    if (status == TVLM_ERROR_FORMAT || status == TVLM_ERROR_IO) { /* which is said in place of the end */
+    if (status == TVLM_ERROR_FORMAT || status == TVLM_ERROR_IO) { /* this line is printed at the end */
         frames->damaged = true;
         *frame = (video_frame){.end = true};
         return TOOL_DONE;
@@ -132,7 +134,7 @@ static int next_of_files(video_frames *frames, video_frame *frame) {
     return TOOL_DONE;
 }
 
-/* Whether a frame has the size of the first one, which is the stream's. */
+/* Whether a frame has the size of the first frame, which is the size of the stream. */
 static bool fits(video_frames *frames, const video_frame *frame) {
     if (frames->width == 0) {
         frames->width = frame->image.width;

@@ -9,9 +9,9 @@
 #include "texturevlm/io.h"
 
 #define WORD_SIZE 64
-#define FARTHEST  1e6 /* pixels: whatever lies beyond was not looked at on any screen */
+#define FARTHEST  1e6 /* in pixels; no screen has a place beyond this */
 
-/* Copies the next word of a line, "" at its end. Returns what is behind it. */
+/* Copies the next word of a line, or "" at the end of the line. Returns the text after the word. */
 static const char *next_word(const char *text, char word[WORD_SIZE]) {
     text += strspn(text, " \t,;");
     const size_t length = strcspn(text, " \t,;\r\n#");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * video_gaze.h: where somebody looked, from a text file. Each line is "time,x,y": seconds since the first
- * frame, and pixels of the frame, with commas, blanks or tabs between them. '#' begins a comment. x and y are
- * "nan" while the eyes are shut.
+ * video_gaze.h: reads from a text file where somebody looked. Each line is "time,x,y": seconds since the
+ * first frame, and pixels of the frame. Commas, blanks or tabs separate them. '#' begins a comment. x and y
+ * are "nan" while the eyes are shut.
  */
 #ifndef TVLM_TOOLS_VIDEO_GAZE_H
 #define TVLM_TOOLS_VIDEO_GAZE_H
@@ -10,16 +10,17 @@
 #include "tool.h"
 
 typedef struct video_gaze {
-    double *samples; /* [count][time, x, y]: times do not fall */
+    double *samples; /* [count][time, x, y], in the order of time */
     size_t count, at;
 } video_gaze;
 
 int video_gaze_read(struct tool *tool, const char *path, video_gaze *gaze);
 
 /*
- * Takes what was looked at between the last call's time and this one's: points[2 * i] and points[2 * i + 1]
- * are x and y, of the last `capacity` samples at most. Where nothing was measured in between, it is what was
- * looked at before. Returns how many points there are: 0 while the eyes are shut. Times must not fall.
+ * Gives the points that were looked at between the time of the last call and that of this call, and returns
+ * how many there are. points[2 * i] and points[2 * i + 1] are x and y. They are of the last `capacity`
+ * samples at most. If nothing was measured in between, it gives the point that was looked at before. Returns
+ * 0 while the eyes are shut. Times must not fall.
  */
 int32_t video_gaze_take(video_gaze *gaze, double time, int32_t capacity, float *points);
 void video_gaze_release(video_gaze *gaze);

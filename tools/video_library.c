@@ -8,7 +8,7 @@
 
 #ifdef TVLM_VIDEO_LIBRARY
 
-/* Copies a pointer to a function byte by byte: C has no cast for it. */
+/* Copies a pointer to a function byte by byte, since C has no cast for it. */
 static bool find(void *handle, const char *name, void *function) {
     void *const symbol = dlsym(handle, name);
     memcpy(function, &symbol, sizeof symbol);

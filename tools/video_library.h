@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * video_library.h: texturevlm-video, which is loaded when the first video is met. If it were linked, every
+ * video_library.h: loads the library texturevlm-video, when the first video is met. If it were linked, every
  * command would have to load FFmpeg's hundred libraries.
  */
 #ifndef TVLM_TOOLS_VIDEO_LIBRARY_H
@@ -9,7 +9,7 @@
 #include "texturevlm/io_video.h"
 #include "tool.h"
 
-/* io_video.h's functions, as they are there. */
+/* The functions of io_video.h, with the same types. */
 typedef struct video_library {
     tvlm_status (*reader_open)(const char *, const struct tvlm_video_reader_params *, tvlm_video_reader **);
     void (*reader_destroy)(tvlm_video_reader **);
@@ -24,8 +24,8 @@ typedef struct video_library {
     void (*remove_temporaries)(void);
 } video_library;
 
-/* Loads the library once. It is never unloaded, since FFmpeg's libraries do not bear that. `what` is what
- * needs it, for the error. */
+/* Loads the library once. It is never unloaded, since FFmpeg's libraries do not support that. `what` names
+ * what needs the library, for the error. */
 int video_library_load(struct tool *tool, const char *what, const video_library **library);
 
 #endif

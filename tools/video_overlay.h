@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * video_overlay.h: annotated frames, each as a PNG in a folder, or all as a video.
+ * video_overlay.h: writes annotated frames, each as a PNG in a folder, or all as a video.
  */
 #ifndef TVLM_TOOLS_VIDEO_OVERLAY_H
 #define TVLM_TOOLS_VIDEO_OVERLAY_H
@@ -18,18 +18,19 @@ typedef struct video_overlay {
 } video_overlay;
 
 /*
- * Opens an overlay, before any work. A path that ends with '/', has no ending, or is a folder is taken as a
- * folder, which is made if it is not there. Any other is a video.
+ * Opens an overlay, before any work. A path that ends with '/', has no ending, or is a folder is taken for a
+ * folder, which is made if it does not exist. Any other path is taken for a video.
  */
 int video_overlay_open(struct tool *tool, const char *path, double rate, video_overlay *overlay);
 
-/* Adds the next frame. All have one size. PNGs are called frame-NNNNNN.png by the number. */
+/* Adds the next frame. All frames have the same size. A PNG is called frame-NNNNNN.png, with the number of
+ * the frame. */
 int video_overlay_add(video_overlay *overlay, const struct canvas *canvas, int64_t number, double time);
 
 /* Completes the video. */
 int video_overlay_finish(video_overlay *overlay);
 
-/* Releases the overlay. Where it was not finished, no video is left. */
+/* Releases the overlay. If it was not finished, no video is left. */
 void video_overlay_release(video_overlay *overlay);
 
 #endif

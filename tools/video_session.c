@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a stream is asked about a frame, and what it answers.
+ * video_session.c: asks a stream about each frame.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #define GAZE_MAX    64
 #define LAYOUT_SIZE 2048
 
-/* Whether the frame has a file in the folder. Who reads it tells other troubles. */
+/* Whether the frame has a file in the folder. Other problems with that file are reported when it is read. */
 static bool find_file(const video_session *session, const char *folder, const char *ending,
                       const video_frame *frame, char *path, size_t size) {
     return folder != NULL && video_file_name(folder, ending, frame, session->video, path, size) &&
@@ -26,8 +26,8 @@ static bool find_file(const video_session *session, const char *folder, const ch
 
 /* ---- Beginning ---- */
 
-/* Lists the channels of which the scorer reads earlier frames ("motion@-2"), each once, in session->volume, and in `layout`
- * all that it reads. */
+/* Lists two kinds of channels: in session->volume those of which the scorer reads earlier frames
+ * ("motion@-2"), each once; and in `layout` all channels that the scorer reads. */
 static int find_volume(video_session *session, char *layout, size_t size) {
     const video_options *const options = session->options;
     tvlm_safetensors *file = NULL;
@@ -42,7 +42,7 @@ static int find_volume(video_session *session, char *layout, size_t size) {
         if (length >= TVLM_CHANNEL_NAME_SIZE) continue;
         snprintf(name, sizeof name, "%.*s", (int)length, names);
         const int32_t channel = tvlm_channel_find(name);
-        if (channel != TVLM_CHANNEL_NONE) /* the scorer will say which there are not */
+        if (channel != TVLM_CHANNEL_NONE) /* the scorer itself will report names that are unknown */
             code = layout_add(session->tool, options->weighing.scorer, &channel, 1, layout, size);
         if (code != TOOL_DONE) break;
         if (names[length] != '@') continue;
@@ -50,7 +50,7 @@ static int find_volume(video_session *session, char *layout, size_t size) {
         const char *const found = strstr(volume, name);
         if (found != NULL && (found == volume || found[-1] == ',')) continue;
         if (used + length + 2 > sizeof session->volume)
-            continue; /* the scorer will say that a name is missing */
+            continue; /* the scorer itself will report that a name is missing */
         snprintf(volume + used, sizeof session->volume - used, "%s", name);
     }
     tvlm_safetensors_destroy(&file);
@@ -65,7 +65,7 @@ static int find_volume(video_session *session, char *layout, size_t size) {
 
 const char *const video_presets[] = {"moving", "still", "screen", "gaze", "document", NULL};
 
-/* Returns a value that was given. A 0 becomes TVLM_ZERO, since to the library 0 means its default. */
+/* Returns a value that was given. A 0 becomes TVLM_ZERO, since 0 stands for the default in the library. */
 static float said(float value) {
     return value == 0.0f ? TVLM_ZERO : value;
 }
@@ -81,10 +81,10 @@ tvlm_strategy video_strategy(const video_options *options) {
     return name != NULL ? (tvlm_strategy)tvlm_strategy_find(name) : TVLM_STRATEGY_GRID;
 }
 
-/* Refuses a channel that no frame could bring: it would be 0 in all of them. */
+/* Refuses a channel that no frame can have, since it would be 0 in all frames. */
 static int check_brought(struct tool *tool, const video_options *options, const tvlm_channel_info *info) {
     const bool features = strcmp(info->family, "features") == 0,
-               flow = strncmp(info->name, "flow_", 5) == 0; /* found from frame to frame */
+               flow = strncmp(info->name, "flow_", 5) == 0; /* flow is computed from frame to frame */
     const struct {
         bool wanted, given;
         const char *option;
@@ -112,7 +112,8 @@ static int check_scorer(const video_session *session) {
     return code;
 }
 
-/* Loads the scorer, or, since one that looks back needs the stream, finds what it will read; the names of it are in `layout`. */
+/* Loads the scorer. A scorer that looks back can be loaded only with the stream; for such a scorer, this only
+ * finds the channels that it will read. `layout` gets their names. */
 static int read_scorer(video_session *session, char *layout, size_t size) {
     const video_options *const options = session->options;
     const char *const path = options->weighing.scorer;
@@ -122,7 +123,8 @@ static int read_scorer(video_session *session, char *layout, size_t size) {
     return code == TOOL_DONE ? scorer_layout(session->tool, path, session->scorer, layout, size) : code;
 }
 
-/* Reads the scorer, and the network of which it, or what says what matters, reads outputs. */
+/* Reads the scorer, and the network whose outputs are read by the scorer, by the emphasis or by the parts of
+ * the score. */
 static int read_weighing(video_session *session) {
     const video_options *const options = session->options;
     const bool asked = options->questions.query != NULL;
@@ -135,7 +137,8 @@ static int read_weighing(video_session *session) {
     else
         parts_layout(&options->weighing.weights, asked, layout, sizeof layout);
     if (code != TOOL_DONE) return code;
-    /* A scorer all of whose names are unknown reads nothing yet; it will say which they are. */
+    /* If all names of a scorer are unknown, it reads nothing so far. An error will name them when it is
+     * loaded. */
     if (layout[0] == '\0') snprintf(layout, sizeof layout, "r");
     return network_read_for(session->tool, options->network, layout, &session->network);
 }
@@ -159,7 +162,7 @@ int video_session_open(struct tool *tool, const video_options *options, video_se
     return code;
 }
 
-/* Creates the stream. That needs the size of a frame. */
+/* Creates the stream. This needs the size of a frame. */
 static int create(video_session *session, const tvlm_image *image) {
     const video_options *const options = session->options;
     struct tvlm_stream_params *const params = &session->params;
@@ -191,11 +194,11 @@ static int create(video_session *session, const tvlm_image *image) {
     return code == TOOL_DONE ? check_scorer(session) : code;
 }
 
-/* Releases the device and what it knew of earlier frames. */
+/* Releases the device, and all that it knew about earlier frames. */
 static void forget(video_session *session) {
     tvlm_stream_destroy(&session->stream);
     tvlm_device_destroy(&session->device);
-    if (session->volume[0] != '\0') tvlm_scorer_destroy(&session->scorer); /* it is of the stream's planes */
+    if (session->volume[0] != '\0') tvlm_scorer_destroy(&session->scorer); /* it reads planes of the stream */
     free(session->former);
     session->former = NULL;
     session->former_count = 0;
@@ -240,7 +243,7 @@ static int set_some(const struct present *present, const video_partial *partial)
                                                       input, partial->mask));
 }
 
-/* Hands features to the stream. What went wrong is told by then. */
+/* Hands in features to the stream. If it fails, the error has been reported already. */
 static tvlm_status set_features(void *target, const struct tvlm_grid_input *input) {
     const struct present *const present = target;
     video_partial partial;
@@ -250,7 +253,7 @@ static tvlm_status set_features(void *target, const struct tvlm_grid_input *inpu
     return code == TOOL_DONE ? TVLM_OK : TVLM_ERROR_ARGUMENT;
 }
 
-/* Reads the flow from the frame to the last one, where there is a file. */
+/* Reads the flow from the frame to the last one, if there is a file for it. */
 static int read_flow(video_session *session, const video_frame *frame, video_answer *answer) {
     char path[4096];
     tvlm_stack_info info;
@@ -263,8 +266,9 @@ static int read_flow(video_session *session, const video_frame *frame, video_ans
     return video_flow_read(session->tool, path, &frame->image, info.width, info.height, &session->flow);
 }
 
-/* Writes the mask of the cells that the frame asks for, before its own features come. There are no cells
- * before the first features; and frames that come again, on another device, were asked about. */
+/* Writes the mask of the cells for which the frame asks, before its own features come. It writes none before
+ * the first features, when there are no cells. It also writes none for frames that come again on another
+ * device, since their masks were written before. */
 static int write_needs(video_session *session, const video_answer *answer) {
     char path[4096];
     const int64_t number = answer->frame->number;
@@ -325,7 +329,7 @@ int video_session_send(video_session *session, const video_frame *frame) {
     return tool_status(session->tool, tvlm_stream_send(session->stream, 0, &frame->image));
 }
 
-/* Computes the flow at a frame's positions: u and v of each, in its pixels. */
+/* Computes the flow at the positions of a frame: u and v for each, in pixels of the frame. */
 static int flow_at(video_session *session, const video_answer *answer, float *flow) {
     const int32_t channels[] = {TVLM_CHANNEL_FLOW_U, TVLM_CHANNEL_FLOW_V};
     tvlm_stack *const stack = tvlm_stream_stack(session->stream, 0);
@@ -349,8 +353,9 @@ static int flow_at(video_session *session, const video_answer *answer, float *fl
 }
 
 /*
- * Counts the former positions that jumped: no present one, moved back along the flow, lies within one cell of
- * them. Then remembers the present ones. A thumbnail's cells, which only rectangles are, never jump.
+ * Counts the positions of the last frame that have jumped. A position has jumped if no present position,
+ * moved back along the flow, lies within one cell of it. Then remembers the present positions. The cells of a
+ * thumbnail, which are the only rectangles, never jump.
  */
 static int count_jumps(video_session *session, video_answer *answer) {
     float *const flow = calloc(2 * (size_t)answer->count + 2, sizeof *flow);
@@ -402,7 +407,7 @@ int video_session_select(video_session *session, video_answer *answer) {
     tvlm_selection_info info;
     tvlm_stack_info stack;
     budget_params(&options->budget, &session->emphasis, &params);
-    /* Before the first features, and after a cut, there are none that could answer. */
+    /* Before the first features, and after a cut, there are no features that could answer a query. */
     const bool can_ask = answer->has_features || answer->report.columns > 0;
     const struct tvlm_query *const query = can_ask ? questions_query(&session->questions, 0, &storage) : NULL;
     if (query == NULL && params.emphasis_channel == TVLM_CHANNEL_QUERY_SIMILARITY)

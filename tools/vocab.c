@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm vocab: vocabularies: trained from files of features, applied to others, and asked.
+ * tvlm vocab: vocabularies. It trains a vocabulary from files of features, applies it to other files, and
+ * asks it.
  */
 #include <limits.h>
 #include <math.h>
@@ -130,7 +131,7 @@ typedef struct application {
     float *residuals;
 } application;
 
-/* Reads the features, and makes room for what is found of them. */
+/* Reads the features, and makes room for the results. */
 static int read_features(application *a) {
     struct tool *const tool = a->tool;
     vector_file file = {0};
@@ -216,7 +217,7 @@ static int apply(struct tool *tool, const vocab_options *options, int count, cha
 
 /* ---- score ---- */
 
-/* Refuses an array that is not what apply writes of this vocabulary. */
+/* Refuses an array that `apply` cannot have written with this vocabulary. */
 static int check_ids(struct tool *tool, const tvlm_npy *ids, int32_t count) {
     const uint16_t *const id = ids->data;
     if (ids->type != TVLM_ELEMENT_U16)
@@ -231,14 +232,14 @@ static int check_ids(struct tool *tool, const tvlm_npy *ids, int32_t count) {
     return TOOL_DONE;
 }
 
-/* Looks up the answers of each question for each cell, and writes them. */
+/* Looks up the answer to each question for each cell, and writes these answers. */
 static int look_up(struct tool *tool, const char *output, const tvlm_npy *ids, const float *answers,
                    const vector_file *query, int32_t centres) {
     const uint16_t *const id = ids->data;
     const size_t cells = ids->size / sizeof *id;
     const int32_t asked = query->count, several = query->rank > 1;
     int64_t shape[TVLM_MAX_RANK] = {asked};
-    float *const scores = calloc(cells, (size_t)asked * sizeof *scores); /* which looks at the product */
+    float *const scores = calloc(cells, (size_t)asked * sizeof *scores); /* calloc checks the product */
     if (scores == NULL) return tool_fail(tool, "no memory for %zu cells", cells);
     for (size_t q = 0; q < (size_t)asked; ++q)
         for (size_t i = 0; i < cells; ++i) scores[q * cells + i] = answers[q * (size_t)centres + id[i]];

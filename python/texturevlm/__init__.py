@@ -7,21 +7,37 @@
     selection.xy, selection.size, selection.scores   # NumPy views: centres and sides in pixels
     tv.show("photo.jpg", selection)                  # a picture of them, in a notebook
 
-One call, one answer: `select`, `scores`, `channels`, `patches`, `flow`, `logpolar`, `topk`, `export`, `fit`, `show`, `devices`. What is
-kept from call to call: `Stack` (all that is known of an image), `Session` (many questions about many images), `VideoStream` (frame
-after frame), `Texture` (keys and values of a `hierarchical_attention`), `Device`. What is asked and answered: `Query`, `Scorer`,
-`Network`, `Basis`, `Codec`, `Projection`, `Vocab`, `Selection`. Errors are `Error`, which is a
-`ValueError`, `TypeError`, `MemoryError` or `FileNotFoundError` too where that fits.
+These functions take an image and give an answer: `select`, `scores`, `channels`, `patches`, `flow`, `logpolar`, `topk`, `export`,
+`fit`, `show`. `devices` lists the devices.
 
-Images are arrays of NumPy, PIL images, paths, or tensors (DLPack); `select` says which. All computing is done by the C library
-inside this package, on OpenCL where there is any, else by its reference in plain C; the GIL is released meanwhile.
-`texturevlm.hf` prunes a loaded model of transformers before its encoder, and `texturevlm.torch.sample` lets PyTorch learn through
-textures; `texturevlm.index` finds images of an archive, and where to look in them. They are imported when they are first asked for, and have manuals of their own: `help(texturevlm.hf)`. `python -m texturevlm` is the tool, `tvlm`. The document: doc/python.md in the project's
-repository.
+These objects are kept from call to call:
+
+- `Stack`: all that is known about an image.
+- `Session`: many questions about many images.
+- `VideoStream`: a video, frame after frame.
+- `Texture`: the keys or the values of a `hierarchical_attention`.
+- `Device`: an open device.
+
+These objects say what is asked, or hold the answer: `Query`, `Scorer`, `Network`, `Basis`, `Codec`, `Projection`, `Vocab`,
+`Selection`.
+
+Every error is an `Error`. Where it fits, the error is also a `ValueError`, `TypeError`, `MemoryError` or `FileNotFoundError`.
+
+An image is an array of NumPy, a PIL image, a path, or a tensor (DLPack); the manual of `select` has the details. The C library
+inside this package does all computing. It runs on OpenCL if there is a device, and otherwise on the reference, which is plain C.
+The GIL is released meanwhile.
+
+These modules are imported when they are first asked for. Each has a manual of its own, for example `help(texturevlm.hf)`.
+
+- `texturevlm.hf` prunes the input of a loaded model of transformers, before the model's encoder.
+- `texturevlm.torch` has `sample`, by which PyTorch learns through textures.
+- `texturevlm.index` finds images in an archive, and where to look in them.
+
+`python -m texturevlm` is the tool `tvlm`. The document about this package is doc/python.md in the project's repository.
 """
 from typing import TYPE_CHECKING
 
-from . import _libraries as _libraries  # before all others, which need them
+from . import _libraries as _libraries  # first: the other modules need what it loads
 from ._attention import Texture, hierarchical_attention
 from ._basis import Basis, fit
 from ._codec import Codec
@@ -45,8 +61,11 @@ if TYPE_CHECKING:
     from . import hf as hf, index as index, ray as ray, torch as torch
 else:
     def __getattr__(name: str) -> object:
-        """`tv.hf`, which needs PyTorch and transformers, `tv.torch`, which needs PyTorch, `tv.index`, which needs pyarrow and pylance, and
-        `tv.ray`, which needs ray, too, are imported when they are first asked for."""
+        """Imports `tv.hf`, `tv.torch`, `tv.index` or `tv.ray` when it is first asked for.
+
+        They need packages that this one does not depend on: `hf` needs PyTorch and transformers, `torch` needs PyTorch, `index`
+        needs pyarrow and pylance, and `ray` needs these two and ray.
+        """
         if name in ("hf", "index", "ray", "torch"):
             import importlib
             return importlib.import_module(f"texturevlm.{name}")

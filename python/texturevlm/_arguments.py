@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's arguments as the library's numbers, arrays and parameters; each that does not fit is named in one line."""
+"""Turns Python's arguments into numbers, arrays and parameters of the library.
+
+An argument that does not fit raises an error of one line, which names it.
+"""
 from __future__ import annotations
 
 import difflib
@@ -13,7 +16,7 @@ import numpy as np
 
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, LOG, call, text
-from ._types import Array as Array  # which all modules take from here
+from ._types import Array as Array  # all modules import it from here
 
 
 # ---- Single values ----
@@ -24,7 +27,7 @@ def integer(name: str, value: Any, low: int = 0, high: int = 2**31 - 1) -> int:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         number = operator.index(value)
-    except Exception:  # whatever somebody's own number raises
+    except Exception:  # the __index__ of a foreign class may raise anything
         raise ArgumentTypeError(f"{name} is {short(value)}, not a whole number") from None
     if not low <= number <= high:
         raise ArgumentError(f"{name} is {short(number)}; it must be {low} .. {high}")
@@ -32,14 +35,14 @@ def integer(name: str, value: Any, low: int = 0, high: int = 2**31 - 1) -> int:
 
 
 def real(name: str, value: Any, low: float = -math.inf, above: bool = False) -> float:
-    """A number of `low` or more (`above`: of more than `low`), which a float can hold."""
+    """A number that a float can hold: at least `low`, or above `low` if `above` is set."""
     try:
         if isinstance(value, (str, bytes, bool)):
             raise TypeError
         number = float(value)
     except OverflowError:
         raise ArgumentError(f"{name} is too large") from None
-    except Exception:  # whatever somebody's own number raises
+    except Exception:  # the __float__ of a foreign class may raise anything
         raise ArgumentTypeError(f"{name} is {short(value)}, not a number") from None
     if not abs(number) <= 3.4028234e38:
         raise ArgumentError(f"{name} is {number}; it must be a finite number")
@@ -55,7 +58,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def choice(name: str, value: Any, names: Sequence[str]) -> int:
-    """The place of a name among those that there are."""
+    """The index of the name `value` in `names`."""
     if not isinstance(value, str):
         raise ArgumentTypeError(f"{name} is {short(value)}, not one of {', '.join(names)}")
     if value not in names:
@@ -66,13 +69,13 @@ def choice(name: str, value: Any, names: Sequence[str]) -> int:
 
 
 def chars(name: str, value: Any) -> bytes:
-    """A string as the library takes it."""
+    """A string as the library takes it: the bytes of its UTF-8, without a zero."""
     if not isinstance(value, str):
         raise ArgumentTypeError(f"{name} is {short(value)}, not a string")
     if "\0" in value:
         raise ArgumentError(f"{name} has a zero character in it")
     try:
-        return value.encode("utf-8", "surrogateescape")  # as Python reads names of files
+        return value.encode("utf-8", "surrogateescape")  # Python decodes names of files in the same way
     except UnicodeEncodeError:
         raise ArgumentError(f"{name} is {short(value)}, which is no text") from None
 
@@ -87,22 +90,22 @@ def file_name(name: str, value: Any) -> str:
 
 
 def short(value: Any) -> str:
-    """A value for an error's line: of any length, and perhaps with newlines in it."""
+    """A value as it stands in the line of an error: its repr without newlines, or its type if the repr is too long."""
     try:
         line = " ".join(repr(value).split())
-    except Exception:  # somebody's own repr
+    except Exception:  # the __repr__ of a foreign class may raise anything
         line = ""
     return line if 0 < len(line) <= 60 else f"of type {type(value).__name__}"
 
 
 def reason(error: BaseException) -> str:
-    """What an exception of somebody else's code says, in one line of our own."""
+    """The text of a foreign exception as one line, shortened where it is long."""
     line = " ".join(str(error).split())
     return f"{line[:200]} ..." if len(line) > 200 else line or type(error).__name__
 
 
 def known(options: dict[str, Any], names: Iterable[str]) -> None:
-    """Refuses an option of another name."""
+    """Refuses an option whose name is not in `names`."""
     allowed = sorted(names)
     for name in options:
         if name not in allowed:
@@ -114,8 +117,9 @@ def known(options: dict[str, Any], names: Iterable[str]) -> None:
 # ---- Arrays ----
 
 def host(name: str, value: Any) -> Array:
-    """Any array-like on the host as a NumPy array, without a copy where it has one of NumPy's protocols or DLPack."""
-    if str(getattr(value, "dtype", "")) in ("torch.bfloat16", "bfloat16"):  # which NumPy does not have: half of a float32, exact
+    """Any array-like on the host as a NumPy array; without a copy if it has one of NumPy's protocols or DLPack."""
+    # NumPy has no bfloat16. Its values are float32 without the lower half of the bits, so the conversion is exact.
+    if str(getattr(value, "dtype", "")) in ("torch.bfloat16", "bfloat16"):
         value = value.float() if hasattr(value, "float") else np.asarray(value).astype(np.float32)
     if isinstance(value, np.ndarray):
         return value
@@ -123,12 +127,12 @@ def host(name: str, value: Any) -> Array:
         if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__"):
             return np.from_dlpack(value.detach() if hasattr(value, "detach") else value)
         return np.asarray(value)
-    except Exception as error:  # whatever the other library raises
+    except Exception as error:  # another library may raise anything
         raise ArgumentTypeError(f"{name}: {short(value)} cannot be read as an array: {reason(error)}") from None
 
 
 def values(name: str, value: Any, ranks: tuple[int, ...], halves: bool = False) -> Array:
-    """Numbers as a C-contiguous array of float32 (or float16, where that is taken) of one of those ranks."""
+    """Numbers as a C-contiguous array of float32 of one of the `ranks`; with `halves`, float16 stays float16."""
     array = host(name, value)
     if array.dtype.kind not in "fiub":
         raise ArgumentTypeError(f"{name} has the dtype {array.dtype}, not one of numbers")
@@ -143,12 +147,12 @@ def values(name: str, value: Any, ranks: tuple[int, ...], halves: bool = False) 
 
 
 def floats(array: Array) -> Any:
-    """A pointer to an array that values() or numpy.empty made. It is valid while the array lives."""
+    """A pointer to the data of an array that values() or numpy.empty made. It is valid while the array lives."""
     return ffi.cast("float *", array.__array_interface__["data"][0])
 
 
 def pairs(name: str, value: Any) -> Array:
-    """Points [n, 2]; a single one is taken for a list of one."""
+    """Points as an array [n, 2]; a single point is taken for a list of one."""
     array = values(name, value, (1, 2))
     if array.shape[-1] != 2:
         raise ArgumentError(f"{name} has the shape {array.shape}, not (n, 2): x and y of each")
@@ -158,7 +162,7 @@ def pairs(name: str, value: Any) -> Array:
 # ---- Channels ----
 
 def channels(value: Any, stack: Any = None) -> list[int]:
-    """The numbers of channels: of a list of names, or of one string as the tool takes it ("r,g,b", or a layout)."""
+    """The numbers of channels, given as a list of names or as one string like the tool's ("r,g,b", or a layout)."""
     if not isinstance(value, (str, list, tuple)):
         raise ArgumentTypeError(f"channels are {short(value)}, not names: \"edges\", or [\"r\", \"g\", \"b\"]")
     names = value if isinstance(value, str) else ",".join(_name(item) for item in value)
@@ -206,7 +210,10 @@ def channel_names(numbers: Iterable[int], stack: Any = None) -> list[str]:
 # ---- Names of enumerations ----
 
 def names_of(name: Callable[[int], Any], first: int = 0) -> list[str]:
-    """All names of an enumeration, by the function that gives them, which answers with the first one or "unknown" beyond."""
+    """All names of an enumeration, by the function of the library that names its values.
+
+    Beyond the last value that function answers with the first name, or with "unknown".
+    """
     names: list[str] = []
     for i in range(first, first + 64):
         pointer = name(i)

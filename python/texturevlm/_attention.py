@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attention over grids of vectors, and tokens merged along a selection."""
+"""Attention over grids of vectors."""
 from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, overload
@@ -23,10 +23,10 @@ class Texture(Bound):
         keys = texturevlm.Texture(array)     # [rows, columns, D]
 
     Parameters:
-        array: float32 or float16; all other numbers become float32. Finite.
-        layout: ``"spatial"``: [rows, columns, D]; ``"channels"``: [D, rows, columns].
-        device: a `Device`; None: the one that all calls share.
-        format: how it is stored: ``"f16"``, ``"f32"``, or ``"auto"``: half on a GPU, float on a CPU.
+        array: the vectors, all finite. float32 and float16 are taken as they are; all other numbers become float32.
+        layout: ``"spatial"`` for an array [rows, columns, D], ``"channels"`` for an array [D, rows, columns].
+        device: a `Device`, or a device's name. None: the device that all calls share.
+        format: how the vectors are stored: ``"f16"``, ``"f32"`` or ``"auto"``, which is half on a GPU and float on a CPU.
     """
 
     def __init__(self, array: Any, layout: Literal["spatial", "channels"] = "spatial", *, device: Device | str | None = None,
@@ -48,11 +48,11 @@ class Texture(Bound):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Rows, columns and D, whatever the layout was."""
+        """Rows, columns and D, in this order for both layouts."""
         return self._shape  # type: ignore[return-value]
 
     def read(self, level: int = 0) -> Array:
-        """float32 [rows, columns, D] of a level: the means of what its cells cover."""
+        """float32 [rows, columns, D]: the vectors of a level. Each is the mean of the vectors that its cell covers."""
         depth = integer("level", level)
         width, height = ffi.new("int32_t *"), ffi.new("int32_t *")
         planes = []
@@ -64,7 +64,7 @@ class Texture(Bound):
         return np.stack(planes, axis=-1)
 
     def close(self) -> None:
-        """Releases it; waits for the call that another thread is in."""
+        """Releases the texture. If another thread is in a call on it, waits for the end of that call."""
         self._handle.close()
 
     def __enter__(self) -> Texture:
@@ -78,7 +78,7 @@ class Texture(Bound):
 
 
 class Attention(NamedTuple):
-    """What an attention gives, and what it has read."""
+    """The result of an attention, and how much it has read."""
 
     out: Array
     """float32 [N, D of the values]; [D] of a single query."""
@@ -93,14 +93,14 @@ class Attention(NamedTuple):
 
 
 def _texture(name: str, texture: Any) -> Texture | Stack:
-    """What has vectors."""
+    """Refuses what has no vectors: anything but a `Texture` or a `Stack`."""
     if not isinstance(texture, (Stack, Texture)):
         raise ArgumentTypeError(f"{name} is {short(texture)}, neither a texturevlm.Texture nor a Stack with features")
     return texture
 
 
 def _shape(texture: Texture | Stack) -> tuple[int, int, int]:
-    """Rows, columns and dimension of its vectors, which stay as long as the caller is inside."""
+    """Rows, columns and dimension of the vectors. They cannot change as long as the caller has entered the handle."""
     return texture.features_shape if isinstance(texture, Stack) else texture.shape
 
 
@@ -119,29 +119,35 @@ def hierarchical_attention(queries: Any, key_texture: Texture | Stack, value_tex
 def hierarchical_attention(queries: Any, key_texture: Texture | Stack, value_texture: Texture | Stack | None = None, coarse_mip: int = 2,
                            fine_ratio: float = 0.2, *, heads: int = 1, scale: float | None = None, steps: bool = False,
                            mix: float | None = None, keep: bool = False, details: bool = False) -> Array | Attention:
-    """float32 [N, Dv]: attention that reads keys and values coarsely first, and in detail only where it counts.
+    """Computes attention that reads keys and values coarsely first, and in detail only where it counts. Gives float32 [N, Dv].
 
         keys, values = texturevlm.Texture(k), texturevlm.Texture(v)
         out = texturevlm.hierarchical_attention(queries, keys, values, coarse_mip=2, fine_ratio=0.2)
 
-    Each head of each query compares itself with all cells of level `coarse_mip`; the best `fine_ratio` of these is replaced by
-    their cells of level 0; one softmax goes over what is left, in which a cell counts as often as what it covers. Where neighbours
-    are alike, little is lost; of random vectors much is (include/texturevlm/attend.h).
+    Each head of each query works for itself, in three steps:
+
+    1. It compares itself with all cells of level `coarse_mip`.
+    2. The best cells, a share of `fine_ratio`, are replaced by their cells of level 0.
+    3. One softmax goes over the coarse cells that are left and the fine cells. A coarse cell counts as often as the number of
+       cells of level 0 that it covers.
+
+    If neighbouring vectors are alike, little is lost; if the vectors are random, much is (include/texturevlm/attend.h).
 
     Parameters:
-        queries: [N, D] or [D], D that of the keys.
-        key_texture, value_texture: a `Texture`, or a `Stack` with features; of as many rows and columns, on one device. None:
-            the keys are the values.
-        coarse_mip: 0 (all is exact) .. the last level of the grid.
-        fine_ratio: above 0, at most 1 (all is exact).
-        heads: how many parts of the vectors attend for themselves.
-        scale: what products of queries and keys are multiplied by; None: 1 / the root of a head's dimension.
-        steps: detail comes level by level, each time for the best `fine_ratio` of what is left.
-        mix: in place of the one softmax, mix times what all coarse cells give and 1 - mix times what the fine ones give.
-        keep: makes the map the channel ``"attention"`` of the keys' `Stack`, divided by its largest value.
-        details: gives an `Attention`, with the map and what was read.
+        queries: [N, D] or [D], where D is the dimension of the keys.
+        key_texture, value_texture: each a `Texture`, or a `Stack` with features. Both have as many rows and columns, and are on
+            one device. A `value_texture` of None means that the keys are the values, too.
+        coarse_mip: the coarse level, from 0, which makes all exact, to the last level of the grid.
+        fine_ratio: above 0 and at most 1; 1 makes all exact.
+        heads: into how many parts the vectors are divided. Each part attends for itself.
+        scale: the factor of the products of queries and keys. None: 1 / the square root of a head's dimension.
+        steps: go down level by level to level 0, and replace at each level the best `fine_ratio` of the cells that came last.
+        mix: in place of the one softmax, `mix` times the result of all coarse cells plus `1 - mix` times the result of the fine
+            ones.
+        keep: makes the map, divided by its largest value, the channel ``"attention"`` of the keys' `Stack`.
+        details: gives an `Attention`, which also has the map and how much was read.
 
-    Errors: `ArgumentError` (a level that there is not, a ratio outside its range, NaN, shapes that do not fit).
+    Errors: `ArgumentError` for a level that the grid does not have, a ratio outside its range, NaN, or shapes that do not fit.
     """
     keys = _texture("key_texture", key_texture)
     others = keys if value_texture is None else _texture("value_texture", value_texture)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bases: few numbers in place of an encoder's vectors; and fitting scorers."""
+"""Bases, which make a few numbers of an encoder's vectors; and the fitting of scorers."""
 from __future__ import annotations
 
 import os
@@ -19,14 +19,16 @@ METHODS = ["auto", "covariance", "range_finder"]
 
 
 class Basis(Value):
-    """k orthonormal directions of D components, and a mean where it is centred. It belongs to no device.
+    """k orthonormal directions of D components, and a mean if the basis is centred. A basis belongs to no device.
 
         basis = tv.Basis.of_image(stack)           # 16 directions of the image's own features
         stack.embed(basis)
         stack.select(query=tv.Query(text, basis=basis))
 
     Parameters:
-        components: float [k, D], orthonormal to 1e-3. mean: [D], with which it is centred. variance: [k], the share along each.
+        components: float [k, D], the directions, orthonormal to 1e-3.
+        mean: [D], which is subtracted from every vector. None: the basis is not centred.
+        variance: [k], the share of the variance along each direction. None: it is not known.
     """
 
     def __init__(self, components: Any, *, mean: Any = None, variance: Any = None) -> None:
@@ -57,19 +59,23 @@ class Basis(Value):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Basis:
-        """Reads a basis' file (.safetensors), as `tvlm pca train` writes them, or one saved from scikit-learn's PCA."""
+        """Reads the file of a basis (.safetensors), written by `save`, by `tvlm pca train`, or from scikit-learn's PCA."""
         box, name = ffi.new("tvlm_basis **"), file_name("path", path)
         call(lib.tvlm_basis_load, chars("path", name), LOG, box, path=name)
         return cls._of(box)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it. The file appears whole or not at all."""
+        """Writes the basis to a file. The file appears whole or not at all."""
         call(lib.tvlm_basis_save, chars("path", file_name("path", path)), self._pointer, LOG)
 
     @classmethod
     def of_image(cls, stack: Stack, k: int | None = None, *, queries: Any = None) -> Basis:
-        """The first k (16) directions of the features of a stack's image, not centred: the best basis for that image.
-        `queries` [N, D]: vectors that it is to answer exactly."""
+        """Computes the best basis for one image: the first k directions of the features of a stack's image, not centred.
+
+        Parameters:
+            k: how many directions, at most 64. None: 16.
+            queries: [N, D], vectors that the basis answers exactly.
+        """
         if not isinstance(stack, Stack):
             raise ArgumentTypeError(f"stack is {short(stack)}, not a texturevlm.Stack")
         params = ffi.new("struct tvlm_image_basis_params *")
@@ -87,9 +93,14 @@ class Basis(Value):
     @classmethod
     def train(cls, blocks: Iterable[Any], k: int = 16, *, centred: bool = False, method: str = "auto",
               device: Device | str | None = None) -> Basis:
-        """The first k directions of vectors that come in blocks, float [n, D] each: a list of arrays, or anything that can be
-        gone through several times (once for ``method="covariance"``, three times for ``"range_finder"``, which ``"auto"`` takes
-        beyond 1536 components). `centred`: the PCA; otherwise the truncated SVD."""
+        """Computes the first k directions of many vectors, which come in blocks.
+
+        Parameters:
+            blocks: arrays, float [n, D] each, in a list or in anything that can be iterated over as often as `method` needs.
+            centred: True gives the PCA, False the truncated SVD.
+            method: ``"covariance"`` reads the blocks once, ``"range_finder"`` three times. ``"auto"`` takes ``"range_finder"``
+                beyond 1536 components.
+        """
         target = device_of(device)
         if isinstance(blocks, np.ndarray):
             blocks = [blocks]
@@ -137,26 +148,26 @@ class Basis(Value):
 
     @property
     def centred(self) -> bool:
-        """Whether a mean is taken off first."""
+        """Whether a mean is subtracted from the vectors first."""
         return bool(self._params.centred)
 
     @property
     def components(self) -> Array:
-        """float32 [k, D]."""
+        """float32 [k, D]: the directions."""
         return self._array("components", (self.k, self.dimension))
 
     @property
     def mean(self) -> Array:
-        """float32 [D]; zeros where it is not centred."""
+        """float32 [D]: the mean that is subtracted; zeros if the basis is not centred."""
         return self._array("mean", (self.dimension,))
 
     @property
     def variance(self) -> Array:
-        """float32 [k]: the share of the variance along each direction (not centred: of the sum of squares)."""
+        """float32 [k]: the share of the variance along each direction; of the sum of squares if the basis is not centred."""
         return self._array("variance", (self.k,))
 
     def project(self, vectors: Any) -> Array:
-        """float32 [n, k]: the coordinates of vectors [n, D]."""
+        """Gives the coordinates of vectors [n, D] along the directions: float32 [n, k]."""
         array = values("vectors", vectors, (2,))
         if array.shape[1] != self.dimension:
             raise ArgumentError(f"vectors have {array.shape[1]} components, the basis {self.dimension}")
@@ -174,16 +185,22 @@ def fit(images: Sequence[Any], shares: Sequence[Any], *, queries: Sequence[Any] 
     """Learns a `Scorer` from images in which somebody has said what matters.
 
     Parameters:
-        images: as in `select`, or `Stack` objects, with what was handed in to them.
-        shares: for each image float [rows, columns], a grid of cells of `stride` pixels (16): how much of each is object, 0 .. 1;
-            NaN where that is unknown. Or an array of the image's size, bool or 0 .. 1, which is averaged over cells.
-        queries: for each image the `Query`, or its vector, whose answer the share is: the scorer's weights are then what a query
-            makes them (`Scorer.query_weights`). The images are `Stack` objects with features, or with what answers the query.
-        channels: names; None: those that measured best on photographs. taps: 9 reads the 3 x 3 cells around each.
-        hidden: how many values the hidden layer of a network has; None: the scorer is linear.
-        l2: the penalty on the squares of the weights (1; of a network 0.01, with queries 0.01).
+        images: a list of images as in `select`, or of `Stack` objects, which are read with all that was handed in to them.
+        shares: for each image an array that says how much of it is object. It has one of two shapes:
 
-    Errors: `ArgumentError` (a grid of another size, nothing but objects, or none).
+            - float [rows, columns], the share of each cell in a grid of cells of `stride` pixels: 0 .. 1, or NaN where it is
+              unknown.
+            - an array of the image's size, bool or 0 .. 1, which is averaged over the cells.
+        queries: for each image the `Query`, or its vector, whose answer the share is. The weights of the scorer then depend on
+            the query (`Scorer.query_weights`). The images must be `Stack` objects with features, or with what answers the query.
+        channels: the names of the channels that the scorer reads. None: those that measured best on photographs.
+        taps: 1 reads each cell alone, 9 the 3 x 3 cells around it.
+        hidden: the number of values in the hidden layer of a network. None: the scorer is linear.
+        stride: the side of a cell in pixels. None: 16.
+        l2: the penalty on the squares of the weights. None: 1; for a network 0.01, and with queries 0.01.
+        device, copy: as in `select`, for images that are not `Stack` objects.
+
+    Errors: `ArgumentError` for a grid of another size, and for shares that are nothing but object, or have no object at all.
     """
     params = ffi.new("struct tvlm_fit_params *", {"taps": integer("taps", taps, 1, 9), "query_weights": queries is not None})
     if hidden is not None:
@@ -234,7 +251,7 @@ def fit(images: Sequence[Any], shares: Sequence[Any], *, queries: Sequence[Any] 
 
 
 def _averaged(mask: Array, rows: int, columns: int, step: float) -> Array:
-    """The mean of a mask over each cell; the last ones are clipped by the border."""
+    """The mean of a mask over each cell. The last cell of a row or column is clipped at the border."""
     down = np.minimum(np.round(np.arange(rows) * step).astype(int), mask.shape[0] - 1)
     across = np.minimum(np.round(np.arange(columns) * step).astype(int), mask.shape[1] - 1)
     sums = np.add.reduceat(np.add.reduceat(mask.astype(np.float64), down, axis=0), across, axis=1)

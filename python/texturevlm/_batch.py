@@ -15,7 +15,7 @@ from ._options import StackParams
 
 
 def channels_of_all(images: Any, names: Any, level: float, device: Device | str | None, copy: bool, options: dict[str, Any]) -> list[Array]:
-    """What `channels` gives for a list of images."""
+    """What `channels` gives for a list of images: an array for each."""
     known(options, ["layout", "format", "memory_max"])
     params = StackParams(options)
     device = device_of(device)

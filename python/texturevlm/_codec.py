@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Codecs: few codes in place of many channels."""
+"""Codecs, which put few codes in place of many channels."""
 from __future__ import annotations
 
 import os
@@ -26,9 +26,12 @@ class Codec(Value):
         stack.select(scorer=codec.fold(scorer), strategy="grid")  # reads 8 codes where `scorer` reads n channels
 
     Parameters:
-        channels: names; all but identifiers, positions, query_similarity and what networks make.
-        encode: float [k, n]. decode: float [n, k]. mean: float [n]; None: 0.
-        level: of the image, at which the channels are read.
+        channels: the names of the n channels. Not allowed are identifiers, positions, query_similarity and the outputs of
+            networks.
+        encode: float [k, n].
+        decode: float [n, k].
+        mean: float [n]. None: 0.
+        level: the level of the image at which the channels are read.
     """
 
     def __init__(self, channels: Any, encode: Any, decode: Any, *, mean: Any = None, level: int = 0) -> None:
@@ -63,27 +66,30 @@ class Codec(Value):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Codec:
-        """Reads a codec's file (.safetensors), as `tvlm compress train` writes them."""
+        """Reads the file of a codec (.safetensors), written by `save` or by `tvlm compress train`."""
         box, name = ffi.new("tvlm_codec **"), file_name("path", path)
         call(lib.tvlm_codec_load, chars("path", name), LOG, box, path=name)
         return cls._of(box)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it, for `load` and for ``tvlm select --codec``. The file appears whole or not at all."""
+        """Writes the codec to a file, for `load` and for ``tvlm select --codec``. The file appears whole or not at all."""
         call(lib.tvlm_codec_save, chars("path", file_name("path", path)), self._pointer, LOG)
 
     @classmethod
     def train(cls, images: Sequence[Any], k: int | None = None, *, channels: Any = None, level: int = 0,
               weights: dict[str, float] | None = None, scorers: Sequence[Scorer] = (), device: Device | str | None = None,
               copy: bool = False) -> Codec:
-        """The principal components of channels over images, each of which counts the same.
+        """Computes a codec from the principal components of channels over images. Every image counts the same.
 
         Parameters:
-            images: as in `select`, or `Stack` objects, with what was handed in to them.
-            k: how many codes (8, or as many as there are channels). channels: names; None: those of a photograph alone whose
-                levels are means. level: of the image, at which they are read.
-            weights: how much what is lost of a channel counts, in its deviations (1), by its name.
-            scorers: those whose scores the codes keep exactly; each takes a code.
+            images: a list of images as in `select`, or of `Stack` objects, which are read with all that was handed in to them.
+            k: how many codes there are. None: 8, or as many as there are channels if these are fewer.
+            channels: the names of the channels. None: those that a photograph alone gives, and whose levels are means.
+            level: the level of the image at which the channels are read.
+            weights: a dict from a channel's name to its weight; a channel without one has the weight 1. The weight says how much
+                an error of that channel counts, measured in standard deviations of the channel.
+            scorers: scorers whose scores the codes keep exactly. Each takes one code.
+            device, copy: as in `select`, for images that are not `Stack` objects.
         """
         if not isinstance(images, (list, tuple)) or not images:
             raise ArgumentTypeError("images must be a list of at least one")
@@ -131,37 +137,37 @@ class Codec(Value):
 
     @property
     def encode(self) -> Array:
-        """float32 [k, n]."""
+        """float32 [k, n]: the matrix that makes codes of channels."""
         return self._array("encode", self.k, self._params.channel_count)
 
     @property
     def decode(self) -> Array:
-        """float32 [n, k]."""
+        """float32 [n, k]: the matrix that makes channels of codes."""
         return self._array("decode", self._params.channel_count, self.k)
 
     @property
     def mean(self) -> Array:
-        """float32 [n]."""
+        """float32 [n]: the mean of each channel, which is subtracted before the encoding."""
         return self._array("mean", self._params.channel_count)
 
     @property
     def variance(self) -> Array:
-        """float32 [k]: the share of the variance that each code keeps, as the channels were weighed; 0 where it is not known."""
+        """float32 [k]: the share of the variance of the weighted channels that each code keeps; 0 if it is not known."""
         return self._array("variance", self.k)
 
     @property
     def network(self) -> Network:
-        """What makes the codes: `network` of every stack, whose channels code_0 .. are learned_0 .. then."""
+        """The network that makes the codes, for a stack's parameter `network`. Its outputs learned_0 .. are code_0 .. there."""
         network = Network.__new__(Network)
         network._pointer, network._keep = lib.tvlm_codec_network(self._pointer), [self._pointer]
         return network
 
     def apply(self, given: Any) -> Array:
-        """float32 [m, k]: the codes of channels' values [m, n]."""
+        """Encodes values of the channels [m, n]: gives the codes, float32 [m, k]."""
         return self._each("values", given, self._params.channel_count, self.k, lib.tvlm_codec_encode)
 
     def restore(self, codes: Any) -> Array:
-        """float32 [m, n]: what codes [m, k] are decoded to."""
+        """Decodes codes [m, k]: gives values of the channels, float32 [m, n]."""
         return self._each("codes", codes, self.k, self._params.channel_count, lib.tvlm_codec_decode)
 
     def _each(self, name: str, given: Any, size: int, made: int, function: Any) -> Array:
@@ -173,8 +179,10 @@ class Codec(Value):
         return out
 
     def fold(self, scorer: Scorer, first: str = "learned_0") -> Scorer:
-        """The scorer that reads codes in place of the codec's channels, from `first` on: ``"feature_0"`` for codes that were kept,
-        and are handed in as features."""
+        """Makes the scorer that reads codes in place of the codec's channels.
+
+        `first` is the channel of the first code. Codes that were kept and are handed in as features begin at ``"feature_0"``.
+        """
         if not isinstance(scorer, Scorer):
             raise ArgumentTypeError(f"scorer is {short(scorer)}, not a texturevlm.Scorer")
         box = ffi.new("tvlm_scorer **")
@@ -186,7 +194,7 @@ class Codec(Value):
 
 
 def _default_channels() -> list[int]:
-    """The channels of a codec that names none."""
+    """The channels that a codec has if none are named."""
     box, count = ffi.new("tvlm_codec_trainer **"), ffi.new("int32_t *")
     call(lib.tvlm_codec_trainer_create, ffi.NULL, LOG, box)
     trainer = owned(box[0], "codec_trainer")

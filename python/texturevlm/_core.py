@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the C library is called: its errors and warnings become Python's, and what it makes is released."""
+"""How the C library is called: its errors and warnings become those of Python, and the objects that it makes are released."""
 from __future__ import annotations
 
 import itertools
@@ -22,10 +22,10 @@ logger.addHandler(logging.NullHandler())
 # ---- Errors ----
 
 class Error(Exception):
-    """What the library refuses or fails at. Its text is the library's own line, which names what is wrong.
+    """The class of all errors of this package. Its text is the line of the C library, which names what is wrong.
 
-    `status` is the C library's word for it (``"argument"``, ``"device_memory"``, ...). Where Python has a class for
-    what happened, the error is of that class, too: catch `ValueError`, `MemoryError`, `FileNotFoundError` or
+    `status` is the C library's word for the error (``"argument"``, ``"device_memory"``, ...). Where Python has a class for
+    the error, the error is of that class, too: catch `ValueError`, `MemoryError`, `FileNotFoundError` or
     `texturevlm.Error`, as you like.
     """
 
@@ -33,21 +33,21 @@ class Error(Exception):
 
 
 class ArgumentError(Error, ValueError):
-    """An argument is outside its range, of the wrong shape, or does not fit the others."""
+    """An argument is outside its range, has the wrong shape, or does not fit the other arguments."""
 
 
 class ArgumentTypeError(Error, TypeError):
-    """An argument is of a type that is not taken, or has an unknown name."""
+    """An argument has a type that is not accepted, or an unknown name."""
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """The host (status ``memory``) or the device (``device_memory``) has no memory left for it."""
+    """The host (status ``memory``) or the device (status ``device_memory``) has no memory left for the call."""
 
     status = "memory"
 
 
 class NoDeviceError(Error, LookupError):
-    """There is no OpenCL device, or none of that name."""
+    """There is no OpenCL device, or none of the given name."""
 
     status = "no_device"
 
@@ -63,19 +63,19 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class MissingPackageError(Error, ImportError):
-    """A package is not installed that the call needs. The line names it."""
+    """The call needs a Python package that is not installed. The error's text names the package."""
 
     status = "unsupported"
 
 
 def missing(module: str, needs: str, extra: str, error: ImportError) -> MissingPackageError:
-    """What a module of this package says where another package cannot be imported."""
+    """The error of a module of this package that needs another package, which cannot be imported."""
     said = " ".join(str(error).split())
     return MissingPackageError(f"texturevlm.{module} needs {needs} (pip install '{extra}'): {said}")
 
 
 class DeviceLostError(Error, RuntimeError):
-    """The device is gone (unplugged, reset, its driver crashed), and with it all that was made from it: open another."""
+    """The device is gone (unplugged, reset, its driver crashed), and so is all that was made from it. Open another one."""
 
     status = "lost"
 
@@ -87,7 +87,7 @@ class DeviceError(Error, RuntimeError):
 
 
 class TexturevlmWarning(UserWarning):
-    """The call succeeded, but not exactly as asked: scaled down, replaced by 0, on another device."""
+    """The call succeeded, but not exactly as asked: an image was scaled down, a value replaced by 0, another device taken."""
 
 
 _KINDS = {
@@ -107,13 +107,15 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def text(chars: Any) -> str:
-    """A string of the library's."""
+    """A C string of the library as a string of Python."""
     return str(ffi.string(chars).decode("utf-8", "replace"))
 
 
 def warn(line: str) -> None:
-    """Warns, as seen from the line outside this package that called it; and each time to the logger, which Python's filters do not
-    silence."""
+    """Shows a warning, at the line outside this package that called it, and writes it to the logger.
+
+    The logger gets it every time: Python's warning filters do not silence the logger.
+    """
     level = 1
     frame: FrameType | None = sys._getframe(0)
     while frame is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE):
@@ -123,7 +125,7 @@ def warn(line: str) -> None:
 
 
 def error_of(status: int, path: str | None = None) -> Error:
-    """The exception for a status, with the line that the calling thread was told."""
+    """The exception for a status, with the error line that the library left for the calling thread."""
     kind, word = _KINDS.get(status, (Error, "unknown"))
     if kind is FileError and path is not None and not os.path.exists(path):
         kind = MissingFileError
@@ -134,8 +136,12 @@ def error_of(status: int, path: str | None = None) -> Error:
 
 def call(function: Callable[..., int], *arguments: Any, path: str | None = None,
          made: Callable[[], Any] | None = None, told: Callable[[str], None] | None = None) -> Any:
-    """Calls a function of the library that returns a status. `made` takes what it made, before warnings are shown,
-    which may raise; `told` takes each warning in place of Python."""
+    """Calls a function of the library that returns a status.
+
+    Parameters:
+        made: takes what the function made. It runs before warnings are shown, since a warning may raise an exception.
+        told: gets each warning, in place of Python's warnings.
+    """
     lib.tvlm_python_forget()
     status = function(*arguments)
     if status != lib.TVLM_OK:
@@ -151,21 +157,23 @@ def call(function: Callable[..., int], *arguments: Any, path: str | None = None,
 # ---- What the library made ----
 
 def owned(pointer: Any, kind: str) -> Any:
-    """A handle that belongs to no device, released with its last reference."""
+    """An object of the library that belongs to no device. It is released with its last reference."""
     return ffi.gc(pointer, getattr(lib, f"tvlm_python_free_{kind}"))
 
 
 class Owner:
-    """A device, and what was made from it. Every call on either enters the owner (`with owner:`), which
+    """A device, and the objects that were made from it.
 
-    - lets one thread in at a time, and that one as often as it likes, since calls are made of calls;
-    - refuses a device that is closed, or that another process opened;
-    - releases what was closed when the outermost call ends, never within: no call loses what it works on.
+    Every call on the device or on one of these objects enters the owner (`with owner:`). The owner has three tasks:
+
+    - It lets one thread in at a time. That thread may enter several times, since calls are made of calls.
+    - It refuses a device that is closed, or that another process opened.
+    - It releases closed objects when the outermost call ends, never earlier, so that no call loses what it works on.
     """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.depth = 0  # how many calls the thread inside is in
+        self.depth = 0  # how many nested calls the thread that is inside has entered
         self.process = os.getpid()
         self.closed = False
         self.pointer: Any = None
@@ -173,7 +181,7 @@ class Owner:
         self.dead: list[int] = []
 
     def __enter__(self) -> Owner:
-        if self.process != os.getpid():  # before the lock, which a thread may have had that was not forked
+        if self.process != os.getpid():  # before the lock: a thread of the other process may have held it at the fork
             raise DeviceError(
                 "this process was forked from one that had opened the device, which no OpenCL driver survives: start "
                 "workers by spawn (multiprocessing.get_context(\"spawn\")), or use texturevlm in the workers only")
@@ -199,12 +207,15 @@ class Owner:
             self.lock.release()
 
     def ending(self, closed: bool) -> bool:
-        """Whether a call ends at what is closed by another thread, which waits: one that begins does, one that runs does not. The
-        caller is inside."""
+        """Whether a call must be refused because an object is closed (`closed`). The caller is inside.
+
+        Another thread may close the object, and wait, while a call on it runs. A call that only begins is refused; a call that
+        runs goes on.
+        """
         return closed and self.depth == 1
 
     def open(self, function: Callable[[], Any]) -> Any:
-        """Calls what opens the device, and sets `pointer`; the end of the interpreter waits for it."""
+        """Calls a function that opens the device and sets `pointer`. The end of the interpreter waits for that call."""
         owners[id(self)] = self
         self._begin()
         try:
@@ -217,15 +228,17 @@ class Owner:
                 owners.pop(id(self), None)
 
     def close(self) -> None:
-        """Releases all that was made from the device, the youngest first, and the device; waits for another thread's call."""
+        """Releases all that was made from the device, the youngest first, then the device. Waits for another thread's call."""
         self.closed = True
         if self.process == os.getpid():
             self._begin()
             self._end()
 
     def discard(self, key: int) -> None:
-        """Releases what nobody refers to any more, at once or with the end of the call that another thread is in. Never waits:
-        it is called by the collector of garbage, at any place."""
+        """Releases an object that nobody refers to any more. Never waits: the garbage collector calls this, at any point.
+
+        The object is released at once, or, if a call is running, when that call ends.
+        """
         self.dead.append(key)
         if self.lock.acquire(blocking=False):
             try:
@@ -236,9 +249,9 @@ class Owner:
                 self.lock.release()
 
     def _release(self) -> None:
-        """Releases what is closed. The caller is inside, in one call."""
+        """Releases what is closed. The caller is inside, in the outermost call."""
         if self.closed:
-            self.dead.extend(self.alive)  # released from the end, the youngest first
+            self.dead.extend(self.alive)  # the loop below takes them from the end: the youngest first
         while self.dead:
             entry = self.alive.pop(self.dead.pop(), None)
             if entry is not None:
@@ -254,14 +267,17 @@ _keys = itertools.count(1)
 
 
 class Bound:
-    """What hangs on a device: it is neither pickled nor copied."""
+    """The base of objects that depend on a device. They can be neither pickled nor copied."""
 
     def __reduce_ex__(self, _: Any) -> Any:
         raise ArgumentTypeError(f"a {type(self).__name__} cannot be pickled or copied, as it hangs on its device: make one in each process")
 
 
 class Value:
-    """What never changes, so that a copy is the same object; in memory of the library, so that it is not pickled."""
+    """The base of objects that never change and belong to no device.
+
+    A copy is the same object. They cannot be pickled, as they are in memory of the library.
+    """
 
     def __copy__(self) -> Any:
         return self
@@ -275,7 +291,10 @@ class Value:
 
 
 class Entered:
-    """What a call enters (`with handle as pointer:`), and so its device; the pointer is good inside."""
+    """The base of handles. A call enters a handle (`with handle as pointer:`), and thereby its device.
+
+    The pointer is valid inside the block.
+    """
 
     def __enter__(self) -> Any:
         raise NotImplementedError
@@ -284,18 +303,20 @@ class Entered:
         raise NotImplementedError
 
     def call(self, function: Callable[..., int], *arguments: Any, made: Callable[[], Any] | None = None) -> Any:
-        """Calls a function of the library with its pointer before the other arguments."""
+        """Calls a function of the library with the handle's pointer as the first argument."""
         with self as pointer:
             return call(function, pointer, *arguments, made=made)
 
 
 class Handle(Entered):
-    """What was made from a device. `close` waits for the call that another thread is in; without it, it is released when its last
-    reference goes.
+    """A handle to an object that was made from a device.
+
+    `close` releases the object, and waits for a call that another thread has on the device. Without `close`, the object is
+    released with the last reference to the handle.
     """
 
     def __init__(self, owner: Owner, kind: str, missing: str = "") -> None:
-        """`missing`: what a call is told as long as nothing was taken."""
+        """`missing` is the text of the error for a call before the object was made."""
         self.key = 0
         self.owner = owner
         self.what = kind
@@ -304,7 +325,7 @@ class Handle(Entered):
         self.box = ffi.new(f"tvlm_{kind} **")
 
     def make(self, function: Callable[..., int], *arguments: Any) -> Handle:
-        """Calls the function of the library that makes it, and that puts it into its last argument."""
+        """Calls the function of the library that makes the object. The function stores the object through its last argument."""
         def take() -> None:
             self.key = next(_keys)
             self.owner.alive[self.key] = (self.box[0], getattr(lib, f"tvlm_python_free_{self.what}"))
@@ -328,7 +349,7 @@ class Handle(Entered):
         self.owner.__exit__()
 
     def check(self) -> None:
-        """Refuses what is closed. The caller is inside."""
+        """Refuses a handle that is closed. The caller is inside."""
         if self.owner.ending(self.closed) or (self.closed and self.key not in self.owner.alive):
             raise ArgumentError(f"the {self.what} is closed")
 
@@ -352,7 +373,7 @@ class Handle(Entered):
 
 
 class Lent(Entered):
-    """A handle to what another one owns, which a call on it enters."""
+    """A handle to an object that another handle owns. A call on it enters that other handle."""
 
     def __init__(self, handle: Handle, pointer: Any) -> None:
         self.handle, self.pointer = handle, pointer
@@ -365,15 +386,15 @@ class Lent(Entered):
         self.handle.__exit__()
 
     def close(self) -> None:
-        """Nothing: its owner releases it."""
+        """Does nothing: the handle that owns the object releases it."""
 
 
-owners: dict[int, Owner] = {}  # those whose device is open, or is being opened
+owners: dict[int, Owner] = {}  # all owners whose device is open or is being opened
 _ended = False
 
 
 def close_all() -> None:
-    """Closes all devices, before the interpreter and the drivers end. A daemon's thread, which goes on, finds them closed."""
+    """Closes all devices before the interpreter and the drivers end. Daemon threads, which go on, find them closed."""
     global _ended
     _ended = True
     for owner in list(owners.values()):

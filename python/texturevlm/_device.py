@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices: which there are, and opening one."""
+"""Devices: listing them, and opening one."""
 from __future__ import annotations
 
 import atexit
@@ -20,14 +20,14 @@ _SLOW = ("no OpenCL device answers, so the reference does: plain C, exact and sl
          "install an OpenCL driver (Debian: pocl-opencl-icd for any CPU, intel-opencl-icd, mesa-opencl-icd or nvidia-opencl-icd "
          "for a GPU)")
 
-_used_in = 0  # the process that has first asked a driver for anything
+_used_in = 0  # the id of the process that was the first to use a driver; 0 before that
 _default: Device | None = None
-_by_name: dict[tuple[int, str], Device] = {}  # by process
+_by_name: dict[tuple[int, str], Device] = {}  # by the id of the process and the name
 _default_lock = threading.Lock()
 
 
 def _ask_drivers() -> None:
-    """Notes that drivers are loaded, and refuses what was forked since: their threads are not there any more."""
+    """Notes that this process uses drivers. Refuses a process that was forked after that, where the drivers' threads are gone."""
     global _used_in
     if _used_in not in (0, os.getpid()):
         raise DeviceError("this process was forked from one that had used OpenCL, which no driver survives: start workers "
@@ -56,10 +56,10 @@ def _described(info: Any) -> dict[str, Any]:
 
 
 def devices() -> list[dict[str, Any]]:
-    """Lists the devices of this machine, the reference last: plain C on the CPU, which is always there.
+    """Lists the devices of this machine. The last one is the reference: plain C on the CPU, which is always there.
 
-    Nothing is opened. Each is a dict with ``index``, ``type`` (``"gpu"``, ``"cpu"``, ``"other"`` or ``"reference"``), ``name``,
-    ``platform``, ``driver``, ``memory_bytes`` and more; ``tvlm devices`` also runs their self-tests.
+    No device is opened. Each entry is a dict with ``index``, ``type`` (``"gpu"``, ``"cpu"``, ``"other"`` or ``"reference"``),
+    ``name``, ``platform``, ``driver``, ``memory_bytes`` and more. The command ``tvlm devices`` also runs the self-tests.
     """
     _ask_drivers()
 
@@ -77,25 +77,34 @@ class Device(Bound):
     """A device that is open.
 
     Parameters:
-        name: its index, a part of its name, of its platform's or its driver's (``"pocl"``), or ``"reference"``.
-            None: ``$TVLM_DEVICE``, else the first GPU, else the first CPU, else any OpenCL device.
+        name: the device's index, or a part of its name, of its platform's name or of its driver's name (``"pocl"``), or
+            ``"reference"``. None: ``$TVLM_DEVICE``, else the first GPU, else the first CPU, else any OpenCL device.
         storage: how texels are stored: ``"auto"``, ``"image"``, ``"buffer"`` or ``"mipmapped"``.
-        fallback: where no OpenCL device is there, or the driver fails or does not pass the self-test, open another one, at last the
-            reference, with a warning.
-        cache_dir: where compiled programs are kept. None: the user's cache; ``""``: nowhere.
-        format: what its stacks will be, where that is known: with ``"u8"`` no storage is chosen that does not hold bytes.
-        keep_memory: keep memory of stacks that are gone for the next ones, for images of ever new sizes; with what is in use never
-            more than was in use at one time.
+        fallback: open another device, with a warning, if there is no OpenCL device, or if the driver fails or does not pass the
+            self-test. The last choice is the reference.
+        cache_dir: the folder in which compiled programs are kept. None: the user's cache. ``""``: they are not kept.
+        format: the format that the device's stacks will have, if it is known. With ``"u8"``, a storage that cannot hold bytes is
+            not chosen.
+        keep_memory: keep the memory of stacks that are gone, for the next stacks. It is for images of ever new sizes. Kept memory
+            and memory in use together are never more than was in use at one time.
 
-    All calls that take no device share one, which is opened as by ``Device(fallback=True)`` when it is first needed.
+    A call that is given no device uses the default device, which all such calls share. It is opened when it is first needed, as
+    by ``Device(fallback=True)``.
 
-    A device is for one thread at a time: its lock sees to that, and the GIL is released while it works, so that threads may
-    share it and all that was made from it; devices of their own work beside each other. What is closed while another thread is in
-    a call on it is released after that call; later calls are refused. A process that was forked after a device was opened cannot
-    use any: start workers by ``spawn``, or use texturevlm in them only.
+    Threads: a device works for one thread at a time. A lock sees to that, and the GIL is released while the device works. So
+    threads may share a device and all that was made from it. Threads with devices of their own work at the same time.
 
-    Errors: `Error`: ``no_device`` (none of that name; the line says which there are), ``device`` (a kernel does not build),
-    ``unsupported`` (a storage that does not pass the self-test).
+    Closing: if another thread is in a call on what is closed, the release waits for the end of that call. Later calls are
+    refused.
+
+    Processes: a process that was forked after a device was opened cannot use any device. Start workers by ``spawn``, or use
+    texturevlm in the workers only.
+
+    Errors, each an `Error` with one of these statuses:
+
+    - ``no_device``: there is no device of that name. The text lists those that there are.
+    - ``device``: a kernel does not build.
+    - ``unsupported``: the storage does not pass the self-test.
     """
 
     def __init__(self, name: str | int | None = None, *, storage: Storage = "auto", fallback: bool = False,
@@ -137,7 +146,7 @@ class Device(Bound):
 
     @property
     def name(self) -> str:
-        """Its name, as its driver says it."""
+        """The device's name, as its driver gives it."""
         return str(self.info["name"])
 
     @property
@@ -146,7 +155,7 @@ class Device(Bound):
         return str(self.info["type"])
 
     def _call(self, function: Any, *arguments: Any, made: Any = None) -> Any:
-        """Calls a function that needs the device, or what was made from it."""
+        """Calls a function that needs the device, or an object that was made from it."""
         with self._owner:
             return call(function, *arguments, made=made)
 
@@ -155,8 +164,11 @@ class Device(Bound):
         self._call(lib.tvlm_device_finish, self._owner.pointer)
 
     def close(self) -> None:
-        """Releases all that was made from the device, and the device; waits for the call that another thread is in. Its stacks cannot
-        be used any more; selections stay."""
+        """Releases the device and all that was made from it.
+
+        If another thread is in a call on the device, waits for the end of that call. The device's stacks cannot be used any more;
+        selections stay.
+        """
         self._owner.close()
 
     def __enter__(self) -> Device:
@@ -175,7 +187,7 @@ class Device(Bound):
 
 
 def open_default() -> Device:
-    """The device of this process that all calls share which name none."""
+    """The default device of this process. All calls that are given no device share it."""
     global _default
     with _default_lock:
         if _default is None or _default._owner.closed or _default._owner.process != os.getpid():
@@ -184,13 +196,13 @@ def open_default() -> Device:
 
 
 def _renew() -> None:
-    """In a process that was just forked: another thread may have had the lock, which is not there any more."""
+    """Makes a new lock in a process that was just forked. The thread that held the old one may not exist in this process."""
     global _default_lock
     _default_lock = threading.Lock()
 
 
 def device_of(device: Any) -> Device:
-    """The device that an argument names."""
+    """The device that an argument names: a `Device`, a name, or None for the default device."""
     if device is None:
         return open_default()
     if isinstance(device, Device):
@@ -201,7 +213,7 @@ def device_of(device: Any) -> Device:
 
 
 def _named(name: str) -> Device:
-    """The device of that name that all calls of this process share; opened again where somebody closed it."""
+    """The device of that name, which all calls of this process share. It is opened again if somebody closed it."""
     with _default_lock:
         found = _by_name.get((os.getpid(), name))
         if found is None or found._owner.closed:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists of images: one after the other, what fails, and how far it is."""
+"""Works through a list of images, handles the images that fail, and shows the progress."""
 from __future__ import annotations
 
 import sys
@@ -15,11 +15,11 @@ T = TypeVar("T")
 Progress = Union[bool, None, Callable[[int, int], Any]]
 
 ERRORS = ["raise", "skip"]
-_PATIENCE = 2.0  # seconds after which a person wants to know how far it is
+_PATIENCE = 2.0  # seconds after which progress is shown unless the caller said whether to show it
 
 
 def each(images: Sequence[Any], answer: Callable[[int, Any], T], errors: str, progress: Progress) -> list[T | Error]:
-    """What `answer` gives of each image, by its place and itself. See texturevlm.select for `errors` and `progress`."""
+    """Calls `answer(place, image)` for each image, and gives the answers. `select` documents `errors` and `progress`."""
     skip = on_error(errors)
     found: list[T | Error] = []
     count = len(images)
@@ -31,17 +31,17 @@ def each(images: Sequence[Any], answer: Callable[[int, Any], T], errors: str, pr
             if not skip:
                 raise
             logger.warning("%s", error)
-            found.append(error.with_traceback(None))  # whose frames hold the image
+            found.append(error.with_traceback(None))  # a traceback would keep the image alive
     return found
 
 
 def on_error(errors: Any) -> bool:
-    """Whether what fails is skipped."""
+    """Whether images that fail are skipped."""
     return choice("errors", errors, ERRORS) == 1
 
 
 def checked(progress: Any) -> Progress:
-    """An argument that says who is told how far it is."""
+    """Checks the argument `progress`, which says who is told about the progress."""
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
         raise ArgumentTypeError(f"progress is {short(progress)}; it must be True, False, None or a function of two numbers")
     found: Progress = progress
@@ -49,7 +49,7 @@ def checked(progress: Any) -> Progress:
 
 
 def _shown(count: int, progress: Progress) -> Iterator[int]:
-    """The numbers 0 .. count - 1, while somebody is told."""
+    """Yields 0 .. count - 1, and reports the progress meanwhile."""
     told = checked(progress)
     if callable(told):
         for place in range(count):
@@ -62,7 +62,10 @@ def _shown(count: int, progress: Progress) -> Iterator[int]:
 
 
 def _bar(count: int, patience: float) -> Iterator[int]:
-    """By tqdm, where that is installed, else by a line that is written anew; not before so many seconds."""
+    """Yields 0 .. count - 1 and shows a bar: by tqdm if it is installed, else as a line that is rewritten.
+
+    Nothing is shown before `patience` seconds have passed.
+    """
     try:
         from tqdm.auto import tqdm  # type: ignore[import-untyped]
     except ImportError:

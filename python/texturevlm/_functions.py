@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calls that need no object: one image, one answer."""
+"""The functions that need no object: each takes an image and gives an answer."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Options of the choice, and those of the stack."""
+    """Divides options into those of the choice and those of the stack."""
     known(options, SELECT + STACK)
     stack = {name: value for name, value in options.items() if name in STACK and value is not None}
     return {name: value for name, value in options.items() if name in SELECT}, stack
@@ -53,7 +53,7 @@ def select(image: list[Any] | tuple[Any, ...], k: int | None = None, *, errors: 
 
 @overload
 def select(image: ImageLike, k: int | None = None, *, errors: Literal["skip"], progress: Progress = None,
-           **options: Unpack[_Asked]) -> list[Selection | Error]: ...  # of a batch, whose dimensions no type tells
+           **options: Unpack[_Asked]) -> list[Selection | Error]: ...  # a batch: no type tells how many dimensions an array has
 
 
 @overload
@@ -71,46 +71,73 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
         selection.xy, selection.scores       # 273 centres in pixels: a thumbnail's cells, then tiles, the best first
 
     Parameters:
-        image: a NumPy array (H, W), (H, W, C) or (C, H, W) of uint8, uint16 or float (0 .. 1), with C = 1 gray, 2 gray + alpha, 3
-            RGB, 4 RGBA (a shape that fits both is taken for (H, W, C)); a PIL image; a path (JPEG, PNG, BMP, PPM, PGM, turned
-            by its EXIF orientation, which PIL leaves to you: PIL.ImageOps.exif_transpose); such a file's bytes, or the file, open
-            in binary mode; a tensor on the CPU (DLPack), of bfloat16 too; or a list of these, or a batch (N, C, H, W) or
-            (N, H, W, C), which gives a list of selections. Floats outside 0 .. 1 are refused, or where they hardly are, cut off with a
-            warning; uint16 that is nearly black (bytes, 12 bits) is warned of. (H, W, C) of uint8, uint16 or float32 is not copied before its
-            upload, whatever the distance of its rows; all else is copied once. Alpha is composited on white, NaN is 0.
-        k: how many positions; None: 273, or as many as there are cells.
-        share, tolerance: in place of k, for ``budget``: the share of all patches (0 .. 1]; or the fewest patches that lose at
-            most that share (0 .. 1) of what a thumbnail of one patch loses; ``"auto"``: as few as keep readable what can be read; 0:
-            nothing is lost.
+        image: one image, or several: a list of images, or a batch (N, C, H, W) or (N, H, W, C). Several images give a list of
+            selections. The forms that an image may have are listed below.
+        k: how many positions there are to be. None: 273, or as many as there are cells.
+        share: in place of k, for the strategy ``budget``: the share of all patches of the image, above 0 and at most 1.
+        tolerance: in place of k, for the strategy ``budget``: take about the fewest patches that lose at most this share, 0 .. 1,
+            of what a thumbnail of one patch loses. ``"auto"`` takes as few as keep readable what can be read in the image. With
+            0, nothing is lost.
         query: what is looked for: vectors [D] or [N, D] of an encoder's text side, or a `Query`.
-        features: the encoder's own vectors [rows, columns, D], of a list of images a list; `feature_patch`: pixels a cell
-            covers, where the grid does not cover the image exactly.
-        overview: the share of k, 0 .. 1, that shows the whole image coarsely and comes first.
-        strategy: ``"grid"``, ``"foveated"``, ``"quadtree"``, ``"exhaustive"``, ``"cascade"`` or ``"budget"``; None: the library's default,
-            as in ``tvlm select``.
-        device: a `Device`, or its name, as ``"reference"``, which is opened once a process; None: the one that all calls share.
-        errors: of a list: ``"raise"``, or ``"skip"``: an image that fails has its `Error` in the place of its selection, and the
-            logger ``texturevlm`` is told. Options that no image could fit are refused before the first one is read.
-        progress: of a list: True shows how far it is (by tqdm, where that is installed), None does so on a terminal after two
-            seconds; or a function of how many are done, and of all.
-        copy: brings a tensor that is not on the CPU there; it is refused otherwise. Where `size` or `max_side` say that less is
-            enough, it is shrunk on its own device before.
+        features: the encoder's own vectors [rows, columns, D]; for a list of images a list of such arrays.
+        feature_patch: how many pixels a cell of the features covers, if their grid does not cover the image exactly.
+        overview: the share of k, 0 .. 1, that shows the whole image coarsely. These positions come first.
+        strategy: ``"grid"``, ``"foveated"``, ``"quadtree"``, ``"exhaustive"``, ``"cascade"`` or ``"budget"``. None: the library's
+            default, as in ``tvlm select``.
+        device: a `Device`, or a device's name, such as ``"reference"``. A device that is named is opened once in a process. None:
+            the device that all calls share.
+        errors: for a list. ``"raise"`` raises the error of the first image that fails. ``"skip"`` puts the `Error` of an image
+            that fails in the place of its selection, and writes it to the logger ``texturevlm``. In both cases, options that no
+            image could fit are refused before the first image is read.
+        progress: for a list. True shows the progress, by tqdm if it is installed. None shows it only on a terminal, and only
+            after two seconds. A function is called with the number of images that are done, and the number of all images.
+        copy: copy a tensor that is not on the CPU to the CPU. Without it, such a tensor is refused. If `size` or `max_side` says
+            that a smaller image is enough, the tensor is shrunk on its own device before it is copied.
 
-    Further options, by keyword, of the choice (include/texturevlm/select.h says more of each):
-        stride: side of a cell in pixels (16). patch: side of the encoder's patch (16), for ``budget`` a whole number
-            from 4 to 64. min_distance: between positions.
-        fixations: [n, 2], for ``foveated``: x, y in the image's pixels; e0, arrangement: how squares grow, and start.
-        level: for ``exhaustive``. keep_regions, cull_distance, cover: for ``cascade``. diversity: 0 .. 1.
-        emphasis, emphasis_channel: for ``budget``: how much a channel counts.
-        weights: 3 numbers: information, perspective, participation. scorer: a `Scorer`, or its file.
-        scores: numbers of your own to choose by, one for each candidate: [rows, columns].
-        keep_scores: keeps `Selection.score_map`.
-    and of the image's stack: layout, size, max_side, format, fixation, clusters, compactness, memory_max (see `Stack`).
+    An image has one of these forms:
 
-    The result is that of ``tvlm select`` with the same options, to the bit.
+    - A NumPy array (H, W), (H, W, C) or (C, H, W) of uint8, uint16 or float (0 .. 1). C is 1 for gray, 2 for gray and alpha, 3
+      for RGB, 4 for RGBA. A shape that could be both is taken for (H, W, C).
+    - A PIL image. PIL does not turn an image by its EXIF orientation; PIL.ImageOps.exif_transpose does.
+    - A path to a JPEG, PNG, BMP, PPM or PGM file. The image is turned by its EXIF orientation.
+    - The bytes of such a file, or such a file that is open in binary mode.
+    - A tensor on the CPU (DLPack), also of bfloat16.
 
-    Errors: `Error`, which is also `ValueError` (a number outside its range, a shape, NaN where none may be), `TypeError` (a type or
-    an unknown option), `FileNotFoundError` or `MemoryError`. It names what is wrong; nothing is left behind.
+    Pixels are read like this:
+
+    - Floats that are far outside 0 .. 1 are refused. Floats that are a little outside are cut off, with a warning.
+    - An image of uint16 that is nearly black causes a warning: its values are probably bytes, or of 12 bits.
+    - Alpha is composited on white, and NaN is 0.
+    - An array (H, W, C) of uint8, uint16 or float32 is not copied before its upload; its rows may be any distance apart. All else
+      is copied once.
+
+    Further options of the choice are given by keyword (include/texturevlm/select.h says more about each):
+
+        stride: the side of a cell in pixels. None: 16.
+        patch: the side of the encoder's patch in pixels. None: 16. For ``budget`` it is a whole number from 4 to 64.
+        min_distance: the least distance between two positions.
+        fixations: [n, 2], for ``foveated``: x and y in pixels of the image.
+        e0: for ``foveated``: how the squares grow.
+        arrangement: for ``foveated``: how the squares are arranged at the start.
+        level: for ``exhaustive``.
+        keep_regions, cull_distance, cover: for ``cascade``.
+        diversity: 0 .. 1, how much positions are to differ.
+        emphasis, emphasis_channel: for ``budget``: how much a channel counts, and which channel.
+        weights: 3 numbers, for information, perspective and participation.
+        scorer: a `Scorer`, or the path of its file.
+        scores: your own numbers to choose by: [rows, columns], one for each candidate.
+        keep_scores: keep the scores as `Selection.score_map`.
+
+    Options of the image's stack are given by keyword, too: layout, size, max_side, format, fixation, clusters, compactness and
+    memory_max (see `Stack`).
+
+    The result is the same as that of ``tvlm select`` with the same options, to the bit.
+
+    Errors: an `Error`, whose text names what is wrong. After an error nothing is left behind. The error is also
+
+    - a `ValueError` for a number outside its range, a wrong shape, or NaN where it is not allowed;
+    - a `TypeError` for a wrong type or an unknown option;
+    - a `FileNotFoundError` or a `MemoryError`.
     """
     given = {"k": k, "share": share, "tolerance": tolerance, "query": query, "overview": overview, "strategy": strategy, **options}
     choice, stack = _split(given)
@@ -123,7 +150,7 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
         if images:
             device = device_of(device)
             with device._owner:
-                pass  # refuses one that is closed
+                pass  # entering it refuses a device that is closed
         if features is not None and (not is_list(features) or len(features) != len(images)):
             raise ArgumentError(f"there are {len(images)} images: features must be a list of as many arrays")
         own = features if features is not None else [None] * len(images)
@@ -134,7 +161,7 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
 
 
 def _check_for_all(choice: dict[str, Any], stack: dict[str, Any]) -> None:
-    """Refuses what no image of a list could fit, before the first one is read, and reads the files that all of them need."""
+    """Refuses options that no image of a list could fit, before the first image is read. Reads files that all images need."""
     for options, name, read in ((choice, "scorer", scorer_of), (stack, "network", network_of)):
         if options.get(name) is not None:
             options[name] = read(options[name])
@@ -167,20 +194,23 @@ def channels(image: ImageLike, names: Any = None, *, level: float = 0, size: tup
 
 def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int, int] | None = None,
              device: Device | str | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Array | list[Array]:
-    """float32 [C, height, width]: channels of an image, at the size of a level (0 is full size), or at `size`.
+    """Computes channels of an image, at the size of a level (0 is full size) or at `size`. Gives float32 [C, height, width].
 
         edges, saliency = texturevlm.channels("photo.jpg", ["edges", "saliency"], level=2)
 
     Parameters:
-        image: as in `select`. Of a list of images, of any sizes, it makes all in one batch, each to the bit as if it were alone,
-            and gives a list of arrays. The options are layout, format and memory_max then, and the families those that such
-            a batch can have (None: all of them).
-        names: names of channels, or one string: ``"r,g,b"``, or a layout's name, such as ``"full40"`` (None). doc/channels.md
-            defines each channel, its range and unit.
-        level: 0 .. the coarsest; a fraction lies between two. `size`: (width, height) in place of a level's.
+        image: an image as in `select`, or a list of images.
+        names: a list of channels' names, or one string: names as in ``"r,g,b"``, or the name of a layout. None: the layout
+            ``"full40"``. doc/channels.md defines each channel, its range and its unit.
+        level: from 0 to the coarsest level. A fraction lies between two levels.
+        size: (width, height) of the result, in place of the size of `level`.
         options: those of `Stack`.
 
-    Errors: `ArgumentError` (no such channel, with the nearest name; a level beyond the last).
+    A list of images, which may have different sizes, is made in one batch and gives a list of arrays. Each array is to the bit
+    what the image alone would give. The only options are then layout, format and memory_max. Not every family of channels can be
+    made in such a batch; `names` of None means all that can.
+
+    Errors: `ArgumentError` for an unknown channel (the text names the nearest one), and for a level beyond the last.
     """
     images = listed(image)
     if images is not None:
@@ -194,17 +224,20 @@ def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int
 def patches(image: ImageLike, positions: Any, *, side: int = 16, channels: Any = None, mean: Any = None, deviation: Any = None,
             dtype: Any = np.float32, border: Border = "clamp", device: Device | str | None = None, copy: bool = False,
             **options: Unpack[StackOptions]) -> Array:
-    """[n, C, side, side]: squares cut out around positions, ready for an encoder.
+    """Cuts squares out around positions, ready for an encoder. Gives an array [n, C, side, side].
 
     Parameters:
         image: as in `select`.
-        positions: a `Selection` of the image, or float [n, 3]: x, y and size of each, in the image's pixels. A budget's
-            thumbnail is reduced by Lanczos' filter, as it is priced.
-        side: texels, 1 .. 1024. Where a position's size is `side`, they are the image's pixels to the bit.
-        channels: None: r, g, b, 0 .. 1. mean, deviation: [C], taken off, and divided by.
-        dtype: float32 or float16. border: ``"clamp"`` or ``"reflect"``, beyond the image.
+        positions: a `Selection` of the image, or float [n, 3]: x, y and size of each position in pixels of the image. The
+            thumbnail of a budget is reduced by Lanczos' filter, the same by which its loss was measured.
+        side: the side of the result in texels, 1 .. 1024. If it equals a position's size, the texels are the image's pixels to
+            the bit.
+        channels: the names of the channels. None: r, g and b, in 0 .. 1.
+        mean, deviation: [C], numbers that are subtracted from each channel, and by which it is then divided.
+        dtype: float32 or float16.
+        border: what lies beyond the image: ``"clamp"`` or ``"reflect"``.
 
-    Errors: `ArgumentError` (a position that is not finite, a size of 0, a deviation of 0).
+    Errors: `ArgumentError` for a position that is not finite, a size of 0, or a deviation of 0.
     """
     asked: Any = {"layout": "r,g,b", **options}
     with Stack(image, device=device, copy=copy, **asked) as stack:
@@ -214,8 +247,11 @@ def patches(image: ImageLike, positions: Any, *, side: int = 16, channels: Any =
 def scores(image: ImageLike, query: Any = None, *, features: Any = None, stride: float | None = None, weights: Any = None,
            scorer: Any = None, level: int | None = None, device: Device | str | None = None, copy: bool = False,
            **options: Unpack[StackOptions]) -> Array:
-    """float32 [rows, columns]: how much each cell of `stride` (16) pixels of an image matters; with `level`, each texel of that
-    level. The default score lies in 0 .. 1; a scorer's has any range. Parameters and errors as in `select`."""
+    """Scores each cell of an image: how much it matters. Gives float32 [rows, columns].
+
+    A cell has a side of `stride` pixels (None: 16). With `level`, each texel of that level is scored instead. The default score
+    lies in 0 .. 1; the score of a scorer may have any range. Parameters and errors are those of `select`.
+    """
     asked: Any = {"layout": SCORED, **options}
     with Stack(image, device=device, copy=copy, **asked) as stack:
         if features is not None:
@@ -224,13 +260,14 @@ def scores(image: ImageLike, query: Any = None, *, features: Any = None, stride:
 
 
 def flow(image: ImageLike, other: ImageLike, *, full: bool = False, device: Device | str | None = None, copy: bool = False) -> Array:
-    """float32 [rows, columns, 3]: dense optical flow from `image` to `other`, which have one size.
+    """Computes dense optical flow from `image` to `other`, which have the same size. Gives float32 [rows, columns, 3].
 
-    Of each texel: u (to the right) and v (down), in pixels of the images, to where its place is in `other`; and a confidence of
-    0 .. 1. The grid has half the images' size, with ``full=True`` all of it, and covers the whole image (texturevlm/flow.h says how
-    far motion is found). For what moved in a video, `image` is the present frame and `other` the one before.
+    Each texel has three numbers: u and v are the step, to the right and down in pixels of the images, to where the texel's place
+    is in `other`. The third is a confidence of 0 .. 1. The grid covers the whole image. It has half the images' size, or with
+    ``full=True`` their full size. texturevlm/flow.h says how large a motion can be. To find what moved in a video, give the
+    present frame as `image` and the frame before as `other`.
 
-    Errors: `ArgumentError` (images of different sizes).
+    Errors: `ArgumentError` for images of different sizes.
     """
     target = device_of(device)
     with Stack(image, device=target, copy=copy, layout="r,g,b") as a, Stack(other, device=target, copy=copy, layout="r,g,b") as b:
@@ -246,8 +283,11 @@ def flow(image: ImageLike, other: ImageLike, *, full: bool = False, device: Devi
 
 
 def topk(scores: Any, k: int, *, device: Device | str | None = None) -> tuple[Array, Array]:
-    """The k largest of any numbers, the best first: their places in the flattened array (int32 [k]), and their values (float32).
-    Of equal ones the first comes first; NaN comes last. Errors: `ArgumentError` (k of more than there are)."""
+    """Finds the k largest of any numbers, the largest first.
+
+    Gives two arrays: int32 [k], the indices in the flattened array, and float32 [k], the values. Equal numbers keep their order,
+    and NaN comes last. Errors: `ArgumentError` if k is more than there are numbers.
+    """
     array = host_flat(scores)
     count = integer("k", k, 1, max(array.size, 1))
     if not array.size:
@@ -260,12 +300,12 @@ def topk(scores: Any, k: int, *, device: Device | str | None = None) -> tuple[Ar
 
 
 def host_flat(scores: Any) -> Array:
-    """Numbers of any shape as float32, one after the other."""
+    """Numbers of any shape as a flat array of float32."""
     return values("scores", scores, tuple(range(33))).reshape(-1)
 
 
 def layouts() -> dict[str, list[str]]:
-    """The layouts by name, each with the names of its channels."""
+    """A dict of all layouts: from a layout's name to the names of its channels."""
     from . import _names
     from ._arguments import channel_names
     return {name: channel_names(numbers_of(name)) for name in _names.LAYOUTS}

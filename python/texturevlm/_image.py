@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images, in all the forms in which Python has them, as the library's tvlm_image."""
+"""Turns images of all the forms that Python has into a tvlm_image of the library."""
 from __future__ import annotations
 
 import os
@@ -13,16 +13,19 @@ from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, DeviceError, Error, FileError, LOG, OutOfMemoryError, call, error_of, owned, warn
 
 _TYPES = {"uint8": lib.TVLM_PIXEL_U8, "uint16": lib.TVLM_PIXEL_U16, "float32": lib.TVLM_PIXEL_F32}
-_ON_HOST = (1, 3)  # DLPack's numbers of memory that the CPU reads: its own, and CUDA's pinned
-Fit = Optional[Callable[[int, int], "tuple[int, int]"]]  # the width and height that are needed of an image of that size
-_PLANAR = {"L": "L", "LA": "LA", "RGB": "RGB", "RGBA": "RGBA", "F": "F", "I": "I", "I;16": "I;16"}  # PIL's, taken as they are
+_ON_HOST = (1, 3)  # DLPack's kinds of memory that the CPU can read: its own, and pinned memory of CUDA
+Fit = Optional[Callable[[int, int], "tuple[int, int]"]]  # from the width and height of an image to the size that is enough
+# Modes of PIL that need no conversion.
+_PLANAR = {"L": "L", "LA": "LA", "RGB": "RGB", "RGBA": "RGBA", "F": "F", "I": "I", "I;16": "I;16"}
 
 
 class Image:
-    """An image as the library takes it: `c` is valid while this object lives.
+    """An image as the library takes it.
 
-    `array` is the NumPy array behind it, None for a file's; `copied` says whether that is another one than was handed in.
-    `source` is what was handed in where it is a tensor: what is answered can go to its device.
+    - `c` is the tvlm_image. It is valid while this object lives.
+    - `array` is the NumPy array that holds the pixels, or None if they come from a file.
+    - `copied` says whether `array` is a copy of what was handed in.
+    - `source` is the tensor that was handed in, if it was one. Answers can then go to its device.
     """
 
     __slots__ = ("c", "array", "copied", "source")
@@ -32,7 +35,7 @@ class Image:
 
     @property
     def width(self) -> int:
-        """As it was handed in, which `c` may be a smaller version of."""
+        """The width of the image as it was handed in. `c` may be a smaller version of that image."""
         return int(self.c.of_width or self.c.width)
 
     @property
@@ -40,17 +43,18 @@ class Image:
         return int(self.c.of_height or self.c.height)
 
 
-# How far floats may lie outside of 0 .. 1: what filters that sharpen overshoot by, which is cut off; and what rounding does.
+# How far floats may lie outside 0 .. 1. Filters that sharpen overshoot up to the first number: such values are cut off, with a
+# warning. Up to the second number it is rounding, and there is no warning.
 _OVERSHOOT, _ROUNDING = 0.25, 1e-3
 
 
 def is_list(value: Any) -> bool:
-    """Whether it stands for several images."""
+    """Whether the value is a list of images."""
     return isinstance(value, (list, tuple))
 
 
 def listed(value: Any) -> Any:
-    """The images that it stands for: a list, or an array or tensor of four dimensions, (N, C, H, W) or (N, H, W, C); None: it is one."""
+    """The images of a list, or of an array or tensor (N, C, H, W) or (N, H, W, C); None if the value is a single image."""
     if is_list(value):
         return value
     if getattr(value, "ndim", None) == 4:
@@ -59,7 +63,7 @@ def listed(value: Any) -> Any:
 
 
 def image_of(value: Any, copy: bool = False, fit: Fit = None) -> Image:
-    """Reads an image. See texturevlm.select for what is taken. Of a tensor that is copied, the version that `fit` says is enough."""
+    """Reads an image of any form that `select` lists. A tensor that must be copied is shrunk to the size that `fit` gives."""
     if isinstance(value, Image):
         return value
     if isinstance(value, (str, os.PathLike)):
@@ -87,7 +91,7 @@ def image_of(value: Any, copy: bool = False, fit: Fit = None) -> Image:
 
 
 def images_of(values: Sequence[Any], copy: bool = False, fit: Fit = None) -> list[Image]:
-    """Reads several. What is wrong with one of them is said with its number."""
+    """Reads several images. An error names the number of its image."""
     found = []
     for place, value in enumerate(values):
         try:
@@ -98,14 +102,14 @@ def images_of(values: Sequence[Any], copy: bool = False, fit: Fit = None) -> lis
 
 
 def numbered(error: Error, place: int, count: int) -> Error:
-    """An error that says of which image it is."""
+    """Adds to an error's text which image of several it is about."""
     if count > 1:
         error.args = (f"image {place} of {count}: {error}",)
     return error
 
 
 def _is_own(value: Any) -> bool:
-    """Whether it is of this package, whose stacks and textures have a `read` of their own and are no files."""
+    """Whether the value is an object of this package. Stacks and textures have a method `read`, but are no files."""
     return type(value).__module__.split(".")[0] == __name__.split(".")[0]
 
 
@@ -119,20 +123,23 @@ def _load(path: Any) -> Image:
     except DeviceError as error:
         if error.status != "unsupported":
             raise
-        refused = ArgumentError(str(error))  # a file of another format: no device has to do with it
+        refused = ArgumentError(str(error))  # the format of the file is not supported, which is not an error of a device
         refused.status = error.status
         raise refused from None
     return Image(owned(box[0], "image"), None, False)
 
 
 def decoded(data: Any, name: str) -> Image:
-    """An image from a file's bytes: a file in memory lets the library read them as it reads any other. `name`: for its errors."""
+    """Decodes the bytes of an image file. They go into a file in memory, which the library reads like any other.
+
+    `name` stands for the file in errors.
+    """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise ArgumentTypeError(f"{name}: {short(data)} are no bytes")
     handle = os.memfd_create("image")
     try:
         with os.fdopen(handle, "wb", closefd=False) as file:
-            file.write(data.tobytes() if isinstance(data, memoryview) else data)  # of any stride
+            file.write(data.tobytes() if isinstance(data, memoryview) else data)  # a memoryview may have any stride
         path = f"/proc/self/fd/{handle}"
         try:
             return _load(path)
@@ -144,12 +151,12 @@ def decoded(data: Any, name: str) -> Image:
 
 
 def _read(file: Any) -> Image:
-    """What is left of a file that is open."""
+    """Reads the image from an open file, from its present position to its end."""
     name = getattr(file, "name", None)
     label = name if isinstance(name, str) else f"an open file ({type(file).__name__})"
     try:
         data = file.read()
-    except Exception as error:  # whatever the object raises
+    except Exception as error:  # the object's `read` may raise anything
         raise FileError(f"{label}: it cannot be read: {reason(error)}") from None
     if not isinstance(data, (bytes, bytearray)):
         raise ArgumentTypeError(f"{label}: what it reads is of type {type(data).__name__}, not bytes: is it open in the mode 'rb'?")
@@ -157,14 +164,14 @@ def _read(file: Any) -> Image:
 
 
 def _of_pil(image: Any) -> Any:
-    """Pixels of a PIL image, whose file is only read now: it may be damaged, or closed."""
+    """The pixels of a PIL image. PIL reads the file only now, and may find it damaged or closed."""
     try:
         return _pixels_of_pil(image)
     except Error:
         raise
     except MemoryError:
         raise OutOfMemoryError(f"no memory for a PIL image of {image.size[0]} x {image.size[1]} pixels") from None
-    except Exception as error:  # OSError, ValueError, SyntaxError, struct.error: as the reader of the format has it
+    except Exception as error:  # each of PIL's formats raises its own kind: OSError, ValueError, SyntaxError, struct.error
         name = getattr(image, "filename", None)
         said = f"{os.fsdecode(name)}: " if isinstance(name, (str, bytes)) and name else ""
         refused = ArgumentError(f"{said}a PIL image cannot be read: {reason(error)}")
@@ -188,7 +195,7 @@ def _pixels_of_pil(image: Any) -> Any:
 
 
 def _to_host(tensor: Any, copy: bool, fit: Fit) -> tuple[Any, tuple[int, int] | None]:
-    """A tensor's memory as the CPU reads it; and its width and height, where that is a smaller version."""
+    """A tensor in memory that the CPU can read; and, if it was shrunk on the way, its original width and height, else None."""
     device = tensor.__dlpack_device__()
     if int(device[0]) in _ON_HOST:
         return tensor, None
@@ -203,8 +210,11 @@ def _to_host(tensor: Any, copy: bool, fit: Fit) -> tuple[Any, tuple[int, int] | 
 
 
 def _smaller(tensor: Any, fit: Fit) -> tuple[Any, tuple[int, int] | None]:
-    """A tensor of PyTorch, shrunk where it is (by PyTorch's area average) to what is needed of it; and its width and height. One
-    with alpha stays as it is, since the library composites before it shrinks."""
+    """Shrinks a tensor of PyTorch on its own device, by PyTorch's area average, to the size that `fit` gives.
+
+    Gives the tensor and its original width and height, or None in their place if the tensor was not shrunk. A tensor with alpha
+    is not shrunk, since the library composites before it shrinks.
+    """
     shape = tuple(getattr(tensor, "shape", ()))
     if fit is None or len(shape) != 3 or 0 in shape or 3 not in (shape[0], shape[2]):
         return tensor, None
@@ -216,7 +226,7 @@ def _smaller(tensor: Any, fit: Fit) -> tuple[Any, tuple[int, int] | None]:
     needed = fit(width, height)
     if needed[0] > width or needed[1] > height or needed == (width, height):
         return tensor, None
-    if tensor.is_floating_point():  # before it is cut off; NaN is 0 here as there
+    if tensor.is_floating_point():  # the range is checked before clamp() hides it; NaN counts as 0, as it does for other images
         least, most = (float(end) for end in torch.nan_to_num(planes.float(), posinf=torch.inf, neginf=-torch.inf).aminmax())
         _check_floats(least, most)
     values = torch.nan_to_num(planes.float() / (255 if tensor.dtype == torch.uint8 else 1)).clamp(0, 1)
@@ -258,10 +268,10 @@ def _of_array(array: Any, source: Any, copied: bool) -> Image:
 
 
 def _check_range(array: Any) -> None:
-    """Values of another range than the one that is taken are another picture: they would be answered wrongly. NaN is 0."""
+    """Refuses values that are out of range, or warns of them: their answers would be wrong. NaN is not counted."""
     if array.dtype.kind == "f":
         least, most = array.min(), array.max()
-        if least != least:  # a NaN; warnings are not wanted where there is nothing else
+        if least != least:  # there is a NaN; NumPy would warn if there were nothing but NaN
             there = array[~np.isnan(array)]
             least, most = (there.min(), there.max()) if there.size else (0, 0)
         _check_floats(float(least), float(most))
@@ -282,7 +292,7 @@ def _check_floats(least: float, most: float) -> None:
 
 
 def _is_taken(array: Any) -> bool:
-    """Whether the library reads these pixels where they are: any stride from row to row, none between pixels and channels."""
+    """Whether the library can read these pixels without a copy: rows may have any stride, but pixels and channels no gaps."""
     height, width, channels = array.shape
     size = array.itemsize
     return (array.dtype.name in _TYPES and array.dtype.isnative and array.flags.aligned

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first thing that the package imports: the binding, and a line that says what to install where the system lacks a library of it.
-A wheel of ci/wheel brings these libraries; one that pip built in a checkout takes Debian's."""
+"""Imports the binding, before all other modules, and says what to install if the system lacks a library that it needs.
+
+A wheel of ci/wheel brings these libraries. A wheel that pip built in a checkout uses those of Debian.
+"""
 from __future__ import annotations
 
 import re
 
-# Debian's packages by the names that the dynamic loader looks for.
+# From the file that the dynamic loader looks for to the package of Debian that has it.
 PACKAGES = {
     "libblas.so.3": "libblas3", "libcjson.so.1": "libcjson1", "libgfortran.so.5": "libgfortran5", "liblapack.so.3": "liblapack3",
     "liblapacke.so.3": "liblapacke", "libmd.so.0": "libmd0", "libquadmath.so.0": "libquadmath0", "libtmglib.so.3": "libtmglib3",
-    # Decoders of pictures, where it was built with them.
+    # Decoders of pictures, which the binding needs only if it was built with them.
     "libjpeg.so.62": "libjpeg62-turbo", "libpng16.so.16": "libpng16-16", "libwebp.so.7": "libwebp7", "libwebpdemux.so.2": "libwebpdemux2",
 }
 

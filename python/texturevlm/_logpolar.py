@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An image as an eye sees it: rings around a place, cut into sectors; and back."""
+"""Images as an eye sees them: samples on rings around a place, cut into sectors; and images made of such samples."""
 from __future__ import annotations
 
 import math
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from ._types import Format, ImageLike
     from ._network import Network
 
-_PIXELS_MAX = 2**28  # of an image that is made again, as of samples (lib/stack/logpolar.c)
+_PIXELS_MAX = 2**28  # the most numbers in an image that `back` makes; the same as for samples (lib/stack/logpolar.c)
 
 
 class LogPolar(Value):
-    """What `logpolar` gives. Lengths and places are in pixels of the image."""
+    """The result of `logpolar`. Lengths and places are in pixels of the image."""
 
     def __init__(self, samples: Array, info: Any, working: tuple[int, int], image: tuple[int, int]) -> None:
         self.samples = samples
@@ -37,27 +37,29 @@ class LogPolar(Value):
 
     @property
     def inner(self) -> float:
-        """The steps between rings grow as their radius and this."""
+        """The parameter `inner`: the step from a ring of radius r to the next grows in proportion to r + inner."""
         return float(self._info.inner * self._scale[0])
 
     @property
     def outer(self) -> float:
-        """The radius of the ring behind the last one, and `inner`."""
+        """The parameter `outer`: the ring after the last one would have the radius outer - inner."""
         return float(self._info.outer * self._scale[0])
 
     @property
     def radii(self) -> Array:
-        """float64 [rings]: how far each ring is from the fixation; the first is at 0."""
+        """float64 [rings]: the distance of each ring from the fixation; that of the first is 0."""
         rings = int(self._info.rings)
         growth = math.log(self._info.outer / self._info.inner)
         return np.asarray(self.inner * np.expm1(growth / rings * np.arange(rings)))
 
     def back(self, samples: Any = None, *, size: tuple[int, int] | None = None) -> Array:
-        """float32 [height, width, C]: an image again, for looking at: bilinear between the samples, and beyond the last ring that ring.
+        """Makes an image of the samples, to be looked at. Gives float32 [height, width, C].
+
+        Between the samples the image is bilinear. Beyond the last ring it repeats that ring.
 
         Parameters:
-            samples: others in place of its own, [sectors, rings, C] with as many sectors and rings, of any C.
-            size: width and height; None: the image's own.
+            samples: other samples in place of this object's own: [sectors, rings, C], with as many sectors and rings, and any C.
+            size: width and height of the result. None: those of the original image.
         """
         array = self.samples if samples is None else values("samples", samples, (3,))
         if array.shape[:2] != self.samples.shape[:2] or not array.size:
@@ -82,27 +84,31 @@ def logpolar(image: ImageLike | Stack, names: Any = "r,g,b", *, fixation: Any = 
              rings: int | None = None, sectors: int | None = None, plain: bool = False, max_side: int | None = None,
              format: Format | None = None, network: Network | str | os.PathLike[str] | None = None, device: Device | str | None = None,
              copy: bool = False) -> LogPolar:
-    """An image as an eye sees it: rings around a fixation, farther and farther apart, cut into sectors of one angle.
+    """Samples an image as an eye sees it: on rings around a fixation, farther and farther apart, cut into sectors of one angle.
 
         seen = texturevlm.logpolar("photo.jpg", fixation=(640, 360))
         seen.samples                          # float32 [sectors, rings, 3]
         seen.back()                           # float32 [height, width, 3]: what is left of the photo
 
-    Ring i has the radius inner ((outer / inner)^(i / rings) - 1), and sector j the angle 2 pi j / sectors, from the x axis towards
-    the y axis, that is down. Each sample is the average of what lies between it and its neighbours, so that far rings, which are
-    coarse, do not alias. These are the places of OpenCV's warpPolar with WARP_POLAR_LOG where `inner` is 1 and `outer` its
-    maxRadius, whose pixels have their centres at whole numbers, and these at + 0.5 (include/texturevlm/logpolar.h).
+    Ring i has the radius inner ((outer / inner)^(i / rings) - 1). Sector j has the angle 2 pi j / sectors, from the x axis
+    towards the y axis, which points down. Each sample is the average of what lies between it and its neighbours, so that far
+    rings, which are coarse, do not alias.
+
+    With `inner` = 1 and `outer` = maxRadius, the places are those of OpenCV's warpPolar with WARP_POLAR_LOG. There is one
+    difference: the centres of pixels are at whole numbers in OpenCV, and at + 0.5 here (include/texturevlm/logpolar.h).
 
     Parameters:
-        image: as in `select`; or a `Stack`, with whatever was handed in to it.
+        image: an image as in `select`; or a `Stack`, which is read with all that was handed in to it.
         names: the channels, as in `channels`.
-        fixation: x and y in pixels of the image; None: its middle. It may lie outside.
-        inner, outer: in pixels of the image, 0 < inner < outer. None: 1, and as much as reaches the farthest corner.
-        rings, sectors: at least 1 and 3. None: 128, and as many as make samples about as long as they are wide.
-        plain: samples are single points, bilinear, as warpPolar takes them: they alias.
-        max_side, format, network: those of the `Stack` that is made of an image.
+        fixation: x and y in pixels of the image. It may lie outside the image. None: the middle of the image.
+        inner, outer: lengths in pixels of the image, 0 < inner < outer. None: `inner` is 1, and `outer` is such that the rings
+            reach the farthest corner.
+        rings: how many rings there are, at least 1. None: 128.
+        sectors: how many sectors there are, at least 3. None: as many as make samples about as long as they are wide.
+        plain: samples are single points, bilinear, as warpPolar takes them. They alias.
+        max_side, format, network: options of the `Stack` that is made of the image.
 
-    Errors: `ArgumentError` (lengths that do not grow, more than 2^28 numbers, no such channel).
+    Errors: `ArgumentError` for lengths that do not grow, more than 2^28 numbers, or an unknown channel.
     """
     if isinstance(image, Stack):
         if any(value is not None for value in (max_side, format, network, device)) or flag("copy", copy):
@@ -128,7 +134,7 @@ def _of(stack: Stack, names: Any, fixation: Any, inner: Any, outer: Any, rings: 
         if at is not None:
             at = at * scale
             params.fixation = floats(at)
-        for name, length in lengths.items():  # 0 stands for the default
+        for name, length in lengths.items():  # never 0, which stands for the default
             setattr(params, name, max(length * working[0] / image[0], 1e-30))
         numbers = channels(names, pointer)
         array = ffi.new("int32_t[]", numbers)

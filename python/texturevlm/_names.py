@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of the library's enumerations, asked of the library."""
+"""The names of the library's enumerations. Most of them are asked of the library itself."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,7 +12,7 @@ def _find(find: Any, name: str) -> int:
     return int(find(name.encode()))
 
 
-# The default has the name of what it means, so that it is left out here.
+# The first value, the default, has the same name as the strategy that it stands for, so it is left out here.
 STRATEGIES = names_of(lib.tvlm_strategy_name, first=1)
 ARRANGEMENTS = ["sunflower", "log-polar"]
 COMBINATIONS = ["max", "mean"]
@@ -24,5 +24,5 @@ LAYOUTS = names_of(lib.tvlm_layout_name)
 
 
 def strategy(name: str) -> int:
-    """The number of a strategy, which stands in STRATEGIES."""
+    """The library's number of a strategy. `name` must be one of STRATEGIES."""
     return _find(lib.tvlm_strategy_find, name)

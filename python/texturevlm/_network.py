@@ -16,7 +16,7 @@ ACTIVATIONS = ["none", "relu", "sigmoid"]
 
 
 class Network(Value):
-    """A small convolutional network, whose outputs are channels of every `Stack` that gets it (doc/channels.md, learned).
+    """A small convolutional network. Its outputs are channels of every `Stack` that gets it (doc/channels.md, learned).
 
         model = torch.nn.Sequential(torch.nn.Conv2d(3, 64, 3, padding=1), torch.nn.ReLU(), torch.nn.Conv2d(64, 1, 1),
                                     torch.nn.Sigmoid())
@@ -25,14 +25,19 @@ class Network(Value):
         network.save("thing.safetensors")          # tvlm generate photo.jpg --network thing.safetensors --sheet s.png
 
     Parameters:
-        layers: an nn.Sequential of Conv2d, ReLU and Sigmoid; or a list of dicts, a convolution each: ``weight`` [outputs, inputs,
-            side, side], and where they are not the default ``bias`` [outputs], ``stride`` (1 or 2) and ``activation`` (``"relu"``,
-            ``"sigmoid"``). Kernels are 1 x 1 or 3 x 3, with a padding of half their side.
-        outputs: the names of the outputs; each is also ``learned_0`` and on.
-        inputs: the channels that are read. level: of the image, at which they are.
+        layers: an nn.Sequential of Conv2d, ReLU and Sigmoid; or a list of dicts, one for each convolution. Kernels are 1 x 1 or
+            3 x 3, with a padding of half their side. A dict has these entries:
 
-    Errors: `ArgumentError`, for a layer that is none of these, shapes that do not chain, weights that are not finite, a name that
-    is taken.
+            - ``weight``: [outputs, inputs, side, side].
+            - ``bias``: [outputs]; may be left out.
+            - ``stride``: 1, the default, or 2.
+            - ``activation``: ``"relu"``, ``"sigmoid"`` or the default ``"none"``.
+        outputs: the names of the outputs. The outputs also have the names ``learned_0``, ``learned_1`` and so on.
+        inputs: the channels that the network reads.
+        level: the level of the image at which the channels are read.
+
+    Errors: `ArgumentError` for a layer of another kind, shapes that do not chain, weights that are not finite, or a name that is
+    taken already.
     """
 
     def __init__(self, layers: Any, *, outputs: Sequence[str], inputs: Any = "r,g,b", level: int = 0) -> None:
@@ -54,45 +59,48 @@ class Network(Value):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Network:
-        """Reads a network's file (.safetensors; texturevlm/io_network.h says what it holds)."""
+        """Reads the file of a network (.safetensors). texturevlm/io_network.h says what such a file holds."""
         box, name = ffi.new("tvlm_network **"), file_name("path", path)
         call(lib.tvlm_network_load, chars("path", name), LOG, box, path=name)
         return cls._of(owned(box[0], "network"), None)
 
     @classmethod
     def _of(cls, pointer: Any, keep: Any) -> Network:
-        """A network that belongs to `keep`."""
+        """A network whose memory belongs to `keep`, which must live as long as it."""
         network = cls.__new__(cls)
         network._pointer, network._keep = pointer, [keep]
         return network
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it, with the names that PyTorch gives the tensors of an nn.Sequential. The file appears whole or not at all."""
+        """Writes the network to a file. The file appears whole or not at all.
+
+        The tensors have the names that PyTorch gives to those of an nn.Sequential.
+        """
         call(lib.tvlm_network_save, chars("path", file_name("path", path)), self._pointer, LOG)
 
     @property
     def inputs(self) -> list[str]:
-        """The names of the channels that it reads."""
+        """The names of the channels that the network reads."""
         return channel_names(list(self._pointer.inputs[0:self._pointer.input_count]))
 
     @property
     def outputs(self) -> list[str]:
-        """The names of the channels that it makes."""
+        """The names of the channels that the network makes."""
         return [text(self._pointer.outputs[i]) for i in range(self._pointer.output_count)]
 
     @property
     def level(self) -> int:
-        """The level of the image at which it reads them."""
+        """The level of the image at which the network reads its channels."""
         return int(self._pointer.level)
 
     def weight(self, layer: int) -> Array:
-        """float32 [outputs, inputs, side, side]: the weights of a convolution, 0 and up."""
+        """float32 [outputs, inputs, side, side]: the weights of a convolution. `layer` counts from 0."""
         found = self._pointer.layers[integer("layer", layer, 0, self._pointer.layer_count - 1)]
         shape = (found.outputs, found.inputs, found.side, found.side)
         return np.frombuffer(ffi.buffer(found.weights, 4 * int(np.prod(shape))), np.float32).reshape(shape).copy()
 
     def _layer(self, number: int) -> dict[str, Any]:
-        """A convolution as the constructor takes it."""
+        """A convolution as a dict, as the constructor takes it."""
         found = self._pointer.layers[number]
         bias = np.zeros(found.outputs, np.float32)
         if found.bias != ffi.NULL:
@@ -104,7 +112,7 @@ class Network(Value):
 
 
 def network_of(network: Any) -> Network:
-    """A network, or the one in a file."""
+    """The network that an argument names: a `Network`, or the path of its file."""
     if isinstance(network, Network):
         return network
     if isinstance(network, (str, os.PathLike)):

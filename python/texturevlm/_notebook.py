@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selections in notebooks: drawn over their image where it can still be had, else alone, which is then said."""
+"""Selections in notebooks: drawn over their image if it is still available, else alone, with a line that says so."""
 from __future__ import annotations
 
 import html as markup
@@ -10,11 +10,11 @@ from ._core import Error
 if TYPE_CHECKING:
     from ._selection import Selection
 
-_DRAWN_MAX = 2000  # squares of an SVG, which a browser still moves
+_DRAWN_MAX = 2000  # the most squares of an SVG that a browser still scrolls smoothly
 
 
 def png(selection: Selection) -> bytes | None:
-    """The image with the positions; None, so that the notebook takes `html`, where the image is not there or has changed its size."""
+    """The image with the positions as a PNG. None if the image is gone or has changed its size; a notebook then takes `html`."""
     from ._show import show
     image = selection.image()
     if image is None:
@@ -26,7 +26,7 @@ def png(selection: Selection) -> bytes | None:
 
 
 def html(selection: Selection) -> str | None:
-    """The positions alone, as they lie in the image; None where `png` has the image."""
+    """The positions alone, at their places in an empty image. None if `png` has the image."""
     if png(selection) is not None:
         return None
     width, height = selection.image_size

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked, and how positions are chosen, as the library's parameters."""
+"""Queries, scorers and options, as parameters of the library."""
 from __future__ import annotations
 
 import os
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ._types import Arrangement, Format, Strategy
 
     class MoreOptions(TypedDict, total=False):
-        """The options of texturevlm.select that its signature does not name, and that say how positions are chosen."""
+        """Those options of texturevlm.select that say how positions are chosen, and that its signature does not name."""
 
         stride: float | None
         patch: float | None
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         keep_pass: bool
 
     class SelectOptions(MoreOptions, total=False):
-        """All of them."""
+        """All options of texturevlm.select that say how positions are chosen."""
 
         share: float | None
         tolerance: float | Literal["auto"] | None
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         strategy: Strategy | None
 
     class ChannelOptions(TypedDict, total=False):
-        """The options of texturevlm.Stack that say how an image is worked on, but for its size."""
+        """The options of texturevlm.Stack that say how an image is worked on, without `size`."""
 
         layout: Any
         max_side: int | None
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         network: Network | str | os.PathLike[str] | None
 
     class StackOptions(ChannelOptions, total=False):
-        """All of them."""
+        """All options of texturevlm.Stack that say how an image is worked on."""
 
         size: tuple[int, int] | None
 
@@ -74,7 +74,7 @@ STACK = "layout size max_side format fixation clusters compactness memory_max ne
 
 
 def _levels_of(weights: dict[str, Any], levels: dict[str, float] | None) -> Array | None:
-    """One level for each weight, -1 where a channel has none of its own."""
+    """One level for each weight; -1 for a channel that has no level of its own."""
     if levels is None:
         return None
     if not isinstance(levels, dict):
@@ -86,19 +86,25 @@ def _levels_of(weights: dict[str, Any], levels: dict[str, float] | None) -> Arra
 
 
 class Scorer(Value):
-    """Weights of any channels, or a network of them, in place of the score's three parts.
+    """Scores cells by weights of any channels, or by a network that reads channels, in place of the score's three parts.
 
-    ``Scorer(weights={"saliency": 1.0, "text": 2.0}, bias=0.0, similarity=0.0)`` makes one, `Scorer.load` reads one, and
-    `texturevlm.fit` learns one. A weight is a number, or a 3 x 3 array: of a cell's neighbourhood. ``levels={"edges": 0}`` reads
-    channels at a level of the image of their own; the others are read at that of the cells.
+    ``Scorer(weights={"saliency": 1.0, "text": 2.0}, bias=0.0, similarity=0.0)`` makes a scorer, `Scorer.load` reads one from a
+    file, and `texturevlm.fit` learns one.
 
-    Several outputs: a weight is an array [outputs, 3, 3] or [outputs, 1, 1]. Output 0 is the score; the others are the planes
-    ``output_1`` and on of the `Stack` that is asked (``stack.read("output_1")``), a texel a candidate.
+    Parameters:
+        weights: a dict from a channel's name to its weight. A weight is a number, or a 3 x 3 array for the neighbourhood of a
+            cell. For several outputs it is an array [outputs, 3, 3] or [outputs, 1, 1].
+        bias: a number that is added to every score.
+        similarity: the weight of the similarity to the query.
+        levels: a dict such as ``{"edges": 0}``: the level of the image at which a channel is read. Channels without an entry are
+            read at the level of the cells.
+        query_weights: a matrix M. M times the query's vector, of length 1, is added to the weights. The shape of M is
+            [outputs, channels, 3, 3, D] or [outputs, channels, 1, 1, D]. For one output, and weights of the cell itself, it may
+            also be [D, channels]. Channels have the order of `weights`.
+        network: a `Network` in place of all the above. Its layers run over the grid of candidates.
 
-    query_weights: what a query adds to the weights, M times its vector of length 1: M is [outputs, channels, 3, 3, D] (or
-    [outputs, channels, 1, 1, D]), or, of one output and the cell itself, [D, channels], the channels in the order of the weights.
-
-    ``Scorer(network=network)``: a `Network` whose layers run over the grid of candidates; its outputs are those above.
+    If there are several outputs, output 0 is the score. The others are planes of the `Stack` that is asked: ``output_1`` and so
+    on, with one texel for each candidate (``stack.read("output_1")``).
     """
 
     def __init__(self, weights: dict[str, Any] | None = None, *, bias: float = 0.0, similarity: float = 0.0,
@@ -147,31 +153,33 @@ class Scorer(Value):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Scorer:
-        """Reads a scorer's file (.safetensors), as `tvlm fit` writes them."""
+        """Reads the file of a scorer (.safetensors), written by `save` or by `tvlm fit`."""
         box = ffi.new("tvlm_scorer **")
         name = file_name("path", path)
         call(lib.tvlm_scorer_load, chars("path", name), LOG, box, path=name)
         return cls._of(owned(box[0], "scorer"))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it, for `load` and for ``tvlm select --scorer``. The file appears whole or not at all."""
+        """Writes the scorer to a file, for `load` and for ``tvlm select --scorer``. The file appears whole or not at all."""
         call(lib.tvlm_scorer_save, chars("path", file_name("path", path)), self._pointer, LOG)
 
     @property
     def network(self) -> Network | None:
-        """The network, or None."""
+        """The network of the scorer, or None if the scorer has weights."""
         return Network._of(self._pointer.network, self) if self._pointer.network != ffi.NULL else None
 
     @property
     def outputs(self) -> int:
-        """How many outputs it has; the first is the score."""
+        """The number of outputs; the first one is the score."""
         network = self._pointer.network
         return int(network.output_count if network != ffi.NULL else max(self._pointer.outputs, 1))
 
     @property
     def weights(self) -> dict[str, Any]:
-        """Each channel's weight: a float, or float32 [3, 3], or, of several outputs, [outputs, 3, 3] or [outputs, 1, 1]; a network
-        has none here."""
+        """A dict from a channel's name to its weight: a float or float32 [3, 3].
+
+        With several outputs a weight is float32 [outputs, 3, 3] or [outputs, 1, 1]. The scorer of a network has no weights here.
+        """
         scorer = self._pointer
         count, side = scorer.channel_count, 3 if scorer.taps == 9 else 1
         all_weights = _copied(scorer.weights, (self.outputs, count, side, side)) if count else np.zeros((0, 0, 0, 0), np.float32)
@@ -183,7 +191,7 @@ class Scorer(Value):
 
     @property
     def levels(self) -> dict[str, float]:
-        """The levels of the channels that are read at one of their own."""
+        """A dict from a channel's name to its level, for the channels that are read at a level of their own."""
         scorer = self._pointer
         if scorer.levels == ffi.NULL:
             return {}
@@ -191,7 +199,10 @@ class Scorer(Value):
 
     @property
     def query_weights(self) -> Array | None:
-        """What a query's vector is multiplied with: float32 [outputs, channels, 3, 3, D] or [D, channels]; None: nothing."""
+        """The matrix that a query's vector is multiplied with, or None if there is none.
+
+        It is float32 [outputs, channels, 3, 3, D], [outputs, channels, 1, 1, D] or [D, channels].
+        """
         scorer = self._pointer
         if scorer.query_weights == ffi.NULL:
             return None
@@ -202,12 +213,12 @@ class Scorer(Value):
 
     @property
     def bias(self) -> float:
-        """What is added to every score."""
+        """The number that is added to every score."""
         return float(self._pointer.bias)
 
     @property
     def similarity(self) -> float:
-        """The weight of what a query finds."""
+        """The weight of the similarity to the query."""
         return float(self._pointer.similarity_weight)
 
     def __repr__(self) -> str:
@@ -220,13 +231,14 @@ class Query(Value):
     """A question to images: vectors of an encoder's text side, or a map of similarities that was made elsewhere.
 
     Parameters:
-        vectors: float [D] or [N, D], of any lengths but 0. The score of a cell is the cosine of its features with the vector,
-            of several the largest (``combine="max"``) or their mean (``"mean"``). The image needs ``features`` of D components.
-        similarity: float [rows, columns] over the whole image, clamped to -1 .. 1, in place of vectors.
-        mean: float [D], taken off each vector first.
-        basis: a `Basis`: answers from the image's embedding in it (`Stack.embed`) in place of its features.
+        vectors: float [D] or [N, D], of any lengths but 0. The similarity of a cell is the cosine of its features with the
+            vector. The image needs ``features`` of D components.
+        similarity: in place of vectors, a map float [rows, columns] over the whole image, clamped to -1 .. 1.
+        mean: float [D], which is subtracted from each vector first.
+        combine: which of several cosines counts for a cell: ``"max"``, the largest, or ``"mean"``, their mean.
+        basis: a `Basis`. The answer then comes from the image's embedding in that basis (`Stack.embed`), not from its features.
 
-    Errors: `ArgumentError` where a value is not finite or a vector is 0, when it is asked.
+    Errors: `ArgumentError` if a value is not finite or a vector is 0. It is raised by the call that asks the query.
     """
 
     def __init__(self, vectors: Any = None, *, similarity: Any = None, mean: Any = None, combine: str = "max",
@@ -263,7 +275,7 @@ class Query(Value):
 
 
 def query_of(query: Any) -> Any:
-    """The library's query, and what it must live as long as."""
+    """The query as the library takes it, and the object that must live as long as it is used."""
     if query is None:
         return ffi.NULL, None
     if not isinstance(query, Query):
@@ -300,7 +312,7 @@ def strategy_number(name: Any) -> int:
 class Choosing:
     """How positions are chosen: a tvlm_select_params, and the arrays that it points to.
 
-    0 means the default to the library where 0 itself means nothing, so that None is left out here and 0 is refused.
+    In the library, 0 stands for the default of a parameter that cannot be 0. Here None stands for the default, and 0 is refused.
     """
 
     def __init__(self, options: dict[str, Any], stack: Any = None) -> None:
@@ -357,12 +369,12 @@ class Choosing:
             self.scores = values(name, value, (1, 2))
 
     def check(self) -> Choosing:
-        """Refuses what no image could fit: before one is read."""
+        """Refuses options that no image could fit. It is called before an image is read."""
         call(lib.tvlm_select_check, LOG, self.query, self.c)
         return self
 
     def place(self, image: tuple[int, int], working: tuple[int, int]) -> None:
-        """Brings fixations from the image's pixels into those that are worked on."""
+        """Converts fixations from pixels of the image to pixels of the working image."""
         if self.fixations is None:
             return
         inside = (self.fixations >= 0) & (self.fixations <= np.array(image, np.float32))
@@ -375,7 +387,7 @@ class Choosing:
         self.c.fixations, self.c.fixation_count = floats(scaled), scaled.shape[0]
 
     def hand_in(self, rows: int, columns: int) -> None:
-        """Hands in scores of one's own, which are one for each candidate."""
+        """Hands in the caller's own scores, if there are any: one for each of the rows * columns candidates."""
         if self.scores is None:
             return
         if self.scores.shape not in ((rows, columns), (rows * columns,)):
@@ -391,7 +403,7 @@ def choosing(options: dict[str, Any], stack: Any = None) -> Choosing:
 
 
 class StackParams:
-    """How an image is worked on: a tvlm_stack_params, and what it points to."""
+    """How an image is worked on: a tvlm_stack_params, and the objects that it points to."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self.keep: list[Any] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Projections: linear maps from channels to an encoder's tokens, and how they are learned."""
+"""Projections, which are linear maps from channels to an encoder's tokens; and how they are learned."""
 from __future__ import annotations
 
 import os
@@ -17,11 +17,16 @@ from ._stack import Stack
 
 
 class Projection(Value):
-    """A linear map from channels to N numbers, which `tvlm export --projection` and `texturevlm.export` apply to the chosen tokens.
+    """A linear map from C channels to N numbers.
+
+    `tvlm export --projection` and `texturevlm.export` apply it to the chosen tokens.
 
     Parameters:
-        weight: [N, C], as `torch.nn.Linear` has it. bias: [N]; None: 0. channels: the names of the C channels.
-        basis: the `Basis` in which features are embedded before ``embedding_0`` and on are read; None: there is none.
+        weight: [N, C], in the order of `torch.nn.Linear`.
+        bias: [N]. None: 0.
+        channels: the names of the C channels.
+        basis: the `Basis` in which features are embedded before the channels ``embedding_0`` and on are read. None: there is
+            none.
     """
 
     def __init__(self, weight: Any, bias: Any = None, *, channels: Any, basis: Basis | None = None) -> None:
@@ -49,7 +54,7 @@ class Projection(Value):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Projection:
-        """Reads a projection's file (.safetensors; texturevlm/io_projection.h says what it holds)."""
+        """Reads the file of a projection (.safetensors). texturevlm/io_projection.h says what such a file holds."""
         box, name = ffi.new("tvlm_projection **"), file_name("path", path)
         call(lib.tvlm_projection_load, chars("path", name), LOG, box, path=name)
         projection = cls.__new__(cls)
@@ -57,23 +62,27 @@ class Projection(Value):
         return projection
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it. The file appears whole or not at all."""
+        """Writes the projection to a file. The file appears whole or not at all."""
         call(lib.tvlm_projection_save, chars("path", file_name("path", path)), self._pointer, LOG)
 
     @classmethod
     def train(cls, examples: Sequence[Any], components: int = 16, *, channels: Any = (), l2: float = 1.0, basis: Basis | None = None,
               device: Device | str | None = None) -> Projection:
-        """Learns a projection from few numbers of an encoder's features to the tokens that it makes in the end, by ridge regression.
+        """Learns a projection from an embedding of an encoder's features to the tokens that the encoder finally makes.
+
+        The method is ridge regression.
 
         Parameters:
-            examples: (image, features, tokens) of each photo: an image in any form that `select` takes, the encoder's vectors
-                [rows, columns, D], and what is to be found [rows, columns, N], on a grid of any size over the whole image.
-            components: how many numbers the features are embedded in, 1 .. 64. channels: the names of others that are read beside
-                them, at the middle of each token and at the level whose texels are as large as it.
-            l2: what the squared weights count beside the squared errors. basis: that of the embedding; None: it is trained from the
-                examples' features (`Basis.train`).
+            examples: a tuple (image, features, tokens) for each photo. The image may have any form that `select` takes. The
+                features are the encoder's vectors [rows, columns, D]. The tokens are the targets [rows, columns, N], on a grid of
+                any size over the whole image.
+            components: how many numbers the embedding of the features has, 1 .. 64.
+            channels: the names of other channels that are read beside the embedding. Each is read at the middle of a token, at
+                the level whose texels are as large as the token.
+            l2: the weight of the squared weights relative to the squared errors.
+            basis: the basis of the embedding. None: it is trained from the features of the examples (`Basis.train`).
 
-        Errors: `ArgumentError` (no examples, vectors of several lengths, NaN).
+        Errors: `ArgumentError` for no examples, vectors of different lengths, or NaN.
         """
         photos = _checked(examples)
         count = integer("components", components, 1, 64)
@@ -89,8 +98,10 @@ class Projection(Value):
         return cls(weight, bias, channels=names, basis=basis)
 
     def r_squared(self, examples: Sequence[Any], *, device: Device | str | None = None) -> float:
-        """The share of the tokens' variance that it explains, 1 - |y - y'|^2 / |y - mean|^2, of all examples together: 1 is all of
-        it, and below 0 their mean would be better."""
+        """The share of the tokens' variance that the projection explains: 1 - |y - y'|^2 / |y - mean|^2, over all examples.
+
+        1 means that it explains all of the variance. Below 0, the mean of the tokens would be a better guess.
+        """
         missed, seen = 0.0, []
         for photo in _checked(examples):
             with Stack(photo.image, layout="r", format="f32", device=device) as stack:
@@ -103,23 +114,26 @@ class Projection(Value):
 
     @property
     def channels(self) -> list[str]:
-        """The names of its channels."""
+        """The names of the channels that the projection reads."""
         return channel_names(self._params.channels[0:self._params.channel_count])
 
     @property
     def weight(self) -> Array:
-        """float32 [N, C]."""
+        """float32 [N, C]: the matrix of the map."""
         shape = (int(self._params.outputs), int(self._params.channel_count))
         return np.frombuffer(ffi.buffer(self._params.weights, 4 * shape[0] * shape[1]), np.float32).reshape(shape).copy()
 
     @property
     def bias(self) -> Array:
-        """float32 [N]."""
+        """float32 [N]: the numbers that are added to the result."""
         return np.frombuffer(ffi.buffer(self._params.bias, 4 * int(self._params.outputs)), np.float32).copy()
 
     def apply(self, stack: Stack, points: Any, *, level: Any = 0) -> Array:
-        """float32 [n, N]: what it makes of points [n, 2] of a stack, in pixels of the working image, at a level (one for all, or
-        [n]). With a basis the stack's features become its embedding."""
+        """Applies the projection at points of a stack. Gives float32 [n, N].
+
+        `points` [n, 2] are in pixels of the working image. `level` is one level for all points, or [n]. If the projection has a
+        basis, this call also embeds the stack's features in it, and that embedding becomes the stack's embedding.
+        """
         if not isinstance(stack, Stack):
             raise ArgumentTypeError(f"stack is {short(stack)}, not a texturevlm.Stack")
         at = values("points", points, (2,))
@@ -139,15 +153,17 @@ class Projection(Value):
 
 
 def projection_of(projection: Any) -> Projection:
-    """A projection that was handed in."""
+    """Refuses an argument that is not a `Projection`."""
     if not isinstance(projection, Projection):
         raise ArgumentTypeError(f"projection is {short(projection)}, not a texturevlm.Projection")
     return projection
 
 
 def ridge(x: Any, y: Any, l2: float = 1.0, *, device: Device | str | None = None) -> tuple[Array, Array]:
-    """weight [N, C] and bias [N] for which |y - x weight' - bias|^2 + l2 |weight|^2 is least, of rows x [n, C] and y [n, N]. The
-    products are made on the device (tvlm_ridge, texturevlm/projection.h)."""
+    """Finds weight [N, C] and bias [N] for which |y - x weight' - bias|^2 + l2 |weight|^2 is least, with x [n, C] and y [n, N].
+
+    The products are computed on the device (tvlm_ridge, texturevlm/projection.h).
+    """
     rows, targets = values("x", x, (2,)), values("y", y, (2,))
     if rows.shape[0] != targets.shape[0]:
         raise ArgumentError(f"x has {rows.shape[0]} rows, and y {targets.shape[0]}")
@@ -167,7 +183,7 @@ class _Example(NamedTuple):
 
 
 def _middles(stack: Stack, rows: int, columns: int) -> tuple[Array, float]:
-    """The middles of the tokens of a grid over the whole image, and the level whose texels are as large as they."""
+    """The middles of the tokens of a grid over the whole image, and the level whose texels are as large as the tokens."""
     width, height = stack.size
     x, y = (np.arange(columns) + 0.5) * width / columns, (np.arange(rows) + 0.5) * height / rows
     return np.stack(np.meshgrid(x, y), -1).reshape(-1, 2), max(float(np.log2(max(width / columns, height / rows))), 0.0)
@@ -188,7 +204,7 @@ def _checked(examples: Any) -> list[_Example]:
 
 
 def _sampled(example: _Example, names: list[str], basis: Basis, device: Device | str | None) -> Array:
-    """float32 [rows * columns, C]: the channels of each token."""
+    """float32 [rows * columns, C]: the channels at the middle of each token."""
     with Stack(example.image, layout="r", format="f32", device=device) as stack:
         stack.set_features(example.features)
         stack.embed(basis)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was selected."""
+"""Selections: the positions that were chosen, and what can be made of them."""
 from __future__ import annotations
 
 import importlib
@@ -26,13 +26,17 @@ _FIELDS = {"x": "<f4", "y": "<f4", "level": "<f4", "score": "<f4", "size": "<f4"
            "lost_before": "<f4", "lost_after": "<f4"}
 _POSITION = np.dtype({"names": list(_FIELDS), "formats": list(_FIELDS.values()),
                       "offsets": [ffi.offsetof("tvlm_position", name) for name in _FIELDS], "itemsize": ffi.sizeof("tvlm_position")})
-# Squares of the other strategies begin at multiples of their side, and may be clipped by the right and lower border.
+# Squares of these strategies lie anywhere. Those of the other strategies begin at multiples of their side, and may be clipped at
+# the right and lower border of the image.
 _NOT_ALIGNED = ("foveated", "exhaustive")
-_CELLS_MAX = 2**22  # of a grid that is asked for: lists of all of them have some hundred megabytes
+_CELLS_MAX = 2**22  # the most cells of a grid that a caller may ask for: lists of so many take some hundred megabytes
 
 
 class _Memory:
-    """The memory of a selection, as NumPy asks for it: every view holds it, and so the selection."""
+    """The memory of a selection, in the form in which NumPy asks for it.
+
+    Every view of NumPy keeps this object alive, and this object keeps the selection of the library alive.
+    """
 
     def __init__(self, handle: Any, address: int, shape: tuple[int, ...], kind: str) -> None:
         self.handle = handle
@@ -44,7 +48,7 @@ def _of_library(handle: Any, pointer: Any, shape: tuple[int, ...], kind: str) ->
 
 
 class Origin(NamedTuple):
-    """What is known of the image that was handed in. It does not hold the image."""
+    """What is known about the image that was handed in. It does not keep the image alive."""
 
     size: tuple[int, int]
     """(width, height)"""
@@ -57,7 +61,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(value: Any, picture: Image) -> Origin:
-    """Of an image in any form, and what was read of it."""
+    """The origin of an image, from the image in any form (`value`) and the image as it was read (`picture`)."""
     of_torch = type(picture.source).__module__.split(".")[0] == "torch" or hasattr(picture.source, "detach")
     device = str(getattr(picture.source, "device", "cpu")) if of_torch else "cpu"
     again: Callable[[], Any] | None = None
@@ -70,7 +74,7 @@ def origin_of(value: Any, picture: Image) -> Origin:
     else:
         try:
             again = weakref.ref(value)
-        except TypeError:  # of what cannot be referred to weakly
+        except TypeError:  # some objects cannot be referred to weakly
             pass
     return Origin((picture.width, picture.height), device, path, again)
 
@@ -84,7 +88,7 @@ def _stamp(path: str) -> tuple[int, int] | None:
 
 
 class Position(NamedTuple):
-    """One position of a selection: what its arrays say of it (`Selection`)."""
+    """One position of a selection. Its fields have the meanings of the arrays of `Selection`."""
 
     x: float
     y: float
@@ -100,44 +104,54 @@ class Position(NamedTuple):
 
     @property
     def box(self) -> tuple[float, float, float, float]:
-        """Left, top, right and bottom of a square or rectangle around its centre. Where the image ends within a tile, so does
-        what is there of it."""
+        """Left, top, right and bottom of the square or rectangle around the centre (x, y).
+
+        A tile that the image's border clips has as centre the middle of its part in the image; its box then reaches beyond that
+        part.
+        """
         height = self.height or self.size
         return self.x - self.size / 2, self.y - height / 2, self.x + self.size / 2, self.y + height / 2
 
 
 class Selection:
-    """Positions of an image, the best first (behind those of an overview or a thumbnail, which come first).
+    """Positions of an image, the best first. Positions of an overview or a thumbnail come before all others.
 
-    It is a sequence: ``len(selection)``, ``selection[0]`` and ``for position in selection`` give a `Position` each, and
-    ``selection[:100]`` a selection of them (one with only some cells of a thumbnail has no thumbnail). Its arrays are views of the library's memory, read-only, and hold it. It needs neither
-    the stack nor the device any more; it can be copied, pickled and compared, and never changes.
+    A selection is a sequence. ``len(selection)`` is the number of positions; ``selection[0]`` and ``for position in selection``
+    give a `Position` each. ``selection[:100]`` is a selection, too; if it has only some of the cells of a thumbnail, it has no
+    thumbnail.
+
+    The arrays of a selection are read-only views of the library's memory, which they keep alive. A selection needs neither the
+    stack nor the device any more. It never changes, and can be copied, pickled and compared.
 
     Attributes:
-        xy: float32 [n, 2], the centres, in pixels of the image as it was handed in; the centre of its first pixel is 0.5, 0.5.
-        size: float32 [n], the side of the square that each stands for, in the same pixels; of a rectangle its width.
-        height: float32 [n], the height of a rectangle, which a cell of a thumbnail is; 0: a square.
-        level: float32 [n], the level of detail at which one patch covers it: 0 is full resolution, 0.415 three quarters, 1 half, ...
-        scores: float32 [n].
-        cell: int32 [n, 2], column and row of the cell that each stands for; -1 where it stands for none.
-        strategy: the strategy that chose.
-        image_size, working_size: (width, height) of the image as it was handed in, and as it was worked on.
-        width, height_of_image: those of `image_size`.
+        xy: float32 [n, 2], the centres in pixels of the image as it was handed in. The centre of the first pixel is 0.5, 0.5.
+        size: float32 [n], the side of the square that each position stands for, in the same pixels; for a rectangle its width.
+        height: float32 [n], the height of a rectangle, in the same pixels; 0 for a square. The cells of a thumbnail are
+            rectangles.
+        level: float32 [n], the level of detail at which one patch covers the position: 0 is full resolution, 0.415 three quarters
+            of it, 1 half, and so on.
+        scores: float32 [n], the score of each position.
+        cell: int32 [n, 2], column and row of the cell that each position stands for; -1 if it stands for none.
+        strategy: the name of the strategy that chose the positions.
+        image_size: (width, height) of the image as it was handed in.
+        working_size: (width, height) of the working image.
+        width, height_of_image: the two numbers of `image_size`.
         grid: (columns, rows) of the cells of the image.
-        overview, thumbnail: (columns, rows) of the squares that come first; (0, 0) where there are none. Cells of a thumbnail that
-            are in `empty` are no positions.
-        loss, loss_downsampled: of the strategy ``budget``: the predicted loss, and that of downsampling to as many patches, both as
-            shares of what a thumbnail of one patch loses; NaN of a part of a selection.
+        overview, thumbnail: (columns, rows) of the squares that come first; (0, 0) if there are none. The cells of a thumbnail
+            that are listed in `empty` are no positions.
+        loss: the loss that the strategy ``budget`` predicts, as a share of the loss of a thumbnail of one patch. NaN for a part
+            of a selection.
+        loss_downsampled: the same for an image that is downsampled to as many patches.
 
-    For an encoder's patches: `mask`, `covered`, `cells` and `tensor` say which of them lie under the positions, `indices` the one of
-    each, where each is one.
+    For an encoder's patches: `mask`, `covered`, `cells` and `tensor` say which patches lie under the positions. If each position
+    is one patch, `indices` gives the patch of each.
     """
 
     def __init__(self, pointer: Any, working: tuple[int, int], origin: Origin, device: str, layout: list[int]) -> None:
         handle = owned(pointer, "selection")
         count, columns, rows = (ffi.new("int32_t *") for _ in range(3))
         positions = lib.tvlm_selection_positions(handle, count)
-        self._pointer: Any = handle  # None of one that was not made by the library
+        self._pointer: Any = handle  # None if the selection was not made by the library: a part, or unpickled
         self._rows = _of_library(handle, positions, (count[0] * _POSITION.itemsize,), "|u1").view(_POSITION)
         info = ffi.new("tvlm_selection_info *")
         call(lib.tvlm_selection_get_info, handle, info)
@@ -148,7 +162,7 @@ class Selection:
         self.thumbnail: tuple[int, int] = (info.thumbnail_columns, info.thumbnail_rows)
         self.loss, self.loss_downsampled = float(info.loss), float(info.loss_downsampled)
         self.grid: tuple[int, int] = (0, 0)
-        self._stride = (1.0, 1.0)  # of a cell, in pixels of the working image
+        self._stride = (1.0, 1.0)  # the sides of a cell, in pixels of the working image
         self._number = int(info.strategy)
         self._origin: Origin | None = origin
         self._where, self._path, self._device, self._layout = origin.device, origin.path, device, layout
@@ -167,24 +181,24 @@ class Selection:
         super().__setattr__(name, value)
 
     def _freeze(self) -> Selection:
-        """Ends its making."""
+        """Ends the making of the selection: from now on no attribute can be set."""
         self._frozen = True
         return self
 
     @property
     def width(self) -> int:
-        """Of the image as it was handed in."""
+        """The width of the image as it was handed in."""
         return self.image_size[0]
 
     @property
     def height_of_image(self) -> int:
-        """Of the image as it was handed in."""
+        """The height of the image as it was handed in."""
         return self.image_size[1]
 
     # ---- Arrays ----
 
     def _pairs(self, first: str, kind: str) -> Array:
-        """A field, and the one behind it."""
+        """A field of all positions together with the next field in memory, as an array [n, 2]."""
         whole = self._rows.view(np.uint8).reshape(len(self), _POSITION.itemsize)
         begin = ffi.offsetof("tvlm_position", first)
         return whole[:, begin:begin + 8].view(kind)
@@ -196,12 +210,12 @@ class Selection:
 
     @property
     def size(self) -> Array:
-        """float32 [n]: the sides in pixels of the image; of rectangles the widths."""
+        """float32 [n]: the sides of squares, and the widths of rectangles, in pixels of the image."""
         return self._rows["size"]
 
     @property
     def height(self) -> Array:
-        """float32 [n]: the heights of rectangles in pixels of the image; 0 of squares."""
+        """float32 [n]: the heights of rectangles in pixels of the image; 0 for squares."""
         return self._rows["height"]
 
     @property
@@ -211,48 +225,52 @@ class Selection:
 
     @property
     def scores(self) -> Array:
-        """float32 [n]: what was chosen by."""
+        """float32 [n]: the score of each position."""
         return self._rows["score"]
 
     @property
     def cell(self) -> Array:
-        """int32 [n, 2]: columns and rows of the cells; -1 where there is none."""
+        """int32 [n, 2]: column and row of each position's cell; -1 if it has none."""
         return self._pairs("column", "<i4")
 
     @property
     def lost(self) -> Array:
-        """float32 [n, 2]: of a budget's tile, what its square loses without it, and what with it, as shares of what the
-        thumbnail loses; 0 of all else."""
+        """float32 [n, 2]: for each tile of a budget, the loss of its square without the tile and with it.
+
+        Both are shares of what the thumbnail loses. They are 0 for all other positions.
+        """
         return self._pairs("lost_before", "<f4")
 
     @property
     def first(self) -> int:
-        """How many positions show the whole image coarsely, and come before the chosen ones."""
+        """How many positions show the whole image coarsely. They come before the chosen positions."""
         return self.overview[0] * self.overview[1] + self.thumbnail[0] * self.thumbnail[1] - len(self._empty)
 
     @property
     def score_map(self) -> Array | None:
-        """float32 [rows, columns]: the score of every cell, where ``keep_scores=True`` asked for it; else None."""
+        """float32 [rows, columns]: the score of every cell, if ``keep_scores=True`` asked for it; else None."""
         return self._scores
 
     @property
     def duplicates(self) -> Array:
-        """int32 [m, 4]: the tiles that a tolerance left out: column and row of each, and of the tile that equals it."""
+        """int32 [m, 4]: the tiles that a tolerance left out: column and row of each, and those of the tile that equals it."""
         return self._duplicates
 
     @property
     def empty(self) -> Array:
-        """int32 [m, 2]: column and row of the cells of the thumbnail in which nothing is to be seen: they are no positions."""
+        """int32 [m, 2]: column and row of the thumbnail's cells in which nothing is seen. These cells are no positions."""
         return self._empty
 
     def draw_thumbnail(self, patches: Any) -> Array:
-        """float32 [C, rows * side, columns * side]: the thumbnail as a picture. Empty cells have the mean colour of the texels
-        beside them, or of cells that are filled before them.
+        """Draws the thumbnail as a picture. Gives float32 [C, rows * side, columns * side].
 
             picture = selection.draw_thumbnail(tv.patches("photo.jpg", selection))
 
-        `patches`: [n, C, side, side], what `texturevlm.patches` cuts out at the positions; those behind the thumbnail are not read.
-        Errors: `ArgumentError` (there is no thumbnail; patches of another shape, or too few of them).
+        `patches` [n, C, side, side] are what `texturevlm.patches` cuts out at the positions. Patches after those of the thumbnail
+        are not read. An empty cell gets the mean colour of the texels beside it; if it has no neighbour that is kept, it gets the
+        mean colour of the cells that were filled before it.
+
+        Errors: `ArgumentError` if there is no thumbnail, and for patches of another shape, or too few of them.
         """
         columns, rows = self.thumbnail
         given = values("patches", patches, (4,))
@@ -272,7 +290,7 @@ class Selection:
 
     @property
     def stages(self) -> list[dict[str, Any]]:
-        """What was looked at, stage by stage: ``name``, ``candidates``, ``kept`` and ``bytes`` of each."""
+        """The stages of the choice: for each a dict with ``name``, and its numbers of ``candidates``, ``kept`` and ``bytes``."""
         if self._pointer is None:
             return [dict(stage) for stage in self._stages]
         report = ffi.new("tvlm_selection_report *")
@@ -283,12 +301,14 @@ class Selection:
     # ---- The patches of an encoder ----
 
     def cells(self, grid: tuple[int, int] | None = None) -> list[Array]:
-        """For each position the numbers of the cells whose centres lie in its square, int64 [m], row * columns + column, row after
-        row; one at least, that in which its own centre lies.
+        """For each position, the cells whose centres lie in its square: an array int64 [m] of their numbers.
 
             tokens = [features.reshape(-1, D)[cells].mean(0) for cells in selection.cells()]
 
-        `grid`: (columns, rows) of an encoder's patches over the whole image, such as (24, 24); None: `selection.grid`.
+        The number of a cell is row * columns + column. The numbers come row after row. A square in which no centre lies has one
+        cell: the one in which the centre of the position lies.
+
+        `grid` is (columns, rows) of an encoder's patches over the whole image, such as (24, 24). None: `selection.grid`.
         """
         columns, rows = self._grid_of(grid)
         if grid is None and len(self) and int(self._rows["column"].min()) >= 0:
@@ -309,19 +329,21 @@ class Selection:
         return columns, rows
 
     def _spans(self, axis: int, count: int, stride: float | None) -> tuple[list[int], list[int]]:
-        """The first cell along an axis of each position, and the one behind the last. The squares are those that
-        tvlm_merge_tokens takes."""
+        """The first cell of each position along an axis, and the cell after the last one.
+
+        The squares are the same as those of tvlm_merge_tokens.
+        """
         across, down = (there / here for there, here in zip(self.image_size, self.working_size))
         at = self.xy[:, axis].astype(np.float64) / (across, down)[axis]
         side = self.size.astype(np.float64) / math.sqrt(across * down)
         aligned = self.strategy not in _NOT_ALIGNED
         begin = side * np.floor(at / side) if aligned else at - side / 2
         end = begin + side
-        flat = self.height > 0  # rectangles, whose centres are not moved
+        flat = self.height > 0  # rectangles: their centres lie in the middle, also at the border
         length = (self.size if axis == 0 else self.height)[flat].astype(np.float64) / (across, down)[axis]
         begin[flat], end[flat] = at[flat] - length / 2, at[flat] + length / 2
         shown = self.overview if self.overview[0] else (0, 0)
-        if shown[0]:  # squares of an overview stand for the cells of a grid over the whole
+        if shown[0]:  # the squares of an overview stand for the cells of a grid over the whole image
             place = np.arange(shown[0] * shown[1])
             place, extent = (place % shown[0] if axis == 0 else place // shown[0]), self.working_size[axis] / shown[axis]
             begin[:len(place)], end[:len(place)] = place * extent, (place + 1) * extent
@@ -329,7 +351,7 @@ class Selection:
         edges = np.arange(count + 1) * step
         centres = (edges[:-1] + np.minimum(edges[1:], self.working_size[axis])) / 2 / step
 
-        def from_on(places: Array) -> Array:  # what is off by rounding alone does not count
+        def from_on(places: Array) -> Array:  # rounded to 1 / 4096 of a cell, so that errors of rounding do not count
             return np.searchsorted(np.round(centres * 4096), np.round(places / step * 4096), "left")
 
         first, last = from_on(begin), from_on(end)
@@ -339,10 +361,11 @@ class Selection:
         return first.tolist(), last.tolist()
 
     def covered(self, grid: tuple[int, int] | None = None) -> Array:
-        """int64 [m]: the numbers of the cells under the positions, each once, those of the best position first. The squares of an
-        overview and a thumbnail, which cover all, do not count. `grid` as in `cells`.
+        """int64 [m]: the numbers of the cells under the positions, each once, the cells of the best position first.
 
             kept = features.reshape(-1, D)[selection.covered()]
+
+        The squares of an overview or a thumbnail cover the whole image, and do not count. `grid` is as in `cells`.
         """
         cells = self.cells(grid)[self.first:]
         if not cells:
@@ -352,10 +375,10 @@ class Selection:
 
     @property
     def indices(self) -> Array:
-        """int64 [n]: the number of the cell that each position stands for, row * columns + column of `grid`.
+        """int64 [n]: the number of the cell that each position stands for: row * columns + column in `grid`.
 
-        Errors: `ArgumentError` where a position covers several cells, as most of a budget's do, or is one of a thumbnail or
-        an overview: `cells` has all of each, and `covered` those under the tiles.
+        Errors: `ArgumentError` if a position covers several cells, as most positions of a budget do, or if it belongs to a
+        thumbnail or an overview. Then `cells` gives all cells of each position, and `covered` those under the tiles.
         """
         cells = self.cells()
         several = max(sum(len(one) != 1 for one in cells), self.first)
@@ -366,16 +389,18 @@ class Selection:
 
     @property
     def mask(self) -> Array:
-        """bool [rows, columns]: the cells of `covered`."""
+        """bool [rows, columns]: True for the cells of `covered`."""
         columns, rows = self.grid
         mask = np.zeros(rows * columns, bool)
         mask[self.covered()] = True
         return mask.reshape(rows, columns)
 
     def tensor(self, device: Any = None, *, grid: tuple[int, int] | None = None) -> torch.Tensor:
-        """`covered` as a torch.int64 tensor on `device`; None: where the image's tensor was, else the CPU. Needs PyTorch.
+        """`covered` as a torch.int64 tensor on `device`. Needs PyTorch.
 
             kept = encoder(pixels)[0, selection.tensor(grid=(24, 24))]     # the patches under the tiles
+
+        A `device` of None is the device of the image's tensor, or the CPU if the image was no tensor.
         """
         found: torch.Tensor = package("torch", "PyTorch").from_numpy(self.covered(grid))
         return found.to(self._where if device is None else device)
@@ -399,7 +424,7 @@ class Selection:
         except ArgumentTypeError:
             raise
         except ArgumentError as error:
-            raise IndexError(str(error)) from None  # which ends a loop
+            raise IndexError(str(error)) from None  # an IndexError ends a loop over a sequence
         cell = (int(row["column"]), int(row["row"])) if row["column"] >= 0 else None
         x, y, size, height, level, score = (float(row[name]) for name in ("x", "y", "size", "height", "level", "score"))
         return Position(x, y, size, height, level, score, cell)
@@ -408,7 +433,7 @@ class Selection:
         return (self[i] for i in range(len(self)))
 
     def _part(self, index: slice) -> Selection:
-        """Some of the positions. What comes first stays so where all of it does."""
+        """Some of the positions. The overview or thumbnail is kept only if all of its positions are kept, at the beginning."""
         begin, _, step = index.indices(len(self))
         rows = self._rows[index]
         whole = begin == 0 and step == 1 and len(rows) >= self.first
@@ -443,7 +468,7 @@ class Selection:
             if array is not None:
                 array.flags.writeable = False
         self._pointer, self._origin, self._stages = None, None, state["stages"]
-        self._rows = np.frombuffer(state["rows"], np.uint8).view(_POSITION)  # of bytes: read-only
+        self._rows = np.frombuffer(state["rows"], np.uint8).view(_POSITION)  # an array over bytes is read-only
 
     def __copy__(self) -> Selection:
         return self  # it never changes
@@ -452,7 +477,7 @@ class Selection:
         return self
 
     def __eq__(self, other: object) -> bool:
-        """Whether it has the same positions of an image of the same size, chosen in the same way."""
+        """Whether both have the same positions, chosen by the same strategy in images of the same size."""
         if not isinstance(other, Selection):
             return NotImplemented
         same = ("strategy", "image_size", "working_size", "overview", "thumbnail", "grid")
@@ -465,8 +490,11 @@ class Selection:
     # ---- Other forms ----
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``tvlm select`` writes as JSON, with the same keys: ``image``, ``layout``, ``strategy``, ``device``, ``k``,
-        ``positions`` and what the strategy has beside them. All values are Python's own, for `json.dumps`."""
+        """The selection as a dict with the keys of the JSON that ``tvlm select`` writes.
+
+        They are ``image``, ``layout``, ``strategy``, ``device``, ``k``, ``positions``, and further keys of the strategy. All
+        values have Python's own types, so that `json.dumps` takes them.
+        """
         image: dict[str, Any] = {} if self._path is None else {"path": self._path}
         found: dict[str, Any] = {
             "image": {**image, "width": self.image_size[0], "height": self.image_size[1]},
@@ -494,7 +522,7 @@ class Selection:
         return {name: np.array(self._rows[name]) for name in ("x", "y", "level", "score", "size", "height", "column", "row")}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas.DataFrame, a row a position: x, y, level, score, size, height, column, row. Needs pandas."""
+        """A pandas.DataFrame with a row for each position: x, y, level, score, size, height, column, row. Needs pandas."""
         return package("pandas").DataFrame(self._columns())
 
     def to_arrow(self) -> pyarrow.Table:
@@ -502,8 +530,11 @@ class Selection:
         return package("pyarrow").table(self._columns())
 
     def image(self) -> Any:
-        """The image, where it can still be had: the array, tensor or PIL image that was handed in, while somebody has it, or the
-        path, while the file has not changed. Else None: a selection does not keep its image."""
+        """The image, if it is still available, else None. A selection does not keep its image.
+
+        An array, tensor or PIL image is available as long as the caller keeps it. Of a file, this is the path, as long as the
+        file has not changed.
+        """
         again = None if self._origin is None else self._origin.again
         return None if again is None else again()
 
@@ -520,7 +551,7 @@ class Selection:
 
 
 def package(name: str, called: str = "") -> Any:
-    """A package that is not always there."""
+    """Imports a package that may not be installed. `called` is its name in the error."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of selections, as the tool draws them; and the tensors of vision-language models."""
+"""Pictures of selections, drawn as the tool draws them; and the tensors of vision-language models."""
 from __future__ import annotations
 
 import os
@@ -24,15 +24,18 @@ from ._types import Format, ImageLike, Model, Strategy
 
 
 class Picture:
-    """A picture: shown by notebooks, written by `save`, an array to NumPy (`np.asarray(picture)`, so that PIL.Image.fromarray and
-    texturevlm.select take that), and `array`: uint8 [height, width, 3]."""
+    """A picture, which a notebook shows and `save` writes.
+
+    `array` has the pixels: uint8 [height, width, 3]. NumPy takes a picture as an array, by `np.asarray(picture)`; so do
+    PIL.Image.fromarray and texturevlm.select.
+    """
 
     def __init__(self, array: Array) -> None:
         self.array = array
 
     @property
     def size(self) -> tuple[int, int]:
-        """(width, height), as PIL has it."""
+        """(width, height), in the order of PIL."""
         return int(self.array.shape[1]), int(self.array.shape[0])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -42,7 +45,7 @@ class Picture:
         return found.copy() if copy else found
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it as a PNG. The file appears whole or not at all."""
+        """Writes the picture as a PNG. The file appears whole or not at all."""
         write_png(file_name("path", path), self.array)
 
     def _repr_png_(self) -> bytes:
@@ -57,10 +60,13 @@ class Picture:
 
 
 def show(image: ImageLike, selection: Selection, *, title: str = "", copy: bool = False) -> Picture:
-    """Draws a selection over its image, as ``tvlm select --overlay`` does: cells framed in the colours of their ranks, squares of
-    different sizes, or a budget's thumbnail and tiles. `copy` brings a tensor that is not on the CPU there, all of it.
+    """Draws a selection over its image, as ``tvlm select --overlay`` does.
 
-    Errors: `ArgumentError` (the image has another size than the selection's; a side above 32767).
+    What is drawn depends on the strategy: cells with frames in the colours of their ranks, squares of different sizes, or the
+    thumbnail and the tiles of a budget. `copy` copies a tensor that is not on the CPU to the CPU, in full size.
+
+    Errors: `ArgumentError` if the image has another size than the selection's; `OutOfMemoryError` if there is no memory for the
+    picture, or if a side of it is above 32767 pixels.
     """
     if not isinstance(selection, Selection):
         raise ArgumentTypeError(f"selection is {short(selection)}, not a texturevlm.Selection")
@@ -106,29 +112,39 @@ def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen
            projection: Any = None, network: Any = None,
            features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: Format = "auto",  # noqa: A002
            device: Device | str | None = None, copy: bool = False) -> dict[str, Array]:
-    """The tensors that a vision-language model's own processor makes of images, and the tokens of them that matter.
+    """Makes the tensors that a vision-language model's own processor makes of images, and selects the tokens that matter.
 
     Parameters:
-        images: one, or a list, as in `select`; with `video` the frames of one video.
+        images: an image as in `select`, or a list of images. With `video`, the frames of one video.
         model: ``"qwen3-vl"``, ``"qwen2.5-vl"``, ``"qwen2-vl"``, ``"llava"``, ``"siglip"``, ``"clip"``, ``"llava-onevision"`` or
             ``"internvl"``.
-        budget: how many tokens are selected at most, over all images; None: a quarter. all: every token.
-        strategy: ``"grid"``, the best tokens, or ``"budget"``, several pictures of each image (Qwen-VL), or crops (the last two
-            models, which take nothing else); None: what goes with the model.
-        share, tolerance, emphasis, emphasis_channel: for the strategy budget, as in `select`; the first two in place of
-            `budget`, of each image's tokens or crops.
-        min_pixels, max_pixels: the limits of Qwen-VL's sizes; side, patch: of the others.
-        features, queries: for each image (of one image: for it) [rows, columns, D], and a vector or a `Query`.
-        pillow: the version of Pillow whose resize is done (from 13 on another order of its passes); None: those before 13.
-        overview: for the grid (Qwen-VL), the share of the tokens, 0 to 1, that are a small picture of the whole, which comes first.
-        selected_only: leaves out pixel_values, and with it most of the memory.
-        projection: a `Projection`, which adds ``visual_tokens``, what it makes of each chosen token; one with a basis needs features.
-        network: a `Network`, or its file: its outputs are channels, which a scorer, an emphasis or a projection may read.
+        budget: how many tokens are selected at most, over all images. None: a quarter of them.
+        all: select every token.
+        video: the images are the frames of one video.
+        strategy: ``"grid"`` selects the best tokens. ``"budget"`` makes several pictures of each image for Qwen-VL, and selects
+            crops for ``"llava-onevision"`` and ``"internvl"``, which take no other strategy. None: the one that goes with the
+            model.
+        share, tolerance: for the strategy budget, in place of `budget`, as in `select`. They count the tokens or crops of each
+            image.
+        emphasis, emphasis_channel: for the strategy budget, as in `select`.
+        min_pixels, max_pixels: for Qwen-VL: the limits of a picture's size.
+        side, patch: for the other models: the side of the processed picture and of a patch.
+        features: for each image an array [rows, columns, D]; for a single image one array.
+        queries: for each image a vector or a `Query`; for a single image one of these.
+        pillow: the version of Pillow whose resize is reproduced; from 13 on, Pillow does its two passes in another order. None:
+            the versions before 13.
+        overview: for the strategy grid of Qwen-VL: the share of the tokens, 0 to 1, that are a small picture of the whole image.
+            That picture comes first.
+        selected_only: leave out pixel_values, which take most of the memory.
+        projection: a `Projection`. It adds the array ``visual_tokens``: the result of the projection for each chosen token. A
+            projection with a basis needs features.
+        network: a `Network`, or the path of its file. Its outputs are channels, which a scorer, an emphasis or a projection may
+            read.
         weights, scorer, format: as in `select`.
 
-    Gives NumPy arrays by name (include/texturevlm/export.h has the shapes): ``pixel_values`` (float32), ``image_grid_thw``,
-    ``selected_indices``, ``selected_pixel_values``, ``selected_positions``, ``selected_images``, ``selected_scores``, ``scores``;
-    with the strategy budget, or an overview, ``picture_source`` and ``picture_scale``, too.
+    Gives a dict of NumPy arrays by name: ``pixel_values`` (float32), ``image_grid_thw``, ``selected_indices``,
+    ``selected_pixel_values``, ``selected_positions``, ``selected_images``, ``selected_scores`` and ``scores``. With the strategy
+    budget or an overview there are also ``picture_source`` and ``picture_scale``. include/texturevlm/export.h has the shapes.
     """
     several, selected_only = is_list(images), flag("selected_only", selected_only)
     pictures = images_of(images if isinstance(images, (list, tuple)) else [images], flag("copy", copy))
@@ -186,7 +202,7 @@ def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen
 
 
 def _each(name: str, value: Any, several: bool, count: int) -> list[Any] | None:
-    """What was given for each image."""
+    """The values of an argument that has one for each image, as a list; None if nothing was given."""
     if value is None:
         return None
     if not several:

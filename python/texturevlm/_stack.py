@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks: everything that is known about an image; and sessions, which keep them."""
+"""Stacks, which hold everything that is known about an image; and sessions, which keep stacks."""
 from __future__ import annotations
 
 import hashlib
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ._vocab import Vocab
     from ._options import SelectOptions, StackOptions
 
-# What the score of a selection reads; a channel more is made where something else is read.
+# The channels that the default score reads. If something else is read, its channel is made then.
 SCORED = "edges,saliency,eccentricity,entropy"
 
 
@@ -43,20 +43,26 @@ class Stack(Bound):
     """Everything that is known about one image, made once and read by every question.
 
     Parameters:
-        image: in any form that texturevlm.select takes.
-        device: a `Device`; None: the one that all calls share.
-        layout: the channels that `channels` gives: the name of a layout, or names of channels. Any other is made when it is
-            read.
-        size, max_side: the size (width, height) at which the image is worked on, or how long its sides may be there. None:
-            the image's own, or what the device can hold, with a warning.
-        format: ``"f16"``, ``"f32"``, or ``"auto"``: half on a GPU, float on a CPU. ``"u8"``: bytes, half of half's memory, for
-            layouts whose channels lie within 0 .. 1 or -1 .. 1; identifiers are half.
-        fixation: x, y from which eccentricity is measured, in pixels of the working image. None: the centre.
-        clusters, compactness: how many regions there are to be (50), and how compact (10).
-        memory_max: how many bytes of the device's memory it may take.
-        network: a `Network`, or the path of one, whose outputs are channels, also by the names that it gives them.
+        image: an image in any form that texturevlm.select takes.
+        device: a `Device`, or a device's name. None: the device that all calls share.
+        copy: as in texturevlm.select.
+        layout: the channels that the method `channels` gives: the name of a layout, or names of channels. Any other channel is
+            made when it is read.
+        size: (width, height) of the working image. None: the image's own size, or, with a warning, the largest that the device
+            holds.
+        max_side: the longest side that the working image may have, in place of `size`.
+        format: how texels are stored. ``"f16"`` is half and ``"f32"`` float. ``"auto"`` is half on a GPU and float on a CPU.
+            ``"u8"`` is bytes, which take half the memory of half, for layouts whose channels lie within 0 .. 1 or -1 .. 1;
+            identifiers are then stored as half.
+        fixation: x and y of the place from which eccentricity is measured, in pixels of the working image. None: the centre.
+        clusters: how many regions there are to be. None: 50.
+        compactness: how compact the regions are. None: 10.
+        memory_max: how many bytes of the device's memory the stack may take.
+        network: a `Network`, or the path of its file. Its outputs are channels, which also have the names that the network gives
+            them.
 
-    A channel's values are read by `channels` (several, at one size), `read` (one, at its own size) and `sample` (at points).
+    There are three ways to read channels: `channels` gives several at one size, `read` gives one at its own size, and `sample`
+    gives several at points.
     """
 
     def __init__(self, image: ImageLike | Image, *, device: Device | str | None = None, copy: bool = False,
@@ -71,7 +77,10 @@ class Stack(Bound):
         self._note(origin_of(image, picture))
 
     def _note(self, origin: Origin) -> None:
-        """Keeps what questions need of a picture that was taken in. A stack that others see is entered from before that on."""
+        """Keeps what questions need to know about the picture that was put in.
+
+        If other threads can see the stack, the caller must have entered it before it put the picture in.
+        """
         self._image_size, self._origin = origin.size, origin
         info = ffi.new("tvlm_stack_info *")
         self._call(lib.tvlm_stack_get_info, info)
@@ -103,12 +112,12 @@ class Stack(Bound):
 
     @property
     def levels(self) -> int:
-        """How many levels the image has: each is half as large as the one before; level 0 is the working image."""
+        """How many levels the image has. Level 0 is the working image, and each further level has half the sides."""
         return int(self._levels)
 
     @property
     def bytes(self) -> int:
-        """All device memory that it takes now."""
+        """All device memory that the stack takes now, in bytes."""
         with self._handle as stack:
             return int(lib.tvlm_stack_bytes(stack))
 
@@ -121,7 +130,7 @@ class Stack(Bound):
             return channel_names(list(numbers[0:count[0]]), stack)
 
     def has(self, name: str) -> bool:
-        """Whether anything stands behind a channel: pixels, or what was handed in. Where nothing does, it is 0 everywhere."""
+        """Whether a channel has an input: pixels, or something that was handed in. A channel without one is 0 everywhere."""
         answer = ffi.new("bool *")
         with self._handle:
             self._call(lib.tvlm_stack_has_channel, 0, self._channel(name), answer)
@@ -134,7 +143,7 @@ class Stack(Bound):
     # ---- Pixels ----
 
     def set_image(self, image: ImageLike, *, copy: bool = False) -> None:
-        """Puts another image in. One of another size is resampled to the working size."""
+        """Puts another image into the stack. If it has another size, it is resampled to the working size."""
         picture = image_of(image, flag("copy", copy), lambda width, height: self._working)
         with self._handle:
             self._call(lib.tvlm_stack_set_image, 0, picture.c)
@@ -145,13 +154,19 @@ class Stack(Bound):
         self._call(lib.tvlm_stack_set_fixation, real("x", x), real("y", y))
 
     def set_reduce(self, reduce: Literal["mean", "gaussian"]) -> None:
-        """How the levels of channels are made whose levels are means: ``"mean"``, as at first, or ``"gaussian"``, which aliases less
-        and is blurred more."""
+        """Chooses how levels are made, for channels whose levels are means.
+
+        ``"mean"`` is what a stack begins with. ``"gaussian"`` aliases less and blurs more.
+        """
         self._call(lib.tvlm_stack_set_reduce, choice("reduce", reduce, _names.REDUCTIONS))
 
     def set_rope(self, theta: float = 10000.0, dimension: int = 64, patch: float = 16.0) -> None:
-        """Says how places become the channels ``rope_x_cos_k``, ``rope_x_sin_k``, ``rope_y_cos_k`` and ``rope_y_sin_k``: 0.5 + 0.5
-        cos(p theta^(-2k / dimension)), p the position in patches of that many pixels of the working image."""
+        """Sets the numbers of the channels ``rope_x_cos_k``, ``rope_x_sin_k``, ``rope_y_cos_k`` and ``rope_y_sin_k``.
+
+        ``rope_x_cos_k`` is 0.5 + 0.5 cos(p theta^(-2k / dimension)), where p is x / `patch`, the position in patches. `patch` is
+        in pixels of the working image. The channels with sin have the sine in place of the cosine, and those of y have y in place
+        of x.
+        """
         params = ffi.new("struct tvlm_rope_params *", {
             "theta": real("theta", theta, 1.0, above=True), "dimension": integer("dimension", dimension, 2, 128),
             "patch": real("patch", patch, 0.0, above=True)})
@@ -161,15 +176,15 @@ class Stack(Bound):
 
     def set_grid(self, name: str, grid: Any, *, cell: float | None = None, camera: tuple[float, float, float, float] | None = None,
                  replace_nonfinite: bool = False) -> None:
-        """Hands in a channel, or a family: attention, gaze, depth, masks, embeddings, features, flow (texturevlm/input.h).
+        """Hands in a channel or a family: attention, gaze, depth, masks, embeddings, features, flow (texturevlm/input.h).
 
         Parameters:
             name: ``"attention"``, ``"depth"``, ``"embedding_0"``, ``"feature_0"``, ``"flow_u"``, ``"saliency"``, ...
-            grid: float32 or float16 [rows, columns], or [rows, columns, channels], over the whole image. All other numbers
-                become float32.
-            cell: how many pixels of the working image a cell covers, where the grid does not cover all of it exactly.
-            camera: with depth: fx, fy, cx, cy in pixels of the working image.
-            replace_nonfinite: NaN and infinite values become 0; they are refused otherwise.
+            grid: an array [rows, columns] or [rows, columns, channels] over the whole image. float32 and float16 are taken as
+                they are; all other numbers become float32.
+            cell: how many pixels of the working image a cell covers, if the grid does not cover the image exactly.
+            camera: for depth: fx, fy, cx and cy in pixels of the working image.
+            replace_nonfinite: NaN and infinite values become 0. Otherwise they are refused.
         """
         array = values(name if isinstance(name, str) else "a grid", grid, (2, 3), halves=True)
         with self._handle:
@@ -177,18 +192,23 @@ class Stack(Bound):
 
     def set_plane(self, name: str, grid: Any, *, low: float = 0.0, high: float = 0.0, reduce: Reduction = "mean",
                   cell: float | None = None) -> None:
-        """Hands in a channel of your own, float [rows, columns]: `name` then stands for it wherever channels are named.
+        """Hands in a channel of your own, float [rows, columns]. From then on `name` stands for it wherever channels are named.
 
-        Values are clamped to low .. high (both 0: they are not); `reduce` (``"mean"``, ``"max"``, ``"min"``, ``"mode"``, ``"gaussian"``) makes the
-        coarser levels.
+        Parameters:
+            low, high: values are clamped to low .. high. If both are 0, they are not clamped.
+            reduce: how coarser levels are made: ``"mean"``, ``"max"``, ``"min"``, ``"mode"`` or ``"gaussian"``.
+            cell: as in `set_grid`.
         """
         array = values("a plane", grid, (2,), halves=True)
         self._call(lib.tvlm_stack_set_user, 0, chars("name", name), real("low", low), real("high", high),
                    choice("reduce", reduce, _names.REDUCTIONS), _grid_input(array, cell), ffi.NULL)
 
     def set_features(self, features: Any, *, patch: float | None = None) -> None:
-        """Hands in an encoder's own vectors, float [rows, columns, D], one for each cell of a grid over the image; `patch`: how
-        many pixels of the image as it was handed in a cell covers, where the grid does not cover all of it exactly."""
+        """Hands in an encoder's own vectors, float [rows, columns, D]: one for each cell of a grid over the image.
+
+        `patch` is needed if the grid does not cover the image exactly. It says how many pixels a cell covers, in pixels of the
+        image as it was handed in.
+        """
         pixels = None if patch is None else real("feature_patch", patch, 0.0, above=True)
         array = values("features", features, (3,), halves=True)
         with self._handle:
@@ -196,7 +216,10 @@ class Stack(Bound):
             self._call(lib.tvlm_stack_set_grid, 0, lib.TVLM_CHANNEL_FEATURE_0, _grid_input(array, cell))
 
     def set_labels(self, labels: Any | None) -> None:
-        """Divides the image as an int array [rows, columns] says (by SAM, or any segmenter) in place of SLIC; None: SLIC again."""
+        """Divides the image into given regions, in place of those of SLIC. None brings back SLIC.
+
+        `labels` is an int array [rows, columns], from SAM or any other segmenter.
+        """
         if labels is None:
             self._call(lib.tvlm_stack_set_labels, 0, ffi.NULL, 0, 0, 0)
             return
@@ -222,8 +245,11 @@ class Stack(Bound):
         self._call(lib.tvlm_stack_embed, 0, basis._pointer)
 
     def assign(self, vocab: Vocab) -> None:
-        """Makes the numbers of the nearest centres of the features the channel ``vocab_id``, and their distances ``vocab_residual``.
-        More than 2049 centres need a stack of ``format="f32"``."""
+        """Finds the nearest centre of a vocabulary for each vector of the features.
+
+        The number of that centre becomes the channel ``vocab_id``, and the distance to it the channel ``vocab_residual``. More
+        than 2049 centres need a stack of ``format="f32"``.
+        """
         from ._vocab import Vocab
         if not isinstance(vocab, Vocab):
             raise ArgumentTypeError(f"vocab is {short(vocab)}, not a texturevlm.Vocab")
@@ -232,7 +258,7 @@ class Stack(Bound):
     # ---- What it answers ----
 
     def select(self, k: int | None = None, **options: Unpack[SelectOptions]) -> Selection:
-        """The positions that matter. See texturevlm.select for the options."""
+        """Selects the positions that matter. `texturevlm.select` documents the options."""
         chosen = choosing({"k": k, **options}, None)
         return self._select(chosen)
 
@@ -242,7 +268,10 @@ class Stack(Bound):
 
     def scores(self, query: Any = None, *, stride: float | None = None, weights: Any = None, scorer: Any = None,
                level: int | None = None, keep_pass: bool = False) -> Array:
-        """float32 [rows, columns]: how much each cell of `stride` (16) pixels matters; with `level`, each texel of that level."""
+        """Scores each cell: how much it matters. Gives float32 [rows, columns].
+
+        A cell has a side of `stride` pixels (None: 16). With `level`, each texel of that level is scored instead.
+        """
         options = {"query": query, "stride": stride, "weights": weights, "scorer": scorer, "keep_pass": keep_pass, "level": level}
         if level is not None:
             options["strategy"] = "exhaustive"
@@ -256,9 +285,9 @@ class Stack(Bound):
         return out
 
     def channels(self, names: Any = None, *, level: float = 0, size: tuple[int, int] | None = None) -> Array:
-        """float32 [C, height, width]: channels, all at the size of a level of the image, or at `size` (width, height).
+        """Gives channels, all at the size of a level of the image, or at `size` (width, height): float32 [C, height, width].
 
-        `names`: one string as ``"r,g,b"`` or a layout's name, or a list of names; None: the stack's layout.
+        `names` is a list of names, or one string: names as in ``"r,g,b"``, or the name of a layout. None: the stack's layout.
         """
         with self._handle as stack:
             numbers = channels(names, stack) if names is not None else []
@@ -277,7 +306,7 @@ class Stack(Bound):
         return out
 
     def read(self, name: str, level: int = 0) -> Array:
-        """float32 [height, width]: a channel at its own size, at a level of its own."""
+        """Reads one channel at its own size: float32 [height, width]. `level` counts the channel's own levels."""
         depth = integer("level", level)
         width, height = ffi.new("int32_t *"), ffi.new("int32_t *")
         with self._handle:
@@ -288,7 +317,11 @@ class Stack(Bound):
         return out
 
     def sample(self, points: Any, names: Any = None, *, level: Any = 0) -> Array:
-        """float32 [n, C]: channels at points [n, 2] in pixels of the working image, at a level (one for all, or [n])."""
+        """Samples channels at points: float32 [n, C].
+
+        `points` [n, 2] are in pixels of the working image. `level` is one level for all points, or [n]. `names` of None are the
+        channels of the stack's layout.
+        """
         at = pairs("points", points)
         levels = values("level", level, (0, 1))
         if levels.ndim == 1 and levels.shape != at.shape[:1]:
@@ -305,7 +338,7 @@ class Stack(Bound):
 
     def patches(self, positions: Any, *, side: int = 16, channels: Any = None, mean: Any = None, deviation: Any = None,
                 dtype: Any = np.float32, border: Border = "clamp") -> Array:
-        """Squares around positions, ready for an encoder. See texturevlm.patches."""
+        """Cuts squares out around positions, ready for an encoder. `texturevlm.patches` documents the parameters."""
         numbers, keep = [], []
         half = dtype_of(dtype) == np.float16
         params = ffi.new("struct tvlm_patches_params *", {
@@ -331,7 +364,7 @@ class Stack(Bound):
         return out
 
     def similarity(self, vectors: Any) -> Array:
-        """float32 [N, rows, columns]: the cosines of the features with vectors [N, D]."""
+        """Computes the cosines of the features with vectors [N, D]: float32 [N, rows, columns]."""
         array = values("vectors", vectors, (1, 2))
         array = array.reshape(-1, array.shape[-1]) if array.size else array.reshape(0, 1)
         if not array.size:
@@ -351,14 +384,14 @@ class Stack(Bound):
         return rows[0], columns[0], dimension[0]
 
     def merge_tokens(self, selection: Selection, *, whole: bool = False) -> Merged:
-        """The features as an encoder's tokens, merged along the squares of a selection of this image.
+        """Takes the features for an encoder's tokens, and merges them along the squares of a selection of this image.
 
             stack.set_features(tokens)                                   # [rows, columns, D], what the encoder gives
             merged = stack.merge_tokens(stack.select(64, strategy="quadtree"))
 
-        Each token belongs to the smallest position in whose square its centre lies, and each position gets the mean of its
-        tokens; `whole`: each position has all tokens of its square, whatever other squares lie in it. Tokens in no square, as
-        with the strategy ``"grid"``, are left out (include/texturevlm/merge.h).
+        Each token belongs to one position: the smallest in whose square the centre of the token lies. Each position gets the mean
+        of its tokens. With `whole`, each position gets all tokens of its square, also those that lie in other squares. Tokens
+        that lie in no square, as with the strategy ``"grid"``, are left out (include/texturevlm/merge.h).
         """
         if not isinstance(selection, Selection):
             raise ArgumentTypeError(f"selection is {short(selection)}, not a texturevlm.Selection")
@@ -382,9 +415,15 @@ class Stack(Bound):
     # ---- From frame to frame ----
 
     def update_image(self, image: ImageLike, *, threshold: float = 0.0, copy: bool = False) -> dict[str, Any]:
-        """Puts the next frame of a video in, where only what changed is uploaded and made again. Tiles that differ by
-        more than `threshold` (0 .. 1) changed. `VideoStream` does this by itself. Gives what was found: ``tiles``, ``changed``,
-        ``whole``, ``bytes_uploaded``."""
+        """Puts in the next frame of a video. Only what changed is uploaded and made again.
+
+        A tile has changed if it differs by more than `threshold` (0 .. 1). `VideoStream` calls this by itself. Gives a dict:
+
+        - ``tiles``: how many tiles were compared;
+        - ``changed``: how many of them changed;
+        - ``whole``: whether the frame was taken whole, without a comparison;
+        - ``bytes_uploaded``: how many bytes of pixels were uploaded.
+        """
         picture = image_of(image, flag("copy", copy), lambda width, height: self._working)
         params = ffi.new("struct tvlm_update_params *", {"threshold": real("threshold", threshold, 0.0)})
         report = ffi.new("tvlm_delta_report *")
@@ -395,7 +434,7 @@ class Stack(Bound):
                 "bytes_uploaded": report.bytes_uploaded}
 
     def advance(self) -> None:
-        """Makes the present image the previous one: motion and what was looked at are then told from it."""
+        """Makes the present image the previous one. Motion, and what was looked at, then refer to it."""
         self._call(lib.tvlm_stack_advance, 0, ffi.NULL)
 
     def forget(self) -> None:
@@ -403,7 +442,10 @@ class Stack(Bound):
         self._call(lib.tvlm_stack_forget, 0)
 
     def close(self) -> None:
-        """Releases it; waits for the call that another thread is in. Selections that were made from it stay."""
+        """Releases the stack. Selections that were made from it stay.
+
+        If another thread is in a call on the stack, waits for the end of that call.
+        """
         self._handle.close()
 
     def __enter__(self) -> Stack:
@@ -417,7 +459,7 @@ class Stack(Bound):
 
 
 def _fit(device: Device, params: StackParams) -> Fit:
-    """What size a stack with these parameters needs of an image."""
+    """A function from the size of an image to the working size of a stack with these parameters."""
     def fit(width: int, height: int) -> tuple[int, int]:
         if params.c.width > 0:
             return params.c.width, params.c.height
@@ -428,10 +470,10 @@ def _fit(device: Device, params: StackParams) -> Fit:
 
 
 def dtype_of(dtype: Any) -> Any:
-    """float32 or float16, by any of NumPy's words for them."""
+    """float32 or float16, given by any of NumPy's names for them."""
     try:
         found = np.dtype(dtype)
-    except Exception:  # whatever the caller's object does when it is asked
+    except Exception:  # a foreign object may raise anything when NumPy asks it
         found = None
     if found not in (np.float32, np.float16):
         raise ArgumentTypeError(f"dtype is {short(dtype)}; it must be float32 or float16")
@@ -461,7 +503,7 @@ def _grid_input(array: Array, cell: float | None = None, camera: Any = None, rep
 
 
 def _positions(positions: Any) -> tuple[Any, int, Any]:
-    """Positions as the library takes them: a selection's, or x, y and size of each [n, 3]."""
+    """Positions as the library takes them, from a `Selection` or from an array [n, 3] of x, y and size."""
     if isinstance(positions, Selection):
         return positions_of(positions), len(positions), positions
     array = values("positions", positions, (2,))
@@ -474,17 +516,19 @@ def _positions(positions: Any) -> tuple[Any, int, Any]:
 
 
 def positions_of(selection: Selection) -> Any:
-    """The positions of a selection as the library takes them, valid while it lives."""
+    """The positions of a selection as the library takes them. They are valid while the selection lives."""
     return ffi.cast("tvlm_position *", selection._rows.__array_interface__["data"][0])
 
 
 def answer(device: Device, stack: Any, chosen: Choosing, origin: Origin, working: tuple[int, int], choose: Any = None) -> Selection:
-    """Selects by `choose` (default: tvlm_select), under the device's lock, which the caller has."""
+    """Selects by `choose` (None: tvlm_select). The caller holds the device's lock."""
     columns, rows = ffi.new("int32_t *"), ffi.new("int32_t *")
 
     def cells(strategy: int) -> tuple[int, int]:
-        """The grid of the candidates; a budget's are its tiles of level 0, and that is the default but for an overview, and
-        in streams."""
+        """The grid of the candidates of a strategy: for a budget its tiles of level 0.
+
+        The default strategy is the budget, except with an overview and in streams.
+        """
         score = ffi.new("struct tvlm_score_params *", chosen.c.score)
         budget = strategy == lib.TVLM_STRATEGY_DEFAULT and choose is None and chosen.c.overview == 0
         if budget or strategy == lib.TVLM_STRATEGY_BUDGET:
@@ -495,7 +539,7 @@ def answer(device: Device, stack: Any, chosen: Choosing, origin: Origin, working
 
     chosen.place(origin.size, working)
     if chosen.scores is not None:
-        # The default is the budget, with an overview the grid, as in a stream, which chooses by itself.
+        # The default strategy is the budget; with an overview, and in a stream, it is the grid.
         usual = chosen.c.strategy == lib.TVLM_STRATEGY_DEFAULT and chosen.c.overview == 0 and choose is None
         chosen.hand_in(*cells(lib.TVLM_STRATEGY_BUDGET if usual else chosen.c.strategy))
     box = ffi.new("tvlm_selection **")
@@ -527,8 +571,9 @@ class Session(Bound):
         for image, query in questions:
             selection = session.select(image, query=query, features=features_of(image))
 
-    A stack is found again by its image's content, with all that was made for it and handed in. Where stacks take more than
-    `cache_bytes` of the device's memory (None: half of it), the one that was asked for longest ago goes first.
+    A session finds a stack again by the content of its image. All that was made for that stack, or handed in to it, is then still
+    there. If the stacks take more than `cache_bytes` of the device's memory (None: half of it), the stack that was asked for
+    longest ago is released first.
     """
 
     def __init__(self, *, device: Device | str | None = None, cache_bytes: int | None = None) -> None:
@@ -540,7 +585,7 @@ class Session(Bound):
 
     def select(self, image: ImageLike, k: int | None = None, *, features: Any = None, feature_patch: float | None = None,
                copy: bool = False, stack: StackOptions | None = None, **options: Unpack[SelectOptions]) -> Selection:
-        """The positions of an image that matter, as texturevlm.select; `stack`: options of `Stack` for the image."""
+        """Selects the positions of an image that matter, as texturevlm.select does. `stack` is a dict of options of `Stack`."""
         chosen = choosing({"k": k, **options})
         if stack is not None and not isinstance(stack, dict):
             raise ArgumentTypeError(f"stack is {short(stack)}, not a dict of options of texturevlm.Stack")
@@ -564,13 +609,17 @@ class Session(Bound):
 
     @property
     def info(self) -> dict[str, int]:
-        """``hits``, ``misses`` and ``evictions`` so far; ``stacks`` that are kept, and their ``bytes`` of at most ``cache_bytes``."""
+        """Numbers about the session: ``hits``, ``misses``, ``evictions``, ``stacks``, ``bytes`` and ``cache_bytes``.
+
+        The first three count how often a stack was found, made and released so far. ``stacks`` are kept now; they take ``bytes``
+        of at most ``cache_bytes``.
+        """
         info = ffi.new("tvlm_session_info *")
         self._handle.call(lib.tvlm_session_get_info, info)
         return {name: int(getattr(info, name)) for name in ("hits", "misses", "evictions", "stacks", "bytes", "cache_bytes")}
 
     def close(self) -> None:
-        """Releases it and all its stacks; waits for the call that another thread is in."""
+        """Releases the session and all its stacks. If another thread is in a call on it, waits for the end of that call."""
         self._handle.close()
 
     def __enter__(self) -> Session:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types that signatures name. Nothing here is checked when the package runs; `_names` has the library's own lists of the names."""
+"""Types for signatures. They are not checked when the package runs.
+
+`_names` has the library's own lists of these names.
+"""
 from __future__ import annotations
 
 import os
@@ -11,21 +14,21 @@ Array = npt.NDArray[Any]
 
 
 class HasArray(Protocol):
-    """What NumPy makes an array of: PyTorch's tensors, pictures."""
+    """An object that NumPy can make an array of, such as a tensor of PyTorch or a `Picture`."""
 
     @property
     def __array__(self) -> Any: ...
 
 
 class HasInterface(Protocol):
-    """The same, by another protocol: PIL's images."""
+    """An object that NumPy can make an array of by another protocol, such as an image of PIL."""
 
     @property
     def __array_interface__(self) -> Any: ...
 
 
 class HasDlpack(Protocol):
-    """Tensors of any library."""
+    """A tensor of any library that knows DLPack."""
 
     @property
     def __dlpack__(self) -> Any: ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Video: a stream of frames, each of which keeps what it can from the one before."""
+"""Video: streams of frames. Each frame keeps what it can from the frame before."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -32,17 +32,22 @@ class VideoStream(Bound):
             selection = stream.select(64)
 
     Parameters:
-        use: ``"moving"`` (a moving camera), ``"still"`` (a still one: what changes counts most), ``"screen"`` (documents and screens:
-            text counts most, nothing moves) or ``"gaze"`` (what was looked at counts most). None: no preset.
-        size: (width, height) at which frames are worked on; None: the first frame's.
-        device: a `Device`; None: the one that all calls share.
-        keyframe_interval: frames from one that is made anew to the next (30). cut: how different a frame is that begins
-            another scene (0.3; above 1: none is). flow: False: nothing is moved along.
-        threshold: 0 .. 1: a tile of the frame changed where a value differs by more (0).
-        saliency_share, cluster_share: saliency and regions are kept until so much of the frame has changed.
-        steadiness: what is added to the score of what was selected in the last frame (0.15).
-        scorer: a `Scorer`, or its file, for selections that bring none.
-        network: a `Network`, or its file: its outputs are channels of each frame.
+        use: a preset. None: no preset.
+
+            - ``"moving"``: a moving camera.
+            - ``"still"``: a still camera. What changes counts most.
+            - ``"screen"``: documents and screens. Text counts most, and nothing moves.
+            - ``"gaze"``: what was looked at counts most.
+        size: (width, height) of the working images. None: the size of the first frame.
+        device: a `Device`, or a device's name. None: the device that all calls share.
+        keyframe_interval: how many frames there are from one keyframe, which is made anew, to the next. None: 30.
+        cut: a frame that differs from the last one by at least this begins another scene. None: 0.3. Above 1, no frame does.
+        flow: False: no flow is estimated, and nothing is moved along.
+        threshold: 0 .. 1. A tile of the frame has changed if a value in it differs by more than this. None: 0.
+        saliency_share, cluster_share: saliency, and the regions, are kept until this share of the frame has changed.
+        steadiness: a number that is added to the score of what was selected in the last frame. None: 0.15.
+        scorer: a `Scorer`, or the path of its file, for selections that bring none.
+        network: a `Network`, or the path of its file. Its outputs are channels of each frame.
     """
 
     def __init__(self, use: Use | None = None, *, size: tuple[int, int] | None = None, device: Device | str | None = None,
@@ -80,25 +85,34 @@ class VideoStream(Bound):
         self._grid = (0, 0)
 
     def _frame(self) -> Origin:
-        """Of the present frame. The caller is inside the handle."""
+        """The origin of the present frame. The caller is inside the handle."""
         if self._origin is None:
             raise ArgumentError(self._handle.missing)
         return self._origin
 
     def update(self, frame: ImageLike, *, keyframe: bool = False, fixations: Any = None, flow: Any = None,
                copy: bool = False) -> dict[str, Any]:
-        """Takes in the next frame, in any form that texturevlm.select takes. All frames have one size.
+        """Takes in the next frame, in any form that texturevlm.select takes. All frames have the same size.
 
         Parameters:
-            keyframe: make everything anew. fixations: [n, 2], what was looked at since the last frame, in its pixels; None: what
-                was selected. flow: float [rows, columns, 2 or 3], from this frame to the last one, in place of the library's.
-            copy: brings a tensor that is not on the CPU there, all of it: what changed is found in its own pixels.
+            keyframe: make everything anew.
+            fixations: [n, 2], the places that were looked at since the last frame, in pixels of the last frame. None: the
+                positions that were selected.
+            flow: float [rows, columns, 2 or 3], the flow from this frame to the last one, in place of the library's.
+            copy: copy a tensor that is not on the CPU to the CPU, in full size, since changes are found in its own pixels.
 
-        Gives what was found: ``frame`` (its number), ``keyframe``, ``cut``, ``flow``, ``tiles`` and how many of them ``changed``,
-        ``difference`` from the last frame (0 .. 1), and ``needs``: the share of the features' cells that should come from the
-        encoder again (`needs` has the mask), or all of them (``needs_all``).
+        Gives a dict:
 
-        Errors: `ArgumentError` (another size; fixations that are not finite), and it is as if the frame never came.
+        - ``frame``: the number of the frame, from 0.
+        - ``keyframe``: whether the frame is a keyframe.
+        - ``cut``: whether it begins another scene.
+        - ``flow``: whether there is a flow to the last frame.
+        - ``tiles``, ``changed``: how many tiles were compared, and how many of them changed.
+        - ``difference``: how much the frame differs from the last one, 0 .. 1.
+        - ``needs``: the share of the cells whose features should come from the encoder again. The method `needs` has the mask.
+        - ``needs_all``: whether the features of all cells should come from the encoder.
+
+        Errors: `ArgumentError` for another size, and for fixations that are not finite. It is then as if the frame never came.
         """
         picture = image_of(frame, flag("copy", copy))
         push = ffi.new("struct tvlm_push_params *", {"keyframe": flag("keyframe", keyframe)})
@@ -130,8 +144,10 @@ class VideoStream(Bound):
         return width[0], height[0]
 
     def select(self, k: int | None = None, **options: Unpack[SelectOptions]) -> Selection:
-        """The positions of the present frame that matter, with the options of texturevlm.select. With the strategy ``grid`` those
-        stay that were selected in the last frame, where they are still good."""
+        """Selects the positions of the present frame that matter, with the options of texturevlm.select.
+
+        With the strategy ``grid``, positions that were selected in the last frame stay selected where they are still good.
+        """
         chosen = choosing({"k": k, **options})
         with self._handle as stream:
             origin, working = self._frame(), self._working
@@ -143,8 +159,11 @@ class VideoStream(Bound):
             return answer(self._device, lib.tvlm_stream_stack(stream, 0), chosen, origin, working, choose)
 
     def set_features(self, features: Any, mask: Any = None) -> None:
-        """Hands in the encoder's vectors of the present frame, float [rows, columns, D]; `mask` [rows, columns]: the cells that
-        have new ones (None: all). The others keep what was carried along."""
+        """Hands in the encoder's vectors of the present frame, float [rows, columns, D].
+
+        `mask` [rows, columns] says which cells have new vectors. None: all cells. The others keep the vectors that were carried
+        along.
+        """
         array = values("features", features, (3,), halves=True)
         cells = None
         if mask is not None:
@@ -161,8 +180,10 @@ class VideoStream(Bound):
             self._grid = array.shape[:2]
 
     def needs(self) -> Array:
-        """bool [rows, columns]: the cells whose features should come from the encoder again; of no cells where there never were
-        features."""
+        """bool [rows, columns]: True for the cells whose features should come from the encoder again.
+
+        If there never were features, the array has no cells.
+        """
         with self._handle:
             self._frame()
             out = np.zeros(self._grid, np.uint8)
@@ -171,13 +192,13 @@ class VideoStream(Bound):
         return out.astype(bool)
 
     def channels(self, names: Any = None, *, level: float = 0) -> Array:
-        """float32 [C, height, width]: channels of the present frame, as texturevlm.channels."""
+        """Gives channels of the present frame, like texturevlm.channels: float32 [C, height, width]."""
         with self._handle as stream:
             lent = Lent(self._handle, lib.tvlm_stream_stack(stream, 0))
             return Stack._wrap(self._device, lent, self._frame()).channels(names, level=level)
 
     def close(self) -> None:
-        """Releases it; waits for the call that another thread is in."""
+        """Releases the stream. If another thread is in a call on it, waits for the end of that call."""
         self._handle.close()
 
     def __enter__(self) -> VideoStream:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vocabularies: the number of the nearest of n centres in place of an encoder's vector."""
+"""Vocabularies, which put the number of the nearest of n centres in place of an encoder's vector."""
 from __future__ import annotations
 
 import os
@@ -15,14 +15,15 @@ from ._device import Device, device_of
 
 
 class Vocab(Value):
-    """n k-means centres of D components, of vectors at length 1. It belongs to no device.
+    """n k-means centres of D components, made of vectors that are scaled to length 1. A vocabulary belongs to no device.
 
         vocab = tv.Vocab.train(blocks, 1024)
         ids, residuals = vocab.assign(features)      # once for each image; ids are two bytes each
         scores = vocab.score(ids, question)          # without the features
 
     Parameters:
-        centres: float [n, D], means of vectors of length 1, so that none is longer: of `train`, or of any other k-means.
+        centres: float [n, D], from `train` or from any other k-means. They are means of vectors of length 1, so none is longer
+            than 1.
     """
 
     def __init__(self, centres: Any) -> None:
@@ -45,25 +46,32 @@ class Vocab(Value):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Vocab:
-        """Reads a vocabulary's file (.safetensors), as `tvlm vocab train` writes them (texturevlm/io_vocab.h)."""
+        """Reads the file of a vocabulary (.safetensors), written by `save` or by `tvlm vocab train` (texturevlm/io_vocab.h)."""
         box, name = ffi.new("tvlm_vocab **"), file_name("path", path)
         call(lib.tvlm_vocab_load, chars("path", name), LOG, box, path=name)
         return cls._of(box)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it. The file appears whole or not at all."""
+        """Writes the vocabulary to a file. The file appears whole or not at all."""
         call(lib.tvlm_vocab_save, chars("path", file_name("path", path)), self._pointer, LOG)
 
     @classmethod
     def train(cls, blocks: Iterable[Any], n: int = 1024, *, seed: int = 0, rounds: int = 5, sample: int = 64,
               device: Device | str | None = None) -> Vocab:
-        """Centres of vectors that come in blocks, float [m, D] each, which are gone through once. The same blocks and seed give
-        the same centres on every device.
+        """Finds the centres of many vectors, which come in blocks.
+
+        The blocks are read once, and a sample of the vectors is kept. The same blocks and seed give the same centres on every
+        device.
 
         Parameters:
-            rounds: how often what is kept of the vectors is gone through. sample: how many are kept for each centre.
+            blocks: arrays, float [m, D] each.
+            n: how many centres there are.
+            seed: the seed of the random numbers.
+            rounds: how often the method goes through the sample.
+            sample: how many vectors are kept for each centre.
 
-        Errors: `ArgumentError` (a vector that is not finite; fewer vectors that are not 0 than centres)."""
+        Errors: `ArgumentError` for a vector that is not finite, and for fewer vectors other than 0 than there are centres.
+        """
         target = device_of(device)
         if isinstance(blocks, np.ndarray):
             blocks = [blocks]
@@ -90,7 +98,7 @@ class Vocab(Value):
 
     @property
     def count(self) -> int:
-        """n: how many centres it has."""
+        """n: how many centres there are."""
         return int(self._params.count)
 
     @property
@@ -100,23 +108,26 @@ class Vocab(Value):
 
     @property
     def vectors(self) -> int:
-        """How many vectors it was made from; 0 where that is unknown."""
+        """How many vectors the vocabulary was made from; 0 if that is unknown."""
         return int(self._params.vectors)
 
     @property
     def error(self) -> float:
-        """The mean of the squared residuals of what it was trained with; 0 where that is unknown."""
+        """The mean of the squared residuals of the vectors that it was trained with; 0 if that is unknown."""
         return float(self._params.error)
 
     @property
     def centres(self) -> Array:
-        """float32 [n, D]."""
+        """float32 [n, D]: the centres."""
         size = self.count * self.dimension * 4
         return np.frombuffer(ffi.buffer(self._params.centres, size), np.float32).reshape(self.count, self.dimension).copy()
 
     def assign(self, vectors: Any, *, device: Device | str | None = None) -> tuple[Array, Array]:
-        """The numbers of the nearest centres of vectors [..., D], uint16 [...], and float32 [...], how far each vector, at length
-        1, is from its centre. They are the same on every device."""
+        """Finds the nearest centre of each of the vectors [..., D].
+
+        Gives two arrays: uint16 [...], the numbers of the centres, and float32 [...], the distance of each vector, scaled to
+        length 1, from its centre. The results are the same on every device.
+        """
         target, array = device_of(device), values("vectors", vectors, (1, 2, 3, 4))
         if array.shape[-1] != self.dimension:
             raise ArgumentError(f"vectors have {array.shape[-1]} components, the vocabulary {self.dimension}")
@@ -126,7 +137,10 @@ class Vocab(Value):
         return ids.astype(np.uint16), residuals
 
     def ask(self, questions: Any) -> Array:
-        """float32 [n], or [N, n] of N questions: the products of questions [D] or [N, D], at length 1, with the centres."""
+        """Multiplies questions, scaled to length 1, with the centres.
+
+        A question [D] gives float32 [n], and questions [N, D] give float32 [N, n].
+        """
         array = values("questions", questions, (1, 2))
         if array.shape[-1] != self.dimension:
             raise ArgumentError(f"questions have {array.shape[-1]} components, the vocabulary {self.dimension}")
@@ -135,7 +149,7 @@ class Vocab(Value):
         return answers
 
     def score(self, ids: Any, question: Any) -> Array:
-        """float32, of the shape of `ids`: what a question [D] gives the cells whose centres `assign` found."""
+        """Scores cells by a question [D]: gives float32 of the shape of `ids`, the centres of the cells, from `assign`."""
         numbers = host("ids", ids)
         if numbers.dtype.kind not in "ui":
             raise ArgumentTypeError(f"ids are {short(ids)}, not whole numbers")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Indexing on many machines, by Ray Data: images are read and described by a pool of actors, each with its device.
+"""Indexing on many machines, by Ray Data: a pool of actors, each with a device of its own, reads and describes images.
 
     import ray
     from texturevlm import ray as tvr
@@ -10,9 +10,14 @@
     rows.write_parquet("described")                  # or
     tvr.write_index(rows, "archive", basis="basis.safetensors")
 
-Each row says of an image what `texturevlm.index` keeps of it, to the bit; of one that failed its `error`, and nothing else. Ray holds
-back readers where actors are busy, and starts an actor again that died, with the images that it had; one that several died of is a row with its error. It needs ray[data], pyarrow and
-pylance: ``pip install 'texturevlm[ray]'``. doc/scale.md in the project's repository has more; examples/ray_index.py is a whole program.
+Each row is about one image. It has what `texturevlm.index` keeps of the image, to the bit. The row of an image that failed has
+its `error`, and nothing else.
+
+While actors are busy, Ray holds back the readers. If an actor dies, Ray starts another one with the same images. An image of
+which several actors died becomes a row with its error.
+
+The module needs ray[data], pyarrow and pylance: ``pip install 'texturevlm[ray]'``. doc/scale.md in the project's repository has
+more, and examples/ray_index.py is a whole program.
 """
 from __future__ import annotations
 
@@ -52,7 +57,7 @@ _SENT = 64_000_000
 
 
 class Read(NamedTuple):
-    """An image on its way to an actor: its path, or its file's bytes; or why it is neither."""
+    """An image on its way to an actor: its path, or the bytes of its file, or the error that it has instead."""
 
     key: str
     path: Optional[str] = None
@@ -67,17 +72,21 @@ READ = pa.schema([("key", pa.string()), ("path", pa.string()), ("data", pa.large
 
 
 def read_images(inputs: Any, *, rows_a_block: int = 64) -> Any:
-    """A ray.data.Dataset of images in the order of the inputs, with the columns ``key``, ``path``, ``data`` (a file's bytes),
-    ``features`` (an .npy file's) and ``error``.
+    """Lists images as a ray.data.Dataset, in the order of the inputs.
+
+    Its columns are ``key``, ``path``, ``data`` (the bytes of a file), ``features`` (the bytes of an .npy file) and ``error``.
 
     Parameters:
-        inputs: paths, which all machines must see: of pictures, and of folders of them, which the actors open by themselves; of
-            tars in WebDataset layout, each one task, whose members are keyed TAR/NAME, with their STEM.npy as features; and of
-            .parquet files (or folders of them, named \\*.parquet), each one task, with the columns ``key`` and ``bytes``, and
-            ``features`` where there are some.
+        inputs: a path or a list of paths, which all machines must see. A path is one of these:
+
+            - A picture, or a folder of pictures. The actors open these files by themselves.
+            - A tar in WebDataset layout, which is one task. The key of a member is TAR/NAME, and its features are in STEM.npy.
+            - A .parquet file, which is one task, or a folder of such files that is named \\*.parquet. The columns are ``key`` and
+              ``bytes``, and ``features`` if there are any.
         rows_a_block: how many files are one task.
 
-    Errors: `ArgumentError` (no inputs, folders without pictures). What cannot be read is a row with its error.
+    Errors: `ArgumentError` for no inputs, and for folders without pictures. An input that cannot be read becomes a row with its
+    error.
     """
     if isinstance(inputs, (str, os.PathLike)):
         inputs = [inputs]
@@ -93,7 +102,7 @@ def read_images(inputs: Any, *, rows_a_block: int = 64) -> Any:
 
 
 def _tasks(paths: list[str], block: int) -> Iterator[dict[str, Any]]:
-    """What is read at once: some files, a tar, or a table. Names are bytes, since not every file's is text."""
+    """The tasks, each read at once: some files, a tar, or a table. Names are bytes, since not every file name is valid text."""
     for kind, group in itertools.groupby(_named(paths), lambda one: one[0]):
         names = [os.fsencode(name) for _, name in group]
         size = block if kind == "files" else 1
@@ -101,7 +110,7 @@ def _tasks(paths: list[str], block: int) -> Iterator[dict[str, Any]]:
 
 
 def _named(paths: list[str]) -> Iterator[tuple[str, str]]:
-    """All files of inputs, and how they are read."""
+    """All files of the inputs, each with the way in which it is read."""
     for path in paths:
         if path.lower().endswith(".parquet"):
             yield from (("table", table) for table in (_tables(path) if os.path.isdir(path) else [path]))
@@ -112,12 +121,15 @@ def _named(paths: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _tables(folder: str) -> list[str]:
-    """The Parquet files in and under a folder, by name."""
+    """The Parquet files in a folder and in all folders below it, sorted by name."""
     return sorted(os.path.join(inside, name) for inside, _, names in os.walk(folder) for name in names if name.lower().endswith(".parquet"))
 
 
 def _read(table: Any) -> Iterator[Any]:
-    """The images of tasks, sent on whenever they are many bytes, so that actors begin before a tar is read."""
+    """The images of tasks, as tables.
+
+    A table is sent on as soon as its images have many bytes, so that actors can begin before a whole tar is read.
+    """
     readers = {"files": _of_files, "tar": _of_tar, "table": _of_table}
     for kind, names in zip(table.column("kind").to_pylist(), table.column("names").to_pylist()):
         some: list[Read] = []
@@ -136,7 +148,7 @@ def _of_files(paths: list[str]) -> Iterator[Read]:
 
 
 def _of_tar(paths: list[str]) -> Iterator[Read]:
-    """The pictures of a tar; what ends it before its end is a row with the error."""
+    """The pictures of a tar. If reading fails within it, the last one is a row with the error."""
     try:
         for source in sources(paths):
             yield Read(source.key, data=source.data, features=source.features)
@@ -145,7 +157,7 @@ def _of_tar(paths: list[str]) -> Iterator[Read]:
 
 
 def _of_table(paths: list[str]) -> Iterator[Read]:
-    """The rows of a Parquet file; what ends it before its end is a row with the error."""
+    """The rows of a Parquet file. If reading fails within it, the last one is a row with the error."""
     path, number = paths[0], 0
     try:
         with told(path), pyarrow.parquet.ParquetFile(path) as file:
@@ -165,7 +177,7 @@ def _of_table(paths: list[str]) -> Iterator[Read]:
 
 
 def _without_name(key: str) -> Read:
-    """In place of an image whose name no table can keep."""
+    """A row with an error, in place of an image whose name is not valid text, so that no table can keep it."""
     return Read(key.encode(errors="backslashreplace").decode(), error=f"a key is {short(key)}, which is no text")
 
 
@@ -181,24 +193,27 @@ _DEATHS = 2
 
 
 class _Journal:
-    """What was begun and has not ended, and how often: an actor of its own, which tells others what those had that died."""
+    """Counts how often work on a batch or an image was begun without an end.
+
+    It is an actor of its own. By its counts, actors learn what other actors worked on when they died.
+    """
 
     def __init__(self) -> None:
         self.begun: dict[str, int] = {}
 
     def begin(self, name: str) -> int:
-        """How often it was begun before, and did not end; more than _DEATHS are not counted."""
+        """Notes a beginning, and gives how often the same work was begun before without an end. Counts up to _DEATHS."""
         before = self.begun.get(name, 0)
         self.begun[name] = min(before + 1, _DEATHS)
         return before
 
     def end(self, name: str) -> None:
-        """It has ended, so that nobody died of it."""
+        """Notes that the work has ended, so that no actor died of it."""
         self.begun.pop(name, None)
 
 
 class _Describer:
-    """What an actor is: a device, a basis, a vocabulary, and the application's features."""
+    """The object of an actor: it has a device, a basis, a vocabulary, and the application's function for features."""
 
     def __init__(self, settings: Settings, basis: str | None, vocab: str | None, features: Callable[[Source], Any] | None,
                  device: str | None, journal: Any) -> None:
@@ -210,8 +225,9 @@ class _Describer:
     def __call__(self, table: Any) -> Any:
         found: list[tuple[str, Row | str]] = []
         columns = [table.column(name).to_pylist() if name in table.column_names else [None] * len(table) for name in READ.names]
-        # Ray gives the images of an actor that died to another, in a task of another number: they are known by their keys. (Of one that
-        # is there for the fourth time, while three have it in hand, it would be said that they died of it; an index takes no key twice.)
+        # Ray gives the images of an actor that died to another actor, in a task of another number, so a batch is known by the
+        # keys of its images. (If the same image came four times at once, the fourth would wrongly be told that actors had died of
+        # it. That does not happen, as an index takes no key twice.)
         batch = hashlib.sha256(repr(columns[0]).encode()).hexdigest()
         again, given_up = ray.get(self.journal.begin.remote(batch)) > 0, False
         for number, (key, path, data, beside, error) in enumerate(zip(*columns)):
@@ -223,36 +239,40 @@ class _Describer:
             found.append((key, f"{key}: {row}" if isinstance(row, str) and key not in row else row))
             if again and deaths < _DEATHS:
                 self.journal.end.remote(image)
-        if not given_up:  # else it is known the next time: Ray may want this batch again for the sake of one that came after it
+        if not given_up:  # else it stays noted: Ray may run this batch again, to recover one that came after it
             self.journal.end.remote(batch)
         return described(found, self.settings.cells)
 
     def _row(self, key: str, path: str | None, data: bytes | None, beside: bytes | None) -> Row | str:
-        """An image's row, or its error."""
+        """The row of an image, or the text of its error."""
         try:
             source = Source(key, path, data, features=beside)
             return describe_one(load(source), self.settings, basis=self.basis, vocab=self.vocab, device=self.device,
                                 features=self.features(source) if self.features is not None else None)
         except Error as failed:
             return str(failed)
-        except Exception as failed:  # whatever the application's function raises: one image is no reason to end
+        except Exception as failed:  # the application's function may raise anything, and one image must not end the whole run
             return f"{type(failed).__name__}: {' '.join(str(failed).split())}"
 
 
 def describe(images: Any, *, k: int = 273, strategy: str = "budget", max_side: int = 1024, regions: int = 50, cells: str = "int8",
              basis: Any = None, vocab: Any = None, features: Callable[[Source], Any] | None = None, workers: int = 2, batch: int = 16,
              device: str | None = None, num_cpus: float = 0.9, num_gpus: float = 0) -> Any:
-    """A ray.data.Dataset with a row an image: what texturevlm.index keeps of it, or its ``error``.
+    """Describes images: gives a ray.data.Dataset with a row for each image.
+
+    A row has what texturevlm.index keeps of its image, or the image's ``error``.
 
     Parameters:
-        images: of `read_images`, or any dataset with its columns.
-        k, strategy, max_side, regions, cells: as of `Index.create`. basis, vocab: the paths of a basis and of a
-            vocabulary, which all machines see.
-        features: a function that Ray can send, of a `texturevlm.index.Source`, that gives an image's vectors [rows, columns, D]; it runs in the
-            actors, once for each image.
-        workers: how many actors. batch: how many images are sent to one at once.
-        device: as `tvlm --device`; None: the best that an actor sees. num_cpus, num_gpus: what Ray gives to each: with a GPU each, an
-            actor sees its own alone. Tasks that read take 0.1 CPUs, and wait for ever where the actors leave none.
+        images: a dataset of `read_images`, or any dataset with the same columns.
+        k, strategy, max_side, regions, cells: as for `Index.create`.
+        basis, vocab: the paths of a basis and of a vocabulary, which all machines must see.
+        features: a function that takes a `texturevlm.index.Source` and gives the image's vectors [rows, columns, D]. Ray must be
+            able to send it. It runs in the actors, once for each image.
+        workers: how many actors there are.
+        batch: how many images are sent to an actor at once.
+        device: a device as for `tvlm --device`. None: the best device that an actor sees.
+        num_cpus, num_gpus: how many CPUs and GPUs Ray gives to each actor. An actor with a GPU sees that GPU alone. A task that
+            reads takes 0.1 CPUs; if the actors leave no CPU free, it waits for ever.
     """
     if not isinstance(images, ray.data.Dataset):
         raise ArgumentTypeError(f"images are {short(images)}, not a dataset of Ray's")
@@ -261,7 +281,7 @@ def describe(images: Any, *, k: int = 273, strategy: str = "budget", max_side: i
     paths = [os.path.abspath(file_name(name, path)) if path is not None else None for name, path in (("basis", basis), ("vocab", vocab))]
     for path, load_it in zip(paths, (Basis.load, Vocab.load)):
         if path is not None:
-            load_it(path)  # a path that is none is an error here, and not in every actor
+            load_it(path)  # so that a wrong path is an error here, and not in every actor
     threads = max(1, round(num_cpus))
     journal = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(_Journal).remote()
     return images.map_batches(
@@ -273,13 +293,16 @@ def describe(images: Any, *, k: int = 273, strategy: str = "budget", max_side: i
 # ---- Writing ----
 
 def write_index(rows: Any, folder: str | os.PathLike[str], *, flush: int = FLUSH, **settings: Any) -> list[tuple[str, str]]:
-    """Writes what `describe` gives into an index, in the order of the dataset: with ray.data.DataContext's
-    ``execution_options.preserve_order`` that of the inputs, and the index is that of `Index.add`, row for row. Images that it has already, by their key,
-    are passed over. It gives what failed, as pairs of a key and the error's line.
+    """Writes the rows of `describe` into an index, in the order of the dataset.
+
+    With ``execution_options.preserve_order`` of ray.data.DataContext, that is the order of the inputs, and the index is, row for
+    row, the one that `Index.add` makes. Images whose key the index has already are passed over. Gives the images that failed, as
+    a list of pairs of a key and the text of its error.
 
     Parameters:
-        rows: of `describe`, or a dataset of the Parquet files that were written of it.
-        settings: those of `Index.create` (and of `describe`) for an index that is not there yet; of one that is there, they must be the same.
+        rows: a dataset of `describe`, or a dataset of the Parquet files that were written from one.
+        settings: the settings of `Index.create` (and of `describe`) for a new index. For an index that exists, they must be the
+            same.
     """
     if not isinstance(rows, ray.data.Dataset):
         raise ArgumentTypeError(f"rows are {short(rows)}, not a dataset of Ray's")

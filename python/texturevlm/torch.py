@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""texturevlm.torch: sampling of textures through which PyTorch learns. `tv.torch` imports it when it is first asked for.
+"""texturevlm.torch: samples textures in a way through which PyTorch learns. `tv.torch` imports it when it is first asked for.
 
     texture = torch.rand(64, 96, 3, requires_grad=True)                # rows, columns, channels
     points = torch.tensor([[40.5, 20.25, 1.5]], requires_grad=True)    # x, y, level
     tv.torch.sample(texture, points).sum().backward()
     texture.grad, points.grad
 
-What a sample is, and what its gradients are, says include/texturevlm/backward.h.
+include/texturevlm/backward.h defines what a sample is, and what its gradients are.
 """
 from __future__ import annotations
 
@@ -33,22 +33,25 @@ _TYPES = (torch.float32, torch.float64)
 
 
 def sample(texture: torch.Tensor | Texture, points: torch.Tensor, *, device: Device | str | None = None) -> torch.Tensor:
-    """A tensor [..., C]: a texture at points of fractional levels, through which gradients go back to the texture, to the places
-    and to the levels. The same call gives the same bits on every run, gradients too.
+    """Samples a texture at points, whose levels may be fractions. Gives a tensor [..., C].
 
-    A level from 1 on is the mean of level 0, so that one point at a coarse level moves all texels below it, and sees far. Coordinates
-    and levels are clamped to what there is, and have no gradient there: as nvdiffrast documents it for its `texture` with a
-    trilinear filter and a given level, but that places are in texels, and that sides may be of any length.
+    Gradients go back to the texture, to the places and to the levels. The same call gives the same bits on every run, also for
+    the gradients.
+
+    Levels from 1 on are means of level 0. So the gradient of one point at a coarse level reaches all texels below it. Coordinates
+    and levels are clamped to the texture, and have no gradient where they are clamped. This is what nvdiffrast documents for its
+    `texture` with a trilinear filter and a given level, with two differences: places are in texels, and sides may have any
+    length.
 
     Parameters:
-        texture: a tensor [rows, columns, C] of float32 or float64, on the CPU; or a `Texture`, which is kept on the device from call to
-            call and gets no gradient. float64 is computed in double by the definition, without a device, and is slow: for
-            `torch.autograd.gradcheck`.
-        points: a tensor [..., 3] of x, y and level, or [..., 2] at level 0, of the texture's type. The centre of the first texel is at
-            (0.5, 0.5).
-        device: a `Device`; None: the one that all calls share. A `Texture` has its own.
+        texture: a tensor [rows, columns, C] of float32 or float64, on the CPU; or a `Texture`, which stays on the device from
+            call to call and gets no gradient. float64 is computed in double by the definition, without a device. That is slow,
+            and meant for `torch.autograd.gradcheck`.
+        points: a tensor [..., 3] of x, y and level, or [..., 2] for level 0, of the texture's type. The centre of the first texel
+            is at (0.5, 0.5).
+        device: a `Device`, or a device's name. None: the device that all calls share. A `Texture` has its own.
 
-    Errors: `ArgumentError`, `ArgumentTypeError` (shapes and types that do not fit, tensors on another device, NaN).
+    Errors: `ArgumentError` or `ArgumentTypeError` for shapes and types that do not fit, tensors on another device, and NaN.
     """
     places = _tensor("points", points)
     if places.ndim < 1 or places.shape[-1] not in (2, 3):
@@ -82,7 +85,7 @@ def _tensor(name: str, value: Any) -> torch.Tensor:
 # ---- On a device ----
 
 def _rows(points: torch.Tensor) -> Array:
-    """The points as tvlm_sample_point: x, y, level, and the bits of image 0."""
+    """The points as tvlm_sample_point: x, y and level as floats, and four zero bytes, the number of the image."""
     flat = points.detach().numpy().reshape(-1, points.shape[-1])
     rows = np.zeros((flat.shape[0], 4), np.float32)
     rows[:, :flat.shape[1]] = flat
@@ -109,7 +112,7 @@ def _forward(texture: Texture, points: torch.Tensor) -> torch.Tensor:
 
 
 def _backward(texture: Texture, points: torch.Tensor, given: torch.Tensor, wanted: tuple[bool, bool]) -> list[torch.Tensor | None]:
-    """The gradients of the texels and of the points, of those that are wanted."""
+    """The gradients of the texels and of the points; None in place of one that is not wanted."""
     rows, channels = _rows(points), _channels(texture)
     height, width, depth = texture.shape
     gradients = np.ascontiguousarray(given.detach().numpy().reshape(len(rows), depth))
@@ -129,7 +132,7 @@ def _as_points(steps: Array, points: torch.Tensor) -> torch.Tensor:
 
 
 class _Sample(torch.autograd.Function):  # type: ignore[misc]
-    """Of a Texture, which has no gradient itself."""
+    """Sampling of a Texture, which gets no gradient itself."""
 
     @staticmethod
     def forward(ctx: Any, points: torch.Tensor, texture: Texture) -> torch.Tensor:
@@ -145,12 +148,12 @@ class _Sample(torch.autograd.Function):  # type: ignore[misc]
 
 
 class _SampleTensor(torch.autograd.Function):  # type: ignore[misc]
-    """Of a tensor. The device keeps it until the gradients are asked for, or nobody can."""
+    """Sampling of a tensor. The device keeps the tensor until its gradients are computed, or until nobody can ask for them."""
 
     @staticmethod
     def forward(ctx: Any, texels: torch.Tensor, points: torch.Tensor, device: Device | str | None) -> torch.Tensor:
         ctx.texture = Texture(texels.detach().numpy(), device=device, format="f32")
-        ctx.save_for_backward(texels, points)  # so that PyTorch notices where they were changed since
+        ctx.save_for_backward(texels, points)  # so that PyTorch notices if they are changed before backward()
         return _forward(ctx.texture, points)
 
     @staticmethod
@@ -167,7 +170,7 @@ def _doubles(array: Array) -> Any:
 
 
 def _task(texels: torch.Tensor, points: torch.Tensor) -> tuple[Any, list[Array]]:
-    """The parameters, and the arrays that they point into."""
+    """The parameters of the library's function, and the arrays that these point into."""
     array = np.ascontiguousarray(texels.detach().numpy())
     flat = points.detach().numpy().reshape(-1, points.shape[-1])
     rows = np.zeros((flat.shape[0], 3))

@@ -4,10 +4,12 @@
     python -m texturevlm.train photos/*.jpg --masks masks --output thing -o thing.safetensors --folds 4 --sheet learned.png
     tvlm generate photo.jpg --network thing.safetensors --sheet channels.png
 
-A mask is a picture or .npy of the photo's name in the folder --masks, of any size: 0 where nothing is, its largest value where
-something is, and in a .npy NaN where that is unknown. With --folds the network is first learned that many times, each time
-without some of the photos, and what it makes of those is held against their masks: the area under the ROC curve (AUC), the share
-of pairs of a marked and an unmarked place that it puts in order. What is written is learned from all photos.
+A mask is a picture or an .npy file in the folder --masks, with the name of its photo. It may have any size. It is 0 where nothing
+is marked, and has its largest value where something is. In an .npy file, NaN says that this is unknown.
+
+With --folds N the network is first learned N times, each time without some of the photos. Its outputs for these photos are then
+compared with their masks. The measure is the area under the ROC curve (AUC): the share of pairs of a marked and an unmarked place
+that the network puts in the right order. The network that is written is learned from all photos.
 
 In a program:
 
@@ -17,8 +19,8 @@ In a program:
     network = train.learn(examples, outputs=["thing"], inputs="r,g,b,saliency", level=2)
     for network, held_out in train.folds(examples, 4, outputs=["thing"]): ...
 
-What can be refused is refused before anything is learned. `train.projection` is `texturevlm.Projection.train`: few numbers a cell
-to an encoder's tokens. It, `apply`, `auc` and `sheet` need no PyTorch.
+Wrong arguments are refused before anything is learned. `train.projection` is `texturevlm.Projection.train`, which learns a map
+from a few numbers of each cell to an encoder's tokens. `projection`, `apply`, `auc` and `sheet` do not need PyTorch.
 """
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ from ._network import Network, _list
 from ._projection import Projection
 from ._stack import Stack
 
-if TYPE_CHECKING:  # importing PyTorch takes seconds, and what is said below to need none has none
+if TYPE_CHECKING:  # importing PyTorch takes seconds, and some functions below do not need it
     import torch
     from torch import nn
 
@@ -48,18 +50,24 @@ Array = Any
 
 
 class Example(NamedTuple):
-    """An image in any form that texturevlm.select takes, and what is marked in it: numbers of 0 .. 1, or NaN where that is unknown and
-    nothing is learned, [height, width] or [outputs, height, width]."""
+    """An image, and a mask that says what is marked in it.
+
+    The image may have any form that texturevlm.select takes. The mask is [height, width] or [outputs, height, width]: numbers of
+    0 .. 1, or NaN where it is unknown. From unknown places nothing is learned.
+    """
 
     image: Any
     mask: Array
 
 
 def generator(inputs: int, outputs: int, *, hidden: int = 64, deep: bool = False) -> nn.Sequential:
-    """A network with random weights: Conv2d(inputs, hidden, 3) - ReLU - Conv2d(hidden, outputs, 1) - Sigmoid. `deep`: with two
-    more convolutions of 3 x 3, and two strides, so that an output sees 19 texels and has a quarter of the sides.
+    """Makes a network with random weights: Conv2d(inputs, hidden, 3) - ReLU - Conv2d(hidden, outputs, 1) - Sigmoid.
 
-    Errors: `ArgumentError` (numbers of channels that no `Network` has)."""
+    With `deep` there are two more convolutions of 3 x 3, and two convolutions have a stride of 2. An output then sees 19 texels
+    along each axis, and the grid of outputs has a quarter of the sides.
+
+    Errors: `ArgumentError` for numbers of channels that a `Network` cannot have.
+    """
     from torch import nn
     integer("the number of inputs", inputs, 1, lib.TVLM_NETWORK_INPUTS_MAX)
     integer("the number of outputs", outputs, 1, lib.TVLM_NETWORK_OUTPUTS_MAX)
@@ -73,12 +81,15 @@ def generator(inputs: int, outputs: int, *, hidden: int = 64, deep: bool = False
 
 class _Sample(NamedTuple):
     planes: torch.Tensor  # [1, inputs, h, w]
-    target: torch.Tensor  # [1, outputs, H, W], as large as what the network makes of them
-    known: torch.Tensor  # the same: how much of it somebody has looked at
+    target: torch.Tensor  # [1, outputs, H, W], of the size of the network's outputs for these planes
+    known: torch.Tensor  # of the same shape: the share of each texel where the mask is known
 
 
 def _mirrored(image: Any) -> Any:
-    """The image's pixels from right to left; the channels of these are no mirrored channels where they have a direction."""
+    """The pixels of the image, mirrored from right to left.
+
+    Channels are made from the mirrored pixels, and not mirrored themselves, since some have a direction.
+    """
     planes = _functions.channels(image, "r,g,b", format="f32")
     return np.ascontiguousarray(planes.transpose(1, 2, 0)[:, ::-1])
 
@@ -100,7 +111,7 @@ def _sample(image: Any, mask: Array, network: Network, model: nn.Sequential) -> 
 
 
 def _masks(examples: Sequence[Example], outputs: int | None = None) -> list[Array]:
-    """The masks, with something marked in one of them and something not."""
+    """The masks as arrays. Refuses masks in which nothing is marked, or everything, over all of them."""
     if not examples:
         raise ArgumentError("there are no examples")
     masks = [values("a mask", example.mask, (2, 3)) for example in examples]
@@ -120,7 +131,7 @@ def _masks(examples: Sequence[Example], outputs: int | None = None) -> list[Arra
 def _prepared(examples: Sequence[Example], *, outputs: Sequence[str], inputs: Any = "r,g,b", level: int = 2, deep: bool = False,
               hidden: int = 64, steps: int = 600, rate: float = 2e-3, decay: float = 1e-3,
               seed: int = 0) -> tuple[nn.Sequential, Network, list[_Sample]]:
-    """What `learn` begins with: random weights, the network that they are, and the samples. All that can be wrong is refused here."""
+    """What `learn` begins with: a model with random weights, the same as a `Network`, and samples. Refuses wrong arguments."""
     import torch
     integer("steps", steps, 1)
     real("rate", rate, 0.0, above=True)
@@ -138,17 +149,26 @@ def _prepared(examples: Sequence[Example], *, outputs: Sequence[str], inputs: An
 
 def learn(examples: Sequence[Example], *, outputs: Sequence[str], inputs: Any = "r,g,b", level: int = 2, deep: bool = False,
           hidden: int = 64, steps: int = 600, rate: float = 2e-3, decay: float = 1e-3, seed: int = 0) -> Network:
-    """Learns a network by the binary cross-entropy of its outputs with the masks, marked and unmarked places counting as much
-    as each other and unknown ones nothing, by AdamW, an image or its mirror image a step. The same examples and seed give the
-    same network.
+    """Learns a network from images in which something is marked. The same examples and seed give the same network.
+
+    The loss is the binary cross-entropy of the network's outputs with the masks. Marked places together count as much as unmarked
+    places together, and unknown places do not count. The optimiser is AdamW. Each step takes one image, or its mirror image.
 
     Parameters:
-        examples: images and what is marked in them. outputs: the names of the channels. inputs, level: as of `Network`; each
-            input has something in a still image.
-        deep, hidden: of `generator`. steps, rate, decay: of AdamW, whose rate falls to 0 along half a cosine.
+        examples: the images and their masks.
+        outputs: the names of the channels that the network makes.
+        inputs, level: as for `Network`. Each input must be a channel that has an input in a still image.
+        deep, hidden: as for `generator`.
+        steps, rate, decay: the number of steps, the learning rate and the weight decay of AdamW. The rate falls to 0 along half a
+            cosine.
+        seed: the seed of all random numbers.
 
-    Errors, before anything is learned: `ArgumentError` (no examples, nothing marked or all of it, masks of another number of
-    outputs or with values beyond 0 .. 1, an input without values, what no `Network` is).
+    Errors, before anything is learned: `ArgumentError` for
+
+    - no examples;
+    - masks in which nothing or everything is marked, which have another number of outputs, or values beyond 0 .. 1;
+    - an input that has no values in a still image;
+    - layers that no `Network` can have.
     """
     model, network, samples = _prepared(examples, outputs=outputs, inputs=inputs, level=level, deep=deep, hidden=hidden,
                                         steps=steps, rate=rate, decay=decay, seed=seed)
@@ -168,20 +188,23 @@ def _optimise(model: nn.Sequential, samples: Sequence[_Sample], steps: int, rate
         sample = samples[int(torch.randint(len(samples), ()))]
         optimiser.zero_grad()
         loss = nn.functional.binary_cross_entropy_with_logits(
-            model[:-1](sample.planes), sample.target, sample.known, pos_weight=balance)  # without the sigmoid, which the loss has
+            model[:-1](sample.planes), sample.target, sample.known, pos_weight=balance)  # no sigmoid: this loss applies it
         loss.backward()
         optimiser.step()
         schedule.step()
 
 
 def folds(examples: Sequence[Example], count: int, **options: Any) -> Iterator[tuple[Network, list[int]]]:
-    """Learns `count` networks with the options of `learn`, each without every count-th example, whose numbers come with it.
-    With as many folds as examples, that is leave-one-out."""
+    """Learns `count` networks, each without every count-th example.
+
+    Yields pairs of a network and the numbers of the examples that were held out from it. The options are those of `learn`. With
+    as many folds as examples, this is leave-one-out.
+    """
     if not 2 <= count <= len(examples):
         raise ArgumentError(f"{count} folds of {len(examples)} examples; 2 to {len(examples)} are possible")
     parts = [[example for i, example in enumerate(examples) if i % count != fold] for fold in range(count)]
     for part in parts:
-        _masks(part)  # before the first is learned
+        _masks(part)  # so that a wrong part is refused before the first network is learned
     for fold, part in enumerate(parts):
         yield learn(part, **options), list(range(fold, len(examples), count))
 
@@ -190,13 +213,13 @@ projection = Projection.train
 
 
 def apply(network: Network, image: Any, size: tuple[int, int]) -> Array:
-    """float32 [outputs, height, width]: what a network makes of an image, sampled at `size` (width, height)."""
+    """Applies a network to an image. Gives its outputs sampled at `size` (width, height): float32 [outputs, height, width]."""
     with Stack(image, layout=",".join(network.outputs), network=network, format="f32") as stack:
         return stack.channels(network.outputs, size=size)
 
 
 def auc(values: Array, marked: Array) -> float:
-    """The share of pairs of a marked and an unmarked place of which the marked one has the larger value; ties count half."""
+    """The share of pairs of a marked and an unmarked place in which the marked place has the larger value. Ties count half."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse.ravel()]
     chosen = np.asarray(marked, bool).ravel()
@@ -207,12 +230,17 @@ def auc(values: Array, marked: Array) -> float:
 # ---- What was learned, as a picture ----
 
 def sheet(network: Network, path: str | os.PathLike[str], *, image: Any = None, scale: int = 12) -> None:
-    """Writes the kernels of the first layer as a picture: a column each, a row for each input, from blue (the smallest) over
-    white (0) to red, all of one kernel by the same measure. With an image, in any form that texturevlm.select takes, below them
-    the image and the network's outputs, from 0 (black) to 1, and then what each kernel makes of it, in the same order, row by row,
-    each by its largest value.
+    """Writes the kernels of the first layer as a picture.
 
-    Errors: `ArgumentError` (an image in which the network's inputs are not there), `Error` (the file)."""
+    Each kernel has a column, and each input a row. Colours go from blue (the smallest value) over white (0) to red. Each kernel
+    has a scale of its own, the same for all its inputs.
+
+    With an image, in any form that texturevlm.select takes, there are more tiles below the kernels, row by row: the image, the
+    network's outputs from 0 (black) to 1, and the result of each kernel for the image, in the order of the kernels. Each of these
+    results is divided by its largest value.
+
+    Errors: `ArgumentError` for an image that lacks an input of the network, `Error` if the file cannot be written.
+    """
     from ._image import write_png
     picture = _kernels(network, scale)
     if image is not None:
@@ -239,7 +267,7 @@ def _kernels(network: Network, scale: int) -> Array:
 
 
 def _maps(network: Network, image: Any, width: int) -> Array:
-    """The image, the outputs, and the first layer's values, as tiles of which at least four fit into the width."""
+    """The image, the outputs, and the values of the first layer as tiles, at least four side by side in the width."""
     layer = network._layer(0)
     hidden = len(layer["weight"])
     across = min(max(width // 200, 4), hidden)
@@ -275,11 +303,11 @@ def _mask_path(photo: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
 def _mask_of(path: pathlib.Path) -> Array:
     if path.suffix == ".npy":
         try:
-            array = np.load(path, mmap_mode="r")  # mapped, so that a header that lies about the size takes no memory
+            array = np.load(path, mmap_mode="r")  # mapped, so that a header with a wrong, huge size takes no memory
             mask = values(f"{path}:", array if isinstance(array, np.ndarray) else None, (2,))
         except Error:
             raise
-        except Exception:  # whatever NumPy raises at what is none
+        except Exception:  # NumPy raises many kinds of exceptions for a file that is no .npy
             raise ArgumentError(f"{path}: is no .npy of numbers") from None
     else:
         mask = _functions.channels(path, "r", format="f32")[0]
@@ -290,7 +318,7 @@ def _mask_of(path: pathlib.Path) -> Array:
 
 
 def _check_output(path: pathlib.Path | None, inputs: Sequence[pathlib.Path]) -> None:
-    """Refuses a file that could not be written after all has been learned, or that would be lost."""
+    """Refuses an output file that could not be written after the learning, or that would overwrite an input."""
     if path is None:
         return
     if path.is_dir():
@@ -334,7 +362,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise ArgumentError(f"{options.sheet}: is the network's file, too")
         examples = [Example(photo, _mask_of(mask)) for photo, mask in zip(options.photos, masks)]
         if options.folds:
-            _prepared(examples, **how)  # a photo that is held out first is not read otherwise
+            _prepared(examples, **how)  # checks all photos: the first fold would not read those that it holds out
         found = []
         for network, held_out in folds(examples, options.folds, **how) if options.folds else ():
             for i in held_out:
@@ -349,7 +377,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         network.save(options.file)
         if options.sheet:
             sheet(network, options.sheet, image=options.photos[0])
-    except (Error, ImportError) as error:  # PyTorch may not be there
+    except (Error, ImportError) as error:  # ImportError: PyTorch may not be installed
         print(f"texturevlm.train: {error}", file=sys.stderr)
         return 1
     return 0

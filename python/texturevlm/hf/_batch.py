@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all pruned batches of prompts share: which places of the full prompt are left, and the shorter prompt."""
+"""The base of all pruned batches of prompts: it knows which places of the full prompt are left, and makes the shorter prompt."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -15,19 +15,20 @@ from ._wrapped import check_gradients, check_taken, view_of
 
 
 class PrunedBatch(Bound):
-    """A batch of which the dropped tokens are gone: what `prune_batch` makes of prompts with pictures.
+    """A batch of prompts with pictures, without the dropped tokens. `prune_batch` makes it.
 
     Attributes:
-        input_ids, attention_mask: [rows, length], padded on the left. position_ids: [rows, length], of Qwen-VL [3, rows, length];
-            they are those of the full prompt.
-        kept: bool [rows, length of the full prompt], the places of the full prompt that are left.
-        tokens, all_tokens: how many tokens of pictures are left, and how many there were.
+        input_ids, attention_mask: [rows, length], padded on the left.
+        position_ids: [rows, length], for Qwen-VL [3, rows, length]. They are the positions of the tokens in the full prompt.
+        kept: bool [rows, length of the full prompt], True for the places of the full prompt that are left.
+        tokens: how many tokens of pictures are left.
+        all_tokens: how many tokens of pictures there were.
     """
 
     position_ids: torch.Tensor
-    _path = ""  # to the module that a call sets something on
-    _sets_to_run = False  # whether forward alone does so
-    _sums_gradients = False  # whether the model came within DistributedDataParallel
+    _path = ""  # from the model to the module on which a call sets something
+    _sets_to_run = False  # whether forward sets something, too, and not only generate
+    _sums_gradients = False  # whether the model was wrapped in DistributedDataParallel
 
     def __init__(self, model: Any, batch: Mapping[str, Any]) -> None:
         ids, mask = batch["input_ids"], batch.get("attention_mask")
@@ -45,7 +46,7 @@ class PrunedBatch(Bound):
         self.tokens = self.all_tokens = 0
 
     def _drop(self, token: int, kept: torch.Tensor, name: str) -> None:
-        """Drops places of that token, of which `kept` tells, one after the other."""
+        """Drops places of a token. `kept` says for each place of it, in order, whether the place is kept."""
         places = (self._full == token) & self._full_mask.bool()
         if int(places.sum()) != len(kept):
             raise ArgumentError(f"the prompts have {int(places.sum())} places for tokens, {name} has {len(kept)}")
@@ -54,13 +55,13 @@ class PrunedBatch(Bound):
         self.all_tokens += len(kept)
 
     def _check_without(self, token: int, name: str) -> None:
-        """Refuses prompts with places of that token where the batch has nothing to stand there: they would be answered without it."""
+        """Refuses prompts with places of a token for which the batch has no pictures: they would be answered without pictures."""
         places = (self._full == token) & self._full_mask.bool()
         if bool(places.any()):
             raise ArgumentError(f"the prompts have {int(places.sum())} places for tokens, and the batch has no {name}")
 
     def _left(self, values: torch.Tensor, padding: Any = 0) -> torch.Tensor:
-        """Of [..., rows, length of the full prompt] what is left, behind padding."""
+        """The values [..., rows, length of the full prompt] at the places that are left, padded on the left."""
         length = int(self.kept.sum(dim=1).max())
         found = torch.full((*values.shape[:-1], length), padding, dtype=values.dtype, device=values.device)
         for row, stays in enumerate(self.kept):
@@ -74,7 +75,7 @@ class PrunedBatch(Bound):
         self.position_ids = self._left(positions, 1)
 
     def _padding(self) -> int:
-        """A token that stands for nothing: never one of a picture's."""
+        """The token for padding, which never stands for a picture."""
         config = self._model.config
         for source in (getattr(self._model, "generation_config", None), config, getattr(config, "text_config", None)):
             token = getattr(source, "pad_token_id", None)
@@ -83,27 +84,31 @@ class PrunedBatch(Bound):
         return 0
 
     def _placed(self) -> torch.Tensor:
-        """The positions as the model takes them."""
+        """The positions in the form in which the model takes them."""
         return self.position_ids
 
     def _first(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
-        """What the model is handed with the prompts besides their positions, and what tells afterwards whether it has taken it. views:
-        those of the modules on `_path` (view_of), which are this call's own."""
+        """What the model is given beside prompts and positions, and a function that says afterwards whether it took that.
+
+        `views` are the views of the modules on `_path` (view_of). They belong to this call alone.
+        """
         raise NotImplementedError
 
     def forward(self, **options: Any) -> Any:
-        """What the model answers: its own output, with logits [rows, length, words].
+        """Calls the model's forward. Gives the model's own output, with logits [rows, length, words].
 
-        Its options are those of the model's forward. labels: [rows, length of the full prompt], -100 where there is none (default: the
-        batch's, if it has some); the loss is that of the full prompt with the dropped tokens masked, over what is kept. A label
-        right behind a dropped token is left out, as what would have said it is not there. Gradients reach all that is kept.
+        The options are those of the model's forward. Gradients reach everything that is kept.
+
+        `labels` are [rows, length of the full prompt], and -100 for a place without a label. By default they are the labels of
+        the batch, if it has any. The loss is that of the full prompt with the dropped tokens masked, over the places that are
+        kept. A label directly after a dropped token is left out, since the token that would have predicted it is gone.
         """
         check_own(options)
         check_gradients(self._sums_gradients)
         labels = options.pop("labels", self._labels)
         if labels is not None:
             options["labels"] = self._short_labels(labels)
-        # What this batch needs to set, it sets on a view of the model.
+        # What this batch must set on modules is set on a view, since other threads may call the model meanwhile.
         views = view_of(self._model, self._path) if self._sets_to_run else [self._model]
         own, taken = self._first(views)
         given = {"input_ids": self.input_ids, "attention_mask": self.attention_mask, "position_ids": self._placed(), **self._types, **own}
@@ -118,10 +123,13 @@ class PrunedBatch(Bound):
         return self._left(labels.masked_fill(~said, -100), -100)
 
     def generate(self, **options: Any) -> Any:
-        """As model.generate: the full prompts, and what is generated; with return_dict_in_generate its own output, whose sequences are
-        these, and whose cache, hidden states and attentions are those of the shorter prompts.
+        """Generates like model.generate: gives the full prompts, followed by what is generated.
 
-        Its options are generate's: max_length and min_length count the full prompt, streamers, logits processors and stopping criteria
-        are called with it. Refused are beams, several answers to a prompt, and what needs another model or the prompt in parts.
+        With return_dict_in_generate it gives the output of generate. The sequences in it are those of the full prompts; its
+        cache, hidden states and attentions are those of the shorter prompts.
+
+        The options are those of generate. max_length and min_length count the full prompt. Streamers, logits processors and
+        stopping criteria are called with the full prompt. Refused are beams, several answers to a prompt, and options that need
+        another model or the prompt in parts.
         """
         return generate(self, options)

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LLaVA-NeXT and LLaVA-OneVision: an image is shown as a whole, and again in crops, whose tokens are put together to a larger picture
-of the same image, cut to what it covers, with a token for a line's end behind each of its rows.
+"""The layout of LLaVA-NeXT and LLaVA-OneVision, which show an image as a whole, and again in crops.
 
-The whole and the larger picture are two pictures here, each with a grid of tokens. An image of which only the whole is shown is one,
-with one end of a line. The end of a line stays where any token of its line does.
+The model puts the tokens of the crops together to a larger picture of the same image, and cuts it to the part that the image
+covers. Each row of the larger picture is followed by a token for the end of a line.
 
-Both are pruned before the encoder. Patches of the crops that the larger picture does not cover, of which there are no tokens, are
-seen by its layers as ever. LLaVA-OneVision makes larger pictures of more than about 9 crops smaller again, by interpolation:
-there a token is of several patches, and the crops go through the encoder whole.
+Here the whole and the larger picture count as two pictures, each with a grid of tokens. An image that is shown only as a whole is
+one picture, with one end of a line. The end of a line is kept if any token of its line is kept.
+
+Both pictures are pruned before the encoder. There are two limits:
+
+- Some patches of the crops lie outside the larger picture, so that they have no tokens. The encoder's layers see them all the
+  same.
+- LLaVA-OneVision shrinks larger pictures of more than about 9 crops, by interpolation. A token is then made of several patches,
+  and the crops go through the encoder whole.
 """
 from __future__ import annotations
 
@@ -28,12 +33,13 @@ from ._wrapped import check_taken, unwrapped, view_of
 
 
 class _Image:
-    """How an image's tokens stand.
+    """Where the tokens of an image stand.
 
-    crops: how many pictures the encoder sees of it: the whole, and then those of the larger picture.
-    larger: rows and columns of the larger picture's tokens; None: there is none.
-    cells: int64 [rows, columns], the patch of the crops that is seen there; None where tokens are of several patches.
-    frame: int64, as cells, of what the larger picture covers, before it is made smaller.
+    crops: how many pictures of the image the encoder sees: the whole, and then the crops.
+    larger: rows and columns of tokens in the larger picture. None: there is no larger picture.
+    cells: int64 [rows, columns], for each token of the larger picture the number of its patch among the patches of the crops.
+        None if a token is made of several patches.
+    frame: int64, the same for the patches of the larger picture before it is shrunk.
     """
 
     def __init__(self, crops: int) -> None:
@@ -68,7 +74,7 @@ class CropLayout(Layout):
         self.grids = [grid for image in self.images for grid in ((whole,) if image.larger is None else (whole, image.larger))]
 
     def _cut(self) -> list[bool]:
-        """Of each image whether it is shown in crops, too: of LLaVA-OneVision not where a prompt has several."""
+        """For each image, whether it is shown in crops, too. LLaVA-OneVision does not cut the images of a prompt with several."""
         counts = self.batch.get("batch_num_images")
         if counts is None:
             return [True] * len(self.pixels)
@@ -82,7 +88,7 @@ class CropLayout(Layout):
         return {} if counts is None else {"batch_num_images": counts}
 
     def _image(self, size: torch.Tensor, cut: bool) -> _Image:
-        """What the model's own functions make of an image of that size."""
+        """The layout of an image of that size, found by the model's own functions."""
         points = self.model.config.image_grid_pinpoints
         image = _Image(self._functions.image_size_to_num_patches(size, points, self.size) if cut else 1)
         if image.crops == 1:
@@ -92,7 +98,8 @@ class CropLayout(Layout):
         numbers = torch.arange(rows * columns * self.along**2, device=size.device)
         crops = numbers.view(rows, columns, self.along, self.along).transpose(1, 2).reshape(1, rows * self.along, columns * self.along)
         frame: torch.Tensor = self._functions.unpad_image(crops, size)[0]
-        # Of nothing but ends of lines, which are 1 here, it is seen how long the lines are.
+        # The function packs features that are all 0, with ends of lines that are 1: the places of the ones tell how long the
+        # lines are.
         pack = self.model.model.pack_image_features
         own = {"vision_feature_select_strategy": "full", "vision_aspect_ratio": getattr(self.model.config, "vision_aspect_ratio", None)}
         packed, _ = pack([torch.zeros(image.crops, self.along**2, 1, device=size.device)], size[None],
@@ -126,7 +133,7 @@ class CropLayout(Layout):
         return found
 
     def _of_images(self, kept: list[torch.Tensor]) -> list[tuple[_Image, torch.Tensor, torch.Tensor | None]]:
-        """Each image, with what is kept of the whole, and of the larger picture."""
+        """Each image, with the kept tokens of the whole and those of the larger picture."""
         rest = iter(kept)
         return [(image, next(rest), None if image.larger is None else next(rest)) for image in self.images]
 
@@ -141,7 +148,7 @@ class CropLayout(Layout):
         return torch.cat(found)
 
     def features(self, kept: list[torch.Tensor]) -> torch.Tensor:
-        seen = []  # of each crop, which of its patches the encoder's layers see
+        seen = []  # for each crop, which of its patches the encoder's layers see
         for image, whole, larger in self._of_images(kept):
             patches = torch.ones((image.crops - 1) * self.along**2, dtype=torch.bool, device=whole.device)
             if larger is not None and image.cells is not None:
@@ -155,10 +162,10 @@ class CropLayout(Layout):
 
 
 def _encoded(tower: Any, pixels: torch.Tensor, seen: list[torch.Tensor], options: dict[str, Any]) -> Any:
-    """What the tower gives of crops of whose patches its layers see some, with zeros for the others."""
+    """The tower's output for crops, if its layers see only some of the patches. The other patches get zeros."""
     counts = [int(flags.sum()) for flags in seen]
     states: list[torch.Tensor | None] = []
-    for count in set(counts) - {0}:  # together those of which as many are seen
+    for count in set(counts) - {0}:  # crops of which as many patches are seen make one batch
         group = [i for i, own in enumerate(counts) if own == count]
         rows = rows_of([seen[i] for i in group])[0]
         view = view_of(unwrapped(tower), below=-1)[0]
@@ -169,7 +176,7 @@ def _encoded(tower: Any, pixels: torch.Tensor, seen: list[torch.Tensor], options
         for i, state in enumerate(answer):
             if state is None:
                 continue
-            first = state.shape[1] - count  # class tokens
+            first = state.shape[1] - count  # the number of class tokens
             whole = states[i]
             if whole is None:
                 whole = states[i] = state.new_zeros(len(seen), first + len(seen[0]), state.shape[2])

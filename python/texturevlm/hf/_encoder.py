@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encoders that add a row of a table of positions to each patch: CLIP, SigLIP and SigLIP2, alone and in models.
 
-The first module of such an encoder gives each patch its vector, a single product, and its row of the table. Of what it gives the
-chosen rows go on (torch's own forward hook takes them), and class tokens: the encoder's layers see nothing else. In them a patch
-without its neighbours is what it is where its neighbours are masked.
+The first module of such an encoder makes a vector of each patch, by a single product, and adds the patch's row of the table. A
+forward hook of torch on that module keeps only the chosen rows of its output, and class tokens. The encoder's layers see nothing
+else. In these layers a patch without its neighbours gets the same values as with neighbours that are masked.
 """
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from ._wrapped import asks_for_layers, check_adapters, check_gradients, check_ta
 
 
 def show_rows(tower: Any, rows: torch.Tensor) -> Callable[[], bool]:
-    """Lets the layers of a tower, which must be a view of one, see these patches only. rows: int64 [pictures, patches]. Returns what
-    tells whether they were shown any."""
+    """Lets the layers of a tower see only some patches: `rows`, int64 [pictures, patches]. The tower must be a view.
+
+    Returns a function that says whether the layers were shown any.
+    """
     embeddings = embeddings_of(tower)[1]
     first = 1 if hasattr(embeddings, "class_embedding") else 0
     shown = False
@@ -36,7 +38,7 @@ def show_rows(tower: Any, rows: torch.Tensor) -> Callable[[], bool]:
 
 
 def embeddings_of(tower: Any) -> tuple[str, Any]:
-    """The module that gives each patch its vector and its row of the table, and its name."""
+    """The name of the module that makes a patch's vector and adds its row of the table, and that module."""
     for name, module in tower.named_modules():
         if name.split(".")[-1] == "embeddings" and hasattr(module, "patch_embedding") and hasattr(module, "position_embedding"):
             return name, module
@@ -44,7 +46,10 @@ def embeddings_of(tower: Any) -> tuple[str, Any]:
 
 
 def rows_of(kept: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Of each picture the numbers of its kept patches, and a mask: where there are fewer than of another, 0 follows."""
+    """The numbers of each picture's kept patches, and a mask that is 1 for each of them.
+
+    Where a picture has fewer patches than another, both are filled up with 0.
+    """
     length = max(int(flags.sum()) for flags in kept)
     rows = torch.zeros((len(kept), length), dtype=torch.long, device=kept[0].device)
     mask = torch.zeros_like(rows)
@@ -55,15 +60,17 @@ def rows_of(kept: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class PrunedImages(Bound):
-    """A batch of an image encoder, of which the dropped patches are gone: what `prune_batch` makes of CLIP's, SigLIP's, SigLIP2's.
+    """A batch of an image encoder (CLIP, SigLIP, SigLIP2) without the dropped patches. `prune_batch` makes it.
 
     Attributes:
-        rows: int64 [pictures, patches], which patches the encoder's layers see. mask: int64 of the same shape, 1 where there is one:
-            of SigLIP2, whose pictures differ in size, the others are padding.
-        tokens, all_tokens: how many patches are left, and how many there were.
+        rows: int64 [pictures, patches], the numbers of the patches that the encoder's layers see.
+        mask: int64 of the same shape, 1 where there is a patch. The pictures of SigLIP2 differ in size, and are filled up with
+            padding.
+        tokens: how many patches are left.
+        all_tokens: how many patches there were.
     """
 
-    _sums_gradients = False  # whether the model came within DistributedDataParallel
+    _sums_gradients = False  # whether the model was wrapped in DistributedDataParallel
 
     def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any) -> None:
         self._model, self._given = model, dict(batch)
@@ -83,7 +90,7 @@ class PrunedImages(Bound):
             raise ArgumentError("of all pictures of a batch as many patches must be kept; only SigLIP2 masks")
 
     def _view(self, options: Mapping[str, Any]) -> tuple[Any, Callable[[], bool]]:
-        """A view of the model whose encoder sees the chosen patches, and what tells whether it did."""
+        """A view of the model whose encoder sees only the chosen patches, and a function that says whether it saw them."""
         for name in self._given:
             if options.get(name) is not None:
                 raise ArgumentError(f"{name} is the pruned batch's own: it cannot be given")
@@ -95,18 +102,18 @@ class PrunedImages(Bound):
         return views[0], show_rows(getattr(views[0], tower) if tower else views[0], self.rows)
 
     def forward(self, **options: Any) -> Any:
-        """What the model answers of its batch, with hidden states [pictures, patches (and class tokens), width]."""
+        """Calls the model with the pruned batch. Its hidden states are [pictures, patches (and class tokens), width]."""
         view, shown = self._view(options)
         answer = view(**self._given, **options)
         check_taken(shown(), "the chosen patches")
         return answer
 
     def generate(self, **options: Any) -> NoReturn:
-        """Refused: an encoder generates nothing."""
+        """Raises an `ArgumentError`: an encoder generates nothing."""
         raise ArgumentError(f"a {self._model.config.model_type} is an encoder, which generates nothing: forward() gives its answer")
 
     def image_features(self, **options: Any) -> Any:
-        """What the model's get_image_features answers."""
+        """Calls the model's get_image_features with the pruned batch."""
         names = ("pixel_values", "pixel_attention_mask", "spatial_shapes", "interpolate_pos_encoding")
         view, shown = self._view(options)
         answer = view.get_image_features(**{name: self._given[name] for name in names if name in self._given}, **options)
@@ -115,7 +122,7 @@ class PrunedImages(Bound):
 
 
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """prune_batch's keep, by the scores of the pictures."""
+    """The argument `keep` of prune_batch, chosen by the scores of the pictures."""
     config = getattr(model.config, "vision_config", model.config)
     return {"keep": select_tokens(batch["pixel_values"], batch.get("spatial_shapes"), patch=int(config.patch_size),
                                   processor=processor, **asked, **options)}

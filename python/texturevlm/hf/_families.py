@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which families of models are known, how each is pruned, and with which versions of transformers."""
+"""The families of models that are known: how each is pruned, and with which versions of transformers."""
 from __future__ import annotations
 
 import dataclasses
@@ -11,7 +11,7 @@ import transformers.modeling_outputs
 
 from .._core import ArgumentError, DeviceError
 
-# The versions of transformers that were run; those after the last one are taken to be like it.
+# The versions of transformers with which this was run. Later versions are taken to be like the last one.
 SUPPORTED = ("4.47", "4.57", "5.23")
 
 
@@ -19,12 +19,16 @@ SUPPORTED = ("4.47", "4.57", "5.23")
 class Family:
     """How a family is pruned.
 
-    kind: ``"qwen"``: patches in a grid, before the encoder (_qwen.py); ``"encoder"``: an image encoder with a table of positions
-    (_encoder.py); ``"prompt"``: such an encoder with a language model behind it, before it; ``"after"``: the encoder runs on all
-    patches, the language model has the chosen tokens (both in _prompt.py); ``"features"``: the model takes what the encoder gave
-    (_features.py).
-    since: the first of `SUPPORTED` that has it. generates: the first with which generate runs.
-    merge: from the configuration, how many patches along a side make a token.
+    kind: the way of pruning, one of these:
+
+        - ``"qwen"``: patches in a grid are pruned before the encoder (_qwen.py).
+        - ``"encoder"``: the model is an image encoder with a table of positions (_encoder.py).
+        - ``"prompt"``: the model is such an encoder with a language model after it, and is pruned before the encoder
+          (_prompt.py).
+        - ``"after"``: the encoder runs on all patches, and the language model gets the chosen tokens (_prompt.py).
+        - ``"features"``: the model takes the encoder's output as an argument (_features.py).
+    since: the index in `SUPPORTED` of the first version that has the family.
+    merge: a function from the configuration to the number of patches along a side of a token.
     first_position: the position of the first token of a prompt.
     """
 
@@ -39,7 +43,7 @@ def _gemma3(config: Any) -> int:
     return int(vision.image_size // vision.patch_size // round(config.mm_tokens_per_image**0.5))
 
 
-# By `config.model_type`.
+# The families by their `config.model_type`.
 FAMILIES = {
     "qwen2_vl": Family("qwen", 0),
     "qwen2_5_vl": Family("qwen"),
@@ -71,13 +75,16 @@ FAMILIES = {
 
 
 def model_type_of(model: Any) -> Any:
-    """The `model_type` of a model's configuration: that of its class, since 4.57's Qwen2-VL answers with its language model's once it
-    was saved and loaded again."""
+    """The `model_type` of the class of a model's configuration.
+
+    The configuration itself may have another one: in transformers 4.57, that of a Qwen2-VL that was saved and loaded again has
+    the `model_type` of its language model.
+    """
     return getattr(type(getattr(model, "config", None)), "model_type", None)
 
 
 def family_of(model: Any) -> Family:
-    """The family of a model, if this module knows it with this transformers."""
+    """The family of a model. Refuses a model that is not known, or not with the installed version of transformers."""
     name = model_type_of(model)
     if name not in FAMILIES:
         raise ArgumentError(f"the model is of the family {name!r}; known are {', '.join(FAMILIES)}")
@@ -92,7 +99,10 @@ def family_of(model: Any) -> Family:
 
 
 def _check_llama4(model: Any) -> None:
-    """Of 5.24 no Llama 4 answers anything, pruned or not: it asks for a part of its language model's answer that there is not."""
+    """Refuses a Llama 4 of transformers 5.24, which fails on every prompt, pruned or not.
+
+    It reads `image_outputs` from the output of its language model, which has no such field.
+    """
     answer = getattr(transformers.modeling_outputs, "MoeCausalLMOutputWithPast", None)
     if "image_outputs" in inspect.unwrap(type(model).forward).__code__.co_names and not hasattr(answer, "image_outputs"):
         raise DeviceError(f"not supported: in transformers {transformers.__version__} a {type(model).__name__} fails on every prompt "
@@ -100,6 +110,6 @@ def _check_llama4(model: Any) -> None:
 
 
 def takes_places() -> bool:
-    """Whether the models take the places of patches from the caller, and what their encoders gave."""
+    """Whether models of the installed transformers take places of patches, and the output of their encoder, from the caller."""
     major, minor = (int(part) for part in transformers.__version__.split(".")[:2])
     return (major, minor) >= (5, 23)

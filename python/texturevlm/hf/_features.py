@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Language models that take from their caller what their encoder gave of the pictures: transformers 5.23 and later.
+"""Models that take the output of their encoder from the caller: those of transformers 5.23 and later.
 
-A layout (_layouts.py, _crops.py) says where a family's tokens stand and what the encoder gives of the kept ones. Here these go to
-the model as its own argument `mm_encoder_outputs`, with the shorter prompt and the positions of the full one: nothing of the model
-is changed, and other threads may call it meanwhile.
+A layout (_layouts.py, _crops.py) says where a family's tokens stand, and computes the encoder's output for the kept tokens. Here
+that output goes to the model as the model's own argument `mm_encoder_outputs`, with the shorter prompt and the positions of the
+full prompt. Nothing in the model is changed, so other threads may call it meanwhile.
 """
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _LAYOUTS: dict[str, type[Layout]] = {
 
 
 def _layout_of(model: Any, batch: Mapping[str, Any]) -> Layout | None:
-    """None: the prompts have no pictures."""
+    """The layout of a batch; None if its prompts have no pictures."""
     return None if batch.get("pixel_values") is None else _LAYOUTS[model.config.model_type](model, batch)
 
 
 class FeatureBatch(PrunedBatch):
-    """Prompts with images of one of these models."""
+    """Prompts with images, for one of these models."""
 
     def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any) -> None:
         super().__init__(model, batch)
         self._layout = _layout_of(model, batch)
-        self._chosen: list[torch.Tensor] = []  # of each picture, which of its tokens
+        self._chosen: list[torch.Tensor] = []  # for each picture, which of its tokens are kept
         if self._layout is not None:
             self._chosen = kept_of(keep, [rows * columns for rows, columns in self._layout.grids], self._full.device)
             self._drop(model.config.image_token_id, self._layout.places(self._chosen), "pixel_values")
@@ -47,7 +47,7 @@ class FeatureBatch(PrunedBatch):
                 self._types[name] = self._left(batch[name])
 
     def _features(self) -> torch.Tensor:
-        """[places of pictures that are left, width]: what the language model gets of the pictures."""
+        """[places of pictures that are left, width]: the vectors of the pictures that the language model gets."""
         assert self._layout is not None
         return self._layout.embedded(self._layout.features(self._chosen))
 
@@ -58,7 +58,7 @@ class FeatureBatch(PrunedBatch):
 
 
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """prune_batch's keep, by the scores of the pictures: of each by itself, since they differ in size."""
+    """The argument `keep` of prune_batch, by the scores of each picture by itself, since pictures differ in size."""
     layout = _layout_of(model, batch)
     if layout is None:
         return {}

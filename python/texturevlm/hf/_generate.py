@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""model.generate of a shorter prompt, which to its caller is that of the full one.
+"""model.generate for a shorter prompt. To its caller it looks like generate for the full prompt.
 
-generate runs on a view of the model (_wrapped.py). A hook before the view's forward hands it the pictures when it is first called, and
-each time the positions behind those of the full prompt.
+generate runs on a view of the model (_wrapped.py), with a hook before the view's forward. In the first call the hook adds the
+pictures. In each call it adds the positions, which go on after those of the full prompt.
 """
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from ._wrapped import asks_for_layers, check_adapters, check_taken, view_of
 if TYPE_CHECKING:
     from ._batch import PrunedBatch
 
-# What the batch hands the model itself.
+# Arguments that the pruned batch itself gives to the model.
 _OWN = ("inputs", "input_ids", "attention_mask", "position_ids", "inputs_embeds", "cache_position", "pixel_values", "pixel_values_videos",
         "image_grid_thw", "video_grid_thw", "token_type_ids", "mm_token_type_ids", "mm_encoder_outputs")
-# Of generate: several rows for a prompt, a second model, other ways to run; with the values that ask for none of it.
+# Options of generate that are refused: several rows for a prompt, a second model, other ways to run. The values beside each name
+# are harmless, as they ask for none of this.
 _REFUSED: dict[str, tuple[Any, ...]] = {
     "num_beams": (1,), "num_return_sequences": (1,), "guidance_scale": (1,), "use_cache": (True,), "assistant_model": (),
     "prompt_lookup_num_tokens": (), "penalty_alpha": (0,), "dola_layers": (), "custom_generate": (), "prefill_chunk_size": (),
@@ -29,7 +30,7 @@ _REFUSED: dict[str, tuple[Any, ...]] = {
 
 
 def check_own(options: Mapping[str, Any]) -> None:
-    """Refuses what a pruned batch hands the model itself."""
+    """Refuses options that the pruned batch itself gives to the model."""
     for name in _OWN:
         if options.get(name) is not None:
             raise ArgumentError(f"{name} is the pruned batch's own: it cannot be given")
@@ -37,7 +38,7 @@ def check_own(options: Mapping[str, Any]) -> None:
 
 
 def _asked(batch: PrunedBatch, options: Mapping[str, Any]) -> dict[str, Any]:
-    """generate's options for the shorter prompt."""
+    """The options of generate, changed for the shorter prompt."""
     config = options.get("generation_config") or batch._model.generation_config
 
     def value_of(name: str) -> Any:
@@ -54,17 +55,17 @@ def _asked(batch: PrunedBatch, options: Mapping[str, Any]) -> dict[str, Any]:
     for name, new in (("max_length", "max_new_tokens"), ("min_length", "min_new_tokens")):
         length = value_of(name)
         if length is None or value_of(new) is not None or (options.get(name) is None and length == getattr(default, name)):
-            continue  # by default generate counts what is new
+            continue  # the limit is not of the whole prompt: generate counts the new tokens
         if name == "max_length" and length <= full:
             raise ArgumentError(f"max_length={length} counts the full prompt, too, which has {full} places")
         asked[name] = max(length - full + short, 0)
-    if hasattr(default, "disable_compile"):  # a view is gone after the call, and what was compiled for it
+    if hasattr(default, "disable_compile"):  # compiling does not pay: the view and its compiled code are gone after the call
         asked.setdefault("disable_compile", True)
     return {**asked, **_callers(batch, options)}
 
 
 class _Streamer:
-    """Hands a streamer the full prompts, and then what is generated."""
+    """Gives a streamer the full prompts in place of the shorter ones, and then what is generated."""
 
     def __init__(self, streamer: Any, full: torch.Tensor) -> None:
         self._streamer, self._full = streamer, full.cpu()
@@ -79,7 +80,7 @@ class _Streamer:
 
 
 def _callers(batch: PrunedBatch, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the caller wants to be called with while generate runs: with the full prompts."""
+    """The caller's functions that generate calls while it runs, wrapped so that they get the full prompts."""
     full, short = batch._full, batch.input_ids.shape[1]
 
     def whole(ids: torch.Tensor) -> torch.Tensor:
@@ -113,7 +114,7 @@ def _callers(batch: PrunedBatch, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def generate(batch: PrunedBatch, options: Mapping[str, Any]) -> Any:
-    """What PrunedBatch.generate answers."""
+    """Does the work of PrunedBatch.generate."""
     asked = _asked(batch, options)
     if not bool(batch.attention_mask.any(dim=1).all()):
         raise ArgumentError("a prompt is empty")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encoders whose layers see chosen patches only, while all around the layers sees every patch: what is done to one patch, or to the
-patches of one token, is done as ever. Of a patch that the layers did not see there are zeros, which nobody uses.
+"""Encoders whose layers see only the chosen patches, while everything around the layers sees every patch.
 
-The model is not changed: it is a view of it (_wrapped.py) that has another module in the place of its layers.
+Steps that work on one patch, or on the patches of one token, run as before. A patch that the layers did not see has zeros after
+them, which nobody uses. The model is not changed: a view of it (_wrapped.py) has another module in the place of its layers.
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._wrapped import check_taken
 
 
 class _Stand(torch.nn.Module):  # type: ignore[misc]
-    """In the place of a module: calls a function with that module in its stead."""
+    """Stands in the place of a module. A call of it calls a function, with that module as the first argument."""
 
     def __init__(self, own: Any, answer: Callable[..., Any]) -> None:
         super().__init__()
@@ -33,7 +33,10 @@ class _Stand(torch.nn.Module):  # type: ignore[misc]
 
 
 def stand_in(view: Any, name: str, answer: Callable[..., Any]) -> Callable[[], bool]:
-    """Whoever calls that module of the view calls the function instead, which is given the module, too. Tells whether anybody did."""
+    """Puts a function in the place of a module of a view. The function gets the module as its first argument.
+
+    Returns a function that says whether the module was called.
+    """
     own = view._modules.get(name)
     if own is None:
         raise DeviceError(f"not supported: a {type(view).__name__} of transformers {transformers.__version__} has no {name}")
@@ -42,21 +45,24 @@ def stand_in(view: Any, name: str, answer: Callable[..., Any]) -> Callable[[], b
 
 
 def gathered(values: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """Of [pictures, patches, ...] the chosen ones. rows: int64 [pictures, chosen]."""
+    """The chosen patches of [pictures, patches, ...]. `rows` are their numbers, int64 [pictures, chosen]."""
     rows = rows.to(values.device)
     index = rows.reshape(*rows.shape, *[1] * (values.ndim - 2)).expand(-1, -1, *values.shape[2:])
     return values.expand(rows.shape[0], *values.shape[1:]).gather(1, index)
 
 
 def scattered(values: torch.Tensor, rows: torch.Tensor, mask: torch.Tensor, length: int) -> torch.Tensor:
-    """[pictures, length, width] with the values of the chosen rows in their places, where the mask has a 1, and zeros elsewhere."""
+    """[pictures, length, width]: the values of the chosen rows in their places, if the mask has a 1 for them; elsewhere zeros."""
     rows, mask = rows.to(values.device), mask.to(values.device)
     found = values.new_zeros(values.shape[0], length, values.shape[2])
     return found.scatter_add(1, rows[:, :, None].expand_as(values), values * mask[:, :, None].to(values.dtype))
 
 
 def gathered_mask(mask: Any, rows: torch.Tensor) -> Any:
-    """What is left of an attention mask: [pictures, patches], or [pictures, heads, patches, patches], or None."""
+    """The part of an attention mask for the chosen rows.
+
+    A mask is [pictures, patches], [pictures, heads, patches, patches] or None.
+    """
     if mask is None:
         return None
     if mask.ndim == 2:
@@ -68,6 +74,6 @@ def gathered_mask(mask: Any, rows: torch.Tensor) -> Any:
 
 
 def picked(features: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
-    """Those of [tokens, width] that are kept."""
+    """The kept rows of [tokens, width]."""
     check_taken(len(features) == len(kept), f"the pictures' {len(kept)} tokens")
     return features[kept.to(features.device)]

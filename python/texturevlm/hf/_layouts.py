@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the tokens of pictures stand in a family's prompts, and what its encoder gives of the kept ones: those with a grid of tokens
-for each picture (_crops.py has those that cut pictures into crops and put them together again).
+"""Layouts: where the tokens of pictures stand in the prompts of a family, and what its encoder gives for the kept tokens.
 
-Idefics 3, Llama 4, Mistral 3 and Gemma 4 are pruned before their encoder, whose layers see the patches of the kept tokens only; all
-patches of such a token are kept, and what makes a token of them (a shuffle, a product, a mean) sees nothing else. Gemma 3n has a
-network of convolutions for an encoder, which has no tokens to leave out: it is pruned after it.
+The families here have one grid of tokens for each picture. _crops.py has the families that cut a picture into crops, and put the
+crops together again.
+
+Idefics 3, Llama 4, Mistral 3 and Gemma 4 are pruned before their encoder. Its layers see only the patches of the kept tokens. All
+patches of a kept token are kept, and the step that makes a token of them (a shuffle, a product, a mean) reads no other patches.
+The encoder of Gemma 3n is a network of convolutions, which has no tokens to leave out, so Gemma 3n is pruned after it.
 """
 from __future__ import annotations
 
@@ -34,28 +36,28 @@ class Layout:
         self.pixels: Any = batch["pixel_values"]
 
     def pictures(self) -> list[tuple[torch.Tensor, int]]:
-        """Of each picture [3, height, width], and the side of a token in pixels."""
+        """For each picture its pixels [3, height, width], and the side of a token in pixels."""
         raise NotImplementedError
 
     def places(self, kept: list[torch.Tensor]) -> torch.Tensor:
-        """bool: of the prompts' places for pictures which are left. kept: of each picture which of its tokens."""
+        """bool: which of the prompts' places for pictures are left. `kept` says for each picture which of its tokens are kept."""
         return torch.cat(kept)
 
     def features(self, kept: list[torch.Tensor]) -> torch.Tensor:
-        """[places that are left, width]: what the encoder gives of them."""
+        """[places that are left, width]: the encoder's output for these places."""
         raise NotImplementedError
 
     def output(self, features: torch.Tensor) -> Any:
-        """The features as the model takes them."""
+        """The features in the form in which the model takes them."""
         return BaseModelOutputWithPooling(pooler_output=(features,))
 
     def embedded(self, features: torch.Tensor) -> torch.Tensor:
-        """The features as the language model has them."""
+        """The features in the form in which the language model takes them."""
         return features
 
 
 def patches_of(kept: torch.Tensor, grid: tuple[int, int], merge: int) -> torch.Tensor:
-    """bool of the picture's patches, row by row: those of the kept tokens, each of which is merge x merge of them."""
+    """bool for the patches of a picture, row by row: True for the patches of kept tokens. A token has merge x merge patches."""
     return kept.view(grid).repeat_interleave(merge, 0).repeat_interleave(merge, 1).flatten()
 
 
@@ -89,7 +91,7 @@ class Gemma3nLayout(SquareLayout):
 
 
 class Idefics3Layout(SquareLayout):
-    """A row of pictures for each prompt, the parts of its images, filled up with black ones."""
+    """A row of pictures for each prompt, which are the parts of its images. Shorter rows are filled up with black pictures."""
 
     def __init__(self, model: Any, batch: Mapping[str, Any]) -> None:
         super().__init__(model, batch)
@@ -105,14 +107,14 @@ class Idefics3Layout(SquareLayout):
         patches = [patches_of(flags, grid, self.merge) for flags, grid in zip(kept, self.grids)]
         counts = [int(flags.sum()) for flags in patches]
         found: dict[int, torch.Tensor] = {}
-        for count in set(counts):  # together those of which as many are kept
+        for count in set(counts):  # pictures of which as many patches are kept make one batch
             group = [i for i, own in enumerate(counts) if own == count]
             answers = self._encoded(self.pixels[group], seen[group], rows_of([patches[i] for i in group])[0])
             found.update((i, picked(answer, kept[i])) for i, answer in zip(group, answers))
         return torch.cat([found[i] for i in range(len(counts))])
 
     def _encoded(self, pixels: torch.Tensor, seen: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        """[pictures, tokens, width], of pictures of which as many patches are kept."""
+        """[pictures, tokens, width]: the encoder's output for pictures of which the same number of patches is kept."""
         def layers(own: Any, inputs_embeds: torch.Tensor, attention_mask: Any = None, **options: Any) -> Any:
             found = own(inputs_embeds=gathered(inputs_embeds, rows), attention_mask=gathered_mask(attention_mask, rows), **options)
             found.last_hidden_state = scattered(found.last_hidden_state, rows, torch.ones_like(rows), inputs_embeds.shape[1])
@@ -127,7 +129,7 @@ class Idefics3Layout(SquareLayout):
 
 
 class Llama4Layout(SquareLayout):
-    """The tiles of images and, where there are several, the whole image behind them: each is a picture."""
+    """Each tile of an image is a picture. An image with several tiles is followed by the whole image, which is a picture, too."""
 
     def __init__(self, model: Any, batch: Mapping[str, Any]) -> None:
         super().__init__(model, batch)
@@ -139,7 +141,7 @@ class Llama4Layout(SquareLayout):
                           for picture, flags, grid in zip(self.pixels, kept, self.grids)])
 
     def _encoded(self, picture: torch.Tensor, patches: torch.Tensor) -> torch.Tensor:
-        """[tokens, width] of one picture: the layers turn all pictures of a call by the same places."""
+        """[tokens, width] of one picture. One at a time, since the layers use the same places for all pictures of a call."""
         rows = torch.nn.functional.pad(patches, (0, 1), value=True).nonzero()[:, 0]  # the class token comes last
 
         def layers(own: Any, hidden_states: torch.Tensor, freqs_ci: torch.Tensor, **options: Any) -> Any:
@@ -163,8 +165,10 @@ class Llama4Layout(SquareLayout):
 
 
 class Mistral3Layout(Layout):
-    """Pictures of any size, each in the upper left corner of its place in pixel_values. Between the rows of its tokens, and behind
-    them, the prompt has tokens of their own, which are text."""
+    """Pictures of any size, each in the upper left corner of its place in pixel_values.
+
+    In the prompt, other tokens stand between the rows of a picture's tokens, and after the last row. These count as text.
+    """
 
     def __init__(self, model: Any, batch: Mapping[str, Any]) -> None:
         super().__init__(model, batch)
@@ -214,7 +218,7 @@ class Mistral3Layout(Layout):
 
 
 class Gemma4Layout(Layout):
-    """Patches in rows, with the place of each: float [pictures, patches, 3 * patch^2], of which those at -1 are padding."""
+    """Patches in rows, float [pictures, patches, 3 * patch^2], with the place of each. Patches at the place -1 are padding."""
 
     def __init__(self, model: Any, batch: Mapping[str, Any]) -> None:
         super().__init__(model, batch)

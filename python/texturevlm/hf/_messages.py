@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of a chat, in all forms that transformers' documents show, as a batch of the model's own processor.
+"""Turns messages of a chat, in all forms that the documents of transformers show, into a batch of the model's own processor.
 
-Each picture is loaded first, by the processor's own loader, so that one that cannot be had is named before anything is computed; the
-rest is the processor's `apply_chat_template`. Before 4.57 that makes text only: there the processor itself is called with the text.
+Each picture is loaded first, by the processor's own loader, so that an error names a broken picture before anything is computed.
+The rest is done by the processor's `apply_chat_template`. Before transformers 4.57 that method makes only text; there the
+processor itself is called with the text.
 """
 from __future__ import annotations
 
@@ -21,13 +22,13 @@ from .._arguments import short
 from .._core import ArgumentError, ArgumentTypeError, Error, FileError, MissingFileError
 from ._processors import VALUES
 
-# How a part of a message names what it shows, as in transformers.
+# The names by which a part of a message may give its picture or video, as in transformers.
 _SOURCES = {"image": ("image", "url", "path", "base64"), "video": ("video", "url", "path")}
 _WEB = ("requests", "urllib3", "httpx", "httpx2", "httpcore", "httpcore2", "http", "ssl", "socket")
 
 
 def batch_of(processor: Any, messages: Any, question: str | None, options: Mapping[str, Any]) -> Any:
-    """What the processor makes of conversations, or of images and a question; all rows are padded on the left."""
+    """The processor's batch of conversations, or of images and a question. All rows are padded on the left."""
     _check_options(options)
     conversations, batched = conversations_of(messages, question)
     counts = {"image": 0, "video": 0}
@@ -41,7 +42,7 @@ def batch_of(processor: Any, messages: Any, question: str | None, options: Mappi
             made = _by_text(processor, loaded, options)
     except Error:
         raise
-    except Exception as error:  # transformers' own, of any class
+    except Exception as error:  # transformers raises errors of many classes
         _name_the_broken_video(processor, loaded)
         raise ArgumentError(f"the processor, a {type(processor).__name__}, does not take the messages: {_line(error)}") from error
     for kind in ("image", "video"):
@@ -62,7 +63,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
 # ---- Conversations ----
 
 def conversations_of(messages: Any, question: str | None) -> tuple[list[list[Any]], bool]:
-    """A list of conversations, each a list of messages, from any of the forms; and whether they were several."""
+    """A list of conversations, each a list of messages, from any of the forms; and whether a list of conversations was given."""
     if isinstance(messages, Mapping):
         messages = [messages]
     items = list(messages) if isinstance(messages, (list, tuple)) else [messages]
@@ -83,7 +84,7 @@ def conversations_of(messages: Any, question: str | None) -> tuple[list[list[Any
 
 
 def _loaded(message: Mapping[str, Any], processor: Any, counts: dict[str, int]) -> dict[str, Any]:
-    """A message whose content is a list of parts, with pictures in place of their names. `counts` goes on."""
+    """The message with its content as a list of parts, in which pictures are loaded. Adds to `counts` the pictures and videos."""
     if not isinstance(message.get("role"), str):
         raise ArgumentError(f"a message has no role: {short(dict(message))[:60]}")
     content = message.get("content")
@@ -101,7 +102,7 @@ def _part(part: Any, processor: Any, counts: dict[str, int]) -> dict[str, Any]:
         part = {"type": "text", "text": part}
     if not isinstance(part, Mapping):
         raise ArgumentTypeError(f"a part of a message is {short(part)[:60]}, neither a text nor a mapping with a type")
-    found: dict[str, Any] = {name: value for name, value in part.items() if value is not None}  # data sets fill names up with None
+    found: dict[str, Any] = {name: value for name, value in part.items() if value is not None}  # data sets fill up with None
     kind = found.get("type")
     if kind == "image_url":  # OpenAI's form
         given = found.pop("image_url", None)
@@ -131,7 +132,7 @@ def _part(part: Any, processor: Any, counts: dict[str, int]) -> dict[str, Any]:
 # ---- Pictures ----
 
 def _image(processor: Any, source: Any, where: str, name: str) -> Any:
-    """The picture, loaded as the processor loads it."""
+    """Loads a picture as the processor loads it."""
     images = getattr(processor, "image_processor", None) or processor
     fetch = getattr(images, "fetch_images", None) or transformers.image_utils.load_image
     if isinstance(source, (str, os.PathLike)):
@@ -143,12 +144,12 @@ def _image(processor: Any, source: Any, where: str, name: str) -> Any:
             raise ArgumentTypeError(f"{where} is {short(source)[:80]}, not a picture, a path, a URL, or base64")
     try:
         if hasattr(source, "load"):
-            source.load()  # of PIL: reads its file now
+            source.load()  # an image of PIL reads its file now
             return source
         return fetch(source) if isinstance(source, str) else source
     except MemoryError:
         raise
-    except Exception as error:  # of PIL, torchvision, torchcodec, requests, httpx
+    except Exception as error:  # from PIL, torchvision, torchcodec, requests or httpx
         if type(error).__module__.split(".")[0] in _WEB or isinstance(error, (ConnectionError, TimeoutError)):
             raise FileError(f"{shown} cannot be fetched: {_line(error)}") from error
         if isinstance(error, PermissionError):
@@ -159,7 +160,7 @@ def _image(processor: Any, source: Any, where: str, name: str) -> Any:
 
 
 def _address(source: str | os.PathLike[str], name: str, shown: str) -> str:
-    """What transformers' loaders take: a URL of the web, a path of a file that is there, or base64."""
+    """The source in a form that the loaders of transformers take: a URL of the web, the path of an existing file, or base64."""
     text = os.fspath(source)
     if not isinstance(text, str):
         raise ArgumentTypeError(f"{shown} is no text")
@@ -179,7 +180,7 @@ def _address(source: str | os.PathLike[str], name: str, shown: str) -> str:
 
 
 def _file(source: str | os.PathLike[str], shown: str) -> str:
-    """The path of a file that is there, or a URL of the web."""
+    """The path of an existing file, or a URL of the web."""
     path = os.fspath(source)
     if path.startswith(("http://", "https://")):
         return path
@@ -193,13 +194,13 @@ def _file(source: str | os.PathLike[str], shown: str) -> str:
 
 
 def _shown(source: str | os.PathLike[str]) -> str:
-    """A source as an error's line names it: a path whole, base64 by its beginning."""
+    """A source as the text of an error names it: paths in full, long texts such as base64 by their beginning."""
     text = ascii(str(os.fspath(source)))
     return text if len(text) <= 200 else f"{text[:40]}...'"
 
 
 def _is_base64(text: str) -> bool:
-    """Whether it is base64 of at least a few bytes: a path is not, but for rare short ones without a dot."""
+    """Whether the text is base64 of at least 24 bytes. A path with a dot never is, and a path without one only rarely."""
     if os.path.isfile(text):
         return False
     try:
@@ -209,7 +210,7 @@ def _is_base64(text: str) -> bool:
 
 
 def _name_the_broken_video(processor: Any, conversations: list[list[dict[str, Any]]]) -> None:
-    """Where the processor failed: refuses the first video that cannot be loaded alone, if there is one."""
+    """After an error of the processor: raises an error for the first video that cannot be loaded, if there is one."""
     fetch = getattr(getattr(processor, "video_processor", None), "fetch_videos", None)
     videos = [part["video"] for conversation in conversations for message in conversation for part in message["content"]
               if part.get("type") == "video"]
@@ -218,21 +219,21 @@ def _name_the_broken_video(processor: Any, conversations: list[list[dict[str, An
             continue
         try:
             fetch(video)
-        except Exception as error:  # of any decoder
+        except Exception as error:  # from any decoder of videos
             web = type(error).__module__.split(".")[0] in _WEB or isinstance(error, (ConnectionError, TimeoutError))
             kind = FileError if web else ArgumentError
             raise kind(f"video {number}, {_shown(video)}, cannot be loaded: {_line(error)}") from error
 
 
 def _line(error: Exception) -> str:
-    """The first line of what an error says."""
+    """The first line of an error's text."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:240]
 
 
 # ---- The processor ----
 
 def _whole() -> bool:
-    """Whether apply_chat_template makes the whole batch, from 4.57 on."""
+    """Whether apply_chat_template makes the whole batch. It does so from transformers 4.57 on."""
     major, minor = (int(part) for part in transformers.__version__.split(".")[:2])
     return (major, minor) >= (4, 57)
 
@@ -242,7 +243,7 @@ def _template_of(processor: Any) -> Any:
     if not hasattr(processor, "apply_chat_template"):
         return None
     if not hasattr(processor, "chat_template"):
-        return True  # somebody's own processor, which says by its method that it has one
+        return True  # a processor of another make: the method alone says that it has a template
     return processor.chat_template or (None if _whole() else getattr(tokenizer, "chat_template", None))
 
 
@@ -270,7 +271,7 @@ def _by_text(processor: Any, conversations: list[list[dict[str, Any]]], options:
 
 
 def _without_template(processor: Any, conversations: list[list[dict[str, Any]]], options: Mapping[str, Any]) -> Any:
-    """Of a processor that has no template: its own call, with the token of an image where one is shown."""
+    """The batch of a processor without a template: it is called with text that has the image token for each image."""
     if any(len(conversation) != 1 for conversation in conversations) or _pictures(conversations, "video"):
         raise ArgumentError(f"the processor, a {type(processor).__name__}, has no chat template: give one message of images and text each")
     if getattr(processor, "tokenizer", None) is None:

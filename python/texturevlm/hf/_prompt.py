@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Language models that have a picture's tokens in the places of a token of their prompt, at positions of one dimension.
+"""Models whose prompt has an image token for each token of a picture, and positions of one dimension.
 
-LLaVA is pruned before its encoder (CLIP's or SigLIP's: _encoder.py). Gemma 3, PaliGemma, InternVL and SmolVLM put several patches
-together behind their encoder, or have no other way in: they are pruned *after* it. There the encoder takes as long as ever, and only
-the language model has less to do. Either way the tokens stay at the positions of the full prompt.
+LLaVA is pruned before its encoder, which is CLIP's or SigLIP's (_encoder.py). Gemma 3, PaliGemma, InternVL and SmolVLM merge
+several patches after their encoder, or allow no other way: they are pruned *after* it. Their encoder takes as long as without
+pruning, and only the language model has less to do. In both cases the tokens keep the positions of the full prompt.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._wrapped import check_taken, view_of
 
 
 def _pictures(pixel_values: Any) -> Any:
-    """[pictures, 3, height, width]: SmolVLM has a row of pictures for each prompt, filled up with black ones."""
+    """The pictures [pictures, 3, height, width]. SmolVLM has a row of pictures for each prompt, filled up with black pictures."""
     if isinstance(pixel_values, torch.Tensor) and pixel_values.ndim == 5:
         flat = pixel_values.flatten(0, 1)
         return flat[flat.flatten(1).any(dim=1)]
@@ -28,13 +28,13 @@ def _pictures(pixel_values: Any) -> Any:
 
 
 def _side(model: Any, family: Family) -> tuple[int, int]:
-    """The side of a patch in pixels, and how many of them a token has along a side."""
+    """The side of a patch in pixels, and how many patches a token has along a side."""
     patch = model.config.vision_config.patch_size
     return int(patch[0] if isinstance(patch, (list, tuple)) else patch), family.merge(model.config)
 
 
 def _flat(features: Any) -> torch.Tensor:
-    """[tokens, width]: what get_image_features gives, in all versions."""
+    """[tokens, width]: the result of get_image_features, which has another form in each version of transformers."""
     features = getattr(features, "pooler_output", features)
     if isinstance(features, (list, tuple)):
         features = torch.cat([part.flatten(0, -2) for part in features])
@@ -43,19 +43,19 @@ def _flat(features: Any) -> torch.Tensor:
 
 
 class PromptBatch(PrunedBatch):
-    """Prompts with images of one of these models."""
+    """Prompts with images, for one of these models."""
 
     def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any, family: Family) -> None:
         super().__init__(model, batch)
         self._before = family.kind == "prompt"
         self._images = {name: batch[name] for name in ("pixel_values", "pixel_attention_mask") if batch.get(name) is not None}
-        self._chosen: list[torch.Tensor] = []  # of each picture, which of its tokens
+        self._chosen: list[torch.Tensor] = []  # for each picture, which of its tokens are kept
         if "pixel_values" in self._images:
             patch, merge = _side(model, family)
             pictures = _pictures(self._images["pixel_values"])
             rows, columns = check_pictures(pictures, patch * merge)
             self._chosen = kept_of(keep, [rows * columns] * len(pictures), self._full.device)
-            # LLaVA may show the encoder's class token, too: it stays.
+            # LLaVA may show the encoder's class token, too. It is always kept.
             self._class_tokens = int(self._before and model.config.vision_feature_select_strategy == "full"
                                      and model.config.vision_config.model_type == "clip_vision_model")
             shown = [torch.nn.functional.pad(flags, (self._class_tokens, 0), value=True) for flags in self._chosen]
@@ -68,7 +68,7 @@ class PromptBatch(PrunedBatch):
             self._types["token_type_ids"] = self._left(types)
 
     def _features(self) -> torch.Tensor:
-        """[kept tokens, width]: what the language model gets of the pictures."""
+        """[kept tokens, width]: the vectors of the pictures that the language model gets."""
         if not self._before:
             found = _flat(self._model.model.get_image_features(**self._images))
             chosen = torch.cat(self._chosen).to(found.device)
@@ -76,9 +76,9 @@ class PromptBatch(PrunedBatch):
             return found[chosen]
         answers: dict[int, torch.Tensor] = {}
         counts = [int(flags.sum()) for flags in self._chosen]
-        for count in set(counts):  # together those of which as many are kept
+        for count in set(counts):  # pictures of which as many tokens are kept make one batch
             group = [i for i, own in enumerate(counts) if own == count]
-            view, _, tower = view_of(self._model, "model.vision_tower", below=-1)  # whose layers LLaVA watches
+            view, _, tower = view_of(self._model, "model.vision_tower", below=-1)  # LLaVA reads the hidden states of its layers
             shown = show_rows(tower, rows_of([self._chosen[i] for i in group])[0])
             features = _flat(view.model.get_image_features(pixel_values=self._images["pixel_values"][group]))
             check_taken(shown() and len(features) == len(group) * (count + self._class_tokens), "the chosen patches")
@@ -86,9 +86,9 @@ class PromptBatch(PrunedBatch):
         return torch.cat([answers[i] for i in range(len(counts))])
 
     def _embedded(self) -> torch.Tensor:
-        """[rows, length, width]: the shorter prompts, with the pictures in their places."""
+        """[rows, length, width]: the embeddings of the shorter prompts, with the vectors of pictures in their places."""
         places = (self.input_ids == self._model.config.image_token_id) & self.attention_mask.bool()
-        words = self.input_ids.masked_fill(places, self._padding())  # a picture's token may be none of the vocabulary
+        words = self.input_ids.masked_fill(places, self._padding())  # the image token may lie outside the vocabulary
         embedded: torch.Tensor = self._model.get_input_embeddings()(words)
         if self._chosen:
             features = self._features().to(embedded.device, embedded.dtype)
@@ -96,12 +96,12 @@ class PromptBatch(PrunedBatch):
         return embedded
 
     def _first(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
-        return {"input_ids": None, "inputs_embeds": self._embedded()}, lambda: True  # _features has looked
+        return {"input_ids": None, "inputs_embeds": self._embedded()}, lambda: True  # _features has checked it already
 
 
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any],
            family: Family) -> dict[str, Any]:
-    """prune_batch's keep, by the scores of the pictures."""
+    """The argument `keep` of prune_batch, chosen by the scores of the pictures."""
     if batch.get("pixel_values") is None:
         return {}
     patch, merge = _side(model, family)

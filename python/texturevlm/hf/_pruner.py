@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All together: from a batch, or a question about an image, to an answer."""
+"""The whole way from a batch, or from a question about an image, to an answer."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -21,17 +21,22 @@ from ._wrapped import check_model, sums_gradients, unwrapped
 
 def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] | None = None,
                 keep_videos: list[torch.Tensor] | None = None) -> PrunedBatch | PrunedImages:
-    """Makes the batch without the tokens that are not kept: a `PrunedBatch`, or of an image encoder `PrunedImages`.
+    """Makes a batch without the tokens that are not kept: a `PrunedBatch`, or for an image encoder `PrunedImages`.
 
     Parameters:
-        model: a loaded model of a family in `FAMILIES`; it may come within torch.compile (a pruned call is not compiled), PEFT's
-            adapters, DataParallel or DistributedDataParallel. Nothing is set on it: any number of threads may use it meanwhile.
-        batch: what its processor makes: input_ids, attention_mask, pixel_values, image_grid_thw, pixel_values_videos, ...
-        keep, keep_videos: for each picture the numbers of its tokens, or a bool for each; None: all are kept. Videos are
-            Qwen-VL's. SmolVLM's and InternVL's pictures are the parts that they cut an image into.
+        model: a loaded model of a family in `FAMILIES`. It may be wrapped in torch.compile (a pruned call is not compiled),
+            PEFT's adapters, DataParallel or DistributedDataParallel. Nothing is set on the model, so any number of threads may
+            use it meanwhile.
+        batch: what the model's processor makes: input_ids, attention_mask, pixel_values, image_grid_thw, pixel_values_videos, ...
+        keep: for each picture the numbers of the tokens that are kept, or a bool for each token. None: all are kept. For SmolVLM
+            and InternVL, the pictures are the parts into which they cut an image.
+        keep_videos: the same for videos, for Qwen-VL only.
 
-    Errors: `ArgumentError` (another family; places in the prompt that are not as many as tokens; a token that there is not),
-    `DeviceError` (a version of transformers that was not run).
+    Errors:
+
+    - `ArgumentError`: another family, a number of places in the prompt that is not the number of tokens, or a token that a
+      picture does not have.
+    - `DeviceError`: a version of transformers that is not supported.
     """
     inner = unwrapped(model)
     family = family_of(inner)
@@ -52,7 +57,8 @@ def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] |
     return pruned
 
 
-# What a caller may have put into a batch that a pruned batch makes itself, or knows nothing of: it would be left out in silence.
+# Entries of a batch that are refused, as they would be left out in silence: a pruned batch makes those of the first list itself,
+# and knows nothing about those of the second.
 _MADE = ("position_ids", "inputs_embeds", "past_key_values", "cache_position", "mm_encoder_outputs")
 _OTHERS = ("pixel_values_videos", "input_features")
 
@@ -75,13 +81,15 @@ class Pruner(Bound):
     """Prunes a loaded model's images and videos.
 
     Parameters:
-        model: of a family in `FAMILIES`, on any device, also in one of the wrappers that `prune_batch` knows.
-        processor: its processor.
+        model: a model of a family in `FAMILIES`, on any device. It may be in one of the wrappers that `prune_batch` knows.
+        processor: the model's processor.
         share, k, strategy, weights, scorer: as in `select_tokens`.
-        device: a `texturevlm.Device` for the choice, or a device's name.
+        device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
 
-    All of them are checked here, before the first image: `ArgumentError` (also a processor that is another family's, or makes other
-    patches than the model takes), `MissingFileError` (a scorer's). A pruner cannot be pickled or copied: make one in each process.
+    A pruner cannot be pickled or copied: make one in each process.
+
+    Errors: all parameters are checked here, before the first image. `ArgumentError` is also raised for a processor of another
+    family, or one that makes other patches than the model takes; `MissingFileError` if the file of a scorer is not there.
     """
 
     def __init__(self, model: Any, processor: Any, *, share: float | None = None, k: int | None = None,
@@ -95,8 +103,10 @@ class Pruner(Bound):
         self._options = checked(share=share, k=k, strategy=strategy, weights=weights, scorer=scorer, device=device)
 
     def prune(self, batch: Mapping[str, Any], *, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
-        """The shorter batch: a `PrunedBatch`, or of an image encoder `PrunedImages`. query, features: lists, an entry for each
-        image (`select_tokens`)."""
+        """Makes the shorter batch: a `PrunedBatch`, or for an image encoder `PrunedImages`.
+
+        `query` and `features` are lists with an entry for each image (`select_tokens`).
+        """
         model = unwrapped(self.model)
         _check_batch(model, self._family, batch)
         check_query(self._options["strategy"], query)
@@ -112,25 +122,36 @@ class Pruner(Bound):
         return prune_batch(self.model, batch, **keep)
 
     def batch_of(self, messages: Any, question: str | None = None, **options: Any) -> Mapping[str, Any]:
-        """What the processor makes of a chat, on the model's device; what `prune` and `generate` take.
+        """Makes the processor's batch of a chat, on the model's device. `prune` and `generate` take such a batch.
 
         Parameters:
-            messages: one of
-                a conversation, a list of messages: ``{"role": "user", "content": ...}``, whose content is a text, or a list of
-                    parts: ``{"type": "text", "text": ...}``; ``{"type": "image", ...}`` with one of ``image`` (PIL, array, tensor,
-                    path, URL), ``url`` (also ``data:`` and ``file://``), ``path``, ``base64``; ``{"type": "image_url", "image_url":
-                    {"url": ...}}``; ``{"type": "video", ...}`` with one of ``video`` (frames, path, URL), ``url``, ``path``;
-                a list of conversations: a batch, padded on the left;
-                an image or a list of images, in any of these forms, in one prompt.
-            question: the text behind images.
-            options: what the processor's ``apply_chat_template`` takes beside: ``num_frames``, ``tools``, ``processor_kwargs``, ...
+            messages: one of these:
 
-        It is what ``processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=True,
-        return_tensors="pt", padding=True)`` makes. Of a processor without a template (PaliGemma, encoders) it is what the processor
-        makes of the texts and images.
+                - A conversation, which is a list of messages ``{"role": "user", "content": ...}``. The content is a text or a
+                  list of parts; the parts are listed below.
+                - A list of conversations, which gives a batch that is padded on the left.
+                - An image or a list of images, in any of the forms of a part. They go into one prompt.
+            question: the text after the images, if `messages` are images.
+            options: further options of the processor's ``apply_chat_template``: ``num_frames``, ``tools``, ``processor_kwargs``,
+                ...
 
-        Errors, which name the image by its number over all messages, from 0: `MissingFileError`, `FileError` (a URL that cannot be
-        fetched), `ArgumentError` (status ``format``: it is no picture; messages of another form).
+        A part is one of these:
+
+        - ``{"type": "text", "text": ...}``;
+        - ``{"type": "image", ...}`` with one of ``image`` (PIL, array, tensor, path, URL), ``url`` (also ``data:`` and
+          ``file://``), ``path`` and ``base64``;
+        - ``{"type": "image_url", "image_url": {"url": ...}}``;
+        - ``{"type": "video", ...}`` with one of ``video`` (frames, path, URL), ``url`` and ``path``.
+
+        The batch is what ``processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=True,
+        return_tensors="pt", padding=True)`` makes. A processor without a template (PaliGemma, encoders) is called with the texts
+        and images instead.
+
+        Errors, which name an image by its number over all messages, from 0:
+
+        - `MissingFileError`: there is no such file.
+        - `FileError`: a URL cannot be fetched.
+        - `ArgumentError`: a file is no picture (status ``format``), or messages have another form.
         """
         made = _messages.batch_of(self.processor, messages, question, options)
         device = next(self.model.parameters()).device
@@ -138,9 +159,9 @@ class Pruner(Bound):
 
     def generate(self, messages_or_batch: Any, *, question: str | None = None, query: Any = None, features: Any = None,
                  **options: Any) -> Any:
-        """Answers: as model.generate(**batch, **options), the prompts and what follows them.
+        """Generates an answer, like model.generate(**batch, **options): gives the prompts, followed by what is generated.
 
-        messages_or_batch: what the processor made (with input_ids), or what `batch_of` takes.
+        `messages_or_batch` is a batch of the processor (with input_ids), or anything that `batch_of` takes.
         """
         batch = messages_or_batch
         if self._family.kind == "encoder":

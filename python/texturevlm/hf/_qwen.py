@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Qwen2-VL, 2.5, 3, Qwen3.5, GLM-4.1V: patches in grids, of images and videos, before the encoder, and positions in three dimensions."""
+"""Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5 and GLM-4.1V: images and videos as grids of patches, and positions of three dimensions.
+
+They are pruned before the encoder.
+"""
 from __future__ import annotations
 
 import importlib
@@ -17,13 +20,13 @@ _KINDS = (("image_grid_thw", "pixel_values", "image_token_id"), ("video_grid_thw
 
 
 def _tokens_of(model: Any) -> list[int]:
-    """The tokens of images and of videos in a prompt. GLM has one for both."""
+    """The image token and the video token of a prompt. GLM has one token for both."""
     names = [name for _, _, name in _KINDS]
     return [getattr(model.config, names[0] if model.config.model_type.startswith("glm4v") else name) for name in names]
 
 
 class Picture:
-    """The tower's part of a batch: which of its rows are kept, in which grid they stand, and which attend to each other."""
+    """The tower's part of a batch: which rows of pixels are kept, in which grid they stand, and which attend to each other."""
 
     def __init__(self, tower: Any, pixels: torch.Tensor, grid: torch.Tensor, kept: torch.Tensor, merge: int) -> None:
         self.tower, self.full_grid, self.kept, self.unit = tower, grid, kept, merge**2
@@ -36,13 +39,16 @@ class Picture:
                 counts.append(int(kept[first:first + moment].sum()))
                 shapes.append([1, h, w] if hasattr(tower, "embeddings") else [1, 1, counts[-1] * self.unit])
                 first += moment
-        # The tower takes from a grid which patches attend to each other: those of one moment. A row each. GLM takes from it, too, how
-        # large the picture is of which it asks the places.
+        # The tower reads from the grid which patches attend to each other. These are the patches of one moment, so each moment is
+        # a row of the grid. GLM also reads from it the size of the picture, from which it computes places.
         self.grid = torch.tensor([shape for shape, count in zip(shapes, counts) if count], dtype=grid.dtype, device=grid.device)
         self.edges = torch.tensor([0, *(count * self.unit for count in counts if count)], device=grid.device).cumsum(0, dtype=torch.int32)
 
     def windows(self, index: torch.Tensor, bounds: Any) -> tuple[torch.Tensor, list[int]]:
-        """Of Qwen2.5-VL: the kept tokens window after window, and where each window's patches begin; from those of all."""
+        """For Qwen2.5-VL: the kept tokens, window after window, and where the patches of each window begin.
+
+        Both are computed from the same numbers for all tokens.
+        """
         kept = self.kept.to(index.device)
         number = torch.cumsum(kept.long(), 0) - 1
         stays = kept[index]
@@ -51,7 +57,7 @@ class Picture:
         return number[index[stays]], (counts * self.unit).tolist()
 
     def places(self, modality: str) -> dict[str, torch.Tensor]:
-        """What the tower takes from its caller in later versions: the places of the kept patches in the full grids."""
+        """The places of the kept patches in the full grids, as arguments of the tower in transformers 5.23 and later."""
         vision: Any = importlib.import_module("transformers.vision_utils")
         tower, merge = self.tower, int(self.tower.spatial_merge_size)
         found = {"position_ids": vision.get_vision_position_ids(self.full_grid, merge)[self.rows]}
@@ -71,12 +77,16 @@ class Picture:
 
 
 def answer_places(tower: Any, pictures: list[Picture]) -> Callable[[], bool]:
-    """Lets a tower, which must be a view of one, take the places of the kept patches from the full grids: its methods are called as
-    they are, and answer for the grids of the pictures. Returns what tells whether it has asked for each."""
+    """Lets a tower take the places of the kept patches from the full grids. The tower must be a view.
+
+    The tower calls its own methods for places. They are replaced by functions that answer for the full grid of a picture. Returns
+    a function that says whether the tower has asked for each picture.
+    """
     asked: set[int] = set()
 
     def of(grid: torch.Tensor) -> Picture | None:
-        # An image and a video of which as many tokens are kept have equal grids, in tensors of their own.
+        # An image and a video of which as many tokens are kept have equal grids, but in two tensors. So the same tensor comes
+        # first.
         return next((picture for picture in pictures if picture.grid is grid),
                     next((picture for picture in pictures if torch.equal(picture.grid, grid)), None))
 
@@ -100,8 +110,10 @@ def answer_places(tower: Any, pictures: list[Picture]) -> Callable[[], bool]:
 
 
 class _Encoded(dict):  # type: ignore[type-arg]
-    """What the encoder gave, by its kind; `taken` tells which of it the model has looked at. A class for each call, since accelerate
-    copies what it hands on."""
+    """The encoder's output by its kind (image, video). `taken` has the kinds that the model has read.
+
+    Each call makes a class of its own, with `taken` on the class, since accelerate copies the objects that it hands on.
+    """
 
     taken: set[str]
 
@@ -115,19 +127,20 @@ class _Encoded(dict):  # type: ignore[type-arg]
 
 
 def handed(encoded: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
-    """What a model is handed of what its encoder gave, and what tells whether it has looked at all of it."""
+    """The argument by which a model gets the output of its encoder, and a function that says whether it has read all of it."""
     found = type("Encoded", (_Encoded,), {"taken": set()})(encoded)
     return {"mm_encoder_outputs": found}, lambda: found.taken.issuperset(found)
 
 
 class QwenBatch(PrunedBatch):
-    """Prompts with images and videos of Qwen-VL; or with images or videos of GLM-4.1V."""
+    """Prompts with images and videos for Qwen-VL, or with images or videos for GLM-4.1V."""
 
     def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any, keep_videos: Any) -> None:
         super().__init__(model, batch)
-        self._inner = model.model if hasattr(model.model, "visual") else model  # 4.47 has all of it in the outer one
+        self._inner = model.model if hasattr(model.model, "visual") else model  # 4.47 has the tower in the outer model
         self._tower = self._inner.visual
-        # What the model notes of positions, and before 5.23 the methods of its tower, are a call's own.
+        # A call has its own view of the modules that it changes: the model, which keeps positions, and before transformers 5.23
+        # the tower, whose methods are replaced.
         self._path = ".".join(["model"] * (self._inner is not model) + ["visual"] * (not takes_places()))
         self._sets_to_run = not takes_places()
         merge = int(self._tower.spatial_merge_size)
@@ -148,7 +161,7 @@ class QwenBatch(PrunedBatch):
         self._shorten(self._positions(batch, self._full, self._full_mask))
 
     def _positions(self, batch: Mapping[str, Any], ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """[3, rows, length]: those of the full prompt."""
+        """[3, rows, length]: the positions of the full prompt."""
         options = {name: batch[name] for name in ("image_grid_thw", "video_grid_thw", "second_per_grid_ts")
                    if batch.get(name) is not None}
         if takes_places():
@@ -164,7 +177,7 @@ class QwenBatch(PrunedBatch):
     def _placed(self) -> torch.Tensor:
         if self._inner is self._model:
             return self.position_ids
-        # 4.57: the places in the text stand above the three of M-RoPE.
+        # From transformers 4.57 on, the positions in the text come before the three rows of M-RoPE.
         text = (self.attention_mask.cumsum(dim=1) - 1).clamp(min=0)
         return torch.cat([text[None], self.position_ids])
 
@@ -178,14 +191,15 @@ class QwenBatch(PrunedBatch):
         return given, answer_places(views[-1], list(self._pictures.values()))
 
     def _encoded(self) -> dict[str, Any]:
-        """What the encoder gives of the kept patches."""
+        """The encoder's output for the kept patches."""
         encode = {"pixel_values": ("image", self._inner.get_image_features),
                   "pixel_values_videos": ("video", self._inner.get_video_features)}
         found = {}
         for pixel_name, picture in self._pictures.items():
             modality, features = encode[pixel_name]
             places = picture.places(modality)
-            if hasattr(self._tower, "embeddings"):  # GLM's get_image_features would split by the grid what there is of all patches
+            # GLM's get_image_features would split the output by the grid, as if it had all patches.
+            if hasattr(self._tower, "embeddings"):
                 own = {name.split("_", 1)[1]: value for name, value in places.items()}
                 answer = self._tower(picture.pixels.type(self._tower.dtype), grid_thw=picture.grid, return_dict=True, **own)
                 answer.pooler_output = (answer.pooler_output,)
@@ -196,7 +210,7 @@ class QwenBatch(PrunedBatch):
 
 
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """prune_batch's keep and keep_videos, by the scores of the pictures; a query is for images."""
+    """The arguments `keep` and `keep_videos` of prune_batch, chosen by the scores of the pictures. A query is for images only."""
     images = getattr(processor, "image_processor", processor)
     videos = getattr(processor, "video_processor", None) or images
     vision = model.config.vision_config

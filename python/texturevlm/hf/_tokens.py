@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tokens of a processor's tensors matter, and the caller's choice of them."""
+"""Chooses the tokens of a processor's tensors that matter, and checks such a choice of the caller."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from ._processors import bytes_or_floats, colours, normalisation_of
 
 
 class Bound:
-    """What hangs on a loaded model: it is neither pickled nor copied."""
+    """The base of objects that depend on a loaded model. They can be neither pickled nor copied."""
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         name = next(kind.__name__ for kind in type(self).__mro__ if kind.__name__.startswith("Prune"))
@@ -25,7 +25,7 @@ class Bound:
 
 
 def side_of(numbers: int, temporal: int = 1) -> int:
-    """The side of a square patch of so many numbers: of 3 colours, in `temporal` frames."""
+    """The side of a square patch that has so many numbers, for 3 colours and `temporal` frames."""
     side = int(round((numbers / (3 * temporal)) ** 0.5))
     if 3 * temporal * side * side != numbers:
         raise ArgumentError(f"a patch has {numbers} numbers, which are not {temporal} frames of 3 colours of a square")
@@ -33,12 +33,12 @@ def side_of(numbers: int, temporal: int = 1) -> int:
 
 
 def _has_values(pixel_values: torch.Tensor) -> bool:
-    """Whether they are floats, or bytes: as a processor leaves them that neither rescales nor normalises."""
+    """Whether the values are floats or bytes. A processor that neither rescales nor normalises leaves bytes."""
     return bool(pixel_values.is_floating_point() or pixel_values.dtype == torch.uint8)
 
 
 def check_patches(pixel_values: Any, grid: Any, merge: int, temporal: int) -> list[tuple[int, int, int]]:
-    """The grids of Qwen-VL's pictures, if they fit the patches."""
+    """The grids of Qwen-VL's pictures. Refuses grids that do not fit the patches."""
     if not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim != 2 or not _has_values(pixel_values):
         raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor of floats [patches, numbers of a patch]")
     if not isinstance(grid, torch.Tensor) or grid.ndim != 2 or grid.shape[1] != 3 or grid.is_floating_point():
@@ -53,7 +53,7 @@ def check_patches(pixel_values: Any, grid: Any, merge: int, temporal: int) -> li
 
 
 def check_shapes(pixel_values: Any, shapes: Any) -> list[tuple[int, int]]:
-    """The shapes of SigLIP2's pictures, in patches, if they fit the patches."""
+    """The shapes of SigLIP2's pictures, in patches. Refuses shapes that do not fit the patches."""
     if not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim != 3 or not _has_values(pixel_values):
         raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor of floats [pictures, patches, numbers of a "
                                 "patch]")
@@ -67,7 +67,7 @@ def check_shapes(pixel_values: Any, shapes: Any) -> list[tuple[int, int]]:
 
 
 def check_pictures(pixel_values: Any, side: int) -> tuple[int, int]:
-    """Rows and columns of tokens of that side in pixels, in pictures of one size."""
+    """How many rows and columns of tokens pictures of one size have. `side` is the side of a token in pixels."""
     if (not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim != 4 or pixel_values.shape[1] != 3
             or not _has_values(pixel_values)):
         raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor of floats [pictures, 3, height, width]")
@@ -84,14 +84,14 @@ _BEYOND = 0.25
 
 
 def frames_of(rows: torch.Tensor, t: int, h: int, w: int, merge: int, temporal: int) -> torch.Tensor:
-    """[t, temporal, H, W, 3]: the values that Qwen-VL's processor made patches of."""
+    """[t, temporal, H, W, 3]: the values as frames, from the patches that Qwen-VL's processor made of them."""
     side = side_of(rows.shape[1], temporal)
     blocks = rows.reshape(t, h // merge, w // merge, merge, merge, 3, temporal, side, side)
     return blocks.permute(0, 6, 1, 3, 7, 2, 4, 8, 5).reshape(t, temporal, h * side, w * side, 3)
 
 
 def pixels_of(values: torch.Tensor, mean: Any, std: Any) -> torch.Tensor:
-    """uint8: the pixels whose normalised values, colours last, these are. Values that cannot be are refused."""
+    """uint8: the pixels of normalised values, whose last dimension are the colours. Refuses values that are far from pixels."""
     scale, shift = (torch.tensor(value, dtype=torch.float32, device=values.device) for value in (std, mean))
     found = values.float() * scale + shift
     low, high = (float(end) for end in found.aminmax())
@@ -102,7 +102,7 @@ def pixels_of(values: torch.Tensor, mean: Any, std: Any) -> torch.Tensor:
 
 
 def _pictures(pixel_values: Any, grid: Any, merge: int | None, patch: int | None, temporal: int) -> Iterator[tuple[torch.Tensor, int]]:
-    """Of each picture its values [moments, frames, height, width, 3], and the side of a token in pixels."""
+    """Yields for each picture its values [moments, frames, height, width, 3], and the side of a token in pixels."""
     if grid is None:
         if patch is None:
             raise ArgumentError("whole pictures (pixel_values [pictures, 3, height, width]) need patch, the side of a patch in pixels")
@@ -130,7 +130,7 @@ STRATEGIES = ("grid", "budget")
 
 def checked(*, share: Any = None, k: Any = None, strategy: Any = None, weights: Any = None, scorer: Any = None,
             device: Any = None) -> dict[str, Any]:
-    """How tokens are chosen, as select_tokens takes it, with a scorer that is read; `Error` where something does not fit."""
+    """Checks the options of select_tokens, and reads the file of a scorer. Raises an `Error` for options that do not fit."""
     if share is not None and k is not None:
         raise ArgumentError("share and k exclude each other")
     if share is not None and real("share", share, 0.0, above=True) > 1:
@@ -144,13 +144,13 @@ def checked(*, share: Any = None, k: Any = None, strategy: Any = None, weights: 
     if device is not None:
         device = device_of(device)
         with device._owner:
-            pass  # refuses one that is closed
+            pass  # entering it refuses a device that is closed
     if scorer is not None:
         scorer = scorer_of(scorer)
     if weights is not None:
         Choosing({"weights": weights})
         with Device("reference") as reference, Stack(torch.zeros(16, 16, 3, dtype=torch.uint8), device=reference, layout=SCORED) as stack:
-            stack.scores(weights=weights)  # the library's own opinion of them
+            stack.scores(weights=weights)  # so that the library itself checks the weights
     return {"share": share, "k": k, "strategy": strategy, "weights": weights, "scorer": scorer, "device": device}
 
 
@@ -159,27 +159,30 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
                   strategy: Literal["grid", "budget"] | None = None, mean: Any = None, std: Any = None, temporal: int = 2,
                   weights: Any = None, scorer: Any = None, query: Any = None, features: Any = None,
                   device: Device | str | None = None) -> list[torch.Tensor]:
-    """Chooses tokens of the tensors that a processor made: of what the model sees, whichever resizer made it.
+    """Chooses tokens of the tensors that a processor made: from what the model sees, whichever resizer made it.
+
+    Gives for each picture the numbers of the chosen tokens in ascending order: int64, on the device of pixel_values. A token of
+    two frames has the better score of the two. Of a video, the best tokens of the whole clip are chosen.
 
     Parameters:
-        pixel_values, grid: what the processor made:
-            of Qwen-VL float [patches, 3 * temporal * patch^2] and its image_grid_thw or video_grid_thw, int [pictures, 3];
-            of SigLIP2 float [pictures, patches, 3 * patch^2] and its spatial_shapes, int [pictures, 2];
-            of all others float [pictures, 3, height, width], no grid, and `patch`, the side of a patch in pixels.
-        processor: the one that made them (of videos its video_processor), from which is read how values become pixels again:
-            do_rescale, rescale_factor, do_normalize, image_mean, image_std.
-        mean, std: the same said by hand, without a processor: three numbers each; value * std + mean is the pixel, 0 .. 1. There is no
-            default, as every family has its own. Values that are far from pixels by them are refused.
-        merge: patches along a side of a token (default: 2 of Qwen-VL, else 1).
-        share: of each picture's tokens, above 0 .. 1 (default: 0.25); k: how many of each picture. At least one is chosen.
-        strategy: ``"budget"``: tokens by what a small picture of the whole loses of each; ``"grid"`` (or None): by the score, which
-            weights, a scorer, or a query do say.
-        query, features: of each picture (lists), or None.
-        temporal: frames of a token, of Qwen-VL.
-        device: a `Device`, or a device's name, on which the choice is made.
+        pixel_values, grid: what the processor made. There are three forms:
 
-    Gives of each picture the numbers of the chosen tokens, rising: int64, on the device of pixel_values. A token of two frames
-    has the better one's score; of a video the best tokens of the whole clip are chosen.
+            - Qwen-VL: float [patches, 3 * temporal * patch^2], and its image_grid_thw or video_grid_thw, int [pictures, 3].
+            - SigLIP2: float [pictures, patches, 3 * patch^2], and its spatial_shapes, int [pictures, 2].
+            - All others: float [pictures, 3, height, width], without a grid. They need `patch`.
+        patch: the side of a patch in pixels.
+        processor: the processor that made the tensors; for videos its video_processor. Its attributes do_rescale, rescale_factor,
+            do_normalize, image_mean and image_std say how values become pixels again.
+        mean, std: three numbers each, in place of a processor: value * std + mean is the pixel, 0 .. 1. There is no default, as
+            every family has its own numbers. Values that give numbers far from pixels are refused.
+        merge: how many patches a token has along a side. None: 2 for Qwen-VL, else 1.
+        share: the share of each picture's tokens that is chosen, above 0 and at most 1. None: 0.25. At least one token is chosen.
+        k: in place of `share`, how many tokens of each picture are chosen.
+        strategy: ``"budget"`` chooses the tokens of which a small picture of the whole image loses most. ``"grid"`` or None
+            chooses by the score, which weights, a scorer or a query may change.
+        query, features: lists with an entry for each picture, or None.
+        temporal: how many frames a token of Qwen-VL has.
+        device: a `Device`, or a device's name, on which the choice is made.
     """
     temporal = integer("temporal", temporal, 1, 16)
     if merge is not None:
@@ -210,7 +213,7 @@ def check_query(strategy: Any, query: Any) -> None:
 
 
 def _scale(processor: Any, mean: Any, std: Any, pixel_values: Any) -> tuple[list[float], list[float]]:
-    """mean and std, from the processor or as they were given."""
+    """The mean and std, from the processor or as the caller gave them."""
     if processor is None:
         if mean is None or std is None:
             raise ArgumentError("how the values were made of pixels must be said: give the processor, or its mean and std")
@@ -224,7 +227,7 @@ def _scale(processor: Any, mean: Any, std: Any, pixel_values: Any) -> tuple[list
 
 
 def _of_picture(name: str, value: Any, number: int, count: int) -> Any:
-    """What a list has for a picture."""
+    """The entry of a list for a picture; None if there is no list."""
     if value is None:
         return None
     if not isinstance(value, (list, tuple)) or len(value) != count:
@@ -238,7 +241,7 @@ def _token_scores(frames: torch.Tensor, side: int, part: float, strategy: str | 
     found: torch.Tensor | None = None
     for i in range(frames.shape[0]):
         if i > 0 and torch.equal(frames[i], frames[i - 1]):
-            continue  # a still image fills all frames of its token
+            continue  # a token of a still image has the same frame several times
         with Stack(frames[i].cpu(), device=device, layout=SCORED) as stack:
             if asked["features"] is not None:
                 stack.set_features(asked["features"])
@@ -255,7 +258,7 @@ def _token_scores(frames: torch.Tensor, side: int, part: float, strategy: str | 
 
 
 def kept_of(keep: Any, sizes: Sequence[int], device: Any) -> list[torch.Tensor]:
-    """Of each picture a bool for each of its tokens, from the caller's choice: numbers or bools of each, or None: all."""
+    """For each picture a bool for each of its tokens, from the caller's choice: numbers or bools per picture, or None for all."""
     if keep is None:
         return [torch.ones(size, dtype=torch.bool, device=device) for size in sizes]
     if not isinstance(keep, (list, tuple)) or len(keep) != len(sizes):
@@ -264,7 +267,7 @@ def kept_of(keep: Any, sizes: Sequence[int], device: Any) -> list[torch.Tensor]:
     for number, (size, tokens) in enumerate(zip(sizes, keep)):
         try:
             tokens = torch.as_tensor(tokens, device=device)
-        except Exception as error:  # PyTorch's own, or of whatever was handed in
+        except Exception as error:  # from PyTorch, or from the object that was handed in
             raise ArgumentTypeError(f"keep of picture {number} is {short(tokens)[:60]}, not numbers or bools of tokens") from error
         if tokens.dtype == torch.bool and tuple(tokens.shape) == (size,):
             tokens = tokens.nonzero()[:, 0]

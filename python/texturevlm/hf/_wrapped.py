@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model within wrappers, and views of it: what a call sets is set on a view, never on the model that others call meanwhile.
+"""Finds the model inside wrappers, and makes views of it.
 
-A view of a model is a module that shares its parameters, its buffers and every submodule but some, which are copied, too: a few
-small dictionaries each. Hooks and attributes of a view are its own. Whatever the model's own methods note on themselves while they
-run (Qwen-VL's rope_deltas, generate's caches) stays on the view, and ends with it.
+What a call must set, it sets on a view, and never on the model, which others may call meanwhile.
+
+A view of a model is a module that shares the model's parameters, buffers and most of its submodules. Some submodules are copied,
+too; each copy is a few small dictionaries. The hooks and attributes of a view are its own. What the model's methods write on the
+model while they run (Qwen-VL's rope_deltas, generate's caches) stays on the view, and ends with it.
 """
 from __future__ import annotations
 
@@ -20,8 +22,10 @@ from .._core import ArgumentError, DeviceError
 
 
 def unwrapped(model: Any) -> Any:
-    """The model of transformers within torch.compile, PEFT's adapters, DataParallel and DistributedDataParallel; any other thing as it
-    is."""
+    """The model of transformers inside torch.compile, PEFT's adapters, DataParallel and DistributedDataParallel.
+
+    Any other object is returned as it is.
+    """
     while True:
         inner = _within(model)
         if inner is model:
@@ -32,7 +36,7 @@ def unwrapped(model: Any) -> Any:
 def _within(model: Any) -> Any:
     if isinstance(model, (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)):
         return model.module
-    dynamo: Any = sys.modules.get("torch._dynamo.eval_frame")  # nobody has one of its modules before it is imported
+    dynamo: Any = sys.modules.get("torch._dynamo.eval_frame")  # if it was never imported, no compiled module can exist
     if dynamo is not None and isinstance(model, dynamo.OptimizedModule):
         return model._orig_mod
     peft: Any = sys.modules.get("peft")
@@ -42,7 +46,7 @@ def _within(model: Any) -> Any:
 
 
 def _adapted(model: Any) -> Any:
-    """The model within PEFT's, whose adapters are in its layers; refused are those that do something around it."""
+    """The model inside a model of PEFT. Its adapters must be in the model's layers; adapters that work around it are refused."""
     from peft.tuners.tuners_utils import BaseTuner  # type: ignore[import-not-found, unused-ignore]
     tuner, configs = model.base_model, list(model.peft_config.values())
     kind = configs[0].peft_type
@@ -55,7 +59,7 @@ def _adapted(model: Any) -> Any:
 
 
 def _trained_whole(module: Any) -> Any:
-    """Of a module that PEFT trains as a whole (modules_to_save) the copy that counts; any other thing of PEFT's as it is."""
+    """The active copy of a module that PEFT trains as a whole (modules_to_save). Other modules are returned as they are."""
     from peft.utils.other import ModulesToSaveWrapper  # type: ignore[import-not-found, unused-ignore]
     if not isinstance(module, ModulesToSaveWrapper):
         return module
@@ -66,7 +70,7 @@ def _trained_whole(module: Any) -> Any:
 
 
 def sums_gradients(model: Any) -> bool:
-    """Whether a wrapper of the model sums gradients over processes, which it does of its own forward only."""
+    """Whether a wrapper of the model sums gradients over processes. It does so only if its own forward is called."""
     while not isinstance(model, torch.nn.parallel.DistributedDataParallel):
         inner = _within(model)
         if inner is model:
@@ -76,22 +80,24 @@ def sums_gradients(model: Any) -> bool:
 
 
 def check_gradients(summed: bool) -> None:
-    """Refuses a call whose gradients a wrapper would have summed."""
+    """Refuses a call with gradients that a wrapper should have summed (`summed`)."""
     if summed and torch.is_grad_enabled():
         raise ArgumentError("a pruned batch goes past DistributedDataParallel, which would not sum its gradients: run it in "
                             "torch.no_grad(), or give the model that is within, and sum them yourself")
 
 
 def check_adapters(options: Mapping[str, Any]) -> None:
-    """Refuses what PEFT's own forward would do to the adapters for the time of a call."""
+    """Refuses an option by which PEFT's own forward changes the adapters for one call."""
     if options.get("adapter_names") is not None:
         raise ArgumentError("adapter_names are read by PEFT's own forward, which a pruned batch goes past: set_adapter chooses one for all "
                             "rows")
 
 
 def check_model(model: Any, generates: bool) -> None:
-    """Refuses a model in a wrapper that is not known, since whatever it does would be left out. generates: and one without the head that
-    answers, where a family has one."""
+    """Refuses a model in an unknown wrapper, since the work of that wrapper would be left out.
+
+    With `generates`, also refuses a model without the head that generates.
+    """
     if not isinstance(model, transformers.PreTrainedModel):
         raise ArgumentError(f"the model is a {type(model).__name__}, none of transformers; of wrappers torch.compile, PEFT's adapters, "
                             "DataParallel and DistributedDataParallel are known: give the model that is within")
@@ -100,7 +106,7 @@ def check_model(model: Any, generates: bool) -> None:
 
 
 def asks_for_layers(model: Any, options: Mapping[str, Any]) -> bool:
-    """Whether a call asks for what single layers compute: then transformers watches them, by what it sets on them."""
+    """Whether a call asks for the output of single layers. To record it, transformers sets something on the layers."""
     sources = [model.config, getattr(model.config, "text_config", None), getattr(model.config, "vision_config", None),
                getattr(model, "generation_config", None), options.get("generation_config")]
     return any(options.get(name) or any(getattr(source, name, None) for source in sources)
@@ -108,12 +114,14 @@ def asks_for_layers(model: Any, options: Mapping[str, Any]) -> bool:
 
 
 def view_of(model: Any, path: str = "", below: int | None = None) -> list[Any]:
-    """A view of the model, and one of each module on the path from it, whose names are separated by dots. below: the number of the
-    view in this list under which all modules are copied, too; of an encoder, the last one, without PyTorch's own layers, which nobody
-    watches there."""
+    """Makes a view of the model, and one of each module on a path from it. The names on the path are separated by dots.
+
+    `below` is the index of a view in the returned list. All modules below that view are copied, too. For an encoder it is -1, the
+    last view; then PyTorch's own layers are not copied, since nobody records their output there.
+    """
     views = [_copied(model)]
     for name in path.split(".") if path else []:
-        if name == "_orig_mod":  # within a compiled module, of which the view is that of the one within
+        if name == "_orig_mod":  # the module inside a compiled module: the view of the compiled one is already a view of it
             continue
         inner = views[-1]._modules.get(name)
         if inner is None:
@@ -137,7 +145,7 @@ def _copy_below(module: Any, known: dict[int, Any], copies: set[int], encoder: b
         module._modules[name] = known[id(inner)]
 
 
-# What of a module holds others and hooks.
+# The attributes of a module that hold its submodules and hooks.
 _HELD = ("_modules", *(name for name, value in vars(torch.nn.Module()).items() if isinstance(value, dict) and "_hooks" in name))
 
 
@@ -147,14 +155,14 @@ def _copied(module: Any) -> Any:
     own.update(module.__dict__)
     for name in _HELD:
         own[name] = own[name].copy()
-    own["_compiled_call_impl"] = None  # module.compile()'s, which calls the module that it was made of
+    own["_compiled_call_impl"] = None  # set by module.compile(); it would call the original module
     if "forward" in own:
         _rebind(module, copy)
     return copy
 
 
 def _rebind(module: Any, copy: Any) -> None:
-    """Lets what has replaced the forward of a module work on its copy."""
+    """Rebinds a function that has replaced the forward of a module, so that it works on the module's copy."""
     own = copy.__dict__
     before = own["forward"]
     for name, value in list(own.items()):
@@ -166,7 +174,7 @@ def _rebind(module: Any, copy: Any) -> None:
 
 
 def _rebound(value: Any, module: Any, copy: Any) -> Any:
-    """A method, or what replaced one (accelerate's hooks are partials), for the copy of its module; the value where it has none."""
+    """A method of a module, or what replaced it (accelerate uses partials), bound to the module's copy. Other values stay."""
     if value is module:
         return copy
     if isinstance(value, types.MethodType):
@@ -181,9 +189,10 @@ def _rebound(value: Any, module: Any, copy: Any) -> Any:
         made.__dict__.update(value.__dict__)
         return made
     if isinstance(value, types.FunctionType):
-        # torch.compile(model.forward) has compiled what the view may call as it is.
+        # After torch.compile(model.forward) this is the compiled function. The view calls the original function instead.
         original = getattr(value, "_torchdynamo_orig_callable", None)
-        if value.__globals__.get("__name__") == "transformers.utils.generic":  # 4.57, while another thread watches this layer
+        # In transformers 4.57 a layer has such a function while another thread records the layer's output.
+        if value.__globals__.get("__name__") == "transformers.utils.generic":
             original = getattr(value, "__wrapped__", None)
         if original is not None and original is not value:
             return _rebound(original, module, copy)
@@ -191,6 +200,6 @@ def _rebound(value: Any, module: Any, copy: Any) -> Any:
 
 
 def check_taken(taken: bool, what: str) -> None:
-    """Fails where a call has gone past what the pictures go in by."""
+    """Fails if a call did not use the hook or argument by which the pictures go in."""
     if not taken:
         raise DeviceError(f"the model answered without {what}: what replaces or wraps a part of it does not hand them on")

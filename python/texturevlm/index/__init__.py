@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An archive of images that is indexed once and asked many times: which images, and where in them.
+"""An index of an archive of images. It is made once, and then answers many questions: which images, and where in them.
 
     from texturevlm import Basis, index
 
@@ -11,16 +11,18 @@
     python -m texturevlm.index add archive photos/ --features features --basis basis.safetensors
     python -m texturevlm.index query archive --vector question.npy --overlay-sheet best.png
 
-An index is a folder of two Lance tables, which DuckDB and Polars can read, and ``index.json``, which names the version of each that
-counts. `Index` makes, fills, asks and shrinks one; `Shards` asks several as if they were one. It needs pyarrow and pylance:
-``pip install texturevlm[index]``. doc/archive.md in the project's repository says what is stored, and what it costs.
+An index is a folder. It has two Lance tables, which DuckDB and Polars can read, and ``index.json``, which names the valid version
+of each table. `Index` makes, fills, asks and shrinks one index. `Shards` asks several as if they were one.
+
+The module needs pyarrow and pylance: ``pip install texturevlm[index]``. doc/archive.md in the project's repository says what is
+stored, and what it costs.
 """
 import os as _os
 import sys as _sys
 
 from .. import _core
 
-# Lance warns on stderr, line after line, of clusters of vectors that came out empty; it reads this when it is imported.
+# Lance writes a warning to stderr for each empty cluster of vectors. It reads this variable when it is imported.
 _os.environ.setdefault("LANCE_LOG", "error")
 try:
     import lance as _lance
@@ -28,7 +30,7 @@ try:
 except ImportError as _missing:
     _error = _core.missing("index", "pyarrow and pylance", "texturevlm[index]", _missing)
     if _sys.argv[:1] == ["-m"] and "texturevlm.index" in getattr(_sys, "orig_argv", ()):
-        _sys.exit(str(_error))  # of the program, which has not begun yet, one line
+        _sys.exit(str(_error))  # for `python -m texturevlm.index` one line is enough, without a traceback
     raise _error from None
 
 from ._index import Index

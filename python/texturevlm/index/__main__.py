@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m texturevlm.index add | info | query | delete | compact | check: an archive's index from the command line.
 
-Results are JSON on stdout, a line each; errors one line on stderr. Exit 0: done; 1: an error, and what was there is as it was, or
-with what was added before; 2: an argument that is none; 3: with --skip-errors, some images failed, or
-check found problems that are still there.
+Each result is a line of JSON on stdout, and an error is one line on stderr. The exit status is
+
+- 0 if all is done;
+- 1 after an error: the index is as it was, or has what was added before the error;
+- 2 for a wrong argument;
+- 3 if some images failed with --skip-errors, or if check found problems that are still there.
 """
 from __future__ import annotations
 

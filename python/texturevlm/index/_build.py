@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Filling an index: images are read and decoded on threads ahead of the device, described one after the other, and kept in
-batches."""
+"""Fills an index. Threads read and decode images ahead of the device, which describes one after the other.
+
+The results are written in batches.
+"""
 from __future__ import annotations
 
 import os
@@ -25,7 +27,7 @@ Read = Union[Loaded, Error, None]
 
 
 class Builder:
-    """One call of `Index.add`, which has the parameters. `failed` has what failed."""
+    """One call of `Index.add`, which documents the parameters. `failed` lists the images that failed, with their errors."""
 
     def __init__(self, store: Store, basis: Basis | None, vocab: Vocab | None, *, features: Any = None, skip_errors: bool = False, replace: bool = False,
                  device: Device | None = None, flush: int = FLUSH, told_of: Callable[[int], Any] | None = None) -> None:
@@ -40,7 +42,10 @@ class Builder:
         self.keeping = False
 
     def run(self, images: Any, have: dict[str, tuple[int, int, int, str]], threads: int) -> None:
-        """Adds images to an index that has those of `have`. What came before an error, or an interruption, is kept."""
+        """Adds images to an index, which has the images of `have` already.
+
+        If there is an error or an interruption, the images that came before it are kept.
+        """
         self.have = have
         with ThreadPoolExecutor(threads) as pool:
             try:
@@ -54,7 +59,7 @@ class Builder:
                     self.keep()
 
     def run_described(self, items: Iterable[tuple[str, Row | str]], have: dict[str, tuple[int, int, int, str]]) -> None:
-        """Adds rows that are there already, or notes their errors."""
+        """Adds rows that were made elsewhere, and notes the errors of images that failed there."""
         try:
             for key, row in items:
                 if isinstance(row, str):
@@ -71,7 +76,7 @@ class Builder:
                 self.keep()
 
     def append(self, row: Row) -> None:
-        """Takes a row that fits the index."""
+        """Takes a row. Refuses a row that does not fit the index."""
         if row.grid[0]:
             dimension = row.vectors.shape[1] if row.vectors is not None else self.vocab.dimension if self.vocab is not None else 0
             if self.store.dimension not in (0, dimension):
@@ -85,7 +90,7 @@ class Builder:
         self.rows.append(row)
 
     def jobs(self, images: Any) -> Iterator[tuple[str, Callable[[], Read]]]:
-        """What is to be done for each image; in its place the error, where what is named cannot be read."""
+        """Yields for each image its key and a job that reads it. For an input that cannot be read, the job gives the error."""
         seen: set[str] = set()
         one_path = isinstance(images, (str, bytes, os.PathLike, Source)) or not isinstance(images, Iterable)
         for item in [images] if one_path else images:
@@ -100,7 +105,7 @@ class Builder:
                        lambda error=error: error)  # type: ignore[misc]
 
     def read(self, source: Source) -> Read:
-        """On a thread: reads an image that the index does not have."""
+        """Reads an image, on a thread of the pool. Gives None if the index has it already."""
         try:
             there = self.have.get(source.key)
             if there is not None and stamp(source) == there[1:3]:
@@ -115,7 +120,7 @@ class Builder:
             return error
 
     def take(self, key: str, read: Loaded | Error) -> None:
-        """Describes an image."""
+        """Describes an image that was read, and takes its row. A failed image is noted, or its error is raised."""
         try:
             if isinstance(read, Error):
                 raise read
@@ -132,7 +137,7 @@ class Builder:
             self.failed.append((key, str(error)))
 
     def keep(self) -> None:
-        """Lets the index have what was described."""
+        """Writes the rows that were taken so far into the index."""
         if self.rows:
             self.keeping = True
             rows, dropped = self.rows, self.dropped
@@ -145,13 +150,13 @@ class Builder:
 
 
 def _name(item: Any) -> str:
-    """What an item that cannot be read is called."""
+    """The name of an item that cannot be read."""
     name = item.key if isinstance(item, Source) else os.fspath(item) if isinstance(item, os.PathLike) else item
     return name if isinstance(name, str) else short(name)
 
 
 def ahead(pool: ThreadPoolExecutor, jobs: Iterator[tuple[str, Callable[[], Any]]], depth: int) -> Iterator[tuple[str, Any]]:
-    """Runs jobs on threads, at most `depth` ahead of who takes the results, which come in order."""
+    """Runs jobs on threads, and yields their results in order. At most `depth` jobs run ahead of the caller."""
     running: deque[tuple[str, Future[Any]]] = deque()
     try:
         for key, job in jobs:
@@ -166,7 +171,7 @@ def ahead(pool: ThreadPoolExecutor, jobs: Iterator[tuple[str, Callable[[], Any]]
 
 
 def features_by(given: Any) -> Callable[[Source], Any]:
-    """How an image's features are found: a function of its source."""
+    """A function from an image's source to its features, from any of the forms in which the caller may give them."""
     if given is None:
         return lambda source: None
     if callable(given):
@@ -181,7 +186,7 @@ def features_by(given: Any) -> Callable[[Source], Any]:
 
     def of_folder(source: Source) -> Any:
         if source.features is not None:
-            return None  # those of the source
+            return None  # the source brings its own
         path = os.path.join(os.fsdecode(folder), os.path.splitext(os.path.basename(source.key))[0] + ".npy")
         return vectors_of(path, path)
     return of_folder

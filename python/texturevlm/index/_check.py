@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the files of an index are what was written: checksums of them, and what can be mended where they are not.
+"""Checks by checksums whether the files of an index are what was written.
 
-index.json has the bytes and the CRC-32 of every file that a version which counts consists of. They are compared before Lance reads the
-files: of a damaged file it says anything from an error to another answer.
+index.json has the length and the CRC-32 of every file that a valid version consists of. They are compared before Lance reads a
+file, since with a damaged file Lance may fail, or give a wrong answer.
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AT_ONCE = 4 << 30
 
 
 def sum_of(path: str) -> tuple[int, int]:
-    """Bytes and CRC-32 of a file."""
+    """The length in bytes and the CRC-32 of a file."""
     size = crc = 0
     with open(path, "rb") as file:
         while part := file.read(1 << 20):
@@ -32,7 +32,7 @@ def sum_of(path: str) -> tuple[int, int]:
 
 
 def sums_of(folder: str, paths: Iterable[str], known: Mapping[str, tuple[int, int]]) -> Sums:
-    """The sums of files: of those that are known already, which never change, the known ones."""
+    """The sums of files. A sum that is known already is taken as it is, since files never change."""
     names = list(paths)
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         found = threads.map(lambda name: known.get(name) or sum_of(os.path.join(folder, name)), names)
@@ -40,7 +40,7 @@ def sums_of(folder: str, paths: Iterable[str], known: Mapping[str, tuple[int, in
 
 
 def wrong(folder: str, name: str, expected: tuple[int, int], whole: bool) -> str | None:
-    """What is wrong with a file in a few words, or None. Only where `whole` is it read; else its length is compared."""
+    """What is wrong with a file in a few words, or None. With `whole` the file is read, else only its length is compared."""
     path = os.path.join(folder, name)
     try:
         size, crc = sum_of(path) if whole else (os.path.getsize(path), expected[1])
@@ -54,14 +54,14 @@ def wrong(folder: str, name: str, expected: tuple[int, int], whole: bool) -> str
 
 
 def faults(folder: str, sums: Mapping[str, tuple[int, int]], whole: bool) -> dict[str, str]:
-    """Of each file that is not as it was written, what is wrong."""
+    """For each file that is not as it was written, what is wrong with it."""
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         found = threads.map(lambda name: wrong(folder, name, sums[name], whole), sums)
         return {name: words for name, words in zip(sums, found) if words is not None}
 
 
 def refuse(folder: str, sums: Mapping[str, tuple[int, int]], whole: bool) -> None:
-    """Errors: `FileError`, the first file that is not as it was written."""
+    """Raises a `FileError` for the first file that is not as it was written."""
     for name, words in faults(folder, sums, whole).items():
         raise FileError(f"{os.path.join(folder, name)}: the index is broken: {words} (python -m texturevlm.index check --repair)")
 
@@ -69,7 +69,10 @@ def refuse(folder: str, sums: Mapping[str, tuple[int, int]], whole: bool) -> Non
 # ---- The files of a version ----
 
 def manifest_of(folder: str, table: str, version: int) -> str | None:
-    """The path in the index of a version's manifest: Lance counts down from the largest number; its older versions counted up."""
+    """The path of a version's manifest in the index. Lance numbers manifests downwards from the largest number.
+
+    Older versions of Lance numbered them upwards.
+    """
     for number in (f"{2**64 - 1 - version:020d}", str(version)):
         name = f"{table}.lance/_versions/{number}.manifest"
         if os.path.exists(os.path.join(folder, name)):
@@ -78,7 +81,7 @@ def manifest_of(folder: str, table: str, version: int) -> str | None:
 
 
 def versions_of(folder: str, table: str) -> list[int]:
-    """The versions of which there is a manifest, the newest first."""
+    """The versions of a table that have a manifest, the newest first."""
     try:
         names = os.listdir(os.path.join(folder, f"{table}.lance", "_versions"))
     except OSError:
@@ -88,7 +91,7 @@ def versions_of(folder: str, table: str) -> list[int]:
 
 
 def fragment_files(table: str, fragment: Any) -> list[str]:
-    """The files of a fragment: its data, and which of its rows are deleted."""
+    """The files of a fragment: its data, and the list of its deleted rows."""
     names = [f"data/{file.path}" for file in fragment.data_files()]
     deleted = fragment.deletion_file()
     return [f"{table}.lance/{name}" for name in (*names, *([deleted] if deleted else []))]
@@ -110,12 +113,12 @@ def files_of(folder: str, table: str, dataset: Any) -> list[str]:
 # ---- index.json ----
 
 def sealed(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A state with the checksum of everything else in it."""
+    """The state with a checksum of everything else in it."""
     return {**state, "checksum": _checksum(state)}
 
 
 def unsealed(state: dict[str, Any], path: str) -> dict[str, Any]:
-    """A state that is what was written; indexes were made before there were checksums. Errors: `ArgumentError`."""
+    """The state, if its checksum fits, else an `ArgumentError`. A state of an older index has no checksum, and is taken."""
     if "checksum" in state and state["checksum"] != _checksum(state):
         raise ArgumentError(f"{path}: the index is broken: its bytes are not those that were written "
                             "(python -m texturevlm.index check --repair)")
@@ -128,7 +131,7 @@ def _checksum(state: Mapping[str, Any]) -> int:
 
 
 def sums_in(state: Mapping[str, Any]) -> Sums:
-    """The sums that an index.json has. Errors: TypeError, ValueError."""
+    """The sums of files in the state of an index.json. Errors: TypeError and ValueError for a broken state."""
     files = state.get("files", {})
     if not isinstance(files, dict):
         raise TypeError

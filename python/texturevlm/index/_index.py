@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An index: made, filled, asked, shrunk."""
+"""The class `Index`, which makes, fills, asks and shrinks an index."""
 from __future__ import annotations
 
 import os
@@ -24,11 +24,11 @@ from ._store import APPROXIMATE_FROM, TABLES, Store, has_index, told
 class Index:
     """An index in a folder.
 
-    `Index(folder)` opens one, `Index.create` makes one. Any number of processes may ask while one writes: who asks sees what was
-    there when it opened the index, or called `refresh`.
+    `Index(folder)` opens an index, and `Index.create` makes one. Any number of processes may ask an index while one process
+    writes. A process that asks sees what was there when it opened the index, or when it last called `refresh`.
 
-    Errors: `FileError` (there is none, it is broken, a disk is full, another process is writing), `ArgumentError` (a foreign file,
-    an index of another version). What was there stays readable.
+    Errors: `FileError` if there is no index, if it is broken, if a disk is full, or if another process is writing;
+    `ArgumentError` for a foreign file, and for an index of another version. After an error, the index stays readable as it was.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -41,19 +41,22 @@ class Index:
     @classmethod
     def create(cls, folder: str | os.PathLike[str], *, k: int = 273, strategy: str = "budget", max_side: int = 1024, regions: int = 50,
                cells: str = "int8", basis: Any = None, vocab: Any = None) -> Index:
-        """Makes an empty one.
+        """Makes an empty index.
 
         Parameters:
-            folder: one that is not there, or is empty.
-            k, strategy: how many positions of each image are kept, and how they are chosen (see texturevlm.select).
-            max_side: how long the sides of an image may be while it is worked on; 0: its own size.
-            regions: of how many regions of an image with features the mean vectors are kept, 1 .. 255; with a vocabulary and no basis
-                also 0, which makes a small index that is asked by its vocabulary alone.
-            basis: a `Basis`, or its file, that is not centred: of an image with features each cell's coordinates in it are kept, as
-                `cells` says: ``"int8"`` or ``"half"``. None: no coordinates are kept.
-            vocab: a `Vocab`, or its file: of an image with features the number of each cell's nearest centre is kept.
+            folder: a folder that is not there yet, or is empty.
+            k: how many positions of each image are kept.
+            strategy: how these positions are chosen (see texturevlm.select).
+            max_side: the longest side of the working image. 0: the image's own size.
+            regions: for an image with features, the mean vectors of so many regions are kept, 1 .. 255. With a vocabulary and
+                without a basis it may be 0. That makes a small index, which is asked by its vocabulary alone.
+            cells: how the coordinates of cells are stored: ``"int8"`` or ``"half"``.
+            basis: a `Basis`, or the path of its file. It must not be centred. For an image with features, the coordinates of each
+                cell in it are kept. None: no coordinates are kept.
+            vocab: a `Vocab`, or the path of its file. For an image with features, the number of each cell's nearest centre is
+                kept.
 
-        Without a basis and a vocabulary questions are answered with features only.
+        Without a basis and a vocabulary, the index answers questions only if features are handed in with them.
         """
         if choice("strategy", strategy, STRATEGIES) < 0 or choice("cells", cells, CELLS) < 0:
             raise AssertionError
@@ -69,8 +72,11 @@ class Index:
 
     @classmethod
     def open_or_create(cls, folder: str | os.PathLike[str], **given: Any) -> Index:
-        """Opens one, or makes it where there is none, with the options of `create`. Errors: `ArgumentError` (it is there and was made
-        with another value of an option that is given, or with another basis or vocabulary)."""
+        """Opens an index, or makes it if there is none. The options are those of `create`.
+
+        Errors: `ArgumentError` if the index is there, and was made with another value of a given option, or with another basis or
+        vocabulary.
+        """
         known(given, ["basis", "vocab", *Settings._fields])
         try:
             found = cls(folder)
@@ -89,17 +95,17 @@ class Index:
 
     @property
     def folder(self) -> str:
-        """Where it is."""
+        """The folder of the index."""
         return self._store.folder
 
     @property
     def settings(self) -> Settings:
-        """What all its images have in common: ``k``, ``strategy``, ``max_side``, ``regions``, ``cells``."""
+        """The settings of `create` that hold for all images: ``k``, ``strategy``, ``max_side``, ``regions`` and ``cells``."""
         return self._store.settings
 
     @property
     def dimension(self) -> int:
-        """How many components the features have; 0 while there are none."""
+        """How many components the features have; 0 as long as there are no features."""
         return self._store.dimension
 
     @property
@@ -109,11 +115,11 @@ class Index:
 
     @property
     def vocab(self) -> Vocab | None:
-        """The vocabulary whose centres' numbers are kept of the cells, or None."""
+        """The vocabulary of the centres whose numbers are kept for the cells, or None."""
         return self._vocab
 
     def table(self, name: str) -> Any:
-        """A table as a lance.LanceDataset, for SQL and data frames: ``"images"`` or ``"regions"``; None while it is empty."""
+        """The table ``"images"`` or ``"regions"`` as a lance.LanceDataset, for SQL and data frames. None if it is empty."""
         if not isinstance(name, str) or name not in TABLES:
             raise ArgumentError(f"there is no table {short(name)}; there are images and regions")
         if name not in self._tables:
@@ -121,10 +127,10 @@ class Index:
         return self._tables[name]
 
     def refresh(self) -> None:
-        """Sees what was added, deleted or compacted since it was opened."""
+        """Opens the index again, so that later calls see what was added, deleted or compacted meanwhile."""
         compared = self._store.compared
         self._store = Store(self.folder)
-        self._store.compared |= compared  # files never change
+        self._store.compared |= compared  # a file need not be compared again, since files never change
         self._tables.clear()
 
     def __len__(self) -> int:
@@ -132,9 +138,17 @@ class Index:
         return int(images.count_rows()) if images is not None else 0
 
     def info(self) -> dict[str, Any]:
-        """How many ``images`` and ``regions`` it has, its ``bytes`` on the disk and ``bytes_per_image``, ``k``, ``strategy``,
-        ``max_side``, ``dimension``, ``basis`` (components; 0: none), ``cells`` and ``vocab`` (centres; 0: none); ``scan``: whether a question scans all regions
-        (``"exact"``) or Lance's index (``"approximate"``), and the ``files`` of both tables, which `compact` makes few."""
+        """Numbers and settings of the index, as a dict:
+
+        - ``folder``: the folder of the index.
+        - ``images``, ``regions``: how many there are.
+        - ``bytes``, ``bytes_per_image``: the size on the disk.
+        - ``k``, ``strategy``, ``max_side``, ``dimension``, ``cells``: the settings.
+        - ``basis``: how many components the basis has; 0: there is none.
+        - ``vocab``: how many centres the vocabulary has; 0: there is none.
+        - ``scan``: ``"exact"`` if a question scans all regions, ``"approximate"`` if it uses Lance's index.
+        - ``files``: how many files both tables have. `compact` joins them.
+        """
         regions, images = self.table("regions"), len(self)
         with told(self.folder):
             count = regions.count_rows() if regions is not None else 0
@@ -148,8 +162,10 @@ class Index:
                 "vocab": self._store.vocab_n, "scan": "approximate" if indexed else "exact", "files": files}
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """What is kept of an image: the columns of its row, and in place of those of the positions
-        ``positions``, float32 [n, 6]: x, y, size, height, level, score. None where it has no image of that key."""
+        """What the index keeps of an image: a dict with the columns of its row, or None if there is no image of that key.
+
+        The columns of the positions are joined to ``positions``, float32 [n, 6]: x, y, size, height, level and score.
+        """
         if not isinstance(key, str):
             raise ArgumentTypeError(f"key is {short(key)}, not a name")
         images = self.table("images")
@@ -167,24 +183,26 @@ class Index:
     def add(self, images: Iterable[Any], *, features: Any = None, skip_errors: bool = False, replace: bool = False, jobs: int = 2,
             flush: int = FLUSH, compact: bool = True, device: Device | None = None, told_of: Callable[[int], Any] | None = None
             ) -> list[tuple[str, str]]:
-        """Adds images, each once: those that it has already, by key, bytes and time of change or hash, are passed over, so that the same call goes on
-        after a kill at any moment.
+        """Adds images, each once. Gives the images that failed, as a list of pairs of a key and the text of its error.
+
+        Images that the index has already are passed over. So the same call goes on where it was killed, at whatever moment that
+        was. An image is known by its key together with its length and time of change, or with its hash.
 
         Parameters:
-            images: paths of pictures, of folders (all pictures under them) and of tars in WebDataset layout, or `Source` objects. The
-                key of a file is its path, of a tar's member TAR/NAME.
-            features: the encoder's vectors of each, [rows, columns, D] over the whole image: a function of the `Source`, a dict by
-                key, or a folder of STEM.npy; None where there is none for an image. A source may bring its own.
-            skip_errors: goes on after an image that fails; else what was added until then is kept, and the error raised.
-            replace: an image whose file has changed takes the place of the one of its key; it is an error otherwise.
-            jobs: threads that decode ahead of the device. flush: after how many images they are kept.
-            compact: calls `compact` at the end where there are many small files.
-            told_of: is called with the number of images that are kept, whenever some are.
+            images: paths of pictures, of folders (all pictures below them) and of tars in WebDataset layout, or `Source` objects.
+                The key of a file is its path. The key of a tar's member is TAR/NAME.
+            features: the encoder's vectors of each image, [rows, columns, D] over the whole image. They are given by a function
+                of the `Source`, a dict by key, or a folder of files STEM.npy. An image without features has None. A source may
+                bring its own features.
+            skip_errors: go on after an image that fails. Without it, the error is raised, and what was added before is kept.
+            replace: an image whose file has changed replaces the image of its key. Without it, such an image is an error.
+            jobs: how many threads decode ahead of the device.
+            flush: after how many images they are written into the index.
+            compact: call `compact` at the end if there are many small files.
+            told_of: a function that is called with a number of images whenever so many were written.
 
-        Gives what failed, as pairs of a key and the error's line.
-
-        Errors: those of texturevlm.select; `ArgumentError` (two images of one key, a tar that is cut, features of another dimension,
-        a basis or a vocabulary that does not fit); `FileError`.
+        Errors: those of texturevlm.select; `ArgumentError` for two images of one key, a tar that is cut, features of another
+        dimension, and a basis or a vocabulary that does not fit; `FileError`.
         """
         flag("skip_errors", skip_errors), flag("replace", replace), flag("compact", compact)
         builder = Builder(self._store, self._basis, self._vocab, features=features, skip_errors=skip_errors, replace=replace, device=device,
@@ -193,8 +211,11 @@ class Index:
         return self._built(builder, lambda have: builder.run(images, have, threads), compact)
 
     def add_described(self, rows: Iterable[tuple[str, Any]], *, flush: int = FLUSH, compact: bool = True) -> list[tuple[str, str]]:
-        """Adds rows that other processes have made (`texturevlm.index._rows.describe`), as pairs of a key and a row, or the error of one that failed. Gives the
-        latter. Images that it has already, by their key, are passed over."""
+        """Adds rows that other processes have made by `texturevlm.index._rows.describe`. Gives the images that failed.
+
+        `rows` are pairs of a key and a row, or of a key and the text of an error. Images whose key the index has already are
+        passed over.
+        """
         builder = Builder(self._store, self._basis, self._vocab, flush=integer("flush", flush, 1))
         return self._built(builder, lambda have: builder.run_described(rows, have), compact)
 
@@ -212,14 +233,14 @@ class Index:
         return builder.failed
 
     def _grown(self) -> bool:
-        """Whether it has many small files, or many regions that no approximate index has."""
+        """Whether the index has many small files, or many regions without an approximate index."""
         images, regions = self.table("images"), self.table("regions")
         if images is not None and len(images.get_fragments()) > 64:
             return True
         return regions is not None and regions.count_rows() >= APPROXIMATE_FROM and not has_index(regions)
 
     def delete(self, keys: Sequence[str]) -> int:
-        """Deletes images, and gives how many. Errors: `ArgumentError` (it has no image of a key; then nothing is deleted)."""
+        """Deletes images, and gives how many. Errors: `ArgumentError` for an unknown key; nothing is deleted then."""
         keys = list(keys) if isinstance(keys, Iterable) and not isinstance(keys, str) else keys
         if isinstance(keys, str) or not isinstance(keys, Iterable) or not all(isinstance(key, str) for key in keys):
             raise ArgumentTypeError(f"keys are {short(keys)}, not a list of names")
@@ -236,29 +257,36 @@ class Index:
         return len(numbers)
 
     def compact(self) -> None:
-        """Joins small files, drops what was deleted, and brings Lance's approximate index up to date, which is made from 100,000 regions
-        on. What another process has open may then be gone: it calls `refresh`."""
+        """Joins small files, drops what was deleted, and brings Lance's approximate index up to date.
+
+        There is an approximate index from 100,000 regions on. Files that another process has open may be gone afterwards; that
+        process must call `refresh`.
+        """
         with self._store.writing():
             self._store.compact()
         self._tables.clear()
 
     @staticmethod
     def check(folder: str | os.PathLike[str], *, repair: bool = False) -> dict[str, Any]:
-        """Reads every file of an index and compares it with its checksum; tables of up to 4 GiB are compared whenever they are opened,
-        larger ones here alone.
+        """Reads every file of an index, and compares it with its checksum.
 
-        With `repair`, takes out what is broken: index.json comes back from its copy, a table from the newest version that can be read, and
-        images of which something is lost are taken out whole, so that the next `add` of the same call brings them back.
+        Tables of up to 4 GiB are compared whenever they are opened. Larger tables are compared only here.
 
-        Gives ``folder``, ``files`` and ``bytes`` that were read, ``problems``, a line each; and where something was repaired,
-        ``repaired``, the problems that there were, and ``lost``, how many images were taken out.
+        With `repair`, what is broken is taken out. index.json is restored from its copy, and a table from its newest readable
+        version. An image that has lost anything is taken out as a whole. The next `add` with the same arguments brings these
+        images back.
 
-        Errors: `MissingFileError` (no index), `FileError` (nothing to repair it from; another process is writing).
+        Gives a dict with ``folder``, with ``files`` and ``bytes``, how many were read, and with ``problems``, a list of lines. If
+        something was repaired, it also has ``repaired``, the problems that there were, and ``lost``, how many images were taken
+        out.
+
+        Errors: `MissingFileError` if there is no index; `FileError` if there is nothing to repair it from, or if another process
+        is writing.
         """
         return _repair.check(file_name("folder", folder), flag("repair", repair))
 
     def known(self) -> dict[str, tuple[int, int, int, str]]:
-        """Number, bytes, time of change and hash of each image, by its key."""
+        """A dict from the key of each image to its number, length in bytes, time of change and hash."""
         images = self.table("images")
         if images is None:
             return {}
@@ -271,26 +299,34 @@ class Index:
 
     def query(self, vector: Any, top_images: int = 20, positions: int = 16, *, by: str | None = None, candidates: int | None = None,
               features: Callable[[str], Any] | None = None, exact: bool = False, device: Device | None = None) -> list[Found]:
-        """The images that answer a question best, and where in them.
+        """Finds the images that answer a question best, and where in them.
 
             for found in archive.query(text_vector): print(found.key, found.score, found.squares[0])
 
-        First the regions: `candidates` images whose best region has the largest mean cosine with the question, by Lance's index, or
-        by a scan of all regions where they are fewer than 100,000. Then the cells of these images: what of a cosine lies in the basis is
-        the cell's own, and what lies outside is its region's. An image's score is the mean of its best `positions` cells.
+        By the regions, a question is answered in two steps:
 
-        By the vocabulary: the products of the question with its centres, which are looked up for every cell of every image.
+        1. Candidates are the images whose best region has the largest mean cosine with the question. They are found by Lance's
+           index, or, if there are fewer than 100,000 regions, by a scan of all regions.
+        2. The cells of the candidates are scored. The part of a cosine that lies in the basis is the cell's own; the part outside
+           the basis is that of the cell's region. The score of an image is the mean of its best `positions` cells.
+
+        By the vocabulary, the question is multiplied with the centres, and these products are looked up for every cell of every
+        image.
 
         Parameters:
-            vector: [D], of the encoder's text side, of any length but 0.
-            top_images, positions: how many images, and how many squares of each.
-            by: ``"regions"`` or ``"vocab"``; None: by the regions, but where there is a vocabulary and nothing else that tells of cells.
-            candidates: how many images are looked into (four times top_images, at least 100); by the vocabulary only with features.
-            features: a function that gives an image's vectors [rows, columns, D] by its key (None: it is left out), whose exact
-                cosines then take the place of those in the basis.
-            exact: scans all regions, however many they are.
+            vector: [D], a vector of the encoder's text side, of any length but 0.
+            top_images: how many images are found.
+            positions: how many squares of each image are found.
+            by: ``"regions"`` or ``"vocab"``. None: ``"vocab"`` if there is a vocabulary and nothing else that scores cells, else
+                ``"regions"``.
+            candidates: how many images are looked into. None: four times `top_images`, but at least 100. By the vocabulary it is
+                allowed only with features.
+            features: a function from an image's key to its vectors [rows, columns, D], or to None, which leaves the image out.
+                The exact cosines of these vectors take the place of those in the basis.
+            exact: scan all regions, however many there are.
 
-        Errors: `ArgumentError` (another dimension; no features in the index; no basis or vocabulary, and no features handed in).
+        Errors: `ArgumentError` for a vector of another dimension, for an index without features, and for an index without a basis
+        or a vocabulary if no features are handed in.
         """
         return Shards([self]).query(vector, top_images, positions, by=by, candidates=candidates, features=features,
                                     exact=flag("exact", exact), device=device)
@@ -304,7 +340,7 @@ def _quoted(word: str) -> str:
 
 
 def _basis(basis: Any) -> Basis | None:
-    """A basis, or that of a file; one that is centred does not serve questions."""
+    """The basis that an argument names: a `Basis`, or the path of its file. Refuses a centred one: it answers questions worse."""
     if basis is None:
         return None
     taken = basis if isinstance(basis, Basis) else Basis.load(basis)
@@ -314,7 +350,7 @@ def _basis(basis: Any) -> Basis | None:
 
 
 def _vocab(vocab: Any) -> Vocab | None:
-    """A vocabulary, or that of a file."""
+    """The vocabulary that an argument names: a `Vocab`, or the path of its file."""
     return vocab if vocab is None or isinstance(vocab, Vocab) else Vocab.load(vocab)
 
 

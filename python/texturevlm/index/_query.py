@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions: which images, and where in them; to one index, or to several as if they were one."""
+"""Answers questions from one index, or from several as if they were one: which images, and where in them."""
 from __future__ import annotations
 
 import itertools
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._index import Index
 
 WAYS = ["regions", "vocab"]
-_WIDE = 1024  # cells a row, where those of many images are one grid
+_WIDE = 1024  # how many cells a row has, when the cells of many images are joined to one grid
 
 
 class Found(NamedTuple):
@@ -44,7 +44,7 @@ class Found(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """An image that may answer the question: how near its best region is, or its cells; its number, and which of the shards has it."""
+    """An image that may answer the question: the score of its best region or its cells, its number, and its shard."""
 
     score: float
     id: int
@@ -52,16 +52,17 @@ class Candidate(NamedTuple):
 
 
 class Shards:
-    """Several indexes that are asked as if they were one: they are scanned beside each other, and the best of all are kept.
+    """Several indexes that are asked as if they were one. They are scanned at the same time, and the best of all are kept.
 
         archive = index.Shards(["2023", "2024", "2025"])
         archive.query(vector)
 
     Parameters:
-        folders: indexes, or their folders; with features of one dimension and, where they have one, the same basis and the same vocabulary.
+        folders: a list of indexes, or of their folders. Their features must have the same dimension. If they have a basis or a
+            vocabulary, it must be the same one in all.
 
-    Errors: `ArgumentError` (none, the same one twice, indexes that do not fit each other). An image that several of them have, by its key, is an error of the question that
-    finds it.
+    Errors: `ArgumentError` for an empty list, the same index twice, and indexes that do not fit each other. If several indexes
+    have an image of the same key, a question that finds this key raises an error.
     """
 
     def __init__(self, folders: Sequence[Any]) -> None:
@@ -86,7 +87,7 @@ class Shards:
 
     def query(self, vector: Any, top_images: int = 20, positions: int = 16, *, by: str | None = None, candidates: int | None = None,
               features: Callable[[str], Any] | None = None, exact: bool = False, device: Device | None = None) -> list[Found]:
-        """The images that answer a question best, and the squares of each. See `Index.query`."""
+        """Finds the images that answer a question best, and the squares of each. `Index.query` documents the parameters."""
         count = integer("top_images", top_images, 1)
         places = integer("positions", positions, 1)
         wanted = max(count, integer("candidates", candidates, 1)) if candidates is not None else max(4 * count, 100)
@@ -118,17 +119,17 @@ class Shards:
         return _best(rows, scores, count, places)
 
     def _each(self, asked: list[int], scan: Callable[[int], list[Candidate]], wanted: int) -> list[Candidate]:
-        """The best candidates of all shards, which are scanned on threads."""
+        """The best candidates of all shards. The shards are scanned on threads."""
         if len(asked) == 1:
             found = scan(asked[0])
         else:
             with ThreadPoolExecutor(min(len(asked), 16)) as pool:
                 found = [one for some in pool.map(scan, asked) for one in some]
-        # The best of all are among the best of each. Of equal ones the older comes first, as in a single index.
+        # The best of all are among the best of each shard. Of equal candidates the older comes first, as in a single index.
         return sorted(found, key=lambda one: (-one.score, one.shard, one.id))[:wanted]
 
     def _rows(self, near: list[Candidate]) -> list[dict[str, Any]]:
-        """The candidates' rows, in the order of the shards and numbers."""
+        """The rows of the candidates, sorted by shard and number."""
         rows: list[dict[str, Any]] = []
         for shard in sorted({one.shard for one in near}):
             index = self.indexes[shard]
@@ -152,13 +153,13 @@ class Shards:
         return rows
 
     def _outside(self, rows: list[dict[str, Any]], question: Array, basis: Basis) -> list[Array]:
-        """Of each cell of the candidates the product of the question with what of its region's mean lies outside the basis."""
-        # Of the product v.q - Cv.Cq, C being the basis, what has no v in it once for all: v.(q - C'Cq).
+        """For each cell of the candidates, the product of the question with the part of its region's mean outside the basis."""
+        # The product is v.q - Cv.Cq = v.(q - C'Cq), with the basis C. The bracket does not depend on v, so it is computed once.
         beyond = question - basis.components.T @ basis.project(question[None])[0]
         products: list[Array] = []
         for shard, some in itertools.groupby(rows, lambda row: int(row["shard"])):
             of_shard = list(some)
-            numbers = np.array([row["id"] for row in of_shard])  # which rise, as _rows gives them
+            numbers = np.array([row["id"] for row in of_shard])  # in ascending order, as _rows sorts them
             with told(self.indexes[shard].folder):
                 table = self.indexes[shard].table("regions").to_table(columns=["image", "region", "vector"],
                                                                       filter=f"image IN ({','.join(map(str, numbers))})")
@@ -171,7 +172,7 @@ class Shards:
         return products
 
     def info(self) -> list[dict[str, Any]]:
-        """What `Index.info` gives, of each."""
+        """A list of what `Index.info` gives for each index."""
         return [one.info() for one in self.indexes]
 
     def __repr__(self) -> str:
@@ -187,7 +188,7 @@ def same(one: Basis | Vocab | None, other: Basis | Vocab | None) -> bool:
 
 
 def _way(index: Index, by: str | None, with_features: bool) -> str:
-    """By what an index is asked."""
+    """The way in which an index is asked: ``"regions"`` or ``"vocab"``."""
     if by is not None:
         choice("by", by, WAYS)
     elif index.vocab is not None and (not index.settings.regions or (index.basis is None and not with_features)):
@@ -214,7 +215,7 @@ def _unit(vector: Any) -> Array:
 # ---- Regions ----
 
 def nearest(regions: Any, question: Array, wanted: int, exact: bool, shard: int = 0) -> list[Candidate]:
-    """The `wanted` images whose best region has the largest product with the question: the mean cosine over it."""
+    """The `wanted` images whose best region has the largest product with the question. It is the mean cosine over the region."""
     if regions is None:
         return []
     with told("regions"):
@@ -223,7 +224,8 @@ def nearest(regions: Any, question: Array, wanted: int, exact: bool, shard: int 
         rows = min(8 * wanted, total)
         while True:
             how: dict[str, Any] = {"column": "vector", "q": question, "k": rows, "metric": "dot"}
-            # A twentieth of the lists is looked into, and three times as many are compared by their own vectors.
+            # With the approximate index, a twentieth of its lists is searched, and three times as many vectors as are wanted are
+            # compared exactly.
             how.update({"nprobes": max(20, _lists(regions) // 20), "refine_factor": 3} if approximate else {"use_index": False})
             found = regions.to_table(columns=["image", "_distance"], nearest=how)
             best: dict[int, float] = {}
@@ -236,7 +238,7 @@ def nearest(regions: Any, question: Array, wanted: int, exact: bool, shard: int 
 
 
 def _lists(regions: Any) -> int:
-    """How many lists the approximate index has. Lance takes tens of milliseconds to say it, so that each version is asked once."""
+    """How many lists the approximate index has. Each version is asked once, since Lance takes tens of milliseconds to say it."""
     which = (str(regions.uri), int(regions.version))
     if which not in _known_lists:
         _known_lists[which] = int(regions.stats.index_stats("vector")["indices"][0]["num_partitions"])
@@ -249,7 +251,10 @@ _known_lists: dict[tuple[str, int], int] = {}
 # ---- Cells ----
 
 def looked_up(index: Index, answers: Array, places: int, wanted: int, shard: int = 0) -> list[Candidate]:
-    """The `wanted` images whose best `places` cells have the largest mean of what a vocabulary's centres answer."""
+    """The `wanted` images whose best `places` cells have the largest mean score.
+
+    The score of a cell is that of its centre in the vocabulary, from `answers`.
+    """
     images = index.table("images")
     if images is None:
         return []
@@ -261,7 +266,7 @@ def looked_up(index: Index, answers: Array, places: int, wanted: int, shard: int
             if kept.size and int(kept.max()) >= len(answers):
                 raise FileError(f"{index.folder}: the index is broken: a cell is of centre {kept.max()}, of {len(answers)}")
             cells, ends, keys = answers[kept], np.cumsum(sizes), some.column("id").to_numpy()
-            for size in np.unique(sizes[sizes > 0]):  # images of one grid at once
+            for size in np.unique(sizes[sizes > 0]):  # images with the same number of cells are computed together
                 which = np.flatnonzero(sizes == size)
                 block = cells[(ends[which] - size)[:, None] + np.arange(size)]
                 best = np.partition(block, size - places, axis=1)[:, -places:] if places < size else block
@@ -273,11 +278,12 @@ def looked_up(index: Index, answers: Array, places: int, wanted: int, shard: int
 
 
 def _embedded(rows: list[dict[str, Any]], question: Array, basis: Basis, outside: list[Array], device: Device | None) -> list[Array | None]:
-    """About the cosines of the question with the cells: the product of their coordinates in the basis, and `outside`, what of it
-    their regions say of the rest.
+    """Approximate cosines of the question with the cells: the product of the coordinates in the basis, plus `outside`.
 
-    The stack gives cosines, so that a component more makes vectors of one length of what is kept of the cells, and the question has
-    none of it. The cells of all images are one grid, and are asked at once.
+    `outside` is the part of the product that lies outside the basis, estimated from the cells' regions.
+
+    The stack gives cosines, where products are wanted. So each cell gets one more component, by which all cells have the same
+    length; the question has 0 there. The cells of all images are joined to one grid, and are asked at once.
     """
     sizes = [len(some) for some in outside]
     total = sum(sizes)
@@ -288,7 +294,7 @@ def _embedded(rows: list[dict[str, Any]], question: Array, basis: Basis, outside
     grid[:total, :basis.k] = np.concatenate([row["cells"].astype(np.float32).reshape(-1, basis.k) * np.float32(row["scale"])
                                              for row, size in zip(rows, sizes) if size])
     grid[:total, basis.k] = np.concatenate(outside)
-    reach = np.float32(2)  # above the length of a cell's coordinates and of what lies outside, each at most 1 but for rounding
+    reach = np.float32(2)  # more than the length of a cell: its coordinates and its part outside are each at most about 1 long
     grid /= reach
     grid[:, -1] = np.sqrt(1 - (grid * grid).sum(1))
     asked = np.concatenate([basis.project(question[None])[0], [1, 0]]).astype(np.float32)
@@ -297,7 +303,7 @@ def _embedded(rows: list[dict[str, Any]], question: Array, basis: Basis, outside
 
 
 def _exact(rows: list[dict[str, Any]], question: Array, features: Callable[[str], Any], device: Device | None) -> list[Array | None]:
-    """The cosines of the question with the encoder's own vectors, which the application hands in again."""
+    """The exact cosines of the question with the encoder's own vectors, which the application hands in again."""
     if not callable(features):
         raise ArgumentTypeError(f"features are {short(features)}, not a function of a key")
     scores: list[Array | None] = []
@@ -315,7 +321,7 @@ def _exact(rows: list[dict[str, Any]], question: Array, features: Callable[[str]
 
 
 def _similarity(grid: Array, question: Array, device: Device | None) -> Array:
-    """float32 [cells]: cosines by the stack, of a picture as small as the grid, since only the grid is asked."""
+    """float32 [cells]: cosines, computed by a stack. Its picture is as small as the grid, since only the grid is asked."""
     with Stack(np.zeros(grid.shape[:2], np.uint8), device=device, layout="r", format="f32") as stack:
         stack.set_features(np.ascontiguousarray(grid, np.float32))
         return stack.similarity(question).reshape(-1)
@@ -328,7 +334,7 @@ def _best(rows: list[dict[str, Any]], scores: list[Array | None], count: int, pl
             continue
         best = np.argsort(-cells, kind="stable")[:places]
         found.append((float(cells[best].mean(dtype=np.float64)), row, best, cells[best]))
-    found.sort(key=lambda one: -one[0])  # stable: of equal ones the older comes first
+    found.sort(key=lambda one: -one[0])  # the sort is stable, so that of equal images the older comes first
     return [Found(row["key"], row["path"], row["width"], row["height"], score, _squares(row, best), np.asarray(values_, np.float32),
                   row["index"]) for score, row, best, values_ in found[:count]]
 

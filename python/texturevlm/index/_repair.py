@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mends an index of which files are broken: what cannot be read is taken out, and the images that it was about are added again by the
-next `add`.
+"""Repairs an index with broken files. What cannot be read is taken out, and the next `add` adds the images again that were lost.
 
-- index.json comes back from its copy.
-- A manifest that cannot be read: the newest older version of the table that can takes its place.
-- A fragment with a broken file is taken out. An image stays only with all its regions, and a region only with its image.
-- Lance's indexes are dropped where one of their files is broken; `compact` makes them anew.
-- A basis and a vocabulary are the caller's: their files are to be copied back.
+- index.json is restored from its copy.
+- If a table's manifest cannot be read, the newest older version that can be read takes its place.
+- A fragment with a broken file is taken out. An image is kept only with all its regions, and a region only with its image.
+- An index of Lance is dropped if one of its files is broken. `compact` makes it again.
+- A broken basis or vocabulary cannot be repaired here. Its file came from the caller, who must copy it back.
 """
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from ._store import NETWORKS, TABLES, Store, read_state, told
 
 
 def problems_of(folder: str) -> tuple[list[str], int, int]:
-    """What is wrong, a line each, and how many files and bytes were read."""
+    """What is wrong with an index, as a list of lines, and how many files and bytes were read."""
     try:
         store = Store(folder, compare=False)
     except Error as error:
@@ -42,7 +41,10 @@ def problems_of(folder: str) -> tuple[list[str], int, int]:
 
 
 def repair(folder: str) -> int:
-    """Takes out what is broken, and gives how many images were lost. Errors: `FileError` (nothing to mend it from)."""
+    """Takes out what is broken, and gives how many images were lost.
+
+    Errors: `FileError` if there is nothing to repair the index from.
+    """
     _restore_state(folder)
     store = Store(folder, compare=False)
     for name in NETWORKS:
@@ -75,7 +77,7 @@ def _restore_state(folder: str) -> None:
 
 
 def _mend(store: Store, table: str) -> list[tuple[int, int]]:
-    """Takes broken fragments and indexes out of a table. Gives the numbers of images that they may have had, as ranges."""
+    """Takes broken fragments and indexes out of a table. Gives the numbers of the images that they may have held, as ranges."""
     bad = set(_check.faults(store.folder, {name: pair for name, pair in store.sums.items() if name.startswith(f"{table}.lance/")}, whole=True))
     uri = os.path.join(store.folder, f"{table}.lance")
     dataset = _readable(store, table, bad)
@@ -96,14 +98,14 @@ def _mend(store: Store, table: str) -> list[tuple[int, int]]:
 
 
 def _readable(store: Store, table: str, bad: set[str]) -> Any:
-    """The version that counts, or else the newest that can be read."""
+    """A table at its valid version, or, if that cannot be read, at the newest older version that can be."""
     counted = store.versions[table]
     for version in [counted] + [one for one in _check.versions_of(store.folder, table) if one < counted]:
         if _check.manifest_of(store.folder, table, version) in bad:
             continue
         try:
             dataset = lance.dataset(os.path.join(store.folder, f"{table}.lance"), version=version)
-        except BaseException:  # a panic of Lance's is no Exception
+        except BaseException:  # a panic of Lance is not an Exception
             continue
         store.versions[table] = version
         store.drop_unreadable(table)
@@ -112,8 +114,10 @@ def _readable(store: Store, table: str, bad: set[str]) -> Any:
 
 
 def _broken_ranges(dataset: Any, table: str, bad: set[str], folder: str) -> list[tuple[int, tuple[int, int]]]:
-    """Of each fragment that cannot be read its number, and the first and last image that it may be about: fragments lie in the order
-    of their images' numbers, so that those are between its neighbours'."""
+    """For each fragment that cannot be read: its number, and the first and last number of the images that it may hold.
+
+    Fragments are in the order of their images' numbers, so these numbers lie between those of the neighbouring fragments.
+    """
     column = "id" if table == "images" else "image"
     found: list[tuple[int, tuple[int, int]]] = []
     last, waiting = 0, list[int]()
@@ -135,7 +139,7 @@ def _broken_ranges(dataset: Any, table: str, bad: set[str], folder: str) -> list
 
 
 def _join(store: Store, lost: dict[str, list[tuple[int, int]]]) -> None:
-    """Takes out regions without an image, and images whose regions are not all there."""
+    """Takes out regions without an image, and images that lack some of their regions."""
     if not store.versions["images"]:
         return
     images = lance.dataset(os.path.join(store.folder, "images.lance"))
@@ -153,7 +157,7 @@ def _join(store: Store, lost: dict[str, list[tuple[int, int]]]) -> None:
 
 
 def check(folder: str | os.PathLike[str], mend: bool) -> dict[str, Any]:
-    """See `Index.check`."""
+    """Does the work of `Index.check`."""
     name = os.fspath(folder)
     if not any(os.path.exists(os.path.join(name, f"index.json{end}")) for end in ("", ".copy")):
         raise MissingFileError(f"{name}: there is no index")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an index knows of an image: its row, and the rows of its regions, as Arrow tables."""
+"""What an index keeps of an image: its row and the rows of its regions, as Arrow tables."""
 from __future__ import annotations
 
 import io
@@ -27,7 +27,7 @@ POSITIONS = ("position_x", "position_y", "position_size", "position_height", "po
 
 
 class Settings(NamedTuple):
-    """What all images of an index have in common."""
+    """The settings of an index, which hold for all its images."""
 
     k: int = 273
     strategy: str = "budget"
@@ -37,7 +37,7 @@ class Settings(NamedTuple):
 
 
 class Row(NamedTuple):
-    """An image as the index keeps it; arrays as they are stored."""
+    """An image as the index keeps it. Arrays have the form in which they are stored."""
 
     key: str
     path: Optional[str]
@@ -67,11 +67,13 @@ class Row(NamedTuple):
 
 def describe(loaded: Loaded, settings: Settings, *, features: Any = None, basis: Basis | None = None, vocab: Vocab | None = None,
              device: Device | None = None) -> Row:
-    """The row of an image. `features`: the encoder's vectors [rows, columns, D] over the whole image, or the bytes of an .npy
-    file of them; None: those of its source.
+    """Makes the row of an image.
 
-    Errors: those of texturevlm.select; `ArgumentError` (features of another shape, or with values that are not finite; a basis or a
-    vocabulary of another dimension). They begin with the image's key.
+    `features` are the encoder's vectors [rows, columns, D] over the whole image, or the bytes of an .npy file of them. None: the
+    features of the image's source.
+
+    Errors: those of texturevlm.select; `ArgumentError` for features of another shape or with values that are not finite, and for
+    a basis or a vocabulary of another dimension. The text of an `ArgumentError` begins with the image's key.
     """
     source = loaded.source
     given = source.features if features is None else features
@@ -115,15 +117,21 @@ def _size(image: Image) -> tuple[int, int]:
 
 
 def units(features: Array) -> Array:
-    """float32 [rows * columns, D]: vectors of length 1; those of length 0 stay."""
+    """float32 [rows * columns, D]: the vectors, scaled to length 1. Vectors of length 0 stay 0."""
     flat = np.asarray(features, np.float32).reshape(-1, features.shape[-1])
     return np.asarray(flat / np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-15))
 
 
 def regions(features: Array, labels: Array, size: tuple[int, int], most: int) -> tuple[Array, Array, Array]:
-    """Of each region the mean of its cells' unit vectors, each counted by how many pixels of the region it has, float32 [n, D]; and
-    of each its share of the image and its centre [n, 3]. A mean's length, at most 1, says how much the cells are alike. The largest
-    `most` regions, by label."""
+    """The mean vectors, the shares and centres, and the cells of the largest `most` regions, in the order of their labels.
+
+    Gives three arrays:
+
+    - float32 [n, D]: for each region the mean of its cells' unit vectors, each weighted by how many pixels of the region the cell
+      has. The length of a mean, at most 1, says how much the cells are alike.
+    - float32 [n, 3]: for each region its share of the image, and its centre.
+    - uint8 [rows * columns]: for each cell the region that has most of it, or NO_REGION.
+    """
     rows, columns = features.shape[:2]
     height, width = labels.shape
     y, x = np.arange(height), np.arange(width)
@@ -141,7 +149,7 @@ def regions(features: Array, labels: Array, size: tuple[int, int], most: int) ->
 
 
 def compressed(coordinates: Array, kind: str) -> tuple[Array, float]:
-    """Coordinates in half, or as int8 and the number that each is to be multiplied with."""
+    """Coordinates as half or as int8, and the number by which each must be multiplied again."""
     if kind == "half":
         return coordinates.astype(np.float16), 1.0
     scale = float(max(np.abs(coordinates).max(initial=0.0), 1e-12)) / 127
@@ -151,7 +159,7 @@ def compressed(coordinates: Array, kind: str) -> tuple[Array, float]:
 # ---- As tables ----
 
 def image_schema(cells: str, vocab: bool) -> Any:
-    """The columns of images.lance; with `vocab`, those of an index with a vocabulary."""
+    """The columns of images.lance. `vocab` says whether the index has a vocabulary."""
     floats = pa.list_(pa.float32())
     return pa.schema([
         ("id", pa.int64()), ("key", pa.string()), ("path", pa.string()), ("bytes", pa.int64()), ("modified", pa.int64()),
@@ -168,7 +176,7 @@ def region_schema(dimension: int) -> Any:
 
 
 def _columns(rows: list[Optional[Row]]) -> dict[str, Any]:
-    """The columns of rows; of None they are null."""
+    """The columns of rows. A row that is None has null in all columns."""
     def of(value: Callable[[Row], Any]) -> list[Any]:
         return [None if row is None else value(row) for row in rows]
     return {
@@ -188,12 +196,12 @@ def _table(columns: dict[str, Any], schema: Any) -> Any:
 
 
 def image_table(rows: list[Row], first: int, cells: str, vocab: bool) -> Any:
-    """Rows as Arrow, numbered from `first`."""
+    """Rows as an Arrow table. They are numbered from `first` on."""
     return _table({"id": list(range(first, first + len(rows))), **_columns(list(rows))}, image_schema(cells, vocab))
 
 
 def region_table(rows: list[Row], first: int, dimension: int) -> Any:
-    """The regions of rows as Arrow; None where there are none."""
+    """The regions of rows as an Arrow table; None if there are no regions."""
     kept = [(first + i, row.vectors, row.places) for i, row in enumerate(rows) if row.vectors is not None and row.places is not None]
     if not kept:
         return None
@@ -211,7 +219,7 @@ ROWS = [field.name for field in image_schema("half", True)][1:] + ["dimension", 
 
 
 def described(found: Sequence[tuple[str, Row | str]], cells: str) -> Any:
-    """Images, or the errors of those that failed, as one Arrow table, a row each: what `rows_of` reads."""
+    """Images as an Arrow table, for `rows_of`. Each has a row, with the error of an image that failed."""
     schema = pa.schema([*list(image_schema(cells, True))[1:], ("dimension", pa.int32()), ("vectors", pa.list_(pa.float16())),
                         ("places", pa.list_(pa.float32())), ("error", pa.string())])
     rows = [row if isinstance(row, Row) else None for _, row in found]
@@ -226,7 +234,7 @@ def described(found: Sequence[tuple[str, Row | str]], cells: str) -> Any:
 
 
 def rows_of(table: Any) -> Iterator[tuple[str, Row | str]]:
-    """What `described` was given."""
+    """Yields the pairs that `described` was given, from its table."""
     for some in table.to_batches(max_chunksize=64):
         for i in range(some.num_rows):
             one = {name: some.column(name)[i] for name in ROWS}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A contact sheet: the images that answer a question, the best first, with their squares."""
+"""Draws contact sheets: the images that answer a question, the best first, with their squares."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -18,11 +18,15 @@ _SIDE, _GAP, _LINE, _MOST = 240, 8, 12, 400
 
 
 def sheet(found: Sequence[Found], *, columns: int = 5, images: Callable[[Found], Any] | None = None) -> Picture:
-    """Draws what `Index.query` found: under each image its place, its score and its name; its squares in the tool's colours of ranks.
+    """Draws the images that `Index.query` found, as a contact sheet.
+
+    Below each image stand its rank, its score and its name. Its squares have the colours that the tool gives to ranks.
 
     Parameters:
-        found: at most 400. columns: how many images stand beside each other.
-        images: gives the image of one that was found, where its path is none any more. An image that cannot be read is an empty frame, whose line says so.
+        found: the result of a query, at most 400 images.
+        columns: how many images stand side by side.
+        images: a function that gives the image of an entry of `found`, for images whose path is not valid any more. An image that
+            cannot be read is drawn as an empty frame, and its line says so.
     """
     if not isinstance(found, (list, tuple)) or not all(isinstance(one, Found) for one in found):
         raise ArgumentTypeError(f"found is {short(found)}, not what a query gives")
@@ -60,7 +64,7 @@ def _draw(canvas: Any, place: int, one: Found, x: int, y: int, images: Callable[
     except Error:
         lib.canvas_frame(canvas, _rect(left, top, left + wide, top + high), 1, _color(120, 120, 120), 1.0)
         line += "  (cannot be read)"
-    for rank in reversed(range(len(one.squares))):  # the best is drawn last
+    for rank in reversed(range(len(one.squares))):  # the best is drawn last, on top of the others
         cx, cy, sx, sy = (float(value) * scale for value in one.squares[rank])
         area = _rect(left + round(cx - sx / 2), top + round(cy - sy / 2), left + round(cx + sx / 2), top + round(cy + sy / 2))
         lib.canvas_frame(canvas, area, 2, lib.draw_rank_color(rank, len(one.squares)), 1.0)

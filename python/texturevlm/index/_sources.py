@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where images come from: files, folders of them, tars in WebDataset layout, and what a program hands in."""
+"""Where images come from: files, folders of files, tars in WebDataset layout, and images that a program hands in."""
 from __future__ import annotations
 
 import gzip
@@ -22,9 +22,10 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", ".webp", ".avif", "
 class Source(NamedTuple):
     """An image to be indexed.
 
-    `key` is its name in the index. The image is a file (`path`), a file's bytes (`data`), or an `image` in any form that
-    texturevlm.select takes. `features`: the encoder's vectors of it, [rows, columns, D], over the whole image; the bytes of an .npy
-    file of them; or None.
+    - `key`: the name of the image in the index.
+    - `path`, `data`, `image`: one of them gives the image. `path` is a file, `data` the bytes of a file, and `image` an image in
+      any form that texturevlm.select takes.
+    - `features`: the encoder's vectors [rows, columns, D] over the whole image, or the bytes of an .npy file of them, or None.
     """
 
     key: str
@@ -35,7 +36,7 @@ class Source(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """An image that was read: its pixels, and what identifies them."""
+    """An image that was read: its pixels, and the numbers by which it is known again."""
 
     source: Source
     image: Image
@@ -45,8 +46,11 @@ class Loaded(NamedTuple):
 
 
 def sources(inputs: Iterable[Any]) -> Iterator[Source]:
-    """The images that paths stand for, in a fixed order: a file is itself, a folder all pictures in and under it by name, a .tar all
-    pictures in it. A `Source` is passed on. Errors: `FileError` (no such file), `ArgumentError` (a tar that is cut)."""
+    """Yields the images that paths stand for, in a fixed order.
+
+    A file stands for itself, a folder for all pictures in it and below it, sorted by name, and a .tar for all pictures in it. A
+    `Source` is passed on. Errors: `FileError` if there is no such file, `ArgumentError` for a tar that is cut.
+    """
     if isinstance(inputs, (str, bytes, os.PathLike, Source)):
         inputs = [inputs]
     if not isinstance(inputs, Iterable):
@@ -70,8 +74,8 @@ def sources(inputs: Iterable[Any]) -> Iterator[Source]:
 
 
 def _members(path: str) -> Iterator[Source]:
-    """Pictures of a tar; a member STEM.npy behind STEM.jpg, as WebDataset lays samples, has its features."""
-    picture: Source | None = None  # waits for its features
+    """Yields the pictures of a tar. A member STEM.npy directly after STEM.jpg, the layout of WebDataset, has its features."""
+    picture: Source | None = None  # the last picture, which waits for its features
     try:
         with tarfile.open(path) as tar:
             for member in tar:
@@ -82,13 +86,13 @@ def _members(path: str) -> Iterator[Source]:
                 data = file.read()
                 if suffix.lower() == ".npy":
                     if picture is not None and os.path.splitext(picture.key)[0] == f"{path}/{stem}":
-                        picture = picture._replace(features=data)  # read with the picture, so that bad ones fail it alone
+                        picture = picture._replace(features=data)  # parsed later, so that bad features fail this picture alone
                     continue
                 if picture is not None:
                     yield picture
                 picture = Source(f"{path}/{member.name}", data=data)
             while tar.fileobj is not None and tar.fileobj.read(1 << 20):
-                pass  # to the end, where the checksum of a compressed tar stands
+                pass  # reads on to the end, where the checksum of a compressed tar stands
         if picture is not None:
             yield picture
             picture = None
@@ -104,7 +108,7 @@ def _members(path: str) -> Iterator[Source]:
 
 
 def _check_end(path: str) -> None:
-    """A tar that is cut between two members shows it by its end alone, which is two blocks of zeros."""
+    """Refuses a tar without its end, two blocks of zeros. A tar that was cut between two members shows no other sign."""
     if path.lower().endswith(".tar"):
         with open(path, "rb") as file:
             file.seek(-min(1024, os.path.getsize(path)), os.SEEK_END)
@@ -113,7 +117,7 @@ def _check_end(path: str) -> None:
 
 
 def is_text(key: str) -> bool:
-    """Whether a name is text: a file's may be any bytes."""
+    """Whether a name is valid text. The name of a file may be any bytes."""
     try:
         key.encode()
     except UnicodeEncodeError:
@@ -122,7 +126,7 @@ def is_text(key: str) -> bool:
 
 
 def vectors_of(file: Any, name: str) -> Any:
-    """An array of an .npy file. Errors: `ArgumentError` (none, or one of objects)."""
+    """Reads the array of an .npy file. Errors: `ArgumentError` for another file, and for an array of objects."""
     try:
         array = np.load(file, allow_pickle=False)
     except FileNotFoundError:
@@ -138,7 +142,7 @@ def vectors_of(file: Any, name: str) -> Any:
 
 
 def stamp(source: Source) -> tuple[int, int]:
-    """A file's bytes and time of change in ns, by which it is known without being read; (-1, 0) of all else."""
+    """The length of a file and its time of change in ns, by which it is known without being read; (-1, 0) for other sources."""
     if source.path is None or source.data is not None or source.image is not None:
         return -1, 0
     try:
@@ -150,8 +154,11 @@ def stamp(source: Source) -> tuple[int, int]:
 
 
 def load(source: Source) -> Loaded:
-    """Reads and decodes. The hash is the SHA-256 of the file's bytes, of an array of its pixels with their shape and type.
-    Errors: those of reading; `ArgumentError` (a key that is no text, which no table can keep)."""
+    """Reads and decodes an image.
+
+    The hash is the SHA-256 of a file's bytes, or of an array's pixels with their shape and type. Errors: those of reading;
+    `ArgumentError` for a key that is not valid text, which no table can keep.
+    """
     if not is_text(source.key):
         raise ArgumentError(f"a key is {short(source.key)}, which is no text")
     if source.image is not None:

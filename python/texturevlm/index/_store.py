@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of an index: two Lance tables, and the one file that says which version of each counts.
+"""The folder of an index: two Lance tables, and one file that says which version of each table is valid.
 
-    index.json          what the index is, the versions, and checksums of their files; replaced by rename, which is the moment at which a
-                        change happens
-    index.json.copy     the same, written behind it: what `Index.check` mends it from
-    images.lance        a row an image
-    regions.lance       a row a region, once there are features
-    basis.safetensors   the basis of the cells, where there is one
-    vocab.safetensors   the vocabulary of the cells, where there is one
-    lock                held by who writes
+    index.json          what the index is, the valid versions, and the checksums of their files; it is replaced by rename, which
+    is the
+                        moment at which a change happens
+    index.json.copy     the same, written after it; `Index.check` restores index.json from it
+    images.lance        a row for each image
+    regions.lance       a row for each region, once there are features
+    basis.safetensors   the basis of the cells, if there is one
+    vocab.safetensors   the vocabulary of the cells, if there is one
+    lock                held by the process that writes
 
-A change writes to the tables, whose older versions stay, and then replaces index.json. Who is killed before that leaves versions
-that nobody reads; the next writer goes back to those that count. Nothing is written in place.
+A change writes new versions of the tables, whose older versions stay, and then replaces index.json. Nothing is written in place.
+A process that is killed before the replacement leaves versions that nobody reads. The next writer goes back to the valid
+versions.
 """
 from __future__ import annotations
 
@@ -46,14 +48,14 @@ _log = logging.getLogger("texturevlm")
 
 @contextlib.contextmanager
 def told(what: str) -> Iterator[None]:
-    """Lance's and Arrow's errors as one line of the package's own."""
+    """Turns errors of Lance and Arrow into a `FileError` of one line."""
     try:
         yield
     except (Error, KeyboardInterrupt, GeneratorExit, SystemExit, AssertionError):
         raise
     except MemoryError:
         raise
-    except BaseException as error:  # a panic of Lance's is no Exception
+    except BaseException as error:  # a panic of Lance is not an Exception
         line = " ".join(str(error).split())
         if isinstance(error, OSError) and error.strerror:
             line = error.strerror
@@ -64,11 +66,11 @@ def told(what: str) -> Iterator[None]:
 
 
 class Store:
-    """The tables of an index at the versions that count. One process writes at a time; any number read."""
+    """The tables of an index at their valid versions. One process writes at a time, and any number may read."""
 
     def __init__(self, folder: str | os.PathLike[str], compare: bool = True) -> None:
         self.folder = file_name("folder", folder)
-        self.compared: set[str] = set()  # files that this process has read and found to be what was written
+        self.compared: set[str] = set()  # files that this process has compared with their checksums, and found right
         self._read()
         for name, what in zip(NETWORKS, ("basis", "vocabulary")):
             if compare and name in self.sums and (words := _check.wrong(self.folder, name, self.sums[name], whole=True)):
@@ -108,18 +110,21 @@ class Store:
             self.next = integer("next", state["next"], 0, 2**62)
             self.dimension = integer("dimension", state["dimension"])
             self.basis_k = integer("basis", state["basis"], 0, 64)
-            self.vocab_n = integer("vocab", state.get("vocab", 0))  # indexes were made before there were vocabularies
-            self.count = integer("images", state.get("images", 0), 0)  # as above
+            self.vocab_n = integer("vocab", state.get("vocab", 0))  # older indexes do not have this field
+            self.count = integer("images", state.get("images", 0), 0)  # nor this one
             self.sums = _check.sums_in(state)
         except (KeyError, TypeError, ValueError):
             raise ArgumentError(f"{self.json}: the index is broken: a field is missing or wrong") from None
 
     def open(self, table: str, whole: bool | None = None) -> Any:
-        """A table at its version, or None where it has none. Its files are compared with their checksums: of a table of more than
-        `_check.AT_ONCE` bytes only the manifest and the files' lengths, or with `whole` all that is given there.
+        """Opens a table at its valid version; gives None if it has none. The table's files are compared with their checksums.
 
-        Errors: `FileError` (broken: a file is missing, or is not what was written), after which nothing has changed."""
-        for again in (True, False):  # a writer may have cleaned up what an older index.json named
+        For a table of more than `_check.AT_ONCE` bytes, only the manifest and the lengths of the files are compared. `whole`
+        decides this for a table of any size: True compares all files, False only the manifest and the lengths.
+
+        Errors: `FileError` if a file is missing, or is not what was written. Nothing has changed then.
+        """
+        for again in (True, False):  # a writer may have removed files that an older index.json named
             if not self.versions[table]:
                 return None
             try:
@@ -139,7 +144,7 @@ class Store:
             names = _check.files_of(self.folder, table, dataset)
         for fragment in dataset.get_fragments():
             for file in fragment.data_files():
-                if file.file_size_bytes:  # an index of a version without checksums has at least the lengths
+                if file.file_size_bytes:  # for an older index, without checksums: Lance knows at least the lengths
                     _check.refuse(self.folder, {f"{table}.lance/data/{file.path}": (file.file_size_bytes, 0)}, whole=False)
         known = {name: self.sums[name] for name in names if name in self.sums}
         _check.refuse(self.folder, known, whole=False)
@@ -148,7 +153,7 @@ class Store:
         return dataset
 
     def _compare(self, names: Iterable[str]) -> None:
-        """Reads the files that this process has not compared yet. Errors: `FileError`."""
+        """Compares files with their checksums that this process has not compared yet. Errors: `FileError`."""
         new = {name: self.sums[name] for name in names if name not in self.compared}
         _check.refuse(self.folder, new, whole=True)
         self.compared.update(new)
@@ -157,7 +162,7 @@ class Store:
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], settings: Settings, basis: Any = None, vocab: Any = None) -> Store:
-        """An empty index in a folder that is not there, or has nothing in it. `basis`: a `Basis`; `vocab`: a `Vocab`."""
+        """Makes an empty index in a folder that is not there, or is empty. `basis` is a `Basis`, `vocab` a `Vocab`, or None."""
         name = file_name("folder", folder)
         with told(name):
             os.makedirs(name, exist_ok=True)
@@ -178,7 +183,7 @@ class Store:
         return cls(name)
 
     def drop(self, table: str, images: Sequence[int]) -> None:
-        """Takes the rows of images away, by their numbers. The caller publishes."""
+        """Deletes the rows of images, by the images' numbers. The caller must publish the change."""
         column = "id" if table == "images" else "image"
         for begin in range(0, len(images) if self.versions[table] else 0, 5000):
             words = ",".join(map(str, images[begin:begin + 5000]))
@@ -187,12 +192,12 @@ class Store:
             self.versions[table] = lance.dataset(self._uri(table)).version
 
     def locked(self) -> contextlib.AbstractContextManager[None]:
-        """Holds the lock, and looks at nothing."""
+        """Holds the lock, without a look at the tables."""
         return _lock(self.folder)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Holds the lock; goes back to the versions that count first. Errors: `FileError` (another process writes)."""
+        """Holds the lock, and first goes back to the valid versions. Errors: `FileError` if another process is writing."""
         with _lock(self.folder):
             self._read()
             try:
@@ -200,11 +205,14 @@ class Store:
                     self._roll_back()
                 yield
             except BaseException:
-                self._read()  # what a change that failed had noted is not what counts
+                self._read()  # forgets what the failed change had noted here
                 raise
 
     def _roll_back(self) -> None:
-        """Lance appends to a table's latest version: makes that the one that counts, where a writer was killed."""
+        """Makes the latest version of each table the valid one again, if a writer was killed.
+
+        This is necessary since Lance appends to the latest version.
+        """
         for table in TABLES:
             uri, counted = self._uri(table), self.versions[table]
             if not counted:
@@ -219,15 +227,15 @@ class Store:
                 self._clean(table)
 
     def _latest(self, table: str) -> Any:
-        """A table at its latest version, which Lance appends to. Manifests that cannot be read go: they do not count."""
+        """A table at its latest version, to which Lance appends. Removes unreadable manifests, which are of no valid version."""
         try:
             return lance.dataset(self._uri(table))
-        except BaseException:  # a panic of Lance's is no Exception
+        except BaseException:  # a panic of Lance is not an Exception
             self.drop_unreadable(table)
             return lance.dataset(self._uri(table))
 
     def drop_unreadable(self, table: str) -> None:
-        """Removes manifests of versions that do not count and cannot be read: each would stop whatever looks at all versions."""
+        """Removes unreadable manifests of versions that are not valid. Each would stop any call that looks at all versions."""
         for version in _check.versions_of(self.folder, table):
             if version == self.versions[table]:
                 continue
@@ -239,7 +247,10 @@ class Store:
                     os.remove(os.path.join(self.folder, name))
 
     def commit(self, images: Any = None, regions: Any = None, dropped: Sequence[int] = ()) -> None:
-        """Takes images away by their numbers, appends tables, and lets both happen at once. The caller is `writing`."""
+        """Deletes images by their numbers, and appends tables. Both become valid at the same moment.
+
+        The caller is in `writing`.
+        """
         with told(self.folder):
             for table in TABLES:
                 self.drop(table, dropped)
@@ -254,13 +265,14 @@ class Store:
             if regions is not None:
                 self.dimension = regions.schema.field("vector").type.list_size
             self.publish()
-            # Each version's manifest names all files: kept for ever, they would take the square of the appends.
+            # The manifest of each version names all files. If all manifests were kept, their size would grow with the square of
+            # the number of appends.
             for table in TABLES:
                 if self.versions[table] and self.versions[table] % 16 == 0:
                     self._clean(table)
 
     def publish(self) -> None:
-        """Lets the versions count. Files that are new are read for their checksums: they were written a moment ago."""
+        """Makes the present versions valid. New files are read for their checksums, just after they were written."""
         names = [name for name in NETWORKS if os.path.exists(os.path.join(self.folder, name))]
         self.count = 0
         for table in TABLES:
@@ -275,7 +287,7 @@ class Store:
         self.compared.update(self.sums)
 
     def _clean(self, table: str) -> None:
-        """Removes all versions but the latest. The change that came before has happened: what fails here is told, and no error."""
+        """Removes all versions but the latest. A failure is only logged, since the change before it has happened already."""
         for again in (True, False):
             try:
                 lance.dataset(self._uri(table)).cleanup_old_versions(
@@ -290,8 +302,10 @@ class Store:
                     _log.warning("%s: older versions stay: %s", self._uri(table), " ".join(str(error).split())[:200])
 
     def compact(self, approximate_from: int = APPROXIMATE_FROM) -> None:
-        """Joins small files, drops what was deleted, indexes what has grown, and removes all older versions. The caller is
-        `writing`."""
+        """Joins small files, drops what was deleted, indexes tables that have grown, and removes all older versions.
+
+        The caller is in `writing`.
+        """
         with told(self.folder):
             for table in TABLES:
                 if not self.versions[table]:
@@ -312,10 +326,10 @@ def has_index(regions: Any) -> bool:
 
 
 def _index(dataset: Any, table: str, approximate_from: int) -> None:
-    """Makes Lance's indexes where a table is large, and takes in what is new; drops those of one that has become small."""
+    """Makes Lance's indexes for a large table, or adds new rows to them. Drops the indexes of a table that has become small."""
     rows, named = dataset.count_rows(), [index.name for index in dataset.describe_indices()]
     least = max(approximate_from, 256)
-    if rows < (least if table == "regions" else least // 50):  # as many images as have so many regions
+    if rows < (least if table == "regions" else least // 50):  # an image has 50 regions by default
         for name in named:
             dataset.drop_index(name)
     elif named:
@@ -325,7 +339,7 @@ def _index(dataset: Any, table: str, approximate_from: int) -> None:
     else:
         dataset.create_scalar_index("image", "BTREE", name="image")
         dimension = dataset.schema.field("vector").type.list_size
-        # A code of a byte for each eight components; the best are compared again by their own vectors (refine_factor).
+        # A code of one byte stands for eight components. The best are compared again by their own vectors (refine_factor).
         parts = next(dimension // size for size in (8, 4, 2, 1) if dimension % size == 0)
         dataset.create_index("vector", "IVF_PQ", name="vector", metric="dot", num_sub_vectors=parts,
                              num_partitions=max(1, min(4096, int(rows ** 0.5) // 2)), max_iters=ROUNDS)
@@ -339,7 +353,7 @@ def _remove(folder: str) -> None:
 # ---- index.json ----
 
 def read_state(path: str, folder: str) -> dict[str, Any]:
-    """What an index.json says. Errors: `MissingFileError`, `FileError`, `ArgumentError` (broken, or of something else)."""
+    """Reads an index.json. Errors: `MissingFileError`, `FileError`, and `ArgumentError` for a broken or foreign file."""
     try:
         with open(path, encoding="utf-8") as file:
             state = json.load(file)
@@ -367,7 +381,7 @@ def _publish(folder: str, state: dict[str, Any]) -> None:
         os.close(handle)
     try:
         _replace(path + ".copy", sealed)
-    except OSError as error:  # the change has happened
+    except OSError as error:  # no reason to fail: the change has happened already
         _log.warning("%s.copy: %s", path, error.strerror)
 
 

@@ -1,44 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plugin of vLLM: a Qwen3-VL that gives its encoder and its language model only the tokens of an image that matter.
+"""A plugin of vLLM: a Qwen3-VL whose encoder and language model get only the tokens of an image that matter.
 
     llm = vllm.LLM("Qwen/Qwen3-VL-8B-Instruct",
                    hf_overrides={"architectures": ["TexturevlmQwen3VLForConditionalGeneration"]},
                    mm_processor_kwargs={"texturevlm": {"share": 0.3, "strategy": "budget"}})
 
-vLLM finds `register` by the entry point `vllm.general_plugins`; nothing changes for models that do not ask for the architecture
-above. Settings are those of `texturevlm.hf.select_tokens`: share (default: 0.25), k, strategy; of the engine, and of a request where
-it gives `mm_processor_kwargs` of its own, of which None takes back what the engine says. The document is doc/vllm.md in the project's
-repository; it says what was run.
+vLLM finds `register` by the entry point `vllm.general_plugins`. Nothing changes for models that do not ask for the architecture
+above.
 
-Chosen are tokens of images; videos are vLLM's own. An image keeps at least as many tokens as its longer side has, so that no
-position lies beyond the prompt's length, for which vLLM has room.
+The settings are those of `texturevlm.hf.select_tokens`: share (default: 0.25), k and strategy. The engine has settings, and a
+request may have `mm_processor_kwargs` of its own, which take precedence. A value of None in a request takes back the value of the
+engine.
+
+Tokens are chosen for images only; videos go through vLLM's own code. An image keeps at least as many tokens as its longer side
+has. So no position lies beyond the length of the prompt, which is the room that vLLM has for it.
+
+The document about this is doc/vllm.md in the project's repository. It says what was run.
 """
 from __future__ import annotations
 
 from .._core import DeviceError
 
-# The releases of vLLM whose interfaces this was written for: inner ones, which change from release to release.
+# The releases of vLLM that this was written for. It uses inner interfaces, which change from release to release.
 SUPPORTED = ("0.33.0",)
 ARCHITECTURE = "TexturevlmQwen3VLForConditionalGeneration"
 
 
 def check_version() -> None:
-    """Refuses a vLLM that this was not written for: `DeviceError`."""
+    """Raises a `DeviceError` for a release of vLLM that this was not written for."""
     import vllm
     if vllm.__version__.split("+")[0] not in SUPPORTED:
         raise DeviceError(f"not supported: texturevlm.vllm needs vLLM {', '.join(SUPPORTED)}, this is {vllm.__version__}")
 
 
 def register() -> None:
-    """Tells vLLM of the architecture. With another version of vLLM it says so, and the architecture is refused when it is asked for;
-    other models are not concerned."""
+    """Registers the architecture with vLLM.
+
+    With an unsupported version of vLLM it logs a warning, and the architecture is refused when it is asked for. Other models are
+    not affected.
+    """
     from vllm import ModelRegistry
     from vllm.logger import init_logger
     try:
         check_version()
     except DeviceError as error:
         init_logger("vllm.texturevlm").warning("%s", error)
-    # By name: vLLM imports models when it needs them.
+    # Registered by name, since vLLM imports a model only when it needs it.
     ModelRegistry.register_model(ARCHITECTURE, "texturevlm.vllm._model:PrunedQwen3VL")
 
 

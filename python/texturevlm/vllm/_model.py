@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""vLLM's Qwen3-VL, whose tower runs on the kept patches of images, and whose language model has them at the full prompt's positions."""
+"""vLLM's Qwen3-VL with a tower that runs only on the kept patches of images.
+
+Its language model gets their tokens at the positions of the full prompt.
+"""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,13 +15,13 @@ from .._core import ArgumentError, DeviceError
 from ._processor import ProcessingInfo, Processor
 from ._prompt import full_prompt
 
-from vllm.model_executor.layers.attention.mm_encoder_attention import MMEncoderAttention  # after _processor has seen the version
+from vllm.model_executor.layers.attention.mm_encoder_attention import MMEncoderAttention  # after _processor checked the version
 from vllm.model_executor.models.qwen3_vl import Qwen3VLDummyInputsBuilder, Qwen3VLForConditionalGeneration
 from vllm.multimodal import MULTIMODAL_REGISTRY
 
 
 def check_engine(vllm_config: Any) -> None:
-    """Refuses what goes past the methods below: `DeviceError`."""
+    """Raises a `DeviceError` for settings of the engine by which images would bypass the methods below."""
     images = vllm_config.model_config.multimodal_config
     refused = {"mm_encoder_tp_mode=data": images.mm_encoder_tp_mode == "data",
                "video_pruning_rate": images.is_multimodal_pruning_enabled(),
@@ -30,10 +33,12 @@ def check_engine(vllm_config: Any) -> None:
 
 
 def encode_kept(tower: Any, pixels: torch.Tensor, grids: list[list[int]], keep: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Of each image what the tower gives of its kept patches, at their places in the full grids; those of an image attend to each
-    other.
+    """Encodes the kept patches of each image, at their places in the full grids. The patches of an image attend to each other.
 
-    pixels: the kept patches, image after image. grids: of the full images. keep: bool, a value for each of their tokens.
+    Parameters:
+        pixels: the kept patches, image after image.
+        grids: the grids of the full images.
+        keep: bool, one value for each token of the full images.
     """
     unit = tower.spatial_merge_unit
     counts = [int(flags.sum()) for flags in keep.split([t * h * w // unit for t, h, w in grids])]

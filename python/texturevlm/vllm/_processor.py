@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""vLLM's processor of Qwen3-VL, which keeps the tokens of images that matter: it drops the patches of the others, and shortens the
-places that the images have in the prompt."""
+"""vLLM's processor of Qwen3-VL, changed so that it keeps only the tokens of images that matter.
+
+It drops the patches of all other tokens, and shortens the places of the images in the prompt accordingly.
+"""
 from __future__ import annotations
 
 import dataclasses
@@ -24,11 +26,11 @@ from vllm.multimodal.processing.context import InputProcessingContext  # noqa: E
 
 
 class Context(InputProcessingContext):  # type: ignore[misc]
-    """Keeps texturevlm's settings from transformers' processor."""
+    """Removes texturevlm's settings from the options that transformers' processor gets."""
 
     def get_merged_mm_kwargs(self, kwargs: Mapping[str, Any], *, supported_mm_processor_kwargs: Any = None) -> dict[str, Any]:
         found: dict[str, Any] = super().get_merged_mm_kwargs(kwargs, supported_mm_processor_kwargs=supported_mm_processor_kwargs)
-        if supported_mm_processor_kwargs is None:  # as vLLM asks for what transformers gets
+        if supported_mm_processor_kwargs is None:  # in this way vLLM asks for the options that transformers gets
             found.pop(NAME, None)
         return found
 
@@ -38,11 +40,11 @@ class ProcessingInfo(Qwen3VLProcessingInfo):  # type: ignore[misc]
         super().__init__(Context(ctx.model_config, ctx.tokenizer))
 
     def settings(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of a request, and of the engine where the request has none."""
+        """The settings of a request, and those of the engine where the request has none."""
         return settings_of(self.ctx.get_mm_config().merge_mm_processor_kwargs(kwargs))
 
     def values(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """By which mean and deviation the processor's values become pixels of 0 .. 1, and how many frames a patch has."""
+        """The mean and deviation by which the processor's values become pixels of 0 .. 1, and the number of frames of a patch."""
         images = self.get_image_processor(**kwargs)
         merged = self._merge_and_resolve_mm_processor_kwargs(kwargs)
         merged = {**merged, **merged.get("images_kwargs", {})}
@@ -50,7 +52,7 @@ class ProcessingInfo(Qwen3VLProcessingInfo):  # type: ignore[misc]
         def asked(name: str) -> Any:
             return getattr(images, name) if merged.get(name) is None else merged[name]
 
-        # vLLM can leave normalising to the model: then these are bytes.
+        # vLLM can leave the normalising to the model. Then the values are bytes.
         mean, std = normalisation_of(types.SimpleNamespace(**{name: asked(name) for name in VALUES}))
         return {"mean": mean, "std": std, "temporal": int(asked("temporal_patch_size"))}
 
@@ -58,11 +60,14 @@ class ProcessingInfo(Qwen3VLProcessingInfo):  # type: ignore[misc]
 class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
     def __init__(self, info: ProcessingInfo, *rest: Any, **options: Any) -> None:
         super().__init__(info, *rest, **options)
-        self.info.settings({})  # a wrong one is told when the engine starts
+        self.info.settings({})  # so that a wrong setting is an error when the engine starts
         self._merge = int(self.info.get_hf_config().vision_config.spatial_merge_size)
 
     def get_dummy_inputs(self, *arguments: Any, **options: Any) -> Any:
-        """What vLLM measures its memory with: whole images, which a request may ask for, and as many rows as several short ones."""
+        """The inputs by which vLLM measures its memory: whole images, since a request may ask for these.
+
+        They have as many rows as several short images.
+        """
         inputs = super().get_dummy_inputs(*arguments, **options)
         inputs.hf_processor_mm_kwargs = {NAME: {"share": 1.0, "k": None}}
         return inputs

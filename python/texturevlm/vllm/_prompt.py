@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tokens of images are kept, by the settings of the engine and of the request, and the prompt that they were taken from."""
+"""Chooses the tokens of images that are kept, by the settings of engine and request, and restores the full prompt."""
 from __future__ import annotations
 
 import dataclasses
@@ -13,12 +13,12 @@ from .._core import ArgumentError, ArgumentTypeError
 from ..hf import select_tokens
 from ..hf._tokens import checked
 
-NAME = "texturevlm"  # of the settings among mm_processor_kwargs
+NAME = "texturevlm"  # the name of the settings in mm_processor_kwargs
 _SETTINGS = ("share", "k", "strategy")
 
 
 def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings in mm_processor_kwargs, of those that are not None; `ArgumentError` where one does not fit."""
+    """The settings in mm_processor_kwargs that are not None. Raises an `ArgumentError` for one that does not fit."""
     given = kwargs.get(NAME)
     if given is not None and not isinstance(given, Mapping):
         raise ArgumentTypeError(f"{NAME} in mm_processor_kwargs is {short(given)}, not a mapping")
@@ -29,11 +29,14 @@ def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kept_tokens(pixels: torch.Tensor, grid: torch.Tensor, merge: int, settings: Mapping[str, Any], **options: Any) -> torch.Tensor:
-    """Of one image a bool for each of its tokens, on the CPU. grid: int [3]; options: mean, std and temporal of select_tokens."""
+    """For one image a bool for each of its tokens, on the CPU: whether the token is kept.
+
+    `grid` is int [3]. `options` are mean, std and temporal of select_tokens.
+    """
     tokens = int(grid.prod()) // merge**2
     longest = int(grid[1:].max()) // merge
     chosen = select_tokens(pixels, grid[None], merge, **settings, **options)[0]
-    if len(chosen) < longest:  # the text behind the image would have positions beyond the prompt's length
+    if len(chosen) < longest:  # the text after the image would have positions beyond the prompt's length
         chosen = select_tokens(pixels, grid[None], merge, **{**settings, "share": None, "k": longest}, **options)[0]
     kept = torch.zeros(tokens, dtype=torch.bool)
     kept[chosen.cpu()] = True
@@ -41,7 +44,7 @@ def kept_tokens(pixels: torch.Tensor, grid: torch.Tensor, merge: int, settings: 
 
 
 def full_prompt(tokens: list[int], features: Sequence[Any], image_token: int) -> tuple[list[int], list[Any], list[bool]]:
-    """The prompt with all tokens of its images again, vLLM's features at their places in it, and which of its places are kept."""
+    """The prompt with all tokens of its images, vLLM's features at their places in it, and for each place whether it is kept."""
     full: list[int] = []
     kept: list[bool] = []
     moved, end = [], 0
@@ -65,7 +68,7 @@ def full_prompt(tokens: list[int], features: Sequence[Any], image_token: int) ->
 
 
 def flags_of(item: Any) -> list[bool]:
-    """Which tokens of an image are kept, from what the processor made of it."""
+    """For each token of an image whether it is kept, read from the processor's output for the image."""
     if item is None or "image_keep" not in item:
         raise ArgumentError("an image has no image_keep: it did not come through texturevlm's processor")
     flags: list[bool] = item["image_keep"].data.tolist()
