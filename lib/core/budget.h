@@ -6,8 +6,11 @@
 #ifndef TVLM_CORE_BUDGET_H
 #define TVLM_CORE_BUDGET_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "core/constants.h"
 
 /*
  * One axis of a resize. The plan's table of floats has an entry for each place o of the result, which begins
@@ -59,5 +62,11 @@ typedef struct tvlm_budget_plan {
     size_t table_floats;
     size_t between_texels, picture_texels; /* the memory between the passes, in floats */
 } tvlm_budget_plan;
+
+/* How likely it is that detail of such a correlation is not read, where half is read at `legible`: the logistic
+ * curve that the loss is made of (core/operations.h). */
+static inline float tvlm_budget_not_read(float correlation, float legible) {
+    return 1.0f / (1.0f + expf((correlation - legible) / TVLM_BUDGET_SOFT));
+}
 
 #endif

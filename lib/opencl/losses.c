@@ -2,7 +2,6 @@
 /*
  * losses.c: launches cl/losses.cl: six launches for all pictures of a plan.
  */
-#include <math.h>
 #include <stdio.h>
 
 #include "core/try.h"
@@ -159,7 +158,7 @@ static tvlm_status compare(const work *w, cl_mem losses, size_t offset) {
     tvlm_opencl_call_int(&call, w->plan->rows);
     tvlm_opencl_call_int(&call, w->plan->count);
     tvlm_opencl_call_float(&call, w->plan->legible);
-    tvlm_opencl_call_float(&call, 1.0f / (1.0f + expf((1.0f - w->plan->legible) / TVLM_BUDGET_SOFT)));
+    tvlm_opencl_call_float(&call, tvlm_budget_not_read(1.0f, w->plan->legible));
     tvlm_opencl_call_ulong(&call, offset);
     tvlm_opencl_call_memory(&call, losses);
     const bool rows_last = w->run > 1;

@@ -16,11 +16,6 @@
 #include "core/memory.h"
 #include "select/budget.h"
 
-/* How likely it is that detail of such a correlation is not read: the logistic curve. */
-static float unread(float correlation, float legible) {
-    return 1.0f / (1.0f + expf((correlation - legible) / TVLM_BUDGET_SOFT));
-}
-
 /* Near its ends the curve is so flat that a loss no longer tells the correlation. Values are kept this far
  * from them. */
 #define FLAT 1e-4f
@@ -34,7 +29,8 @@ static float correlation_of(float lost, float most, float legible, float least) 
 tvlm_status tvlm_budget_prepare_reading(tvlm_budget *budget) {
     const size_t tiles = (size_t)budget->tiles, pictures = (size_t)budget->measured_count;
     const float legible = tvlm_budget_legible(budget->patch);
-    const float least = unread(1.0f, legible), all = unread(0.0f, legible) - least;
+    const float least = tvlm_budget_not_read(1.0f, legible),
+                all = tvlm_budget_not_read(0.0f, legible) - least;
     float *const memory = tvlm_allocate(tiles * (pictures + 5), sizeof *memory);
     if (memory == NULL) return tvlm_budget_no_memory(budget);
     tvlm_budget_reading *const r = &budget->reading;
@@ -83,7 +79,7 @@ static void smooth_all(const tvlm_budget *budget, float *values, float *between)
 double tvlm_budget_unread(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice) {
     const tvlm_budget_reading *const r = &budget->reading;
     const size_t tiles = (size_t)budget->tiles;
-    const float legible = tvlm_budget_legible(budget->patch), least = unread(1.0f, legible);
+    const float legible = tvlm_budget_legible(budget->patch), least = tvlm_budget_not_read(1.0f, legible);
     float *const weights = r->detail + tiles * ((size_t)budget->measured_count + 2),
                  *const sums = weights + tiles, *const between = sums + tiles;
     double lost = 0.0;
@@ -98,7 +94,7 @@ double tvlm_budget_unread(const tvlm_budget *budget, int32_t grid, const tvlm_bu
     smooth_all(budget, sums, between);
     for (size_t i = 0; i < tiles; ++i) {
         if (r->detail[i] <= 0.0f) continue;
-        const float share = fmaxf(unread(sums[i] / weights[i], legible) - least, 0.0f);
+        const float share = fmaxf(tvlm_budget_not_read(sums[i] / weights[i], legible) - least, 0.0f);
         lost += (double)(r->detail[i] * r->counts[i] * share);
     }
     return lost;
