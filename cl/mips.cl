@@ -29,6 +29,7 @@
  */
 // check-kernels: -DMIPS_RULE=5
 // check-kernels: -DMIPS_RULE=5 -DTEXTURES=8
+// check-kernels: -DMIPS_RULE=5 -DTEXTURES=8 -DTAIL_LANES=1024
 // check-kernels: -DMIPS_RULE=4 -DRUN=64
 // check-kernels: -DMIPS_RULE=5 -DRUN=64 -DRAGGED=1
 // check-kernels: -DMIPS_RULE=0 -DRUN=64 -DTILE_LIST=1
@@ -405,8 +406,13 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVEL
 
 #ifndef FROM_PIXELS
 /* mips_tail begins where the first level that it makes has at most 2 * TAIL texels along each side. */
-#define TAIL       32
+#define TAIL 32
+
+/* How many work-items that one work-group has. Many hide how long a GPU's memory takes to answer: nothing else
+ * runs beside the few work-groups of a tail. */
+#ifndef TAIL_LANES
 #define TAIL_LANES 256
+#endif
 
 /*
  * Makes all levels after the one that a texture's plan names, with one work-group for each slice. Levels of

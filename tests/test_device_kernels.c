@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_device_kernels.c: kernels from a folder, and the errors of those that do not build. */
 #include "device_helper.h"
+#include "opencl/backend.h"
 
 static void kernel_folder(const test_target *target) {
     char folder[64];
@@ -83,7 +84,21 @@ static void no_number(const test_target *target) {
 
 ONCE_PER_DEVICE(kernel_folder, kernel_errors, no_number)
 
+/* NVIDIA's compiler names lines of the whole text. */
+static void test_places(void **state) {
+    static const char text[] =
+        "#line 1 \"cl/a.cl\"\nint x;\n#line 1 \"cl/b.clh\"\n\nint y;\n#line 3 \"cl/a.cl\"\nint z;";
+    static const char *const places[] = {":1",         "cl/a.cl:1",  "cl/a.cl:2", "cl/b.clh:1",
+                                         "cl/b.clh:2", "cl/b.clh:3", "cl/a.cl:3", "cl/a.cl:4"};
+    char place[32];
+    (void)state;
+    for (long line = 1; line <= 8; ++line) {
+        tvlm_opencl_kernel_place(text, line, place, sizeof place);
+        assert_string_equal(place, places[line - 1]);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_device)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_device), cmocka_unit_test(test_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

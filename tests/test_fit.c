@@ -136,6 +136,30 @@ static void check_holds_out(tvlm_device *device, tvlm_format format) {
 
 DEVICE_CHECKS(check_recovers, check_separates, check_holds_out)
 
+/* Prints how far the channels that a scorer reads differ from the reference's, at the level of its cells, where
+ * $TVLM_TEST_FIGURES=1. */
+static void print_differences(const test_target *target, tvlm_device *reference, const tvlm_scorer *scorer) {
+    tvlm_device *devices[2] = {target->device, reference};
+    tvlm_stack *stacks[2];
+    if (getenv("TVLM_TEST_FIGURES") == NULL) return;
+    for (int d = 0; d < 2; ++d) stacks[d] = random_stack(devices[d], target->format, WIDTH, HEIGHT, 15);
+    for (int32_t c = 0; c < scorer->channel_count; ++c) {
+        tvlm_channel_info info;
+        float *levels[2], most = 0.0f;
+        size_t count = 0, at = 0;
+        assert_int_equal(tvlm_channel_get_info(scorer->channels[c], &info), TVLM_OK);
+        for (int d = 0; d < 2; ++d) levels[d] = read_level(stacks[d], 0, scorer->channels[c], 3, &count);
+        for (size_t i = 0; i < count; ++i) {
+            if (!(fabsf(levels[0][i] - levels[1][i]) > most)) continue;
+            most = fabsf(levels[0][i] - levels[1][i]);
+            at = i;
+        }
+        printf("    %s: %g at %zu of %zu\n", info.name, (double)most, at, count);
+        for (int d = 0; d < 2; ++d) free(levels[d]);
+    }
+    for (int d = 0; d < 2; ++d) tvlm_stack_destroy(&stacks[d]);
+}
+
 /* The same photo and truth teach a device and the reference the same. */
 static void as_reference(const test_target *target, tvlm_device *reference) {
     for (int32_t taps = 1; taps <= 9; taps += 8) {
@@ -147,7 +171,9 @@ static void as_reference(const test_target *target, tvlm_device *reference) {
             uint64_t seed = 16;
             for (int i = 0; i < CELLS; ++i) share[i] = test_random_unit(&seed);
             add(fit, stack, share);
-            score_of(stack, solve(fit, 0.1f, NULL), scores[d]);
+            const tvlm_scorer *scorer = solve(fit, 0.1f, NULL);
+            score_of(stack, scorer, scores[d]);
+            if (d == 0 && taps == 1) print_differences(target, reference, scorer);
             tvlm_fit_destroy(&fit);
             tvlm_stack_destroy(&stack);
         }

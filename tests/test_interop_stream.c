@@ -100,10 +100,14 @@ static void compare(const char *what, tvlm_stream *got, tvlm_stream *expected, f
     }
 }
 
+/* A rounding may put a texel into the next bin of a histogram. Two may differ so in frames of 48 x 32 texels,
+ * which is what streams compare here. */
+#define DIFFERENCE (2.0f / (48 * 32) + 1e-6f)
+
 static void compare_reports(const char *what, const tvlm_stream_report *a, const tvlm_stream_report *b,
                             bool exactly) {
     if (a->frame != b->frame || a->keyframe != b->keyframe || a->cut != b->cut || a->flow != b->flow ||
-        fabsf(a->difference - b->difference) > (exactly ? 0.0f : 1e-4f))
+        fabsf(a->difference - b->difference) > (exactly ? 0.0f : DIFFERENCE))
         fail_msg("%s: frame %d, keyframe %d, cut %d, difference %g; from the host %d, %d, %d, %g", what,
                  (int)a->frame, a->keyframe, a->cut, (double)a->difference, (int)b->frame, b->keyframe,
                  b->cut, (double)b->difference);

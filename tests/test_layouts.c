@@ -150,13 +150,14 @@ static void check_thumbnails(const test_target *target, tvlm_device *reference, 
             snprintf(what, sizeof what, "%s of %s, image %d of %d", info.name, layout, (int)i, (int)images);
             /*
              * Saliency is scaled by what is largest in the image, normals by lengths: a difference grows with
-             * it. Depth is sampled between texels of another size, by the device's own filter.
+             * it, to 0.0022 on an NVIDIA H100. Depth is sampled between texels of another size, by the
+             * device's own filter.
              */
             const bool scaled = strcmp(info.family, "saliency") == 0 || strcmp(info.family, "scene") == 0;
             const float filter =
                 strcmp(info.family, "scene") == 0 ? test_sample_tolerance(target, 6, 2.0f) : 0.0f;
             const float allowed =
-                (scaled ? 2e-3f : 1e-5f) + 8.0f * filter + (half ? 8.0f * TEST_HALF_ULP : 0.0f);
+                (scaled ? 4e-3f : 1e-5f) + 8.0f * filter + (half ? 8.0f * TEST_HALF_ULP : 0.0f);
             test_compare(what, got + (size_t)i * values + (size_t)c * plane,
                          expected + (size_t)i * values + (size_t)c * plane, plane, allowed, allowed);
         }

@@ -198,9 +198,11 @@ static void both_paths(const test_target *target, tvlm_device *reference) {
     every_size(target, reference);
     tuning->tiled_mips = true;
     tuning->mips_run = 1; /* as on a GPU, where modes have a text of their own */
-    printf("    tiles and tail\n");
-    every_size(target, reference);
-    together(target, reference);
+    for (tuning->tail_lanes = 256; tuning->tail_lanes <= 1024; tuning->tail_lanes *= 4) {
+        printf("    tiles and a tail of %d work-items\n", (int)tuning->tail_lanes);
+        every_size(target, reference);
+        together(target, reference);
+    }
     *tuning = usual;
 }
 

@@ -289,12 +289,12 @@ static void source_follows_levels(const test_target *target) {
     device.base.info.storage = TVLM_STORAGE_IMAGE;
     device.tuning = tvlm_opencl_tuning_default(true);
     device.tuned = NULL;
-    assert_int_equal(tvlm_opencl_choice_values(&device.base, choice, 1, values), 2);
-    assert_int_equal(values[1], 0); /* tiled_mips */
-    for (int32_t setting = 0; setting < 2; ++setting) {
+    for (int32_t setting = 0; setting < 3; ++setting) {
+        assert_int_equal(tvlm_opencl_choice_values(&device.base, choice, setting, values), 3);
+        assert_int_equal(values[1], setting < 2); /* tiled_mips */
         assert_int_equal(tvlm_opencl_tuner.use(&device.base, TVLM_TUNED_LEVELS, 0, choice, setting), TVLM_OK);
         OPENCL_TUNED(&device.base, TVLM_TUNED_SOURCE, 256 * 256);
-        assert_int_equal(tvlm_opencl_mips_from_pixels_fits(&device, &shape), setting == 0);
+        assert_int_equal(tvlm_opencl_mips_from_pixels_fits(&device, &shape), setting < 2);
     }
     free(device.tuned);
 }

@@ -267,6 +267,8 @@ void tvlm_opencl_program_forget(opencl_device *device, const char *file);
 /* kernel_text.c: the text of a kernel file with its includes in it, and with a #line where each file begins.
  * The caller frees it. */
 tvlm_status tvlm_opencl_kernel_source(const opencl_device *device, const char *file, char **text);
+/* Writes "file:line" of the file that a line of such a text comes from. Lines count from 1. */
+void tvlm_opencl_kernel_place(const char *text, long line, char *place, size_t size);
 /*
  * cache.c: files in a folder, which are named by a key and hold a hash of key and content.
  *

@@ -132,6 +132,19 @@ static tvlm_status append_file(text_builder *builder, const char *name, int dept
     return status;
 }
 
+void tvlm_opencl_kernel_place(const char *text, long line, char *place, size_t size) {
+    char file[64] = "";
+    long number = 1;
+    for (; line > 1 && *text != '\0'; --line) {
+        const bool given =
+            strncmp(text, "#line", 5) == 0 && sscanf(text, "#line %ld \"%63[^\"]\"", &number, file) == 2;
+        if (!given) ++number;
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    snprintf(place, size, "%s:%ld", file, number);
+}
+
 tvlm_status tvlm_opencl_kernel_source(const opencl_device *device, const char *file, char **text) {
     text_builder builder = {device, NULL, 0, 0};
     const tvlm_status status = append_file(&builder, file, 0);

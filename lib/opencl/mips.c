@@ -11,7 +11,7 @@
 #include "opencl/backend.h"
 
 /* These are as in cl/mips.cl, LARGE_TAIL being 2 * TAIL there. */
-enum { TILE = 16, TILE_LEVELS = 3, LARGE_TAIL = 64, TAIL_LANES = 256, MIXED = 5 };
+enum { TILE = 16, TILE_LEVELS = 3, LARGE_TAIL = 64, MIXED = 5 };
 /* A plan (cl/levels.clh) has this where a buffer's texels have one component. */
 enum { SCALAR_TEXELS = 0x80 };
 /* How many textures one launch makes levels of: it writes an image of each, and any device takes 8. */
@@ -81,20 +81,27 @@ static const char *range_option(const tvlm_texture *texture) {
                                                  : " -DLEVELS_BYTES=0";
 }
 
+/* The work-items of a work-group of mips_tail: as many as was tuned, or as the device has. */
+static size_t tail_lanes(const opencl_device *device) {
+    const size_t tuned = (size_t)device->tuning.tail_lanes;
+    return tuned < device->group_max ? tuned : device->group_max;
+}
+
 /* Begins a call with the arguments that all kernels of mips.cl share. Places that are left over get the first
  * texture once more; no work-group comes to them. */
 static tvlm_status begin(const mips_job *job, const mips_launch *launch, const char *name,
                          opencl_call *call) {
     const tvlm_texture *const first = &launch->textures[0]->texture->base;
-    char options[96];
+    char options[128];
     int32_t places = 1;
     while (places < launch->count) places *= 2;
     /* mips_level is compiled for each kind of texels; the others are compiled for both kinds together. */
     const int length =
         snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d -DTEXTURES=%d %s%s", common_rule(launch),
                  (int)job->run, (int)places, tvlm_opencl_ragged_option(first), range_option(first));
-    if (strcmp(name, "mips_level") == 0)
-        snprintf(options + length, sizeof options - (size_t)length, " -DSCALAR=%d", first->scalar);
+    const bool alone = strcmp(name, "mips_level") == 0;
+    snprintf(options + length, sizeof options - (size_t)length, alone ? " -DSCALAR=%d" : " -DTAIL_LANES=%d",
+             alone ? (int)first->scalar : (int)tail_lanes(job->device));
     TVLM_TRY(
         tvlm_opencl_call_begin_over(job->device, job->tiles, "mips.cl", name, first->format, options, call));
     for (int32_t i = 0; i < places; ++i) pass_texture(call, launch->textures[i < launch->count ? i : 0]);
@@ -165,11 +172,11 @@ static tvlm_status run_tiles(const mips_job *job, const mips_launch *launch) {
 /* Makes all levels that are left. They are made whole, even with tiles: they take one work-group for each
  * slice, and what takes time is the launch. */
 static tvlm_status run_tails(const mips_job *job, const mips_launch *launch) {
-    const size_t group = TAIL_LANES;
+    const size_t group = tail_lanes(job->device);
     size_t slices = 0;
     opencl_call call;
     TVLM_TRY(begin(job, launch, "mips_tail", &call));
-    if (job->tiles != NULL) return run_parts(job, &call, 1, LARGE_TAIL, LARGE_TAIL, TAIL_LANES, 1);
+    if (job->tiles != NULL) return run_parts(job, &call, 1, LARGE_TAIL, LARGE_TAIL, group, 1);
     for (int32_t i = 0; i < launch->count; ++i)
         slices += tvlm_opencl_slices(&launch->textures[i]->texture->base);
     const size_t size = slices * group;

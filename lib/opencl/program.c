@@ -38,10 +38,24 @@ static char *build_log(const opencl_device *device, cl_program program) {
     return NULL;
 }
 
-/* Logs why a build failed. The whole build log goes to the log as information; the one line of the error
- * carries the first line of it that names an error. */
+/* NVIDIA's compiler does not look at #line: it names lines of the one text that it got. */
+static const char *place_in_files(const char *line, const char *source, char *place, size_t size) {
+    static const char whole[] = "<kernel>:";
+    const char *number = strstr(line, whole);
+    char *rest = NULL;
+    if (number == NULL) return line;
+    const long at = strtol(number + sizeof whole - 1, &rest, 10);
+    char file[80];
+    tvlm_opencl_kernel_place(source, at, file, sizeof file);
+    snprintf(place, size, "%s%s", file, rest);
+    return place;
+}
+
+/* Logs why a build of `source` failed. The whole build log goes to the log as information; the one line of
+ * the error carries the first line of it that names an error. */
 static tvlm_status fail_build(const opencl_device *device, cl_program program, const char *file,
-                              cl_int error) {
+                              const char *source, cl_int error) {
+    char place[512];
     cl_int finish;
     if (tvlm_opencl_is_lost(&device->base, &finish)) return tvlm_opencl_fail(&device->base, error, file);
     char *text = build_log(device, program), *line = NULL;
@@ -55,7 +69,7 @@ static tvlm_status fail_build(const opencl_device *device, cl_program program, c
     const tvlm_status status =
         tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "kernel file %s does not build on %s: %s%s%s", file,
                   device->base.info.name, tvlm_opencl_error_name(error), line != NULL ? ": " : "",
-                  line != NULL ? line : "");
+                  line != NULL ? place_in_files(line, source, place, sizeof place) : "");
     free(text);
     return status;
 }
@@ -100,7 +114,7 @@ static tvlm_status build_source(const opencl_device *device, const char *file, c
     if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "clCreateProgramWithSource");
     error = clBuildProgram(*program, 1, &device->id, options, NULL, NULL);
     if (error == CL_SUCCESS) return TVLM_OK;
-    const tvlm_status status = fail_build(device, *program, file, error);
+    const tvlm_status status = fail_build(device, *program, file, text, error);
     clReleaseProgram(*program);
     return status;
 }

@@ -23,6 +23,7 @@
  *   - select_*: from this n on the top k are found by radix select; its work-groups, and the span of each.
  *   - best_alone: 1: the top k, if they are few, are found by topk_best.cl, in spans of select_span.
  *   - mips_run, tiled_mips: the run of mips_level; 1: several mip levels are made in one launch.
+ *   - tail_lanes: the work-items of mips_tail's work-groups, or as many as the device has.
  *   - cell*: the work-groups of entropy.
  *   - cosine_*: the cells of a work-group of cl/similarity.cl, and how many work-items share a cell.
  *   - gemm_run: how many rows a work-item of cl/gemm.cl makes; 0: CLBlast makes products.
@@ -47,6 +48,7 @@
     X(best_alone, 0, 1)                                                                                      \
     X(mips_run, 1, 256)                                                                                      \
     X(tiled_mips, 1, 0)                                                                                      \
+    X(tail_lanes, 1024, 256)                                                                                 \
     X(cell_lanes, 16, 1)                                                                                     \
     X(cells, 4, 1)                                                                                           \
     X(cosine_width, 8, 64)                                                                                   \
