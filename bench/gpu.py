@@ -214,7 +214,8 @@ def all_jobs(pixels, device, dtype, copied=1 << 20):
     deviation = plane((0.26862954, 0.26130258, 0.27577711), device, torch.float32).view(1, 3, 1, 1)
     resized = resize(pixels, tall, wide)
     old, new = torch.rand(copied, device=device), torch.zeros(copied, device=device)
-    on_host = pixels.cpu()  # in the memory of any application, as for tvlm bench
+    # In the memory of any application, as for tvlm bench. A CUDA graph cannot copy from there.
+    on_host, asked, sent = pixels.cpu(), queries.cpu(), basis.cpu()
     jobs = [
         Job("copy", new.copy_, old),
         Job("upload", lambda: pixels.copy_(on_host)),
@@ -242,11 +243,11 @@ def all_jobs(pixels, device, dtype, copied=1 << 20):
         Job("select, again", lambda *t: torch.topk(score_cells(*t).flatten(), min(K, e.numel())), v4, e, s2, far_cells, host=True),
         Job("features lengths", lambda t: 1 / t.norm(dim=1), stored),
         Job("similarity", lambda t, q, i: (t @ q.to(t.dtype)).float() * i, stored, query, inverse),
-        Job("100 queries", lambda q, t, i: (q @ t.T) * i, queries, features, inverse),
-        Job("projection", lambda t, b: t @ b, features, basis),
+        Job("100 queries", lambda t, i: (asked.to(device) @ t.T) * i, features, inverse),
+        Job("projection", lambda t: t @ sent.to(device), features),
         Job("export resize", lambda p: resize(p, tall, wide), pixels),
         Job("export patchify", lambda t: patchify(t, mean, deviation), resized),
-        Job("export qwen", lambda p: patchify(resize(p, tall, wide), mean, deviation), pixels),
+        Job("export qwen", lambda: patchify(resize(on_host.to(device), tall, wide), mean, deviation)),
     ]
     if e.numel() == len(features):  # as in an image of 1024x1024
         jobs.append(Job("a further query", further_query, stored, inverse, query, v4, e, s2, far_cells, host=True))

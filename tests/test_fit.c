@@ -177,8 +177,12 @@ static void as_reference(const test_target *target, tvlm_device *reference) {
             tvlm_fit_destroy(&fit);
             tvlm_stack_destroy(&stack);
         }
-        /* Thresholds (text, boundary) may fall otherwise in a pixel, a hundredth of a cell's value. */
-        test_compare("log odds of the reference", scores[0], scores[1], CELLS, 0.05f, 0.005f);
+        /* Thresholds (text, boundary) may fall otherwise in a pixel, a hundredth of a cell's value. In half a
+         * value may be rounded the other way, and where a channel hardly differs between cells, as rgb_var
+         * here, its weight is several hundred. */
+        const bool half = target->format == TVLM_FORMAT_F16;
+        test_compare("log odds of the reference", scores[0], scores[1], CELLS, half ? 0.5f : 0.05f,
+                     half ? 0.02f : 0.005f);
     }
 }
 
