@@ -421,11 +421,11 @@ static void reduce_line(const float *in, int32_t count, ptrdiff_t step, float *o
 /* The green of a page on wide x high texels, where rows of both have the page's length. */
 static float *reduced(const page *p, int32_t wide, int32_t high) {
     const ptrdiff_t line = p->width;
-    float *const in = malloc((size_t)(p->width * p->height) * sizeof *in), *const out =
-                                                                               malloc((size_t)(p->width *
-                                                                                               p->height) *
-                                                                                      sizeof *out);
-    assert_true(in != NULL && out != NULL);
+    const size_t texels = (size_t)p->width * (size_t)p->height;
+    float *const in = malloc(texels * sizeof *in);
+    float *const out = malloc(texels * sizeof *out);
+    assert_non_null(in);
+    assert_non_null(out);
     for (int32_t i = 0; i < p->width * p->height; ++i) in[i] = (float)p->rgb[3 * i + 1];
     for (int32_t y = 0; y < p->height; ++y) reduce_line(in + y * line, p->width, 1, out + y * line, wide);
     for (int32_t x = 0; x < wide; ++x) reduce_line(out + x, p->height, line, in + x, high);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _XOPEN_SOURCE 700 /* nftw */
+#define _XOPEN_SOURCE 700 /* NOLINT: for nftw */
 #include "driver_cache.h"
 
 #include <ftw.h>

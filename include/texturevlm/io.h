@@ -95,6 +95,8 @@ TVLM_API void tvlm_file_remove_temporaries(void);
  * - Channels stay as they are in the file: 1 gray, 2 gray + alpha, 3 RGB, 4 RGBA; nothing is composited. A
  *   palette becomes 3 or 4 channels. A CMYK JPEG gets 3 channels, and so does a gray WebP, HEIF or AVIF.
  * - Of an animation the first frame is read, and of a HEIF with several pictures the main one.
+ * - HEIF and AVIF are decoded by libheif. Its version 1.15 may crash on files that were made to that end. Where
+ *   files come from strangers, install a newer one, or build with TVLM_HEIF=OFF.
  * - Colour profiles are not applied: values are taken as if they were sRGB.
  * - The EXIF orientation of JPEG, PNG and WebP is applied, and so is the orientation that HEIF and AVIF files
  *   give. So rows and columns, width and height are as a viewer shows them.
