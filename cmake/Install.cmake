@@ -28,8 +28,11 @@ endif()
 if(TARGET tvlm-bench) # beside the tool, which starts it
   install(TARGETS tvlm-bench)
 endif()
+if(NOT TVLM_WITH_LAB)
+  set(no_lab PATTERN lab EXCLUDE)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/texturevlm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.h" ${no_lab})
 # The documents that headers cite.
 set(documents LICENSE doc/design.md doc/channels.md doc/drivers.md)
 list(TRANSFORM documents PREPEND ${PROJECT_SOURCE_DIR}/)

@@ -14,7 +14,9 @@ import cffi
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-HEADERS = ["texturevlm/texturevlm.h", "texturevlm/io.h", "texturevlm/io_basis.h", "texturevlm/io_codec.h", "texturevlm/io_network.h", "texturevlm/io_projection.h", "texturevlm/io_scorer.h", "texturevlm/io_vocab.h", "draw.h", "glue.h"]
+CORE = ["texturevlm", "io", "io_basis", "io_network", "io_projection", "io_scorer"]
+LAB = ["attend", "backward", "codec", "fit", "footprint", "io_codec", "io_vocab", "logpolar", "merge", "ridge", "trainer", "vocab"]
+HEADERS = [*(f"texturevlm/{name}.h" for name in CORE), *(f"texturevlm/lab/{name}.h" for name in LAB), "draw.h", "glue.h"]
 
 
 def preprocess(compiler: str, *options: str) -> str:

@@ -11,11 +11,15 @@
 
 #include "texturevlm/io.h"
 #include "texturevlm/io_basis.h"
-#include "texturevlm/io_codec.h"
 #include "texturevlm/io_network.h"
 #include "texturevlm/io_projection.h"
 #include "texturevlm/io_scorer.h"
-#include "texturevlm/io_vocab.h"
+#include "texturevlm/lab/codec.h"
+#include "texturevlm/lab/fit.h"
+#include "texturevlm/lab/io_codec.h"
+#include "texturevlm/lab/io_vocab.h"
+#include "texturevlm/lab/trainer.h"
+#include "texturevlm/lab/vocab.h"
 #include "texturevlm/texturevlm.h"
 
 /* Writes into memory of the calling thread, where the three functions below find it. */

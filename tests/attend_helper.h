@@ -8,7 +8,7 @@
 
 #include "stack_helper.h"
 #include "support_stage.h"
-#include "texturevlm/attend.h"
+#include "texturevlm/lab/attend.h"
 
 /* Vectors and queries. What stands in a half texture is halves on both sides, as test_half makes them. */
 typedef struct problem {

@@ -41,7 +41,7 @@ def ways(kind, way, enums, structs, seen=()):
 
 def taken(folder):
     """"FUNCTION WAY" of each enumerated number that the headers' functions take."""
-    text = "\n".join(plain(header) for header in sorted((folder / "include/texturevlm").glob("*.h")))
+    text = "\n".join(plain(header) for header in sorted((folder / "include/texturevlm").rglob("*.h")))
     enums = set(re.findall(r"typedef enum (\w+)", text))
     structs = dict(re.findall(r"struct (\w+) \{(.*?)\n\}", text, flags=re.DOTALL))
     functions = re.findall(r"TVLM_API [^;{(]*?(\w+)\(([^;]*?)\)\s*(?:TVLM_PRINTF\([^)]*\)\s*)?;", text)

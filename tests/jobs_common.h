@@ -7,6 +7,8 @@
 
 #include "core/try.h"
 #include "support_stage.h"
+#include "texturevlm/lab/attend.h"
+#include "texturevlm/lab/merge.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,15 @@
 #define TVLM_TESTS_JOBS_HOST_H
 
 #include "jobs_common.h"
+#include "texturevlm/lab/attend.h"
+#include "texturevlm/lab/backward.h"
+#include "texturevlm/lab/codec.h"
+#include "texturevlm/lab/fit.h"
+#include "texturevlm/lab/footprint.h"
+#include "texturevlm/lab/merge.h"
+#include "texturevlm/lab/ridge.h"
+#include "texturevlm/lab/trainer.h"
+#include "texturevlm/lab/vocab.h"
 
 /* An export of several pictures. */
 static tvlm_status picture(const objects *o, const tvlm_image *image,

@@ -6,6 +6,7 @@
  */
 #include "stack_helper.h"
 #include "support_stage.h"
+#include "texturevlm/lab/backward.h"
 
 #include <math.h>
 

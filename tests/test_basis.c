@@ -15,6 +15,7 @@
 #include "stack/stack.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_basis.h"
+#include "texturevlm/lab/trainer.h"
 
 enum { COUNT = 700, DIMENSION = 40, K = 6 };
 

@@ -8,8 +8,8 @@
 
 #include "stack/inside.h"
 #include "stack_helper.h"
-#include "texturevlm/codec.h"
 #include "texturevlm/input.h"
+#include "texturevlm/lab/codec.h"
 #include "texturevlm/select.h"
 
 enum { WIDTH = 149, HEIGHT = 83, MANY = 32, K = 8, FEATURES_WIDE = 20, FEATURES_HIGH = 12 };

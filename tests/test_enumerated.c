@@ -15,6 +15,9 @@
 #include "texturevlm/io.h"
 #include "texturevlm/io_network.h"
 #include "texturevlm/io_scorer.h"
+#include "texturevlm/lab/codec.h"
+#include "texturevlm/lab/fit.h"
+#include "texturevlm/lab/trainer.h"
 
 /* ---- What is said of a number that there is not ---- */
 

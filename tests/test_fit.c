@@ -4,7 +4,7 @@
  * from; what is refused.
  */
 #include "stack_helper.h"
-#include "texturevlm/fit.h"
+#include "texturevlm/lab/fit.h"
 
 enum { WIDTH = 149, HEIGHT = 83, COLUMNS = 19, ROWS = 11, CELLS = COLUMNS * ROWS }; /* the last are clipped */
 #define STRIDE 8.0f

@@ -5,8 +5,8 @@
  */
 #include "network_helper.h"
 #include "stack_helper.h"
-#include "texturevlm/fit.h"
 #include "texturevlm/input.h"
+#include "texturevlm/lab/fit.h"
 
 enum { WIDTH = 149, HEIGHT = 83, COLUMNS = 10, ROWS = 6, CELLS = COLUMNS * ROWS, CHANNELS = 3, D = 6 };
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "stack_helper.h"
+#include "texturevlm/lab/footprint.h"
 
 #define PI 3.14159265358979323846
 

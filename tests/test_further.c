@@ -8,6 +8,7 @@
 #include "stack_helper.h"
 #include "support_stage.h"
 #include "texturevlm/basis.h"
+#include "texturevlm/lab/trainer.h"
 #include "texturevlm/score.h"
 
 enum { SIDE = 256, CELLS = 16, DIMENSION = 40, QUESTIONS = 20 };

@@ -9,6 +9,7 @@
 #include "stack/inside.h"
 #include "stack_helper.h"
 #include "support_stage.h"
+#include "texturevlm/lab/trainer.h"
 #include "texturevlm/opencl.h"
 
 enum {

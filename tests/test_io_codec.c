@@ -5,7 +5,8 @@
 #include <math.h>
 
 #include "io_helper.h"
-#include "texturevlm/io_codec.h"
+#include "texturevlm/lab/codec.h"
+#include "texturevlm/lab/io_codec.h"
 
 enum { N = 3, CODES = 2 };
 

@@ -3,7 +3,7 @@
  * test_logpolar.c: rings and sectors lie where the header says, far rings are averages, what is put back is the
  * image, and what cannot be is refused. tests/python/check_logpolar.py compares with OpenCV.
  */
-#include "texturevlm/logpolar.h"
+#include "texturevlm/lab/logpolar.h"
 
 #include "stack_helper.h"
 

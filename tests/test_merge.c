@@ -5,7 +5,7 @@
  */
 #include "holes_helper.h"
 #include "stack_helper.h"
-#include "texturevlm/merge.h"
+#include "texturevlm/lab/merge.h"
 
 enum { DIMENSION = 10, POSITIONS = 100, TOKENS = 400 };
 

@@ -7,6 +7,7 @@
 
 #include "texturevlm/basis.h"
 #include "texturevlm/export.h"
+#include "texturevlm/lab/ridge.h"
 #include "texturevlm/projection.h"
 
 typedef struct rows {

@@ -8,6 +8,10 @@
 #include "stack/inside.h"
 #include "stack_helper.h"
 #include "support_stage.h"
+#include "texturevlm/lab/codec.h"
+#include "texturevlm/lab/fit.h"
+#include "texturevlm/lab/footprint.h"
+#include "texturevlm/lab/logpolar.h"
 
 /* Sides of 1, odd and even ones, larger and smaller than a cell, one whose cells have a level more than it has, and the largest width and height in different images. */
 static const int32_t sizes[][2] = {{97, 61}, {1, 1}, {16, 16}, {33, 128}, {130, 7},

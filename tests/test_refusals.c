@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "support.h"
+#include "texturevlm/lab/fit.h"
+#include "texturevlm/lab/footprint.h"
+#include "texturevlm/lab/trainer.h"
 #include "texturevlm/opencl.h"
 
 static char said[1024];

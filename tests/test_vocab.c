@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "texturevlm/io.h"
-#include "texturevlm/io_vocab.h"
-#include "texturevlm/vocab.h"
+#include "texturevlm/lab/io_vocab.h"
+#include "texturevlm/lab/vocab.h"
 
 /* ---- Data ---- */
 

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab.h"
 #include "texturevlm/io_basis.h"
+#include "texturevlm/lab/trainer.h"
 
 static const char *const made[] = {"image", "query", NULL};
 
@@ -32,6 +34,10 @@ int basis_check(struct tool *tool, const basis_options *options, bool features, 
     if (options->name == NULL && !options->components.given) return TOOL_DONE;
     if (!features)
         return tool_usage(tool, "%s needs --features", options->name != NULL ? "--basis" : "--components");
+    if (!is_file(options)) {
+        const int code = lab_check(tool, "--basis of an image or a query");
+        if (code != TOOL_DONE) return code;
+    }
     if (is(options, "query") && !queries) return tool_usage(tool, "--basis query needs %s", query_option);
     if (is_file(options) && options->components.given)
         return tool_usage(tool, "--components is of --basis image and query, not of a file");
@@ -60,7 +66,7 @@ static int make(struct tool *tool, const basis_options *options, const vector_fi
         params.query_count = queries->count;
         params.query_dimension = queries->dimension;
     }
-    const int code = tool_status(tool, tvlm_basis_of_image(stack, 0, &params, basis));
+    const int code = lab_basis_of_image(tool, stack, &params, basis);
     free(values);
     return code;
 }

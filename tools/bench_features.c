@@ -12,9 +12,10 @@
 #include "select/score.h"
 #include "stack/features.h"
 #include "stack/stack.h"
-#include "texturevlm/attend.h"
-#include "texturevlm/backward.h"
 #include "texturevlm/basis.h"
+#include "texturevlm/lab/attend.h"
+#include "texturevlm/lab/backward.h"
+#include "texturevlm/lab/trainer.h"
 
 enum { SIDE = 64, CELLS = SIDE * SIDE, DIMENSION = 768, QUERIES = 100 };
 

@@ -5,7 +5,7 @@
 #ifndef TVLM_TOOLS_CODECS_H
 #define TVLM_TOOLS_CODECS_H
 
-#include "texturevlm/io_codec.h"
+#include "texturevlm/lab/codec.h"
 #include "tool.h"
 
 /* Returns the names of channels with commas between them. The caller frees the text by free(). NULL: there is
@@ -19,5 +19,14 @@ int codec_read_folded(struct tool *tool, const char *path, const tvlm_scorer *sc
 
 /* Adds to a layout the channels that the codes are made from. */
 int codec_layout(struct tool *tool, const char *path, const tvlm_codec *codec, char *layout, size_t size);
+
+/* Refuses an image that the codec cannot compress. */
+int codec_check_image(struct tool *tool, const tvlm_codec *codec, tvlm_stack *stack);
+
+/* Returns the network that makes the codes. It belongs to the codec. */
+const tvlm_network *codec_network(const tvlm_codec *codec);
+
+/* Releases what codec_read_folded made. Both may be NULL. */
+void codec_release(tvlm_codec **codec, tvlm_scorer **folded);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "decoders.h"
+#include "lab.h"
 #include "manual.h"
 #include "signals.h"
 #include "start.h"
@@ -17,10 +18,28 @@
 #define BENCH "bench" /* this command is a program of its own: tvlm-bench */
 
 static const tool_command *const commands[] = {
-    &devices_command,  &generate_command, &select_command, &flow_command,  &video_command,
-    &fit_command,      &export_command,   &pca_command,    &vocab_command, &compress_command,
-    &logpolar_command, &attend_command,   &tune_command,   NULL,
+    &devices_command,
+    &generate_command,
+    &select_command,
+    &flow_command,
+    &video_command,
+    &export_command,
+    &tune_command,
+#ifdef TVLM_WITH_LAB
+    &fit_command,
+    &pca_command,
+    &vocab_command,
+    &compress_command,
+    &logpolar_command,
+    &attend_command,
+#endif
+    NULL,
 };
+
+#ifndef TVLM_WITH_LAB
+/* The commands that a build without the lab does not have. */
+static const char *const of_the_lab[] = {"fit", "pca", "vocab", "compress", "logpolar", "attend"};
+#endif
 
 static const tool_command *find_command(const char *name) {
     for (int i = 0; commands[i] != NULL; ++i) {
@@ -39,6 +58,14 @@ static int print_overview(void) {
     return TOOL_DONE;
 }
 
+static int refuse(struct tool *tool, const char *name) {
+#ifndef TVLM_WITH_LAB
+    for (size_t i = 0; i < sizeof of_the_lab / sizeof *of_the_lab; ++i)
+        if (strcmp(of_the_lab[i], name) == 0) return lab_check(tool, name);
+#endif
+    return tool_usage(tool, "there is no command '%s'", name);
+}
+
 /* Starts the benchmark. argv is "tvlm", "bench", and the benchmark's own arguments. */
 static int start_bench(struct tool *tool, char **argv) {
     tool->command = BENCH;
@@ -49,7 +76,7 @@ static int help_on(struct tool *tool, const char *name) {
     char bench[] = BENCH, help[] = "--help";
     if (strcmp(name, BENCH) == 0) return start_bench(tool, (char *[]){NULL, bench, help, NULL});
     const tool_command *const command = find_command(name);
-    return command != NULL ? tool_help(tool, command) : tool_usage(tool, "there is no command '%s'", name);
+    return command != NULL ? tool_help(tool, command) : refuse(tool, name);
 }
 
 static int run(struct tool *tool, int argc, char **argv) {
@@ -62,7 +89,7 @@ static int run(struct tool *tool, int argc, char **argv) {
     if (strcmp(name, "--files") == 0) return manual_files(tool, commands);
     if (strcmp(name, "--manual") == 0 && argc == 3) return manual_write(tool, commands, argv[2]);
     const tool_command *const command = find_command(name);
-    if (command == NULL) return tool_usage(tool, "there is no command '%s'", name);
+    if (command == NULL) return refuse(tool, name);
     return tool_run(tool, command, argc - 1, argv + 1);
 }
 

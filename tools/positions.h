@@ -6,7 +6,7 @@
 #define TVLM_TOOLS_POSITIONS_H
 
 #include "json.h"
-#include "texturevlm/footprint.h"
+#include "texturevlm/lab/footprint.h"
 #include "texturevlm/select.h"
 #include "tool.h"
 

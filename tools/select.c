@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab.h"
 #include "networks.h"
 #include "progress.h"
 #include "select_answer.h"
@@ -316,7 +317,10 @@ static int check(struct tool *tool, const select_options *options, int images) {
         return tool_usage(tool, "--codec needs a --scorer, which reads its codes");
     if (options->stacks.codec != NULL && options->stacks.network != NULL)
         return tool_usage(tool, "--codec and --network exclude each other: an image has one of them");
-    int code = stack_options_check(tool, &options->stacks);
+    int code = TOOL_DONE;
+    if (options->stacks.codec != NULL) code = lab_check(tool, "--codec");
+    if (code == TOOL_DONE && options->anisotropic) code = lab_check(tool, "--anisotropic");
+    if (code == TOOL_DONE) code = stack_options_check(tool, &options->stacks);
     if (code == TOOL_DONE) code = check_strategy(tool, options);
     if (code == TOOL_DONE) code = check_scores(tool, options, images);
     return code == TOOL_DONE ? check_questions(tool, options) : code;
@@ -344,7 +348,7 @@ static int read_scorer(select_run *run) {
 static int read_network(select_run *run) {
     const stack_options *const options = &run->options->stacks;
     if (run->codec != NULL) {
-        run->stacks.network = tvlm_codec_network(run->codec);
+        run->stacks.network = codec_network(run->codec);
         return network_check_layout(run->tool, options->codec, run->stacks.network, run->layout);
     }
     const int code = network_read_for(run->tool, options->network, run->layout, &run->network);
@@ -434,8 +438,7 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     if (code == TOOL_DONE) stack_say_kept(&run.stacks);
     json_release(&run.json);
     stack_source_release(&run.stacks);
-    tvlm_codec_free_scorer(&run.folded);
-    tvlm_codec_destroy(&run.codec);
+    codec_release(&run.codec, &run.folded);
     tvlm_scorer_destroy(&run.scorer);
     tvlm_basis_destroy(&run.basis);
     tvlm_network_destroy(&run.network);

@@ -370,8 +370,7 @@ int select_prepare(select_run *run, select_job *job) {
                            job->stack, &run->basis);
         run->questions.basis = run->basis;
     }
-    if (code == TOOL_DONE && run->codec != NULL)
-        code = tool_status(run->tool, tvlm_codec_check_image(run->codec, job->stack, 0));
+    if (code == TOOL_DONE && run->codec != NULL) code = codec_check_image(run->tool, run->codec, job->stack);
     if (code == TOOL_DONE) code = tool_status(run->tool, tvlm_device_get_info(run->stacks.device, &info));
     if (code == TOOL_DONE) snprintf(job->device, sizeof job->device, "%s", info.name);
     return code;

@@ -20,6 +20,8 @@
 #include "select_scores.h"
 #include "select_stack.h"
 #include "shared.h"
+#include "texturevlm/lab/codec.h"
+#include "texturevlm/lab/footprint.h"
 #include "tool.h"
 
 typedef struct select_options {

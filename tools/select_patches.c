@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab.h"
 #include "select_layout.h"
 
 static const char *const norms[] = {"none", "clip", "siglip", NULL};
@@ -158,7 +159,7 @@ int select_make_axes(struct tool *tool, tvlm_stack *stack, const tvlm_selection 
             points[i] = (tvlm_sample_point){positions[i].x / scale_x, positions[i].y / scale_y, 0.0f, 0};
             sizes[i] = positions[i].size / scale_x;
         }
-        code = tool_status(tool, tvlm_stack_structure(stack, points, sizes, count, *axes));
+        code = lab_structure(tool, stack, points, sizes, count, *axes);
     }
     for (int32_t i = 0; code == TOOL_DONE && i < count; ++i) {
         tvlm_footprint *const f = &(*axes)[i];

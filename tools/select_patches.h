@@ -7,6 +7,7 @@
 #define TVLM_TOOLS_SELECT_PATCHES_H
 
 #include "texturevlm/io.h"
+#include "texturevlm/lab/footprint.h"
 #include "tool.h"
 
 /* An array on its way to a file. */

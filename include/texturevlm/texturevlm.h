@@ -25,24 +25,17 @@
 #ifndef TEXTUREVLM_TEXTUREVLM_H
 #define TEXTUREVLM_TEXTUREVLM_H
 
-#include "attend.h"
-#include "backward.h"
 #include "basis.h"
-#include "codec.h"
 #include "delta.h"
 #include "device.h"
 #include "embed.h"
 #include "explain.h"
 #include "export.h"
-#include "fit.h"
 #include "flow.h"
-#include "footprint.h"
 #include "foveated.h"
 #include "image.h"
 #include "input.h"
 #include "layout.h"
-#include "logpolar.h"
-#include "merge.h"
 #include "network.h"
 #include "params.h"
 #include "patches.h"
@@ -58,6 +51,5 @@
 #include "temporal.h"
 #include "tune.h"
 #include "version.h"
-#include "vocab.h"
 
 #endif

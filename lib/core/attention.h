@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/attention.h: the arguments of the operation `attend`: attention over the vectors of a grid, which
- * reads coarse levels first, and finer ones only where it counts (texturevlm/attend.h has the definition).
+ * reads coarse levels first, and finer ones only where it counts (texturevlm/lab/attend.h has the definition).
  *
  * A *row* is one head of one query: row = query * heads + head. A row has an *area* for each cell of every
  * level: how many cells of the last level that cell stands for. In the first level all cells have the same

@@ -4,11 +4,11 @@
  */
 #include <math.h>
 
+#include "core/basis.h"
 #include "core/check.h"
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
-#include "embed/basis.h"
 #include "stack/embedding.h"
 #include "stack/features.h"
 #include "stack/input.h"

@@ -131,7 +131,7 @@ def hierarchical_attention(queries: Any, key_texture: Texture | Stack, value_tex
     3. One softmax goes over the coarse cells that are left and the fine cells. A coarse cell counts as often as the number of
        cells of level 0 that it covers.
 
-    If neighbouring vectors are alike, little is lost; if the vectors are random, much is (include/texturevlm/attend.h).
+    If neighbouring vectors are alike, little is lost; if the vectors are random, much is (include/texturevlm/lab/attend.h).
 
     Parameters:
         queries: [N, D] or [D], where D is the dimension of the keys.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ._types import Format, ImageLike
     from ._network import Network
 
-_PIXELS_MAX = 2**28  # the most numbers in an image that `back` makes; the same as for samples (lib/stack/logpolar.c)
+_PIXELS_MAX = 2**28  # the most numbers in an image that `back` makes; the same as for samples (lib/lab/logpolar.c)
 
 
 class LogPolar(Value):
@@ -95,7 +95,7 @@ def logpolar(image: ImageLike | Stack, names: Any = "r,g,b", *, fixation: Any = 
     rings, which are coarse, do not alias.
 
     With `inner` = 1 and `outer` = maxRadius, the places are those of OpenCV's warpPolar with WARP_POLAR_LOG. There is one
-    difference: the centres of pixels are at whole numbers in OpenCV, and at + 0.5 here (include/texturevlm/logpolar.h).
+    difference: the centres of pixels are at whole numbers in OpenCV, and at + 0.5 here (include/texturevlm/lab/logpolar.h).
 
     Parameters:
         image: an image as in `select`; or a `Stack`, which is read with all that was handed in to it.

@@ -391,7 +391,7 @@ class Stack(Bound):
 
         Each token belongs to one position: the smallest in whose square the centre of the token lies. Each position gets the mean
         of its tokens. With `whole`, each position gets all tokens of its square, also those that lie in other squares. Tokens
-        that lie in no square, as with the strategy ``"grid"``, are left out (include/texturevlm/merge.h).
+        that lie in no square, as with the strategy ``"grid"``, are left out (include/texturevlm/lab/merge.h).
         """
         if not isinstance(selection, Selection):
             raise ArgumentTypeError(f"selection is {short(selection)}, not a texturevlm.Selection")

@@ -6,7 +6,7 @@
     tv.torch.sample(texture, points).sum().backward()
     texture.grad, points.grad
 
-include/texturevlm/backward.h defines what a sample is, and what its gradients are.
+include/texturevlm/lab/backward.h defines what a sample is, and what its gradients are.
 """
 from __future__ import annotations
 

@@ -12,6 +12,9 @@
 
 #include "calls_input.h"
 #include "fuzz.h"
+#include "texturevlm/lab/attend.h"
+#include "texturevlm/lab/footprint.h"
+#include "texturevlm/lab/merge.h"
 
 enum { CALLS_MAX = 24 };
 

@@ -11,11 +11,13 @@
 #include "fuzz.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_basis.h"
-#include "texturevlm/io_codec.h"
 #include "texturevlm/io_network.h"
 #include "texturevlm/io_projection.h"
 #include "texturevlm/io_scorer.h"
-#include "texturevlm/io_vocab.h"
+#include "texturevlm/lab/codec.h"
+#include "texturevlm/lab/io_codec.h"
+#include "texturevlm/lab/io_vocab.h"
+#include "texturevlm/lab/vocab.h"
 
 static void check_same(const tvlm_safetensors *file, const tvlm_safetensors *again) {
     fuzz_check(file->tensor_count == again->tensor_count && file->metadata_count == again->metadata_count);

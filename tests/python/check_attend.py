@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_attend.py TVLM: `tvlm attend` against NumPy in double: exact attention as it is in the book, with and without heads,
-coarse levels by the definition (include/texturevlm/attend.h), written here with matrices that say how much of each cell
+coarse levels by the definition (include/texturevlm/lab/attend.h), written here with matrices that say how much of each cell
 another one covers; and PyTorch's scaled_dot_product_attention, where there is one that has it.
 """
 import json

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * without_lab.c: takes the place of lab/ in a build without the lab. All of it refuses.
+ */
+#include "codecs.h"
+#include "lab.h"
+
+int lab_check(struct tool *tool, const char *name) {
+    return tool_usage(tool, "%s is of the lab, which this build leaves out (TVLM_WITH_LAB)", name);
+}
+
+int lab_basis_of_image(struct tool *tool, tvlm_stack *stack, const struct tvlm_image_basis_params *params,
+                       tvlm_basis **basis) {
+    (void)stack;
+    (void)params;
+    (void)basis;
+    return lab_check(tool, "--basis");
+}
+
+int lab_structure(struct tool *tool, tvlm_stack *stack, const tvlm_sample_point *points, const float *sizes,
+                  int32_t count, tvlm_footprint *axes) {
+    (void)stack;
+    (void)points;
+    (void)sizes;
+    (void)count;
+    (void)axes;
+    return lab_check(tool, "--anisotropic");
+}
+
+int codec_read_folded(struct tool *tool, const char *path, const tvlm_scorer *scorer, int32_t first,
+                      tvlm_codec **codec, tvlm_scorer **folded) {
+    (void)path;
+    (void)scorer;
+    (void)first;
+    (void)codec;
+    (void)folded;
+    return lab_check(tool, "--codec");
+}
+
+int codec_layout(struct tool *tool, const char *path, const tvlm_codec *codec, char *layout, size_t size) {
+    (void)path;
+    (void)codec;
+    (void)layout;
+    (void)size;
+    return lab_check(tool, "--codec");
+}
+
+int codec_check_image(struct tool *tool, const tvlm_codec *codec, tvlm_stack *stack) {
+    (void)codec;
+    (void)stack;
+    return lab_check(tool, "--codec");
+}
+
+const tvlm_network *codec_network(const tvlm_codec *codec) {
+    (void)codec;
+    return NULL;
+}
+
+void codec_release(tvlm_codec **codec, tvlm_scorer **folded) {
+    (void)codec;
+    (void)folded;
+}
