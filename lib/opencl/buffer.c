@@ -183,7 +183,7 @@ tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offse
         memcpy(copy, host, bytes);
         error = clEnqueueWriteBuffer(device->queue, memory, CL_FALSE, offset, bytes, copy, 0, NULL,
                                      &staging->sent[stage]);
-        staging->next = (stage + 1) % STAGES;
+        if (error == CL_SUCCESS) staging->next = (stage + 1) % STAGES;
     }
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueWriteBuffer");
 }
