@@ -37,7 +37,7 @@ static void test_weights(void **state) {
             {shape.width, shape.height, 0.0},
             {(3 * shape.width + 3) / 4, (3 * shape.height + 3) / 4, 4.0 / 3.0}};
         tvlm_budget_plan plan;
-        assert_true(tvlm_budget_plan_make(&shape, 0, 16, pictures, 4, &plan));
+        assert_true(tvlm_budget_plan_make(&shape, 0, 16, pictures, 4, NULL, &plan));
         assert_int_equal(plan.count, 4);
         for (int p = 0; p < plan.count; ++p) {
             const tvlm_budget_picture *const picture = &plan.pictures[p];
@@ -62,7 +62,7 @@ static void test_known_weights(void **state) {
     const double far = 3.0 * sin(pi * 0.75) * sin(pi * 0.75 / 3.0) / (pi * pi * 0.5625);
     tvlm_budget_plan plan;
     (void)state;
-    assert_true(tvlm_budget_plan_make(&shape, 0, 16, &two, 1, &plan));
+    assert_true(tvlm_budget_plan_make(&shape, 0, 16, &two, 1, NULL, &plan));
     assert_int_equal(plan.pictures[0].from, 1); /* the level of that size */
     const tvlm_budget_axis axis = plan.pictures[0].enlarge_x;
     const float *const entry = plan.table + axis.offset + axis.taps + TVLM_BUDGET_HEAD;
@@ -107,7 +107,7 @@ static void compare(const test_target *target, tvlm_device *reference, test_size
         {(3 * size.width + 3) / 4, (3 * size.height + 3) / 4, 4.0 / 3.0}};
     tvlm_budget_plan plan;
     char what[96];
-    assert_true(tvlm_budget_plan_make(source.got, images - 1, patch, sizes, PICTURES, &plan));
+    assert_true(tvlm_budget_plan_make(source.got, images - 1, patch, sizes, PICTURES, NULL, &plan));
     assert_int_equal(plan.count, PICTURES);
     float *const got = losses_of(source.device, source.got, &plan, OFFSET);
     float *const expected = losses_of(source.reference, source.expected, &plan, OFFSET);
@@ -175,7 +175,7 @@ static float *known(tvlm_budget_size size, int32_t patch) {
     tvlm_texture *source = test_texture(device, &shape);
     assert_int_equal(device->backend->texture_write(device, source, 0, rgba), TVLM_OK);
     assert_int_equal(device->backend->mips(device, &source, 1), TVLM_OK);
-    assert_true(tvlm_budget_plan_make(source, 0, patch, &size, 1, &plan));
+    assert_true(tvlm_budget_plan_make(source, 0, patch, &size, 1, NULL, &plan));
     float *const losses = losses_of(device, source, &plan, 0);
     tvlm_budget_plan_free(&plan);
     device->backend->texture_destroy(device, &source);

@@ -33,7 +33,7 @@ static test_pair pictures(const test_pair *source, test_size size) {
     for (size_t i = 0; i < values; ++i) gray[i] = 0.25f;
     for (int32_t slice = 0; slice < image; ++slice) test_pair_write(&made, slice, gray);
     free(gray);
-    assert_true(tvlm_budget_plan_make(source->got, image, 16, &wanted, 1, &plan));
+    assert_true(tvlm_budget_plan_make(source->got, image, 16, &wanted, 1, NULL, &plan));
     assert_int_equal(made.device->backend->thumbnail(made.device, source->got, &plan, made.got), TVLM_OK);
     assert_int_equal(
         made.reference->backend->thumbnail(made.reference, source->expected, &plan, made.expected), TVLM_OK);

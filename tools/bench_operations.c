@@ -106,7 +106,7 @@ static tvlm_status make_plan(struct bench *bench, struct bench_operations *o) {
     tvlm_budget_size sizes[THUMBNAILS];
     for (int i = 0; i < THUMBNAILS; ++i)
         sizes[i] = (tvlm_budget_size){(source->width + 3) / 4, (source->height + 3) / 4, 0.0};
-    if (!tvlm_budget_plan_make(source, 0, 16, sizes, THUMBNAILS, &o->plan))
+    if (!tvlm_budget_plan_make(source, 0, 16, sizes, THUMBNAILS, NULL, &o->plan))
         return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for a plan");
     return bench->device->backend->buffer_create(bench->device,
                                                  2 * sizeof(float) * (size_t)o->plan.count *
@@ -118,7 +118,8 @@ static tvlm_status make_plan(struct bench *bench, struct bench_operations *o) {
 static tvlm_status make_thumbnail(struct bench *bench, struct bench_operations *o) {
     tvlm_texture shape = *bench->chunk->grids[TVLM_GRID_SOURCE];
     const tvlm_budget_size size = {(shape.width + 4) / 5, (shape.height + 4) / 5, 0.0};
-    if (!tvlm_budget_plan_make(bench->chunk->grids[TVLM_GRID_SOURCE], 0, 16, &size, 1, &o->thumbnail_plan))
+    if (!tvlm_budget_plan_make(bench->chunk->grids[TVLM_GRID_SOURCE], 0, 16, &size, 1, NULL,
+                               &o->thumbnail_plan))
         return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for a plan");
     shape.width = size.width;
     shape.height = size.height;

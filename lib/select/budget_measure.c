@@ -65,21 +65,34 @@ static void list_sizes(tvlm_budget *budget, tvlm_budget_size sizes[TVLM_BUDGET_P
     }
 }
 
+/* The most memory of weights that a stack keeps for its next choice, in bytes. */
+#define KEPT ((size_t)4 << 20)
+
+/* Lets the stack keep the weights of a plan, in place of those that it kept. */
+static void keep_weights(tvlm_slot *slot, tvlm_budget_plan *plan) {
+    if (tvlm_budget_weights_bytes(plan->weights) > KEPT) return;
+    tvlm_budget_weights_free(slot->data);
+    *slot = (tvlm_slot){plan->weights, tvlm_budget_weights_free};
+    plan->weights = NULL;
+}
+
 /* Enqueues what finds the losses, in as many plans as it takes. */
 static tvlm_status enqueue(const tvlm_budget *budget, const tvlm_budget_size *sizes, tvlm_buffer *losses) {
     tvlm_stack *const stack = budget->task->stack;
     tvlm_device *const device = tvlm_stack_device(stack);
+    tvlm_slot *const slot = tvlm_stack_common_slot(stack);
     const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
     /* The device begins with what was enqueued before, while the host works out the weights of the plan. */
     device->backend->flush(device);
     for (int32_t done = 0; done < budget->measured_count;) {
         tvlm_budget_plan plan;
         if (!tvlm_budget_plan_make(budget->source, image, budget->patch, sizes + done,
-                                   budget->measured_count - done, &plan))
+                                   budget->measured_count - done, slot->data, &plan))
             return tvlm_budget_no_memory(budget);
         const tvlm_status status = device->backend->losses(device, budget->source, &plan, losses,
                                                            2 * (size_t)done * (size_t)budget->tiles);
         done += plan.count;
+        keep_weights(slot, &plan);
         tvlm_budget_plan_free(&plan);
         TVLM_TRY(status);
     }

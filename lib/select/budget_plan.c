@@ -100,9 +100,17 @@ typedef struct known_axis {
     tvlm_budget_axis axis;
 } known_axis;
 
+struct tvlm_budget_weights {
+    float *floats;
+    size_t used;
+    known_axis *axes;
+    int32_t axis_count;
+};
+
 /* The table of weights on its way. Entries are written from `used` on; where `floats` is NULL, they are only
  * counted. */
 typedef struct table {
+    const tvlm_budget_weights *before; /* of an earlier plan; NULL: there was none */
     float *floats;
     double *exact;
     size_t used, most; /* floats; taps of one place */
@@ -110,18 +118,35 @@ typedef struct table {
     int32_t axis_count;
 } table;
 
-static tvlm_budget_axis add_axis(table *t, const line *l) {
-    for (int32_t i = 0; i < t->axis_count; ++i) {
-        const line *const known = &t->axes[i].line;
-        if (known->source == l->source && known->size == l->size && known->scale == l->scale)
-            return t->axes[i].axis;
+static const tvlm_budget_axis *find_axis(const known_axis *axes, int32_t count, const line *l) {
+    for (int32_t i = 0; i < count; ++i)
+        if (axes[i].line.source == l->source && axes[i].line.size == l->size &&
+            axes[i].line.scale == l->scale)
+            return &axes[i].axis;
+    return NULL;
+}
+
+/* Writes the entries of an axis: those of the earlier plan, or new ones. */
+static void write_axis(table *t, const line *l, size_t stride) {
+    const tvlm_budget_weights *const before = t->before;
+    const tvlm_budget_axis *const there =
+        before != NULL ? find_axis(before->axes, before->axis_count, l) : NULL;
+    const turn step = turn_by(1.0 / fmax(l->scale, 1.0));
+    float *const entries = t->floats + t->used;
+    if (there != NULL) {
+        memcpy(entries, before->floats + there->offset, (size_t)l->size * stride * sizeof *entries);
+        return;
     }
+    for (int32_t o = 0; o < l->size; ++o) write_entry(l, o, &step, t->exact, entries + (size_t)o * stride);
+}
+
+static tvlm_budget_axis add_axis(table *t, const line *l) {
+    const tvlm_budget_axis *const known = find_axis(t->axes, t->axis_count, l);
+    if (known != NULL) return *known;
     const tvlm_budget_axis axis = {(int32_t)t->used, taps_of(l)};
     const size_t stride = (size_t)axis.taps + TVLM_BUDGET_HEAD;
-    const turn step = turn_by(1.0 / fmax(l->scale, 1.0));
     t->axes[t->axis_count++] = (known_axis){*l, axis};
-    for (int32_t o = 0; t->floats != NULL && o < l->size; ++o)
-        write_entry(l, o, &step, t->exact, t->floats + t->used + (size_t)o * stride);
+    if (t->floats != NULL) write_axis(t, l, stride);
     t->used += (size_t)l->size * stride;
     t->most = t->most > stride ? t->most : stride;
     return axis;
@@ -182,33 +207,50 @@ float tvlm_budget_legible(int32_t patch) {
 }
 
 bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t patch,
-                           const tvlm_budget_size *sizes, int32_t count, tvlm_budget_plan *plan) {
+                           const tvlm_budget_size *sizes, int32_t count, const tvlm_budget_weights *before,
+                           tvlm_budget_plan *plan) {
     tvlm_budget_picture *const pictures = tvlm_allocate((size_t)count, sizeof *pictures);
-    table t = {0};
+    tvlm_budget_weights *const weights = tvlm_allocate(1, sizeof *weights);
+    table t = {.before = before};
     *plan = (tvlm_budget_plan){.image = image,
                                .patch = patch,
                                .columns = (source->width + patch - 1) / patch,
                                .rows = (source->height + patch - 1) / patch,
                                .legible = tvlm_budget_legible(patch),
-                               .pictures = pictures};
+                               .pictures = pictures,
+                               .weights = weights};
     t.axes = tvlm_allocate(4 * (size_t)count, sizeof *t.axes);
-    bool made = pictures != NULL && t.axes != NULL;
+    bool made = pictures != NULL && weights != NULL && t.axes != NULL;
     if (made) {
         add_pictures(source, sizes, count, &t, plan, pictures);
         t.floats = tvlm_allocate(t.used, sizeof *t.floats);
         t.exact = tvlm_allocate(t.most, sizeof *t.exact);
-        plan->table = t.floats;
         made = t.floats != NULL && t.exact != NULL;
     }
     if (made) add_pictures(source, sizes, count, &t, plan, pictures);
+    plan->table = t.floats;
     free(t.exact);
-    free(t.axes);
-    if (!made) tvlm_budget_plan_free(plan);
-    return made;
+    if (weights != NULL) *weights = (tvlm_budget_weights){t.floats, t.used, t.axes, t.axis_count};
+    if (made) return true;
+    if (weights == NULL) free(t.axes);
+    tvlm_budget_plan_free(plan);
+    return false;
 }
 
 void tvlm_budget_plan_free(tvlm_budget_plan *plan) {
     free((void *)(uintptr_t)plan->pictures);
-    free((void *)(uintptr_t)plan->table);
+    tvlm_budget_weights_free(plan->weights);
     *plan = (tvlm_budget_plan){0};
+}
+
+size_t tvlm_budget_weights_bytes(const tvlm_budget_weights *weights) {
+    return weights->used * sizeof *weights->floats;
+}
+
+void tvlm_budget_weights_free(void *weights) {
+    tvlm_budget_weights *const w = weights;
+    if (w == NULL) return;
+    free(w->floats);
+    free(w->axes);
+    free(w);
 }

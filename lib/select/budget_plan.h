@@ -18,15 +18,27 @@ typedef struct tvlm_budget_size {
     double texel;
 } tvlm_budget_size;
 
+/* The weights of a plan, which are its table. They depend on sizes alone, and take longer to compute than
+ * anything else that the host does for a choice. So the next plan copies those that it needs, too. */
+typedef struct tvlm_budget_weights tvlm_budget_weights;
+
+/* The memory that weights take, in bytes. */
+size_t tvlm_budget_weights_bytes(const tvlm_budget_weights *weights);
+/* Releases weights, or does nothing for NULL. It is void * to be called by a tvlm_slot. */
+void tvlm_budget_weights_free(void *weights);
+
 /*
  * Plans pictures of an image of the source, for tiles of `patch` pixels, which is at least
  * TVLM_BUDGET_BLOCKS. From the first of the `count` pictures on it takes as many as together need no more
  * than TVLM_BUDGET_TEXELS_MAX floats between the passes, but at least one. plan->count says how many it took.
- * Returns false if there is no memory. Where it returns true, tvlm_budget_plan_free is due.
+ * `before` are the weights of an earlier plan, or NULL. Returns false if there is no memory. Where it returns
+ * true, tvlm_budget_plan_free is due. It releases plan->weights, too, unless they were taken away and are
+ * NULL.
  */
 #define TVLM_BUDGET_TEXELS_MAX ((size_t)64 << 20)
 bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t patch,
-                           const tvlm_budget_size *sizes, int32_t count, tvlm_budget_plan *plan);
+                           const tvlm_budget_size *sizes, int32_t count, const tvlm_budget_weights *before,
+                           tvlm_budget_plan *plan);
 /* The correlation at which half of the detail is read, in tiles of so many pixels (core/constants.h). */
 float tvlm_budget_legible(int32_t patch);
 

@@ -110,7 +110,7 @@ tvlm_status tvlm_picture_make(tvlm_stack *stack, int32_t index, const tvlm_budge
     }
     /* Tiles do not count here: any patch will do. */
     if (!tvlm_budget_plan_make(source, tvlm_stack_image_number(stack, index), TVLM_PATCH_DEFAULT, size, 1,
-                               &plan))
+                               NULL, &plan))
         return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a thumbnail");
     tvlm_status status = device->backend->texture_create(device, &shape, made);
     if (status == TVLM_OK) status = device->backend->thumbnail(device, source, &plan, *made);

@@ -180,6 +180,7 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
     free(s->carries);
     for (int32_t i = 0; s->originals != NULL && i < s->images; ++i)
         if (s->originals[i].slot.release != NULL) s->originals[i].slot.release(s->originals[i].slot.data);
+    if (s->slot.release != NULL) s->slot.release(s->slot.data);
     free(s->originals);
     free(s->sizes);
     free(s->views);

@@ -119,6 +119,7 @@ struct tvlm_delta; /* stack/delta.h */
 
 struct tvlm_stack {
     tvlm_device *device;
+    tvlm_slot slot; /* tvlm_stack_common_slot */
 
     /* These do not change after the stack was created. */
     int32_t width, height, images, levels;

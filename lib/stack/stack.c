@@ -54,6 +54,10 @@ tvlm_slot *tvlm_stack_slot(tvlm_stack *stack, int32_t index) {
     return &stack->originals[index].slot;
 }
 
+tvlm_slot *tvlm_stack_common_slot(tvlm_stack *stack) {
+    return &stack->slot;
+}
+
 /* ---- What is known ---- */
 
 tvlm_device *tvlm_stack_device(const tvlm_stack *stack) {
