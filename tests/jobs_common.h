@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "support_stage.h"
 #include "texturevlm/lab/attend.h"
+#include "texturevlm/lab/explain.h"
 #include "texturevlm/lab/merge.h"
 
 #include <stdio.h>

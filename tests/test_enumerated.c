@@ -16,6 +16,7 @@
 #include "texturevlm/io_network.h"
 #include "texturevlm/io_scorer.h"
 #include "texturevlm/lab/codec.h"
+#include "texturevlm/lab/explain.h"
 #include "texturevlm/lab/fit.h"
 #include "texturevlm/lab/trainer.h"
 

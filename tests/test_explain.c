@@ -4,6 +4,7 @@
  * every strategy and every kind of score; values are those of the stack; and what is refused.
  */
 #include "stack_helper.h"
+#include "texturevlm/lab/explain.h"
 
 enum { WIDTH = 203, HEIGHT = 149, K = 30, CHANNELS_MAX = 8 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support.h"
+#include "texturevlm/lab/explain.h"
 #include "texturevlm/lab/fit.h"
 #include "texturevlm/lab/footprint.h"
 #include "texturevlm/lab/trainer.h"

@@ -6,8 +6,8 @@
  */
 #include "network_helper.h"
 #include "stack_helper.h"
-#include "texturevlm/explain.h"
 #include "texturevlm/input.h"
+#include "texturevlm/lab/explain.h"
 #include "texturevlm/select.h"
 
 enum { WIDTH = 149, HEIGHT = 83, CELLS_MAX = 149 * 83, D = 5, CHANNELS = 5, OUTPUTS = 3 };

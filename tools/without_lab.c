@@ -4,6 +4,7 @@
  */
 #include "codecs.h"
 #include "lab.h"
+#include "select_explain.h"
 
 int lab_check(struct tool *tool, const char *name) {
     return tool_usage(tool, "%s is of the lab, which this build leaves out (TVLM_WITH_LAB)", name);
@@ -54,6 +55,28 @@ int codec_check_image(struct tool *tool, const tvlm_codec *codec, tvlm_stack *st
 const tvlm_network *codec_network(const tvlm_codec *codec) {
     (void)codec;
     return NULL;
+}
+
+int explain_check(struct tool *tool, const char *file) {
+    return file != NULL ? lab_check(tool, "--explain") : TOOL_DONE;
+}
+
+int explain_make(struct tool *tool, const explain_subject *subject, const char *file, explained *made) {
+    (void)subject;
+    (void)file;
+    (void)made;
+    return lab_check(tool, "--explain");
+}
+
+int explain_write(struct tool *tool, const char *path, explained *made) {
+    (void)path;
+    (void)made;
+    return lab_check(tool, "--explain");
+}
+
+void explained_release(explained *made) {
+    json_release(&made->json);
+    canvas_release(&made->picture);
 }
 
 void codec_release(tvlm_codec **codec, tvlm_scorer **folded) {

@@ -29,7 +29,6 @@
 #include "delta.h"
 #include "device.h"
 #include "embed.h"
-#include "explain.h"
 #include "export.h"
 #include "flow.h"
 #include "foveated.h"

@@ -9,7 +9,6 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "select/budget.h"
-#include "select/explain.h"
 #include "stack/frame.h"
 #include "stack/grids.h"
 #include "stack/make.h"
@@ -375,12 +374,6 @@ tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t ro
 }
 
 /* ---- The strategy ---- */
-
-tvlm_status tvlm_explain_budget(const tvlm_explanation *explanation, int32_t *channel_count) {
-    (void)explanation;
-    *channel_count = 0;
-    return TVLM_OK;
-}
 
 tvlm_status tvlm_choose_budget(const tvlm_task *task, tvlm_selection *selection) {
     tvlm_budget *budget;

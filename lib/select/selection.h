@@ -17,7 +17,7 @@ struct tvlm_selection {
     tvlm_position *positions; /* [count] in pixels of the image as it was handed in */
     float *scores;            /* [score_rows * score_columns]; NULL: they were not asked for */
     int32_t score_columns, score_rows;
-    /* For explain.h. Where the parts of the score were not measured over all candidates, `spanned` is true
+    /* For lab/explain.h. Where the parts of the score were not measured over all candidates, `spanned` is true
      * and `spans` has the range of each over what was looked at. */
     bool spanned;
     float spans[TVLM_SCORE_PARTS];

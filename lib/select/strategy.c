@@ -51,23 +51,22 @@ typedef struct strategy {
     unsigned reads;             /* of the parameters above */
     tvlm_check_function *check; /* NULL if nothing is left to check */
     tvlm_choose_function *choose;
-    tvlm_explain_function *explain;
 } strategy;
 
 static const strategy strategies[] = {
     [TVLM_STRATEGY_GRID] = {"grid", SCORED | STRIDE | MIN_DISTANCE | OVERVIEW | DIVERSITY, NULL,
-                            tvlm_choose_grid, tvlm_explain_scores},
+                            tvlm_choose_grid},
     [TVLM_STRATEGY_FOVEATED] = {"foveated", SCORED | STRIDE | FIXATIONS | E0 | ARRANGEMENT, NULL,
-                                tvlm_choose_foveated, tvlm_explain_scores},
-    [TVLM_STRATEGY_QUADTREE] = {"quadtree", SCORED | STRIDE, NULL, tvlm_choose_quadtree, tvlm_explain_scores},
+                                tvlm_choose_foveated},
+    [TVLM_STRATEGY_QUADTREE] = {"quadtree", SCORED | STRIDE, NULL, tvlm_choose_quadtree},
     [TVLM_STRATEGY_EXHAUSTIVE] = {"exhaustive", SCORED | LEVEL | DENSE | MIN_DISTANCE | OVERVIEW | DIVERSITY,
-                                  NULL, tvlm_choose_exhaustive, tvlm_explain_scores},
+                                  NULL, tvlm_choose_exhaustive},
     [TVLM_STRATEGY_CASCADE] = {"cascade",
                                SCORED | STRIDE | MIN_DISTANCE | OVERVIEW | KEEP_REGIONS | CULL_DISTANCE |
                                    COVER | DIVERSITY,
-                               tvlm_check_cascade, tvlm_choose_cascade, tvlm_explain_scores},
+                               tvlm_check_cascade, tvlm_choose_cascade},
     [TVLM_STRATEGY_BUDGET] = {"budget", SHARE | TOLERANCE | EMPHASIS | EMPHASIS_CHANNEL, tvlm_check_budget,
-                              tvlm_choose_budget, tvlm_explain_budget},
+                              tvlm_choose_budget},
 };
 #define STRATEGY_COUNT ((int)(sizeof strategies / sizeof strategies[0]))
 
@@ -124,10 +123,6 @@ tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_pa
 
 tvlm_status tvlm_strategy_run(const tvlm_task *task, tvlm_selection *selection) {
     return find(task->params.strategy)->choose(task, selection);
-}
-
-tvlm_status tvlm_strategy_explain(const tvlm_explanation *explanation, int32_t *channel_count) {
-    return find(explanation->task->params.strategy)->explain(explanation, channel_count);
 }
 
 /* ---- texturevlm/select.h ---- */

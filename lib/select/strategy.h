@@ -6,7 +6,6 @@
 #define TVLM_SELECT_STRATEGY_H
 
 #include "select/choose.h"
-#include "select/explain.h"
 
 /* The strategy that parameters mean: where they name none it is the budget, or the grid if they ask for an
  * overview, which shows the whole image beside the best cells. */
@@ -18,8 +17,5 @@ tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_pa
 
 /* Runs the strategy of a task that was checked. */
 tvlm_status tvlm_strategy_run(const tvlm_task *task, tvlm_selection *selection);
-
-/* Lets the strategy say why it chose (texturevlm/explain.h). */
-tvlm_status tvlm_strategy_explain(const tvlm_explanation *explanation, int32_t *channel_count);
 
 #endif

@@ -21,6 +21,7 @@ if ! "$tvlm" --help | grep -q '^  fit '; then
     for command in fit pca vocab compress logpolar attend; do
         refused 2 "$command is of the lab, which this build leaves out" "$tvlm" $command "$photo"
     done
+    refused 2 "explain is of the lab" "$tvlm" select "$device" "$photo" --explain e.json
     refused 2 "anisotropic is of the lab" "$tvlm" select "$device" "$photo" --anisotropic
     refused 2 "codec is of the lab" "$tvlm" select "$device" "$photo" --codec c --scorer s
     printf '0' >"$work/in/f.npy"

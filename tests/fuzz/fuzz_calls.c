@@ -13,6 +13,7 @@
 #include "calls_input.h"
 #include "fuzz.h"
 #include "texturevlm/lab/attend.h"
+#include "texturevlm/lab/explain.h"
 #include "texturevlm/lab/footprint.h"
 #include "texturevlm/lab/merge.h"
 

@@ -3,7 +3,7 @@
  * explain.c: takes scores apart. Each channel of the score's program is run alone over all candidates, by the
  * kernels that made the score; what it adds to a position is read from that map.
  */
-#include "select/explain.h"
+#include "texturevlm/lab/explain.h"
 
 #include <math.h>
 
@@ -17,13 +17,22 @@
 
 #define CENTRE (TVLM_SCORE_TAPS / 2)
 
+/* What is to be explained. It has been checked. `reasons` has `capacity` entries; where that is 0, nothing is
+ * to be filled in. */
+typedef struct explanation {
+    const tvlm_task *task;
+    const tvlm_selection *selection;
+    int32_t capacity;
+    tvlm_reason *reasons;
+} explanation;
+
 /* One channel of a program: its place in a group. */
 typedef struct term {
     int32_t channel, group, place;
 } term;
 
 typedef struct explaining {
-    const tvlm_explanation *asked;
+    const explanation *asked;
     tvlm_candidates candidates;
     tvlm_score_program program;
     term *terms; /* [term_count] */
@@ -185,14 +194,20 @@ static tvlm_status begin(explaining *e, int32_t *channel_count) {
     return TVLM_OK;
 }
 
-tvlm_status tvlm_explain_scores(const tvlm_explanation *explanation, int32_t *channel_count) {
-    tvlm_device *const device = tvlm_stack_device(explanation->task->stack);
-    explaining e = {.asked = explanation};
-    if (explanation->task->params.scores != NULL)
+/* Explains positions by the channels of their score. For the budget it finds none, since no channel has a share
+ * in what a tile lowers the loss by; the positions say how much that was. */
+static tvlm_status explain_scores(const explanation *asked, int32_t *channel_count) {
+    tvlm_device *const device = tvlm_stack_device(asked->task->stack);
+    explaining e = {.asked = asked};
+    if (asked->task->params.strategy == TVLM_STRATEGY_BUDGET) {
+        *channel_count = 0;
+        return TVLM_OK;
+    }
+    if (asked->task->params.scores != NULL)
         return tvlm_fail(log_of(&e), TVLM_ERROR_ARGUMENT,
                          "scores of one's own cannot be explained: no channels made them");
     tvlm_status status = begin(&e, channel_count);
-    if (status == TVLM_OK && explanation->capacity > 0 && e.term_count > 0) status = explain(&e);
+    if (status == TVLM_OK && asked->capacity > 0 && e.term_count > 0) status = explain(&e);
     if (e.buffer != NULL) device->backend->buffer_destroy(device, &e.buffer);
     tvlm_scoremap_free(&e.values);
     tvlm_scoremap_free(&e.shares);
@@ -209,7 +224,7 @@ static tvlm_status check_question(const tvlm_log *log, const struct tvlm_query *
     return scorer != NULL && scorer->network != NULL ? tvlm_network_check(scorer->network, log) : TVLM_OK;
 }
 
-/* ---- texturevlm/explain.h ---- */
+/* ---- lab/explain.h ---- */
 
 tvlm_status tvlm_explain(tvlm_stack *stack, const struct tvlm_query *query,
                          const struct tvlm_select_params *params, const tvlm_selection *selection,
@@ -231,5 +246,5 @@ tvlm_status tvlm_explain(tvlm_stack *stack, const struct tvlm_query *query,
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "parameters of the strategy %s for a selection by %s",
                          tvlm_strategy_name(task.params.strategy),
                          tvlm_strategy_name(selection->info.strategy));
-    return tvlm_strategy_explain(&(tvlm_explanation){&task, selection, capacity, reasons}, channel_count);
+    return explain_scores(&(explanation){&task, selection, capacity, reasons}, channel_count);
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.h: says why positions were chosen: how much each channel adds to the score of each position.
+ * lab/explain.h: says why positions were chosen: how much each channel adds to the score of each position.
  *
  *     int32_t channels;
  *     tvlm_explain(stack, query, &params, selection, 0, NULL, &channels);
  *     tvlm_reason *reasons = malloc((size_t)count * channels * sizeof *reasons);
  *     tvlm_explain(stack, query, &params, selection, count * channels, reasons, &channels);
  *     // reasons[position * channels + i] is what channel i adds to the score of that position.
+ *
+ * This header is of the lab: it may change in any version.
  */
-#ifndef TEXTUREVLM_EXPLAIN_H
-#define TEXTUREVLM_EXPLAIN_H
+#ifndef TEXTUREVLM_LAB_EXPLAIN_H
+#define TEXTUREVLM_LAB_EXPLAIN_H
 
-#include "select.h"
+#include "texturevlm/select.h"
 
 #ifdef __cplusplus
 extern "C" {

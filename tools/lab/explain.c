@@ -8,6 +8,7 @@
 
 #include "budget_scales.h"
 #include "texturevlm/io.h"
+#include "texturevlm/lab/explain.h"
 
 static bool ends_in(const char *file, const char *end) {
     const size_t length = strlen(file), last = strlen(end);
