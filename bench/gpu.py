@@ -155,6 +155,7 @@ def select(pixels, k, dtype, base, eccentricity):
 
 
 def further_query(features, inverse, query, edges, disorder, salient, eccentricity):
+    query = query.to(features.device)
     similarity = (features @ (query / query.norm()).to(features.dtype)).float() * inverse
     low, high = torch.aminmax(similarity)
     scores = 0.2 * score_cells(edges, disorder, salient, eccentricity).flatten() + 0.8 * (similarity - low) / (high - low)
@@ -250,7 +251,7 @@ def all_jobs(pixels, device, dtype, copied=1 << 20):
         Job("export qwen", lambda: patchify(resize(on_host.to(device), tall, wide), mean, deviation)),
     ]
     if e.numel() == len(features):  # as in an image of 1024x1024
-        jobs.append(Job("a further query", further_query, stored, inverse, query, v4, e, s2, far_cells, host=True))
+        jobs.append(Job("a further query", further_query, stored, inverse, query.cpu(), v4, e, s2, far_cells, host=True))
     return jobs
 
 
@@ -359,7 +360,7 @@ def compare():
         sys.exit(f"gpu.py: {report['width']}x{report['height']}: the jobs take sides of whole cells of {CELL} pixels")
     start, modes = time.perf_counter(), options.modes.split(",")
     ours = {row["name"]: row["median_ms"] for row in report["stages"]}
-    copied = next(row["bytes"] for row in report["stages"] if row["name"] == "copy") // 8
+    copied = next((row["bytes"] for row in report["stages"] if row["name"] == "copy"), 8 << 20) // 8
     dtype = torch.float16 if report["format"] == "f16" else torch.float32
     generator = torch.Generator().manual_seed(2)
     pixels = torch.randint(0, 256, (report["height"], report["width"], 3), generator=generator, dtype=torch.uint8).cuda()

@@ -30,6 +30,8 @@
 // check-kernels: -DMIPS_RULE=5
 // check-kernels: -DMIPS_RULE=5 -DTEXTURES=8
 // check-kernels: -DMIPS_RULE=5 -DTEXTURES=8 -DTAIL_LANES=1024
+// gpu: -DTAIL_LANES=1024
+// gpu: -DMIPS_RULE=5 -DTEXTURES=8 -DTAIL_LANES=1024
 // check-kernels: -DMIPS_RULE=4 -DRUN=64
 // check-kernels: -DMIPS_RULE=5 -DRUN=64 -DRAGGED=1
 // check-kernels: -DMIPS_RULE=0 -DRUN=64 -DTILE_LIST=1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.h: known weights come back, on every device and as on the reference; what is held out is not learnt
+ * lab/fit.h: known weights come back, on every device and as on the reference; what is held out is not learnt
  * from; what is refused.
  */
 #include "stack_helper.h"

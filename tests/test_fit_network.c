@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.h: networks and query weights. What no linear scorer can say is learnt by one with a hidden layer, and what a matrix
+ * lab/fit.h: networks and query weights. What no linear scorer can say is learnt by one with a hidden layer, and what a matrix
  * made comes back, also for a question that was not learnt from; what is refused.
  */
 #include "network_helper.h"

@@ -100,14 +100,16 @@ static void compare(const char *what, tvlm_stream *got, tvlm_stream *expected, f
     }
 }
 
-/* A rounding may put a texel into the next bin of a histogram. Two may differ so in frames of 48 x 32 texels,
- * which is what streams compare here. */
-#define DIFFERENCE (2.0f / (48 * 32) + 1e-6f)
+/* On a GPU (NVIDIA's H100 does it) bytes of an image may be read a rounding off, which puts a texel into the
+ * next bin of a histogram. Two may differ so in frames of 48 x 32 texels, which is what streams compare here. */
+static float difference_of(const application *app) {
+    return app->device->info.type == TVLM_DEVICE_GPU ? 2.0f / (48 * 32) + 1e-6f : 1e-4f;
+}
 
 static void compare_reports(const char *what, const tvlm_stream_report *a, const tvlm_stream_report *b,
-                            bool exactly) {
+                            float tolerance) {
     if (a->frame != b->frame || a->keyframe != b->keyframe || a->cut != b->cut || a->flow != b->flow ||
-        fabsf(a->difference - b->difference) > (exactly ? 0.0f : DIFFERENCE))
+        fabsf(a->difference - b->difference) > tolerance)
         fail_msg("%s: frame %d, keyframe %d, cut %d, difference %g; from the host %d, %d, %d, %g", what,
                  (int)a->frame, a->keyframe, a->cut, (double)a->difference, (int)b->frame, b->keyframe,
                  b->cut, (double)b->difference);
@@ -150,7 +152,7 @@ static void check_film(const application *app, int32_t width, int32_t height, fr
             push(got, &frame, sent, &a);
         check(tvlm_stream_push(expected, 0, &host, NULL, &b));
         clReleaseMemObject(frame.memory);
-        compare_reports(what, &a, &b, exactly);
+        compare_reports(what, &a, &b, exactly ? 0.0f : difference_of(app));
         if (form != MIXED && exactly && (a.tiles != b.tiles || a.changed != b.changed))
             fail_msg("%s: %d of %d tiles; %d of %d", what, (int)a.changed, (int)a.tiles, (int)b.changed,
                      (int)b.tiles);

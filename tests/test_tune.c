@@ -373,22 +373,22 @@ static void put_text(const char *folder, const char *key, const char *text) {
 static void check_texts(const test_target *target, const char *folder, const char *key) {
     static const char *const bad[] = {
         "",
-        "texturevlm tuning 2\n",
+        "texturevlm tuning 1\n",
         "saliency 1 group 64 1\n",
-        "texturevlm tuning 1\nsaliency 1 group 63 1\n",
-        "texturevlm tuning 1\nsaliency 1 group 64\n",
-        "texturevlm tuning 1\nsaliency 1 group 64 1 1\n",
-        "texturevlm tuning 1\nsaliency 3 group 64 1\n",
-        "texturevlm tuning 1\nsaliency -1 group 64 1\n",
-        "texturevlm tuning 1\nsaliency 1 tile 1 1 64 16\n",
-        "texturevlm tuning 1\nsaliency 1 run 0\n",
-        "texturevlm tuning 1\nsaliency 1 run 99999999999999999999\n",
-        "texturevlm tuning 1\nsaliency 1 run 1x\n",
-        "texturevlm tuning 1\nsaliency 1 walk 1\n",
-        "texturevlm tuning 1\nnothing 1 run 1\n",
-        "texturevlm tuning 1\nsaliency\n",
-        "texturevlm tuning 1\nlevels 1 group 64 1\nsaliency 1 run\n", /* a good line before a bad one */
-        "texturevlm tuning 1\n1 2 3 4 5 6 7 8 9 10 11 12\n",
+        "texturevlm tuning 2\nsaliency 1 group 63 1\n",
+        "texturevlm tuning 2\nsaliency 1 group 64\n",
+        "texturevlm tuning 2\nsaliency 1 group 64 1 1\n",
+        "texturevlm tuning 2\nsaliency 3 group 64 1\n",
+        "texturevlm tuning 2\nsaliency -1 group 64 1\n",
+        "texturevlm tuning 2\nsaliency 1 tile 1 1 64 16\n",
+        "texturevlm tuning 2\nsaliency 1 run 0\n",
+        "texturevlm tuning 2\nsaliency 1 run 99999999999999999999\n",
+        "texturevlm tuning 2\nsaliency 1 run 1x\n",
+        "texturevlm tuning 2\nsaliency 1 walk 1\n",
+        "texturevlm tuning 2\nnothing 1 run 1\n",
+        "texturevlm tuning 2\nsaliency\n",
+        "texturevlm tuning 2\nlevels 1 group 64 1\nsaliency 1 run\n", /* a good line before a bad one */
+        "texturevlm tuning 2\n1 2 3 4 5 6 7 8 9 10 11 12\n",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
         put_text(folder, key, bad[i][0] != '\0' ? bad[i] : "\n");

@@ -15,7 +15,7 @@ int lab_basis_of_image(struct tool *tool, tvlm_stack *stack, const struct tvlm_i
     (void)stack;
     (void)params;
     (void)basis;
-    return lab_check(tool, "--basis");
+    return lab_check(tool, "an embedding without --basis FILE");
 }
 
 int lab_structure(struct tool *tool, tvlm_stack *stack, const tvlm_sample_point *points, const float *sizes,

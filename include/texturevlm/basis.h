@@ -4,8 +4,8 @@
  * directions.
  *
  *     tvlm_basis *basis = NULL;
- *     tvlm_basis_of_image(stack, 0, NULL, &basis); // 16 directions of the image's own features
- *     tvlm_stack_embed(stack, 0, basis);           // their coordinates become the image's embedding
+ *     tvlm_basis_load("basis.safetensors", log, &basis); // io_basis.h
+ *     tvlm_stack_embed(stack, 0, basis); // the features' coordinates become the image's embedding
  *
  * A basis has k directions of D components. If it is centred, it also has a mean, which is subtracted first.
  * The k coordinates of a cell's vector, scaled to unit length, are the channels embedding_0 ..
@@ -14,7 +14,7 @@
  * has a table.
  *
  * To rank the patches of one image, a basis of that image's own patches that is *not centred* is the best by
- * far (tvlm_basis_of_image). Not centred is the default wherever a basis is made. The reason is that questions
+ * far (tvlm_basis_of_image in lab/trainer.h). Not centred is the default wherever a basis is made. The reason is that questions
  * differ from patches most along the mean of the patches, and subtracting that mean changes what a cosine
  * compares.
  *

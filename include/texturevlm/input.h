@@ -21,7 +21,7 @@
  *   normal_x                        3: x, y, z             unit vectors; made from depth if it is not set
  *   object_id                       1: whole numbers       numbered anew from 0, in ascending order
  *   vocab_id                        1: the number          kept; 0 .. 65535, or 0 .. 2048 unless the format is f32
- *                                   2: and vocab_residual  the residual is clamped to [0, 2] (vocab.h)
+ *                                   2: and vocab_residual  the residual is clamped to [0, 2] (lab/vocab.h)
  *   flow_u                          2: u, v                kept, in pixels of level 0; flow_confidence is 1
  *                                   3: and confidence      the confidence is clamped to [0, 1]
  *   saliency, motion                1                      clamped to [0, 1]; replaces what the library makes

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * projection.h: a linear map from channels to vectors of another space, such as an encoder's projected tokens, and
- * the ridge regression that learns one.
+ * projection.h: a linear map from channels to vectors of another space, such as an encoder's projected tokens.
+ * lab/ridge.h learns one.
  *
- *     tvlm_ridge(device, tvlm_ridge_params(.count = n, .inputs = 16, .outputs = 512, .x = values, .y = tokens),
- *                weights, bias);
  *     tvlm_projection_create(tvlm_projection_params(.channels = channels, .channel_count = 16, .outputs = 512,
  *                                                   .weights = weights, .bias = bias, .basis = basis),
  *                            NULL, &projection);
@@ -25,8 +23,6 @@ extern "C" {
 /* How many inputs and outputs there may be. */
 #define TVLM_PROJECTION_INPUTS_MAX  4096
 #define TVLM_PROJECTION_OUTPUTS_MAX 65536
-
-/* ---- Using one ---- */
 
 typedef struct tvlm_projection tvlm_projection;
 

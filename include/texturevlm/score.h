@@ -163,8 +163,8 @@ TVLM_API tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *quer
 /* ---- Scorers ---- */
 
 /*
- * A scorer is linear, or a network. fit.h learns scorers, and io_scorer.h reads and writes them. The caller owns
- * the arrays; they are read during calls only. The score is not scaled to any range.
+ * A scorer is linear, or a network. lab/fit.h learns scorers, and io_scorer.h reads and writes them. The caller
+ * owns the arrays; they are read during calls only. The score is not scaled to any range.
  *
  * *Linear:* each output is a weighted sum of values over channels and taps, with weights of its own. Beyond the
  * border of the image, the values at the border are repeated. With s the query's similarity, or 0 without a query,

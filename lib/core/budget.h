@@ -60,7 +60,7 @@ typedef struct tvlm_budget_plan {
     const tvlm_budget_picture *pictures;
     const float *table;
     size_t table_floats;
-    struct tvlm_budget_weights *weights;   /* what `table` belongs to (select/budget_plan.h) */
+    struct tvlm_budget_weights *weights;   /* what `table` belongs to; backends do not look at it */
     size_t between_texels, picture_texels; /* the memory between the passes, in floats */
 } tvlm_budget_plan;
 

@@ -2,8 +2,8 @@
 /*
  * lab/basis.h: the linear algebra of small matrices, which all files that make bases share.
  */
-#ifndef TVLM_EMBED_BASIS_H
-#define TVLM_EMBED_BASIS_H
+#ifndef TVLM_LAB_BASIS_H
+#define TVLM_LAB_BASIS_H
 
 #include "core/basis.h"
 

@@ -2,8 +2,8 @@
 /*
  * lab/codec.h: the checks that codecs and their trainer share.
  */
-#ifndef TVLM_EMBED_CODEC_H
-#define TVLM_EMBED_CODEC_H
+#ifndef TVLM_LAB_CODEC_H
+#define TVLM_LAB_CODEC_H
 
 #include "texturevlm/lab/codec.h"
 

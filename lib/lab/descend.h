@@ -2,8 +2,8 @@
 /*
  * lab/descend.h: the minimum of a function of many numbers.
  */
-#ifndef TVLM_SELECT_DESCEND_H
-#define TVLM_SELECT_DESCEND_H
+#ifndef TVLM_LAB_DESCEND_H
+#define TVLM_LAB_DESCEND_H
 
 #include "texturevlm/status.h"
 

@@ -3,8 +3,8 @@
  * lab/fit.h: what fit.c collects, and what solve.c, solve_hidden.c and solve_query.c learn from. The
  * public header is texturevlm/lab/fit.h.
  */
-#ifndef TVLM_SELECT_FIT_H
-#define TVLM_SELECT_FIT_H
+#ifndef TVLM_LAB_FIT_H
+#define TVLM_LAB_FIT_H
 
 #include "core/backend.h"
 #include "texturevlm/lab/fit.h"

@@ -3,8 +3,8 @@
  * lab/vocab.h: what training a vocabulary and using one have in common: vectors of length 1, and the
  * nearest centre of each.
  */
-#ifndef TVLM_EMBED_VOCAB_H
-#define TVLM_EMBED_VOCAB_H
+#ifndef TVLM_LAB_VOCAB_H
+#define TVLM_LAB_VOCAB_H
 
 #include "core/backend.h"
 #include "texturevlm/lab/vocab.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vocab_train.c: k-means of a sample of vectors, as vocab.h says. The device computes only the products of
+ * vocab_train.c: k-means of a sample of vectors, as lab/vocab.h says. The device computes only the products of
  * vectors with centres, and no decision depends on how it rounds them. All else is added up on the host in a
  * fixed order.
  */

@@ -183,6 +183,8 @@ tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offse
         memcpy(copy, host, bytes);
         error = clEnqueueWriteBuffer(device->queue, memory, CL_FALSE, offset, bytes, copy, 0, NULL,
                                      &staging->sent[stage]);
+        /* A stage without an event stays the next one. Otherwise it stayed empty for a whole round, and jobs
+         * with few writes held one handle less than before (test_failures). */
         if (error == CL_SUCCESS) staging->next = (stage + 1) % STAGES;
     }
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueWriteBuffer");

@@ -47,7 +47,7 @@ static const char *place_in_files(const char *line, const char *source, char *pl
     const long at = strtol(number + sizeof whole - 1, &rest, 10);
     char file[80];
     tvlm_opencl_kernel_place(source, at, file, sizeof file);
-    snprintf(place, size, "%s%s", file, rest);
+    snprintf(place, size, "%.*s%s%s", (int)(number - line), line, file, rest);
     return place;
 }
 

@@ -11,7 +11,7 @@
 #include "opencl/backend.h"
 #include "texturevlm/version.h"
 
-#define FIRST_LINE  "texturevlm tuning 1"
+#define FIRST_LINE  "texturevlm tuning 2"
 #define SUFFIX      ".tuning"
 #define TEXT_MAX    ((size_t)64 << 10)
 #define STORAGE_KEY "storage"

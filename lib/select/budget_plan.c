@@ -206,6 +206,21 @@ float tvlm_budget_legible(int32_t patch) {
     return TVLM_BUDGET_LEGIBLE + TVLM_BUDGET_WIDER * log2f((float)patch / 16.0f);
 }
 
+/* Makes the weights of a plan. `t` has room for their axes, and they are the plan's already. */
+static bool make_table(const tvlm_texture *source, const tvlm_budget_size *sizes, int32_t count, table *t,
+                       tvlm_budget_plan *plan, tvlm_budget_picture *pictures) {
+    add_pictures(source, sizes, count, t, plan, pictures);
+    t->exact = tvlm_allocate(t->most, sizeof *t->exact);
+    t->floats = plan->weights->floats = tvlm_allocate(t->used, sizeof *t->floats);
+    plan->table = t->floats;
+    const bool made = t->floats != NULL && t->exact != NULL;
+    if (made) add_pictures(source, sizes, count, t, plan, pictures);
+    plan->weights->used = t->used;
+    plan->weights->axis_count = t->axis_count;
+    free(t->exact);
+    return made;
+}
+
 bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t patch,
                            const tvlm_budget_size *sizes, int32_t count, const tvlm_budget_weights *before,
                            tvlm_budget_plan *plan) {
@@ -219,20 +234,9 @@ bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t pa
                                .legible = tvlm_budget_legible(patch),
                                .pictures = pictures,
                                .weights = weights};
-    t.axes = tvlm_allocate(4 * (size_t)count, sizeof *t.axes);
-    bool made = pictures != NULL && weights != NULL && t.axes != NULL;
-    if (made) {
-        add_pictures(source, sizes, count, &t, plan, pictures);
-        t.floats = tvlm_allocate(t.used, sizeof *t.floats);
-        t.exact = tvlm_allocate(t.most, sizeof *t.exact);
-        made = t.floats != NULL && t.exact != NULL;
-    }
-    if (made) add_pictures(source, sizes, count, &t, plan, pictures);
-    plan->table = t.floats;
-    free(t.exact);
-    if (weights != NULL) *weights = (tvlm_budget_weights){t.floats, t.used, t.axes, t.axis_count};
-    if (made) return true;
-    if (weights == NULL) free(t.axes);
+    if (weights != NULL) t.axes = weights->axes = tvlm_allocate(4 * (size_t)count, sizeof *t.axes);
+    if (pictures != NULL && t.axes != NULL && make_table(source, sizes, count, &t, plan, pictures))
+        return true;
     tvlm_budget_plan_free(plan);
     return false;
 }

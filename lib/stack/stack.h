@@ -90,7 +90,7 @@ typedef struct tvlm_slot {
     void (*release)(void *data);
 } tvlm_slot;
 tvlm_slot *tvlm_stack_slot(tvlm_stack *stack, int32_t index);
-/* The same beside the stack as a whole, whatever its images are. */
+/* The same beside the stack as a whole, whatever its images are. It is the budget's (select/budget_measure.c). */
 tvlm_slot *tvlm_stack_common_slot(tvlm_stack *stack);
 
 #endif

@@ -22,7 +22,7 @@ def bilinear(image, x, y):
 
 
 def places():
-    """x and y [sectors, rings] by the definition in logpolar.h."""
+    """x and y [sectors, rings] by the definition in lab/logpolar.h."""
     radius = INNER * ((OUTER / INNER) ** (np.arange(RINGS) / RINGS) - 1)
     angle = 2 * np.pi * np.arange(SECTORS)[:, None] / SECTORS
     return FIXATION[0] + radius * np.cos(angle), FIXATION[1] + radius * np.sin(angle)

@@ -25,6 +25,10 @@ if ! "$tvlm" --help | grep -q '^  fit '; then
     refused 2 "anisotropic is of the lab" "$tvlm" select "$device" "$photo" --anisotropic
     refused 2 "codec is of the lab" "$tvlm" select "$device" "$photo" --codec c --scorer s
     printf '0' >"$work/in/f.npy"
+    printf '\223NUMPY\1\0v\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 3), }" >"$work/in/v.npy"
+    head -c 24 /dev/zero | tr '\0' '\77' >>"$work/in/v.npy"
+    refused 2 "an embedding without --basis FILE is of the lab" "$tvlm" generate "$device" "$photo" --features "$work/in/v.npy" \
+        --channels embedding_0 -o e.npy
     refused 2 "basis of an image or a query is of the lab" "$tvlm" select "$device" "$photo" --features "$work/in/f.npy" --query "$work/in/f.npy" --basis image
 fi
 finish

@@ -249,7 +249,7 @@ def caches():
 
 def tunings():
     """'f' and a file; 'c', 'g' (a GPU) or 'l' (short loops) and a text (opencl/tuning_file.c)."""
-    first = "texturevlm tuning 1\n"
+    first = "texturevlm tuning 2\n"
     put("tuning", "file", b"f" + bytes(32) + first.encode())
     put("tuning", "empty", b"c" + first.encode())
     put("tuning", "several", "c" + first + "saliency 1 group 64 1\nlevels 0 levels 16 0\nvisual 2 tile 1 1 128 8\n")

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * uses.c: what commands of the core ask of the lab, done by it.
+ */
 #include "lab.h"
 
 int lab_check(struct tool *tool, const char *name) {

@@ -2,7 +2,7 @@
 /*
  * lab/codec.h: replaces many channels by a few numbers, *codes*, and makes scorers that read these.
  *
- *     tvlm_codec_load("C.safetensors", log, &codec); // io_codec.h
+ *     tvlm_codec_load("C.safetensors", log, &codec); // lab/io_codec.h
  *     tvlm_stack_create_for_image(device, &image,
  *                                 tvlm_stack_params(.network = tvlm_codec_network(codec)), &stack);
  *     tvlm_codec_fold(codec, scorer, 0, log, &folded); // reads 8 codes where `scorer` reads 32 channels

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lab/io_codec.h: codecs (codec.h) as files.
+ * lab/io_codec.h: codecs (lab/codec.h) as files.
  *
  * A codec of n channels and k codes is a .safetensors file with these tensors, whose elements are F32 (F64 is read
  * too):

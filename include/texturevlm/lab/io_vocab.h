@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lab/io_vocab.h: vocabularies (vocab.h) as files.
+ * lab/io_vocab.h: vocabularies (lab/vocab.h) as files.
  *
  * A vocabulary is a .safetensors file with these tensors, whose elements are F32 (F64 is read too):
  *

@@ -18,7 +18,7 @@
  * of this library at + 0.5.
  *
  * Each sample is the average of what lies between it and its neighbours, so that the coarse outer rings do not
- * alias. The average is taken over an ellipse (footprint.h) that is as long as the step to the next ring and as
+ * alias. The average is taken over an ellipse (lab/footprint.h) that is as long as the step to the next ring and as
  * wide as the step to the next sector. Beyond the border of the image, its edge is repeated.
  *
  * This header is of the lab: it may change in any version.
