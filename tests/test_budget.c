@@ -314,7 +314,7 @@ static void check_duplicates(tvlm_device *device, tvlm_format format) {
 /* Two halves that are the same tiles row after row, beside noise. */
 static uint8_t stripes(int x, int y, uint64_t *random) {
     const uint8_t drawn = noise(x, y, random);
-    return x < WIDTH / 2 ? (uint8_t)(x % 16 * 15) : drawn;
+    return (uint8_t)(x < WIDTH / 2 ? x % 16 * 15 : drawn);
 }
 
 /* Within a tolerance a tile that is equal to one of level 0 that was chosen is named, and costs nothing; none is named that
