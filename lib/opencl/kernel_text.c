@@ -136,9 +136,14 @@ void tvlm_opencl_kernel_place(const char *text, long line, char *place, size_t s
     char file[64] = "";
     long number = 1;
     for (; line > 1 && *text != '\0'; --line) {
-        const bool given =
-            strncmp(text, "#line", 5) == 0 && sscanf(text, "#line %ld \"%63[^\"]\"", &number, file) == 2;
-        if (!given) ++number;
+        static const char begin[] = "#line ";
+        char *name = NULL;
+        if (strncmp(text, begin, sizeof begin - 1) == 0) {
+            number = strtol(text + sizeof begin - 1, &name, 10);
+            (void)sscanf(name, " \"%63[^\"]\"", file);
+        } else {
+            ++number;
+        }
         text += strcspn(text, "\n");
         text += *text == '\n';
     }
