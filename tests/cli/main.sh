@@ -16,7 +16,7 @@ succeeds "$tvlm" generate "$device" "$photo" --channels edges,saliency -o channe
 succeeds "$tvlm" export "$device" "$photo" --for qwen2-vl -o tokens.safetensors
 rm -f ./*
 
-if ! "$tvlm" --help | grep -q '^  fit '; then
+if ! "$tvlm" --help | grep '^  fit ' >/dev/null; then
     echo "== without the lab"
     for command in fit pca vocab compress logpolar attend; do
         refused 2 "$command is of the lab, which this build leaves out" "$tvlm" $command "$photo"
