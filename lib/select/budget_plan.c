@@ -102,52 +102,50 @@ typedef struct known_axis {
 
 struct tvlm_budget_weights {
     float *floats;
-    size_t used;
-    known_axis *axes;
+    size_t used;      /* floats */
+    known_axis *axes; /* [4 a picture] */
     int32_t axis_count;
 };
 
-/* The table of weights on its way. Entries are written from `used` on; where `floats` is NULL, they are only
+/* The weights on their way. Entries are written from made->used on; where made->floats is NULL, they are only
  * counted. */
 typedef struct table {
     const tvlm_budget_weights *before; /* of an earlier plan; NULL: there was none */
-    float *floats;
+    tvlm_budget_weights *made;
     double *exact;
-    size_t used, most; /* floats; taps of one place */
-    known_axis *axes;  /* [4 a picture] */
-    int32_t axis_count;
+    size_t most; /* the most floats that one place takes */
 } table;
 
-static const tvlm_budget_axis *find_axis(const known_axis *axes, int32_t count, const line *l) {
-    for (int32_t i = 0; i < count; ++i)
-        if (axes[i].line.source == l->source && axes[i].line.size == l->size &&
-            axes[i].line.scale == l->scale)
-            return &axes[i].axis;
+static const tvlm_budget_axis *find_axis(const tvlm_budget_weights *weights, const line *l) {
+    for (int32_t i = 0; weights != NULL && i < weights->axis_count; ++i) {
+        const line *const known = &weights->axes[i].line;
+        if (known->source == l->source && known->size == l->size && known->scale == l->scale)
+            return &weights->axes[i].axis;
+    }
     return NULL;
 }
 
 /* Writes the entries of an axis: those of the earlier plan, or new ones. */
-static void write_axis(table *t, const line *l, size_t stride) {
-    const tvlm_budget_weights *const before = t->before;
-    const tvlm_budget_axis *const there =
-        before != NULL ? find_axis(before->axes, before->axis_count, l) : NULL;
-    const turn step = turn_by(1.0 / fmax(l->scale, 1.0));
-    float *const entries = t->floats + t->used;
+static void write_axis(const table *t, const line *l, size_t stride) {
+    const tvlm_budget_axis *const there = find_axis(t->before, l);
+    float *const entries = t->made->floats + t->made->used;
     if (there != NULL) {
-        memcpy(entries, before->floats + there->offset, (size_t)l->size * stride * sizeof *entries);
+        memcpy(entries, t->before->floats + there->offset, (size_t)l->size * stride * sizeof *entries);
         return;
     }
+    const turn step = turn_by(1.0 / fmax(l->scale, 1.0));
     for (int32_t o = 0; o < l->size; ++o) write_entry(l, o, &step, t->exact, entries + (size_t)o * stride);
 }
 
 static tvlm_budget_axis add_axis(table *t, const line *l) {
-    const tvlm_budget_axis *const known = find_axis(t->axes, t->axis_count, l);
+    tvlm_budget_weights *const made = t->made;
+    const tvlm_budget_axis *const known = find_axis(made, l);
     if (known != NULL) return *known;
-    const tvlm_budget_axis axis = {(int32_t)t->used, taps_of(l)};
+    const tvlm_budget_axis axis = {(int32_t)made->used, taps_of(l)};
     const size_t stride = (size_t)axis.taps + TVLM_BUDGET_HEAD;
-    t->axes[t->axis_count++] = (known_axis){*l, axis};
-    if (t->floats != NULL) write_axis(t, l, stride);
-    t->used += (size_t)l->size * stride;
+    made->axes[made->axis_count++] = (known_axis){*l, axis};
+    if (made->floats != NULL) write_axis(t, l, stride);
+    made->used += (size_t)l->size * stride;
     t->most = t->most > stride ? t->most : stride;
     return axis;
 }
@@ -193,11 +191,11 @@ static void add_pictures(const tvlm_texture *source, const tvlm_budget_size *siz
                          tvlm_budget_plan *plan, tvlm_budget_picture *pictures) {
     plan->count = 0;
     plan->between_texels = plan->picture_texels = 0;
-    t->used = 0;
-    t->axis_count = 0;
+    t->made->used = 0;
+    t->made->axis_count = 0;
     while (plan->count < count && add_picture(source, &sizes[plan->count], t, plan, &pictures[plan->count]))
         ;
-    plan->table_floats = t->used;
+    plan->table_floats = t->made->used;
 }
 
 /* core/constants.h has the correlation for windows of 8 pixels. A window is half as long as a tile, so that
@@ -206,17 +204,15 @@ float tvlm_budget_legible(int32_t patch) {
     return TVLM_BUDGET_LEGIBLE + TVLM_BUDGET_WIDER * log2f((float)patch / 16.0f);
 }
 
-/* Makes the weights of a plan. `t` has room for their axes, and they are the plan's already. */
+/* Makes the weights of a plan. There is room for their axes. */
 static bool make_table(const tvlm_texture *source, const tvlm_budget_size *sizes, int32_t count, table *t,
                        tvlm_budget_plan *plan, tvlm_budget_picture *pictures) {
     add_pictures(source, sizes, count, t, plan, pictures);
     t->exact = tvlm_allocate(t->most, sizeof *t->exact);
-    t->floats = plan->weights->floats = tvlm_allocate(t->used, sizeof *t->floats);
-    plan->table = t->floats;
-    const bool made = t->floats != NULL && t->exact != NULL;
+    t->made->floats = tvlm_allocate(t->made->used, sizeof *t->made->floats);
+    plan->table = t->made->floats;
+    const bool made = t->made->floats != NULL && t->exact != NULL;
     if (made) add_pictures(source, sizes, count, t, plan, pictures);
-    plan->weights->used = t->used;
-    plan->weights->axis_count = t->axis_count;
     free(t->exact);
     return made;
 }
@@ -226,7 +222,7 @@ bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t pa
                            tvlm_budget_plan *plan) {
     tvlm_budget_picture *const pictures = tvlm_allocate((size_t)count, sizeof *pictures);
     tvlm_budget_weights *const weights = tvlm_allocate(1, sizeof *weights);
-    table t = {.before = before};
+    table t = {.before = before, .made = weights};
     *plan = (tvlm_budget_plan){.image = image,
                                .patch = patch,
                                .columns = (source->width + patch - 1) / patch,
@@ -234,8 +230,9 @@ bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t pa
                                .legible = tvlm_budget_legible(patch),
                                .pictures = pictures,
                                .weights = weights};
-    if (weights != NULL) t.axes = weights->axes = tvlm_allocate(4 * (size_t)count, sizeof *t.axes);
-    if (pictures != NULL && t.axes != NULL && make_table(source, sizes, count, &t, plan, pictures))
+    if (weights != NULL) weights->axes = tvlm_allocate(4 * (size_t)count, sizeof *weights->axes);
+    if (pictures != NULL && weights != NULL && weights->axes != NULL &&
+        make_table(source, sizes, count, &t, plan, pictures))
         return true;
     tvlm_budget_plan_free(plan);
     return false;
@@ -245,10 +242,6 @@ void tvlm_budget_plan_free(tvlm_budget_plan *plan) {
     free((void *)(uintptr_t)plan->pictures);
     tvlm_budget_weights_free(plan->weights);
     *plan = (tvlm_budget_plan){0};
-}
-
-size_t tvlm_budget_weights_bytes(const tvlm_budget_weights *weights) {
-    return weights->used * sizeof *weights->floats;
 }
 
 void tvlm_budget_weights_free(void *weights) {

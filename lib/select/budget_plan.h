@@ -22,8 +22,6 @@ typedef struct tvlm_budget_size {
  * anything else that the host does for a choice. So the next plan copies those that it needs. */
 typedef struct tvlm_budget_weights tvlm_budget_weights;
 
-/* The memory that the numbers of weights take, in bytes. */
-size_t tvlm_budget_weights_bytes(const tvlm_budget_weights *weights);
 /* Releases weights, or does nothing for NULL. It is void * to be called by a tvlm_slot. */
 void tvlm_budget_weights_free(void *weights);
 
