@@ -48,7 +48,7 @@ static inline uint32_t subnormal(uint32_t magnitude) {
     return bits_of(float_of(below) + 0.5f) - bits_of(0.5f);
 }
 
-static inline uint16_t half_of(float value) {
+uint16_t tvlm_half_from_float(float value) {
     const uint32_t bits = bits_of(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     /* A carry out of the fraction rightly raises the exponent. */
     const uint32_t digits = magnitude - rebias;
@@ -61,7 +61,7 @@ static inline uint16_t half_of(float value) {
 }
 
 /* Zero and subnormals are their bits times 2^-24. */
-static inline float float_of_half(uint16_t half) {
+float tvlm_half_to_float(uint16_t half) {
     const uint32_t magnitude = half & 0x7fff, sign = (uint32_t)(half & 0x8000) << 16;
     const uint32_t normal = (magnitude << 13) + rebias, small = bits_of((float)(int32_t)magnitude * 0x1p-24f);
     const uint32_t infinite = float_infinity | (magnitude & half_fraction) << 13;
@@ -69,18 +69,10 @@ static inline float float_of_half(uint16_t half) {
     return float_of(pick(magnitude >= half_infinity, infinite, bits) | sign);
 }
 
-uint16_t tvlm_half_from_float(float value) {
-    return half_of(value);
-}
-
-float tvlm_half_to_float(uint16_t half) {
-    return float_of_half(half);
-}
-
 void tvlm_half_from_floats(const float *restrict values, uint16_t *restrict halves, size_t count) {
-    for (size_t i = 0; i < count; ++i) halves[i] = half_of(values[i]);
+    for (size_t i = 0; i < count; ++i) halves[i] = tvlm_half_from_float(values[i]);
 }
 
 void tvlm_half_to_floats(const uint16_t *restrict halves, float *restrict values, size_t count) {
-    for (size_t i = 0; i < count; ++i) values[i] = float_of_half(halves[i]);
+    for (size_t i = 0; i < count; ++i) values[i] = tvlm_half_to_float(halves[i]);
 }
