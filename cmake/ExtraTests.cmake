@@ -45,6 +45,9 @@ if(NOT TVLM_SANITIZE) # the sanitizers' runtime adds symbols of its own
   if(TARGET texturevlm_video)
     list(APPEND libraries $<TARGET_FILE:texturevlm_video>)
   endif()
+  if(NOT TVLM_WITH_LAB)
+    list(PREPEND libraries --core)
+  endif()
   tvlm_script_test(symbols ${PROJECT_SOURCE_DIR}/ci/check-symbols ${libraries})
 endif()
 if(PROJECT_IS_TOP_LEVEL AND NOT TVLM_SANITIZE) # a sanitized library only links into sanitized programs

@@ -36,10 +36,8 @@ static const tool_command *const commands[] = {
     NULL,
 };
 
-#ifndef TVLM_WITH_LAB
 /* The commands that a build without the lab does not have. */
 static const char *const of_the_lab[] = {"fit", "pca", "vocab", "compress", "logpolar", "attend"};
-#endif
 
 static const tool_command *find_command(const char *name) {
     for (int i = 0; commands[i] != NULL; ++i) {
@@ -58,11 +56,10 @@ static int print_overview(void) {
     return TOOL_DONE;
 }
 
+/* Refuses a command that is not in the table. */
 static int refuse(struct tool *tool, const char *name) {
-#ifndef TVLM_WITH_LAB
     for (size_t i = 0; i < sizeof of_the_lab / sizeof *of_the_lab; ++i)
         if (strcmp(of_the_lab[i], name) == 0) return lab_check(tool, name);
-#endif
     return tool_usage(tool, "there is no command '%s'", name);
 }
 
