@@ -7,12 +7,12 @@ time and the memory that these take.
     bench/ablation.py [--plot FILE.png] [--from FILE.json] [--json FILE.json] [--folds N] [--steps N]
 
 Method. Photos are parted into folds (4). In each, channels are read once, at the centre of each cell of 16 pixels at level 4, as
-scorers read them, and a forward selection adds to none, one after the other, the channel with which the loss of `tvlm fit` on the
+scorers read them, and a forward selection adds to none, one after the other, the channel with which the loss of `tvlm-lab fit` on the
 other photos becomes least: logistic regression with l2 = 1 on standardised channels, each photo weighing the same, by Newton's
 method, in NumPy. The scorer of each number of channels is then tried on the photos that were held out: the share of the objects'
 area that its 64 best cells cover, and the AUC of cells of which half (of words a quarter) is object. Photos of more than 50 %
 foreground are learned from, without figures. For 8, 13, 18, 24 and all channels the library's own fit (`texturevlm.fit`, which is
-that of `tvlm fit`) learns the same scorer, whose scores on the device must give the same coverage; the table has both, and what its
+that of `tvlm-lab fit`) learns the same scorer, whose scores on the device must give the same coverage; the table has both, and what its
 own choice of channels (TVLM_FIT_CHANNELS) gives.
 
 One of the channels, learned_0, is the output of a network (texturevlm.train) that has not seen the photo: of photos that are held
@@ -104,7 +104,7 @@ def learn_networks(task, photos, folds, steps):
     return made
 
 
-# ---- The loss of tvlm fit ----
+# ---- The loss of tvlm-lab fit ----
 
 def solve(x, share, weight, start):
     """Least mean cross entropy + l2 / 2 |w|^2 of standardised values x [n, k]: the weights with the bias behind them, and the loss."""
@@ -216,7 +216,7 @@ def run(task, photos, options):
 def print_task(task, figures):
     curve, library = np.array(figures["curve"]), np.array(figures["library"])
     print(f"\n{task}, {figures['photos']} photos, each held out; chance {100 * figures['chance']:.1f} %, default score "
-          f"{100 * figures['default'][0]:.1f} % and {figures['default'][1]:.3f}, tvlm fit with its own nine channels "
+          f"{100 * figures['default'][0]:.1f} % and {figures['default'][1]:.3f}, tvlm-lab fit with its own nine channels "
           f"{100 * library[:, -1].mean(0)[0]:.1f} % and {library[:, -1].mean(0)[1]:.3f}")
     print("channels  coverage +- error   AUC +- error     the library's fit      ms     KiB")
     for n in sorted({1, 2, 3, 4, 5, 6, *SIZES}):

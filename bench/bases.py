@@ -83,7 +83,7 @@ def best(score, k):
 
 def train(name, files, k, centred):
     file = os.path.join(folder, name + ".safetensors")
-    subprocess.check_output([tool, "pca", "train", *files, "-k", str(k), "-o", file, *(["--centred"] if centred else [])])
+    subprocess.check_output([tool + "-lab", "pca", "train", *files, "-k", str(k), "-o", file, *(["--centred"] if centred else [])])
     return file
 
 

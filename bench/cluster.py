@@ -112,7 +112,7 @@ def largest_parts(labels):
 def ours(options, photo, number):
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "stack.npy")
-        command = [options.tvlm, "generate", photo.path, "--channels", "cluster_id,boundary", "--clusters", str(number), "-o", out]
+        command = [options.tvlm, "channels", photo.path, "--channels", "cluster_id,boundary", "--clusters", str(number), "-o", out]
         subprocess.run(command + (["--device", options.device] if options.device else []), check=True)
         ids, boundary = np.load(out)
     return ids.astype(int), boundary > 0.5

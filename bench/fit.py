@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""fit.py [--tvlm TVLM] [--device NAME]: what `tvlm fit` learns from a dozen COCO photos.
+"""fit.py [--tvlm TVLM] [--device NAME]: what `tvlm-lab fit` learns from a dozen COCO photos.
 
-`tvlm fit --leave-one-out` on ../shared/data/boxes/coco_panoptic: each photo's 64 cells are chosen by a scorer that learnt from
+`tvlm-lab fit --leave-one-out` on ../shared/data/boxes/coco_panoptic: each photo's 64 cells are chosen by a scorer that learnt from
 the other photos. Mean share of the area of things that they cover, beside a random choice and the default score; photos that
 are more than half foreground are learnt from, but there are no figures of them. Exit 1 unless the default channels, one tap
 and the default regularisation cover at least twice what a random choice covers.
@@ -30,7 +30,7 @@ STRENGTHS = [0.01, 0.1, 1, 10]
 
 
 def fit(options, words):
-    command = [options.tvlm, "fit", *sorted(glob.glob(os.path.join(FOLDER, "*.jpg"))), "--coco",
+    command = [options.tvlm + "-lab", "fit", *sorted(glob.glob(os.path.join(FOLDER, "*.jpg"))), "--coco",
                os.path.join(FOLDER, "panoptic_val2017.json"), "--leave-one-out", "--json", *words]
     if options.device:
         command += ["--device", options.device]

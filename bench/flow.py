@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How good `tvlm flow` is: mean endpoint error in pixels on the pairs of ../shared/data/flow, at half and full size,
+"""How good `tvlm channels --flow` is: mean endpoint error in pixels on the pairs of ../shared/data/flow, at half and full size,
 beside OpenCV's DIS (fast, medium) and Farneback; and what each takes on the first pair, at its own size and at 1024x1024.
 
     bench/flow.py [--tvlm TVLM] [--data FOLDER] [--device NAME] [--no-times | --floors]
@@ -66,7 +66,7 @@ def least_time(call, runs=5):
 def run_tvlm(tvlm, device, pair, *options):
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "f.flo")
-        command = [tvlm, "flow", *pair, "-o", out, *options]
+        command = [tvlm, "channels", "--flow", *pair, "-o", out, *options]
         subprocess.run(command + (["--device", device] if device else []), check=True, timeout=600)
         return read_flo(out)
 

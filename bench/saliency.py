@@ -178,7 +178,7 @@ def from_tool(tvlm, device, image):
     with tempfile.TemporaryDirectory() as folder:
         picture, stack = os.path.join(folder, "p.png"), os.path.join(folder, "s.npy")
         cv2.imwrite(picture, image)
-        command = [tvlm, "generate", picture, "-o", stack, "--channels", ",".join(CHANNELS), "--format", "f32",
+        command = [tvlm, "channels", picture, "-o", stack, "--channels", ",".join(CHANNELS), "--format", "f32",
                    "--level", str(FIRST)]
         subprocess.run(command + (["--device", device] if device else []), check=True)
         return np.load(stack)

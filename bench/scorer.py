@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `tvlm fit --hidden` and `--query-weights` learn beside weights that are linear and fixed, and how the time of such scores grows.
+"""What `tvlm-lab fit --hidden` and `--query-weights` learn beside weights that are linear and fixed, and how the time of such scores grows.
 
     bench/scorer.py [--tvlm TVLM] [--device NAME] [--only hidden|query|time]
 
@@ -34,7 +34,7 @@ GROWTH = 4.4
 
 
 def fit(options, photos, *words):
-    command = [options.tvlm, "fit", *photos, "--coco", os.path.join(COCO, "panoptic_val2017.json"), "--leave-one-out", "--json", *words]
+    command = [options.tvlm + "-lab", "fit", *photos, "--coco", os.path.join(COCO, "panoptic_val2017.json"), "--leave-one-out", "--json", *words]
     if options.device:
         command += ["--device", options.device]
     begin = time.perf_counter()

@@ -226,7 +226,7 @@ def leave_one_out(images, levels):
 def generate(arguments, path):
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "text.npy")
-        command = [arguments.tvlm, "generate", path, "--channels", "text", "--level", "2", "-o", out]
+        command = [arguments.tvlm, "channels", path, "--channels", "text", "--level", "2", "-o", out]
         subprocess.run(command + (["--device", arguments.device] if arguments.device else []), check=True)
         return np.load(out)[0] >= 0.5
 

@@ -4,7 +4,7 @@
 
 The archive of painted.py: pictures that are composed of eight of the COCO photos to train on, and of the other four to ask about, 16 x 16 cells of
 512 numbers each. Questions are names of classes: for each picture those that it shows the most of, and as many that it does not show.
-Beside the vocabularies (`tvlm vocab`): 16 and 32 components of the same vectors (`tvlm pca`), answered as `--basis` does. Per question and picture,
+Beside the vocabularies (`tvlm-lab vocab`): 16 and 32 components of the same vectors (`tvlm-lab pca`), answered as `--basis` does. Per question and picture,
 against the exact cosines: Spearman's rank correlation, and the share of the 64 best cells that stay. Bytes of a cell; the mean squared residual of the vectors that
 were trained with and of those held out; processor seconds of
 training (threads that wait for each other spin: OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1 for those of the others); milliseconds that a question takes for all cells held out, in NumPy.
@@ -55,9 +55,9 @@ def features(archive, numbers):
 
 
 def tvlm(*words):
-    """Runs the tool, and returns the processor seconds that it took."""
+    """Runs the tool of the lab, and returns the processor seconds that it took."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([options.tool, *words], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([options.tool + "-lab", *words], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -34,7 +34,9 @@ typedef struct sample_shape {
 } sample_shape;
 
 typedef struct sample_options {
-    int flag, choice;
+    int flag, choice, rare;
+    const char *given[2];
+    option_integer depth;
     const char *text;
     option_integer integer;
     option_number number;
@@ -54,8 +56,22 @@ static const option_spec shape_specs[] = {
     {0, OPTION_TRIPLE, "triple", offsetof(sample_shape, triple), "A,B,C", "three", -5, 5, NULL},
     {0, OPTION_SIZE, "size", offsetof(sample_shape, size), "WxH", "a size", 1, 100, NULL},
 };
-static const option_specs samples = OPTION_SPECS(sample_specs), shapes = OPTION_SPECS(shape_specs);
-static const option_group sample_groups[] = {{&samples, 0}, {&shapes, offsetof(sample_options, shape)}, {0}};
+static const char *const sample_channels[] = {"depth", "gaze", NULL};
+static const option_spec given_specs[] = {
+    {0, OPTION_SET, "set", 0, "NAME=VALUE", "a setting", 0, 0, NULL},
+    {0, OPTION_GIVE, "give", offsetof(sample_options, given), "CHANNEL=FILE", "a channel", 0, 0,
+     sample_channels},
+};
+static const option_spec rare_specs[] = {
+    {0, OPTION_INTEGER, "deep", offsetof(sample_options, depth), "N", "a depth", 0, 9, NULL},
+    {0, OPTION_FLAG, "rare", offsetof(sample_options, rare), NULL, "rarely", 0, 0, NULL},
+};
+static const option_specs samples = OPTION_SPECS("Samples", sample_specs),
+                          shapes = OPTION_SPECS("Shapes", shape_specs),
+                          gifts = OPTION_SPECS("Gifts", given_specs),
+                          rarities = OPTION_SETTINGS("Samples", rare_specs);
+static const option_group sample_groups[] = {
+    {&samples, 0}, {&shapes, offsetof(sample_options, shape)}, {&gifts, 0}, {&rarities, 0}, {0}};
 
 /* Parses a command line of up to 15 words; *first is where the operands are. */
 static bool parse_words(const char *const *words, sample_options *options, int *first, char *error,
@@ -81,13 +97,15 @@ static void the_last_option_of_many_is_taken(void **state) {
     enum { MANY = 150 };
     static char names[MANY][8];
     static option_spec many[MANY];
-    const option_table table = {many, MANY};
+    static const option_specs *groups[MANY];
+    const option_table table = {many, groups, MANY};
     char *words[] = {(char[]){"x"}, (char[]){"--last149"}, (char[]){"-i"}, (char[]){"5"}, NULL}, error[200];
     sample_options options = {0};
     int first;
     (void)state;
     for (int i = 0; i < MANY; ++i) {
         snprintf(names[i], sizeof names[i], "o%d", i);
+        groups[i] = &samples;
         many[i] = (option_spec){0, OPTION_TEXT, names[i], offsetof(sample_options, text), "T", "a text",
                                 0, 0,           NULL};
     }
@@ -131,6 +149,43 @@ static void a_word_in_place_of_a_number(void **state) {
     assert_true(options.number.given && options.number.value == 0.0f && options.number.word == 2);
 }
 
+static void settings_and_channels_have_names(void **state) {
+    static const char *const words[] = {"--set",        "deep=7",         "--set=rare", "--give",
+                                        "gaze=a=b.npy", "--give=depth=-", NULL};
+    static const char *const twice[] = {"--give", "gaze=a", "--give", "gaze=b", NULL};
+    sample_options options;
+    char error[200];
+    int first;
+    (void)state;
+    if (!parse_words(words, &options, &first, error, sizeof error)) fail_msg("%s", error);
+    assert_true(options.depth.given && options.depth.value == 7 && options.rare == 1);
+    assert_string_equal(options.given[0], FILES_STDIN);
+    assert_string_equal(options.given[1], "a=b.npy");
+    assert_false(parse_words(twice, &options, &first, error, sizeof error));
+    assert_string_equal(error, "--give: gaze is given twice");
+}
+
+/* Every kind of option knows whether it was given; a setting does, too. */
+static void what_was_given_is_known(void **state) {
+    static const char *const words[] = {"-f", "--choice",     "green",    "-t=x",  "-i",
+                                        "0",  "--number=0",   "--triple", "0,0,0", "--size",
+                                        "7",  "--set=deep=0", "--set",    "rare",  NULL};
+    sample_options nothing = {0}, options;
+    char error[200];
+    int first, given = 0;
+    option_table table;
+    (void)state;
+    if (!parse_words(words, &options, &first, error, sizeof error)) fail_msg("%s", error);
+    options.given[1] = "a";
+    assert_true(make_option_table(sample_groups, &table));
+    for (int i = 0; i < table.count; ++i) {
+        assert_false(option_given(&table.specs[i], &nothing));
+        given += option_given(&table.specs[i], &options);
+    }
+    assert_int_equal(given, table.count - 1); /* all but --set itself, which has no value */
+    free_option_table(&table);
+}
+
 static void one_number_is_a_square(void **state) {
     static const char *const words[] = {"--size", "7", NULL};
     sample_options options;
@@ -164,6 +219,17 @@ static void wrong_options_are_told(void **state) {
         {"--size", "7x7x7", "--size: '7x7x7' is not a size such as 640x480 or 512"},
         {"--size", "101", "--size: a side of 101 is not in 1 .. 100"},
         {"--size", "0x7", "--size: a side of 0x7 is not in 1 .. 100"},
+        {"--set", "flag", "--set: there is no setting 'flag'"},
+        {"--set", "=3", "--set: there is no setting ''"},
+        {"--set", "deep", "--set: deep takes a value: deep=N"},
+        {"--set", "deep=10", "--set deep: 10 is not in 0 .. 9"},
+        {"--set", "rare=1", "--set: rare takes no value"},
+        {"--deep=3", NULL, "--deep: write --set deep=N"},
+        {"--rare", NULL, "--rare: write --set rare"},
+        {"--give", "depth", "--give: 'depth' is not CHANNEL=FILE"},
+        {"--give", "sound=f", "--give: 'sound' is none of depth, gaze"},
+        {"--give", "depth=", "--give: the file of depth is missing"},
+        {"--saliency-map", NULL, "--saliency-map: write --give saliency=FILE"},
     };
     sample_options options;
     char error[200];
@@ -198,18 +264,50 @@ static void help_breaks_its_lines(void **state) {
         {0, OPTION_FLAG, "x", 0, NULL,
          "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggggggggg h", 0, 0, NULL},
     };
-    const option_specs specs = OPTION_SPECS(list);
+    const option_specs specs = OPTION_SPECS("Three", list);
     char text[2000];
     (void)state;
     print_help(&specs, text, sizeof text);
     assert_string_equal(
         text,
+        "Three\n"
         "  -o, --output FILE       123456789 123456789 123456789 123456789 123456789 123456789 1234\n"
         "                          next word\n"
         "      --a-name-that-is-too-long\n"
         "                          short\n"
         "      --x                 aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggggggggg\n"
         "                          h\n");
+}
+
+/* Settings stand below the heading of their table, beside its options; a brief shows what it names. */
+static void help_has_headings(void **state) {
+    static const option_brief brief[] = {{"First", "give f"}, {"Then", "deep"}, {NULL, NULL}},
+                              wrong[] = {{"First", "f nonsense size"}, {NULL, NULL}};
+    char text[4000];
+    option_table table;
+    FILE *const file = tmpfile();
+    (void)state;
+    assert_non_null(file);
+    assert_true(make_option_table(sample_groups, &table));
+    options_help(&table, file);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    const char *const deep = strstr(text, "\n      --set deep=N        a depth\n");
+    assert_non_null(deep);
+    assert_true(strncmp(text, "Samples\n", 8) == 0 && strstr(deep, "\n\nShapes\n") != NULL);
+    assert_null(strstr(deep, "Samples"));
+    rewind(file);
+    assert_null(options_help_brief(&table, brief, file));
+    const long end = ftell(file);
+    rewind(file);
+    text[fread(text, 1, (size_t)end, file)] = '\0';
+    assert_string_equal(text,
+                        "First\n      --give CHANNEL=FILE a channel\n"
+                        "  -f, --flag              a flag\n\nThen\n      --set deep=N        a depth\n");
+    assert_int_equal(options_brief_count(brief), 3);
+    assert_string_equal(options_help_brief(&table, wrong, file), "nonsense size");
+    free_option_table(&table);
+    fclose(file);
 }
 
 int main(void) {
@@ -219,8 +317,11 @@ int main(void) {
         cmocka_unit_test(the_last_option_of_many_is_taken),
         cmocka_unit_test(a_word_in_place_of_a_number),
         cmocka_unit_test(one_number_is_a_square),
+        cmocka_unit_test(settings_and_channels_have_names),
+        cmocka_unit_test(what_was_given_is_known),
         cmocka_unit_test(wrong_options_are_told),
         cmocka_unit_test(help_breaks_its_lines),
+        cmocka_unit_test(help_has_headings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

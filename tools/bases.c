@@ -13,13 +13,13 @@ static const char *const made[] = {"image", "query", NULL};
 static const option_spec specs[] = {
     {0, OPTION_INPUT, "basis", offsetof(basis_options, name), "BASIS",
      "image: the embedding in a basis of the image's own features; query: of the queries first, "
-     "then of the image; or a file of `tvlm pca train`. tvlm select answers from it (default: "
-     "from the features, exactly), tvlm generate shows it (default: image)",
+     "then of the image; or a file of `tvlm-lab pca train`. tvlm select answers from it (default: "
+     "from the features, exactly), tvlm channels shows it (default: image)",
      0, 0, made},
     {0, OPTION_INTEGER, "components", offsetof(basis_options, components), "N",
      "of the basis image or query (default: 16)", 1, TVLM_EMBEDDING_MAX, NULL},
 };
-const option_specs basis_specs = OPTION_SPECS(specs);
+const option_specs basis_specs = OPTION_SPECS("What is asked", specs);
 
 static bool is(const basis_options *options, const char *name) {
     return options->name != NULL && strcmp(options->name, name) == 0;

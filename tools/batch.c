@@ -14,26 +14,27 @@ static const option_spec sources[] = {
     {0, OPTION_FLAG, "null", offsetof(batch_sources, null), NULL,
      "a zero byte, and not a line's end, stands behind each name of --list (find -print0)", 0, 0, NULL},
     {0, OPTION_FLAG, "recursive", offsetof(batch_sources, recursive), NULL,
-     "walks folders, sorted by name: pictures by their names' ends, and archives (.tar); neither what begins with a dot nor "
-     "links to folders",
+     "walks folders and archives (.tar); sorted by name, pictures by their names' ends; neither what "
+     "begins with a dot nor links to folders",
      0, 0, NULL},
 };
-const option_specs batch_source_specs = OPTION_SPECS(sources);
+const option_specs batch_source_specs = OPTION_SPECS("Many images", sources);
 
 static const option_spec specs[] = {
     {0, OPTION_FLAG, "jsonl", offsetof(batch_options, jsonl), NULL,
-     "a line of JSON an image, in the order of the images, each as soon as it is known: to stdout, or for select into "
-     "-o's file, which is written in place; what was done stays, whatever follows",
+     "a line of JSON for each image, as soon as it is known; in the order of the images, to stdout, or for "
+     "select into -o's file, which is written in place; what was done stays, whatever follows",
      0, 0, NULL},
     {0, OPTION_FLAG, "skip-errors", offsetof(batch_options, skip_errors), NULL,
-     "for --jsonl: an image that fails gets a line with \"error\", and the others go on; exit 3 at the end",
+     "an image that fails gets a line with its error, and the others go on; for --jsonl and --resume; exit "
+     "3 at the end",
      0, 0, NULL},
     {0, OPTION_OUTPUT, "resume", offsetof(batch_options, resume), "FILE",
-     "in place of --jsonl, the lines into FILE: goes on with those of a run that was cut short, the same images given again; "
-     "those with a line there, be it an error, are left out",
+     "lines into FILE, going on with those of a run that was cut short; in place of --jsonl; the same "
+     "images are given again; those with a line there, be it an error, are left out",
      0, 0, NULL},
 };
-const option_specs batch_specs = OPTION_SPECS(specs);
+const option_specs batch_specs = OPTION_SPECS("Many images", specs);
 
 enum { MEMORY_DEFAULT = 1024, MEMORY_MAX = 1 << 24 };
 
@@ -46,7 +47,7 @@ static const option_spec threads[] = {
      "device: a thread waits until there is room, and an image that alone takes more is an error (default: 1024)",
      1, MEMORY_MAX, NULL},
 };
-const option_specs batch_thread_specs = OPTION_SPECS(threads);
+const option_specs batch_thread_specs = OPTION_SPECS("Many images", threads);
 
 bool batch_has_lines(const batch_options *options) {
     return options->jsonl > 0 || options->resume != NULL;

@@ -443,7 +443,7 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     return code;
 }
 
-static const option_specs own = OPTION_SPECS(specs);
+static const option_specs own = OPTION_SPECS("Options", specs);
 static const option_group groups[] = {{&own, 0}, {0}};
 
 const tool_command bench_command = {

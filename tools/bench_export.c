@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stages of `tvlm export --for qwen2-vl`, without files.
+ * The stages of `tvlm tensors --for qwen2-vl`, without files.
  */
 #include "bench_stages.h"
 

@@ -9,10 +9,13 @@
 #include "signals.h"
 #include "tool.h"
 
+static const tool_elsewhere elsewhere[] = {{0}};
+static const tool_program program = {.name = "tvlm", .elsewhere = elsewhere};
+
 int main(int argc, char **argv) {
     struct tool tool;
     signals_start();
-    tool_start(&tool);
+    tool_start(&tool, &program);
     if (argc == 3 && strcmp(argv[1], "--manual") == 0)
         return tool_end(&tool, manual_write_page(&tool, &bench_command, argv[2]));
     return tool_end(&tool, tool_run(&tool, &bench_command, argc, argv));

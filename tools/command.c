@@ -12,31 +12,63 @@
 #include "texturevlm/io.h"
 #include "tool.h"
 
-#define GROUPS_MAX 24
+#define GROUPS_MAX 40
+
+static const option_spec set[] = {
+    {0, OPTION_SET, "set", 0, "NAME=VALUE", "one of the settings that few need, as often as needed", 0, 0,
+     NULL},
+};
+static const option_specs set_specs = OPTION_SPECS("Device and messages", set);
 
 /* Makes one table of the command's options, followed by the common ones. */
 bool tool_table(const tool_command *command, option_table *table) {
-    option_group groups[GROUPS_MAX + 2] = {{0}};
+    option_group groups[GROUPS_MAX + 3] = {{0}};
     int count = 0;
-    for (const option_group *group = command->options; group != NULL && group->table != NULL; ++group)
+    bool settings = false;
+    for (const option_group *group = command->options; group != NULL && group->table != NULL; ++group) {
         if (count < GROUPS_MAX) groups[count++] = *group;
+        settings = settings || group->table->settings;
+    }
+    if (settings) groups[count++] = (option_group){&set_specs, 0};
     groups[count] = (option_group){&tool_common_specs, 0};
     return make_option_table(groups, table);
 }
 
-static void print_help(const tool_command *command, const option_table *table) {
-    printf("usage: tvlm %s [OPTIONS]%s%s\n\n%s\n\n", command->name, *command->operands != '\0' ? " " : "",
-           command->operands, command->summary);
-    options_help(table, stdout);
-    if (command->details != NULL) printf("\n%s", command->details);
+static void print_examples(const struct tool *tool, const char *examples) {
+    while (*examples != '\0') {
+        const size_t length = strcspn(examples, "\n");
+        printf("  %s %.*s\n", tool->program->name, (int)length, examples);
+        examples += length + (examples[length] == '\n');
+    }
+    printf("\n");
 }
 
-int tool_help(struct tool *tool, const tool_command *command) {
+/* Prints the options that the brief names, or all of them. */
+static int print_help(struct tool *tool, const tool_command *command, const option_table *table, bool all) {
+    const char *const program = tool->program->name;
+    const bool brief = command->brief != NULL && !all;
+    printf("usage: %s %s [OPTIONS]%s%s\n\n%s\n\n", program, command->name,
+           *command->operands != '\0' ? " " : "", command->operands, command->summary);
+    if (command->examples != NULL) print_examples(tool, command->examples);
+    if (brief) {
+        const char *const unknown = options_help_brief(table, command->brief, stdout);
+        printf("\n'%s help %s all' has %d more options, and what they mean together.\n", program,
+               command->name, table->count - options_brief_count(command->brief));
+        return unknown == NULL ? TOOL_DONE
+                               : tool_fail(tool, "the help names %s, which is no option", unknown);
+    }
+    options_help(table, stdout);
+    if (command->details != NULL) printf("\n%s", command->details);
+    return TOOL_DONE;
+}
+
+int tool_help(struct tool *tool, const tool_command *command, bool all) {
     option_table table;
-    const bool made = tool_table(command, &table);
-    if (made) print_help(command, &table);
+    tool->command = command->name;
+    const int code =
+        tool_table(command, &table) ? print_help(tool, command, &table, all) : tool_fail(tool, "no memory");
     free_option_table(&table);
-    return made ? TOOL_DONE : tool_fail(tool, "no memory");
+    return code;
 }
 
 static int check_operands(struct tool *tool, const tool_command *command, int count, char *const *operands) {
@@ -81,11 +113,9 @@ static int run(struct tool *tool, const tool_command *command, const option_tabl
     int first = argc;
     if (!options_parse(table, argc, argv, options, &first, error, sizeof error))
         return tool_usage(tool, "%s", error);
-    if (common->help > 0) {
-        print_help(command, table);
-        return TOOL_DONE;
-    }
-    if (common->version > 0) return decoders_print_version();
+    if (common->help > 0)
+        return print_help(tool, command, table, argc - first == 1 && strcmp(argv[first], "all") == 0);
+    if (common->version > 0) return decoders_print_version(tool->program->name);
     if (common->quiet > 0 && common->verbose > 0) return tool_usage(tool, "-q and -v exclude each other");
     tool->verbose = common->verbose;
     tool->quiet = common->quiet > 0;

@@ -3,13 +3,31 @@
 
 #include <string.h>
 
-static void put_commands(const tool_command *const *commands, FILE *file) {
-    for (; *commands != NULL; ++commands) fprintf(file, "%s ", (*commands)->name);
-    fputs("bench", file);
+static void put_commands(const struct tool *tool, const tool_command *const *commands, FILE *file) {
+    for (int i = 0; commands[i] != NULL; ++i) fprintf(file, "%s%s", i > 0 ? " " : "", commands[i]->name);
+    for (const tool_elsewhere *other = tool->program->elsewhere; other->name != NULL; ++other)
+        if (other->summary != NULL) fprintf(file, " %s", other->name);
 }
 
-static void put_choices(const option_spec *spec, FILE *file) {
-    for (int i = 0; spec->choices[i] != NULL; ++i) fprintf(file, "%s%s", i > 0 ? " " : "", spec->choices[i]);
+/* Writes the name of the program as a name of a function: "_tvlm_lab". */
+static void put_function(const struct tool *tool, FILE *file) {
+    putc('_', file);
+    for (const char *c = tool->program->name; *c != '\0'; ++c) putc(*c == '-' ? '_' : *c, file);
+}
+
+/* Writes what an option's argument may be, or begin with: a channel for --give, a setting for --set. */
+static void put_choices(const option_table *table, const option_spec *spec, FILE *file) {
+    const char *const after = spec->kind == OPTION_GIVE ? "=" : "";
+    for (int i = 0; spec->choices != NULL && spec->choices[i] != NULL; ++i)
+        fprintf(file, "%s%s%s", i > 0 ? " " : "", spec->choices[i], after);
+    for (int i = 0, put = 0; spec->kind == OPTION_SET && i < table->count; ++i)
+        if (table->groups[i]->settings)
+            fprintf(file, "%s%s%s", put++ > 0 ? " " : "", table->specs[i].name,
+                    table->specs[i].kind != OPTION_FLAG ? "=" : "");
+}
+
+static bool has_choices(const option_spec *spec) {
+    return spec->choices != NULL || spec->kind == OPTION_SET;
 }
 
 /* ---- bash ---- */
@@ -24,13 +42,15 @@ static void put_case(const tool_command *command, const option_spec *spec, FILE 
 }
 
 /* Writes the values that are offered after an option. If there are none, bash offers files. */
-static void put_values(const tool_command *command, const option_spec *spec, FILE *file) {
+static void put_values(const tool_command *command, const option_table *table, const option_spec *spec,
+                       FILE *file) {
     if (spec->kind == OPTION_FLAG) return;
     put_case(command, spec, file);
-    if (spec->choices != NULL) {
+    if (has_choices(spec)) {
         fputs(" COMPREPLY=($(compgen -W '", file);
-        put_choices(spec, file);
+        put_choices(table, spec, file);
         fputs("' -- \"$word\"));", file);
+        if (spec->kind == OPTION_GIVE || spec->kind == OPTION_SET) fputs(" compopt -o nospace;", file);
     } else if (!option_is_file(spec)) {
         fputs(" compopt +o default;", file);
     }
@@ -41,6 +61,7 @@ static void put_options(const tool_command *command, const option_table *table, 
     fprintf(file, "    %s) options='", command->name);
     for (int i = 0; i < table->count; ++i) {
         const option_spec *const spec = &table->specs[i];
+        if (table->groups[i]->settings) continue;
         if (spec->letter != 0) fprintf(file, "-%c ", spec->letter);
         if (spec->name != NULL) fprintf(file, "--%s ", spec->name);
     }
@@ -63,30 +84,33 @@ static int each_table(struct tool *tool, const tool_command *const *commands, FI
 }
 
 static void put_all_values(const tool_command *command, const option_table *table, FILE *file) {
-    for (int i = 0; i < table->count; ++i) put_values(command, &table->specs[i], file);
+    for (int i = 0; i < table->count; ++i)
+        if (!table->groups[i]->settings) put_values(command, table, &table->specs[i], file);
 }
 
 int completion_bash(struct tool *tool, const tool_command *const *commands, FILE *file) {
-    fputs("# bash completion for tvlm, made of its tables of options\n_tvlm() {\n"
-          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options=''\n"
+    fprintf(file, "# bash completion for %s, made of its tables of options\n", tool->program->name);
+    put_function(tool, file);
+    fputs("() {\n    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options=''\n"
           "    COMPREPLY=()\n"
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W '",
           file);
-    put_commands(commands, file);
+    put_commands(tool, commands, file);
     fputs(" help -h --help -V --version' -- \"$word\"))\n        return\n    fi\n"
           "    # --option=value comes as three words\n"
           "    if [ \"$word\" = = ]; then\n        word=\n"
           "    elif [ \"$before\" = = ]; then\n        before=${COMP_WORDS[COMP_CWORD - 2]}\n    fi\n"
           "    case \"${COMP_WORDS[1]} $before\" in\n    'help '*) COMPREPLY=($(compgen -W '",
           file);
-    put_commands(commands, file);
+    put_commands(tool, commands, file);
     fputs("' -- \"$word\")); return ;;\n", file);
     int code = each_table(tool, commands, file, put_all_values);
     fputs("    esac\n    [[ $word == -* ]] || return\n    case ${COMP_WORDS[1]} in\n", file);
     if (code == TOOL_DONE) code = each_table(tool, commands, file, put_options);
-    fputs("    esac\n    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n}\n"
-          "complete -o default -F _tvlm tvlm\n",
+    fputs("    esac\n    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n}\ncomplete -o default -F ",
           file);
+    put_function(tool, file);
+    fprintf(file, " %s\n", tool->program->name);
     return code;
 }
 
@@ -106,7 +130,7 @@ static void put_zsh(FILE *file, const char *text) {
 
 static bool may_repeat(const option_spec *spec) {
     return spec->kind == OPTION_POINTS || spec->kind == OPTION_LIST || spec->kind == OPTION_INPUTS ||
-           spec->letter == 'v';
+           spec->kind == OPTION_GIVE || spec->kind == OPTION_SET || spec->letter == 'v';
 }
 
 static void put_spelling(const option_spec *spec, FILE *file) {
@@ -122,16 +146,16 @@ static void put_spelling(const option_spec *spec, FILE *file) {
         fprintf(file, "'%s--%s%s", repeat, spec->name, argument ? "=" : "");
 }
 
-static void put_argument(const option_spec *spec, FILE *file) {
+static void put_argument(const option_table *table, const option_spec *spec, FILE *file) {
     const char *const action = spec->kind == OPTION_FOLDER ? "_files -/"
                                : option_is_file(spec)      ? "_files"
                                                            : "";
     putc(':', file);
     put_zsh(file, spec->argument);
     putc(':', file);
-    if (spec->choices != NULL && !option_is_file(spec)) {
+    if (has_choices(spec) && (!option_is_file(spec) || spec->kind == OPTION_GIVE)) {
         putc('(', file);
-        put_choices(spec, file);
+        put_choices(table, spec, file);
         putc(')', file);
     } else {
         fputs(action, file);
@@ -142,32 +166,40 @@ static void put_zsh_options(const tool_command *command, const option_table *tab
     fprintf(file, "    (%s)\n        _arguments -s \\\n", command->name);
     for (int i = 0; i < table->count; ++i) {
         const option_spec *const spec = &table->specs[i];
+        if (table->groups[i]->settings) continue;
         fputs("            ", file);
         put_spelling(spec, file);
         putc('[', file);
         put_zsh(file, spec->help);
         putc(']', file);
-        if (spec->kind != OPTION_FLAG) put_argument(spec, file);
+        if (spec->kind != OPTION_FLAG) put_argument(table, spec, file);
         fputs("' \\\n", file);
     }
     fputs("            '*:file:_files' ;;\n", file);
 }
 
 int completion_zsh(struct tool *tool, const tool_command *const *commands, FILE *file) {
-    fputs(
-        "#compdef tvlm\n# made of tvlm's tables of options\n_tvlm() {\n    local -a commands\n    commands=(\n",
-        file);
+    fprintf(file, "#compdef %s\n# made of its tables of options\n", tool->program->name);
+    put_function(tool, file);
+    fputs("() {\n    local -a commands\n    commands=(\n", file);
     for (int i = 0; commands[i] != NULL; ++i) {
         fprintf(file, "        '%s:", commands[i]->name);
         put_zsh(file, commands[i]->summary);
         fputs("'\n", file);
     }
+    for (const tool_elsewhere *other = tool->program->elsewhere; other->name != NULL; ++other) {
+        if (other->summary == NULL) continue;
+        fprintf(file, "        '%s:", other->name);
+        put_zsh(file, other->summary);
+        fputs("'\n", file);
+    }
     fputs(
-        "        'bench:how long every stage takes on this device'\n    )\n"
-        "    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n    fi\n"
+        "    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n    fi\n"
         "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n    (help) _describe command commands ;;\n",
         file);
     const int code = each_table(tool, commands, file, put_zsh_options);
-    fputs("    (*) _files ;;\n    esac\n}\n_tvlm \"$@\"\n", file);
+    fputs("    (*) _files ;;\n    esac\n}\n", file);
+    put_function(tool, file);
+    fputs(" \"$@\"\n", file);
     return code;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * completion.h: makes the files by which shells complete a line that begins with "tvlm", from the tables of
+ * completion.h: makes the files by which shells complete a line that begins with the program's name, from the tables of
  * options. The list of commands ends with NULL.
  */
 #ifndef TVLM_TOOLS_COMPLETION_H

@@ -27,8 +27,8 @@ void decoders_print(void) {
     printf("\n");
 }
 
-int decoders_print_version(void) {
-    printf("tvlm %s\n", tvlm_version());
+int decoders_print_version(const char *program) {
+    printf("%s %s\n", program, tvlm_version());
     decoders_print();
     return TOOL_DONE;
 }

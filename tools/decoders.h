@@ -8,7 +8,7 @@
 #include "json.h"
 
 /* Prints the version, and a line about the libraries that read pictures. Returns TOOL_DONE. */
-int decoders_print_version(void);
+int decoders_print_version(const char *program);
 
 /* Prints that line alone. */
 void decoders_print(void);

@@ -17,7 +17,7 @@ static const option_spec specs[] = {
      "gets -2, and so on",
      0, 0, NULL},
 };
-const option_specs each_specs = OPTION_SPECS(specs);
+const option_specs each_specs = OPTION_SPECS("Many images", specs);
 
 /* The name of a given option that is only for --each, or NULL. */
 static const char *find_given(const batch_options *batch) {

@@ -183,7 +183,13 @@ static bool is_word(const option_spec *spec, const char *text) {
 
 static int note_inputs(struct tool *tool, const option_spec *spec, const void *value) {
     const option_list *const list = value;
+    const char *const *const given = value;
     int code = TOOL_DONE;
+    if (spec->kind == OPTION_GIVE) {
+        for (int i = 0; code == TOOL_DONE && spec->choices[i] != NULL; ++i)
+            if (given[i] != NULL) code = files_input(tool, given[i]);
+        return code;
+    }
     if (spec->kind == OPTION_INPUT) {
         const char *const path = *(const char *const *)value;
         return path == NULL || is_word(spec, path) ? TOOL_DONE : files_input(tool, path);
@@ -192,10 +198,11 @@ static int note_inputs(struct tool *tool, const option_spec *spec, const void *v
     return code;
 }
 
-static int note_output(struct tool *tool, const option_spec *spec, const char *path) {
+static int note_output(struct tool *tool, const option_table *table, int i, const char *path) {
+    const option_spec *const spec = &table->specs[i];
     char option[64];
     if (path == NULL) return TOOL_DONE;
-    option_label(spec, option, sizeof option);
+    option_label(table, i, option, sizeof option);
     if (spec->kind == OPTION_PATTERN) return note_pattern(tool, option, path);
     if (spec->kind == OPTION_FOLDER) return note(tool, FILE_OUTPUT, option, path, true);
     return files_output(tool, option, path);
@@ -212,7 +219,7 @@ int files_note(struct tool *tool, const option_table *table, const void *values,
             const bool input = option_is_input(spec);
             if (pass == 0 && input) code = note_inputs(tool, spec, value);
             if (pass == 1 && !input && option_is_file(spec))
-                code = note_output(tool, spec, *(const char *const *)value);
+                code = note_output(tool, table, i, *(const char *const *)value);
         }
     return code;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm flow: computes the optical flow from one image to another, with its confidence, and writes it as .flo
- * and as a picture.
+ * tvlm channels --flow: computes the optical flow from one image to another, with its confidence, and writes it as
+ * .flo and as a picture.
  */
+#include "flow.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +16,11 @@
 #include "texturevlm/io_flow.h"
 #include "tool.h"
 
-typedef struct flow_options {
-    tool_common common;
-    const char *output, *picture, *confidence;
-    int full;
-} flow_options;
-
 static const option_spec specs[] = {
-    {'o', OPTION_OUTPUT, "output", offsetof(flow_options, output), "F.flo",
-     "u, v of every pixel of A, in pixels", 0, 0, NULL},
+    {0, OPTION_FLAG, "flow", offsetof(flow_options, flow), NULL,
+     "in place of the channels: the step from each pixel of the first image to that place in the second one; -o F.flo "
+     "gets u, v of every pixel",
+     0, 0, NULL},
     {0, OPTION_OUTPUT, "picture", offsetof(flow_options, picture), "P.png",
      "the flow in colours: hue is the direction, saturation the length", 0, 0, NULL},
     {0, OPTION_OUTPUT, "confidence", offsetof(flow_options, confidence), "C.npy",
@@ -30,10 +28,13 @@ static const option_spec specs[] = {
     {0, OPTION_FLAG, "full", offsetof(flow_options, full), NULL,
      "at full instead of half size: less error, four times the work", 0, 0, NULL},
 };
+const option_specs flow_specs = OPTION_SPECS("Optical flow", specs);
 
 struct job {
     struct tool *tool;
     const flow_options *options;
+    const tool_common *common;
+    const char *output; /* the .flo, or NULL */
     char *const *paths;
     tvlm_image *images[2];
     tvlm_device *device;
@@ -172,9 +173,9 @@ static int load(struct job *job) {
 static int compute(struct job *job) {
     struct tool *const tool = job->tool;
     const struct tvlm_stack_params params = {
-        .layout = "r", .images = 2, .format = (tvlm_format)job->options->common.format};
+        .layout = "r", .images = 2, .format = (tvlm_format)job->common->format};
     const struct tvlm_flow_params flow = {.full = job->options->full > 0};
-    int code = tool_open_device(tool, &job->options->common, &job->device);
+    int code = tool_open_device(tool, job->common, &job->device);
     if (code == TOOL_DONE)
         code =
             tool_status(tool, tvlm_stack_create_for_image(job->device, job->images[0], &params, &job->stack));
@@ -196,9 +197,9 @@ static int write_files(const struct job *job) {
     const int64_t shape[] = {image->height, image->width};
     struct tool *const tool = job->tool;
     int code = TOOL_DONE;
-    if (options->output != NULL)
+    if (job->output != NULL)
         code = tool_status(
-            tool, tvlm_flo_write(options->output, image->width, image->height, job->vectors, &tool->log));
+            tool, tvlm_flo_write(job->output, image->width, image->height, job->vectors, &tool->log));
     if (code == TOOL_DONE && options->picture != NULL)
         code = tool_status(tool, tvlm_png_write(options->picture, job->picture.width, job->picture.height, 3,
                                                 job->picture.rgb, &tool->log));
@@ -239,22 +240,22 @@ static int print_summary(const struct job *job) {
     return code;
 }
 
-static int check(struct tool *tool, const flow_options *options) {
-    if (options->output == NULL && options->picture == NULL && options->confidence == NULL &&
-        options->common.json == 0)
+static int check(struct tool *tool, const flow_options *options, bool wanted, int count) {
+    if (count != 2) return tool_usage(tool, "--flow takes two images, not %d", count);
+    if (!wanted && options->picture == NULL && options->confidence == NULL)
         return tool_usage(tool, "nothing to write: -o F.flo, --picture, --confidence or --json is missing");
     return TOOL_DONE;
 }
 
-static int run_flow(struct tool *tool, const void *values, int operand_count, char *const *operands) {
-    struct job job = {.tool = tool, .options = values, .paths = operands};
-    int code = check(tool, job.options);
-    (void)operand_count;
+int flow_run(struct tool *tool, const tool_common *common, const flow_options *options, const char *output,
+             int count, char *const *paths) {
+    struct job job = {.tool = tool, .options = options, .common = common, .output = output, .paths = paths};
+    int code = check(tool, options, output != NULL || common->json > 0, count);
     if (code == TOOL_DONE) code = load(&job);
     if (code == TOOL_DONE) code = compute(&job);
-    if (code == TOOL_DONE && job.options->picture != NULL) code = draw(&job);
+    if (code == TOOL_DONE && options->picture != NULL) code = draw(&job);
     if (code == TOOL_DONE) code = write_files(&job);
-    if (code == TOOL_DONE && job.options->common.json > 0) code = print_summary(&job);
+    if (code == TOOL_DONE && common->json > 0) code = print_summary(&job);
     canvas_release(&job.picture);
     free(job.grid);
     free(job.vectors);
@@ -266,20 +267,3 @@ static int run_flow(struct tool *tool, const void *values, int operand_count, ch
     tvlm_image_destroy(&job.images[1]);
     return code;
 }
-
-static const option_specs own = OPTION_SPECS(specs);
-static const option_group groups[] = {{&own, 0}, {0}};
-
-const tool_command flow_command = {
-    .name = "flow",
-    .summary = "the optical flow from one image to another",
-    .operands = "A B",
-    .operand_min = 2,
-    .operand_max = 2,
-    .details =
-        "At each pixel of A: the step to where that place is in B. For what a stack moves along with a\n"
-        "video, A is the present frame and B the previous one. Images are\n" READ_PICTURES ", of one size.\n",
-    .options = groups,
-    .options_size = sizeof(flow_options),
-    .run = run_flow,
-};

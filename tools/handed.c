@@ -16,8 +16,8 @@ static int check(struct tool *tool, const handed_options *options, const handed_
     if (count > 1 && file != NULL) return tool_usage(tool, "%s is of one image", file);
     if (options->clusters.given && options->files.labels != NULL)
         return tool_usage(tool, "--clusters and --labels exclude each other");
-    if (objects != NULL && options->files.saliency_map != NULL)
-        return tool_usage(tool, "%s and --saliency-map exclude each other", objects);
+    if (objects != NULL && options->files.given[INPUT_SALIENCY] != NULL)
+        return tool_usage(tool, "%s and --give saliency exclude each other", objects);
     int code = inputs_check(tool, &options->files, use->layout);
     if (code == TOOL_DONE && regions != NULL && !use->regions)
         code = inputs_check_read(tool, regions, TVLM_CHANNEL_CLUSTER_ID, use->layout);

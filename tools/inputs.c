@@ -8,27 +8,23 @@
 #include "labels.h"
 #include "texturevlm/io.h"
 
+/* The channels that --give hands in, in the order of `rows`. */
+static const char *const given_channels[] = {"attention", "attention_prev", "gaze", "depth",
+                                             "embedding", "saliency",       "text", NULL};
+
 static const option_spec specs[] = {
-    {0, OPTION_INPUT, "attention", offsetof(input_options, attention), "F.npy",
-     "attention over the image: rows x columns, float32 or float16", 0, 0, NULL},
-    {0, OPTION_INPUT, "attention-prev", offsetof(input_options, attention_prev), "F.npy",
-     "that of the previous layer or step", 0, 0, NULL},
-    {0, OPTION_INPUT, "gaze", offsetof(input_options, gaze), "F.npy", "where eyes were: rows x columns", 0, 0,
-     NULL},
-    {0, OPTION_INPUT, "depth", offsetof(input_options, depth), "F.npy",
-     "rows x columns; normals and occlusion follow from it", 0, 0, NULL},
-    {0, OPTION_INPUT, "embedding", offsetof(input_options, embedding), "F.npy",
-     "rows x columns x C, C up to 64: embedding_0 ..", 0, 0, NULL},
-    {0, OPTION_INPUT, "saliency-map", offsetof(input_options, saliency_map), "FILE",
-     "a picture or .npy in place of saliency", 0, 0, NULL},
-    {0, OPTION_INPUT, "text-mask", offsetof(input_options, text_mask), "FILE",
-     "a picture or .npy in place of text", 0, 0, NULL},
+    {0, OPTION_GIVE, "give", offsetof(input_options, given), "CHANNEL=FILE",
+     "attention, attention_prev, gaze, depth, embedding, saliency or text from a file; as often as there "
+     "are channels: attention, attention_prev (of the layer or step before), gaze (where eyes were) and "
+     "depth are a .npy of rows x columns, float32 or float16; embedding is a .npy of rows x columns x C, C "
+     "up to 64; saliency and text are a picture or a .npy",
+     0, 0, given_channels},
     {0, OPTION_INPUT, "labels", offsetof(input_options, labels), "FILE",
      "regions in place of --clusters: a picture (gray, or ids as R + 256 G + 65536 B) or a .npy "
      "of integers, up to 2048 different ones",
      0, 0, NULL},
 };
-const option_specs input_specs = OPTION_SPECS(specs);
+const option_specs input_specs = OPTION_SPECS("What is known of the image", specs);
 
 static const option_spec vector_list[] = {
     {0, OPTION_INPUT, "features", offsetof(input_options, features), "F.npy",
@@ -36,28 +32,27 @@ static const option_spec vector_list[] = {
     {0, OPTION_INPUT, "words", offsetof(input_options, words), "Q.npy",
      "up to 64 vectors, N x D: word_0 .., the features' similarity to each", 0, 0, NULL},
 };
-const option_specs input_vector_specs = OPTION_SPECS(vector_list);
+const option_specs input_vector_specs = OPTION_SPECS("What is asked", vector_list);
 
-/* An option: the channel that it hands in, and the form of its file. */
+/* What --give hands in: its name in messages, the channel, and the form of its file. */
 typedef struct input_row {
     const char *name;
-    size_t offset; /* the offset of its path in input_options */
     int32_t channel;
     int rank;
     bool picture; /* whether the file may be a picture, or an array of bool */
 } input_row;
 
-static const input_row rows[] = {
-    {"--attention", offsetof(input_options, attention), TVLM_CHANNEL_ATTENTION, 2, false},
-    {"--attention-prev", offsetof(input_options, attention_prev), TVLM_CHANNEL_ATTENTION_PREV, 2, false},
-    {"--gaze", offsetof(input_options, gaze), TVLM_CHANNEL_GAZE, 2, false},
-    {"--depth", offsetof(input_options, depth), TVLM_CHANNEL_DEPTH, 2, false},
-    {"--embedding", offsetof(input_options, embedding), TVLM_CHANNEL_EMBEDDING_0, 3, false},
-    {"--saliency-map", offsetof(input_options, saliency_map), TVLM_CHANNEL_SALIENCY, 2, true},
-    {"--text-mask", offsetof(input_options, text_mask), TVLM_CHANNEL_TEXT, 2, true},
+static const input_row rows[INPUT_GIVEN] = {
+    {"--give attention", TVLM_CHANNEL_ATTENTION, 2, false},
+    {"--give attention_prev", TVLM_CHANNEL_ATTENTION_PREV, 2, false},
+    {"--give gaze", TVLM_CHANNEL_GAZE, 2, false},
+    {"--give depth", TVLM_CHANNEL_DEPTH, 2, false},
+    [INPUT_EMBEDDING] = {"--give embedding", TVLM_CHANNEL_EMBEDDING_0, 3, false},
+    [INPUT_SALIENCY] = {"--give saliency", TVLM_CHANNEL_SALIENCY, 2, true},
+    {"--give text", TVLM_CHANNEL_TEXT, 2, true},
 };
 
-#define ROW_COUNT (sizeof rows / sizeof *rows)
+#define ROW_COUNT ((size_t)INPUT_GIVEN)
 
 struct input_files {
     const input_options *options;
@@ -72,7 +67,7 @@ struct input_files {
 };
 
 static const char *path_of(const input_options *options, size_t row) {
-    return *(const char *const *)((const char *)options + rows[row].offset);
+    return options->given[row];
 }
 
 const char *inputs_given(const input_options *options) {
@@ -263,7 +258,7 @@ int inputs_set(struct tool *tool, input_files *files, int32_t width, tvlm_stack 
         code = features_set(tool, files->options->features, files->options->patch.value, width, &files->words,
                             stack, 0);
     if (code == TOOL_DONE && files != NULL && files->options->features != NULL &&
-        files->options->embedding == NULL && has_embedding(stack))
+        files->options->given[INPUT_EMBEDDING] == NULL && has_embedding(stack))
         code = basis_embed(tool, &files->options->basis, &files->words, NULL, stack, &files->basis);
     if (code == TOOL_DONE && files != NULL && files->words.path != NULL)
         code = set_words(tool, &files->words, stack);

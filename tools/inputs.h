@@ -9,8 +9,11 @@
 #include "questions.h"
 #include "tool.h"
 
+/* What --give hands in, by its place in input_options.given; those that others ask for have names. */
+enum { INPUT_EMBEDDING = 4, INPUT_SALIENCY = 5, INPUT_GIVEN = 7 };
+
 typedef struct input_options {
-    const char *attention, *attention_prev, *gaze, *depth, *embedding, *saliency_map, *text_mask, *labels;
+    const char *given[INPUT_GIVEN], *labels;
     const char *features, *words;
     option_number patch; /* how many pixels a cell of the features covers */
     basis_options basis; /* the basis of the features' embedding, if no embedding is handed in */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lab.h: what the commands of the core ask of the lab. lab/uses.c does it; without_lab.c takes its place in a
+ * lab.h: what the commands of the core ask of the lab. lab/uses/uses.c does it; without_lab.c takes its place in a
  * build without the lab, where lab_check refuses each of these options before anything is done. An embedding
  * that nobody named a basis for is refused once it is met.
  */

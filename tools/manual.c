@@ -24,33 +24,39 @@ static void put_escaped(FILE *file, const char *text) {
 }
 
 static void put_head(FILE *file, const char *title, const char *name, const char *summary) {
-    fprintf(file, ".TH %s 1 \"\" \"texturevlm %s\" \"User Commands\"\n.SH NAME\n", title, tvlm_version());
+    fputs(".TH ", file);
+    put_escaped(file, title);
+    fprintf(file, " 1 \"\" \"texturevlm %s\" \"User Commands\"\n.SH NAME\n", tvlm_version());
     put_escaped(file, name);
     fputs(" \\- ", file);
     put_escaped(file, summary);
     putc('\n', file);
 }
 
-static void put_end(FILE *file, const char *see_also) {
+static void put_end(FILE *file, const char *program, const char *section) {
     fputs(
         ".SH EXIT STATUS\n0 where all is done, 1 where something failed, which is told in one line on stderr, and 2 for\n"
         "wrong usage.\n.SH ENVIRONMENT\n.TP\n.B TVLM_DEVICE\nThe device, where no option names one.\n"
-        ".TP\n.B TVLM_UNTUNED\nSet and not empty: what tvlm tune found is not used.\n",
+        ".TP\n.B TVLM_UNTUNED\nSet and not empty: what tvlm devices --tune found is not used.\n",
         file);
-    fprintf(file, ".SH SEE ALSO\n%s\n", see_also);
+    fputs(".SH SEE ALSO\n.BR ", file);
+    put_escaped(file, program);
+    fprintf(file, "%s\n", section);
 }
 
-static void put_option(FILE *file, const option_spec *spec) {
+static void put_option(FILE *file, const option_table *table, int i) {
+    const option_spec *const spec = &table->specs[i];
+    const bool setting = table->groups[i]->settings;
     fputs(".TP\n", file);
     if (spec->letter != 0) fprintf(file, "\\fB\\-%c\\fR%s", spec->letter, spec->name != NULL ? ", " : "");
     if (spec->name != NULL) {
         fputs("\\fB", file);
-        put_escaped(file, "--");
+        put_escaped(file, setting ? "--set " : "--");
         put_escaped(file, spec->name);
         fputs("\\fR", file);
     }
     if (spec->argument != NULL) {
-        fputs(" \\fI", file);
+        fputs(setting ? "=\\fI" : " \\fI", file);
         put_escaped(file, spec->argument);
         fputs("\\fR", file);
     }
@@ -59,48 +65,68 @@ static void put_option(FILE *file, const option_spec *spec) {
     putc('\n', file);
 }
 
+/* Writes all options, below their headings. */
+static void put_options(FILE *file, const option_table *table) {
+    for (int head = 0; head < table->count; ++head) {
+        const char *const heading = table->groups[head]->heading;
+        if (!options_heads(table, head)) continue;
+        fprintf(file, ".SS %s\n", heading);
+        for (int i = head; i >= 0; i = options_below(table, heading, i + 1)) put_option(file, table, i);
+    }
+}
+
 int manual_page(struct tool *tool, const tool_command *command, FILE *file) {
     option_table table;
     char title[64], name[64];
+    const char *const program = tool->program->name;
     if (!tool_table(command, &table)) {
         free_option_table(&table);
         return tool_fail(tool, "no memory");
     }
-    snprintf(title, sizeof title, "TVLM\\-%s", command->name);
+    snprintf(title, sizeof title, "%s-%s", program, command->name);
     for (char *c = title; *c != '\0'; ++c)
         if (*c >= 'a' && *c <= 'z') *c = (char)(*c - 'a' + 'A');
-    snprintf(name, sizeof name, "tvlm-%s", command->name);
+    snprintf(name, sizeof name, "%s-%s", program, command->name);
     put_head(file, title, name, command->summary);
-    fprintf(file, ".SH SYNOPSIS\n\\fBtvlm %s\\fR [\\fIOPTIONS\\fR] ", command->name);
+    fputs(".SH SYNOPSIS\n\\fB", file);
+    put_escaped(file, program);
+    fprintf(file, " %s\\fR [\\fIOPTIONS\\fR] ", command->name);
     put_escaped(file, command->operands);
     fputs("\n.SH OPTIONS\n", file);
-    for (int i = 0; i < table.count; ++i) put_option(file, &table.specs[i]);
+    put_options(file, &table);
     if (command->details != NULL) { /* it is divided into lines already */
         fputs(".SH DETAILS\n.nf\n", file);
         put_escaped(file, command->details);
         fputs(".fi\n", file);
     }
-    put_end(file, ".BR tvlm (1)");
+    put_end(file, program, " (1)");
     free_option_table(&table);
     return TOOL_DONE;
 }
 
 static int put_overview(struct tool *tool, const tool_command *const *commands, FILE *file) {
-    (void)tool;
-    put_head(file, "TVLM", "tvlm", "where a vision-language model should look");
-    fputs(".SH SYNOPSIS\n\\fBtvlm\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIFILE\\fR...]\n.SH COMMANDS\n",
-          file);
+    const tool_program *const program = tool->program;
+    put_head(file, program->name, program->name, program->summary);
+    fputs(".SH SYNOPSIS\n\\fB", file);
+    put_escaped(file, program->name);
+    fputs("\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIFILE\\fR...]\n.SH COMMANDS\n", file);
     for (; *commands != NULL; ++commands) {
         fprintf(file, ".TP\n.B %s\n", (*commands)->name);
         put_escaped(file, (*commands)->summary);
         putc('\n', file);
     }
+    for (const tool_elsewhere *other = program->elsewhere; other->name != NULL; ++other) {
+        if (other->summary == NULL) continue;
+        fprintf(file, ".TP\n.B %s\n", other->name);
+        put_escaped(file, other->summary);
+        putc('\n', file);
+    }
     fputs(
-        ".TP\n.B bench\nhow long every stage takes on this device\n.PP\n\\fBtvlm \\fICOMMAND \\fB\\-\\-help\\fR tells the "
-        "options of each, as does the page \\fBtvlm\\-\\fICOMMAND\\fR(1).\nWhere a file is named, \\- is stdin, or "
-        "stdout; what the command has to say goes to stderr then.\n",
+        ".PP\n\\fBhelp \\fICOMMAND\\fR tells the options of each, and \\fBhelp \\fICOMMAND\\fB all\\fR those that few "
+        "need, as does the page of each.\nWhere a file is named, \\- is stdin, or stdout; what the command has to say "
+        "goes to stderr then.\n",
         file);
-    put_end(file, "The pages of the commands.");
+    put_end(file, program->name, "\\-\\fICOMMAND\\fR (1)");
     return TOOL_DONE;
 }
 
@@ -130,22 +156,27 @@ static int write_file(struct tool *tool, const char *folder, const char *name, p
 int manual_write_page(struct tool *tool, const tool_command *command, const char *folder) {
     const tool_command *const commands[] = {command, NULL};
     char name[64];
-    snprintf(name, sizeof name, "tvlm-%s.1", command->name);
+    snprintf(name, sizeof name, "%s-%s.1", tool->program->name, command->name);
     return write_file(tool, folder, name, put_page, commands);
 }
 
 int manual_write(struct tool *tool, const tool_command *const *commands, const char *folder) {
-    int code = write_file(tool, folder, "tvlm.1", put_overview, commands);
+    const char *const program = tool->program->name;
+    char name[64];
+    snprintf(name, sizeof name, "%s.1", program);
+    int code = write_file(tool, folder, name, put_overview, commands);
     for (int i = 0; code == TOOL_DONE && commands[i] != NULL; ++i)
         code = manual_write_page(tool, commands[i], folder);
-    if (code == TOOL_DONE) code = write_file(tool, folder, "tvlm", completion_bash, commands);
-    return code == TOOL_DONE ? write_file(tool, folder, "_tvlm", completion_zsh, commands) : code;
+    if (code == TOOL_DONE) code = write_file(tool, folder, program, completion_bash, commands);
+    snprintf(name, sizeof name, "_%s", program);
+    return code == TOOL_DONE ? write_file(tool, folder, name, completion_zsh, commands) : code;
 }
 
 static const char *kind_name(option_kind kind) {
     switch (kind) {
     case OPTION_INPUT: return "input";
     case OPTION_INPUTS: return "inputs";
+    case OPTION_GIVE: return "give";
     case OPTION_OUTPUT: return "output";
     case OPTION_PATTERN: return "pattern";
     case OPTION_FOLDER: return "folder";
@@ -160,7 +191,7 @@ int manual_files(struct tool *tool, const tool_command *const *commands) {
         if (!tool_table(*commands, &table)) code = tool_fail(tool, "no memory");
         for (int i = 0; i < table.count; ++i) {
             char label[64];
-            option_label(&table.specs[i], label, sizeof label);
+            option_label(&table, i, label, sizeof label);
             if (option_is_file(&table.specs[i]))
                 printf("%s %s %s\n", (*commands)->name, kind_name(table.specs[i].kind), label);
         }

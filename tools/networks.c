@@ -7,7 +7,7 @@ static const option_spec specs[] = {
     {0, OPTION_INPUT, "network", 0, "FILE.safetensors",
      "makes learned_0 and on, where a --scorer, an --emphasis or a --projection reads them", 0, 0, NULL},
 };
-const option_specs network_specs = OPTION_SPECS(specs);
+const option_specs network_specs = OPTION_SPECS("Where to look", specs);
 
 int network_read(struct tool *tool, const char *path, tvlm_network **network, char names[NETWORK_NAMES]) {
     size_t length = 0;

@@ -17,35 +17,66 @@
 bool make_option_table(const option_group *groups, option_table *table) {
     int count = 0;
     for (const option_group *group = groups; group->table != NULL; ++group) count += group->table->count;
-    *table = (option_table){.specs = calloc((size_t)count + 1, sizeof *table->specs)};
-    if (table->specs == NULL) return false;
+    *table = (option_table){.specs = calloc((size_t)count + 1, sizeof *table->specs),
+                            .groups = calloc((size_t)count + 1, sizeof *table->groups)};
+    if (table->specs == NULL || table->groups == NULL) return false;
     for (const option_group *group = groups; group->table != NULL; ++group)
         for (int i = 0; i < group->table->count; ++i) {
-            option_spec *const spec = &table->specs[table->count++];
+            option_spec *const spec = &table->specs[table->count];
             *spec = group->table->specs[i];
             spec->offset += group->offset;
+            table->groups[table->count++] = group->table;
         }
     return true;
 }
 
 void free_option_table(option_table *table) {
     free(table->specs);
+    free(table->groups);
     *table = (option_table){0};
 }
 
 bool option_is_input(const option_spec *spec) {
-    return spec->kind == OPTION_INPUT || spec->kind == OPTION_INPUTS;
+    return spec->kind == OPTION_INPUT || spec->kind == OPTION_INPUTS || spec->kind == OPTION_GIVE;
 }
 
 bool option_is_file(const option_spec *spec) {
     return spec->kind >= OPTION_INPUT && spec->kind <= OPTION_FOLDER;
 }
 
-void option_label(const option_spec *spec, char *label, size_t size) {
+void option_label(const option_table *table, int i, char *label, size_t size) {
+    const option_spec *const spec = &table->specs[i];
     if (spec->name != NULL)
-        snprintf(label, size, "--%s", spec->name);
+        snprintf(label, size, "--%s%s", table->groups[i]->settings ? "set " : "", spec->name);
     else
         snprintf(label, size, "-%c", spec->letter);
+}
+
+bool option_given(const option_spec *spec, const void *values) {
+    const void *const value = (const char *)values + spec->offset;
+    const char *const *const files = value;
+    switch (spec->kind) {
+    case OPTION_FLAG:
+    case OPTION_CHOICE: return *(const int *)value != 0;
+    case OPTION_INTEGER: return ((const option_integer *)value)->given;
+    case OPTION_NUMBER: return ((const option_number *)value)->given;
+    case OPTION_TRIPLE: return ((const option_triple *)value)->given;
+    case OPTION_SIZE: return ((const option_size *)value)->given;
+    case OPTION_POINTS: return ((const option_points *)value)->count > 0;
+    case OPTION_LIST:
+    case OPTION_INPUTS: return ((const option_list *)value)->count > 0;
+    case OPTION_TEXT:
+    case OPTION_WORD:
+    case OPTION_INPUT:
+    case OPTION_OUTPUT:
+    case OPTION_PATTERN:
+    case OPTION_FOLDER: return files[0] != NULL;
+    case OPTION_GIVE: break;
+    case OPTION_SET: return false; /* it has no value: the settings have */
+    }
+    for (int i = 0; spec->choices[i] != NULL; ++i)
+        if (files[i] != NULL) return true;
+    return false;
 }
 
 bool options_integer(const char *text, int64_t *value) {
@@ -69,6 +100,15 @@ bool options_number(const char *text, double *value) {
     *value = strtod(text, &end);
     return *end == '\0';
 }
+
+/* Options of 0.2 that hand in a channel, which --give does now. */
+static const struct {
+    const char *old, *channel;
+} moved[] = {
+    {"attention", "attention"}, {"attention-prev", "attention_prev"}, {"gaze", "gaze"},
+    {"depth", "depth"},         {"embedding", "embedding"},           {"saliency-map", "saliency"},
+    {"text-mask", "text"},
+};
 
 /* An error about the argument of an option. */
 struct complaint {
@@ -197,10 +237,29 @@ static bool add_text(const char *text, option_list *out, struct complaint *compl
     return true;
 }
 
-static bool set_value(const option_spec *spec, const char *text, void *values, struct complaint *complaint) {
+/* Reads "CHOICE=FILE". */
+static bool set_given(const option_spec *spec, const char *text, const char **out,
+                      struct complaint *complaint) {
+    char name[64];
+    int place = 0;
+    const char *const equals = strchr(text, '=');
+    if (equals == NULL || (size_t)(equals - text) >= sizeof name)
+        return complain(complaint, "'%s' is not %s", text, spec->argument);
+    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    if (!set_choice(spec, name, &place, complaint)) return false;
+    if (equals[1] == '\0') return complain(complaint, "the file of %s is missing", name);
+    if (out[place] != NULL) return complain(complaint, "%s is given twice", name);
+    out[place] = strcmp(equals + 1, "-") == 0 ? FILES_STDIN : equals + 1;
+    return true;
+}
+
+/* Gives spec i its value. */
+static bool set_value(const option_table *table, int i, const char *text, void *values,
+                      struct complaint *complaint) {
+    const option_spec *const spec = &table->specs[i];
     void *const value = (char *)values + spec->offset;
-    option_label(spec, complaint->label, sizeof complaint->label);
-    if (option_is_file(spec) && strcmp(text, "-") == 0)
+    option_label(table, i, complaint->label, sizeof complaint->label);
+    if (option_is_file(spec) && spec->kind != OPTION_GIVE && strcmp(text, "-") == 0)
         text = option_is_input(spec) ? FILES_STDIN : FILES_STDOUT;
     switch (spec->kind) {
     case OPTION_FLAG: ++*(int *)value; return true;
@@ -221,8 +280,38 @@ static bool set_value(const option_spec *spec, const char *text, void *values, s
     case OPTION_CHOICE: return set_choice(spec, text, value, complaint);
     case OPTION_WORD: return set_word(spec, text, value, complaint);
     case OPTION_SIZE: return set_size(spec, text, value, complaint);
+    case OPTION_GIVE: return set_given(spec, text, value, complaint);
+    case OPTION_SET: break; /* set_setting */
     }
     return false;
+}
+
+/* Finds a setting of that name, or an option of that name with `settings` false. -1: there is none. */
+static int find(const option_table *table, const char *name, size_t length, bool settings) {
+    for (int i = 0; i < table->count; ++i) {
+        const char *const known = table->specs[i].name;
+        if (table->groups[i]->settings == settings && known != NULL && strlen(known) == length &&
+            strncmp(known, name, length) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* Reads "NAME=VALUE", or the "NAME" of a flag, and gives the setting its value. */
+static bool set_setting(const option_table *table, const char *text, void *values,
+                        struct complaint *complaint) {
+    const size_t length = strcspn(text, "=");
+    const bool valued = text[length] == '=';
+    const int i = find(table, text, length, true);
+    snprintf(complaint->label, sizeof complaint->label, "--set");
+    if (i < 0)
+        return complain(complaint, "there is no setting '%.*s'", (int)(length < 64 ? length : 64), text);
+    if (!valued && table->specs[i].kind != OPTION_FLAG)
+        return complain(complaint, "%s takes a value: %s=%s", table->specs[i].name, table->specs[i].name,
+                        table->specs[i].argument);
+    if (valued && table->specs[i].kind == OPTION_FLAG)
+        return complain(complaint, "%s takes no value", table->specs[i].name);
+    return set_value(table, i, valued ? text + length + 1 : "", values, complaint);
 }
 
 /* The arguments of getopt_long, made from the table and of the table's length. */
@@ -247,6 +336,7 @@ static bool make_getopt_input(const option_table *table, getopt_input *input) {
     for (int i = 0; i < table->count; ++i) {
         const option_spec *const spec = &table->specs[i];
         const bool argument = spec->kind != OPTION_FLAG;
+        if (table->groups[i]->settings) continue;
         if (spec->letter != 0) {
             *letter++ = spec->letter;
             if (argument) *letter++ = ':';
@@ -260,26 +350,47 @@ static bool make_getopt_input(const option_table *table, getopt_input *input) {
     return true;
 }
 
-static const option_spec *spec_of(const option_table *table, int found) {
-    if (found >= LONG_BASE) return &table->specs[found - LONG_BASE];
+/* Returns the number of the spec that getopt found, or -1. */
+static int number_of(const option_table *table, int found) {
+    if (found >= LONG_BASE) return found - LONG_BASE;
     for (int i = 0; i < table->count; ++i) {
-        if (table->specs[i].letter == found) return &table->specs[i];
+        if (table->specs[i].letter == found) return i;
     }
-    return NULL;
+    return -1;
+}
+
+/* If a long option is unknown because it has become another one, says which. */
+static bool complain_moved(const option_table *table, const char *word, struct complaint *complaint) {
+    const char *const name = word + 2;
+    if (strncmp(word, "--", 2) != 0) return false;
+    const size_t length = strcspn(name, "=");
+    const int setting = find(table, name, length, true), give = find(table, "give", 4, false);
+    snprintf(complaint->label, sizeof complaint->label, "--%.*s", (int)(length < 48 ? length : 48), name);
+    if (setting >= 0) {
+        const option_spec *const spec = &table->specs[setting];
+        complain(complaint, "write --set %s%s%s", spec->name, spec->argument != NULL ? "=" : "",
+                 spec->argument != NULL ? spec->argument : "");
+        return true;
+    }
+    for (size_t i = 0; give >= 0 && i < sizeof moved / sizeof *moved; ++i)
+        if (strlen(moved[i].old) == length && strncmp(moved[i].old, name, length) == 0) {
+            complain(complaint, "write --give %s=FILE", moved[i].channel);
+            return true;
+        }
+    return false;
 }
 
 /* Says what is wrong if getopt returned '?': an unknown option, or an argument for an option that takes none.
  * */
-static void complain_unknown(const option_table *table, char *const *argv, char *error, size_t error_size) {
-    const option_spec *const spec = optopt != 0 ? spec_of(table, optopt) : NULL;
-    char label[64];
-    if (spec != NULL) {
-        option_label(spec, label, sizeof label);
-        snprintf(error, error_size, "%s: takes no argument", label);
+static void complain_unknown(const option_table *table, char *const *argv, struct complaint *complaint) {
+    const int i = optopt != 0 ? number_of(table, optopt) : -1;
+    if (i >= 0) {
+        option_label(table, i, complaint->label, sizeof complaint->label);
+        complain(complaint, "takes no argument");
     } else if (optopt != 0) {
-        snprintf(error, error_size, "unknown option '-%c'", optopt);
-    } else {
-        snprintf(error, error_size, "unknown option '%s'", argv[optind - 1]);
+        snprintf(complaint->text, complaint->size, "unknown option '-%c'", optopt);
+    } else if (!complain_moved(table, argv[optind - 1], complaint)) {
+        snprintf(complaint->text, complaint->size, "unknown option '%s'", argv[optind - 1]);
     }
 }
 
@@ -289,17 +400,18 @@ static bool parse(const option_table *table, const getopt_input *input, int argc
     opterr = 0;
     while ((found = getopt_long(argc, argv, input->letters, input->longs, NULL)) != -1) {
         if (found == '?') {
-            complain_unknown(table, argv, complaint.text, complaint.size);
+            complain_unknown(table, argv, &complaint);
             return false;
         }
-        const option_spec *const spec = spec_of(table, found == ':' ? optopt : found);
-        if (spec == NULL)
-            return complain(&complaint, "unknown option"); /* not reached: getopt knows no others */
+        const int i = number_of(table, found == ':' ? optopt : found);
+        if (i < 0) return complain(&complaint, "unknown option"); /* not reached: getopt knows no others */
         if (found == ':') {
-            option_label(spec, complaint.label, sizeof complaint.label);
-            return complain(&complaint, "%s is missing", spec->argument);
+            option_label(table, i, complaint.label, sizeof complaint.label);
+            return complain(&complaint, "%s is missing", table->specs[i].argument);
         }
-        if (!set_value(spec, optarg, values, &complaint)) return false;
+        if (table->specs[i].kind == OPTION_SET ? !set_setting(table, optarg, values, &complaint)
+                                               : !set_value(table, i, optarg, values, &complaint))
+            return false;
     }
     return true;
 }
@@ -315,39 +427,96 @@ bool options_parse(const option_table *table, int argc, char **argv, void *value
     return done;
 }
 
-/* Returns the length of a line that begins at `text`. The line ends after the last word that fits, or at the
- * end of the text. */
-static size_t line_length(const char *text) {
-    const size_t all = strlen(text);
-    if (all <= HELP_WIDTH) return all;
-    size_t length = HELP_WIDTH;
-    while (length > 0 && text[length] != ' ') --length;
-    return length > 0 ? length : strcspn(text, " ");
-}
-
-/* Prints text in lines that begin at HELP_COLUMN. The first line has come to that column already. */
-static void print_wrapped(const char *text, FILE *file) {
+/* Prints `length` characters of text in lines that begin at HELP_COLUMN, broken between words. The first line has
+ * come to that column already. */
+static void print_wrapped(const char *text, size_t length, FILE *file) {
     for (;;) {
-        const size_t length = line_length(text);
-        fprintf(file, "%.*s\n", (int)length, text);
-        text += length;
-        if (*text == '\0') return;
-        text += 1;
+        size_t line = length;
+        if (line > HELP_WIDTH) {
+            for (line = HELP_WIDTH; line > 0 && text[line] != ' ';) --line;
+            if (line == 0) line = strcspn(text, " ");
+            if (line > length) line = length;
+        }
+        fprintf(file, "%.*s\n", (int)line, text);
+        if (line == length) return;
+        text += line + 1;
+        length -= line + 1;
         fprintf(file, "%*s", HELP_COLUMN, "");
     }
 }
 
+/* Prints an option. The help up to its first semicolon is the short one. */
+static void print_option(const option_table *table, int i, bool brief, FILE *file) {
+    const option_spec *const spec = &table->specs[i];
+    const bool setting = table->groups[i]->settings;
+    char left[96], letter[8] = "    ";
+    if (spec->letter != 0)
+        snprintf(letter, sizeof letter, "-%c%s", spec->letter, spec->name != NULL ? ", " : "");
+    snprintf(left, sizeof left, "  %s%s%s%s%s", letter,
+             spec->name == NULL ? ""
+             : setting          ? "--set "
+                                : "--",
+             spec->name != NULL ? spec->name : "",
+             spec->argument == NULL ? ""
+             : setting              ? "="
+                                    : " ",
+             spec->argument != NULL ? spec->argument : "");
+    fprintf(file, "%-*s", HELP_COLUMN, left);
+    if (strlen(left) >= HELP_COLUMN) fprintf(file, "\n%*s", HELP_COLUMN, "");
+    const size_t length = brief ? strcspn(spec->help, ";") : strlen(spec->help);
+    print_wrapped(spec->help, length, file);
+}
+
+bool options_heads(const option_table *table, int i) {
+    for (int before = 0; before < i; ++before)
+        if (strcmp(table->groups[before]->heading, table->groups[i]->heading) == 0) return false;
+    return true;
+}
+
+int options_below(const option_table *table, const char *heading, int from) {
+    for (int i = from; i < table->count; ++i)
+        if (strcmp(table->groups[i]->heading, heading) == 0) return i;
+    return -1;
+}
+
 void options_help(const option_table *table, FILE *file) {
-    for (int i = 0; i < table->count; ++i) {
-        const option_spec *const spec = &table->specs[i];
-        char left[96], letter[8] = "    ";
-        if (spec->letter != 0)
-            snprintf(letter, sizeof letter, "-%c%s", spec->letter, spec->name != NULL ? ", " : "");
-        snprintf(left, sizeof left, "  %s%s%s%s%s", letter, spec->name != NULL ? "--" : "",
-                 spec->name != NULL ? spec->name : "", spec->argument != NULL ? " " : "",
-                 spec->argument != NULL ? spec->argument : "");
-        fprintf(file, "%-*s", HELP_COLUMN, left);
-        if (strlen(left) >= HELP_COLUMN) fprintf(file, "\n%*s", HELP_COLUMN, "");
-        print_wrapped(spec->help, file);
+    for (int head = 0; head < table->count; ++head) {
+        const char *const heading = table->groups[head]->heading;
+        if (!options_heads(table, head)) continue;
+        fprintf(file, "%s%s\n", head > 0 ? "\n" : "", heading);
+        for (int i = head; i >= 0; i = options_below(table, heading, i + 1))
+            print_option(table, i, false, file);
     }
+}
+
+/* Returns the option or setting of a name, of `length` characters, or -1. */
+static int named(const option_table *table, const char *name, size_t length) {
+    for (int i = 0; length == 1 && i < table->count; ++i)
+        if (table->specs[i].letter == *name) return i;
+    const int option = find(table, name, length, false);
+    return option >= 0 ? option : find(table, name, length, true);
+}
+
+const char *options_help_brief(const option_table *table, const option_brief *brief, FILE *file) {
+    for (const option_brief *part = brief; part->heading != NULL; ++part) {
+        fprintf(file, "%s%s\n", part > brief ? "\n" : "", part->heading);
+        for (const char *name = part->names; *name != '\0';) {
+            const size_t length = strcspn(name, " ");
+            const int i = named(table, name, length);
+            if (i < 0) return name;
+            print_option(table, i, true, file);
+            name += length + (name[length] == ' ');
+        }
+    }
+    return NULL;
+}
+
+int options_brief_count(const option_brief *brief) {
+    int count = 0;
+    for (; brief->heading != NULL; ++brief)
+        for (const char *name = brief->names; *name != '\0'; name += strspn(name, " ")) {
+            name += strcspn(name, " ");
+            ++count;
+        }
+    return count;
 }

@@ -27,9 +27,11 @@ typedef enum option_kind {
     OPTION_WORD,    /* const char *: one of `choices`, NULL if it was not given */
     OPTION_LIST,    /* option_list: a text each time it is given */
     OPTION_SIZE,    /* option_size: "640x480", or "512" for a square; each side in the range */
-    /* Names of files. All have the type const char *, except INPUTS. "-" is stdin or stdout. */
+    OPTION_SET,     /* nothing of its own: "NAME=VALUE" gives the setting NAME of the table its value */
+    /* Names of files. All have the type const char *, except INPUTS and GIVE. "-" is stdin or stdout. */
     OPTION_INPUT,   /* a file or folder that is read, or one of the words in `choices` */
     OPTION_INPUTS,  /* option_list: a file that is read each time it is given */
+    OPTION_GIVE,    /* const char *[choices]: "CHOICE=FILE" sets that of a choice; each at most once */
     OPTION_OUTPUT,  /* a file that is written */
     OPTION_PATTERN, /* a file that is written, or what the names of several are made from */
     OPTION_FOLDER   /* a folder into which files are written */
@@ -75,20 +77,35 @@ typedef struct option_spec {
     const char *name;     /* the long name without dashes; NULL: it has a letter only */
     size_t offset;        /* the offset of its value in the command's options */
     const char *argument; /* what --help calls its argument; NULL for flags */
-    const char *help;     /* running text; --help breaks it into lines */
+    const char *help;     /* running text; a short --help shows it up to its first semicolon */
     double low, high;     /* the range of INTEGER, NUMBER, TRIPLE and SIZE */
     const char *const
-        *choices; /* those of CHOICE and WORD, and the words of INPUT and NUMBER, ending with NULL */
+        *choices; /* those of CHOICE, WORD and GIVE, and the words of INPUT and NUMBER, ending with NULL */
 } option_spec;
 
-/* A table of specs. All their offsets are in the same struct. */
+/*
+ * A table of specs. All their offsets are in the same struct. They are shown below the heading.
+ *
+ * Settings are what few people need. They have no option of their own: "--set keep-regions=12" gives the
+ * setting keep-regions its value, and "--set cover" is a flag. Any command that has settings has --set.
+ */
 typedef struct option_specs {
     const option_spec *specs;
     int count;
+    const char *heading;
+    bool settings;
 } option_specs;
 
-#define OPTION_SPECS(array)                                                                                  \
-    { array, sizeof(array) / sizeof *(array) }
+#define OPTION_SPECS(heading, array)                                                                         \
+    { array, sizeof(array) / sizeof *(array), heading, false }
+#define OPTION_SETTINGS(heading, array)                                                                      \
+    { array, sizeof(array) / sizeof *(array), heading, true }
+
+/* A part of a short --help: a heading, and the names of options with blanks between, "k" for -k. A list of
+ * them ends with {NULL, NULL}. */
+typedef struct option_brief {
+    const char *heading, *names;
+} option_brief;
 
 /* Options that a command takes from a table. Their struct lies at `offset` in the struct of the command. */
 typedef struct option_group {
@@ -100,14 +117,19 @@ typedef struct option_group {
 bool option_is_file(const option_spec *spec);
 bool option_is_input(const option_spec *spec);
 
-/* Writes an option as it is typed: "--stride" or "-k". */
-void option_label(const option_spec *spec, char *label, size_t size);
-
-/* All options of a command in one table, made of its groups. */
+/* All options of a command in one table, made of its groups. The heading and the kind of specs[i] are those of
+ * its table, groups[i]. */
 typedef struct option_table {
     option_spec *specs;
+    const option_specs **groups;
     int count;
 } option_table;
+
+/* Writes option i as it is typed: "--stride", "-k" or "--set keep-regions". */
+void option_label(const option_table *table, int i, char *label, size_t size);
+
+/* Whether an option was given, judged by its value. A flag of 0 and the first of CHOICE are not. */
+bool option_given(const option_spec *spec, const void *values);
 
 /* Makes one table of groups. Returns false if there is no memory. free_option_table is due in any case. */
 bool make_option_table(const option_group *groups, option_table *table);
@@ -120,8 +142,21 @@ void free_option_table(option_table *table);
 bool options_parse(const option_table *table, int argc, char **argv, void *values, int *first, char *error,
                    size_t error_size);
 
-/* Prints one or more lines for each option. */
+/* Prints one or more lines for each option, below the headings. */
 void options_help(const option_table *table, FILE *file);
+
+/* Prints those options that `brief` names. Returns the first name that is no option, or NULL. */
+const char *options_help_brief(const option_table *table, const option_brief *brief, FILE *file);
+
+/* How many options a brief names. */
+int options_brief_count(const option_brief *brief);
+
+/* Returns the next option from `from` on that is shown below the heading, or -1. For going through all options in the
+ * order in which they are shown. */
+int options_below(const option_table *table, const char *heading, int from);
+
+/* Whether group i is the first one with its heading. */
+bool options_heads(const option_table *table, int i);
 
 /* Parse a whole number, and any number (nan and inf included). All of `text` must be the number, without
  * blanks, and not hexadecimal. They return false if it is anything else. */

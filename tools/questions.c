@@ -12,26 +12,30 @@
 
 static const option_spec features_list[] = {
     {0, OPTION_INPUTS, "features", offsetof(question_options, features), "F.npy",
-     "the encoder's vectors of the image, as it is handed to the encoder: h x w x D, float32 or "
-     "float16; of several images once for each, in their order",
+     "the encoder's vectors of the image, h x w x D; float32 or float16, of the image as it is handed to "
+     "the encoder; of several images once for each, in their order",
      0, 0, NULL},
 };
-const option_specs features_specs = OPTION_SPECS(features_list);
+const option_specs features_specs = OPTION_SPECS("What is asked", features_list);
 
 static const option_spec feature_patch_list[] = {
     {0, OPTION_NUMBER, "feature-patch", 0, "PIXELS",
      "of the image that a cell of the features covers (default: the grid covers the whole image)", 0.001,
      65536, NULL},
 };
-const option_specs feature_patch_specs = OPTION_SPECS(feature_patch_list);
+const option_specs feature_patch_specs = OPTION_SPECS("What is asked", feature_patch_list);
 
 static const option_spec query_list[] = {
     {0, OPTION_INPUT, "query", offsetof(question_options, query), "Q.npy",
      "what is asked, as the encoder's vector: D, or N x D for N queries", 0, 0, NULL},
+};
+const option_specs query_specs = OPTION_SPECS("What is asked", query_list);
+
+static const option_spec query_settings_list[] = {
     {0, OPTION_INPUT, "query-mean", offsetof(question_options, mean), "M.npy",
      "D: taken off every query first, the mean of many texts' vectors, say", 0, 0, NULL},
 };
-const option_specs query_specs = OPTION_SPECS(query_list);
+const option_specs query_settings = OPTION_SETTINGS("What is asked", query_settings_list);
 
 static const char *const combinations[] = {"each", "max", "mean", NULL};
 static const option_spec combine_list[] = {
@@ -40,13 +44,13 @@ static const option_spec combine_list[] = {
      "(default: each has its own)",
      0, 0, combinations},
 };
-const option_specs combine_specs = OPTION_SPECS(combine_list);
+const option_specs combine_specs = OPTION_SPECS("What is asked", combine_list);
 
 static const option_spec words_list[] = {
     {0, OPTION_INPUT, "words", offsetof(question_options, words), "Q.npy",
      "up to 64 vectors, N x D, for a scorer of word_0 .., the features' similarity to each", 0, 0, NULL},
 };
-const option_specs words_specs = OPTION_SPECS(words_list);
+const option_specs words_settings = OPTION_SETTINGS("What is asked", words_list);
 
 /* ---- Arrays ---- */
 
@@ -313,14 +317,14 @@ int features_set(struct tool *tool, const char *path, float patch, int32_t width
 static int check_usage(struct tool *tool, const question_options *options, int images) {
     if (options->features.count == 0) {
         if (options->query != NULL) return tool_usage(tool, "--query needs --features");
-        if (options->words != NULL) return tool_usage(tool, "--words needs --features");
+        if (options->words != NULL) return tool_usage(tool, "--set words needs --features");
         if (options->patch.given) return tool_usage(tool, "--feature-patch needs --features");
     } else if (options->features.count != images) {
         return tool_usage(tool, "--features is given for %d of %d images", (int)options->features.count,
                           images);
     }
     if (options->query == NULL && options->mean != NULL)
-        return tool_usage(tool, "--query-mean needs --query");
+        return tool_usage(tool, "--set query-mean needs --query");
     if (options->query == NULL && options->combine != QUESTION_EACH)
         return tool_usage(tool, "--combine needs --query");
     return TOOL_DONE;
@@ -346,7 +350,7 @@ static int check_directions(struct tool *tool, const questions *q) {
 
 static int read_mean(struct tool *tool, questions *q) {
     if (q->options->mean == NULL) return TOOL_DONE;
-    const int code = vectors_read(tool, "--query-mean", q->options->mean, &q->mean);
+    const int code = vectors_read(tool, "--set query-mean", q->options->mean, &q->mean);
     if (code != TOOL_DONE) return code;
     tool->subject = q->mean.path;
     if (q->mean.count != 1) return tool_fail(tool, "%d vectors; the mean is one", (int)q->mean.count);
@@ -361,7 +365,7 @@ int questions_read(struct tool *tool, const question_options *options, int image
     *q = (questions){.options = options, .count = 1};
     int code = check_usage(tool, options, images);
     if (code == TOOL_DONE && options->words != NULL)
-        code = vectors_read(tool, "--words", options->words, &q->words);
+        code = vectors_read(tool, "--set words", options->words, &q->words);
     if (code != TOOL_DONE || options->query == NULL) return code;
     if ((code = vectors_read(tool, "--query", options->query, &q->queries)) != TOOL_DONE ||
         (code = read_mean(tool, q)) != TOOL_DONE || (code = check_directions(tool, q)) != TOOL_DONE)
@@ -396,7 +400,7 @@ static int check_weighed(struct tool *tool, const question_options *options, boo
                           path);
     if ((features || (embedding && !embedded)) && options->features.count == 0)
         return tool_usage(tool, "%s weighs %s: hand in %s", path, info->name,
-                          embedding ? "--embedding or --features" : "--features");
+                          embedding ? "--give embedding=FILE or --features" : "--features");
     return TOOL_DONE;
 }
 

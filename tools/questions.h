@@ -69,9 +69,10 @@ typedef struct question_options {
 /* Tables of the options. There are several, since not every command has all options. */
 extern const option_specs features_specs;      /* for `features` */
 extern const option_specs feature_patch_specs; /* for `patch`, or an option_number elsewhere */
-extern const option_specs query_specs;         /* for `query` and `mean` */
+extern const option_specs query_specs;         /* for `query` */
 extern const option_specs combine_specs;       /* for `combine` */
-extern const option_specs words_specs;         /* for `words` */
+extern const option_specs query_settings;      /* for `mean` */
+extern const option_specs words_settings;      /* for `words` */
 
 typedef struct questions {
     const question_options *options;
@@ -91,7 +92,7 @@ void questions_release(questions *questions);
 
 /* Loads the scorer of the option --scorer FILE, which is for stills. Two kinds of scorers are refused:
  * - a scorer that weighs features or an embedding, if there are no --features; `embedded` says that
- *   --embedding hands in an embedding;
+ *   --give hands in an embedding;
  * - a scorer that weighs the scores of an earlier pass, since the tool makes only one pass. */
 int questions_scorer(struct tool *tool, const question_options *options, bool embedded, const char *path,
                      tvlm_scorer **scorer);

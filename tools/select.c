@@ -19,30 +19,65 @@
 #include "texturevlm/io_scorer.h"
 static const char *const arrangements[] = {"sunflower", "log-polar", NULL};
 
-static const option_spec specs[] = {
+static const option_spec outputs_list[] = {
     {'o', OPTION_OUTPUT, "output", offsetof(select_options, output), "FILE", "the JSON (default: to stdout)",
      0, 0, NULL},
     {0, OPTION_PATTERN, "overlay", offsetof(select_options, overlay), "FILE.png",
-     "the photo with what was chosen: cells coloured by rank, tiles by level", 0, 0, NULL},
+     "the photo with what was chosen; cells are coloured by rank, tiles by level", 0, 0, NULL},
     {0, OPTION_PATTERN, "heatmap", offsetof(select_options, heatmap), "FILE.png",
      "the score of every cell, in colour over the photo; for budget what the thumbnail loses", 0, 0, NULL},
+    {0, OPTION_FOLDER, "crops", offsetof(select_options, crops), "DIR",
+     "the small picture and the tiles as PNGs, into a folder that is there; with a JSON of their places; "
+     "for budget",
+     0, 0, NULL},
+    {0, OPTION_PATTERN, "patch-scores", offsetof(select_options, patch_scores), "FILE.npy",
+     "the score of every cell (--stride; for budget --patch, and what the thumbnail loses of it), row after "
+     "row as an encoder numbers its patches: float32 [cells]",
+     0, 0, NULL},
     {0, OPTION_PATTERN, "explain", offsetof(select_options, explain), "FILE",
      "FILE.json: for each position the value, the weight and the share in the score of each channel, or "
      "what a tile's square loses before and after; FILE.png: the channel that counts "
      "most at each, or a tile's level, in colour",
      0, 0, NULL},
+};
+static const option_specs own_outputs_specs = OPTION_SPECS("What comes out", outputs_list);
+
+static const option_spec sights_list[] = {
+    {0, OPTION_INPUTS, "scores", offsetof(select_options, scores), "FILE.npy",
+     "scores of your own, given once for each image; rows x columns of the candidates, or as "
+     "--patch-scores writes them; for budget they say what matters",
+     0, 0, NULL},
     {0, OPTION_POINTS, "fixation", offsetof(select_options, fixations), "X,Y",
      "for foveated: where to look, in the image's pixels; may be given several times (default: "
      "where the score has its peak)",
      0, 0, NULL},
+};
+static const option_specs own_sights_specs = OPTION_SPECS("Where to look", sights_list);
+
+static const option_spec further_list[] = {
+    {0, OPTION_NUMBER, "diversity", offsetof(select_options, diversity), "D",
+     "for grid, exhaustive and cascade: 0 to 1; each position's score counts less D times its largest likeness "
+     "to those before it, by the features, else by colour (default: 0)",
+     0, 1, NULL},
+    {0, OPTION_INTEGER, "level", offsetof(select_options, level), "N",
+     "for exhaustive: the level whose texels are chosen from (default: 0, every pixel)", 0, 31, NULL},
     {0, OPTION_NUMBER, "e0", offsetof(select_options, e0), "E0",
      "for foveated: squares grow as e + E0 with the distance e from the fixation, in half "
      "diagonals (default: 0.2)",
      1e-3, 1e3, NULL},
+};
+static const option_specs own_further_specs = OPTION_SPECS("What to choose", further_list);
+
+static const option_spec regions_list[] = {
+    {0, OPTION_INTEGER, "clusters", offsetof(select_options, given.clusters), "N",
+     "regions of the image, for cascade and for channels that are about them (default: 50)", 1,
+     TVLM_REGIONS_MAX, NULL},
+};
+static const option_specs own_regions_specs = OPTION_SPECS("What is known of the image", regions_list);
+
+static const option_spec strategy_settings_list[] = {
     {0, OPTION_CHOICE, "arrangement", offsetof(select_options, arrangement), "NAME",
      "for foveated: sunflower (default) or log-polar", 0, 0, arrangements},
-    {0, OPTION_INTEGER, "level", offsetof(select_options, level), "N",
-     "for exhaustive: the level whose texels are chosen from (default: 0, every pixel)", 0, 31, NULL},
     {0, OPTION_INTEGER, "keep-regions", offsetof(select_options, keep_regions), "N",
      "for cascade: the regions that are looked into, at least (default: 10; more where they hold "
      "fewer than 8 K cells)",
@@ -51,53 +86,50 @@ static const option_spec specs[] = {
      "for cascade: regions and cells at least that far from every edge are left out (default: 1; "
      "above 1: none are)",
      1e-6, 1e6, NULL},
-    {0, OPTION_NUMBER, "diversity", offsetof(select_options, diversity), "D",
-     "for grid, exhaustive and cascade: 0 to 1; each position's score counts less D times its largest likeness "
-     "to those before it, by the features, else by colour (default: 0)",
-     0, 1, NULL},
     {0, OPTION_FLAG, "cover", offsetof(select_options, cover), NULL,
      "for cascade: squares that cover the image, as the quadtree's, small only in those regions", 0, 0, NULL},
-    {0, OPTION_PATTERN, "patch-scores", offsetof(select_options, patch_scores), "FILE.npy",
-     "the score of every cell (--stride; for budget --patch, and what the thumbnail loses of it), row after "
-     "row as an encoder numbers its patches: float32 [cells]",
-     0, 0, NULL},
-    {0, OPTION_INPUTS, "scores", offsetof(select_options, scores), "FILE.npy",
-     "scores of your own to choose by: rows x columns of the candidates, or as --patch-scores writes "
-     "them; for budget they say what matters; given once for each image",
-     0, 0, NULL},
-    {0, OPTION_FOLDER, "crops", offsetof(select_options, crops), "DIR",
-     "for budget: the thumbnail and the tiles as PNGs in a folder that is there, and a JSON of their places",
-     0, 0, NULL},
-    {0, OPTION_INTEGER, "clusters", offsetof(select_options, given.clusters), "N",
-     "regions of the image, for cascade and for channels that are about them (default: 50)", 1,
-     TVLM_REGIONS_MAX, NULL},
+};
+static const option_specs strategy_settings = OPTION_SETTINGS("What to choose", strategy_settings_list);
+
+static const option_spec output_settings_list[] = {
     {0, OPTION_FLAG, "anisotropic", offsetof(select_options, anisotropic), NULL,
      "\"axes\" of each position: two diameters of an ellipse of its size, long where the image "
      "changes little",
      0, 0, NULL},
 };
+static const option_specs output_settings = OPTION_SETTINGS("What comes out", output_settings_list);
 
-static const option_specs own = OPTION_SPECS(specs);
 static const option_group groups[] = {
     {&placing_specs, offsetof(select_options, placing)},
-    {&own, 0},
-    {&stack_specs, offsetof(select_options, stacks)},
-    {&rope_specs, offsetof(select_options, stacks.rope)},
     {&budget_specs, offsetof(select_options, budget)},
     {&stride_specs, offsetof(select_options, stride)},
+    {&own_further_specs, 0},
+    {&placing_settings, offsetof(select_options, placing)},
+    {&strategy_settings, 0},
+    {&own_sights_specs, 0},
     {&weighing_specs, offsetof(select_options, weighing)},
+    {&stack_makers, offsetof(select_options, stacks)},
     {&features_specs, offsetof(select_options, questions)},
-    {&feature_patch_specs, offsetof(select_options, questions.patch)},
     {&query_specs, offsetof(select_options, questions)},
     {&combine_specs, offsetof(select_options, questions)},
-    {&words_specs, offsetof(select_options, questions)},
+    {&feature_patch_specs, offsetof(select_options, questions.patch)},
     {&basis_specs, offsetof(select_options, basis)},
-    {&patch_specs, offsetof(select_options, patches)},
+    {&query_settings, offsetof(select_options, questions)},
+    {&words_settings, offsetof(select_options, questions)},
     {&input_specs, offsetof(select_options, given.files)},
+    {&own_regions_specs, 0},
     {&truth_specs, offsetof(select_options, given.objects)},
+    {&truth_settings, offsetof(select_options, given.objects)},
+    {&own_outputs_specs, 0},
+    {&patch_specs, offsetof(select_options, patches)},
+    {&patch_settings, offsetof(select_options, patches)},
+    {&output_settings, 0},
+    {&stack_specs, offsetof(select_options, stacks)},
+    {&rope_specs, offsetof(select_options, stacks.rope)},
     {&batch_specs, offsetof(select_options, batch)},
     {&batch_source_specs, offsetof(select_options, batch.sources)},
     {&batch_thread_specs, offsetof(select_options, batch.threads)},
+    {&stack_settings, offsetof(select_options, stacks)},
     {0},
 };
 
@@ -226,26 +258,26 @@ static tvlm_strategy strategy_of(const select_options *options) {
 /* Refuses options that the strategy does not read. */
 static int check_strategy(struct tool *tool, const select_options *options) {
     const strategy_option given[] = {
-        {"fixation", "fixations", options->fixations.count > 0},
-        {"e0", "e0", options->e0.given},
-        {"arrangement", "arrangement", options->arrangement != 0},
-        {"level", "level", options->level.given},
-        {"stride", "stride", options->stride.given},
-        {"keep-regions", "keep_regions", options->keep_regions.given},
-        {"cull-distance", "cull_distance", options->cull_distance.given},
-        {"cover", "cover", options->cover > 0},
-        {"overview", "overview", options->placing.overview.value > 0.0f},
-        {"min-distance", "min_distance", options->placing.min_distance.value > 0.0f},
-        {"diversity", "diversity", options->diversity.value > 0.0f},
-        {"weights", "weights", options->weighing.weights.given},
-        {"crops", "share", options->crops != NULL},
+        {"--fixation", "fixations", options->fixations.count > 0},
+        {"--e0", "e0", options->e0.given},
+        {"--set arrangement", "arrangement", options->arrangement != 0},
+        {"--level", "level", options->level.given},
+        {"--stride", "stride", options->stride.given},
+        {"--set keep-regions", "keep_regions", options->keep_regions.given},
+        {"--set cull-distance", "cull_distance", options->cull_distance.given},
+        {"--set cover", "cover", options->cover > 0},
+        {"--overview", "overview", options->placing.overview.value > 0.0f},
+        {"--set min-distance", "min_distance", options->placing.min_distance.value > 0.0f},
+        {"--diversity", "diversity", options->diversity.value > 0.0f},
+        {"--weights", "weights", options->weighing.weights.given},
+        {"--crops", "share", options->crops != NULL},
     };
     if (options->cover > 0 && options->placing.overview.value > 0.0f)
-        return tool_usage(tool, "--overview is not for --cover, whose squares cover the image");
+        return tool_usage(tool, "--overview is not for --set cover, whose squares cover the image");
     if (options->cover > 0 && options->placing.min_distance.value > 0.0f)
-        return tool_usage(tool, "--min-distance is not for --cover, whose squares cover the image");
+        return tool_usage(tool, "--set min-distance is not for --set cover, whose squares cover the image");
     if (options->cover > 0 && options->diversity.value > 0.0f)
-        return tool_usage(tool, "--diversity is not for --cover, whose squares cover the image");
+        return tool_usage(tool, "--diversity is not for --set cover, whose squares cover the image");
     const bool asked = options->placing.strategy != NULL || options->placing.overview.given;
     const tvlm_strategy strategy = strategy_of(options);
     const int code = strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
@@ -319,7 +351,7 @@ static int check(struct tool *tool, const select_options *options, int images) {
         return tool_usage(tool, "--codec and --network exclude each other: an image has one of them");
     int code = TOOL_DONE;
     if (options->stacks.codec != NULL) code = lab_check(tool, "--codec");
-    if (code == TOOL_DONE && options->anisotropic) code = lab_check(tool, "--anisotropic");
+    if (code == TOOL_DONE && options->anisotropic) code = lab_check(tool, "--set anisotropic");
     if (code == TOOL_DONE) code = stack_options_check(tool, &options->stacks);
     if (code == TOOL_DONE) code = check_strategy(tool, options);
     if (code == TOOL_DONE) code = check_scores(tool, options, images);
@@ -333,7 +365,7 @@ static int check(struct tool *tool, const select_options *options, int images) {
 static int read_scorer(select_run *run) {
     const char *const path = run->options->weighing.scorer, *const codec = run->options->stacks.codec;
     int code = questions_scorer(run->tool, &run->options->questions,
-                                run->options->given.files.embedding != NULL, path, &run->scorer);
+                                run->options->given.files.given[INPUT_EMBEDDING] != NULL, path, &run->scorer);
     if (code == TOOL_DONE && codec != NULL)
         code = codec_read_folded(run->tool, codec, run->scorer, 0, &run->codec, &run->folded);
     if (code == TOOL_DONE)
@@ -372,7 +404,7 @@ static int find_layout(select_run *run) {
     }
     if (code != TOOL_DONE) return code;
     if (options->questions.words != NULL) {
-        code = inputs_check_read(run->tool, "--words", TVLM_CHANNEL_WORD_0, run->layout);
+        code = inputs_check_read(run->tool, "--set words", TVLM_CHANNEL_WORD_0, run->layout);
         if (code != TOOL_DONE) return code;
     }
     return patches_layout(run->tool, &options->patches, &run->patches, run->layout, sizeof run->layout);
@@ -447,8 +479,22 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     return code;
 }
 
+static const option_brief brief[] = {
+    {"What to choose", "k share tolerance strategy patch"},
+    {"Where to look", "emphasis scorer scores"},
+    {"What is asked", "features query"},
+    {"What is known of the image", "give"},
+    {"What comes out", "output overlay heatmap crops patches"},
+    {"Many images", "max-side jsonl skip-errors resume recursive"},
+    {"Device and messages", "device fallback verbose quiet help"},
+    {NULL, NULL},
+};
+
 const tool_command select_command = {
     .name = "select",
+    .examples = "select photo.jpg -k 273 --overlay look.png\n"
+                "select --recursive photos --jsonl -o answers.jsonl --skip-errors",
+    .brief = brief,
     .summary = "the positions of an image that matter, best first, as JSON",
     .operands = "IMAGE...",
     .operand_max = INT32_MAX, /* at least one, unless there is a list */
@@ -457,11 +503,11 @@ const tool_command select_command = {
         "x, y and size are in its pixels after its EXIF rotation, with centres\n"
         "at +0.5. One image gives one object, several give {\"selections\": [...]}; when one of them fails, no JSON is\n"
         "written. With several images each picture's name gets the image's: --overlay out.png writes out-photo.png\n"
-        "for photo.jpg. --stride, --patch and --min-distance are in pixels of the working image: the image itself, unless\n"
+        "for photo.jpg. --stride, --patch and min-distance are in pixels of the working image: the image itself, unless\n"
         "--size or --max-side say otherwise, or it is larger than the device, or its memory, can hold; a warning says so.\n"
         "With --max-side libjpeg-turbo decodes a JPEG at a half, a quarter or an eighth of its size where no side is too\n"
         "short then; positions stay in the file's pixels, and a few of them may differ from those of the whole picture.\n"
-        "A file that is named twice, with the same features, is worked on once, while it fits into --cache-bytes; -v says\n"
+        "A file that is named twice, with the same features, is worked on once, while it fits into cache-bytes; -v says\n"
         "how often.\n"
         "With --device all, or several names with commas between, images go to whichever of those devices is free; the\n"
         "answers and their order are those of one device, and what a device that is lost leaves is done by the others.\n"
@@ -479,7 +525,7 @@ const tool_command select_command = {
         "is the score), bias and similarity (one number each, optional), query_weights ([dimension,channels], or\n"
         "[outputs,channels,3,3,dimension], optional: times the query's vector they are added to the weights), levels\n"
         "([channels], optional: of the image, at which each is read, -1: the cells'), and in its metadata\n"
-        "format = texturevlm.scorer and channels = edges,entropy,...; or it is the file of a network (tvlm generate\n"
+        "format = texturevlm.scorer and channels = edges,entropy,...; or it is the file of a network (tvlm channels\n"
         "--network), whose first output is the score.\n",
     .options = groups,
     .options_size = sizeof(select_options),

@@ -11,18 +11,19 @@ static const char *const tolerances[] = {"auto", NULL};
 
 static const option_spec specs[] = {
     {0, OPTION_NUMBER, "share", offsetof(budget_options, share), "S",
-     "for budget, in place of a number: that share of all patches, above 0 and at most 1", 1e-9, 1, NULL},
+     "in place of a number, that share of all patches, above 0 and at most 1; for budget", 1e-9, 1, NULL},
     {0, OPTION_NUMBER, "tolerance", offsetof(budget_options, tolerance), "T",
-     "for budget, in place of a number: hardly more than the fewest patches that lose at most that share of what a "
-     "thumbnail of one patch loses; auto: as few as keep readable what can be read; 0: nothing is lost, only equal tiles "
-     "are left out",
+     "in place of a number, as few patches as lose that share at most; or auto: as few as keep readable "
+     "what can be read; for budget: hardly more than the fewest that lose at most that share of what a "
+     "thumbnail of one patch loses; 0: nothing is lost, only equal tiles are left out",
      0, 1, tolerances},
     {0, OPTION_TEXT, "emphasis", offsetof(budget_options, emphasis), "L[:CHANNEL]",
-     "for budget: losses count 1 + L m times, m being the channel (default: saliency), or what --query or "
-     "--scorer say (default: 0; with these 300 and 32); only as much of it counts as leaves the whole image in view",
+     "how much more the loss counts where CHANNEL, --query or --scorer say; for budget: losses count 1 + L "
+     "m times, m being the channel (default: saliency), or what --query or --scorer say (default: 0; with "
+     "these 300 and 32); only as much of it counts as leaves the whole image in view",
      0, 0, NULL},
 };
-const option_specs budget_specs = OPTION_SPECS(specs);
+const option_specs budget_specs = OPTION_SPECS("What to choose", specs);
 
 /* ---- Options ---- */
 
@@ -48,9 +49,9 @@ static int read_emphasis(struct tool *tool, const char *text, budget_emphasis *e
 int budget_check_strategy(struct tool *tool, tvlm_strategy strategy, bool asked,
                           const budget_options *options) {
     const strategy_option given[] = {
-        {"share", "share", options->share.given},
-        {"tolerance", "tolerance", options->tolerance.given},
-        {"emphasis", "emphasis", options->emphasis != NULL},
+        {"--share", "share", options->share.given},
+        {"--tolerance", "tolerance", options->tolerance.given},
+        {"--emphasis", "emphasis", options->emphasis != NULL},
     };
     return strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
 }

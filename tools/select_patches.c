@@ -15,13 +15,17 @@ static const char *const borders[] = {"clamp", "reflect", NULL};
 
 static const option_spec specs[] = {
     {0, OPTION_PATTERN, "patches", offsetof(patch_options, output), "FILE.npy",
-     "each position's square: [K,3,P,P], r, g, b from 0 to 1, best first", 0, 0, NULL},
+     "each position's square as an array [K,3,P,P]; r, g, b from 0 to 1, best first", 0, 0, NULL},
+    {0, OPTION_CHOICE, "patch-norm", offsetof(patch_options, norm), "NAME",
+     "none (default), clip or siglip: r, g, b less that encoder's mean, by its deviation", 0, 0, norms},
+};
+const option_specs patch_specs = OPTION_SPECS("What comes out", specs);
+
+static const option_spec further[] = {
     {0, OPTION_INTEGER, "patch-size", offsetof(patch_options, side), "P",
      "side of those, in texels (default: that of --patch)", 1, 1024, NULL},
     {0, OPTION_TEXT, "patch-channels", offsetof(patch_options, channels), "A,B,...",
      "channels of them, or a layout (default: r,g,b)", 0, 0, NULL},
-    {0, OPTION_CHOICE, "patch-norm", offsetof(patch_options, norm), "NAME",
-     "none (default), clip or siglip: r, g, b less that encoder's mean, by its deviation", 0, 0, norms},
     {0, OPTION_TEXT, "patch-mean", offsetof(patch_options, mean), "M,...",
      "taken off, one number for each channel", 0, 0, NULL},
     {0, OPTION_TEXT, "patch-std", offsetof(patch_options, deviation), "S,...",
@@ -31,7 +35,7 @@ static const option_spec specs[] = {
     {0, OPTION_CHOICE, "patch-border", offsetof(patch_options, border), "HOW",
      "beyond the image: clamp (default), its edge, or reflect, its mirror", 0, 0, borders},
 };
-const option_specs patch_specs = OPTION_SPECS(specs);
+const option_specs patch_settings = OPTION_SETTINGS("What comes out", further);
 
 void select_array_release(select_array *array) {
     free(array->data);
@@ -62,8 +66,8 @@ static int read_numbers(struct tool *tool, const char *option, const char *text,
 static int read_norm(struct tool *tool, const patch_options *options, patch_plan *plan) {
     tvlm_export_processor processor;
     if (options->channels != NULL || options->mean != NULL || options->deviation != NULL)
-        return tool_usage(
-            tool, "--patch-norm excludes --patch-channels, --patch-mean and --patch-std: it is of r, g, b");
+        return tool_usage(tool,
+                          "--patch-norm excludes patch-channels, patch-mean and patch-std: it is of r, g, b");
     const tvlm_export_model model =
         strcmp(norms[options->norm], "clip") == 0 ? TVLM_EXPORT_CLIP : TVLM_EXPORT_SIGLIP;
     const int code = tool_status(tool, tvlm_export_processor_get(model, &processor));
@@ -80,12 +84,13 @@ int patches_read(struct tool *tool, const patch_options *options, patch_plan *pl
     int code = TOOL_DONE;
     if (options->output == NULL && given)
         return tool_usage(
-            tool, "--patch-size, -channels, -norm, -mean, -std, -format and -border are for --patches");
+            tool,
+            "--patch-norm and the settings patch-size, -channels, -mean, -std, -format and -border are for --patches");
     const char *const channels = options->channels != NULL ? options->channels : "r,g,b";
     code = tool_usage_status(
         tool, tvlm_layout_parse(channels, &tool->log, PATCH_CHANNELS_MAX, plan->channels, &plan->count));
     if (code == TOOL_DONE && plan->count > PATCH_CHANNELS_MAX)
-        code = tool_usage(tool, "--patch-channels: %d; at most %d", (int)plan->count, PATCH_CHANNELS_MAX);
+        code = tool_usage(tool, "patch-channels: %d; at most %d", (int)plan->count, PATCH_CHANNELS_MAX);
     if (code != TOOL_DONE) return code;
     for (int32_t i = 0; i < plan->count; ++i) {
         plan->mean[i] = 0.0f;
@@ -95,16 +100,16 @@ int patches_read(struct tool *tool, const patch_options *options, patch_plan *pl
     plan->border = options->border != 0 ? TVLM_BORDER_REFLECT : TVLM_BORDER_CLAMP;
     if (options->norm != 0) return read_norm(tool, options, plan);
     if (options->mean != NULL)
-        code = read_numbers(tool, "--patch-mean", options->mean, plan->count, true, plan->mean);
+        code = read_numbers(tool, "patch-mean", options->mean, plan->count, true, plan->mean);
     if (code == TOOL_DONE && options->deviation != NULL)
-        code = read_numbers(tool, "--patch-std", options->deviation, plan->count, false, plan->deviation);
+        code = read_numbers(tool, "patch-std", options->deviation, plan->count, false, plan->deviation);
     return code;
 }
 
 int patches_layout(struct tool *tool, const patch_options *options, const patch_plan *plan, char *layout,
                    size_t size) {
     if (options->channels == NULL) return TOOL_DONE; /* r, g and b are always there: they are the image */
-    return layout_add(tool, "--patch-channels", plan->channels, plan->count, layout, size);
+    return layout_add(tool, "patch-channels", plan->channels, plan->count, layout, size);
 }
 
 /* ---- Arrays ---- */

@@ -26,7 +26,7 @@ typedef struct patch_options {
     int norm, format, border; /* indices in the choices below */
 } patch_options;
 
-extern const option_specs patch_specs;
+extern const option_specs patch_specs, patch_settings;
 
 #define PATCH_CHANNELS_MAX 256
 

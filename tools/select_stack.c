@@ -17,15 +17,23 @@ static const option_spec specs[] = {
      NULL},
     {0, OPTION_INTEGER, "max-side", offsetof(stack_options, max_side), "PIXELS", MAX_SIDE_HELP, 1, SIDE_MAX,
      NULL},
+};
+const option_specs stack_specs = OPTION_SPECS("The image", specs);
+
+static const option_spec makers[] = {
     {0, OPTION_INPUT, "network", offsetof(stack_options, network), "FILE.safetensors",
-     "makes learned_0 and on, where a --scorer, an --emphasis or --patch-channels read them", 0, 0, NULL},
+     "makes learned_0 and on, where a --scorer, an --emphasis or patch-channels read them", 0, 0, NULL},
     {0, OPTION_INPUT, "codec", offsetof(stack_options, codec), "C.safetensors",
-     "the --scorer reads the codes of this codec in place of its channels (tvlm compress)", 0, 0, NULL},
+     "the --scorer reads the codes of this codec in place of its channels (tvlm-lab compress)", 0, 0, NULL},
+};
+const option_specs stack_makers = OPTION_SPECS("Where to look", makers);
+
+static const option_spec further[] = {
     {0, OPTION_NUMBER, "cache-bytes", offsetof(stack_options, cache_bytes), "BYTES",
      "of device memory for images that are named more than once (default: half of the device's)", 1, 1e18,
      NULL},
 };
-const option_specs stack_specs = OPTION_SPECS(specs);
+const option_specs stack_settings = OPTION_SETTINGS("Many images", further);
 
 int stack_options_check(struct tool *tool, const stack_options *options) {
     if (options->size.given && options->max_side.given)

@@ -19,7 +19,7 @@ typedef struct stack_options {
     option_number cache_bytes;
     option_triple rope;
 } stack_options;
-extern const option_specs stack_specs;
+extern const option_specs stack_specs, stack_makers, stack_settings;
 
 /* Refuses options that exclude each other, as wrong usage. */
 int stack_options_check(struct tool *tool, const stack_options *options);

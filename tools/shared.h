@@ -8,13 +8,13 @@
 
 #include "tool.h"
 
-/* -k, --strategy, --overview, --patch, --min-distance: how many positions, and how they are chosen. */
+/* -k, --strategy, --overview, --patch, --set min-distance: how many positions, and how they are chosen. */
 typedef struct placing_options {
     option_integer k;
     const char *strategy; /* its name; NULL if it was not given */
     option_number patch, min_distance, overview;
 } placing_options;
-extern const option_specs placing_specs;
+extern const option_specs placing_specs, placing_settings;
 
 /* --weights, --scorer: what the score is made of. */
 typedef struct weighing_options {

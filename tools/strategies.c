@@ -20,7 +20,7 @@ static int refuse(struct tool *tool, const strategy_option *option, const char *
         if (tvlm_strategy_reads((tvlm_strategy)tvlm_strategy_find(strategies[i]), option->parameter))
             used += (size_t)snprintf(readers + used, sizeof readers - used, "%s%s", used > 0 ? " or " : "",
                                      strategies[i]);
-    return tool_usage(tool, "--%s is for --strategy %s, not for %s%s", option->name, readers, strategy,
+    return tool_usage(tool, "%s is for --strategy %s, not for %s%s", option->name, readers, strategy,
                       asked ? "" : ", which is the default");
 }
 

@@ -15,7 +15,7 @@ void strategies_name(void);
 
 /* An option that not every strategy reads. */
 typedef struct strategy_option {
-    const char *name;      /* the option's name without its dashes */
+    const char *name;      /* the option as it is typed */
     const char *parameter; /* the member of tvlm_select_params that it sets */
     bool given;
 } strategy_option;

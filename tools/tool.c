@@ -16,11 +16,12 @@ static const char *const format_choices[] = {"auto", "f16", "f32", "u8", NULL};
 
 static const option_spec specs[] = {
     {0, OPTION_TEXT, "device", offsetof(tool_common, device), "NAME",
-     "index, part of the name of a device, platform or driver, or 'reference'; default: $TVLM_DEVICE, else "
-     "the first GPU, else the first CPU; of select also 'all', or several with commas between",
+     "part of the name of a device, platform or driver, its index, or 'reference'; default: $TVLM_DEVICE, "
+     "else the first GPU, else the first CPU; of select also 'all', or several with commas between",
      0, 0, NULL},
     {0, OPTION_FLAG, "fallback", offsetof(tool_common, fallback), NULL,
-     "where the device fails to open or is lost, go on with the next one, else the reference, which is slow",
+     "goes on with the next device, or the reference, where one fails; to open or because it is lost; the "
+     "reference is slow",
      0, 0, NULL},
     {0, OPTION_CHOICE, "storage", offsetof(tool_common, storage), "KIND",
      "how texels are stored: auto, image, buffer or mipmapped", 0, 0, storage_choices},
@@ -33,9 +34,10 @@ static const option_spec specs[] = {
      "on stderr only errors: no warnings and no progress", 0, 0, NULL},
     {'V', OPTION_FLAG, "version", offsetof(tool_common, version), NULL,
      "the version of tvlm, and what decodes pictures", 0, 0, NULL},
-    {'h', OPTION_FLAG, "help", offsetof(tool_common, help), NULL, "this text", 0, 0, NULL},
+    {'h', OPTION_FLAG, "help", offsetof(tool_common, help), NULL,
+     "the options; followed by `all` also those that few need", 0, 0, NULL},
 };
-const option_specs tool_common_specs = OPTION_SPECS(specs);
+const option_specs tool_common_specs = OPTION_SPECS("Device and messages", specs);
 
 static void keep_error(struct tool *tool, const char *message) {
     if (tool->error[0] != '\0') return;
@@ -52,10 +54,10 @@ static void write_line(struct tool *tool, tvlm_log_level level, const char *mess
         if (tool->quiet || strcmp(tool->warning, message) == 0) return;
         snprintf(tool->warning, sizeof tool->warning, "%s", message);
         progress_clear();
-        fprintf(stderr, "tvlm: warning: %s\n", message);
+        fprintf(stderr, "%s: warning: %s\n", tool->program->name, message);
     } else if (tool->verbose >= (level == TVLM_LOG_INFO ? 1 : 2)) {
         progress_clear();
-        fprintf(stderr, "tvlm: %s\n", message);
+        fprintf(stderr, "%s: %s\n", tool->program->name, message);
     }
 }
 
@@ -68,8 +70,9 @@ static void write_log(void *user, tvlm_log_level level, const char *message) {
     funlockfile(stderr);
 }
 
-void tool_start(struct tool *tool) {
+void tool_start(struct tool *tool, const tool_program *program) {
     memset(tool, 0, sizeof *tool);
+    tool->program = program;
     tool->log = (tvlm_log){write_log, tool};
     driver_cache_start();
 }
@@ -90,7 +93,7 @@ int tool_usage(struct tool *tool, const char *format, ...) {
     vsnprintf(tool->error, sizeof tool->error, format, arguments);
     va_end(arguments);
     const size_t used = strlen(tool->error);
-    snprintf(tool->error + used, sizeof tool->error - used, " (see: tvlm %s%s--help)",
+    snprintf(tool->error + used, sizeof tool->error - used, " (see: %s %s%s--help)", tool->program->name,
              tool->command != NULL ? tool->command : "", tool->command != NULL ? " " : "");
     return TOOL_USAGE;
 }
@@ -140,7 +143,8 @@ int tool_print(struct tool *tool, const char *text) {
 int tool_end(struct tool *tool, int code) {
     progress_clear();
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_DONE) code = stdout_failed(tool);
-    if (code != TOOL_DONE) fprintf(stderr, "tvlm: %s\n", tool->error[0] != '\0' ? tool->error : "failed");
+    if (code != TOOL_DONE)
+        fprintf(stderr, "%s: %s\n", tool->program->name, tool->error[0] != '\0' ? tool->error : "failed");
     files_release(&tool->files);
     driver_cache_end();
     return code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool.h: what all commands of tvlm share: how they end, what they print and check, and how they open a
+ * tool.h: what all commands of tvlm and tvlm-lab share: how they end, what they print and check, and how they open a
  * device.
  *
  * A command ends with one of these exit codes:
@@ -30,12 +30,13 @@ enum { TOOL_DONE = 0, TOOL_FAILED = 1, TOOL_USAGE = 2, TOOL_PARTLY = 3 };
 struct tool {
     tvlm_log log; /* the log of the library, whose lines come to this tool */
     int verbose;
-    bool quiet;          /* no warnings and no progress */
-    bool fallback;       /* if a device is lost, work goes on with another one */
-    bool untuned;        /* devices are opened as if nothing had been tuned */
-    int32_t device;      /* the index of the device that was opened last (tvlm_device_info) */
-    int32_t lost;        /* the index of the device that was lost last */
-    int32_t replaced;    /* how many devices were lost so far, and replaced */
+    bool quiet;       /* no warnings and no progress */
+    bool fallback;    /* if a device is lost, work goes on with another one */
+    bool untuned;     /* devices are opened as if nothing had been tuned */
+    int32_t device;   /* the index of the device that was opened last (tvlm_device_info) */
+    int32_t lost;     /* the index of the device that was lost last */
+    int32_t replaced; /* how many devices were lost so far, and replaced */
+    const struct tool_program *program;
     const char *command; /* the command's name; NULL before it is known */
     file_list files;     /* all files that it reads and writes */
     bool stdout_taken;   /* an output goes to stdout, so the command's reports go to stderr */
@@ -50,8 +51,10 @@ struct tool {
 /* The table of a command. Parsing, --help and the checks all use it. */
 typedef struct tool_command {
     const char *name, *summary;
-    const char *operands; /* what --help calls the operands, such as "IMAGE..."; "": it takes none */
-    int operand_words;    /* how many operands are words; the others are files that are read */
+    const char *examples;      /* what --help prints first, behind the name of the program; NULL: none */
+    const option_brief *brief; /* what --help shows, if it does not show everything */
+    const char *operands;      /* what --help calls the operands, such as "IMAGE..."; "": it takes none */
+    int operand_words;         /* how many operands are words; the others are files that are read */
     int operand_min, operand_max;
     const char *details;         /* what --help prints below the options */
     const option_group *options; /* all but the common ones; NULL: it has no others */
@@ -59,10 +62,24 @@ typedef struct tool_command {
     int (*run)(struct tool *tool, const void *options, int operand_count, char *const *operands);
 } tool_command;
 
-extern const tool_command devices_command, generate_command, select_command, flow_command, video_command,
-    fit_command, export_command, pca_command, vocab_command, compress_command, logpolar_command,
-    attend_command, tune_command;
+extern const tool_command select_command, tensors_command, video_command, channels_command, devices_command;
+extern const tool_command fit_command, pca_command, vocab_command, compress_command, logpolar_command,
+    attend_command;                      /* those of tvlm-lab */
 extern const tool_command bench_command; /* the only command of tvlm-bench */
+
+/* What is called like a command, but is a program of its own, or has another name now. */
+typedef struct tool_elsewhere {
+    const char *name;
+    const char *program;  /* NULL: this one */
+    const char *words[3]; /* what the name stands for, ended by NULL */
+    const char *summary;  /* shown among the commands; NULL: an old name, which one line on stderr tells */
+} tool_elsewhere;
+
+typedef struct tool_program {
+    const char *name, *summary;
+    const tool_command *const *commands; /* ended by NULL */
+    const tool_elsewhere *elsewhere;     /* ended by a name that is NULL */
+} tool_program;
 
 /* The options that every command has. */
 typedef struct tool_common {
@@ -73,14 +90,15 @@ typedef struct tool_common {
 
 extern const option_specs tool_common_specs;
 
-void tool_start(struct tool *tool);
+/* `program` lives as long as the tool. */
+void tool_start(struct tool *tool, const tool_program *program);
 
 /* Parses the options by the command's table, checks the operands, and runs the command or prints its --help.
  * */
 int tool_run(struct tool *tool, const tool_command *command, int argc, char **argv);
 
-/* Prints the help of a command. */
-int tool_help(struct tool *tool, const tool_command *command);
+/* Prints the help of a command, with `all` every option. */
+int tool_help(struct tool *tool, const tool_command *command, bool all);
 
 /* Makes one table of all options of a command, for the parser and --help. The common options come last.
  * Returns false if there is no memory. */

@@ -15,8 +15,6 @@ static const option_spec specs[] = {
      "STEM.png or STEM_mask.png for each image: not black is object", 0, 0, NULL},
     {0, OPTION_INPUT, "coco", offsetof(truth_options, coco), "FILE.json",
      "COCO detection (boxes, polygons, run lengths) or panoptic (with its PNGs)", 0, 0, NULL},
-    {0, OPTION_INPUT, "panoptic", offsetof(truth_options, panoptic), "FOLDER",
-     "of those PNGs, STEM.png or STEM_panoptic.png (default: where the json is)", 0, 0, NULL},
     {0, OPTION_INPUT, "yolo", offsetof(truth_options, yolo), "FOLDER",
      "STEM.txt or STEM_yolo.txt for each image: class cx cy w h, or class x1 y1 x2 y2 x3 y3 ...", 0, 0, NULL},
     {0, OPTION_TEXT, "classes", offsetof(truth_options, classes), "LIST",
@@ -24,7 +22,13 @@ static const option_spec specs[] = {
      "all things)",
      0, 0, NULL},
 };
-const option_specs truth_specs = OPTION_SPECS(specs);
+const option_specs truth_specs = OPTION_SPECS("What is known of the image", specs);
+
+static const option_spec further[] = {
+    {0, OPTION_INPUT, "panoptic", offsetof(truth_options, panoptic), "FOLDER",
+     "of those PNGs, STEM.png or STEM_panoptic.png (default: where the json is)", 0, 0, NULL},
+};
+const option_specs truth_settings = OPTION_SETTINGS("What is known of the image", further);
 
 #define PATH_SIZE 4096
 
@@ -447,7 +451,7 @@ const char *truth_given(const truth_options *options) {
     return options->masks != NULL      ? "--masks"
            : options->coco != NULL     ? "--coco"
            : options->yolo != NULL     ? "--yolo"
-           : options->panoptic != NULL ? "--panoptic"
+           : options->panoptic != NULL ? "--set panoptic"
            : options->classes != NULL  ? "--classes"
                                        : NULL;
 }
@@ -456,7 +460,7 @@ int truth_open(struct tool *tool, const truth_options *options, truth **opened) 
     const int sources = (options->masks != NULL) + (options->coco != NULL) + (options->yolo != NULL);
     if (sources != 1) return tool_usage(tool, "one of --masks, --coco and --yolo tells where objects are");
     if (options->panoptic != NULL && options->coco == NULL)
-        return tool_usage(tool, "--panoptic goes with --coco");
+        return tool_usage(tool, "--set panoptic goes with --coco");
     if (options->classes != NULL && options->masks != NULL)
         return tool_usage(tool, "--classes and --masks exclude each other: masks have no classes");
     *opened = calloc(1, sizeof **opened);

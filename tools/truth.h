@@ -13,7 +13,7 @@ typedef struct truth_options {
 } truth_options;
 
 /* The options that name the annotations. */
-extern const option_specs truth_specs;
+extern const option_specs truth_specs, truth_settings;
 
 enum { TRUTH_NOTHING = 0, TRUTH_OBJECT = 1, TRUTH_UNKNOWN = 2 };
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm tune: finds the settings that are the fastest on a device, and keeps them (texturevlm/tune.h).
+ * tvlm devices --tune: finds the settings that are the fastest on a device, and keeps them (texturevlm/tune.h).
  */
+#include "tune.h"
+
 #include <stdio.h>
 
 #include "json.h"
@@ -9,15 +11,13 @@
 #include "signals.h"
 #include "tool.h"
 
-typedef struct tune_options {
-    tool_common common;
-    option_number seconds;
-} tune_options;
-
 static const option_spec specs[] = {
+    {0, OPTION_FLAG, "tune", offsetof(tune_options, tune), NULL,
+     "finds the settings that are the fastest on this device, and keeps them", 0, 0, NULL},
     {0, OPTION_NUMBER, "seconds", offsetof(tune_options, seconds), "S",
      "how long settings are tried (default: 60)", 0.1, 3600, NULL},
 };
+const option_specs tune_specs = OPTION_SPECS("Tuning", specs);
 
 /* ---- Progress ---- */
 
@@ -95,17 +95,13 @@ static int report(struct tool *tool, const tool_common *common, tvlm_device *dev
     return TOOL_DONE;
 }
 
-static int run_tune(struct tool *tool, const void *values, int operand_count, char *const *operands) {
-    const tune_options *const options = values;
-    const tool_common *const common = &options->common;
+int tune_run(struct tool *tool, const tool_common *common, const tune_options *options) {
     const struct tvlm_tune_params params = {.seconds =
                                                 options->seconds.given ? (float)options->seconds.value : 0.0f,
                                             .keep_storage = common->storage != TVLM_STORAGE_AUTO,
                                             .progress = show};
     tvlm_device *device = NULL;
     tvlm_tuning *tuning = NULL;
-    (void)operand_count;
-    (void)operands;
     tool->printed = true; /* so that --fallback does not begin anew: the settings are of one device */
     tool->untuned = true;
     int code = tool_open_device(tool, common, &device);
@@ -119,21 +115,3 @@ static int run_tune(struct tool *tool, const void *values, int operand_count, ch
     tvlm_device_destroy(&device);
     return code;
 }
-
-static const option_specs own = OPTION_SPECS(specs);
-static const option_group groups[] = {{&own, 0}, {0}};
-
-const tool_command tune_command = {
-    .name = "tune",
-    .summary = "finds the settings that are the fastest on this device, and keeps them",
-    .operands = "",
-    .details =
-        "Sizes of work-groups, pixels for a work-item, levels for a launch, methods for the largest scores, and the\n"
-        "storage are tried for each stage, at 512, 1024 and 2560 pixels, in about a minute. What is faster by more\n"
-        "than the noise is kept in a file beside compiled programs, and used from then on by every command on the\n"
-        "same device and driver; removing the file, or tuning again, takes it back. Results do not depend on it. With\n"
-        "--storage no other storage is tried. Leave the machine to it meanwhile.\n",
-    .options = groups,
-    .options_size = sizeof(tune_options),
-    .run = run_tune,
-};

@@ -17,19 +17,44 @@
 #include "strategies.h"
 #include "video_overlay.h"
 
-static const option_spec specs[] = {
+static const option_spec outputs_list[] = {
     {0, OPTION_PATTERN, "overlay", offsetof(video_options, overlay), "DIR|FILE.mp4",
      "the frames with what was chosen: frame-000000.png, ... in a folder (made if it is not "
      "there), or a video",
      0, 0, NULL},
-    {0, OPTION_CHOICE, "preset", offsetof(video_options, preset), "USE",
-     "moving (default): a moving camera; still: one that is not; screen (or document): text "
-     "counts and motion does not; gaze: where --gaze looked counts most",
-     0, 0, video_presets},
+    {0, OPTION_FOLDER, "needs", offsetof(video_options, needs), "DIR",
+     "write a mask for each frame, named as its features: the cells that need new ones, uint8 h x "
+     "w, once there were any",
+     0, 0, NULL},
+};
+static const option_specs own_outputs_specs = OPTION_SPECS("What comes out", outputs_list);
+
+static const option_spec sights_list[] = {
     {0, OPTION_INPUT, "gaze", offsetof(video_options, gaze), "FILE",
      "where somebody looked: \"time,x,y\" a line, in seconds since the first frame and pixels; "
      "nan while the eyes are shut",
      0, 0, NULL},
+    {0, OPTION_INTEGER, "frames", offsetof(video_options, frames), "T",
+     "the scorer may read T frames, 2 to 64: motion@-1 is the motion of the frame before, at the "
+     "same place",
+     2, TVLM_VOLUME_FRAMES_MAX, NULL},
+    {0, OPTION_INPUT, "features", offsetof(video_options, features), "DIR",
+     "the encoder's vectors of frames, h x w x D: DIR/STEM.npy for STEM.jpg, DIR/frame-000012.npy "
+     "for frame 12 of a video. Frames without such a file carry the last ones along, as do cells "
+     "that are NaN in all D numbers",
+     0, 0, NULL},
+    {0, OPTION_INPUT, "flow", offsetof(video_options, flow), "DIR",
+     "flow of your own, from a frame to the one before it that was taken: DIR/STEM.flo or "
+     "DIR/frame-000012.flo, of the frame's size; it is estimated where there is no such file",
+     0, 0, NULL},
+};
+static const option_specs own_sights_specs = OPTION_SPECS("Where to look", sights_list);
+
+static const option_spec playing_list[] = {
+    {0, OPTION_CHOICE, "preset", offsetof(video_options, preset), "USE",
+     "moving (default): a moving camera; still: one that is not; screen (or document): text "
+     "counts and motion does not; gaze: where --gaze looked counts most",
+     0, 0, video_presets},
     {0, OPTION_NUMBER, "rate", offsetof(video_options, rate), "FPS",
      "frames a second of image files (default: 25)", 0.001, 10000, NULL},
     {0, OPTION_SIZE, "size", offsetof(video_options, size), "WxH|N",
@@ -57,37 +82,24 @@ static const option_spec specs[] = {
     {0, OPTION_NUMBER, "steadiness", offsetof(video_options, steadiness), "S",
      "for grid: added to the score where the last frame's positions are carried to (default: 0.15; 0: none)",
      0, 1000, NULL},
-    {0, OPTION_INTEGER, "frames", offsetof(video_options, frames), "T",
-     "the scorer may read T frames, 2 to 64: motion@-1 is the motion of the frame before, at the "
-     "same place",
-     2, TVLM_VOLUME_FRAMES_MAX, NULL},
-    {0, OPTION_INPUT, "features", offsetof(video_options, features), "DIR",
-     "the encoder's vectors of frames, h x w x D: DIR/STEM.npy for STEM.jpg, DIR/frame-000012.npy "
-     "for frame 12 of a video. Frames without such a file carry the last ones along, as do cells "
-     "that are NaN in all D numbers",
-     0, 0, NULL},
-    {0, OPTION_FOLDER, "needs", offsetof(video_options, needs), "DIR",
-     "write a mask for each frame, named as its features: the cells that need new ones, uint8 h x "
-     "w, once there were any",
-     0, 0, NULL},
-    {0, OPTION_INPUT, "flow", offsetof(video_options, flow), "DIR",
-     "flow of your own, from a frame to the one before it that was taken: DIR/STEM.flo or "
-     "DIR/frame-000012.flo, of the frame's size; it is estimated where there is no such file",
-     0, 0, NULL},
 };
+static const option_specs own_playing_specs = OPTION_SPECS("The video", playing_list);
 
-static const option_specs own = OPTION_SPECS(specs);
 static const option_group groups[] = {
     {&placing_specs, offsetof(video_options, placing)},
-    {&own, 0},
     {&budget_specs, offsetof(video_options, budget)},
     {&stride_specs, offsetof(video_options, stride)},
-    {&every_specs, offsetof(video_options, every)},
+    {&placing_settings, offsetof(video_options, placing)},
     {&weighing_specs, offsetof(video_options, weighing)},
+    {&own_sights_specs, 0},
     {&network_specs, offsetof(video_options, network)},
-    {&feature_patch_specs, offsetof(video_options, questions.patch)},
     {&query_specs, offsetof(video_options, questions)},
     {&combine_specs, offsetof(video_options, questions)},
+    {&feature_patch_specs, offsetof(video_options, questions.patch)},
+    {&query_settings, offsetof(video_options, questions)},
+    {&own_outputs_specs, 0},
+    {&own_playing_specs, 0},
+    {&every_specs, offsetof(video_options, every)},
     {0},
 };
 
@@ -262,10 +274,10 @@ static int end_interrupted(struct tool *tool, int64_t done) {
 /* Refuses options that the strategy does not read. */
 static int check_strategy(struct tool *tool, const video_options *options) {
     const strategy_option given[] = {
-        {"stride", "stride", options->stride.given},
-        {"overview", "overview", options->placing.overview.value > 0.0f},
-        {"min-distance", "min_distance", options->placing.min_distance.value > 0.0f},
-        {"weights", "weights", options->weighing.weights.given},
+        {"--stride", "stride", options->stride.given},
+        {"--overview", "overview", options->placing.overview.value > 0.0f},
+        {"--set min-distance", "min_distance", options->placing.min_distance.value > 0.0f},
+        {"--weights", "weights", options->weighing.weights.given},
     };
     const tvlm_strategy strategy = video_strategy(options);
     const bool asked = options->placing.strategy != NULL;
@@ -337,8 +349,21 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     return code;
 }
 
+static const option_brief brief[] = {
+    {"What to choose", "k share strategy preset patch"},
+    {"Where to look", "scorer gaze features flow"},
+    {"What is asked", "query"},
+    {"What comes out", "overlay needs"},
+    {"The video", "size every rate keyframe cut no-delta carry"},
+    {"Device and messages", "device fallback verbose quiet help"},
+    {NULL, NULL},
+};
+
 const tool_command video_command = {
     .name = "video",
+    .examples = "video clip.mp4 --overlay seen.mp4\n"
+                "video clip.mp4 --preset screen --share 0.1 > positions.jsonl",
+    .brief = brief,
     .summary = "the positions that matter, frame by frame, as lines of JSON",
     .operands = "FRAME...|CLIP",
     .operand_min = 1,

@@ -25,7 +25,7 @@ int lab_structure(struct tool *tool, tvlm_stack *stack, const tvlm_sample_point 
     (void)sizes;
     (void)count;
     (void)axes;
-    return lab_check(tool, "--anisotropic");
+    return lab_check(tool, "--set anisotropic");
 }
 
 int codec_read_folded(struct tool *tool, const char *path, const tvlm_scorer *scorer, int32_t first,

@@ -248,7 +248,7 @@ tvlm_status tvlm_opencl_topk(tvlm_device *base, tvlm_buffer *scores, int32_t n, 
      *   - A group that sorts 4096 keys took 42 us on an NVIDIA H200, so that 3 chunks with their barriers are
      *     no dearer.
      *
-     * Neither method has been measured whole on a GPU. `tvlm tune` tries 8192, too.
+     * Neither method has been measured whole on a GPU. `tvlm devices --tune` tries 8192, too.
      */
     if (n >= tuning->select_from && k <= n / 2) return by_selecting(device, from.scores, n, k, to);
     /* Chunks shrink the list only if they keep at most half of their keys. A single chunk holds any k. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tuning.h: sizes of work-groups and choices between algorithms. What suits one device may not suit another.
- * Results do not depend on them. Device, tests and `tvlm tune` share the one table below.
+ * Results do not depend on them. Device, tests and `tvlm devices --tune` share the one table below.
  *
  * A "run" is how many texels or points of a row one work-item makes. Groups of 16 x 16 work-items suit the
  * block-linear memory of GPUs (doc/drivers.md has the times). On CPUs rows vectorise, and launches are cheap.

@@ -43,8 +43,8 @@ static tvlm_status read_text(const opencl_device *device, const char *what, char
 }
 
 static void warn(const opencl_device *device, const char *path, const char *why) {
-    tvlm_log_message(&device->base.log, TVLM_LOG_WARNING, "%s is not used: %s (`tvlm tune` makes it anew)",
-                     path, why);
+    tvlm_log_message(&device->base.log, TVLM_LOG_WARNING,
+                     "%s is not used: %s (`tvlm devices --tune` makes it anew)", path, why);
 }
 
 static const char *const broken = "it is damaged, of another device, or open to others";

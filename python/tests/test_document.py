@@ -34,7 +34,9 @@ def checkout(photo, tmp_path, monkeypatch):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "tvlm").write_text(f'#!/bin/sh\nexec {sys.executable} -m texturevlm "$@"\n')
-    (tmp_path / "bin" / "tvlm").chmod(0o755)
+    (tmp_path / "bin" / "tvlm-lab").write_text(f'#!/bin/sh\nexec {sys.executable} -c "from texturevlm.__main__ import lab; lab()" "$@"\n')
+    for name in ("tvlm", "tvlm-lab"):
+        (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     return tmp_path
 

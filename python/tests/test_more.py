@@ -115,7 +115,7 @@ def test_export_is_what_the_tool_writes(ten_photos, tmp_path, model, options, wo
     path = ten_photos[0]
     tensors = tv.export(path, model, **options)
     words = words + [word for name, value in options.items() if not name.startswith("emphasis") for word in (f"--{name}", str(value))]
-    subprocess.run([sys.executable, "-m", "texturevlm", "export", str(path), "--for", model, *words, "-o", str(tmp_path / "t.safetensors")],
+    subprocess.run([sys.executable, "-m", "texturevlm", "tensors", str(path), "--for", model, *words, "-o", str(tmp_path / "t.safetensors")],
                    check=True)
     data = (tmp_path / "t.safetensors").read_bytes()
     import json

@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m texturevlm` is the tool `tvlm`, which the package brings."""
+"""`python -m texturevlm` is the tool `tvlm`, which the package brings, and `lab` is `tvlm-lab`."""
 import os
 import sys
 
 
-def main() -> None:
+def _become(name: str) -> None:
     """Becomes the tool, so that its signals, output and exit status are its own."""
-    tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tvlm")
+    tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
     try:
-        os.execv(tool, ["tvlm", *sys.argv[1:]])
+        os.execv(tool, [name, *sys.argv[1:]])
     except OSError as error:
-        sys.exit(f"tvlm: {tool}: {error.strerror}")
+        sys.exit(f"{name}: {tool}: {error.strerror}")
+
+
+def main() -> None:
+    _become("tvlm")
+
+
+def lab() -> None:
+    _become("tvlm-lab")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ class Basis(Value):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Basis:
-        """Reads the file of a basis (.safetensors), written by `save`, by `tvlm pca train`, or from scikit-learn's PCA."""
+        """Reads the file of a basis (.safetensors), written by `save`, by `tvlm-lab pca train`, or from scikit-learn's PCA."""
         box, name = ffi.new("tvlm_basis **"), file_name("path", path)
         call(lib.tvlm_basis_load, chars("path", name), LOG, box, path=name)
         return cls._of(box)

@@ -66,7 +66,7 @@ class Codec(Value):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Codec:
-        """Reads the file of a codec (.safetensors), written by `save` or by `tvlm compress train`."""
+        """Reads the file of a codec (.safetensors), written by `save` or by `tvlm-lab compress train`."""
         box, name = ffi.new("tvlm_codec **"), file_name("path", path)
         call(lib.tvlm_codec_load, chars("path", name), LOG, box, path=name)
         return cls._of(box)

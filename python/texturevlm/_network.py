@@ -22,7 +22,7 @@ class Network(Value):
                                     torch.nn.Sigmoid())
         network = tv.Network(model, outputs=["thing"])
         tv.channels("photo.jpg", ["thing"], network=network)
-        network.save("thing.safetensors")          # tvlm generate photo.jpg --network thing.safetensors --sheet s.png
+        network.save("thing.safetensors")          # tvlm channels photo.jpg --network thing.safetensors --sheet s.png
 
     Parameters:
         layers: an nn.Sequential of Conv2d, ReLU and Sigmoid; or a list of dicts, one for each convolution. Kernels are 1 x 1 or

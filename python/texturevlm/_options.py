@@ -153,7 +153,7 @@ class Scorer(Value):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Scorer:
-        """Reads the file of a scorer (.safetensors), written by `save` or by `tvlm fit`."""
+        """Reads the file of a scorer (.safetensors), written by `save` or by `tvlm-lab fit`."""
         box = ffi.new("tvlm_scorer **")
         name = file_name("path", path)
         call(lib.tvlm_scorer_load, chars("path", name), LOG, box, path=name)

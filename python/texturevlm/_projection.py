@@ -19,7 +19,7 @@ from ._stack import Stack
 class Projection(Value):
     """A linear map from C channels to N numbers.
 
-    `tvlm export --projection` and `texturevlm.export` apply it to the chosen tokens.
+    `tvlm tensors --projection` and `texturevlm.export` apply it to the chosen tokens.
 
     Parameters:
         weight: [N, C], in the order of `torch.nn.Linear`.

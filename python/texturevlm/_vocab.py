@@ -46,7 +46,7 @@ class Vocab(Value):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Vocab:
-        """Reads the file of a vocabulary (.safetensors), written by `save` or by `tvlm vocab train` (texturevlm/lab/io_vocab.h)."""
+        """Reads the file of a vocabulary (.safetensors), written by `save` or by `tvlm-lab vocab train` (texturevlm/lab/io_vocab.h)."""
         box, name = ffi.new("tvlm_vocab **"), file_name("path", path)
         call(lib.tvlm_vocab_load, chars("path", name), LOG, box, path=name)
         return cls._of(box)

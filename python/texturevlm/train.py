@@ -2,7 +2,7 @@
 """texturevlm.train: learns channels from what people marked in images, as a `texturevlm.Network`, with PyTorch.
 
     python -m texturevlm.train photos/*.jpg --masks masks --output thing -o thing.safetensors --folds 4 --sheet learned.png
-    tvlm generate photo.jpg --network thing.safetensors --sheet channels.png
+    tvlm channels photo.jpg --network thing.safetensors --sheet channels.png
 
 A mask is a picture or an .npy file in the folder --masks, with the name of its photo. It may have any size. It is 0 where nothing
 is marked, and has its largest value where something is. In an .npy file, NaN says that this is unknown.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/attend.sh TVLM TVLM_SCENE [DEVICE]: `tvlm attend`: what it writes, that each option does something, and one clear
+# tests/cli/attend.sh TVLM TVLM_SCENE [DEVICE]: `tvlm-lab attend`: what it writes, that each option does something, and one clear
 # line for whatever is wrong. What comes out is compared with NumPy in tests/python/check_attend.py. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -21,7 +21,7 @@ npy "$in/three.npy" '<f4' '(3,)' "$two$one$one"
 npy "$in/nan.npy" '<f4' '(2,)' "$two$nan"
 npy "$in/flat.npy" '<f4' '(16, 2)' "$keys"
 npy "$in/few.npy" '<f4' '(2, 4, 2)' "${keys:0:0}$zero$one$half$zero$one$half$two$two$zero$one$half$zero$one$half$two$two"
-attend=("$tvlm" attend ${device:+"$device"} "$in/keys.npy" --queries "$in/queries.npy")
+attend=("$lab" attend ${device:+"$device"} "$in/keys.npy" --queries "$in/queries.npy")
 
 echo "== what is written"
 succeeds "${attend[@]}" -o out.npy --map map.npy --picture map.png
@@ -30,14 +30,14 @@ is "not a map of 4 x 4" test "$(wc -c <map.npy)" -eq $((128 + 4 * 4 * 4))
 is "no picture" grep -q PNG map.png
 succeeds "${attend[@]}" --values "$in/values.npy" -o values.npy
 is "not 2 x 4 numbers" test "$(wc -c <values.npy)" -eq $((128 + 2 * 4 * 4))
-succeeds "$tvlm" attend ${device:+"$device"} "$in/keys.npy" --queries "$in/one.npy" -o single.npy
+succeeds "$lab" attend ${device:+"$device"} "$in/keys.npy" --queries "$in/one.npy" -o single.npy
 is "not 1 x 2 numbers" test "$(wc -c <single.npy)" -eq $((128 + 2 * 4))
 says '"bytes": 1[,}]*' "${attend[@]}" --json
 says '"keys_read": 8' "${attend[@]}" --level 1 --fine 0.25 --json
 says '"values_read": 7' "${attend[@]}" --level 1 --fine 0.25 --json
-# The map is what --attention takes.
+# The map is what --give attention takes.
 "$scene" "$in/photo.png" 64 64 || exit 1
-succeeds "$tvlm" generate ${device:+"$device"} "$in/photo.png" --attention map.npy --channels attention -o seen.npy
+succeeds "$tvlm" channels ${device:+"$device"} "$in/photo.png" --give attention=map.npy --channels attention -o seen.npy
 
 echo "== each option does something"
 succeeds "${attend[@]}" --level 1 --fine 0.25 -o coarse.npy
@@ -57,7 +57,7 @@ succeeds "${attend[@]}" --scale 3 -o scale.npy
 differ "--scale has no effect" out.npy scale.npy
 
 echo "== what is refused"
-refused 2 '--queries is missing' "$tvlm" attend ${device:+"$device"} "$in/keys.npy" -o bad.npy
+refused 2 '--queries is missing' "$lab" attend ${device:+"$device"} "$in/keys.npy" -o bad.npy
 refused 2 'nothing to write' "${attend[@]}"
 refused 2 '--format u8 holds no vectors' "${attend[@]}" --format u8 -o bad.npy
 refused 2 '--fine needs --level' "${attend[@]}" --fine 0.5 -o bad.npy
@@ -72,10 +72,10 @@ refused 2 '--level' "${attend[@]}" --level -1 -o bad.npy
 refused 1 'level 3 of keys of 4 x 4 cells, which have 0 to 2' "${attend[@]}" --level 3 -o bad.npy
 refused 1 '3 heads of keys of 2 dimensions' "${attend[@]}" --heads 3 -o bad.npy
 refused 1 'keys of 4 x 4 cells and values of 4 x 2' "${attend[@]}" --values "$in/few.npy" -o bad.npy
-refused 1 'keys.npy: .*vectors of 2 dimensions; those of .*three.npy have 3' "$tvlm" attend ${device:+"$device"} "$in/keys.npy" --queries "$in/three.npy" -o bad.npy
-refused 1 'nan.npy' "$tvlm" attend ${device:+"$device"} "$in/keys.npy" --queries "$in/nan.npy" -o bad.npy
-refused 1 'flat.npy: .*h x w x D.*2' "$tvlm" attend ${device:+"$device"} "$in/flat.npy" --queries "$in/one.npy" -o bad.npy
-refused 1 'missing.npy' "$tvlm" attend ${device:+"$device"} "$in/missing.npy" --queries "$in/one.npy" -o bad.npy
+refused 1 'keys.npy: .*vectors of 2 dimensions; those of .*three.npy have 3' "$lab" attend ${device:+"$device"} "$in/keys.npy" --queries "$in/three.npy" -o bad.npy
+refused 1 'nan.npy' "$lab" attend ${device:+"$device"} "$in/keys.npy" --queries "$in/nan.npy" -o bad.npy
+refused 1 'flat.npy: .*h x w x D.*2' "$lab" attend ${device:+"$device"} "$in/flat.npy" --queries "$in/one.npy" -o bad.npy
+refused 1 'missing.npy' "$lab" attend ${device:+"$device"} "$in/missing.npy" --queries "$in/one.npy" -o bad.npy
 refused 1 'keys.npy: is the input' "${attend[@]}" -o "$in/keys.npy"
 
 finish

@@ -205,7 +205,7 @@ if [ -n "$(ldd "$tvlm" | grep libarchive)" ]; then
     ends 0 "${lines[@]}" --recursive "$in/shards"
     counts "an archive in a folder" 5 "$work/stdout" .
     mkdir each
-    ends 0 "$tvlm" generate ${device:+"$device"} --channels r --each -o each "$in/shard.tar" --list <(echo "$in/shards/b.tar")
+    ends 0 "$tvlm" channels ${device:+"$device"} --channels r --each -o each "$in/shard.tar" --list <(echo "$in/shards/b.tar")
     is "files of members: $(ls each | tr '\n' ' ')" test "$(ls each | wc -l)" -eq 8
     rm -r each
     # Cut in the third picture: those before it are there, and one line says what is wrong.
@@ -294,15 +294,15 @@ each_of() {
     refused 2 'list needs --each' "$tvlm" "$command" "$@" -o x "${photos[0]}" --list "$in/list.txt"
     refused 2 'jobs needs --each' "$tvlm" "$command" "$@" -o x "${photos[0]}" --jobs 2
 }
-each_of generate .npy --channels r,edges
-each_of export .safetensors --for siglip --budget 4
-each 0 generate --channels r --each -o files --recursive "$in/tree/b"
+each_of channels .npy --channels r,edges
+each_of tensors .safetensors --for siglip --budget 4
+each 0 channels --channels r --each -o files --recursive "$in/tree/b"
 is "of a folder: $(ls files | tr '\n' ' ')" test "$(ls files | tr '\n' ' ')" = "link.npy z.npy "
-each 0 export --for siglip --each -o files "${photos[0]}" "${photos[1]}" --features "$in/f.npy" --features "$in/f.npy" --query "$in/q.npy" --combine max
-refused 2 'sheet is not for --each' "$tvlm" generate --each -o files "${photos[0]}" --sheet x.png
-refused 2 'json is not for --each' "$tvlm" export --for siglip --each -o files "${photos[0]}" --json
-refused 2 'video is not for --each' "$tvlm" export --for qwen2-vl --each -o files "${photos[0]}" --video
-refused 1 'is an input; it is not overwritten' "$tvlm" export --for siglip --each -o "$in" "${photos[0]}" --features "$in/p0.safetensors" --query "$in/q.npy"
+each 0 tensors --for siglip --each -o files "${photos[0]}" "${photos[1]}" --features "$in/f.npy" --features "$in/f.npy" --query "$in/q.npy" --combine max
+refused 2 'sheet is not for --each' "$tvlm" channels --each -o files "${photos[0]}" --sheet x.png
+refused 2 'json is not for --each' "$tvlm" tensors --for siglip --each -o files "${photos[0]}" --json
+refused 2 'video is not for --each' "$tvlm" tensors --for qwen2-vl --each -o files "${photos[0]}" --video
+refused 1 'is an input; it is not overwritten' "$tvlm" tensors --for siglip --each -o "$in" "${photos[0]}" --features "$in/p0.safetensors" --query "$in/q.npy"
 rm -rf -- *
 
 echo "== memory"

@@ -20,8 +20,8 @@ succeeds "${usual[@]}" "$photo" -k 40 --overview .2
 has "$work/stdout" '"strategy": "grid"'
 succeeds "${usual[@]}" "$photo" -k 40 --overview 0
 has "$work/stdout" '"strategy": "grid"'
-for option in "--stride 8" "--min-distance 3" "--weights 1,1,0" "--diversity .5"; do
-    refused 2 "${option%% *} is for --strategy grid.*, not for budget, which is the default" "${usual[@]}" "$photo" $option
+for option in "--stride 8" "--set min-distance=3" "--weights 1,1,0" "--diversity .5"; do
+    refused 2 "$(named "$option") is for --strategy grid.*, not for budget, which is the default" "${usual[@]}" "$photo" $option
 done
 refused 2 "share is for --strategy budget, not for grid \(" "${usual[@]}" "$photo" --overview .2 --share .5
 rm -f ./*
@@ -88,7 +88,7 @@ echo "== sides of tokens"
 for side in 4 7 14 28 42 63; do
     all=$((((320 + side - 1) / side) * ((208 + side - 1) / side)))
     succeeds "${select[@]}" "$photo" -k $((all / 2)) --patch $side -o o.json --overlay o.png --crops . --patches p.npy \
-        --patch-size $side --patch-scores s.npy
+        --set patch-size=$side --patch-scores s.npy
     counts "positions of side $side" $((all / 2)) o.json '"x"'
     is "a patch has $side pixels a side" grep -aqF "($((all / 2)), 3, $side, $side)" p.npy
     is "a score for each of $all tiles" grep -aqF "($all,)" s.npy
@@ -145,9 +145,9 @@ refused 2 'crops takes one query' "${select[@]}" "$photo" --features "$work/in/f
 for side in 3 65 14.5; do
     refused 1 "photo.png: a patch of $side pixels; for budget it is a whole number from 4 to 64" "${select[@]}" "$photo" --patch $side
 done
-for option in "--stride 8" "--min-distance 3" "--overview .2" "--weights 1,1,0" "--fixation 3,3" "--e0 .3" "--level 1" \
-    "--keep-regions 3" "--cull-distance .5" --cover "--arrangement log-polar"; do
-    refused 2 "${option%% *} is for --strategy .*, not for budget" "${select[@]}" "$photo" $option
+for option in "--stride 8" "--set min-distance=3" "--overview .2" "--weights 1,1,0" "--fixation 3,3" "--e0 .3" "--level 1" \
+    "--set keep-regions=3" "--set cull-distance=.5" "--set cover" "--set arrangement=log-polar"; do
+    refused 2 "$(named "$option") is for --strategy .*, not for budget" "${select[@]}" "$photo" $option
 done
 for option in "--share .5" "--tolerance .1" "--emphasis 2" "--crops ."; do
     refused 2 "${option%% *} is for --strategy budget" "$tvlm" select ${device:+"$device"} "$photo" --strategy grid $option

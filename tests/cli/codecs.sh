@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/codecs.sh TVLM TVLM_SCENE [DEVICE]: `tvlm compress` and `select --codec`: codecs are trained, applied and folded; one
+# tests/cli/codecs.sh TVLM TVLM_SCENE [DEVICE]: `tvlm-lab compress` and `select --codec`: codecs are trained, applied and folded; one
 # clear line for whatever is wrong with a file. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -11,7 +11,7 @@ photo=$in/a.png
 meta='\"format\":\"texturevlm.scorer\",\"channels\":\"%s\"'
 scorer "$in/edges.safetensors" "$(printf "$meta" edges,saliency,eccentricity)" '[3]' "$one$half$two"
 scorer "$in/other.safetensors" "$(printf "$meta" text,x)" '[2]' "$one$one"
-compress() { "$tvlm" compress "$@" ${device:+"$device"}; }
+compress() { "$lab" compress "$@" ${device:+"$device"}; }
 
 # codec FILE CHANNELS ENCODE_SHAPE DECODE_SHAPE BYTES: both tensors hold the same bytes.
 codec() {

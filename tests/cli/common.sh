@@ -5,6 +5,7 @@
 set -uo pipefail
 here=$(realpath -e "$(dirname "${BASH_SOURCE[0]}")") || exit 1 # the folder of the scripts
 tvlm=$(realpath -e "$1") && scene=$(realpath -e "$2") || exit 1
+lab=$tvlm-lab # the program of the lab, where it is built
 device=${3:+--device=$3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -47,7 +48,7 @@ refused() {
     checks=$((checks + 1))
     [ $rc -eq "$code" ] || complain "exit $rc, not $code: $*"
     [ "$(wc -l <"$work/stderr")" -eq 1 ] || complain "not one line of error: $*"
-    grep -qE "^tvlm: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
+    grep -qE "^tvlm(-lab)?: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
     [ ! -s "$work/stdout" ] || complain "something on stdout: $*"
     [ "$(listing)" = "$before" ] || complain "files are left: $*"
 }
@@ -58,7 +59,7 @@ succeeds() {
     "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
     checks=$((checks + 1))
     [ $rc -eq 0 ] || complain "exit $rc: $*"
-    ! grep -vq '^tvlm: warning: ' "$work/stderr" || complain "something on stderr: $*"
+    ! grep -vqE '^tvlm(-lab)?: warning: ' "$work/stderr" || complain "something on stderr: $*"
 }
 
 # says PATTERN COMMAND...: exit 0, silent on stderr, and prints a line that fits.
@@ -118,6 +119,17 @@ scorer() {
     header="{\"__metadata__\":{$2},\"weights\":{\"dtype\":\"F32\",\"shape\":$3,\"data_offsets\":[0,$length]}}"
     printf "\\x$(printf %02x $((${#header} & 255)))\\x$(printf %02x $((${#header} >> 8)))\0\0\0\0\0\0%s$bytes" "$header" >"$1"
 }
+
+# program COMMAND: whose command it is.
+program() {
+    case $1 in
+    fit | pca | vocab | compress | attend | logpolar) echo "$lab" ;;
+    *) echo "$tvlm" ;;
+    esac
+}
+
+# named OPTION: the name of an option or a setting without its value.
+named() { sed -E 's/^(--set [a-z-]+|[^ ]+).*/\1/' <<<"$1"; }
 
 # values FILE FIRST COUNT: floats of an array from its FIRST on, one a line.
 values() { tail -c +$((129 + 4 * $2)) "$1" | head -c $((4 * $3)) | od -An -v -tf4 -w4 | tr -d ' '; }

@@ -123,7 +123,7 @@ if [ -n "$(ldd "$tvlm" | grep libarchive)" ] && command -v python3 >/dev/null; t
 
     echo "== a file of each"
     mkdir each
-    ends 3 0 "$tvlm" generate ${device:+"$device"} --channels r --each -o each "$in/sum.tar.gz"
+    ends 3 0 "$tvlm" channels ${device:+"$device"} --channels r --each -o each "$in/sum.tar.gz"
     has "$work/stderr" 'sum.tar.gz: .*may be damaged'
     is "files of members: $(ls each | tr '\n' ' ')" test "$(ls each | wc -l)" -eq 4
     rm -r each

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/export.sh TVLM TVLM_SCENE [DEVICE]: `tvlm export` as a user meets it: a file for every model, budgets, and one
+# tests/cli/export.sh TVLM TVLM_SCENE [DEVICE]: `tvlm tensors` as a user meets it: a file for every model, budgets, and one
 # clear line for whatever is wrong. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -10,7 +10,7 @@ shape() {
     head -c 4096 "$1" | tr -d '\n\0 ' | grep -qaF "\"$2\":{\"dtype\":\"$3\",\"shape\":[$4]" || complain "$1: $2 is not $3 [$4]"
 }
 
-export_() { "$tvlm" export $device "$@"; }
+export_() { "$tvlm" tensors $device "$@"; }
 
 "$scene" "$work/in/scene.png" 300 200 2>/dev/null || { echo "FAILED: no scene"; exit 1; }
 "$scene" "$work/in/small.png" 60 90 2>/dev/null
@@ -249,7 +249,7 @@ refused 2 'features needs --query' "${asked[@]}" -o x.safetensors
 refused 2 'combine needs --query' "${ask[@]}" --combine mean -o x.safetensors
 refused 2 'features is given for 2 of 1' "${asked[@]}" --features "$in/features.npy" --query "$in/query.npy" -o x.safetensors
 refused 1 'vectors of 2 dimensions; those of .*wide.npy have 3' "${asked[@]}" --query "$in/wide.npy" -o x.safetensors
-refused 1 'zero vector, less the mean' "${asked[@]}" --query "$in/query.npy" --query-mean "$in/query.npy" -o x.safetensors
+refused 1 'zero vector, less the mean' "${asked[@]}" --query "$in/query.npy" --set query-mean="$in/query.npy" -o x.safetensors
 refused 1 'h x w x D' "${ask[@]}" --features "$in/two.npy" --query "$in/query.npy" -o x.safetensors
 refused 1 'is the input' "${asked[@]}" --query "$in/query.npy" -o "$in/query.npy"
 refused 1 'is the input' "${asked[@]}" --query "$in/query.npy" -o "$in/features.npy"

@@ -36,14 +36,14 @@ features) run=(select "$in/frame0.pgm" -k 5 "${asked[@]}" --strategy cascade) ;;
 basis) run=(select "$in/frame0.pgm" -k 5 --strategy grid "${asked[@]}" --basis image --components 2) ;;
 batch) run=(select "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5 --strategy grid) ;;
 lines) run=(select "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5 --strategy grid --jsonl) ;;
-ragged) run=(generate --ragged "$in/frame0.pgm" -o "$PWD") ;;
-each) run=(generate --each "$in/frame0.pgm" -o "$PWD" --channels r,edges,saliency) ;;
-generate) run=(generate "$in/frame0.pgm" -o stack.npy --sheet sheet.png) ;;
-flow) run=(flow "$in/frame0.pgm" "$in/frame1.pgm" -o flow.flo) ;;
+ragged) run=(channels --ragged "$in/frame0.pgm" -o "$PWD") ;;
+each) run=(channels --each "$in/frame0.pgm" -o "$PWD" --channels r,edges,saliency) ;;
+generate) run=(channels "$in/frame0.pgm" -o stack.npy --sheet sheet.png) ;;
+flow) run=(channels --flow "$in/frame0.pgm" "$in/frame1.pgm" -o flow.flo) ;;
 attend) run=(attend "$in/features.npy" --queries "$in/query.npy" --level 1 --fine 0.5 -o out.npy --map map.npy --picture map.png) ;;
-export) run=(export "$in/frame0.pgm" "$in/frame1.pgm" --for qwen2-vl -o tensors.safetensors) ;;
-pictures) run=(export "$in/frame0.pgm" "$in/frame1.pgm" --for qwen2-vl --strategy budget --budget 4 -o tensors.safetensors) ;;
-crops) run=(export "$in/frame0.pgm" --for internvl --size 28 --budget 3 -o tensors.safetensors) ;;
+export) run=(tensors "$in/frame0.pgm" "$in/frame1.pgm" --for qwen2-vl -o tensors.safetensors) ;;
+pictures) run=(tensors "$in/frame0.pgm" "$in/frame1.pgm" --for qwen2-vl --strategy budget --budget 4 -o tensors.safetensors) ;;
+crops) run=(tensors "$in/frame0.pgm" --for internvl --size 28 --budget 3 -o tensors.safetensors) ;;
 video) run=(video "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5) ;;
 pca) run=(pca train "$in/features.npy" -k 2 -o basis.safetensors) ;;
 vocab) run=(vocab train "$in/features.npy" -n 2 -o vocab.safetensors) ;;
@@ -51,7 +51,7 @@ bytes) run=(select "$in/frame0.pgm" "$in/frame1.pgm" -k 5 --format u8) ;;
 compress) run=(compress train "$in/frame0.pgm" "$in/frame1.pgm" --channels r,edges,low,laplacian -k 2 -o codec.safetensors) ;;
 codec)
     scorer "$in/scorer.safetensors" '"format":"texturevlm.scorer","channels":"edges,low"' '[2]' "$one$one"
-    "$tvlm" compress train "$in/frame0.pgm" --channels edges,low,r -k 2 --device reference -o "$in/codec.safetensors" >/dev/null || exit 1
+    "$lab" compress train "$in/frame0.pgm" --channels edges,low,r -k 2 --device reference -o "$in/codec.safetensors" >/dev/null || exit 1
     run=(select "$in/frame0.pgm" -k 5 --strategy grid --scorer "$in/scorer.safetensors" --codec "$in/codec.safetensors") ;;
 fit) run=(fit "$in/frame0.pgm" "$in/frame1.pgm" --masks "$in/masks" -o scorer.safetensors) ;;
 hidden) run=(fit "$in/frame0.pgm" "$in/frame1.pgm" --masks "$in/masks" --hidden 2 --l2 1 -o scorer.safetensors) ;;
@@ -62,12 +62,12 @@ questions)
         --query-weights "$in/asked.npy" --channels edges,query_similarity --held-out 0 -o scorer.safetensors)
     ;;
 network)
-    "$tvlm" fit "$in/frame0.pgm" --masks "$in/masks" --taps 3x3 --hidden 2 --l2 1 --held-out 0 --device reference -o "$in/scorer.safetensors" \
+    "$lab" fit "$in/frame0.pgm" --masks "$in/masks" --taps 3x3 --hidden 2 --l2 1 --held-out 0 --device reference -o "$in/scorer.safetensors" \
         >/dev/null || exit 1
     run=(select "$in/frame0.pgm" -k 5 --strategy grid --scorer "$in/scorer.safetensors")
     ;;
 bench) run=(bench --json --size 64x48 --repeat 1 --stage visual) ;;
-tune) run=(tune --json --storage buffer --seconds 0.5) ;;
+tune) run=(devices --tune --json --storage buffer --seconds 0.5) ;;
 devices) run=(devices --json) ;;
 *) echo "there is no command $command"; exit 1 ;;
 esac
@@ -77,7 +77,7 @@ with() {
     local setting=TVLM_LAYER_$1=$2
     shift 2
     rm -rf "${work:?}/out/"*
-    env OPENCL_LAYERS="$layer" "$setting" "$tvlm" "${run[@]}" "$@" >"$work/stdout" 2>"$work/stderr"
+    env OPENCL_LAYERS="$layer" "$setting" "$(program "${run[0]}")" "${run[@]}" "$@" >"$work/stdout" 2>"$work/stderr"
 }
 # What a run gave, without what may differ: which device it was, and how long it took.
 keep() {
@@ -116,7 +116,7 @@ check() {
         [ "$2" -eq 1 ] || complain "$1: exit $2"
     else
         [ "$2" -eq 1 ] || complain "$1: exit $2"
-        [ "$(wc -l <"$work/stderr")" -eq 1 ] && grep -q '^tvlm: ' "$work/stderr" || complain "$1: not one line of error"
+        [ "$(wc -l <"$work/stderr")" -eq 1 ] && grep -q '^tvlm' "$work/stderr" || complain "$1: not one line of error"
         [[ $command = video || $command = lines ]] || [ ! -s "$work/stdout" ] || complain "$1: something on stdout"
         [ ! "$(listing)" ] || complain "$1: files are left: $(listing)"
     fi
@@ -163,7 +163,7 @@ goes_on() {
 if [ "$compared" ]; then
     compared=
     rm -rf "${work:?}/out/"*
-    "$tvlm" "${run[@]}" --device=reference >"$work/stdout" 2>/dev/null
+    "$(program "${run[0]}")" "${run[@]}" --device=reference >"$work/stdout" 2>/dev/null
     keep reference
     for n in 3 7 $(numbers 270); do # 3 and 7: while the device is looked for
         with LOSE "$n" --fallback

@@ -1,21 +1,30 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tests/cli/files.sh TVLM TVLM_SCENE [DEVICE]: no output takes the place of an input, or of another output, whatever it is
-# called. Which options name files is asked of the tool's own tables (tvlm --files), so that a new option is tried as well.
+# called. Which options name files is asked of the tools' own tables (tvlm --files), so that a new option is tried as well.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 in=$work/in
 "$scene" "$in/a.png" 64 48 && cp "$in/a.png" "$in/b.png" || exit 1
-"$tvlm" --files >"$work/files" || exit 1
+"$tvlm" --files >"$work/files" && "$lab" --files >>"$work/files" || exit 1
 
-# Operands of a command, so many files that it takes.
+# operands COMMAND [OPTION]: operands of a command, so many files that it takes with that option.
 operands() {
-    case $1 in
-    flow) echo "$in/a.png $in/b.png" ;;
-    compress) echo "apply $in/a.png" ;;
-    vocab) echo "apply $in/a.png $in/b.png" ;;
-    pca) echo "validate $in/a.png $in/b.png" ;;
+    case $1${2:-} in
+    channels--picture | channels--confidence) echo "--flow $in/a.png $in/b.png" ;;
+    compress*) echo "apply $in/a.png" ;;
+    vocab*) echo "apply $in/a.png $in/b.png" ;;
+    pca*) echo "validate $in/a.png $in/b.png" ;;
     *) echo "$in/a.png" ;;
+    esac
+}
+
+# reading OPTION FILE: how the option names the file that it reads.
+reading() {
+    case $1 in
+    --give) echo "--give=depth=$2" ;;
+    '--set '*) echo "--set=${1#--set }=$2" ;;
+    *) echo "$1=$2" ;;
     esac
 }
 
@@ -24,7 +33,7 @@ kept() {
     local what=$1 file=$2 before
     shift 2
     before=$(cksum <"$file")
-    refused 1 "is the input; it is not overwritten" "$tvlm" "$@"
+    refused 1 "is the input; it is not overwritten" "$(program "$1")" "$@"
     [ "$(cksum <"$file")" = "$before" ] || complain "$what: the input is lost"
 }
 
@@ -43,10 +52,10 @@ while read -r command kind output; do
         rm -f link.png "$in/hard.png"
     done
     while read -r other reads input; do
-        [[ $other == "$command" && ($reads == input || $reads == inputs) ]] || continue
+        [[ $other == "$command" && $reads =~ ^(inputs?|give)$ ]] || continue
         cp "$in/a.png" "$in/both"
         for name in "$in/both" "$in/./both"; do
-            kept "$command $input $output" "$in/both" "$command" "${given[@]}" "$input" "$in/both" "$output" "$name"
+            kept "$command $input $output" "$in/both" "$command" "${given[@]}" "$(reading "$input" "$in/both")" "$output" "$name"
         done
         pairs=$((pairs + 1))
     done <"$work/files"
@@ -78,19 +87,18 @@ echo "== two outputs of one name"
 ln -s one loose
 apart() {
     local given
-    read -r -a given <<<"$(operands "$2")"
+    read -r -a given <<<"$(operands "$2" "${3#--output}${4#--output}")"
     for name in one ./one ../out/one "$work/out/one" loose; do
-        refused 2 'name the same file' "$tvlm" "$2" "${given[@]}" "$3" one "$4" "$name"
+        refused 2 'name the same file' "$(program "$2")" "$2" "${given[@]}" "$3" one "$4" "$name"
         : >one # the same once it exists
-        refused 2 'name the same file' "$tvlm" "$2" "${given[@]}" "$3" one "$4" "$name"
+        refused 2 'name the same file' "$(program "$2")" "$2" "${given[@]}" "$3" one "$4" "$name"
         rm one
     done
 }
 while read -r command kind output; do
     while read -r other kind_of_other second; do
-        [[ $other == "$command" && $second != "$output" && $kind != input* && $kind_of_other != input* ]] || continue
+        [[ $other == "$command" && $second != "$output" && $kind =~ ^(output|pattern)$ && $kind_of_other =~ ^(output|pattern)$ ]] || continue
         [[ $command == video || $command == pca ]] && continue # these take no two
-        [[ $kind == folder || $kind_of_other == folder ]] && continue
         apart "$command $output $second" "$command" "$output" "$second"
     done <"$work/files"
 done <"$work/files"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/fit.sh TVLM TVLM_SCENE [DEVICE]: `tvlm fit` as a user meets it: each kind of truth, what it learns from it, and
+# tests/cli/fit.sh TVLM TVLM_SCENE [DEVICE]: `tvlm-lab fit` as a user meets it: each kind of truth, what it learns from it, and
 # one clear line for whatever is wrong with it. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 mkdir "$work/in/masks" "$work/in/yolo" "$work/in/bad"
@@ -35,13 +35,13 @@ coco '{"image_id": 1, "category_id": 5, '"$box"'}, {"image_id": 2, "category_id"
     {"image_id": 3, "category_id": 5, "segmentation": {"size": [48, 64], "counts": ['"$runs"']}},
     {"image_id": 3, "category_id": 6, "bbox": [0, 32, 64, 16]}' >"$in/coco.json"
 
-fit=("$tvlm" fit ${device:+"$device"} "${photos[@]}")
+fit=("$lab" fit ${device:+"$device"} "${photos[@]}")
 common=(--channels x,y,edges --held-out 0 -k 2 --l2 0.001)
 
 echo "== a default score that covers nothing"
 mkdir "$in/flat" && { printf 'P5\n64 48\n255\n'; head -c 3072 /dev/zero; } >"$in/flat.pgm"
 echo "0 0.9 0.85 0.1 0.1" >"$in/flat/flat.txt"
-succeeds "$tvlm" fit ${device:+"$device"} "$in/flat.pgm" --yolo "$in/flat" --channels x,y --held-out 0 -k 1
+succeeds "$lab" fit ${device:+"$device"} "$in/flat.pgm" --yolo "$in/flat" --channels x,y --held-out 0 -k 1
 prints 'times the coverage of a random choice, the default score covers nothing$'
 
 echo "== each kind of truth"
@@ -69,7 +69,7 @@ pixel() { printf "$1%.0s" $(seq "$2"); }
 echo '{"categories": [{"id": 5, "name": "cat", "isthing": 1}, {"id": 9, "name": "grass", "isthing": 0}],
     "annotations": [{"file_name": "a.png", "segments_info": [{"id": 513, "category_id": 5}, {"id": 3, "category_id": 9}]}]}' \
     >"$in/panoptic.json"
-one=("$tvlm" fit ${device:+"$device"} "$in/a.png" --channels x,y -k 2)
+one=("$lab" fit ${device:+"$device"} "$in/a.png" --channels x,y -k 2)
 succeeds "${one[@]}" --coco "$in/panoptic.json" --json
 prints '"object": 0.25,'
 prints '"fitted": \{"coverage": 1, "iou": 1\}'
@@ -140,7 +140,7 @@ echo "== refusals"
 bad() { refused "$1" "$2" "${fit[@]}" -o bad.safetensors "${@:3}"; }
 bad 2 'one of --masks, --coco and --yolo'
 bad 2 'one of --masks, --coco and --yolo' --masks "$in/masks" --yolo "$in/yolo"
-bad 2 'panoptic goes with --coco' --masks "$in/masks" --panoptic "$in"
+bad 2 'panoptic goes with --coco' --masks "$in/masks" --set panoptic="$in"
 bad 2 'masks have no classes' --masks "$in/masks" --classes 1
 bad 2 'exclude each other' --masks "$in/masks" --channels x --layout full40
 bad 2 'exclude each other' --masks "$in/masks" --leave-one-out --held-out 0.5
@@ -153,8 +153,8 @@ bad 1 'cluster_id is an identifier' --masks "$in/masks" --channels cluster_id,x
 bad 2 "nosuch" --masks "$in/masks" --channels nosuch
 bad 1 'none.json' --coco "$in/none.json"
 echo '[1, 2' >"$in/bad.json"; bad 1 'bad.json: is no COCO json' --coco "$in/bad.json"
-bad 1 'b.png.*panoptic.json says nothing about this image' --coco "$in/panoptic.json" --panoptic "$in"
-bad 1 'coco.json: is not panoptic' --coco "$in/coco.json" --panoptic "$in"
+bad 1 'b.png.*panoptic.json says nothing about this image' --coco "$in/panoptic.json" --set panoptic="$in"
+bad 1 'coco.json: is not panoptic' --coco "$in/coco.json" --set panoptic="$in"
 bad 1 'hold no object' --coco "$in/coco.json" --classes bird
 for wrong in '"segmentation": [[1, 2, 3]]' '"segmentation": {"size": [48, 64], "counts": [5]}' \
     '"segmentation": {"size": [1, 64], "counts": [64]}' '"segmentation": {"size": [48, 64], "counts": [3072, 1]}' \
@@ -175,7 +175,7 @@ rm "$in"/bad/*
 printf 'P5\n2 2\n255\n\0\0\0\0' >"$in/bad/a.png"
 bad 1 'bad/a.png: 2x2, the image is 64x48' --masks "$in/bad"
 refused 1 'a.png: is the input' "${fit[@]}" --masks "$in/masks" -o "$in/a.png"
-refused 2 'IMAGE... is missing' "$tvlm" fit
+refused 2 'IMAGE... is missing' "$lab" fit
 refused 2 'two images or more' "${one[@]}" --masks "$in/masks" --leave-one-out
 
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# flow.sh TVLM: what `tvlm flow` writes, and what it refuses, each with one line and no file left. On the reference device.
+# flow.sh TVLM: what `tvlm channels --flow` writes, and what it refuses, each with one line and no file left. On the reference device.
 set -euo pipefail
 tvlm=$(realpath -e "$1")
 work=$(mktemp -d)
@@ -24,7 +24,7 @@ pgm a.pgm 64 48 0
 pgm b.pgm 64 48 2
 pgm c.pgm 50 48 0
 
-"$tvlm" flow a.pgm b.pgm -o f.flo --picture p.png --confidence c.npy --json >f.json 2>err
+"$tvlm" channels --flow a.pgm b.pgm -o f.flo --picture p.png --confidence c.npy --json >f.json 2>err
 [ ! -s err ] || fail "says: $(cat err)"
 [ "$(wc -c <f.flo)" = $((12 + 64 * 48 * 8)) ] || fail "f.flo has $(wc -c <f.flo) bytes"
 [ "$(head -c 4 f.flo)" = PIEH ] || fail "f.flo does not begin with PIEH"
@@ -33,15 +33,15 @@ grep -q '"grid": \[32, 24\]' f.json || fail "the summary: $(cat f.json)"
 # u of the pixel in the middle is 2 within a tenth
 u=$(od -A n -t f4 -j $((12 + 8 * (24 * 64 + 32))) -N 4 f.flo | tr -d ' ')
 awk -v u="$u" 'BEGIN { exit !(u > 1.9 && u < 2.1) }' || fail "u is $u, not 2"
-"$tvlm" flow a.pgm a.pgm -o still.flo
+"$tvlm" channels --flow a.pgm a.pgm -o still.flo
 [ "$(tail -c +13 still.flo | tr -d '\0' | wc -c)" = 0 ] || fail "identical images move"
-"$tvlm" flow a.pgm b.pgm --full --json | grep -q '"grid": \[64, 48\]' || fail "--full is not full"
+"$tvlm" channels --flow a.pgm b.pgm --full --json | grep -q '"grid": \[64, 48\]' || fail "--full is not full"
 
 # refused CODE WORDS ARGUMENTS...: that exit code, one line with the words in it, nothing written
 refused() {
     local code=$1 words=$2 rc=0
     shift 2
-    "$tvlm" flow "$@" >out 2>err || rc=$?
+    "$tvlm" channels --flow "$@" >out 2>err || rc=$?
     [ $rc = "$code" ] || fail "$*: exit $rc, not $code: $(cat err)"
     [ "$(wc -l <err)" = 1 ] || fail "$*: $(wc -l <err) lines: $(cat err)"
     grep -qF -- "$words" err || fail "$*: '$words' is not in: $(cat err)"
@@ -54,6 +54,6 @@ refused 1 "short.pgm" short.pgm b.pgm -o new.flo
 refused 1 "nowhere" a.pgm b.pgm -o nowhere/new.flo
 refused 2 "nothing to write" a.pgm b.pgm
 refused 2 "same file" a.pgm b.pgm -o new.flo --picture new.flo
-refused 2 "missing" a.pgm -o new.flo
-refused 2 "one argument too many" a.pgm b.pgm c.pgm -o new.flo
+refused 2 "takes two images, not 1" a.pgm -o new.flo
+refused 2 "takes two images, not 3" a.pgm b.pgm c.pgm -o new.flo
 [ -z "$(find . -name '.tvlm-*')" ] || fail "temporary files are left"

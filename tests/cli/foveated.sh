@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/cli/foveated.sh TVLM TVLM_SCENE [DEVICE]: `tvlm select --strategy foveated` with a query looks where the query's
 # relevance has its peak: the answer is to the byte that of the same command with the peak given as the fixation. And
-# `tvlm logpolar`. DEVICE as in common.sh.
+# `tvlm-lab logpolar`. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 photo=$work/in/photo.png in=$work/in
@@ -22,7 +22,7 @@ npy "$in/both.npy" '<f4' '(2, 3)' "$zero$one$zero$zero$zero$one"
 select=("$tvlm" select ${device:+"$device"} "$photo" --strategy foveated -k 60 --features "$in/features.npy")
 
 for arrangement in sunflower log-polar; do
-    looking=("${select[@]}" --arrangement $arrangement)
+    looking=("${select[@]}" --set arrangement=$arrangement)
     succeeds "${looking[@]}" --query "$in/query.npy" -o peak.json
     succeeds "${looking[@]}" --query "$in/query.npy" --fixation 230,70 -o given.json
     same "$arrangement, the query's peak is at 230,70" peak.json given.json
@@ -52,7 +52,7 @@ awk '{ exit !(($1 - 230)^2 + ($2 - 70)^2 < 400 && ($3 - 50)^2 + ($4 - 190)^2 < 4
     complain "the finest squares of two queries are at $finest"
 
 echo "== rings and sectors"
-rings=("$tvlm" logpolar ${device:+"$device"} "$photo")
+rings=("$lab" logpolar ${device:+"$device"} "$photo")
 succeeds "${rings[@]}" -o rings.npy --rings 20 --sectors 36 --fixation 100,80 --picture rings.png --inverse back.png
 is "not 36 x 20 x 3 numbers" test "$(wc -c <rings.npy)" -eq $((128 + 36 * 20 * 3 * 4))
 succeeds "${rings[@]}" -o plain.npy --rings 20 --sectors 36 --fixation 100,80 --plain
@@ -66,15 +66,15 @@ differ "--outer has no effect" rings.npy outer.npy
 # The picture has the size of the array, and what comes back that of the image.
 says '"sectors": 36' "${rings[@]}" -o again.npy --rings 20 --sectors 36 --fixation 100,80 --json
 same "the same samples" rings.npy again.npy
-succeeds "$tvlm" generate ${device:+"$device"} back.png -o back.npy --channels r
+succeeds "$tvlm" channels ${device:+"$device"} back.png -o back.npy --channels r
 is "what came back has another size" test "$(wc -c <back.npy)" -eq $((128 + 320 * 240 * 4))
-succeeds "$tvlm" generate ${device:+"$device"} rings.png -o seen.npy --channels r
+succeeds "$tvlm" channels ${device:+"$device"} rings.png -o seen.npy --channels r
 is "the picture has another size" test "$(wc -c <seen.npy)" -eq $((128 + 36 * 20 * 4))
 refused 2 'nothing to write' "${rings[@]}"
 refused 2 '--fixation is given more than once' "${rings[@]}" -o bad.npy --fixation 1,2 --fixation 3,4
 refused 2 'an inner length of 9 and an outer one of 3' "${rings[@]}" -o bad.npy --inner 9 --outer 3
 refused 2 'rings' "${rings[@]}" -o bad.npy --rings 0
 refused 1 'photo.png: is the input' "${rings[@]}" -o "$photo"
-refused 1 'features.npy is not an image' "$tvlm" logpolar ${device:+"$device"} "$in/features.npy" -o bad.npy
+refused 1 'features.npy is not an image' "$lab" logpolar ${device:+"$device"} "$in/features.npy" -o bad.npy
 
 finish

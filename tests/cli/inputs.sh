@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/inputs.sh TVLM TVLM_SCENE [DEVICE]: what `tvlm generate`, `select` and `export` take beside an image: grids, masks,
+# tests/cli/inputs.sh TVLM TVLM_SCENE [DEVICE]: what `tvlm channels`, `select` and `export` take beside an image: grids, masks,
 # maps and objects, and several images at once; one clear line for whatever is wrong with them. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-generate=("$tvlm" generate ${device:+"$device"})
+generate=("$tvlm" channels ${device:+"$device"})
 photo=$work/in/photo.png in=$work/in
 "$scene" "$photo" 64 48 && "$scene" "$in/other.png" 95 130 || exit 1
 zero='\0\0\0\0' half='\0\0\0\077' one='\0\0\200\077' two='\0\0\0\100' nan='\0\0\300\177'
@@ -12,30 +12,30 @@ zero='\0\0\0\0' half='\0\0\0\077' one='\0\0\200\077' two='\0\0\0\100' nan='\0\0\
 echo "== grids"
 npy "$in/map.npy" '<f4' '(2, 2)' "$zero$half$one$two"
 npy "$in/half.npy" '<f2' '(2, 2)' '\0\0\0\070\0\074\0\100'
-for name in attention attention-prev gaze; do
-    succeeds "${generate[@]}" "$photo" -o $name.npy --channels ${name/-/_} --size 2x2 --$name "$in/map.npy"
-    holds "--$name, clamped" $name.npy 0 0 0.5 1 1
-    succeeds "${generate[@]}" "$photo" -o half-$name.npy --channels ${name/-/_} --size 2x2 --$name "$in/half.npy"
+for name in attention attention_prev gaze; do
+    succeeds "${generate[@]}" "$photo" -o $name.npy --channels $name --size 2x2 --give $name="$in/map.npy"
+    holds "--give $name, clamped" $name.npy 0 0 0.5 1 1
+    succeeds "${generate[@]}" "$photo" -o half-$name.npy --channels $name --size 2x2 --give $name="$in/half.npy"
     same "half and float" $name.npy half-$name.npy
-    succeeds "${generate[@]}" "$photo" -o none-$name.npy --channels ${name/-/_} --size 2x2
-    holds "without --$name" none-$name.npy 0 0 0 0 0
+    succeeds "${generate[@]}" "$photo" -o none-$name.npy --channels $name --size 2x2
+    holds "without --give $name" none-$name.npy 0 0 0 0 0
 done
 npy "$in/depth.npy" '<f4' '(1, 2)' "$one$two"
-succeeds "${generate[@]}" "$photo" -o depth.npy --channels depth,occlusion,normal_z,normal_x --size 2x1 --depth "$in/depth.npy"
+succeeds "${generate[@]}" "$photo" -o depth.npy --channels depth,occlusion,normal_z,normal_x --size 2x1 --give depth="$in/depth.npy"
 holds "depth and occlusion" depth.npy 0 1 2 0 1
 npy "$in/vectors.npy" '<f4' '(1, 2, 2)' "$two$zero$zero$one"
-succeeds "${generate[@]}" "$photo" -o vectors.npy --channels embedding_0,embedding_1,embedding_2 --size 2x1 --embedding "$in/vectors.npy"
+succeeds "${generate[@]}" "$photo" -o vectors.npy --channels embedding_0,embedding_1,embedding_2 --size 2x1 --give embedding="$in/vectors.npy"
 holds "unit vectors" vectors.npy 0 1 0 0 1 0 0
-succeeds "${generate[@]}" "$photo" -o saliency.npy --channels saliency --size 2x2 --saliency-map "$in/map.npy"
+succeeds "${generate[@]}" "$photo" -o saliency.npy --channels saliency --size 2x2 --give saliency="$in/map.npy"
 holds "a saliency map" saliency.npy 0 0 0.5 1 1
 printf 'P5\n2 2\n255\n\000\177\200\377' >"$in/mask.pgm"
 npy "$in/mask.npy" '|b1' '(2, 2)' '\0\0\1\1'
-succeeds "${generate[@]}" "$photo" -o text.npy --channels text --size 2x2 --text-mask "$in/mask.pgm"
+succeeds "${generate[@]}" "$photo" -o text.npy --channels text --size 2x2 --give text="$in/mask.pgm"
 holds "a text mask" text.npy 0 0 0 1 1
-succeeds "${generate[@]}" "$photo" -o text-npy.npy --channels text --size 2x2 --text-mask "$in/mask.npy"
+succeeds "${generate[@]}" "$photo" -o text-npy.npy --channels text --size 2x2 --give text="$in/mask.npy"
 same "a mask as a picture and as bool" text.npy text-npy.npy
-succeeds "${generate[@]}" "$photo" -o all.npy --sheet all.png --attention "$in/map.npy" --gaze "$in/half.npy" \
-    --depth "$in/depth.npy" --embedding "$in/vectors.npy" --saliency-map "$in/mask.pgm" --text-mask "$in/mask.npy"
+succeeds "${generate[@]}" "$photo" -o all.npy --sheet all.png --give attention="$in/map.npy" --give gaze="$in/half.npy" \
+    --give depth="$in/depth.npy" --give embedding="$in/vectors.npy" --give saliency="$in/mask.pgm" --give text="$in/mask.npy"
 
 echo "== bad grids"
 try() { refused 1 "$1" "${generate[@]}" "$photo" -o bad.npy "${@:2}"; }
@@ -51,24 +51,24 @@ npy "$in/empty.npy" '<f4' '(0, 2)' ''
 npy "$in/nan.npy" '<f4' '(2, 2)' "$one$one$nan$one"
 npy "$in/wide.npy" '<f4' '(1, 1, 65)' "$(for i in {1..65}; do printf '%s' "$one"; done)"
 echo "no array" >"$in/text.npy"
-for name in attention attention-prev gaze depth saliency-map text-mask; do
-    try "rank3.npy: --$name takes rows x columns, an array of 2 dimensions; this one has 3" --$name "$in/rank3.npy"
-    try "rank1.npy: --$name .* has 1" --$name "$in/rank1.npy"
-    try "double.npy: --$name takes float32 or float16.*; this is float64" --$name "$in/double.npy"
-    try "bytes.npy: --$name takes float32 or float16.*; this is uint8" --$name "$in/bytes.npy"
-    try 'big.npy .*big-endian' --$name "$in/big.npy"
-    try 'fortran.npy .*Fortran' --$name "$in/fortran.npy"
-    try 'short.npy .*12 bytes of data where its shape needs 16' --$name "$in/short.npy"
-    try 'long.npy .*20 bytes' --$name "$in/long.npy"
-    try "empty.npy: --$name: a side of 0" --$name "$in/empty.npy"
-    try 'nan.npy: .*value 2 \(row 1, column 0, channel 0\) is not finite' --$name "$in/nan.npy"
-    try 'text.npy' --$name "$in/text.npy"
-    try 'none.npy' --$name "$in/none.npy"
+for name in attention attention_prev gaze depth saliency text; do
+    try "rank3.npy: --give $name takes rows x columns, an array of 2 dimensions; this one has 3" --give $name="$in/rank3.npy"
+    try "rank1.npy: --give $name .* has 1" --give $name="$in/rank1.npy"
+    try "double.npy: --give $name takes float32 or float16.*; this is float64" --give $name="$in/double.npy"
+    try "bytes.npy: --give $name takes float32 or float16.*; this is uint8" --give $name="$in/bytes.npy"
+    try 'big.npy .*big-endian' --give $name="$in/big.npy"
+    try 'fortran.npy .*Fortran' --give $name="$in/fortran.npy"
+    try 'short.npy .*12 bytes of data where its shape needs 16' --give $name="$in/short.npy"
+    try 'long.npy .*20 bytes' --give $name="$in/long.npy"
+    try "empty.npy: --give $name: a side of 0" --give $name="$in/empty.npy"
+    try 'nan.npy: .*value 2 \(row 1, column 0, channel 0\) is not finite' --give $name="$in/nan.npy"
+    try 'text.npy' --give $name="$in/text.npy"
+    try 'none.npy' --give $name="$in/none.npy"
 done
-try 'map.npy: --embedding takes rows x columns x C, an array of 3 dimensions; this one has 2' --embedding "$in/map.npy"
-try 'wide.npy: embedding: a grid of 65 channels; it has 1 to 64' --embedding "$in/wide.npy"
-refused 1 'map.npy: is the input' "${generate[@]}" "$photo" -o "$in/map.npy" --gaze "$in/map.npy"
-refused 2 'gaze: is empty' "${generate[@]}" "$photo" -o bad.npy --gaze ''
+try 'map.npy: --give embedding takes rows x columns x C, an array of 3 dimensions; this one has 2' --give embedding="$in/map.npy"
+try 'wide.npy: embedding: a grid of 65 channels; it has 1 to 64' --give embedding="$in/wide.npy"
+refused 1 'map.npy: is the input' "${generate[@]}" "$photo" -o "$in/map.npy" --give gaze="$in/map.npy"
+refused 2 'the file of gaze is missing' "${generate[@]}" "$photo" -o bad.npy --give gaze=''
 
 echo "== labels"
 regions() { succeeds "${generate[@]}" "$photo" -o "$1.npy" --channels cluster_id,cluster_size,boundary --labels "$2"; }
@@ -147,7 +147,7 @@ succeeds "${generate[@]}" "$photo" "$in/other.png" -o full.npy --channels r,edge
 checks=$((checks + 1))
 [ "$(wc -c <full.npy)" -eq $((128 + 2 * 2 * 48 * 64 * 4)) ] || complain "two images have the size of the first"
 refused 2 '--sheet is of one image' "${generate[@]}" "$photo" "$photo" --sheet two.png
-refused 2 '--gaze is of one image' "${generate[@]}" "$photo" "$photo" -o two-gaze.npy --gaze "$in/map.npy"
+refused 2 '--give gaze is of one image' "${generate[@]}" "$photo" "$photo" -o two-gaze.npy --give gaze="$in/map.npy"
 refused 1 'text.npy is not an image' "${generate[@]}" "$photo" "$in/text.npy" -o second.npy
 refused 1 'other.png: is the input' "${generate[@]}" "$photo" "$in/other.png" -o "$in/other.png"
 
@@ -165,18 +165,18 @@ corner() {
 p = json.load(open(sys.argv[1]))["positions"]
 sys.exit(not (len(p) == 12 and all(q["x"] >= 28 and q["y"] >= 20 for q in p)))' "$1" || complain "$1: not the lower right quarter"
 }
-for way in "--strategy grid --weights 0,1,0 --saliency-map $in/corner.npy" "--strategy grid --scorer $in/gazed.safetensors --gaze $in/corner.npy" \
+for way in "--strategy grid --weights 0,1,0 --give saliency=$in/corner.npy" "--strategy grid --scorer $in/gazed.safetensors --give gaze=$in/corner.npy" \
     "--strategy grid --weights 0,1,0 --yolo $in"; do
     succeeds "${select[@]}" $way -o corner.json
     corner corner.json
 done
-succeeds "${select[@]}" --strategy grid --scorer "$in/normals.safetensors" --depth "$in/depth.npy" -o depth.json
+succeeds "${select[@]}" --strategy grid --scorer "$in/normals.safetensors" --give depth="$in/depth.npy" -o depth.json
 succeeds "${select[@]}" --strategy grid --scorer "$in/sized.safetensors" --labels "$in/labels8.pgm" -o labels.json
 succeeds "${select[@]}" --strategy grid --scorer "$in/sized.safetensors" --clusters 3 -o three.json
 succeeds "${select[@]}" --strategy grid --scorer "$in/sized.safetensors" --clusters 20 -o twenty.json
 is "another number of regions changes nothing" test "$(cksum <three.json)" != "$(cksum <twenty.json)"
 budget=("$tvlm" select ${device:+"$device"} "$photo" -k 6)
-succeeds "${budget[@]}" --emphasis 50:attention --attention "$in/corner.npy" -o emphasis.json
+succeeds "${budget[@]}" --emphasis 50:attention --give attention="$in/corner.npy" -o emphasis.json
 succeeds "${budget[@]}" --emphasis 50 --yolo "$in" -o objects.json
 succeeds "${budget[@]}" -o plain.json
 is "attention has no effect" test "$(cksum <emphasis.json)" != "$(cksum <plain.json)"
@@ -196,40 +196,40 @@ succeeds "$tvlm" select ${device:+"$device"} "$in/other_photo.png" --strategy fo
 is "not so: one class is looked at" test "$(places one.json)" = "$(places given.json)"
 scorer "$in/meaning.safetensors" '"format":"texturevlm.scorer","channels":"embedding_1"' '[1]' "$one"
 scorer "$in/pass.safetensors" '"format":"texturevlm.scorer","channels":"previous_pass"' '[1]' "$one"
-succeeds "${select[@]}" --strategy grid --scorer "$in/meaning.safetensors" --embedding "$in/vectors.npy" -o meaning.json
+succeeds "${select[@]}" --strategy grid --scorer "$in/meaning.safetensors" --give embedding="$in/vectors.npy" -o meaning.json
 is "not where the embedding points" python3 -c 'import json, sys
 sys.exit(not all(p["x"] >= 28 for p in json.load(open(sys.argv[1]))["positions"]))' meaning.json
 npy "$in/features.npy" '<f4' '(1, 2, 2)' "$two$zero$zero$one"
 npy "$in/words.npy" '<f4' '(2, 2)' "$one$zero$zero$one"
 npy "$in/deep.npy" '<f4' '(1, 3)' "$one$zero$zero"
 scorer "$in/second.safetensors" '"format":"texturevlm.scorer","channels":"word_1"' '[1]' "$one"
-succeeds "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --features "$in/features.npy" --words "$in/words.npy" -o word.json
+succeeds "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --features "$in/features.npy" --set words="$in/words.npy" -o word.json
 is "not where the second word is" python3 -c 'import json, sys
 sys.exit(not all(p["x"] >= 28 for p in json.load(open(sys.argv[1]))["positions"]))' word.json
 refused 1 'the scorer weighs word_1' "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --features "$in/features.npy"
-refused 2 '--words needs --features' "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --words "$in/words.npy"
-refused 2 '--words has no effect: nothing reads word_0' "${select[@]}" --strategy grid --scorer "$in/meaning.safetensors" \
-    --features "$in/features.npy" --basis pca --words "$in/words.npy"
-refused 1 'deep.npy' "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --features "$in/features.npy" --words "$in/deep.npy"
-refused 2 'meaning.safetensors weighs embedding_1: hand in --embedding or --features' "${select[@]}" --strategy grid \
+refused 2 '--set words needs --features' "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --set words="$in/words.npy"
+refused 2 '--set words has no effect: nothing reads word_0' "${select[@]}" --strategy grid --scorer "$in/meaning.safetensors" \
+    --features "$in/features.npy" --basis pca --set words="$in/words.npy"
+refused 1 'deep.npy' "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --features "$in/features.npy" --set words="$in/deep.npy"
+refused 2 'meaning.safetensors weighs embedding_1: hand in --give embedding=FILE or --features' "${select[@]}" --strategy grid \
     --scorer "$in/meaning.safetensors"
 refused 2 'pass.safetensors weighs previous_pass' "${select[@]}" --strategy grid --scorer "$in/pass.safetensors"
 refused 1 'the scorer weighs gaze \(.*, for which the image has no input' "${select[@]}" --strategy grid --scorer "$in/gazed.safetensors"
-refused 2 '--gaze has no effect: nothing reads gaze' "${select[@]}" --strategy grid --gaze "$in/map.npy"
-refused 2 '--saliency-map has no effect' "${budget[@]}" --saliency-map "$in/map.npy"
+refused 2 '--give gaze has no effect: nothing reads gaze' "${select[@]}" --strategy grid --give gaze="$in/map.npy"
+refused 2 '--give saliency has no effect' "${budget[@]}" --give saliency="$in/map.npy"
 refused 2 '--yolo has no effect: nothing reads saliency' "${budget[@]}" --yolo "$in"
 refused 2 '--labels has no effect: nothing reads cluster_id' "${select[@]}" --strategy grid --labels "$in/labels8.pgm"
 refused 2 '--clusters has no effect' "${select[@]}" --strategy grid --clusters 9
 refused 2 '--clusters and --labels exclude' "${select[@]}" --strategy cascade --clusters 9 --labels "$in/labels8.pgm"
-refused 2 '--yolo and --saliency-map exclude' "${select[@]}" --strategy grid --yolo "$in" --saliency-map "$in/map.npy"
-refused 2 '--saliency-map is of one image' "${select[@]}" "$in/other.png" --strategy grid --saliency-map "$in/map.npy"
+refused 2 '--yolo and --give saliency exclude' "${select[@]}" --strategy grid --yolo "$in" --give saliency="$in/map.npy"
+refused 2 '--give saliency is of one image' "${select[@]}" "$in/other.png" --strategy grid --give saliency="$in/map.npy"
 refused 2 'one of --masks, --coco and --yolo' "${select[@]}" --strategy grid --classes 1
 refused 1 'photo.png: there is neither photo.png' "${select[@]}" --strategy grid --masks "$work/out"
 refused 1 'photo_yolo.txt: is the input' "${select[@]}" --strategy grid --yolo "$in" -o "$in/photo_yolo.txt"
 
 echo "== export"
-export=("$tvlm" export ${device:+"$device"} "$photo" --for qwen2-vl --budget 1)
-for way in "--weights 0,1,0 --saliency-map $in/corner.npy" "--scorer $in/gazed.safetensors --gaze $in/corner.npy" "--weights 0,1,0 --yolo $in"; do
+export=("$tvlm" tensors ${device:+"$device"} "$photo" --for qwen2-vl --budget 1)
+for way in "--weights 0,1,0 --give saliency=$in/corner.npy" "--scorer $in/gazed.safetensors --give gaze=$in/corner.npy" "--weights 0,1,0 --yolo $in"; do
     "${export[@]}" $way -o corner.safetensors --json >"$work/stdout" 2>"$work/stderr"
     is "no export with $way" test $? -eq 0
     is "not the last token with $way" python3 -c '
@@ -241,13 +241,13 @@ begin, end = header["selected_indices"]["data_offsets"]
 tokens = header["scores"]["shape"][0]
 sys.exit(struct.unpack("<q", raw[8 + size + begin:8 + size + end])[0] != tokens - 1)' corner.safetensors
 done
-"${export[@]}" --scorer "$in/meaning.safetensors" --embedding "$in/vectors.npy" -o meaning.safetensors >"$work/stdout" 2>"$work/stderr"
+"${export[@]}" --scorer "$in/meaning.safetensors" --give embedding="$in/vectors.npy" -o meaning.safetensors >"$work/stdout" 2>"$work/stderr"
 is "no export by an embedding" test $? -eq 0
-refused 2 'weighs embedding_1: hand in --embedding or' "${export[@]}" -o bad.safetensors --scorer "$in/meaning.safetensors"
+refused 2 'weighs embedding_1: hand in --give embedding=FILE or' "${export[@]}" -o bad.safetensors --scorer "$in/meaning.safetensors"
 refused 2 'pass.safetensors weighs previous_pass' "${export[@]}" -o bad.safetensors --scorer "$in/pass.safetensors"
-refused 2 '--gaze has no effect' "${export[@]}" -o bad.safetensors --gaze "$in/map.npy"
-refused 2 '--gaze is of one image' "${export[@]}" "$in/other.png" -o bad.safetensors --scorer "$in/gazed.safetensors" --gaze "$in/map.npy"
-refused 1 'nan.npy: .*not finite' "${export[@]}" -o bad.safetensors --scorer "$in/gazed.safetensors" --gaze "$in/nan.npy"
+refused 2 '--give gaze has no effect' "${export[@]}" -o bad.safetensors --give gaze="$in/map.npy"
+refused 2 '--give gaze is of one image' "${export[@]}" "$in/other.png" -o bad.safetensors --scorer "$in/gazed.safetensors" --give gaze="$in/map.npy"
+refused 1 'nan.npy: .*not finite' "${export[@]}" -o bad.safetensors --scorer "$in/gazed.safetensors" --give gaze="$in/nan.npy"
 refused 1 'photo.png: there is neither' "${export[@]}" -o bad.safetensors --masks "$work/out"
 
 finish

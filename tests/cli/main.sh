@@ -12,22 +12,22 @@ echo "== the main job"
 succeeds "$tvlm" select "$device" "$photo" -k 40 -o look.json --overlay look.png
 counts "forty positions, or what they leave" 1 look.json '"thumbnail"'
 succeeds "$tvlm" select "$device" "$photo" --tolerance auto -o least.json
-succeeds "$tvlm" generate "$device" "$photo" --channels edges,saliency -o channels.npy
-succeeds "$tvlm" export "$device" "$photo" --for qwen2-vl -o tokens.safetensors
+succeeds "$tvlm" channels "$device" "$photo" --channels edges,saliency -o channels.npy
+succeeds "$tvlm" tensors "$device" "$photo" --for qwen2-vl -o tokens.safetensors
 rm -f ./*
 
-if ! "$tvlm" --help | grep '^  fit ' >/dev/null; then
+if [ ! -e "$lab" ]; then
     echo "== without the lab"
     for command in fit pca vocab compress logpolar attend; do
         refused 2 "$command is of the lab, which this build leaves out" "$tvlm" $command "$photo"
     done
     refused 2 "explain is of the lab" "$tvlm" select "$device" "$photo" --explain e.json
-    refused 2 "anisotropic is of the lab" "$tvlm" select "$device" "$photo" --anisotropic
+    refused 2 "anisotropic is of the lab" "$tvlm" select "$device" "$photo" --set anisotropic
     refused 2 "codec is of the lab" "$tvlm" select "$device" "$photo" --codec c --scorer s
     printf '0' >"$work/in/f.npy"
     printf '\223NUMPY\1\0v\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 3), }" >"$work/in/v.npy"
     head -c 24 /dev/zero | tr '\0' '\77' >>"$work/in/v.npy"
-    refused 2 "an embedding without --basis FILE is of the lab" "$tvlm" generate "$device" "$photo" --features "$work/in/v.npy" \
+    refused 2 "an embedding without --basis FILE is of the lab" "$tvlm" channels "$device" "$photo" --features "$work/in/v.npy" \
         --channels embedding_0 -o e.npy
     refused 2 "basis of an image or a query is of the lab" "$tvlm" select "$device" "$photo" --features "$work/in/f.npy" --query "$work/in/f.npy" --basis image
 fi

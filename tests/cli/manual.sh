@@ -9,18 +9,29 @@ manual=$work/in/manual
 mkdir "$manual"
 succeeds "$tvlm" --manual "$manual"
 refused 1 'nowhere/tvlm.1' "$tvlm" --manual nowhere
+succeeds "$lab" --manual "$manual"
 [ ! -x "${tvlm%/*}/tvlm-bench" ] || succeeds "${tvlm%/*}/tvlm-bench" --manual "$manual"
-commands=$("$tvlm" --help | sed -nE 's/^  ([a-z]+) .*/\1/p')
-is "the commands are not found in --help" test "$(wc -w <<<"$commands")" -ge 9
+# commands PROGRAM: what its --help names.
+commands() { "$1" --help | sed -nE 's/^  ([a-z]+) .*/\1/p'; }
+is "the commands are not found in --help" test "$(commands "$tvlm" | wc -w)" -ge 6
+is "the commands of the lab are not found in --help" test "$(commands "$lab" | wc -w)" -eq 6
+# options PROGRAM COMMAND: all its options, and its settings as --set=NAME.
+options() {
+    "$1" "$2" --help all | grep -oE '^  (-[a-zA-Z]|   )(, | )?--(set )?[a-z0-9-]+' | sed 's/--set \([a-z]\)/--set=\1/' | grep -oE -- '-+[a-zA-Z][a-z0-9=-]*'
+}
 
 echo "== pages"
-for command in $commands; do
-    page=$manual/tvlm-$command.1
-    [[ $command != bench || -e $page ]] || continue
-    for option in $("$tvlm" "$command" --help | grep -oE '^  (-[a-zA-Z]|   )(, | )?--[a-z0-9-]+' | grep -oE -- '-+[a-zA-Z][a-z0-9-]*'); do
-        is "$page lacks $option" grep -qF -- "\\fB${option//-/\\-}\\fR" "$page"
+for program in "$tvlm" "$lab"; do
+    name=${program##*/}
+    for command in $(commands "$program"); do
+        page=$manual/$name-$command.1
+        [[ $command != bench || -e $page ]] || continue
+        for option in $(options "$program" "$command"); do
+            option=${option/=/ }
+            is "$page lacks $option" grep -qF -- "\\fB${option//-/\\-}\\fR" "$page"
+        done
+        is "$name.1 lacks $command" grep -qx ".B $command" "$manual/$name.1"
     done
-    is "tvlm.1 lacks $command" grep -qx ".B $command" "$manual/tvlm.1"
 done
 if command -v groff >/dev/null; then
     for page in "$manual"/*.1; do
@@ -45,25 +56,35 @@ offered() { # EXPECTED WORD...
     is "behind '$*' bash offers '$found', not '$expected'" test "$found" = "$expected"
 }
 offered "select" tvlm se
-offered "generate" tvlm help gen
+offered "channels" tvlm help ch
 offered "--strategy" tvlm select photo.png --stra
 offered "foveated" tvlm select photo.png --strategy fo
 offered "foveated" tvlm select photo.png --strategy = fo
 offered "grid foveated quadtree exhaustive cascade budget" tvlm select photo.png --strategy =
-offered "image" tvlm generate --basis im
+offered "image" tvlm channels --basis im
+offered "saliency=" tvlm select photo.png --give sal
+offered "keep-regions=" tvlm select photo.png --set keep
+offered "cover" tvlm select photo.png --set cov
 offered "" tvlm select photo.png -o x
 offers tvlm select --stride 1 >/dev/null # in this shell: it sets `default`
 COMP_WORDS=(tvlm select --stride 1) COMP_CWORD=3 default=yes
 _tvlm
 is "files are offered where a number is due" test "$default" = no
-for command in $commands; do
-    [ "$command" != bench ] || continue
-    offered "$("$tvlm" "$command" --help | grep -oE '^  (-[a-zA-Z]|   )(, | )?--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+' |
-        tr '\n' ' ' | sed 's/ $//')" tvlm "$command" --
-done
+# each PROGRAM: for each of its commands bash offers all of its options.
+each() {
+    for command in $(commands "$1"); do
+        [ "$command" != bench ] || continue
+        is "bash does not offer the options of $command" test "$(offers "${1##*/}" "$command" -- | tr ' ' '\n' | sort)" = \
+            "$(options "$1" "$command" | grep -v -- --set= | grep -oE -- '--[a-z0-9-]+' | sort)"
+    done
+}
+each "$tvlm"
+. "$manual/tvlm-lab"
+_tvlm() { _tvlm_lab; }
+each "$lab"
 
 echo "== zsh"
-is "zsh: the first line" grep -qx '#compdef tvlm' <(head -1 "$manual/_tvlm")
+for name in tvlm tvlm-lab; do is "zsh: the first line" grep -qx "#compdef $name" <(head -1 "$manual/_$name"); done
 if command -v zsh >/dev/null; then is "zsh cannot read it" zsh -n "$manual/_tvlm"; fi
 
 finish

@@ -89,7 +89,7 @@ rm out.jsonl
 refused 1 'alone.ppm: takes 44.9 MiB' "${lines[@]}" --memory 40 "$in/alone.ppm"
 refused 1 'alone.ppm takes 44.9 MiB .* the limit is 40.0 MiB' "$tvlm" select ${device:+"$device"} --memory 40 "$in/alone.ppm"
 refused 2 'memory: 0 is not in' "${lines[@]}" --memory 0 "${small[0]}"
-refused 2 'memory needs --each' "$tvlm" generate --memory 40 -o x "${small[0]}"
+refused 2 'memory needs --each' "$tvlm" channels --memory 40 -o x "${small[0]}"
 
 echo "== files and pipes"
 is "a file" test "$("${lines[@]}" --memory 46 "$in/alone.ppm" | grep -c positions)" -eq 1

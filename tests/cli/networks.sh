@@ -4,7 +4,7 @@
 # clear line for whatever is wrong with a file. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-generate=("$tvlm" generate ${device:+"$device"})
+generate=("$tvlm" channels ${device:+"$device"})
 photo=$work/in/photo.ppm in=$work/in
 printf 'P6\n2 1\n255\n\377\000\000\000\000\377' >"$photo" # red, blue
 half='\0\0\0\077' one='\0\0\200\077' two='\0\0\0\100' zero='\0\0\0\0' nan='\0\0\300\177'
@@ -78,7 +78,7 @@ refused 1 'the scorer weighs moved \(.*, for which the image has no input' "${se
     --network "$in/moved.safetensors"
 
 echo "== exports and videos"
-export_=("$tvlm" export ${device:+"$device"} "$in/scene.png" --for qwen2-vl --json)
+export_=("$tvlm" tensors ${device:+"$device"} "$in/scene.png" --for qwen2-vl --json)
 tokens() { succeeds "${export_[@]}" -o "$1" "${@:2}"; }
 tokens learned.safetensors --scorer "$in/learned.safetensors" --network "$in/mix.safetensors"
 tokens blue.safetensors --scorer "$in/blue.safetensors"
@@ -116,10 +116,10 @@ refused 1 'square.safetensors: learned_1 is read, but it has 1 outputs' "${video
 
 echo "== what learns"
 printf '0 0.5 0.5 0.4 0.4\n' >"$in/scene.txt"
-succeeds "$tvlm" fit ${device:+"$device"} "$in/scene.png" --yolo "$in" --channels learned_0,r --network "$in/mix.safetensors" \
+succeeds "$lab" fit ${device:+"$device"} "$in/scene.png" --yolo "$in" --channels learned_0,r --network "$in/mix.safetensors" \
     -o fitted.safetensors
 has fitted.safetensors 'learned_0,r'
-refused 2 'network has no effect' "$tvlm" fit ${device:+"$device"} "$in/scene.png" --yolo "$in" --channels r \
+refused 2 'network has no effect' "$lab" fit ${device:+"$device"} "$in/scene.png" --yolo "$in" --channels r \
     --network "$in/mix.safetensors" -o none.safetensors
 
 echo "== bad files"

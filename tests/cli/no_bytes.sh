@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/layered.sh"
 
 export TVLM_LAYER_GPU=1
 "$scene" "$work/in/scene.png" 64 48
-generate=("$tvlm" generate "$work/in/scene.png" --layout visual12)
+generate=("$tvlm" channels "$work/in/scene.png" --layout visual12)
 
 has "$work/gpu" 'pass +bytes_image'
 succeeds "${generate[@]}" --format u8 --storage buffer -o expected.npy

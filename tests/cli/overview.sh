@@ -10,7 +10,7 @@ select=("$tvlm" select ${device:+"$device"} "$photo")
 cells() { grep -o '"score.*"cell": \[[^]]*\]' "$1"; }
 
 echo "== what comes out"
-succeeds "${select[@]}" -k 40 --overview .25 -o o.json --overlay o.png --patches p.npy --anisotropic
+succeeds "${select[@]}" -k 40 --overview .25 -o o.json --overlay o.png --patches p.npy --set anisotropic
 has o.json '"overview": \[3, *2\]' # no more than 10; 4 x 2 would be hardly finer
 counts "positions" 40 o.json '"level"'
 counts "squares of the overview" 6 o.json '"level": 2.7[0-9]*, .*"size": 106'
@@ -50,6 +50,6 @@ refused 2 "--overview: 'half' is not a number" "${select[@]}" --overview half
 refused 1 'photo.png: .*0.25 of k = 3 is no position' "${select[@]}" -k 3 --overview .25 -o o.json --overlay o.png
 refused 2 'for --strategy grid' "${select[@]}" --overview .25 --strategy foveated
 refused 2 'for --strategy grid' "${select[@]}" --overview .25 --strategy quadtree
-refused 2 'overview is not for --cover' "${select[@]}" --overview .25 --strategy cascade --cover
+refused 2 'overview is not for --set cover' "${select[@]}" --overview .25 --strategy cascade --set cover
 
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/pca.sh TVLM TVLM_SCENE [DEVICE]: `tvlm pca` and --basis as a user meets them. DEVICE as in common.sh.
+# tests/cli/pca.sh TVLM TVLM_SCENE [DEVICE]: `tvlm-lab pca` and --basis as a user meets them. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # numbers FILE SHAPE COUNT [LAST]: float32 of that shape, numbers that repeat after 11, the last one LAST (4 bytes, escaped).
@@ -23,7 +23,7 @@ numbers "$in/q7.npy" "7," 7
 numbers "$in/nan.npy" "40, 8" 320 '\0\0\xc0\x7f'
 numbers "$in/one.npy" "8," 8
 
-pca=("$tvlm" pca)
+pca=("$lab" pca)
 says '3 components of 8 dimensions, not centred, from 100 vectors' "${pca[@]}" train "$in/f.npy" "$in/g.npy" -k 3 -o basis.safetensors $device
 says '"method": "range finder"' "${pca[@]}" train "$in/f.npy" -k 3 --centred --method range-finder -o c.safetensors --json $device
 says '"centred": true' "${pca[@]}" info c.safetensors --json
@@ -68,7 +68,7 @@ refused 2 'needs --query' "$tvlm" select "$in/scene.png" --features "$in/f.npy" 
 refused 1 'nothere' "${select[@]}" --features "$in/f.npy" --query "$in/q.npy" --basis nothere
 refused 1 'q7.npy have 7' "${select[@]}" --features "$in/f.npy" --query "$in/q7.npy" --basis image
 refused 1 'components' "${select[@]}" --features "$in/f.npy" --query "$in/q.npy" --basis image --components 9
-"$tvlm" generate "$in/scene.png" --features "$in/f.npy" --channels embedding_0,embedding_1 -o e.npy $device || complain "generate"
+"$tvlm" channels "$in/scene.png" --features "$in/f.npy" --channels embedding_0,embedding_1 -o e.npy $device || complain "generate"
 [ "$(tail -c +129 e.npy | od -An -tf4 | grep -c '[1-9]')" -gt 0 ] || complain "embedding_0 is 0 everywhere"
 
 finish

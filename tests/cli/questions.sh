@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/questions.sh TVLM TVLM_SCENE [DEVICE]: features and queries as files: `tvlm select` and `tvlm generate` with
+# tests/cli/questions.sh TVLM TVLM_SCENE [DEVICE]: features and queries as files: `tvlm select` and `tvlm channels` with
 # --features, --query, --words; one clear line for whatever is wrong with them. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-generate=("$tvlm" generate ${device:+"$device"})
+generate=("$tvlm" channels ${device:+"$device"})
 photo=$work/in/photo.png in=$work/in
 "$scene" "$photo" 64 48 && "$scene" "$in/other.png" 95 130 || exit 1
 zero='\0\0\0\0' half='\0\0\0\077' one='\0\0\200\077' two='\0\0\0\100' nan='\0\0\300\177'
@@ -46,7 +46,7 @@ reads "either" '"cell":[2,1]' '"cell":[0,2]'
 succeeds "${select[@]}" --features "$in/features.npy" --query "$in/both.npy" --combine mean
 reads "both" '"cell":[2,1]'
 # (0, 3, 0) less (0, 3, -1) is (0, 0, 1).
-succeeds "${select[@]}" --features "$in/features.npy" --query "$in/second.npy" --query-mean "$in/mean.npy"
+succeeds "${select[@]}" --features "$in/features.npy" --query "$in/second.npy" --set query-mean="$in/mean.npy"
 reads "less the mean" '"cell":[0,2]'
 succeeds "${select[@]}" --features "$in/features.npy" --query "$in/second.npy" --feature-patch 16
 reads "patches of 16" '"cell":[2,1]'
@@ -98,12 +98,12 @@ q="$in/second.npy" f="$in/features.npy"
 ask 2 '--query needs --features' --query "$q"
 ask 2 '--features needs --query' --features "$f"
 ask 2 '--feature-patch needs --features' --feature-patch 16
-ask 2 '--query-mean needs --query' --query-mean "$q"
+ask 2 '--set query-mean needs --query' --set query-mean="$q"
 ask 2 '--features is given for 2 of 1 images' --features "$f" --features "$f" --query "$q"
 ask 2 '--features is given for 1 of 2 images' "$in/other.png" --features "$f" --query "$q"
 ask 2 "combine: 'sum' is none of" --features "$f" --query "$q" --combine sum
 ask 1 'zero.npy: query 1 is a zero vector$' --features "$f" --query "$in/zero.npy"
-ask 1 'second.npy: query 0 is a zero vector, less the mean' --features "$f" --query "$q" --query-mean "$q"
+ask 1 'second.npy: query 0 is a zero vector, less the mean' --features "$f" --query "$q" --set query-mean="$q"
 ask 1 'nan.npy: --query: value 4 is not finite' --features "$f" --query "$in/nan.npy"
 ask 1 'features.npy: vectors of 3 dimensions; those of .*wide.npy have 4' --features "$f" --query "$in/wide.npy"
 ask 1 'rank3.npy: --query takes D or N x D numbers; this array has 3' --features "$f" --query "$in/rank3.npy"
@@ -114,8 +114,8 @@ ask 1 'bytes.npy: --features takes float32 or float16; this is uint8' --features
 ask 1 'broken.npy: .*value 4 .row 0, column 1, channel 1. is not finite' --features "$in/broken.npy" --query "$q"
 ask 1 'nothing.npy: all features are 0' --features "$in/nothing.npy" --query "$q"
 ask 1 'features.npy: .*more than a cell off' --features "$f" --query "$q" --feature-patch 30
-ask 1 'means.npy: 2 vectors; the mean is one' --features "$f" --query "$q" --query-mean "$in/means.npy"
-ask 1 'wide.npy: 4 dimensions; the vectors of .*second.npy have 3' --features "$f" --query "$q" --query-mean "$in/wide.npy"
+ask 1 'means.npy: 2 vectors; the mean is one' --features "$f" --query "$q" --set query-mean="$in/means.npy"
+ask 1 'wide.npy: 4 dimensions; the vectors of .*second.npy have 3' --features "$f" --query "$q" --set query-mean="$in/wide.npy"
 ask 1 'absent.npy' --features "$in/absent.npy" --query "$q"
 ask 1 'absent.npy' --features "$f" --query "$in/absent.npy"
 ask 1 'is the input' --features "$f" --query "$q" -o "$f"

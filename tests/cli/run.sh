@@ -19,7 +19,7 @@ json() {
 is_png() { [ "$(head -c 8 "$1" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]; }
 
 select=("$tvlm" select ${device:+"$device"} --strategy grid) # what the default is, budget.sh tells
-generate=("$tvlm" generate ${device:+"$device"})
+generate=("$tvlm" channels ${device:+"$device"})
 photo=$work/in/photo.png
 "$scene" "$photo" 320 200 && "$scene" "$work/in/other.png" 95 130 || exit 1
 
@@ -29,16 +29,57 @@ succeeds "$tvlm" --version
 is "the version" grep -qE '^tvlm [0-9]+\.[0-9]+\.[0-9]+$' "$work/stdout"
 is "what decodes pictures" grep -qE '^pictures: JPEG by (libjpeg-turbo [0-9.]+|stb_image), PNG by ' "$work/stdout"
 cp "$work/stdout" "$work/version"
-for command in -V "select -V" "fit --version"; do
+for command in -V "select -V"; do
     succeeds "$tvlm" $command
     same "the version by $command" "$work/stdout" "$work/version"
 done
-for command in devices generate select; do
+for command in devices channels select; do
     succeeds "$tvlm" help $command
     cp "$work/stdout" "$work/help"
     succeeds "$tvlm" $command --help
     is "'help $command' and '$command --help' are the same" cmp -s "$work/stdout" "$work/help"
 done
+
+succeeds "$lab" fit --version
+is "the version of the lab" grep -qE '^tvlm-lab [0-9]+\.[0-9]+\.[0-9]+$' "$work/stdout"
+succeeds "$tvlm" select --help
+is "the help of select has at most 70 lines" test "$(wc -l <"$work/stdout")" -le 70
+is "the help of select lacks a rare option" test "$(grep -c -- --set "$work/stdout")" -eq 0
+succeeds "$tvlm" select --help all
+cp "$work/stdout" "$work/help"
+has "$work/help" '^      --set keep-regions=N'
+succeeds "$tvlm" help select all
+same "two ways to all of the help" "$work/stdout" "$work/help"
+for command in select tensors video channels devices; do succeeds "$tvlm" $command --help; done # a brief names options only
+for command in fit pca vocab compress attend logpolar; do succeeds "$lab" help $command; done
+
+echo "== old names"
+# renamed OLD NEW PROGRAM ARGUMENTS...: the old name does the same, and one line says what to write.
+renamed() {
+    local old=$1 new=$2 program=$3
+    shift 3
+    succeeds "$program" $new "$@"
+    cp "$work/stdout" "$work/new"
+    succeeds "$tvlm" $old "$@"
+    same "what $old prints" "$work/stdout" "$work/new"
+    is "$old says its new name in one line" test "$(cat "$work/stderr")" = \
+        "tvlm: warning: 'tvlm $old' is '${program##*/} $new' now; the old name goes with version 0.4"
+}
+renamed generate channels "$tvlm" ${device:+"$device"} "$photo" --channels r -o o.npy --json
+renamed flow 'channels --flow' "$tvlm" ${device:+"$device"} "$photo" "$photo" --json
+renamed export tensors "$tvlm" ${device:+"$device"} "$photo" --for siglip --json -o o.safetensors
+renamed tune 'devices --tune' "$tvlm" --help
+for command in fit pca vocab compress logpolar attend; do renamed $command $command "$lab" --help; done
+"$tvlm" help fit >"$work/stdout" 2>/dev/null
+"$lab" fit --help >"$work/new"
+same "help of an old name" "$work/stdout" "$work/new"
+refused 2 '--attention: write --give attention=FILE' "$tvlm" select "$photo" --attention a.npy
+refused 2 '--patch-size: write --set patch-size=P' "$tvlm" select "$photo" --patch-size=14
+refused 2 '--layout is not for --flow' "$tvlm" channels --flow "$photo" "$photo" --layout r -o o.flo
+refused 2 '--picture is for --flow' "$tvlm" channels "$photo" --picture p.png -o o.npy
+refused 2 '--flow takes two images, not 1' "$tvlm" channels --flow "$photo" -o o.flo
+refused 2 '--seconds is for --tune' "$tvlm" devices --seconds 3
+rm -f ./*
 
 echo "== devices"
 succeeds "$tvlm" devices
@@ -62,7 +103,7 @@ succeeds "${select[@]}" "$photo" "$work/in/other.png" -k 5 --overlay two.png --j
 json "$work/stdout" '[len(s["positions"]) for s in d["selections"]] == [5, 5]'
 is "one overlay" is_png two-photo.png
 is "the other overlay" is_png two-other.png
-succeeds "${select[@]}" "$photo" -k 260 --min-distance 40
+succeeds "${select[@]}" "$photo" -k 260 --set min-distance=40
 json "$work/stdout" '0 < len(d["positions"]) < 60 and d["k"] == 260'
 succeeds "${select[@]}" "$photo" --format u8 -k 20
 json "$work/stdout" 'len(d["positions"]) == 20'
@@ -75,7 +116,7 @@ cp "$photo" "$work/in/a \"quoted\" näme.png"
 succeeds "${select[@]}" "$work/in/a \"quoted\" näme.png" -k 1
 json "$work/stdout" 'd["image"]["path"].endswith("a \"quoted\" n\u00e4me.png")'
 
-echo "== generate"
+echo "== channels"
 succeeds "${generate[@]}" "$photo" -o stack.npy --sheet sheet.png --json
 json "$work/stdout" 'd["shape"] == [40, 200, 320] and d["channels"][3] == "edges" and len(d["channels"]) == 40'
 is "the array's size" test "$(wc -c <stack.npy)" -eq $((128 + 40 * 200 * 320 * 4))
@@ -200,7 +241,7 @@ head -c 680 "$work/in/whole.jpg" >"$work/in/cut.jpg"
 succeeds "${select[@]}" "$work/in/whole.jpg" -k 4
 for command in "${select[*]}" "${generate[*]}"; do # neither has blanks in it but between its words
     outputs=(-o out.file)
-    [[ $command == *generate* ]] && outputs+=(--sheet out.png) || outputs+=(--overlay out.png --heatmap out-heat.png)
+    [[ $command == *channels* ]] && outputs+=(--sheet out.png) || outputs+=(--overlay out.png --heatmap out-heat.png)
     for input in missing.jpg in/empty.png in/cut.jpg in/text.png in; do
         refused 1 "$input" $command "$work/$input" "${outputs[@]}"
     done
@@ -261,11 +302,11 @@ json fov.json 'len(d["positions"]) == d["k"] == 100 and d["strategy"] == "foveat
 json fov.json 'all("cell" not in p and "axes" not in p and p["size"] >= 16 for p in d["positions"])'
 json fov.json 'min(abs(p["x"] - 30) + abs(p["y"] - 40) for p in d["positions"]) < 40'
 is "fov.png is a PNG" is_png fov.png
-succeeds "${squares[@]}" foveated -k 64 --arrangement log-polar --e0 0.5 -o polar.json
+succeeds "${squares[@]}" foveated -k 64 --set arrangement=log-polar --e0 0.5 -o polar.json
 json polar.json 'len(d["positions"]) == 64'
-succeeds "${squares[@]}" quadtree -k 50 -o quad.json --overlay quad.png --anisotropic
+succeeds "${squares[@]}" quadtree -k 50 -o quad.json --overlay quad.png --set anisotropic
 json quad.json '20 < len(d["positions"]) <= 50 and all(len(p["axes"]) == 2 and len(p["axes"][1]) == 2 for p in d["positions"])'
-succeeds "${select[@]}" "$photo" -k 20 -o grid.json --patches p.npy --patch-size 14 --patch-scores s.npy
+succeeds "${select[@]}" "$photo" -k 20 -o grid.json --patches p.npy --set patch-size=14 --patch-scores s.npy
 is "p.npy has 20 patches" grep -aq "(20, 3, 14, 14)" p.npy
 is "s.npy has a score a cell" grep -aq "(260,)" s.npy
 echo "== scores of one's own"
@@ -301,38 +342,38 @@ for norm in clip siglip; do
 done
 checks=$((checks + 1))
 cmp -s clip.npy siglip.npy && complain "clip and siglip are normed alike"
-succeeds "${patches[@]}" --patch-mean 0.5,0.5,0.5 --patch-std 0.5,0.5,0.5
+succeeds "${patches[@]}" --set patch-mean=0.5,0.5,0.5 --set patch-std=0.5,0.5,0.5
 same "siglip in numbers" p.npy siglip.npy
 for border in clamp reflect; do
-    succeeds "${patches[@]}" -k 20 --strategy foveated --patch-border $border
+    succeeds "${patches[@]}" -k 20 --strategy foveated --set patch-border=$border
     cp p.npy "$border.npy"
 done
 checks=$((checks + 1))
 cmp -s clamp.npy reflect.npy && complain "squares beyond the image: clamped as reflected"
-succeeds "${patches[@]}" --patch-format f16 --patch-channels edges,r,x,low --patch-size 8
+succeeds "${patches[@]}" --set patch-format=f16 --set patch-channels=edges,r,x,low --set patch-size=8
 is "p.npy has 4 channels of halves" grep -aqE "<f2.*\(2, 4, 8, 8\)" p.npy
-succeeds "${patches[@]}" --patch-channels x,g --patch-size 1
-succeeds "${select[@]}" "$photo" -k 12 -o cover.json --strategy cascade --cover --overlay cover.png
+succeeds "${patches[@]}" --set patch-channels=x,g --set patch-size=1
+succeeds "${select[@]}" "$photo" -k 12 -o cover.json --strategy cascade --set cover --overlay cover.png
 json cover.json 'len(d["positions"]) == 12 and len(d["stages"]) == 2 and len({p["size"] for p in d["positions"]}) > 1'
-refused 2 'patch-norm excludes' "${patches[@]}" --patch-norm clip --patch-mean 0,0,0
-refused 2 'mean takes a number for each of the 3' "${patches[@]}" --patch-mean 0.5
-refused 2 'std takes a number for each of the 3' "${patches[@]}" --patch-std 1,2,3,4
-refused 2 "std: '0' is no number" "${patches[@]}" --patch-std 1,0,1
-refused 2 "mean: 'x' is no number" "${patches[@]}" --patch-mean x,0,1
-refused 2 "format: 'f64' is none of" "${patches[@]}" --patch-format f64
-refused 2 'egdes' "${patches[@]}" --patch-channels r,egdes
-refused 2 'are for --patches' "${select[@]}" "$photo" --patch-border reflect
-refused 2 'for --strategy cascade' "${select[@]}" "$photo" --cover
+refused 2 'patch-norm excludes' "${patches[@]}" --patch-norm clip --set patch-mean=0,0,0
+refused 2 'mean takes a number for each of the 3' "${patches[@]}" --set patch-mean=0.5
+refused 2 'std takes a number for each of the 3' "${patches[@]}" --set patch-std=1,2,3,4
+refused 2 "std: '0' is no number" "${patches[@]}" --set patch-std=1,0,1
+refused 2 "mean: 'x' is no number" "${patches[@]}" --set patch-mean=x,0,1
+refused 2 "format: 'f64' is none of" "${patches[@]}" --set patch-format=f64
+refused 2 'egdes' "${patches[@]}" --set patch-channels=r,egdes
+refused 2 'are for --patches' "${select[@]}" "$photo" --set patch-border=reflect
+refused 2 'for --strategy cascade' "${select[@]}" "$photo" --set cover
 rm -f cover.* clip.npy siglip.npy clamp.npy reflect.npy no.json
 refused 1 'room for 250 patches' "${squares[@]}" foveated -k 251 -o no.json
 refused 1 'outside' "${squares[@]}" foveated --fixation 321,5 -o no.json
 refused 1 'outside' "${squares[@]}" foveated --fixation nan,5 -o no.json
 refused 2 'not a point' "${squares[@]}" foveated --fixation 12 -o no.json
 refused 2 'for --strategy foveated' "${squares[@]}" grid --fixation 1,2 -o no.json
-refused 2 'none of sunflower' "${squares[@]}" foveated --arrangement rose -o no.json
-refused 2 'are for --patches' "${select[@]}" "$photo" --patch-size 8
+refused 2 'none of sunflower' "${squares[@]}" foveated --set arrangement=rose -o no.json
+refused 2 'are for --patches' "${select[@]}" "$photo" --set patch-size=8
 refused 2 'same file' "${select[@]}" "$photo" --patches a.npy --patch-scores a.npy
-refused 2 '--min-distance is for --strategy grid' "${squares[@]}" quadtree --min-distance 5 -o no.json
+refused 2 '--set min-distance is for --strategy grid' "${squares[@]}" quadtree --set min-distance=5 -o no.json
 rm -f fov.* polar.json quad.* grid.json p.npy s.npy
 
 echo "== stdin, stdout, and silence"
@@ -383,7 +424,7 @@ if [ -w /dev/full ]; then
     refused 1 '/dev/full' "${select[@]}" "$photo" -o /dev/full --overlay kept.png --heatmap new.png
     refused 1 'stdout' sh -c 'exec "$@" >/dev/full' - "${select[@]}" "$photo" --overlay kept.png
     refused 1 '/dev/full' "${generate[@]}" "$photo" --channels r -o kept.png --sheet /dev/full
-    refused 1 '/dev/full' "$tvlm" flow ${device:+"$device"} "$photo" "$photo" -o new.flo --picture kept.png --confidence /dev/full
+    refused 1 '/dev/full' "$tvlm" channels --flow ${device:+"$device"} "$photo" "$photo" -o new.flo --picture kept.png --confidence /dev/full
     is "where a second output fails the first is as it was" grep -qx old kept.png
     refused 1 '/dev/full' "${select[@]}" "$photo" -o /dev/full
     refused 1 '/dev/full' "${select[@]}" "$photo" -o json --overlay /dev/full

@@ -32,7 +32,7 @@ has "$work/stdout" '"strategy": "cascade"'
 has "$work/stdout" '"name": "regions", "candidates": [0-9]+, "kept": [0-9]+, "bytes": [1-9]'
 has "$work/stdout" '"name": "cells", "candidates": [0-9]+, "kept": 5, "bytes": [1-9]'
 has "$work/stdout" '"cell": \[[0-9]+, ?[0-9]+\]'
-succeeds "${select[@]}" "$a" --strategy cascade --keep-regions 1 --cull-distance 2 --overlay o.png --heatmap h.png
+succeeds "${select[@]}" "$a" --strategy cascade --set keep-regions=1 --set cull-distance=2 --overlay o.png --heatmap h.png
 checks=$((checks + 1))
 [ "$(ls | tr '\n' ' ')" = "h.png o.png " ] || complain "files: $(ls | tr '\n' ' ')"
 rm -f -- *
@@ -85,7 +85,7 @@ ln "$a" "$work/in/link.png"
 keeps 'session: 2 hits, 1 misses, 0 evictions; 1 stacks of [1-9][0-9]* bytes' \
     "${select[@]}" "$a" "$b" "$a" "$work/in/again.png" "$work/in/link.png" # only what is named twice is kept
 keeps 'session: 0 hits, 2 misses, 2 evictions; 0 stacks of 0 bytes kept, at most 1$' \
-    "${select[@]}" "$a" "$b" "$a" --cache-bytes 1
+    "${select[@]}" "$a" "$b" "$a" --set cache-bytes=1
 cp "$work/stdout" "$work/in/without.json"
 succeeds "${select[@]}" "$a" "$b" "$a"
 checks=$((checks + 1))
@@ -101,13 +101,13 @@ echo "== refused"
 ask() { refused "$1" "$2" "${select[@]}" "$a" "${@:3}"; }
 ask 2 '--level is for --strategy exhaustive' --level 2
 ask 2 '--stride is for --strategy grid or foveated or quadtree or cascade, not for exhaustive' --strategy exhaustive --stride 8
-ask 2 '--keep-regions is for --strategy cascade' --keep-regions 3
-ask 2 '--cull-distance is for --strategy cascade' --cull-distance 0.5
-ask 2 'keep-regions' --strategy cascade --keep-regions 0
-ask 2 'cache-bytes' --cache-bytes 0
+ask 2 '--set keep-regions is for --strategy cascade' --set keep-regions=3
+ask 2 '--set cull-distance is for --strategy cascade' --set cull-distance=0.5
+ask 2 'keep-regions' --strategy cascade --set keep-regions=0
+ask 2 'cache-bytes' --set cache-bytes=0
 ask 2 '--diversity' --diversity 1.5
 ask 2 '--diversity is for --strategy grid or exhaustive or cascade, not for quadtree' --strategy quadtree --diversity 0.5
-ask 2 '--diversity is not for --cover' --strategy cascade --cover --diversity 0.5
+ask 2 '--diversity is not for --set cover' --strategy cascade --set cover --diversity 0.5
 ask 2 'a name that ends in .json or .png' --explain why.txt
 ask 1 'a.png: is the input' --explain "$a"
 ask 1 'level 8 of an image of 8 levels' --strategy exhaustive --level 8

@@ -40,17 +40,17 @@ ended() {
 echo "== a signal while an output is being written"
 # The second image is a FIFO that nobody writes to, so that the command waits with its output half written.
 for signal in INT TERM HUP; do
-    "${plain[@]}" "$tvlm" generate ${device:+"$device"} --channels r "$in/a.png" "$in/wait.png" -o stack.npy \
+    "${plain[@]}" "$tvlm" channels ${device:+"$device"} --channels r "$in/a.png" "$in/wait.png" -o stack.npy \
         >/dev/null 2>"$work/stderr" &
     pid=$!
     until_there '.tvlm-*.tmp'
     kill -$signal $pid
     ended $pid
-    is "generate: not ended by SIG$signal" test $? -eq $((128 + $(kill -l $signal)))
-    is "generate: SIG$signal leaves $(listing)" test -z "$(listing)"
+    is "channels: not ended by SIG$signal" test $? -eq $((128 + $(kill -l $signal)))
+    is "channels: SIG$signal leaves $(listing)" test -z "$(listing)"
 done
 checks=$((checks + 1))
-nohup "$tvlm" generate ${device:+"$device"} --channels r "$in/a.png" "$in/wait.png" -o stack.npy >/dev/null 2>&1 &
+nohup "$tvlm" channels ${device:+"$device"} --channels r "$in/a.png" "$in/wait.png" -o stack.npy >/dev/null 2>&1 &
 pid=$!
 until_there '.tvlm-*.tmp'
 kill -HUP $pid
@@ -82,18 +82,18 @@ echo "== files that may not grow, and readers that go away"
 npy "$in/f.npy" '<f4' '(4, 4, 64)' "$(printf '\\0\\0\\200\\077%.0s' $(seq 1024))"
 for n in $(seq 40); do "$scene" "$in/v$n.png" 16 16; done
 # small COMMAND...: fails with one line where no file may be larger than 1 KiB.
-small() { refused 1 "$1" bash -c 'ulimit -f 1; exec "$@"' - "${plain[@]}" "$tvlm" "${@:2}"; }
+small() { refused 1 "$1" bash -c 'ulimit -f 1; exec "$@"' - "${plain[@]}" "$(program "$2")" "${@:2}"; }
 reference=--device=reference # drivers write caches
 small 'File too large' select $reference "$in/a.png" -o o.json
 small 'File too large' select $reference "$in/a.png" -o /dev/null --overlay o.png
 small 'File too large' select $reference "$in/a.png" -o /dev/null --patches o.npy
-small 'File too large' generate $reference "$in/a.png" -o o.npy
-small 'File too large' generate $reference "$in/a.png" --sheet o.png
-small 'File too large' flow $reference "$in/a.png" "$in/b.png" -o o.flo
-small 'File too large' export $reference "$in/a.png" --for clip -o o.safetensors
+small 'File too large' channels $reference "$in/a.png" -o o.npy
+small 'File too large' channels $reference "$in/a.png" --sheet o.png
+small 'File too large' channels --flow $reference "$in/a.png" "$in/b.png" -o o.flo
+small 'File too large' tensors $reference "$in/a.png" --for clip -o o.safetensors
 small 'File too large' pca $reference train "$in/f.npy" -k 16 -o o.safetensors
 small 'File too large' vocab $reference train "$in/f.npy" -n 16 -o o.safetensors
-for command in "select $in/a.png" "select $in/a.png --overlay -" "generate $in/a.png -o -" "flow $in/a.png $in/b.png -o -"; do
+for command in "select $in/a.png" "select $in/a.png --overlay -" "channels $in/a.png -o -" "channels --flow $in/a.png $in/b.png -o -"; do
     rc=$("${plain[@]}" "$tvlm" $command $reference 2>"$work/stderr" | true; echo "${PIPESTATUS[0]}")
     is "exit $rc where nobody reads: $command" test "$rc" -eq 1
     is "not told where nobody reads: $command" grep -q 'cannot write' "$work/stderr"

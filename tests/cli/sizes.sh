@@ -7,7 +7,7 @@
 photo=$work/in/photo.png
 "$scene" "$photo" 640 480 || exit 1
 select=("$tvlm" select ${device:+"$device"} "$photo" --strategy grid)
-generate=("$tvlm" generate ${device:+"$device"} "$photo")
+generate=("$tvlm" channels ${device:+"$device"} "$photo")
 
 # cells COLUMNS ROWS: so many cells of 16 pixels were looked at, and the image has its own size and positions.
 cells() {

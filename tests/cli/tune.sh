@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/tune.sh TVLM TVLM_SCENE [DEVICE]: `tvlm tune`: its report, its file, and that selections stay as they are; a
+# tests/cli/tune.sh TVLM TVLM_SCENE [DEVICE]: `tvlm devices --tune`: its report, its file, and that selections stay as they are; a
 # file that is damaged. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -11,9 +11,9 @@ export XDG_CACHE_HOME=$work/cache
 unset TVLM_UNTUNED
 photo=$work/in/photo.png
 "$scene" "$photo" 320 240 || exit 1
-refused 2 'seconds' "$tvlm" tune --seconds 0 ${device:+"$device"}
-refused 2 'photo.png' "$tvlm" tune "$photo" ${device:+"$device"}
-refused 1 'the reference device has nothing to tune' "$tvlm" tune --device reference
+refused 2 'seconds' "$tvlm" devices --tune --seconds 0 ${device:+"$device"}
+refused 2 'photo.png' "$tvlm" devices --tune "$photo" ${device:+"$device"}
+refused 1 'the reference device has nothing to tune' "$tvlm" devices --tune --device reference
 if [ "$device" = --device=reference ]; then finish; exit; fi
 
 # selects FILE: what is selected, for the grid and for the budget, without the device's words.
@@ -27,7 +27,7 @@ selects() {
 selects "$work/before"
 cp "$work/stderr" "$work/silent"
 is "a selection without a file warns" test ! -s "$work/silent"
-succeeds "$tvlm" tune --seconds 3 --storage buffer --json ${device:+"$device"}
+succeeds "$tvlm" devices --tune --seconds 3 --storage buffer --json ${device:+"$device"}
 cp "$work/stdout" "$work/json"
 if command -v python3 >/dev/null; then
     checks=$((checks + 1))
@@ -57,8 +57,8 @@ is "a file that is not looked at warns" test ! -s "$work/stderr"
 
 # As text, and in a folder where nothing can be written.
 says 'stages are faster by more than the noise; [0-9]+ settings were tried' \
-    "$tvlm" tune --seconds 0.5 --storage buffer ${device:+"$device"}
+    "$tvlm" devices --tune --seconds 0.5 --storage buffer ${device:+"$device"}
 : >"$work/in/file"
-succeeds env XDG_CACHE_HOME="$work/in/file" "$tvlm" tune --seconds 0.5 --storage buffer ${device:+"$device"}
+succeeds env XDG_CACHE_HOME="$work/in/file" "$tvlm" devices --tune --seconds 0.5 --storage buffer ${device:+"$device"}
 has "$work/stderr" 'what was tuned is kept in no file'
 finish

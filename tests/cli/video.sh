@@ -108,8 +108,8 @@ refused 2 '-k, --share and --tolerance exclude' "${video[@]}" "${frames[@]}" --s
 for option in "--share .5" "--tolerance .1" "--emphasis 2"; do
     refused 2 "${option%% *} is for --strategy budget, not for grid, which is the default" "${video[@]}" "${frames[@]}" $option
 done
-for option in "--stride 8" "--min-distance 9" "--overview .2" "--weights 1,0,0"; do
-    refused 2 "${option%% *} is for --strategy .*, not for budget" "${video[@]}" "${frames[@]}" --strategy budget $option
+for option in "--stride 8" "--set min-distance=9" "--overview .2" "--weights 1,0,0"; do
+    refused 2 "$(named "$option") is for --strategy .*, not for budget" "${video[@]}" "${frames[@]}" --strategy budget $option
 done
 refused 2 'steadiness is for --strategy grid' "${video[@]}" "${frames[@]}" --strategy budget --steadiness .2
 refused 2 'emphasis 2:text and --scorer exclude' "${video[@]}" "${frames[@]}" --strategy budget --emphasis 2:text --scorer s

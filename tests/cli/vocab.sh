@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/vocab.sh TVLM TVLM_SCENE [DEVICE]: `tvlm vocab` as a user meets it. DEVICE as in common.sh.
+# tests/cli/vocab.sh TVLM TVLM_SCENE [DEVICE]: `tvlm-lab vocab` as a user meets it. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # array FILE TYPE SHAPE BYTES: an .npy file; BYTES as printf takes them.
@@ -24,7 +24,7 @@ array "$in/xy.npy" '<f4' '2, 3' "$x$y"
 array "$in/none.npy" '<f4' '3,' "$zero$zero$zero"
 array "$in/q2.npy" '<f4' '2,' "$one$one"
 
-vocab=("$tvlm" vocab)
+vocab=("$lab" vocab)
 echo "== what it does"
 says 'v.safetensors: 3 centres of 3 dimensions, from 10 vectors, residual 0.000' \
     "${vocab[@]}" train "$in/f.npy" "$in/g.npy" -n 3 -o v.safetensors $device
@@ -62,7 +62,7 @@ refused 1 'r.npy: numbers of centres are uint16; this is float32' "${vocab[@]}" 
 refused 1 'f.npy' "${vocab[@]}" info "$in/f.npy"
 head -c 200 v.safetensors >"$in/cut.safetensors"
 refused 1 'cut.safetensors' "${vocab[@]}" info "$in/cut.safetensors"
-"$tvlm" pca train "$in/f.npy" -k 2 -o "$in/basis.safetensors" --device reference >/dev/null
+"$lab" pca train "$in/f.npy" -k 2 -o "$in/basis.safetensors" --device reference >/dev/null
 refused 1 'basis.safetensors: is not a vocabulary' "${vocab[@]}" apply "$in/basis.safetensors" "$in/f.npy" -o n.npy $device
 refused 1 'nothere' "${vocab[@]}" apply nothere.safetensors "$in/f.npy" -o n.npy $device
 refused 2 'none of train' "${vocab[@]}" teach "$in/f.npy"

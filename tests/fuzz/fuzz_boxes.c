@@ -40,6 +40,7 @@ static int number(const uint8_t *digits) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const tool_program program = {.name = "fuzz"};
     static struct tool tool;
     truth_options options = {0};
     truth *opened = NULL;
@@ -47,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const int width = number(data + 1), height = number(data + 4);
     uint8_t *const mask = malloc((size_t)width * (size_t)height);
     fuzz_check(mask != NULL);
-    tool_start(&tool);
+    tool_start(&tool, &program);
     if (data[0] == 'c') options.coco = fuzz_file(data + HEAD, size - HEAD);
     if (data[0] != 'c') write_label(data + HEAD, size - HEAD);
     if (data[0] != 'c') options.yolo = folder;

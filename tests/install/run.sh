@@ -155,6 +155,12 @@ if [ -x "$prefix/bin/tvlm" ]; then
     [ -s "$prefix/share/bash-completion/completions/tvlm" ] && [ -s "$prefix/share/zsh/site-functions/_tvlm" ] ||
         { echo "completion for bash or zsh is not installed"; exit 1; }
     echo "pages for man, and completion, are installed"
+    if [ -x "$prefix/bin/tvlm-lab" ]; then
+        "$prefix/bin/tvlm" fit --help 2>&1 | grep 'usage: tvlm-lab fit' >/dev/null || { echo "bin/tvlm does not start tvlm-lab"; exit 1; }
+        [ -s "$prefix/share/bash-completion/completions/tvlm-lab" ] && [ -s "$prefix/share/man/man1/tvlm-lab-fit.1" ] ||
+            { echo "tvlm-lab has no completion, or no page for man"; exit 1; }
+        echo "bin/tvlm starts tvlm-lab"
+    fi
     if [ -x "$prefix/bin/tvlm-bench" ]; then
         "$prefix/bin/tvlm" bench --device reference --size 32x32 --repeat 1 --stage copy | grep '^copy ' >/dev/null ||
             { echo "the installed tvlm does not start tvlm-bench"; exit 1; }

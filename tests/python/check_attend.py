@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check_attend.py TVLM: `tvlm attend` against NumPy in double: exact attention as it is in the book, with and without heads,
+"""check_attend.py TVLM: `tvlm-lab attend` against NumPy in double: exact attention as it is in the book, with and without heads,
 coarse levels by the definition (include/texturevlm/lab/attend.h), written here with matrices that say how much of each cell
 another one covers; and PyTorch's scaled_dot_product_attention, where there is one that has it.
 """
@@ -87,7 +87,7 @@ def check(checks, tool, folder, device, shape, heads, scale, how, rng):
     if how["level"]:
         words += ["--level", str(how["level"]), "--fine", str(how["fine"]), *(["--mix", str(how["mix"])] if how.get("mix") else []),
                   *(["--steps"] if how.get("steps") else [])]
-    json.loads(run(tool, *words, "--json"))
+    json.loads(run(tool + "-lab", *words, "--json"))
     expected, spread = many(arrays["queries"], arrays["keys"], arrays["values"], heads, scale, **how)
     what = f"{shape}, {heads} heads, {how}, {device_name(device)}"
     checks.close("out " + what, np.load(files["out"]), expected, 1e-5, "sums of floats")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_decoding.py TVLM: PNG, JPEG, PPM and BMP as `tvlm generate` reads them against OpenCV's decoders (and PIL's)."""
+"""check_decoding.py TVLM: PNG, JPEG, PPM and BMP as `tvlm channels` reads them against OpenCV's decoders (and PIL's)."""
 import os
 import tempfile
 

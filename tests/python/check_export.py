@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_export.py TVLM LIBRARY: `tvlm export` against the processors of transformers (requirements.txt): smart_resize and
+"""check_export.py TVLM LIBRARY: `tvlm tensors` against the processors of transformers (requirements.txt): smart_resize and
 crops on 10,000 sizes, pixel_values of all photos for every model, videos, what is selected of them, and the pictures
 of the strategy budget."""
 import ctypes
@@ -209,7 +209,7 @@ def internvl(picture):
 def export(words, images, device):
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "t.safetensors")
-        report = json.loads(run(tool, "export", *images, *words, "-o", output, "--json", *(["--device", device] if device else [])))
+        report = json.loads(run(tool, "tensors", *images, *words, "-o", output, "--json", *(["--device", device] if device else [])))
         return load_file(output), report
 
 

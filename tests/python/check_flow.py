@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check_flow.py TVLM: the colours of `tvlm flow --picture` against the wheel of Baker et al. 2011, written after their colorcode.cpp."""
+"""check_flow.py TVLM: the colours of `tvlm channels --flow --picture` against the wheel of Baker et al. 2011, written after their colorcode.cpp."""
 import os
 import tempfile
 
@@ -54,13 +54,13 @@ with tempfile.TemporaryDirectory() as folder:
     for device in common.devices(tool):
         what = common.device_name(device)
         words = ["-o", path("f.flo"), "--picture", path("p.png"), *(["--device", device] if device else [])]
-        common.run(tool, "flow", path("a.ppm"), path("b.ppm"), *words)
+        common.run(tool, "channels", "--flow", path("a.ppm"), path("b.ppm"), *words)
         flow, picture = read_flo(path("f.flo")), cv2.imread(path("p.png"))[..., ::-1]
         length = np.linalg.norm(flow, axis=2)
         octant = np.floor((np.arctan2(flow[..., 1], flow[..., 0]) / np.pi + 1) * 4).astype(int) % 8
         checks.true(f"{what}: every eighth of the wheel is in the flow", np.bincount(octant.ravel(), minlength=8).min() > flow.size / 80)
         checks.true(f"{what}: short and long vectors are", (length < length.max() / 4).mean() > 0.02 and (length > length.max() / 2).mean() > 0.2)
         checks.close(f"{what}: colours", picture, colours(flow), 1, "rounding is a half; float", mean=0.5)
-        common.run(tool, "flow", path("a.ppm"), path("a.ppm"), *words)
+        common.run(tool, "channels", "--flow", path("a.ppm"), path("a.ppm"), *words)
         checks.true(f"{what}: what stands still is white", (cv2.imread(path("p.png")) == 255).all())
 checks.done()

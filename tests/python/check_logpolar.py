@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_logpolar.py TVLM: `tvlm logpolar` against OpenCV's warpPolar, point by point, and how much less it aliases."""
+"""check_logpolar.py TVLM: `tvlm-lab logpolar` against OpenCV's warpPolar, point by point, and how much less it aliases."""
 import os
 import tempfile
 
@@ -16,7 +16,7 @@ RADIUS = 100.0
 def samples(path, device, folder, *options):
     out = os.path.join(folder, "out.npy")
     where = ["--device", device] if device else []
-    run(tool, "logpolar", path, *where, "--format", "f32", "-o", out, "--rings", str(RINGS), "--sectors", str(SECTORS),
+    run(tool + "-lab", "logpolar", path, *where, "--format", "f32", "-o", out, "--rings", str(RINGS), "--sectors", str(SECTORS),
         "--outer", str(RADIUS), "--fixation", "151.25,107.5", *options)
     return np.load(out)
 

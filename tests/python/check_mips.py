@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """check_mips.py TVLM LIBRARY: levels of mean channels: PyTorch's avg_pool2d where sides are even, exact area averages
-anywhere; as tvlm_stack_read and as `tvlm generate --level` give them."""
+anywhere; as tvlm_stack_read and as `tvlm channels --level` give them."""
 from common import Checks, Library, Pictures, arguments, device_name, devices, generate, level_size, np
 
 try:
@@ -50,7 +50,7 @@ def check(what, path, pixels, device):
         checks.close(f"{what} level {level}: the image's mean", got.astype(np.float64).mean((1, 2)), kept, 1e-6,
                      "a property of every level")
         written = generate(tool, path, CHANNELS, device, level=level)
-        checks.close(f"{what} level {level}: tvlm generate", written, exact, centre, "coordinates in float")
+        checks.close(f"{what} level {level}: tvlm channels", written, exact, centre, "coordinates in float")
         if even and torch is not None and level > 0 and min(width, height) >> level > 0:
             # In double: PyTorch adds up thousands of floats one by one, and is off by 1e-5 itself.
             pooled = torch.nn.functional.avg_pool2d(torch.from_numpy(planes[0]).double()[None], 1 << level)[0].numpy()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`tvlm pca train` against numpy's SVD (and scikit-learn's PCA where it is installed): the angle between the subspaces,
+"""`tvlm-lab pca train` against numpy's SVD (and scikit-learn's PCA where it is installed): the angle between the subspaces,
 the mean, the shares; and a file that a Python user writes. Usage: check_pca.py TVLM [DEVICE]"""
 import json, os, struct, subprocess, sys, tempfile
 import numpy as np
@@ -46,7 +46,7 @@ failed = 0
 for centred in (False, True):
     for method in ("covariance", "range-finder"):
         out = os.path.join(folder, "basis.safetensors")
-        subprocess.check_call([tool, "pca", "train", *files, "-k", str(k), "-o", out, "--method", method, *option, *(["--centred"] if centred else [])], stdout=subprocess.DEVNULL)
+        subprocess.check_call([tool + "-lab", "pca", "train", *files, "-k", str(k), "-o", out, "--method", method, *option, *(["--centred"] if centred else [])], stdout=subprocess.DEVNULL)
         got, metadata = read(out)
         mean = x.mean(0) if centred else np.zeros(dimension)
         u, s, v = np.linalg.svd(x - mean, full_matrices=False)
@@ -67,8 +67,8 @@ for centred in (False, True):
 
 mine = os.path.join(folder, "mine.safetensors")
 write(mine, {"mean": x.mean(0), "components": v[:k], "explained_variance_ratio": (s ** 2 / (s ** 2).sum())[:k]}, {"format": "texturevlm.basis", "centred": "true"})
-about = json.loads(subprocess.check_output([tool, "pca", "info", mine, "--json"]))
-report = json.loads(subprocess.run([tool, "pca", "validate", mine, files[0], "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+about = json.loads(subprocess.check_output([tool + "-lab", "pca", "info", mine, "--json"]))
+report = json.loads(subprocess.run([tool + "-lab", "pca", "validate", mine, files[0], "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
 part = x[:700] - x.mean(0)
 kept = ((part @ v[:k].T) ** 2).sum() / (part ** 2).sum()
 good = about["k"] == k and about["centred"] and abs(report["table"][-1]["variance"] - kept) < 1e-5

@@ -47,7 +47,7 @@ def export(*options, images=1):
         for i, path in enumerate(paths):
             Image.fromarray(rng.integers(0, 256, (120 + 60 * i, 200 - 30 * i, 3), np.uint8)).save(path)
         output = os.path.join(folder, "t.safetensors")
-        run(tool, "export", *paths, "--for", "qwen2-vl", *options, "-o", output)
+        run(tool, "tensors", *paths, "--for", "qwen2-vl", *options, "-o", output)
         return load_file(output)
 
 

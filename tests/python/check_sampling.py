@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_sampling.py TVLM LIBRARY: tvlm_stack_sample and `tvlm generate --size` against PyTorch's grid_sample."""
+"""check_sampling.py TVLM LIBRARY: tvlm_stack_sample and `tvlm channels --size` against PyTorch's grid_sample."""
 from common import Checks, Library, Pictures, arguments, device_name, devices, generate, need, np
 
 torch = need("torch")

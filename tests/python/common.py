@@ -117,7 +117,7 @@ def generate(tool, image, channels, device=None, **options):
     """The channels of an image file as float32 arrays [channel][y][x]; options: level=, size="WxH"."""
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "out.npy")
-        words = ["generate", image, "--channels", ",".join(channels), "--format", "f32", "-o", output]
+        words = ["channels", image, "--channels", ",".join(channels), "--format", "f32", "-o", output]
         for name, value in options.items():
             words += [f"--{name}", str(value)]
         if device:

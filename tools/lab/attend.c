@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm attend: computes the attention of queries over grids of vectors in files. It writes the result; where
+ * tvlm-lab attend: computes the attention of queries over grids of vectors in files. It writes the result; where
  * the attention went, as an array and as a picture; and how much was read.
  */
 #include "texturevlm/lab/attend.h"
@@ -33,7 +33,7 @@ static const option_spec specs[] = {
     {'o', OPTION_OUTPUT, "output", offsetof(attend_options, output), "FILE.npy",
      "what comes out: N x the values' dimension, float32", 0, 0, NULL},
     {0, OPTION_OUTPUT, "map", offsetof(attend_options, map), "FILE.npy",
-     "how much of the attention goes to each cell, from 0 to 1, the most: rows x columns, as --attention takes it",
+     "how much of the attention goes to each cell, from 0 to 1, the most: rows x columns, as --give attention= takes it",
      0, 0, NULL},
     {0, OPTION_OUTPUT, "picture", offsetof(attend_options, picture), "FILE.png", "the same as a picture", 0,
      0, NULL},
@@ -222,7 +222,7 @@ static int run_attend(struct tool *tool, const void *values, int operand_count, 
     return code;
 }
 
-static const option_specs own = OPTION_SPECS(specs);
+static const option_specs own = OPTION_SPECS("Options", specs);
 static const option_group groups[] = {{&own, 0}, {0}};
 
 const tool_command attend_command = {

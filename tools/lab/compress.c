@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm compress: codecs, which put few codes in place of many channels. It trains a codec on photos, applies
+ * tvlm-lab compress: codecs, which put few codes in place of many channels. It trains a codec on photos, applies
  * it to a photo, and folds it into scorers.
  */
 #include <limits.h>
@@ -48,7 +48,7 @@ static const option_spec specs[] = {
      "train: a scorer whose scores the codes keep exactly; may be given several times", 0, 0, NULL},
 };
 
-static const option_specs own = OPTION_SPECS(specs);
+static const option_specs own = OPTION_SPECS("Options", specs);
 static const option_group groups[] = {
     {&own, 0},
     {&features_specs, offsetof(compress_options, questions)},
@@ -488,8 +488,8 @@ const tool_command compress_command = {
         "\n"
         "apply writes the codes of an image, which --features of select takes, and prints what is lost of each\n"
         "channel: its peak signal-to-noise ratio, of the channel's range. fold writes the scorer that reads them:\n"
-        "  tvlm compress apply photo.jpg --codec C.safetensors -o F.npy\n"
-        "  tvlm compress fold S.safetensors --codec C.safetensors -o S8.safetensors\n"
+        "  tvlm-lab compress apply photo.jpg --codec C.safetensors -o F.npy\n"
+        "  tvlm-lab compress fold S.safetensors --codec C.safetensors -o S8.safetensors\n"
         "  tvlm select photo.jpg --features F.npy --scorer S8.safetensors\n"
         "\n"
         "A codec is a .safetensors file: encode [k, n], decode [n, k], mean [n]; the metadata format =\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm fit: learns a scorer from photos in which somebody has marked objects, and measures how good it is.
+ * tvlm-lab fit: learns a scorer from photos in which somebody has marked objects, and measures how good it is.
  */
 #include <math.h>
 #include <stdio.h>
@@ -60,10 +60,11 @@ static const option_spec specs[] = {
      0, 1, NULL},
 };
 
-static const option_specs own = OPTION_SPECS(specs);
+static const option_specs own = OPTION_SPECS("Options", specs);
 static const option_group groups[] = {
     {&own, 0},
     {&truth_specs, offsetof(fit_options, truth)},
+    {&truth_settings, offsetof(fit_options, truth)},
     {&stride_specs, offsetof(fit_options, stride)},
     {&features_specs, offsetof(fit_options, questions)},
     {&feature_patch_specs, offsetof(fit_options, questions.patch)},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.h: what `tvlm fit` learns from, and what it finds.
+ * fit.h: what `tvlm-lab fit` learns from, and what it finds.
  */
 #ifndef TVLM_TOOLS_FIT_H
 #define TVLM_TOOLS_FIT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit_report.c: prints and writes the results of `tvlm fit`.
+ * fit_report.c: prints and writes the results of `tvlm-lab fit`.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm logpolar: samples an image in rings and sectors around a fixation. It writes the samples as an array
+ * tvlm-lab logpolar: samples an image in rings and sectors around a fixation. It writes the samples as an array
  * and as a picture, and the image that can be made from them again.
  */
 #include "texturevlm/lab/logpolar.h"
@@ -179,7 +179,7 @@ static int run_logpolar(struct tool *tool, const void *values, int operand_count
     return code;
 }
 
-static const option_specs own = OPTION_SPECS(specs);
+static const option_specs own = OPTION_SPECS("Options", specs);
 static const option_group groups[] = {{&own, 0}, {0}};
 
 const tool_command logpolar_command = {

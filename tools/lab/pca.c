@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm pca: bases for embeddings. It trains a basis from files of features, prints what a basis is, and
+ * tvlm-lab pca: bases for embeddings. It trains a basis from files of features, prints what a basis is, and
  * measures it.
  */
 #include <limits.h>
@@ -377,7 +377,7 @@ static int run_pca(struct tool *tool, const void *values, int operand_count, cha
     return tool_usage(tool, "'%s' is none of train, validate, info", operands[0]);
 }
 
-static const option_specs own = OPTION_SPECS(specs);
+static const option_specs own = OPTION_SPECS("Options", specs);
 static const option_group groups[] = {{&own, 0}, {0}};
 
 const tool_command pca_command = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pca.h: measures how good a basis is, for `tvlm pca validate`.
+ * pca.h: measures how good a basis is, for `tvlm-lab pca validate`.
  */
 #ifndef TVLM_TOOLS_PCA_H
 #define TVLM_TOOLS_PCA_H

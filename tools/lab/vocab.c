@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm vocab: vocabularies. It trains a vocabulary from files of features, applies it to other files, and
+ * tvlm-lab vocab: vocabularies. It trains a vocabulary from files of features, applies it to other files, and
  * asks it.
  */
 #include <limits.h>
@@ -328,7 +328,7 @@ static int run_vocab(struct tool *tool, const void *values, int operand_count, c
     return tool_usage(tool, "'%s' is none of train, apply, score, info", operands[0]);
 }
 
-static const option_specs own = OPTION_SPECS(specs);
+static const option_specs own = OPTION_SPECS("Options", specs);
 static const option_group groups[] = {{&own, 0}, {0}};
 
 const tool_command vocab_command = {
@@ -342,12 +342,12 @@ const tool_command vocab_command = {
         "FEATURES.npy holds vectors, float32 or float16: ... x D. train reads files in pieces: they may be larger than\n"
         "memory, of which a fair sample is kept. The same files, order and seed give the same centres on every device.\n"
         "\n"
-        "  tvlm vocab train features/*.npy -n 1024 -o vocab.safetensors\n"
-        "  tvlm vocab apply vocab.safetensors features/a.npy -o a.npy       # two bytes a cell\n"
-        "  tvlm vocab score vocab.safetensors a.npy --query Q.npy -o s.npy  # without the features\n"
+        "  tvlm-lab vocab train features/*.npy -n 1024 -o vocab.safetensors\n"
+        "  tvlm-lab vocab apply vocab.safetensors features/a.npy -o a.npy       # two bytes a cell\n"
+        "  tvlm-lab vocab score vocab.safetensors a.npy --query Q.npy -o s.npy  # without the features\n"
         "\n"
         "A score is the product of the query, at length 1, with the centre of the cell: the mean of the cosines of what the\n"
-        "centre was made of. All cells of a centre have the same; a basis (tvlm pca) takes more and keeps more of the order.\n"
+        "centre was made of. All cells of a centre have the same; a basis (tvlm-lab pca) takes more and keeps more of the order.\n"
         "\n"
         "A vocabulary is a .safetensors file: centres [n, D], means of vectors of length 1; the metadata format =\n"
         "texturevlm.vocab. From scikit-learn:\n"

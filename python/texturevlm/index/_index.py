@@ -345,7 +345,7 @@ def _basis(basis: Any) -> Basis | None:
         return None
     taken = basis if isinstance(basis, Basis) else Basis.load(basis)
     if taken.centred:
-        raise ArgumentError("the basis is centred: an index takes one that is not, which answers questions better (tvlm pca train)")
+        raise ArgumentError("the basis is centred: an index takes one that is not, which answers questions better (tvlm-lab pca train)")
     return taken
 
 

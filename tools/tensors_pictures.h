@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export_pictures.h: the pictures of `tvlm export`: image files, or the frames of a video.
+ * tensors_pictures.h: the pictures of `tvlm tensors`: image files, or the frames of a video.
  */
-#ifndef TVLM_TOOLS_EXPORT_PICTURES_H
-#define TVLM_TOOLS_EXPORT_PICTURES_H
+#ifndef TVLM_TOOLS_TENSORS_PICTURES_H
+#define TVLM_TOOLS_TENSORS_PICTURES_H
 
 #include "texturevlm/io.h"
 #include "tool.h"

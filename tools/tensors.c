@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm export: makes the tensors that the encoder of a vision-language model takes, in full and for the
+ * tvlm tensors: makes the tensors that the encoder of a vision-language model takes, in full and for the
  * chosen tokens.
  */
 #include <stdio.h>
@@ -8,15 +8,15 @@
 #include <string.h>
 
 #include "each.h"
-#include "export_inputs.h"
-#include "export_pictures.h"
-#include "export_results.h"
 #include "json.h"
 #include "networks.h"
 #include "questions.h"
 #include "select_budget.h"
 #include "select_layout.h"
 #include "shared.h"
+#include "tensors_inputs.h"
+#include "tensors_pictures.h"
+#include "tensors_results.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_projection.h"
 #include "texturevlm/io_scorer.h"
@@ -44,18 +44,26 @@ static const char *const combinations[] = {"max", "mean", NULL};
 static const char *const ways[] = {"auto", "grid", "budget", NULL};
 static const tvlm_strategy ways_meant[] = {TVLM_STRATEGY_DEFAULT, TVLM_STRATEGY_GRID, TVLM_STRATEGY_BUDGET};
 
-static const option_spec specs[] = {
+static const option_spec outputs_list[] = {
     {0, OPTION_TEXT, "for", offsetof(export_options, model), "MODEL",
      "qwen3-vl, qwen2.5-vl, qwen2-vl, llava, siglip, clip, llava-onevision or internvl", 0, 0, NULL},
     {'o', OPTION_PATTERN, "output", offsetof(export_options, output), "FILE.safetensors|DIR",
      "the tensors; with --each a folder, in which each image gets a file", 0, 0, NULL},
+    {0, OPTION_FLAG, "selected-only", offsetof(export_options, selected_only), NULL,
+     "leave out pixel_values of all tokens, 200 MB of a large photo", 0, 0, NULL},
+    {0, OPTION_FLAG, "video", offsetof(export_options, video), NULL,
+     "Qwen-VL: the images are frames of one video, two a token; or one file is a video", 0, 0, NULL},
+    {0, OPTION_INPUT, "projection", offsetof(export_options, projection), "FILE",
+     "adds visual_tokens: what a projection (texturevlm/io_projection.h) makes of each chosen token's channels; one with a "
+     "basis needs --features",
+     0, 0, NULL},
+};
+static const option_specs own_outputs_specs = OPTION_SPECS("What comes out", outputs_list);
+
+static const option_spec placing_list[] = {
     {0, OPTION_INTEGER, "budget", offsetof(export_options, budget), "N",
      "tokens selected at most, over all images (default: a quarter of each image's)", 1, INT32_MAX, NULL},
     {0, OPTION_FLAG, "all", offsetof(export_options, all), NULL, "select every token", 0, 0, NULL},
-    {0, OPTION_FLAG, "selected-only", offsetof(export_options, selected_only), NULL,
-     "leave out pixel_values of all tokens, 200 MB of a large photo", 0, 0, NULL},
-    {0, OPTION_INTEGER, "pillow", offsetof(export_options, pillow), "VERSION",
-     "resize as that version of Pillow does: from 13 on in another order (default: 12)", 1, 99, NULL},
     {0, OPTION_CHOICE, "strategy", offsetof(export_options, strategy), "HOW",
      "grid: the best tokens; budget, Qwen-VL, llava-onevision and internvl: a small picture of the whole, and "
      "what that loses most of; auto (default): budget for the last two, else grid",
@@ -64,6 +72,16 @@ static const option_spec specs[] = {
      "for grid, Qwen-VL: that share of the tokens, 0 to 1, is a small picture of the whole, which comes first; the "
      "rest are the best (default: 0)",
      0, 1, NULL},
+};
+static const option_specs own_placing_specs = OPTION_SPECS("What to choose", placing_list);
+
+static const option_spec asking_list[] = {
+    {0, OPTION_CHOICE, "combine", offsetof(export_options, asked.combine), "HOW",
+     "of N queries: max (default) or mean of their similarities", 0, 0, combinations},
+};
+static const option_specs own_asking_specs = OPTION_SPECS("What is asked", asking_list);
+
+static const option_spec processor_list[] = {
     {0, OPTION_INTEGER, "min-pixels", offsetof(export_options, min_pixels), "N",
      "of the resized image, Qwen-VL (default: 65536 for qwen3-vl, else 3136); of qwen3-vl's "
      "videos of all frames together (4096), else of each",
@@ -77,29 +95,28 @@ static const option_spec specs[] = {
      1, 16384, NULL},
     {0, OPTION_INTEGER, "patch", offsetof(export_options, patch), "PIXELS",
      "side of a patch, siglip (default: 16), the others but Qwen-VL (14)", 1, 16384, NULL},
-    {0, OPTION_INPUT, "projection", offsetof(export_options, projection), "FILE",
-     "adds visual_tokens: what a projection (texturevlm/io_projection.h) makes of each chosen token's channels; one with a "
-     "basis needs --features",
-     0, 0, NULL},
-    {0, OPTION_FLAG, "video", offsetof(export_options, video), NULL,
-     "Qwen-VL: the images are frames of one video, two a token; or one file is a video", 0, 0, NULL},
-    {0, OPTION_CHOICE, "combine", offsetof(export_options, asked.combine), "HOW",
-     "of N queries: max (default) or mean of their similarities", 0, 0, combinations},
+    {0, OPTION_INTEGER, "pillow", offsetof(export_options, pillow), "VERSION",
+     "resize as that version of Pillow does: from 13 on in another order (default: 12)", 1, 99, NULL},
 };
+static const option_specs own_processor_specs = OPTION_SPECS("The image", processor_list);
 
-static const option_specs own = OPTION_SPECS(specs);
 static const option_group groups[] = {
-    {&own, 0},
+    {&own_outputs_specs, 0},
+    {&own_placing_specs, 0},
     {&budget_specs, offsetof(export_options, spending)},
-    {&every_specs, offsetof(export_options, every)},
     {&weighing_specs, offsetof(export_options, weighing)},
     {&network_specs, offsetof(export_options, network)},
     {&features_specs, offsetof(export_options, asked)},
-    {&feature_patch_specs, offsetof(export_options, asked.patch)},
     {&query_specs, offsetof(export_options, asked)},
-    {&export_clusters_specs, offsetof(export_options, given)},
+    {&own_asking_specs, 0},
+    {&feature_patch_specs, offsetof(export_options, asked.patch)},
+    {&query_settings, offsetof(export_options, asked)},
     {&input_specs, offsetof(export_options, given.files)},
+    {&export_clusters_specs, offsetof(export_options, given)},
     {&truth_specs, offsetof(export_options, given.objects)},
+    {&truth_settings, offsetof(export_options, given.objects)},
+    {&own_processor_specs, 0},
+    {&every_specs, offsetof(export_options, every)},
     {&each_specs, offsetof(export_options, each)},
     {&batch_specs, offsetof(export_options, each.batch)},
     {&batch_source_specs, offsetof(export_options, each.batch.sources)},
@@ -474,7 +491,7 @@ static int run_export(struct tool *tool, const void *values, int operand_count, 
     if (code == TOOL_DONE) code = read_questions(&job);
     if (code == TOOL_DONE) code = check(&job);
     if (code == TOOL_DONE && options->weighing.scorer != NULL)
-        code = questions_scorer(tool, &job.asked, options->given.files.embedding != NULL,
+        code = questions_scorer(tool, &job.asked, options->given.files.given[INPUT_EMBEDDING] != NULL,
                                 options->weighing.scorer, &job.scorer);
     if (code == TOOL_DONE) code = read_projection(&job);
     if (code == TOOL_DONE) code = read_inputs(&job);
@@ -484,8 +501,22 @@ static int run_export(struct tool *tool, const void *values, int operand_count, 
     return code;
 }
 
-const tool_command export_command = {
-    .name = "export",
+static const option_brief brief[] = {
+    {"What comes out", "for output selected-only video projection"},
+    {"What to choose", "budget share tolerance all strategy overview"},
+    {"Where to look", "scorer weights"},
+    {"What is asked", "features query combine"},
+    {"The image", "min-pixels max-pixels size patch"},
+    {"Many images", "each jsonl skip-errors resume list recursive"},
+    {"Device and messages", "device fallback json verbose quiet help"},
+    {NULL, NULL},
+};
+
+const tool_command tensors_command = {
+    .name = "tensors",
+    .examples = "tensors photo.jpg --for qwen2-vl --budget 64 -o photo.safetensors\n"
+                "tensors photos/*.jpg --for siglip --each -o folder",
+    .brief = brief,
     .summary = "tensors that a vision-language model takes as they are, in full and of the chosen tokens",
     .operands = "IMAGE...",
     .operand_max = INT32_MAX, /* at least one, unless there is a list */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export_results.h: the results of `tvlm export`: reads the tensors of an export, writes them, and describes
+ * tensors_results.h: the results of `tvlm tensors`: reads the tensors of an export, writes them, and describes
  * them and their pictures.
  */
-#ifndef TVLM_TOOLS_EXPORT_RESULTS_H
-#define TVLM_TOOLS_EXPORT_RESULTS_H
+#ifndef TVLM_TOOLS_TENSORS_RESULTS_H
+#define TVLM_TOOLS_TENSORS_RESULTS_H
 
-#include "export_pictures.h"
 #include "json.h"
+#include "tensors_pictures.h"
 #include "texturevlm/export.h"
 #include "texturevlm/io.h"
 #include "tool.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * generate_ragged.h: `tvlm generate --ragged`: makes the channels of images of different sizes in one batch.
+ * channels_ragged.h: `tvlm channels --ragged`: makes the channels of images of different sizes in one batch.
  */
-#ifndef TVLM_TOOLS_GENERATE_RAGGED_H
-#define TVLM_TOOLS_GENERATE_RAGGED_H
+#ifndef TVLM_TOOLS_CHANNELS_RAGGED_H
+#define TVLM_TOOLS_CHANNELS_RAGGED_H
 
 #include "tool.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export_inputs.h: hands in to an export the inputs that it takes beside pictures and features (handed.h).
+ * tensors_inputs.h: hands in to an export the inputs that it takes beside pictures and features (handed.h).
  */
-#ifndef TVLM_TOOLS_EXPORT_INPUTS_H
-#define TVLM_TOOLS_EXPORT_INPUTS_H
+#ifndef TVLM_TOOLS_TENSORS_INPUTS_H
+#define TVLM_TOOLS_TENSORS_INPUTS_H
 
-#include "export_pictures.h"
 #include "handed.h"
+#include "tensors_pictures.h"
 #include "texturevlm/export.h"
 
 /* The table of the option for `clusters`. The other options have tables of their own. */

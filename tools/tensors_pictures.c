@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "export_pictures.h"
+#include "tensors_pictures.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm generate: makes all channels of images, as an array, and for a single image also as a contact sheet.
+ * tvlm channels: makes all channels of images, as an array, and for a single image also as a contact sheet; or
+ * the flow between two images.
  */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "channels_ragged.h"
 #include "draw.h"
 #include "each.h"
 #include "files.h"
-#include "generate_ragged.h"
+#include "flow.h"
 #include "inputs.h"
 #include "json.h"
 #include "networks.h"
@@ -28,6 +30,7 @@ typedef struct generate_options {
     int reduce, ragged;
     input_options inputs;
     each_options each;
+    flow_options flow;
 } generate_options;
 
 #define SIDE_MAX 16777216.0
@@ -36,14 +39,10 @@ enum { GAUSSIAN = 2 }; /* its index among the choices of --reduce */
 
 static const char *const reductions[] = {"mean", "gaussian", NULL};
 
-static const option_spec specs[] = {
+static const option_spec outputs_list[] = {
     {'o', OPTION_PATTERN, "output", offsetof(generate_options, output), "STACK.npy|DIR",
      "channels x height x width, float32, in the layout's order; of several images: images x "
      "channels x height x width; with --each and --ragged a folder that is there, in which each image gets a file",
-     0, 0, NULL},
-    {0, OPTION_FLAG, "ragged", offsetof(generate_options, ragged), NULL,
-     "makes images of different sizes in one batch, each at its own size, to the bit as if it were alone: NAME.npy for "
-     "NAME.jpg (default of --layout: what such a batch can have)",
      0, 0, NULL},
     {0, OPTION_OUTPUT, "sheet", offsetof(generate_options, sheet), "SHEET.png",
      "a contact sheet: a labelled tile for each channel", 0, 0, NULL},
@@ -51,32 +50,47 @@ static const option_spec specs[] = {
      0, 0, NULL},
     {0, OPTION_TEXT, "channels", offsetof(generate_options, channels), "A,B,C", "a list of channels instead",
      0, 0, NULL},
-    {0, OPTION_INPUT, "network", offsetof(generate_options, network), "FILE.safetensors",
-     "makes the outputs of a network, which --channels names (default: all of them)", 0, 0, NULL},
     {0, OPTION_INTEGER, "level", offsetof(generate_options, level), "N",
      "mip level of the image: each halves the sides (default: 0)", 0, 31, NULL},
-    {0, OPTION_INTEGER, "clusters", offsetof(generate_options, clusters), "N",
-     "regions that cluster_id, boundary and so on are about (default: 50)", 1, TVLM_REGIONS_MAX, NULL},
     {0, OPTION_SIZE, "size", offsetof(generate_options, size), "WxH|N",
      "size of the result, sampled at --level or, without it, at the level that fits (default: the "
      "level's own size); of patch13 and scene18 also the size at which they are made (default: "
      "32x32)",
      1, SIDE_MAX, NULL},
+};
+static const option_specs own_outputs_specs = OPTION_SPECS("What comes out", outputs_list);
+
+static const option_spec images_list[] = {
+    {0, OPTION_INTEGER, "max-side", offsetof(generate_options, max_side), "PIXELS", MAX_SIDE_HELP, 1,
+     SIDE_MAX, NULL},
     {0, OPTION_CHOICE, "reduce", offsetof(generate_options, reduce), "NAME",
      "how the levels of channels are made whose levels are means: mean (default), or gaussian, which aliases less",
      0, 0, reductions},
-    {0, OPTION_INTEGER, "max-side", offsetof(generate_options, max_side), "PIXELS", MAX_SIDE_HELP, 1,
-     SIDE_MAX, NULL},
+    {0, OPTION_INTEGER, "clusters", offsetof(generate_options, clusters), "N",
+     "regions that cluster_id, boundary and so on are about (default: 50)", 1, TVLM_REGIONS_MAX, NULL},
+    {0, OPTION_INPUT, "network", offsetof(generate_options, network), "FILE.safetensors",
+     "makes the outputs of a network, which --channels names (default: all of them)", 0, 0, NULL},
 };
+static const option_specs own_images_specs = OPTION_SPECS("The image", images_list);
 
-static const option_specs own = OPTION_SPECS(specs);
+static const option_spec together_list[] = {
+    {0, OPTION_FLAG, "ragged", offsetof(generate_options, ragged), NULL,
+     "makes images of different sizes in one batch, each at its own size, to the bit as if it were alone: NAME.npy for "
+     "NAME.jpg (default of --layout: what such a batch can have)",
+     0, 0, NULL},
+};
+static const option_specs own_together_specs = OPTION_SPECS("Many images", together_list);
+
 static const option_group groups[] = {
-    {&own, 0},
+    {&own_outputs_specs, 0},
+    {&own_images_specs, 0},
     {&rope_specs, offsetof(generate_options, rope)},
     {&input_specs, offsetof(generate_options, inputs)},
     {&input_vector_specs, offsetof(generate_options, inputs)},
     {&feature_patch_specs, offsetof(generate_options, inputs.patch)},
     {&basis_specs, offsetof(generate_options, inputs.basis)},
+    {&flow_specs, offsetof(generate_options, flow)},
+    {&own_together_specs, 0},
     {&each_specs, offsetof(generate_options, each)},
     {&batch_specs, offsetof(generate_options, each.batch)},
     {&batch_source_specs, offsetof(generate_options, each.batch.sources)},
@@ -465,8 +479,8 @@ static int check_usage(struct tool *tool, const generate_options *options, int p
     if (options->inputs.features == NULL && (options->inputs.words != NULL || options->inputs.patch.given))
         return tool_usage(tool, "%s needs --features",
                           options->inputs.words != NULL ? "--words" : "--feature-patch");
-    if (options->inputs.basis.name != NULL && options->inputs.embedding != NULL)
-        return tool_usage(tool, "--basis and --embedding exclude each other");
+    if (options->inputs.basis.name != NULL && options->inputs.given[INPUT_EMBEDDING] != NULL)
+        return tool_usage(tool, "--basis and --give embedding exclude each other");
     const int code = basis_check(tool, &options->inputs.basis, options->inputs.features != NULL,
                                  options->inputs.words != NULL, "--words");
     if (code != TOOL_DONE) return code;
@@ -490,8 +504,39 @@ static int run_ragged(const struct job *job, int count, char *const *paths) {
     return generate_ragged(job->tool, &ragged, count, paths);
 }
 
+/* Whether an option is read with --flow: those for the flow, the device and the output. */
+static bool is_of_flow(const option_table *table, int i) {
+    const option_spec *const spec = &table->specs[i];
+    return table->groups[i] == &flow_specs || table->groups[i] == &tool_common_specs || spec->letter == 'o';
+}
+
+/* Refuses options of the channels with --flow, and options of the flow without. */
+static int check_flow(struct tool *tool, const generate_options *options) {
+    const bool flow = options->flow.flow > 0;
+    option_table table;
+    int code = tool_table(&channels_command, &table) ? TOOL_DONE : tool_fail(tool, "no memory");
+    for (int i = 0; code == TOOL_DONE && i < table.count; ++i) {
+        char label[64];
+        if (!option_given(&table.specs[i], options)) continue;
+        option_label(&table, i, label, sizeof label);
+        if (flow && !is_of_flow(&table, i)) code = tool_usage(tool, "%s is not for --flow", label);
+        if (!flow && table.groups[i] == &flow_specs) code = tool_usage(tool, "%s is for --flow", label);
+    }
+    free_option_table(&table);
+    return code;
+}
+
+static int run_flow(struct tool *tool, const generate_options *options, int count, char *const *paths) {
+    const int code = options->output != NULL ? files_output(tool, "--output", options->output) : TOOL_DONE;
+    return code == TOOL_DONE ? flow_run(tool, &options->common, &options->flow, options->output, count, paths)
+                             : code;
+}
+
 static int run_generate(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     const generate_options *const options = values;
+    const int checked = check_flow(tool, options);
+    if (checked != TOOL_DONE) return checked;
+    if (options->flow.flow > 0) return run_flow(tool, options, operand_count, operands);
     const bool each = options->each.each > 0, folder = each || options->ragged > 0;
     char outputs[NETWORK_NAMES];
     struct job job = {.tool = tool,
@@ -521,9 +566,23 @@ static int run_generate(struct tool *tool, const void *values, int operand_count
     return code;
 }
 
-const tool_command generate_command = {
-    .name = "generate",
-    .summary = "the channels of images, as an array and as a picture",
+static const option_brief brief[] = {
+    {"What comes out", "output sheet layout channels level size"},
+    {"The image", "max-side clusters"},
+    {"What is asked", "features basis"},
+    {"What is known of the image", "give labels"},
+    {"Optical flow", "flow picture confidence full"},
+    {"Many images", "ragged each jsonl skip-errors resume list recursive"},
+    {"Device and messages", "device fallback json verbose quiet help"},
+    {NULL, NULL},
+};
+
+const tool_command channels_command = {
+    .name = "channels",
+    .summary = "the channels of images, as an array and as a picture; the optical flow of two",
+    .examples = "channels photo.jpg -o stack.npy --sheet channels.png\n"
+                "channels --flow now.png before.png -o flow.flo --picture flow.png",
+    .brief = brief,
     .operands = "IMAGE...",
     .operand_max = INT_MAX, /* at least one, unless there is a list */
     .details =
@@ -531,7 +590,9 @@ const tool_command generate_command = {
         "scene18; the last two are made at 32x32 unless --size says otherwise. Several images are brought to the\n"
         "size of the first one, or to that of the layout. Channels that this version does not make are 0 inside\n"
         "a layout and refused in --channels; what no option hands in is 0; a sheet names both below its tiles.\n"
-        "IMAGE is " READ_PICTURES ".\n",
+        "IMAGE is " READ_PICTURES ".\n"
+        "--flow: for what a stack moves along with a video, the first image is the present frame and the second the\n"
+        "previous one. Both are of one size.\n",
     .options = groups,
     .options_size = sizeof(generate_options),
     .run = run_generate,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "export_inputs.h"
+#include "tensors_inputs.h"
 
 #include "texturevlm/regions.h"
 
@@ -8,7 +8,7 @@ static const option_spec specs[] = {
      "regions of each picture, for a scorer that reads channels about them (default: 50)", 1,
      TVLM_REGIONS_MAX, NULL},
 };
-const option_specs export_clusters_specs = OPTION_SPECS(specs);
+const option_specs export_clusters_specs = OPTION_SPECS("What is known of the image", specs);
 
 int export_inputs_read(export_inputs *inputs, int count, const char *layout) {
     const handed_use use = {.layout = layout};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "export_results.h"
+#include "tensors_results.h"
 
 #include <stdio.h>
 #include <stdlib.h>

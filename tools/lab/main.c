@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tvlm-lab: the tool of the lab, whose commands may change in any version (doc/stability.md).
+ */
+#include "program.h"
+#include "signals.h"
+#include "strategies.h"
+
+static const tool_command *const commands[] = {
+    &fit_command, &pca_command, &vocab_command, &compress_command, &attend_command, &logpolar_command, NULL,
+};
+
+static const tool_elsewhere elsewhere[] = {{0}};
+
+static const tool_program program = {
+    .name = "tvlm-lab",
+    .summary = "what was tried to find where a model should look; it may change in any version",
+    .commands = commands,
+    .elsewhere = elsewhere,
+};
+
+int main(int argc, char **argv) {
+    struct tool tool;
+    signals_start();
+    tool_start(&tool, &program);
+    strategies_name();
+    return tool_end(&tool, program_run(&tool, argc, argv));
+}

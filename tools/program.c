@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoders.h"
+#include "lab.h"
+#include "manual.h"
+#include "start.h"
+
+static const tool_command *find_command(const tool_program *program, const char *name) {
+    for (int i = 0; program->commands[i] != NULL; ++i) {
+        if (strcmp(program->commands[i]->name, name) == 0) return program->commands[i];
+    }
+    return NULL;
+}
+
+static const tool_elsewhere *find_elsewhere(const tool_program *program, const char *name) {
+    for (const tool_elsewhere *other = program->elsewhere; other->name != NULL; ++other) {
+        if (strcmp(other->name, name) == 0) return other;
+    }
+    return NULL;
+}
+
+static int print_overview(const tool_program *program) {
+    printf("%s %s: %s\n\nusage: %s COMMAND [OPTIONS]\n\n", program->name, tvlm_version(), program->summary,
+           program->name);
+    for (int i = 0; program->commands[i] != NULL; ++i)
+        printf("  %-10s %s\n", program->commands[i]->name, program->commands[i]->summary);
+    for (const tool_elsewhere *other = program->elsewhere; other->name != NULL; ++other)
+        if (other->summary != NULL) printf("  %-10s %s\n", other->name, other->summary);
+    printf(
+        "\n'%s COMMAND --help' tells the options of each. Exit: 0 done, 1 failed, 2 wrong usage,\n3 some of many images failed (--skip-errors), or an archive or a clip is damaged\nbehind what was answered of it.\n",
+        program->name);
+    return TOOL_DONE;
+}
+
+/* ---- Names for something else ---- */
+
+/* Says what to write in place of an old name. */
+static void say_renamed(const struct tool *tool, const tool_elsewhere *other) {
+    const char *const second = other->words[1];
+    fprintf(stderr, "%s: warning: '%s %s' is '%s %s%s%s' now; the old name goes with version 0.4\n",
+            tool->program->name, tool->program->name, other->name,
+            other->program != NULL ? other->program : tool->program->name, other->words[0],
+            second != NULL ? " " : "", second != NULL ? second : "");
+}
+
+static int run(struct tool *tool, int argc, char **argv);
+
+/* Runs what a name stands for. An old name of another program is of the lab. argv[0] is the program and argv[1] the name; the arguments follow. */
+static int run_elsewhere(struct tool *tool, const tool_elsewhere *other, int argc, char **argv) {
+    static char words[3][32];
+    char **const line = calloc((size_t)argc + 4, sizeof *line);
+    int count = 0;
+    if (line == NULL) return tool_fail(tool, "no memory");
+    line[count++] = argv[0];
+    for (int i = 0; other->words[i] != NULL; ++i) {
+        snprintf(words[i], sizeof words[i], "%s", other->words[i]); /* getopt takes no constants */
+        line[count++] = words[i];
+    }
+    for (int i = 2; i < argc; ++i) line[count++] = argv[i];
+    int code = TOOL_DONE;
+    if (other->summary == NULL && other->program != NULL) code = lab_check(tool, other->name);
+    if (code == TOOL_DONE) {
+        if (other->summary == NULL) say_renamed(tool, other);
+        if (other->program != NULL) tool->command = other->name;
+        code = other->program != NULL ? start_program(tool, other->program, line) : run(tool, count, line);
+    }
+    free(line);
+    return code;
+}
+
+/* `argv` is "PROGRAM help COMMAND ...". */
+static int help_on(struct tool *tool, int argc, char **argv) {
+    char help[] = "--help";
+    const char *const name = argv[2];
+    const bool all = argc > 3 && strcmp(argv[3], "all") == 0;
+    const tool_command *const command = find_command(tool->program, name);
+    const tool_elsewhere *const other = find_elsewhere(tool->program, name);
+    if (command != NULL) return tool_help(tool, command, all);
+    if (other == NULL) return tool_usage(tool, "there is no command '%s'", name);
+    return run_elsewhere(tool, other, 3, (char *[]){argv[0], argv[2], help, NULL});
+}
+
+static int run(struct tool *tool, int argc, char **argv) {
+    const tool_program *const program = tool->program;
+    if (argc < 2) return tool_usage(tool, "no command");
+    const char *const name = argv[1];
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+        return decoders_print_version(tool->program->name);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return print_overview(program);
+    if (strcmp(name, "help") == 0) return argc > 2 ? help_on(tool, argc, argv) : print_overview(program);
+    if (strcmp(name, "--files") == 0) return manual_files(tool, program->commands);
+    if (strcmp(name, "--manual") == 0 && argc == 3) return manual_write(tool, program->commands, argv[2]);
+    const tool_command *const command = find_command(program, name);
+    const tool_elsewhere *const other = find_elsewhere(program, name);
+    if (command != NULL) return tool_run(tool, command, argc - 1, argv + 1);
+    return other != NULL ? run_elsewhere(tool, other, argc, argv)
+                         : tool_usage(tool, "there is no command '%s'", name);
+}
+
+int program_run(struct tool *tool, int argc, char **argv) {
+    return run(tool, argc, argv);
+}

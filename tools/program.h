@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * program.h: a program of several commands: tvlm, and tvlm-lab.
+ */
+#ifndef TVLM_TOOLS_PROGRAM_H
+#define TVLM_TOOLS_PROGRAM_H
+
+#include "tool.h"
+
+/* What main does: finds the command, parses its options by its table, and runs it. Returns the exit code, which
+ * goes to tool_end. */
+int program_run(struct tool *tool, int argc, char **argv);
+
+#endif
