@@ -14,9 +14,9 @@
  * has a table.
  *
  * To rank the patches of one image, a basis of that image's own patches that is *not centred* is the best by
- * far (tvlm_basis_of_image in lab/trainer.h). Not centred is the default wherever a basis is made. The reason is that questions
- * differ from patches most along the mean of the patches, and subtracting that mean changes what a cosine
- * compares.
+ * far (tvlm_basis_of_image in lab/trainer.h). Not centred is the default wherever a basis is made. The reason is
+ * that questions differ from patches most along the mean of the patches, and subtracting that mean changes what a
+ * cosine compares.
  *
  * A basis lives on the host, belongs to no device, and never changes: any number of threads may read it.
  */

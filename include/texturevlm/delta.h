@@ -25,8 +25,8 @@ extern "C" {
 
 /* With the defaults, all zero, the result is that of tvlm_stack_set_image, bit for bit. */
 struct tvlm_update_params {
-    /* The side of the square tiles that are compared, in pixels: a multiple of 16, up to 4096. 0 means 64. A
-     * side that is longer than the stack's shorter side, rounded up to a multiple of 16, becomes that. */
+    /* The side of the square tiles that are compared, in pixels: a multiple of 16, up to 4096. 0 means 64. The
+     * side is cut down to the stack's shorter side, rounded up to a multiple of 16, if it is longer. */
     int32_t tile;
     /* A tile has changed if a value in it differs by more than this: 0 .. 1, where 1 is the difference of black
      * and white. */

@@ -32,9 +32,9 @@
  * *The strategy budget* (select.h) makes several pictures of each image. A model takes them as so many images, one
  * behind the other, each with positions of its own. A patch of the strategy is a token here. The pictures of
  * Qwen-VL are, in this order:
- *   - the thumbnail: the image resized to the strategy's grid of tokens. All its tokens are chosen but those of
- *     cells that are empty (tvlm_selection_empty); these are in pixel_values alone. There is no thumbnail where
- *     all tokens of the full picture are chosen.
+ *   - the thumbnail: the image resized to the strategy's grid of tokens. All its tokens are chosen, except those
+ *     of empty cells (tvlm_selection_empty), which are in pixel_values alone. There is no thumbnail where all
+ *     tokens of the full picture are chosen.
  *   - the full picture, as the processor makes it. Its chosen tokens are the tiles of level 0; there may be none.
  *   - where nines are chosen, the image at three quarters of the full picture's size;
  *   - where tiles at half, at a third or at a quarter are chosen, the image at half, at a third (to the nearest
@@ -46,7 +46,7 @@
  * picture (tests/python/check_pruned.py) can take those of several.
  *
  * *Crops.* LLaVA-OneVision and InternVL take a thumbnail of one size, and the image as crops of that size. For
- * them crops are chosen, and not tokens: the thumbnail always, and those crops of which it loses most (select.h,
+ * them crops are chosen, and not tokens: the thumbnail always, and the crops in which it loses most (select.h,
  * budget: the loss, times what matters). What is said of tokens below is true of crops, with one exception: the
  * budget still counts tokens, and a crop has `(side / (patch * merge))^2` of them. (LLaVA-OneVision itself adds a
  * token at the end of each row, and leaves out what is black when it is given all crops.)
@@ -57,8 +57,8 @@
  * *Colours.* Pixels become RGB as Pillow's convert("RGB") makes them:
  *   - Alpha is dropped, and not composited as everywhere else in this library.
  *   - Gray is repeated, and palettes are looked up by the loader.
- *   - Of 16 bits the upper byte is kept. Only in 16-bit gray pictures without alpha values above 255 become 255,
- *     as in Pillow. That nearly always gives a white picture, and a warning says so.
+ *   - Of 16 bits the upper byte is kept. Gray pictures of 16 bits without alpha are an exception: as in Pillow,
+ *     their values above 255 become 255. That nearly always gives a white picture, and a warning says so.
  *   - Floats are rounded to bytes.
  * tvlm_image_load turns pictures by their EXIF orientation; transformers leaves that to its caller
  * (PIL.ImageOps.exif_transpose).
@@ -211,15 +211,15 @@ struct tvlm_export_params {
      * most 1. A share that comes to less than one token, or crop, is refused. */
     float share;
     /* For the strategy budget, in place of `budget`: how much may be lost.
-     *   - Of tokens, the fewest are taken of each image whose predicted loss is at most this share of what a
-     *     thumbnail of one token loses (select.h). TVLM_ZERO: all are taken but those that equal a token beside or
-     *     above them.
-     *   - Of crops, those that lose least are left out, while what the thumbnail loses in all of them together is
-     *     at most this share of what a thumbnail of one 16 x 16 patch loses of the image. TVLM_ZERO: those are
-     *     left out of which the thumbnail loses nothing. */
+     *   - For models that take tokens, each image gets the fewest tokens whose predicted loss is at most this
+     *     share of what a thumbnail of one token loses (select.h). TVLM_ZERO: all tokens are taken, except those
+     *     that equal a token beside or above them.
+     *   - For models that take crops, the crops in which the thumbnail loses least are left out. What it loses in
+     *     all of these together is at most this share of what a thumbnail of one 16 x 16 patch loses of the image.
+     *     TVLM_ZERO: only crops in which the thumbnail loses nothing are left out. */
     float tolerance;
-    /* For the strategy budget, as in select.h: how much what matters counts, and the channel that says what
-     * matters. */
+    /* For the strategy budget, as in select.h: how strongly it counts that some tiles matter more than others, and
+     * the channel that says how much a tile matters. */
     float emphasis;
     int32_t emphasis_channel;
     /* The version of Pillow whose resize is computed. From 13 on the two passes are in the other order where the

@@ -54,7 +54,7 @@ typedef struct tvlm_position {
     /* The cell that the position stands for. Both are -1 if it stands for no cell: if the strategy chooses
      * squares, and in an overview. */
     int32_t column, row;
-    /* 0 for a square. For a rectangle, which a cell of a budget's thumbnail is, its height. */
+    /* The height of a rectangle, such as a cell of a budget's thumbnail; 0 for a square. */
     float height;
     /* Only for the tiles of a budget, else 0: what is lost in the square of the tile, as shares of what the whole
      * thumbnail loses. lost_before is the loss with the coarser tiles beneath it alone, and lost_after the loss
@@ -135,8 +135,8 @@ struct tvlm_select_params {
 
     /*
      * Which image of a batch is looked at, what its candidates are, and how they are scored (score.h). The
-     * candidates are the cells of `score.stride`, which every strategy but the exhaustive one and the budget
-     * takes. `score.level` and `score.dense` are parameters of the exhaustive strategy.
+     * candidates are the cells of `score.stride`, except for the exhaustive strategy and the budget, which refuse
+     * a stride. `score.level` and `score.dense` are parameters of the exhaustive strategy.
      */
     struct tvlm_score_params score;
 
@@ -158,9 +158,9 @@ struct tvlm_select_params {
      * after row, so that the whole image stays in view whatever is cut off the end of a selection. The other
      * positions are the best of the strategy: exactly those that it would choose alone, for k less their number.
      *
-     * The overview is a regular grid of at most overview * k squares that cover the image. The squares are the
-     * smallest for which so many are enough, but none is smaller than a patch or a cell. They may be up to a
-     * sixteenth larger if fewer of them then do. tvlm_selection_info tells the columns and rows of the grid.
+     * The overview is a regular grid of at most overview * k squares that cover the image. The squares are as
+     * small as that number allows, but not smaller than a patch or a cell. They may be up to a sixteenth larger if
+     * fewer of them are then enough. tvlm_selection_info tells the columns and rows of the grid.
      * Squares lie W / columns and H / rows apart. Their size is the larger of the two, and their score the mean
      * of the strategy's scores over the square. They are not remembered as looked at (temporal.h). An overview of
      * less than one position is refused.
@@ -215,9 +215,9 @@ struct tvlm_select_params {
      * Then it scores the cells that touch the best regions, and chooses the k best of them. The regions and the
      * means of their vectors are made with the first question to an image, and kept on the host.
      *
-     * It looks into at least `keep_regions` regions, and into as many more as it takes to have enough cells.
-     * Enough are 8 k. On grids of 16384 cells and more, the larger of 2 k and a sixteenth of all cells is enough
-     * if this is less. Once it has enough, it passes over regions with which it would have more than an eighth of
+     * It looks into at least `keep_regions` regions, and into as many more as it takes to have enough cells. 8 k
+     * cells are enough. On grids of 16384 cells and more, fewer may be enough: the larger of 2 k and a sixteenth
+     * of all cells. Once it has enough, it leaves out each region that would bring it to more than an eighth of
      * all cells.
      *
      * The cascade saves reading, which pays on processors. On a GPU it does not. A further question with 64 x 64
@@ -291,14 +291,14 @@ struct tvlm_select_params {
      *
      * *The search.* Both parts are measured on each tile of level 0, for some fifteen thumbnails and for each
      * kind of tile, after these were enlarged. If the image has blank cells, up to five finer thumbnails are
-     * measured, too, of which up to k cells are not blank. For each thumbnail, the tiles of least loss are found
+     * measured, too. Up to k of their cells are not blank. For each thumbnail, the tiles of least loss are found
      * by a Lagrangian over the tree of tiles (Shoham & Gersho 1988). Answers that lose more than downsampling in
      * either part are left out. Of the others, the one that loses least is taken. So the predicted loss is never
      * above that of downsampling, nor above that of a smaller picture whose blank cells are left out. There are
      * exactly k positions.
      *
-     * A cell is *blank* if, at a quarter of the image's size, each of r, g and b differs by at most 12 of 255 in
-     * it, and if the colour that it is filled with from around it is right.
+     * A cell is *blank* if it meets two conditions. At a quarter of the image's size, each of r, g and b varies by
+     * at most 12 of 255 in it. And the colour that it would be filled with from its neighbours is right.
      *
      * A *window* of the correlation is 2 x 2 of a tile's 4 x 4 blocks. Block b of a side begins at pixel
      * floor(b * patch / 4). If 4 does not divide the side, some blocks are a pixel longer.
@@ -348,9 +348,9 @@ struct tvlm_select_params {
      *
      * TVLM_ZERO always means no emphasis.
      *
-     * However large it is, the image stays in view: only so much of the emphasis counts that the squared error
-     * over the image is predicted to be at most 0.9 dB above downsampling's. With a tolerance, and if all patches
-     * are taken, all of it counts.
+     * However large it is, the image stays in view: the emphasis is lowered as far as it takes for the squared
+     * error over the image to be predicted at most 0.9 dB above downsampling's. With a tolerance, and if all
+     * patches are taken, it is not lowered.
      */
     float emphasis;
     /*
@@ -360,7 +360,8 @@ struct tvlm_select_params {
      *   - the scores of the scorer, scaled by their range in the image;
      *   - the relevance to the query. All tiles have something in common with a query, but few are what it asks
      *     for. So m is 0 up to the median over the image's tiles, or up to the middle of the range if that is
-     *     lower. From there it grows as the square of the distance from there, to 1 for the most relevant tile;
+     *     lower. Beyond that value it grows with the square of the distance from it, to 1 for the most relevant
+     *     tile;
      *   - TVLM_CHANNEL_SALIENCY.
      *
      * A channel for which this image has no input is refused. So is a channel together with scores, with a

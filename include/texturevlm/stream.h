@@ -36,8 +36,8 @@
  *   - relevance and saliency are carried over by one frame, as between any two frames.
  *
  * A *cut* also forgets all that was before: there is no motion across it, and regions get new ids. A cut is found
- * only after the pixels were taken. So, unlike at other keyframes, only what lies in changed tiles is then made
- * anew, and what had been carried over is made anew for the whole image.
+ * only after the pixels were taken. So at a cut, unlike at other keyframes, only what lies in changed tiles is
+ * made anew. But what had been carried over from earlier frames is made anew for the whole image.
  *
  * Frames that are on the device already (cl_mem) come in by tvlm_stream_push_opencl and tvlm_stream_send_opencl
  * (opencl.h).

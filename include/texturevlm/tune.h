@@ -34,8 +34,8 @@ typedef struct tvlm_tuning tvlm_tuning;
 
 /* All zero means a minute, all storages that the device can do, and no calls of `progress`. */
 struct tvlm_tune_params {
-    /* After this many seconds no further settings are tried; 0.1 to 3600; 0 means 60. The call takes longer than
-     * that by the programs that are being compiled then, and by the last comparison. */
+    /* After this many seconds no further settings are tried; 0.1 to 3600; 0 means 60. The call takes somewhat
+     * longer than that: what is being compiled or compared then is finished. */
     float seconds;
     /* If set, the device's storage is not compared with other storages. For a device of an application's own
      * context (opencl.h), no other storage is ever tried. */
@@ -59,8 +59,8 @@ struct tvlm_tune_params {
  * A setting is kept if it is the faster one in at least eight of nine pairs of samples, measured in turn, and if
  * it is faster by 3 % or more in their median.
  *
- * The call takes as much device memory as full40 of a picture of 2560 x 2560 does, one family after the other, as
- * far as there is so much. Nothing else should keep the device or the machine busy meanwhile.
+ * The call takes as much device memory as full40 of a picture of 2560 x 2560 with its families made one after the
+ * other, or less where there is less. Nothing else should keep the device or the machine busy meanwhile.
  *
  * *tuning becomes what was found, also if it could not be written to a file (a warning says why). After an error
  * it is NULL, and the device has its defaults. Errors: ARGUMENT, UNSUPPORTED (the reference: there is nothing to

@@ -64,8 +64,8 @@ typedef struct tvlm_budget_plan {
     size_t between_texels, picture_texels; /* the memory between the passes, in floats */
 } tvlm_budget_plan;
 
-/* How likely it is that detail of such a correlation is not read, where half is read at `legible`: the logistic
- * curve that the loss is made of (core/operations.h). */
+/* Returns how likely it is that detail with this correlation is not read. At the correlation `legible` it is
+ * read half of the time. This is the logistic curve of the loss (core/operations.h). */
 static inline float tvlm_budget_not_read(float correlation, float legible) {
     return 1.0f / (1.0f + expf((correlation - legible) / TVLM_BUDGET_SOFT));
 }

@@ -386,11 +386,11 @@
  *
  * The second loss is about detail (doc/ideas.md):
  *
- *   - A variance below FLOOR is noise. Half of a variance of SEEN counts. Both are variances of values in [0,
- *     1]: 2 and 50 of bytes.
+ *   - A variance below FLOOR is noise. A variance of SEEN counts half. Both are variances of values in [0, 1];
+ *     of bytes they are 2 and 50.
  *   - A window of 8 pixels is read half of the time where its correlation is LEGIBLE. That correlation is
  *     higher by WIDER for each doubling of the window's side.
- *   - SOFT is how far from there the odds are e to 1.
+ *   - At a correlation that is higher by SOFT, the odds that the window is read are e to 1.
  */
 #define TVLM_BUDGET_PICTURE   16
 #define TVLM_BUDGET_WIDTH     0

@@ -140,9 +140,9 @@ typedef struct tvlm_point {
 } tvlm_point;
 
 /*
- * Gradients of samples of one image of a texture, in the layers from first_layer on, `layers` of them. All
- * components of these layers are reduced by MEAN, or nobody looks at them. `points` is host memory. The
- * `image` of all points is the same image of the texture.
+ * Gradients of samples of one image of a texture, in the layers from first_layer on, `layers` of them. Those
+ * components of these layers whose gradients count are reduced by MEAN. `points` is host memory. All points have
+ * the same `image`, which is an image of the texture.
  */
 typedef struct tvlm_backward {
     const tvlm_texture *texture;
@@ -364,7 +364,7 @@ typedef struct tvlm_generate_args {
      * begin in the middles of their cells, and their ids are dense. */
     const tvlm_cluster_centre *centres;
     /* NULL: all is made. Otherwise `out` holds what was made of the last frame with `keep`, and only what
-     * these tiles touch need be made. What is made besides is the same as it was. */
+     * these tiles touch need be made. Whatever else is made comes out as it was. */
     const tvlm_tiles *tiles;
     /* What lies between the stages stays in products, for a later call with tiles. */
     bool keep;
@@ -449,9 +449,9 @@ typedef struct tvlm_warp {
 } tvlm_warp;
 
 /*
- * Finds points of the last frame in the present one. A point is at the p for which p + flow(p) is the place
- * where it was. p begins at that place, and each step brings it closer to the solution. Points are x, y in
- * pixels. A point that is not finite is left as it is.
+ * Finds points of the last frame in the present one. A point that was at q is now at the p with p + flow(p) =
+ * q. p begins at q, and each step brings it closer to the solution. Points are x, y in pixels. A point that is
+ * not finite is left as it is.
  */
 typedef struct tvlm_follow {
     const tvlm_texture *flow; /* backward: u, v, confidence of one image, all levels */

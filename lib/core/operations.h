@@ -31,8 +31,8 @@ typedef tvlm_status tvlm_ask_bytes_operation(tvlm_device *device);
 typedef tvlm_status tvlm_finish_operation(tvlm_device *device);
 
 /* Sends enqueued work that nobody waits for to the device, since a driver may hold it back until it is asked.
- * Each public function ends with this. That the device cannot take the work is found where its results are
- * read. */
+ * Each public function ends with this. If the device cannot take the work, that is found only where the results
+ * are read. */
 typedef void tvlm_flush_operation(tvlm_device *device);
 
 /* ---- Buffers ---- */
@@ -143,9 +143,9 @@ typedef tvlm_status tvlm_planes_operation(tvlm_device *device, const tvlm_planes
                                           int32_t height, tvlm_buffer *out);
 
 /*
- * Does the same as source, but with the pixels of the tiles alone. With `packed` layout->offset is where the
- * first tile begins. Then each tile has side x side pixels without gaps, also where the image ends before,
- * and the tiles are in their order (row-major).
+ * Does the same as source, but with the pixels of the tiles alone. With `packed` the tiles lie one behind the
+ * other, row-major, from layout->offset on. Each has side x side pixels without gaps, also where the image ends
+ * within the tile.
  */
 typedef tvlm_status tvlm_source_tiles_operation(tvlm_device *device, tvlm_buffer *pixels,
                                                 const tvlm_pixels *layout, bool packed,

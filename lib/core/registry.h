@@ -205,8 +205,8 @@ typedef struct tvlm_grid_info {
     bool vectors;
     /* 1 + one of TVLM_PREVIOUS_* if it is made from what was kept of the last frame; otherwise 0. */
     int8_t previous;
-    /* 1 + a grid before it, or 0. Where both grids are to be made, making that one makes this one, too. Both
-     * are made from the same grids. */
+    /* 1 + the number of an earlier grid, or 0. Both grids are made from the same grids. Where both are to be
+     * made, the operation of the earlier one makes this one, too. */
     int8_t beside;
     /* 1 + one of TVLM_CARRIED_*, or 0. */
     int8_t carried;

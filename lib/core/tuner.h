@@ -56,8 +56,8 @@ struct tvlm_tuner {
     /* Writes the file. `path` gets its name, or "" where the device has no folder for it. Fails with IO where
      * the file cannot be written. */
     tvlm_status (*keep)(tvlm_device *device, char *path, size_t size);
-    /* Writes a file beside it which says in which storage the device is to be opened where nobody asks for
-     * one. */
+    /* Writes a file beside it that names a storage. The device is then opened in this storage, unless another
+     * one is asked for. */
     tvlm_status (*keep_storage)(tvlm_device *device, tvlm_storage storage);
 };
 

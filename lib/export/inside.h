@@ -48,8 +48,8 @@ typedef struct export_picture {
     int32_t frames, first_image;
     /* The size of its first image. */
     int32_t image_width, image_height;
-    /* Only in the full picture: as how many tokens its image counts when a budget is shared (a thumbnail
-     * beside crops is one of them), and how many tokens may be selected. */
+    /* Only in the full picture. `all` is the number of tokens by which a budget is shared among images; a
+     * thumbnail beside crops is one of them. `granted` is how many tokens of its image may be selected. */
     int32_t all, granted;
     /* The processed pixels: [frames][height][width][3]. */
     tvlm_buffer *bytes;

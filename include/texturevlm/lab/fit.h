@@ -10,8 +10,8 @@
  * that is object. Logistic regression then finds the weights. The score of the scorer is the logarithm of the
  * odds that a point of the cell is object.
  *
- * With `hidden` the scorer is a network with one hidden layer. With `query_weights` what matters is what answers a
- * question, and the scorer's weights depend on the question (score.h):
+ * With `hidden` the scorer is a network with one hidden layer. With `query_weights` a cell matters if it answers a
+ * question, and the scorer's weights depend on that question (score.h):
  *
  *     tvlm_fit_create(log, tvlm_fit_params(.query_weights = true), &fit);
  *     for (each image and question) tvlm_fit_add_query(fit, stack, 0, &query, share, columns, rows);
@@ -29,8 +29,8 @@ extern "C" {
 
 typedef struct tvlm_fit tvlm_fit;
 
-/* The channels of a fit that names none. Of those that a photograph alone gives they measured best
- * (bench/fit.py). */
+/* The channels of a fit that names none. Among the channels that are made from a photograph alone, they measured
+ * best (bench/fit.py). */
 #define TVLM_FIT_CHANNELS "saliency,eccentricity,entropy,edges,distance,rgb_var,boundary,high,text"
 #define TVLM_FIT_L2       1.0f
 /* The channels of a fit of query_weights that names none: the same, and the similarity to the question. */
@@ -128,9 +128,9 @@ struct tvlm_fit_solve_params {
  * *A linear scorer* is found by Newton's method (iteratively reweighted least squares: Hastie, Tibshirani &
  * Friedman 2009, section 4.4.1) in double precision on the host. The answer is the same every time.
  *
- * *A network* begins as that linear scorer, which two of its hidden values make up. The others begin at random.
- * From there on it is found by L-BFGS (Nocedal & Wright 2006, algorithm 7.5), which also gives the same answer
- * every time. There are three beginnings, and the best result is taken.
+ * *A network* begins as that linear scorer, for which it uses two of its hidden values. The others begin at
+ * random. From there on it is found by L-BFGS (Nocedal & Wright 2006, algorithm 7.5), which also gives the same
+ * answer every time. There are three beginnings, and the best result is taken.
  *
  * *Query weights* begin at 0, and are found by L-BFGS as well. The matrix reads only that part of a query which
  * lies in the span of the questions that were learnt from. The penalty is on the squares of the matrix, too. No
