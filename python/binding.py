@@ -15,7 +15,7 @@ import cffi
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 CORE = ["texturevlm", "io", "io_basis", "io_network", "io_projection", "io_scorer"]
-LAB = ["attend", "backward", "codec", "explain", "fit", "footprint", "io_codec", "io_vocab", "logpolar", "merge", "ridge", "trainer", "vocab"]
+LAB = ["attend", "backward", "codec", "explain", "fit", "footprint", "foveated", "io_codec", "io_vocab", "logpolar", "merge", "ridge", "trainer", "vocab"]
 HEADERS = [*(f"texturevlm/{name}.h" for name in CORE), *(f"texturevlm/lab/{name}.h" for name in LAB), "draw.h", "glue.h"]
 
 

@@ -38,6 +38,11 @@ printf 'int in_tools(void);\nint asks(void);\nint asks(void) { return in_tools()
 ! "$check" "$folder/lib" "$folder/tools" >"$folder/out" || fail "the library may ask the tools"
 grep -qxF "room/asks.c asks for in_tools, which tool.c defines" "$folder/out" || fail "it said: $(cat "$folder/out")"
 
+mkdir "$folder/lab"
+mv "$folder/lib/room/asks.c.o" "$folder/lab/"
+! "$check" "$folder/lib" "$folder/lab" "$folder/tools" >"$folder/out" || fail "the lab may ask the tools"
+grep -qxF "asks.c asks for in_tools, which tool.c defines" "$folder/out" || fail "of the lab it said: $(cat "$folder/out")"
+
 rm -rf "$folder/lib"
 mkdir "$folder/lib"
 rc=0

@@ -31,6 +31,11 @@ static inline tvlm_stack *stack_of(tvlm_device *device, tvlm_format format, cons
     return stack;
 }
 
+/* Whether this build has a strategy: without the lab it has no foveated one. */
+static inline bool has_strategy(tvlm_strategy strategy) {
+    return tvlm_select_check(NULL, NULL, tvlm_select_params(.strategy = strategy)) == TVLM_OK;
+}
+
 /* Returns a stack of one RGB image of random pixels. */
 static inline tvlm_stack *random_stack(tvlm_device *device, tvlm_format format, int32_t width, int32_t height,
                                        uint64_t seed) {

@@ -18,6 +18,7 @@
 #include "texturevlm/lab/codec.h"
 #include "texturevlm/lab/explain.h"
 #include "texturevlm/lab/fit.h"
+#include "texturevlm/lab/foveated.h"
 #include "texturevlm/lab/trainer.h"
 
 /* ---- What is said of a number that there is not ---- */

@@ -10,6 +10,7 @@
 #include "texturevlm/lab/explain.h"
 #include "texturevlm/lab/fit.h"
 #include "texturevlm/lab/footprint.h"
+#include "texturevlm/lab/foveated.h"
 #include "texturevlm/lab/trainer.h"
 #include "texturevlm/opencl.h"
 

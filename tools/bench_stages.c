@@ -14,7 +14,7 @@
 #include "stack/frame.h"
 #include "stack/make.h"
 #include "stack/upload.h"
-#include "texturevlm/foveated.h"
+#include "texturevlm/lab/foveated.h"
 #include "texturevlm/temporal.h"
 
 #define RANDOM_COUNT    (1 << 20)

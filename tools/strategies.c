@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "lab.h"
+
 const char *strategies[STRATEGIES_MAX + 1];
 
 void strategies_name(void) {
@@ -26,6 +28,8 @@ static int refuse(struct tool *tool, const strategy_option *option, const char *
 
 int strategies_check(struct tool *tool, tvlm_strategy strategy, bool asked, const strategy_option *options,
                      int count) {
+    const int there = strategy == TVLM_STRATEGY_FOVEATED ? lab_check(tool, "--strategy foveated") : TOOL_DONE;
+    if (there != TOOL_DONE) return there;
     for (int i = 0; i < count; ++i)
         if (options[i].given && !tvlm_strategy_reads(strategy, options[i].parameter))
             return refuse(tool, &options[i], tvlm_strategy_name(strategy), asked);

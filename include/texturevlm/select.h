@@ -171,11 +171,13 @@ struct tvlm_select_params {
      */
     float overview;
 
-    /* ---- foveated: squares around fixations (foveated.h) ----
+    /* ---- foveated: squares around fixations (lab/foveated.h) ----
+     *
+     * It is of the lab, and is refused with UNSUPPORTED in a build without the lab.
      *
      * There are exactly k squares, at most as many as patches fit into the image. From k = 5 on, and for
-     * sides up to 20 : 1, they cover at least 95 % of the image and at most 25 % of it twice; foveated.h says
-     * what smaller k and longer images do. A square's score is the mean of the cells' scores over it. */
+     * sides up to 20 : 1, they cover at least 95 % of the image and at most 25 % of it twice; lab/foveated.h
+     * says what smaller k and longer images do. A square's score is the mean of the cells' scores over it. */
 
     /* x, y of each fixation, in pixels of the working image. If there are none, the strategy finds one itself: the
      * place where a grid of 16 cells along the longer side has its highest score. With a query, only the query's
@@ -393,7 +395,7 @@ typedef struct tvlm_selection tvlm_selection;
  * that nothing is asked and the image alone decides; `params` NULL means the defaults. *selection is the
  * caller's, to be destroyed; it is set on success only. Waits. Errors: ARGUMENT (what the parameters above
  * and score.h refuse, such as a k larger than the number of candidates or a weight that is not finite),
- * MEMORY, DEVICE_MEMORY, DEVICE.
+ * UNSUPPORTED (a strategy of the lab, in a build without it), MEMORY, DEVICE_MEMORY, DEVICE.
  */
 TVLM_API tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
                                  const struct tvlm_select_params *params, tvlm_selection **selection);
@@ -402,7 +404,8 @@ TVLM_API tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *que
  * Makes those checks of the parameters that tvlm_select makes before it looks at the stack. A program with many
  * images need not read any of them to learn that its parameters are wrong. What depends on an image is not
  * checked: its index, how many candidates there are, where fixations lie, the shape of scores, weights and
- * scorers. Needs no device. `log` NULL: nothing is told. Errors: ARGUMENT.
+ * scorers. Needs no device. `log` NULL: nothing is told. Errors: ARGUMENT, UNSUPPORTED (a strategy of the lab, in a
+ * build without it).
  */
 TVLM_API tvlm_status tvlm_select_check(const tvlm_log *log, const struct tvlm_query *query,
                                        const struct tvlm_select_params *params);

@@ -32,7 +32,6 @@
 #include "embed.h"
 #include "export.h"
 #include "flow.h"
-#include "foveated.h"
 #include "image.h"
 #include "input.h"
 #include "layout.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of strategies: their names, which parameters each reads beside those that all do, and what runs
- * them.
+ * The table of strategies: their names, and which parameters each reads beside those that all do.
  */
 #include "select/strategy.h"
 
@@ -48,27 +47,18 @@ static unsigned given_of(const struct tvlm_select_params *p) {
 
 typedef struct strategy {
     const char *name;
-    unsigned reads;             /* of the parameters above */
-    tvlm_check_function *check; /* NULL if nothing is left to check */
-    tvlm_choose_function *choose;
+    unsigned reads; /* of the parameters above */
 } strategy;
 
-static const strategy strategies[] = {
-    [TVLM_STRATEGY_GRID] = {"grid", SCORED | STRIDE | MIN_DISTANCE | OVERVIEW | DIVERSITY, NULL,
-                            tvlm_choose_grid},
-    [TVLM_STRATEGY_FOVEATED] = {"foveated", SCORED | STRIDE | FIXATIONS | E0 | ARRANGEMENT, NULL,
-                                tvlm_choose_foveated},
-    [TVLM_STRATEGY_QUADTREE] = {"quadtree", SCORED | STRIDE, NULL, tvlm_choose_quadtree},
-    [TVLM_STRATEGY_EXHAUSTIVE] = {"exhaustive", SCORED | LEVEL | DENSE | MIN_DISTANCE | OVERVIEW | DIVERSITY,
-                                  NULL, tvlm_choose_exhaustive},
-    [TVLM_STRATEGY_CASCADE] = {"cascade",
-                               SCORED | STRIDE | MIN_DISTANCE | OVERVIEW | KEEP_REGIONS | CULL_DISTANCE |
-                                   COVER | DIVERSITY,
-                               tvlm_check_cascade, tvlm_choose_cascade},
-    [TVLM_STRATEGY_BUDGET] = {"budget", SHARE | TOLERANCE | EMPHASIS | EMPHASIS_CHANNEL, tvlm_check_budget,
-                              tvlm_choose_budget},
+static const strategy strategies[TVLM_STRATEGY_COUNT] = {
+    [TVLM_STRATEGY_GRID] = {"grid", SCORED | STRIDE | MIN_DISTANCE | OVERVIEW | DIVERSITY},
+    [TVLM_STRATEGY_FOVEATED] = {"foveated", SCORED | STRIDE | FIXATIONS | E0 | ARRANGEMENT},
+    [TVLM_STRATEGY_QUADTREE] = {"quadtree", SCORED | STRIDE},
+    [TVLM_STRATEGY_EXHAUSTIVE] = {"exhaustive", SCORED | LEVEL | DENSE | MIN_DISTANCE | OVERVIEW | DIVERSITY},
+    [TVLM_STRATEGY_CASCADE] = {"cascade", SCORED | STRIDE | MIN_DISTANCE | OVERVIEW | KEEP_REGIONS |
+                                              CULL_DISTANCE | COVER | DIVERSITY},
+    [TVLM_STRATEGY_BUDGET] = {"budget", SHARE | TOLERANCE | EMPHASIS | EMPHASIS_CHANNEL},
 };
-#define STRATEGY_COUNT ((int)(sizeof strategies / sizeof strategies[0]))
 
 /* The default, without and with an overview. */
 #define USUAL         TVLM_STRATEGY_BUDGET
@@ -82,7 +72,7 @@ tvlm_strategy tvlm_strategy_meant(const struct tvlm_select_params *params) {
 /* Returns the strategy of that number, or NULL if there is none. */
 static const strategy *find(tvlm_strategy number) {
     const int known = number == TVLM_STRATEGY_DEFAULT ? (int)USUAL : (int)number;
-    return known > TVLM_STRATEGY_DEFAULT && known < STRATEGY_COUNT ? &strategies[known] : NULL;
+    return known > TVLM_STRATEGY_DEFAULT && known < TVLM_STRATEGY_COUNT ? &strategies[known] : NULL;
 }
 
 /* ---- Checks ---- */
@@ -91,8 +81,9 @@ static const strategy *find(tvlm_strategy number) {
 static void name_readers(unsigned parameter, char *text, size_t size) {
     int left = 0;
     size_t used = 0;
-    for (int i = TVLM_STRATEGY_GRID; i < STRATEGY_COUNT; ++i) left += (strategies[i].reads & parameter) != 0;
-    for (int i = TVLM_STRATEGY_GRID; i < STRATEGY_COUNT && used < size; ++i) {
+    for (int i = TVLM_STRATEGY_GRID; i < TVLM_STRATEGY_COUNT; ++i)
+        left += (strategies[i].reads & parameter) != 0;
+    for (int i = TVLM_STRATEGY_GRID; i < TVLM_STRATEGY_COUNT && used < size; ++i) {
         if ((strategies[i].reads & parameter) == 0) continue;
         --left;
         used += (size_t)snprintf(text + used, size - used, "%s%s", strategies[i].name,
@@ -112,17 +103,22 @@ static tvlm_status refuse_ignored(const tvlm_log *log, const strategy *s, bool u
 }
 
 tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_params *params) {
-    const strategy *const s = find(tvlm_strategy_meant(params));
+    const tvlm_strategy meant = tvlm_strategy_meant(params);
+    const strategy *const s = find(meant);
     if (s == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no strategy %d", (int)params->strategy);
     const unsigned ignored = given_of(params) & ~s->reads;
     const bool unasked = params->strategy == TVLM_STRATEGY_DEFAULT && params->overview == 0.0f;
     if (ignored != 0) return refuse_ignored(log, s, unasked, ignored);
-    return s->check != NULL ? s->check(log, params) : TVLM_OK;
+    if (tvlm_choosers[meant].choose == NULL)
+        return tvlm_fail(log, TVLM_ERROR_UNSUPPORTED,
+                         "the strategy %s is of the lab, which this build leaves out (TVLM_WITH_LAB)",
+                         s->name);
+    return tvlm_choosers[meant].check != NULL ? tvlm_choosers[meant].check(log, params) : TVLM_OK;
 }
 
 tvlm_status tvlm_strategy_run(const tvlm_task *task, tvlm_selection *selection) {
-    return find(task->params.strategy)->choose(task, selection);
+    return tvlm_choosers[task->params.strategy].choose(task, selection);
 }
 
 /* ---- texturevlm/select.h ---- */
@@ -133,7 +129,7 @@ const char *tvlm_strategy_name(tvlm_strategy number) {
 }
 
 int tvlm_strategy_find(const char *name) {
-    for (int i = TVLM_STRATEGY_GRID; name != NULL && i < STRATEGY_COUNT; ++i)
+    for (int i = TVLM_STRATEGY_GRID; name != NULL && i < TVLM_STRATEGY_COUNT; ++i)
         if (strcmp(name, strategies[i].name) == 0) return i;
     return -1;
 }

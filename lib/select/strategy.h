@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select/strategy.h: the table of strategies.
+ * select/strategy.h: which strategy is meant, and what it reads.
  */
 #ifndef TVLM_SELECT_STRATEGY_H
 #define TVLM_SELECT_STRATEGY_H
@@ -11,7 +11,7 @@
  * overview, which shows the whole image beside the best cells. */
 tvlm_strategy tvlm_strategy_meant(const struct tvlm_select_params *params);
 
-/* Refuses a strategy that does not exist, parameters that the strategy would ignore, and what its own check
+/* Refuses a strategy that does not exist or that this build leaves out, parameters that the strategy would ignore, and what its own check
  * refuses. */
 tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_params *params);
 

@@ -23,6 +23,7 @@ if [ ! -e "$lab" ]; then
     done
     refused 2 "explain is of the lab" "$tvlm" select "$device" "$photo" --explain e.json
     refused 2 "anisotropic is of the lab" "$tvlm" select "$device" "$photo" --set anisotropic
+    refused 2 "strategy foveated is of the lab" "$tvlm" select "$device" "$photo" --strategy foveated
     refused 2 "codec is of the lab" "$tvlm" select "$device" "$photo" --codec c --scorer s
     printf '0' >"$work/in/f.npy"
     printf '\223NUMPY\1\0v\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 3), }" >"$work/in/v.npy"

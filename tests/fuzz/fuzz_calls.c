@@ -15,6 +15,7 @@
 #include "texturevlm/lab/attend.h"
 #include "texturevlm/lab/explain.h"
 #include "texturevlm/lab/footprint.h"
+#include "texturevlm/lab/foveated.h"
 #include "texturevlm/lab/merge.h"
 
 enum { CALLS_MAX = 24 };

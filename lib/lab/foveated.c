@@ -3,7 +3,7 @@
  * Positions around fixations. The parameters are checked, e0 is raised where squares would be smaller than a
  * patch, an arrangement places the positions, and spreading moves them to where they stay.
  */
-#include "select/foveated.h"
+#include "lab/foveated.h"
 
 #include <math.h>
 #include <string.h>

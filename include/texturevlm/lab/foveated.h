@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foveated.h: places squares around fixations, the places that are looked at. Many small squares lie near the
+ * lab/foveated.h: places squares around fixations, the places that are looked at. Many small squares lie near the
  * fixations and few large ones far from them, and together they cover the image once.
  *
  * tvlm_select (select.h) does it with the strategy `foveated`, and scores the squares. Here it is done
@@ -17,11 +17,13 @@
  * with e the distance from the nearest fixation: positions per area are proportional to M^2, and the side of
  * the square that a position stands for is proportional to e + e0. M0 is solved for, so that exactly K
  * positions come out.
+ *
+ * This header is of the lab: it may change in any version.
  */
-#ifndef TEXTUREVLM_FOVEATED_H
-#define TEXTUREVLM_FOVEATED_H
+#ifndef TEXTUREVLM_LAB_FOVEATED_H
+#define TEXTUREVLM_LAB_FOVEATED_H
 
-#include "select.h"
+#include "texturevlm/select.h"
 
 #ifdef __cplusplus
 extern "C" {

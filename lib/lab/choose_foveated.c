@@ -7,10 +7,10 @@
 
 #include "core/memory.h"
 #include "core/try.h"
+#include "lab/foveated.h"
 #include "select/ranking.h"
 #include "select/score.h"
 #include "select/squares.h"
-#include "texturevlm/foveated.h"
 
 /* Cells of the coarse map along the image's longer side. */
 #define COARSE_CELLS 16

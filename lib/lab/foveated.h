@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * foveated.h: the steps of placing positions around fixations: an arrangement that begins them, and the
- * spreading that follows. All lengths in pixels.
+ * spreading that follows. All lengths in pixels. And the strategy that does it with an image.
  */
-#ifndef TVLM_SELECT_FOVEATED_H
-#define TVLM_SELECT_FOVEATED_H
+#ifndef TVLM_LAB_FOVEATED_H
+#define TVLM_LAB_FOVEATED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "texturevlm/foveated.h"
+#include "select/choose.h"
+#include "texturevlm/lab/foveated.h"
 
 #define TVLM_FIXATIONS_MAX 64
 
@@ -51,5 +52,7 @@ bool tvlm_fovea_spread(const tvlm_fovea *fovea, double spacing, int32_t k, tvlm_
  * that they cover twice, over 25 %, whichever is larger. Up to 1 they are right. Counted at 64 x 64
  * points. */
 double tvlm_fovea_fault(const tvlm_fovea *fovea, int32_t k, const tvlm_placed *placed);
+
+tvlm_choose_function tvlm_choose_foveated;
 
 #endif

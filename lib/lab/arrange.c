@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "select/foveated.h"
+#include "lab/foveated.h"
 
 #define PI           3.14159265358979323846
 #define GOLDEN_ANGLE 2.39996322972865332223 /* pi (3 - sqrt 5): Vogel 1979 */

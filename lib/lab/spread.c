@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "select/foveated.h"
+#include "lab/foveated.h"
 
 /*
  * By measurement (bench/foveated.py): the area of all squares in the image, over the image's. Every share of

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * without_lab.c: the tables of a build without the lab. What the lab would do is left empty, and is refused where
+ * it is asked for.
+ */
+#include "select/choose.h"
+
+const tvlm_chooser tvlm_choosers[TVLM_STRATEGY_COUNT] = {TVLM_CORE_CHOOSERS};
