@@ -4,6 +4,7 @@
  * against the reference and, as the transpose of what tvlm_stack_sample does, against that: <J v, w> = <v, J^T w>.
  * The same bits on every run; what is clamped; what is refused.
  */
+#include "lab/operations.h"
 #include "stack_helper.h"
 #include "support_stage.h"
 #include "texturevlm/lab/backward.h"
@@ -186,7 +187,7 @@ static found run_operation(tvlm_device *device, const tvlm_backward *asked, cons
     b.gradients = test_buffer(device, count * width * sizeof(float), gradients);
     b.texels = test_buffer(device, texels * sizeof(float), NULL);
     b.steps = test_buffer(device, 4 * count * sizeof(float), NULL);
-    if (device->backend->sample_backward(device, &b) != TVLM_OK) fail_msg("%s", test_last_log());
+    if (device->backend->lab->sample_backward(device, &b) != TVLM_OK) fail_msg("%s", test_last_log());
     test_buffer_take(device, &b.texels, texels * sizeof(float), f.texels);
     test_buffer_take(device, &b.steps, 4 * count * sizeof(float), f.steps);
     device->backend->buffer_destroy(device, &b.gradients);

@@ -3,6 +3,7 @@
  * test_footprint.c: probes along a line against the reference; what a footprint returns against the area
  * integral of its ellipse, beside one isotropic sample; the structure tensor's axes; a page of text.
  */
+#include "lab/operations.h"
 #include "support_stage.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static void *run_footprint(tvlm_device *device, const tvlm_bundle *bundle, const
     assert_non_null(got);
     tvlm_buffer *in = test_buffer(device, (size_t)count * sizeof *places, places);
     tvlm_buffer *out = test_buffer(device, bytes, NULL);
-    if (device->backend->footprint(device, bundle, refs, count4, in, count, out) != TVLM_OK)
+    if (device->backend->lab->footprint(device, bundle, refs, count4, in, count, out) != TVLM_OK)
         fail_msg("footprints: %s", test_last_log());
     test_buffer_take(device, &out, bytes, got);
     device->backend->buffer_destroy(device, &in);

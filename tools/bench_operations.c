@@ -9,6 +9,7 @@
 
 #include "bench_stages.h"
 #include "core/try.h"
+#include "lab/operations.h"
 #include "select/budget_plan.h"
 #include "texturevlm/delta.h"
 
@@ -236,8 +237,9 @@ static tvlm_status run_handles(struct bench *bench, int32_t unused) {
 
 static tvlm_status run_footprint(struct bench *bench, int32_t unused) {
     (void)unused;
-    return bench->device->backend->footprint(bench->device, &bench->bundle, bench->refs, bench->group_count,
-                                             bench->operations->places, BENCH_K, bench->samples);
+    return bench->device->backend->lab->footprint(bench->device, &bench->bundle, bench->refs,
+                                                  bench->group_count, bench->operations->places, BENCH_K,
+                                                  bench->samples);
 }
 
 static tvlm_status run_pack_slot(struct bench *bench, int32_t unused) {

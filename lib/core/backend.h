@@ -2,7 +2,7 @@
 /*
  * backend.h: the seam between the library and its backends: one table of operations, which is implemented
  * twice (lib/opencl, lib/reference). Nothing above the table knows which implementation is under it.
- * operations.h says what each operation does.
+ * operations.h says what each operation does. The two tables are in lib/parts, since the lab adds to them.
  */
 #ifndef TVLM_CORE_BACKEND_H
 #define TVLM_CORE_BACKEND_H
@@ -17,6 +17,7 @@ struct tvlm_backend {
 #undef TVLM_MEMBER
     tvlm_generate_operation *generate[TVLM_GRID_COUNT]; /* NULL where a grid is handed in */
     const tvlm_tuner *tuner;                            /* NULL: there is nothing to tune */
+    const struct tvlm_lab_operations *lab; /* lab/operations.h; NULL in a build without the lab */
 };
 
 /* Refuses parameters that no device could be opened with, whichever way it is opened. */

@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/attention.h"
 #include "core/budget.h"
 #include "core/constants.h"
 #include "core/flow.h"
@@ -139,23 +138,6 @@ typedef struct tvlm_point {
     float x, y, level, image;
 } tvlm_point;
 
-/*
- * Gradients of samples of one image of a texture, in the layers from first_layer on, `layers` of them. Those
- * components of these layers whose gradients count are reduced by MEAN. `points` is host memory. All points have
- * the same `image`, which is an image of the texture.
- */
-typedef struct tvlm_backward {
-    const tvlm_texture *texture;
-    int32_t first_layer, layers;
-    const tvlm_point *points;
-    int32_t count;
-    tvlm_buffer *gradients; /* [count][4 * layers] floats: the gradients of what was sampled */
-    tvlm_buffer
-        *texels; /* [height][width][4 * layers] floats: becomes the gradient of level 0; NULL: not wanted */
-    tvlm_buffer
-        *steps; /* [count][4] floats: becomes the gradient of x, y and the level, and 0; NULL: not wanted */
-} tvlm_backward;
-
 /* A patch to cut out: its centre, the distance between its texels in pixels, and its number among the patches
  * of the result. It has the layout of two float4. */
 typedef struct tvlm_patch_place {
@@ -178,13 +160,6 @@ typedef struct tvlm_patch_plan {
     bool reflect;
     tvlm_format format;
 } tvlm_patch_plan;
-
-/* Probes along a line that is centred on a point: the step from one probe to the next in pixels, and how many
- * probes there are. It has the layout of two float4. */
-typedef struct tvlm_footprint_place {
-    tvlm_point at;
-    float step_x, step_y, probes, unused;
-} tvlm_footprint_place;
 
 /*
  * The candidates for a selection: cells of the image. Cell (column, row) is [column step_x, (column + 1)

@@ -3,7 +3,7 @@
  * operations.h: what a backend can do. Each operation has a function type, tvlm_NAME_operation, whose comment
  * is its manual. It also has an entry in the list at the end of this file. From that list struct
  * tvlm_backend, the tables of both backends, and the prototypes of their functions are made: tvlm_opencl_NAME
- * and tvlm_reference_NAME.
+ * and tvlm_reference_NAME. What the lab asks of a backend beside these is in lab/operations.h.
  *
  * Conventions:
  *   - Work is enqueued in order. Only three kinds of operations wait for it: those whose names end in _read,
@@ -197,14 +197,6 @@ typedef tvlm_status tvlm_sample_operation(tvlm_device *device, const tvlm_bundle
                                           int32_t count4, tvlm_buffer *points, int32_t count,
                                           tvlm_buffer *out);
 
-/* Finds the gradients of samples: tvlm_backward. The same bits come out of the same input on every run. */
-typedef tvlm_status tvlm_sample_backward_operation(tvlm_device *device, const tvlm_backward *backward);
-
-/* Averages the probes at each tvlm_footprint_place; `out` is laid out as for sample. */
-typedef tvlm_status tvlm_footprint_operation(tvlm_device *device, const tvlm_bundle *bundle,
-                                             const int32_t *refs, int32_t count4, tvlm_buffer *places,
-                                             int32_t count, tvlm_buffer *out);
-
 /* Cuts a patch at each tvlm_patch_place: out[place.number][channel][side][side] of plan->format. */
 typedef tvlm_status tvlm_patches_operation(tvlm_device *device, const tvlm_bundle *bundle,
                                            const tvlm_patch_plan *plan, tvlm_buffer *places, int32_t count,
@@ -350,9 +342,6 @@ typedef tvlm_status tvlm_cosines_operation(tvlm_device *device, const tvlm_featu
 typedef tvlm_status tvlm_maps_operation(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how,
                                         int32_t image, tvlm_texture *out);
 
-/* Makes attention over the vectors of grids: tvlm_attention says of what, and where the results go. */
-typedef tvlm_status tvlm_attend_operation(tvlm_device *device, const tvlm_attention *attention);
-
 /* ---- From frame to frame ---- */
 
 /* Moves vectors: tvlm_warp. Cells to which no vector comes become 0, and their paths are not known. */
@@ -419,8 +408,6 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(relevance, "test_temporal", "advance, given")                                                          \
     X(flow, "test_flow", "flow")                                                                             \
     X(sample, "test_sample", "sample 273")                                                                   \
-    X(sample_backward, "test_backward", "sample backward")                                                   \
-    X(footprint, "test_footprint", "footprint 273")                                                          \
     X(patches, "test_patches", "patches 273, device")                                                        \
     X(pack, "test_sample", "pack")                                                                           \
     X(pack_slot, "test_stream", "pack, one image")                                                           \
@@ -443,7 +430,6 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(similarity_cells, "test_cascade", "a query by cascade")                                                \
     X(cosines, "test_similarity", "100 queries")                                                             \
     X(maps, "test_similarity", "maps")                                                                       \
-    X(attend, "test_attend", "attention")                                                                    \
     X(warp, "test_warp", "warp")                                                                             \
     X(blend, "test_warp", "blend")                                                                           \
     X(follow, "test_follow", "follow 273")                                                                   \

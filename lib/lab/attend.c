@@ -13,6 +13,7 @@
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "lab/operations.h"
 #include "stack/features.h"
 #include "stack/make.h"
 #include "stack/stack.h"
@@ -225,7 +226,7 @@ static tvlm_status attend(task *t, size_t capacity, float *out, float *map, tvlm
         return tvlm_fail(t->log, TVLM_ERROR_ARGUMENT, "room for %zu numbers; there are %d x %d", capacity,
                          (int)t->given.count, (int)t->values.dimension);
     TVLM_TRY(make_plan(t, mapped));
-    TVLM_TRY(t->device->backend->attend(t->device, &t->plan));
+    TVLM_TRY(t->device->backend->lab->attend(t->device, &t->plan));
     TVLM_TRY(t->device->backend->buffer_read(t->device, t->plan.out, 0, count * sizeof *out, out));
     if (info != NULL) TVLM_TRY(read_info(t, info));
     return mapped ? read_map(t, map) : TVLM_OK;

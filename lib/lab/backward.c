@@ -15,6 +15,7 @@
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "lab/operations.h"
 #include "stack/grids.h"
 #include "stack/inside.h"
 #include "stack/make.h"
@@ -203,7 +204,7 @@ static tvlm_status do_run(const task *t, const run *r) {
     if (t->sums != NULL)
         TVLM_TRY(tvlm_stack_scratch(t->stack, TVLM_SCRATCH_POINTS,
                                     4 * (size_t)t->given->count * sizeof(float), &backward.steps));
-    TVLM_TRY(t->stack->device->backend->sample_backward(t->stack->device, &backward));
+    TVLM_TRY(t->stack->device->backend->lab->sample_backward(t->stack->device, &backward));
     if (t->texels != NULL) TVLM_TRY(read_texels(t, r, backward.texels));
     return t->sums != NULL ? add_steps(t, backward.steps) : TVLM_OK;
 }

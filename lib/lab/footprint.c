@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "lab/operations.h"
 #include "stack/inside.h"
 #include "stack/places.h"
 
@@ -130,7 +131,7 @@ tvlm_status tvlm_stack_sample_footprint(tvlm_stack *stack, const tvlm_footprint 
                                 image_of,
                                 write_footprint,
                                 sizeof(tvlm_footprint_place),
-                                stack->device->backend->footprint};
+                                stack->device->backend->lab->footprint};
     TVLM_TRY(tvlm_stack_read_places(stack, &places, channels, channel_count, out));
     return sample_identifiers(stack, footprints, count, channels, channel_count, out);
 }

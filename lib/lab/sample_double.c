@@ -8,7 +8,7 @@
 #include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
-#include "reference/pyramid.h"
+#include "lab/reference/pyramid.h"
 #include "texturevlm/lab/backward.h"
 
 /* The most texels that can be sampled here: a copy of them is made, with levels. */

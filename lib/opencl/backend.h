@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "opencl/loader.h"
+#include "opencl/operations.h"
 #include "opencl/spare.h"
 #include "opencl/tuning.h"
 
@@ -225,9 +226,6 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
 
 /* close.c: frees a device that has no work left. It is called with the lock held. */
 void tvlm_opencl_close(opencl_device *device);
-
-/* operations.c: the table by which the library calls this backend. */
-extern const tvlm_backend tvlm_opencl_backend;
 
 /* storage.c: the version of OpenCL C that the kernels of a storage need, as -cl-std takes it. */
 const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage);
@@ -473,14 +471,5 @@ tvlm_status tvlm_opencl_call_begin_cells(opencl_device *device, const tvlm_tiles
                                          const char *name, const tvlm_texture *out, opencl_call *call);
 tvlm_status tvlm_opencl_call_run_cells(opencl_call *call);
 void tvlm_opencl_regions_destroy(opencl_device *device);
-
-/* Every operation (core/operations.h), and the generator of every family. Each family or stage has a file of
- * its own. */
-#define OPENCL_OPERATION(name, ...)     tvlm_##name##_operation tvlm_opencl_##name;
-#define OPENCL_GENERATOR(ID, name, ...) tvlm_generate_operation tvlm_opencl_##name;
-TVLM_OPERATIONS(OPENCL_OPERATION)
-TVLM_GENERATED_GRIDS(OPENCL_GENERATOR)
-#undef OPENCL_OPERATION
-#undef OPENCL_GENERATOR
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.c: the reference device: its buffers, its description, and the table of its operations. Every call
- * has done its work when it returns.
+ * device.c: the reference device: its buffers and its description. Every call has done its work when it
+ * returns.
  */
 #include <stdio.h>
 #include <string.h>
@@ -71,17 +71,6 @@ tvlm_status tvlm_reference_buffer_copy(tvlm_device *device, tvlm_buffer *from, s
     return TVLM_OK;
 }
 
-#define OPERATION(name, ...)     .name = tvlm_reference_##name,
-#define PLAIN(name, ...)         .name = tvlm_plain_##name,
-#define GENERATOR(ID, name, ...) [TVLM_GRID_##ID] = tvlm_reference_##name,
-static const tvlm_backend reference_backend = {
-    .name = "reference",
-    TVLM_NEEDED_OPERATIONS(OPERATION) TVLM_OPTIONAL_OPERATIONS(PLAIN).generate = {
-        TVLM_GENERATED_GRIDS(GENERATOR)}};
-#undef OPERATION
-#undef PLAIN
-#undef GENERATOR
-
 /* The bytes of the host's memory; where it cannot be asked for, the most that can be addressed. */
 static uint64_t host_memory(void) {
 #ifdef _SC_PHYS_PAGES
@@ -117,7 +106,7 @@ tvlm_status tvlm_reference_open(const struct tvlm_device_params *params, tvlm_de
         return tvlm_fail(log, TVLM_ERROR_UNSUPPORTED, "the reference device has the storage buffer only");
     tvlm_device *opened = tvlm_allocate(1, sizeof *opened);
     if (opened == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for the reference device");
-    opened->backend = &reference_backend;
+    opened->backend = &tvlm_reference_backend;
     if (log != NULL) opened->log = *log;
     opened->info = describe();
     opened->stores_bytes = true;

@@ -22,6 +22,8 @@ static inline void *reference_data(tvlm_buffer *buffer) {
     return ((reference_buffer *)buffer)->data;
 }
 
+extern const tvlm_backend tvlm_reference_backend;
+
 /* Every operation that a backend needs (core/operations.h) and the generator of every family. */
 #define REFERENCE_OPERATION(name, ...)     tvlm_##name##_operation tvlm_reference_##name;
 #define REFERENCE_GENERATOR(ID, name, ...) tvlm_generate_operation tvlm_reference_##name;
@@ -29,6 +31,15 @@ TVLM_NEEDED_OPERATIONS(REFERENCE_OPERATION)
 TVLM_GENERATED_GRIDS(REFERENCE_GENERATOR)
 #undef REFERENCE_OPERATION
 #undef REFERENCE_GENERATOR
+
+/* The entries of the table by which the library calls this backend (lib/parts). */
+#define REFERENCE_ENTRY(operation, ...)   .operation = tvlm_reference_##operation,
+#define REFERENCE_PLAIN(operation, ...)   .operation = tvlm_plain_##operation,
+#define REFERENCE_FAMILY(ID, family, ...) .generate[TVLM_GRID_##ID] = tvlm_reference_##family,
+#define REFERENCE_ENTRIES                                                                                    \
+    TVLM_NEEDED_OPERATIONS(REFERENCE_ENTRY)                                                                  \
+    TVLM_OPTIONAL_OPERATIONS(REFERENCE_PLAIN)                                                                \
+    TVLM_GENERATED_GRIDS(REFERENCE_FAMILY).name = "reference"
 
 /* Makes a family for ragged textures image by image, with the function that makes it for other textures
  * (ragged.c). */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack/places.h: channels read at places of any kind: points (sample.c) and footprints (footprint.c).
+ * stack/places.h: channels read at places of any kind, such as points (sample.c).
  */
 #ifndef TVLM_STACK_PLACES_H
 #define TVLM_STACK_PLACES_H
 
 #include "stack/stack.h"
 
-/* The operation of the backend that reads the places: its `sample` or `footprint`. */
+/* The operation of the backend that reads the places, such as its `sample`. */
 typedef tvlm_status tvlm_places_reader(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
                                        int32_t count4, tvlm_buffer *places, int32_t count, tvlm_buffer *out);
 

@@ -78,10 +78,11 @@ class Mutant:
 
 def used_by_kernels(constant):
     folder = os.path.join(ROOT, "cl")
-    for name in os.listdir(folder):
-        with open(os.path.join(folder, name)) as file:
-            if re.search(rf"\b{constant}\b", file.read()):
-                return True
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(path, name)) as file:
+                if re.search(rf"\b{constant}\b", file.read()):
+                    return True
     return False
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/attention.h: the arguments of the operation `attend`: attention over the vectors of a grid, which
+ * lab/attention.h: the arguments of the operation `attend`: attention over the vectors of a grid, which
  * reads coarse levels first, and finer ones only where it counts (texturevlm/lab/attend.h has the definition).
  *
  * A *row* is one head of one query: row = query * heads + head. A row has an *area* for each cell of every
@@ -12,8 +12,8 @@
  *     much of it each of them covers.
  *   - From then on a chosen cell has no area itself, unless `mix` is not 0.
  */
-#ifndef TVLM_CORE_ATTENTION_H
-#define TVLM_CORE_ATTENTION_H
+#ifndef TVLM_LAB_ATTENTION_H
+#define TVLM_LAB_ATTENTION_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * with respect to x, y and the level are sums over the same texels with other weights. All gradients follow
  * from these sums.
  */
-#ifndef TVLM_REFERENCE_PYRAMID_H
-#define TVLM_REFERENCE_PYRAMID_H
+#ifndef TVLM_LAB_REFERENCE_PYRAMID_H
+#define TVLM_LAB_REFERENCE_PYRAMID_H
 
 #include "reference/texture.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * footprint.c: launches cl/footprint.cl.
+ * footprint.c: launches cl/lab/footprint.cl.
  */
 #include "core/try.h"
+#include "lab/operations.h"
 #include "opencl/backend.h"
 
 tvlm_status tvlm_opencl_footprint(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs,
@@ -14,7 +15,7 @@ tvlm_status tvlm_opencl_footprint(tvlm_device *base, const tvlm_bundle *bundle, 
     opencl_call call;
     tvlm_opencl_bundle_options(device, bundle, 1, options);
     TVLM_TRY(tvlm_opencl_upload_refs(device, refs, count4, &memory));
-    TVLM_TRY(tvlm_opencl_call_begin(device, "footprint.cl", "footprint", format, options, &call));
+    TVLM_TRY(tvlm_opencl_call_begin(device, "lab/footprint.cl", "footprint", format, options, &call));
     tvlm_opencl_call_bundle(&call, bundle);
     tvlm_opencl_call_memory(&call, memory);
     tvlm_opencl_call_int(&call, count4);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attend.c: attention over the vectors of grids, by its definition (core/attention.h), one row after another.
+ * attend.c: attention over the vectors of grids, by its definition (lab/attention.h), one row after another.
  */
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/try.h"
+#include "lab/operations.h"
 #include "reference/reference.h"
 
 typedef struct ranked {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attend.c: launches cl/attend.cl for attention over the vectors of grids, one block of queries after
+ * attend.c: launches cl/lab/attend.cl for attention over the vectors of grids, one block of queries after
  * another. In the first level all cells take part, so its scores and its values are products of matrices.
  */
 #include <stdio.h>
 
 #include "core/try.h"
+#include "lab/operations.h"
 #include "opencl/backend.h"
 
-/* As in cl/attend.cl: what a work-group scores. */
+/* As in cl/lab/attend.cl: what a work-group scores. */
 enum { CELLS = 64 };
 /* The most numbers of a block, and the most rows. A driver may end longer loops over them early. */
 enum { BLOCK_NUMBERS = 8 << 20, BLOCK_ROWS = 4096 };
@@ -40,7 +41,7 @@ static size_t group_of(const block *b) {
 }
 
 static tvlm_status begin(const block *b, const char *name, opencl_call *call) {
-    return tvlm_opencl_call_begin(b->device, "attend.cl", name, TVLM_FORMAT_F32,
+    return tvlm_opencl_call_begin(b->device, "lab/attend.cl", name, TVLM_FORMAT_F32,
                                   is_shared(b) ? "-DGROUP=64 -DWIDTH=16 -DLANES=8 -DRUN=4"
                                                : "-DGROUP=1 -DWIDTH=1 -DLANES=1 -DRUN=64",
                                   call);

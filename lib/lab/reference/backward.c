@@ -3,7 +3,8 @@
  * backward.c: the gradients of samples of a texture, point after point.
  */
 #include "core/memory.h"
-#include "reference/pyramid.h"
+#include "lab/operations.h"
+#include "lab/reference/pyramid.h"
 #include "reference/reference.h"
 
 static reference_pyramid shape_of(const tvlm_backward *b) {

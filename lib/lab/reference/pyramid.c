@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reference/pyramid.h"
+#include "lab/reference/pyramid.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "lab/operations.h"
 #include "reference/reference.h"
 #include "reference/sample.h"
 

@@ -2,7 +2,7 @@
 /*
  * attend.cl: attention over the vectors of a grid, which reads coarse levels first, and finer ones only where
  * it counts (texturevlm/lab/attend.h defines it). A *row* is one head of one query. The *area* of a cell says how
- * many cells of the last level the cell stands for; lib/core/attention.h says how areas are handed on from
+ * many cells of the last level the cell stands for; lib/lab/attention.h says how areas are handed on from
  * level to level.
  *
  * gemm.cl or CLBlast multiplies the queries with the keys of the first level. The rest is done here:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backward.c: launches cl/backward.cl. The host has the points. It lists what each of them gives to which
+ * backward.c: launches cl/lab/backward.cl. The host has the points. It lists what each of them gives to which
  * texels, sorted by texel, so that nothing on the device is added in an order that changes.
  *
  * Fixed-point sums by atomics would not need the sorting, but gradients have no range that is known before,
@@ -12,13 +12,14 @@
 
 #include "core/memory.h"
 #include "core/try.h"
+#include "lab/operations.h"
 #include "opencl/backend.h"
 
 /* The least entries of a segment. A texel with n entries has at most about sqrt(n) segments of sqrt(n)
  * entries. */
 enum { SEGMENT = 64 };
 
-/* What a point gives to a texel: cl/backward.cl's int2. */
+/* What a point gives to a texel: cl/lab/backward.cl's int2. */
 typedef struct entry {
     int32_t point;
     float weight;
@@ -173,7 +174,8 @@ static tvlm_status send_list(opencl_device *device, const tvlm_backward *b, cons
 static tvlm_status add_parts(opencl_device *device, const tvlm_backward *b, const list *l,
                              const memories *m) {
     opencl_call call;
-    TVLM_TRY(tvlm_opencl_call_begin(device, "backward.cl", "backward_parts", b->texture->format, "", &call));
+    TVLM_TRY(
+        tvlm_opencl_call_begin(device, "lab/backward.cl", "backward_parts", b->texture->format, "", &call));
     tvlm_opencl_call_memory(&call, m->entries);
     tvlm_opencl_call_memory(&call, m->begins);
     tvlm_opencl_call_int(&call, l->segments);
@@ -196,7 +198,7 @@ static tvlm_status make_level(opencl_device *device, const tvlm_backward *b, con
     opencl_call call;
     if (level < l->top)
         next = (cl_int2){{tvlm_level_side(t->width, level + 1), tvlm_level_side(t->height, level + 1)}};
-    TVLM_TRY(tvlm_opencl_call_begin(device, "backward.cl", "backward_level", t->format, "", &call));
+    TVLM_TRY(tvlm_opencl_call_begin(device, "lab/backward.cl", "backward_level", t->format, "", &call));
     tvlm_opencl_call_memory(&call, m->first);
     tvlm_opencl_call_int(&call, texels_before(t, level));
     tvlm_opencl_call_memory(&call, m->parts);
@@ -224,7 +226,8 @@ static tvlm_status make_steps(opencl_device *device, const tvlm_backward *b) {
     cl_mem points;
     opencl_call call;
     TVLM_TRY(send(device, SCRATCH_A, (size_t)b->count * sizeof *b->points, b->points, &points));
-    TVLM_TRY(tvlm_opencl_call_begin(device, "backward.cl", "backward_steps", b->texture->format, "", &call));
+    TVLM_TRY(
+        tvlm_opencl_call_begin(device, "lab/backward.cl", "backward_steps", b->texture->format, "", &call));
     tvlm_opencl_call_input(&call, b->texture);
     tvlm_opencl_call_int(&call, b->first_layer);
     tvlm_opencl_call_int(&call, b->layers);
