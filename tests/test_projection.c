@@ -7,8 +7,8 @@
 
 #include "texturevlm/basis.h"
 #include "texturevlm/export.h"
+#include "texturevlm/lab/projection.h"
 #include "texturevlm/lab/ridge.h"
-#include "texturevlm/projection.h"
 
 typedef struct rows {
     int32_t count, inputs, outputs;

@@ -10,6 +10,7 @@
 #include "each.h"
 #include "json.h"
 #include "networks.h"
+#include "projections.h"
 #include "questions.h"
 #include "select_budget.h"
 #include "select_layout.h"
@@ -18,7 +19,6 @@
 #include "tensors_pictures.h"
 #include "tensors_results.h"
 #include "texturevlm/io.h"
-#include "texturevlm/io_projection.h"
 #include "texturevlm/io_scorer.h"
 #include "tool.h"
 
@@ -54,7 +54,7 @@ static const option_spec outputs_list[] = {
     {0, OPTION_FLAG, "video", offsetof(export_options, video), NULL,
      "Qwen-VL: the images are frames of one video, two a token; or one file is a video", 0, 0, NULL},
     {0, OPTION_INPUT, "projection", offsetof(export_options, projection), "FILE",
-     "adds visual_tokens: what a projection (texturevlm/io_projection.h) makes of each chosen token's channels; one with a "
+     "adds visual_tokens: what a projection (texturevlm/lab/io_projection.h) makes of each chosen token's channels; one with a "
      "basis needs --features",
      0, 0, NULL},
 };
@@ -217,13 +217,6 @@ static int read_questions(struct job *job) {
     return questions_read(job->tool, &job->asked, job->count, &job->questions);
 }
 
-static int add_projected(struct job *job, char *layout, size_t size) {
-    struct tvlm_projection_params params;
-    (void)tvlm_projection_get_params(job->projection, &params); /* it cannot fail: the projection is there */
-    return layout_add(job->tool, job->options->projection, params.channels, params.channel_count, layout,
-                      size);
-}
-
 /* Finds the channels that the choice of tokens and the projection read, and reads the inputs that are handed
  * in for them. Inputs that nothing reads are refused. */
 static int read_inputs(struct job *job) {
@@ -237,7 +230,8 @@ static int read_inputs(struct job *job) {
         code = emphasis_layout(job->tool, &job->emphasis, asked, layout, sizeof layout);
     else
         parts_layout(&options->weighing.weights, asked, layout, sizeof layout);
-    if (code == TOOL_DONE && job->projection != NULL) code = add_projected(job, layout, sizeof layout);
+    if (code == TOOL_DONE && job->projection != NULL)
+        code = projection_layout(job->tool, options->projection, job->projection, layout, sizeof layout);
     if (code == TOOL_DONE) code = network_read_for(job->tool, options->network, layout, &job->network);
     if (code != TOOL_DONE) return code;
     tvlm_export_processor processor = {0};
@@ -250,20 +244,11 @@ static int read_inputs(struct job *job) {
     return export_inputs_read(&job->inputs, job->count, layout);
 }
 
-/* Reads the projection. Refuses it if it needs features and there are none. */
+/* Reads the projection, if there is one. */
 static int read_projection(struct job *job) {
-    struct tvlm_projection_params params;
-    struct tool *const tool = job->tool;
-    const char *const path = job->options->projection, *const subject = tool->subject;
-    if (path == NULL) return TOOL_DONE;
-    tool->subject = path;
-    const int code = tool_status(tool, tvlm_projection_load(path, &tool->log, &job->projection));
-    if (code != TOOL_DONE) return code;
-    tool->subject = subject;
-    (void)tvlm_projection_get_params(job->projection, &params);
-    if (params.basis != NULL && job->asked.features.count == 0)
-        return tool_usage(tool, "--projection %.400s reads an embedding, which needs --features", path);
-    return TOOL_DONE;
+    const char *const path = job->options->projection;
+    return path == NULL ? TOOL_DONE
+                        : projection_read(job->tool, path, job->asked.features.count > 0, &job->projection);
 }
 
 /* ---- Work ---- */
@@ -345,8 +330,8 @@ static int open_export(struct job *job) {
     if (code == TOOL_DONE)
         code =
             tool_usage_status(job->tool, tvlm_export_set_overview(job->export, job->options->overview.value));
-    if (code == TOOL_DONE)
-        code = tool_usage_status(job->tool, tvlm_export_set_projection(job->export, job->projection));
+    if (code == TOOL_DONE && job->projection != NULL)
+        code = projection_set(job->tool, job->projection, job->export);
     if (code == TOOL_DONE) code = export_inputs_set(&job->inputs, &job->pictures, job->export);
     job->tool->subject = subject;
     return code;
@@ -406,7 +391,7 @@ static void release(struct job *job) {
     tvlm_export_destroy(&job->export);
     tvlm_device_destroy(&job->device);
     tvlm_scorer_destroy(&job->scorer);
-    tvlm_projection_destroy(&job->projection);
+    projection_release(&job->projection);
     tvlm_network_destroy(&job->network);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "codecs.h"
 #include "lab.h"
+#include "projections.h"
 #include "select_explain.h"
 
 int lab_check(struct tool *tool, const char *name) {
@@ -82,4 +83,30 @@ void explained_release(explained *made) {
 void codec_release(tvlm_codec **codec, tvlm_scorer **folded) {
     (void)codec;
     (void)folded;
+}
+
+int projection_read(struct tool *tool, const char *path, bool features, tvlm_projection **projection) {
+    (void)path;
+    (void)features;
+    (void)projection;
+    return lab_check(tool, "--projection");
+}
+
+int projection_layout(struct tool *tool, const char *path, const tvlm_projection *projection, char *layout,
+                      size_t size) {
+    (void)path;
+    (void)projection;
+    (void)layout;
+    (void)size;
+    return lab_check(tool, "--projection");
+}
+
+int projection_set(struct tool *tool, const tvlm_projection *projection, tvlm_export *export) {
+    (void)projection;
+    (void)export;
+    return lab_check(tool, "--projection");
+}
+
+void projection_release(tvlm_projection **projection) {
+    (void)projection;
 }

@@ -67,7 +67,6 @@
 #define TEXTUREVLM_EXPORT_H
 
 #include "input.h"
-#include "projection.h"
 #include "select.h"
 
 #ifdef __cplusplus
@@ -253,15 +252,6 @@ TVLM_API void tvlm_export_destroy(tvlm_export **exported);
 TVLM_API tvlm_status tvlm_export_set_overview(tvlm_export *exported, float share);
 
 /*
- * Adds a tensor to later runs, visual_tokens: what a projection (projection.h) makes of each chosen token. The
- * projection reads its channels from the picture as it is processed, at the middle of the token, and at the level
- * whose texels are as large as the token. If the projection has a basis, the pictures need features. The
- * projection must live as long as the export, or until another is set. NULL means that there is none. Errors:
- * ARGUMENT (a model that takes crops, a video).
- */
-TVLM_API tvlm_status tvlm_export_set_projection(tvlm_export *exported, const tvlm_projection *projection);
-
-/*
  * What the application hands in beside pictures and features: attention, depth, a map of saliency, regions, or
  * planes of its own. That is of use where a scorer, an emphasis or the default score reads it.
  *
@@ -356,7 +346,7 @@ TVLM_API tvlm_status tvlm_export_get_picture(const tvlm_export *exported, int32_
  *   selected_positions     int64  [K, 3]: t, h, w of each token in its picture's grid of tokens
  *   selected_images        int64  [K]: the picture of each token
  *   selected_scores        float  [K]
- *   visual_tokens          float  [K, outputs]: what a projection makes of each token. With a projection only
+ *   visual_tokens          float  [K, outputs]: what a projection (lab/projection.h) makes of each token. With one only
  *   scores                 float  [N]
  *   picture_source         int64  [pictures]: the image of each. With the strategy budget, or an overview, only
  *   picture_scale          float  [pictures, 2]: scale_h, scale_w of each. Where there is picture_source

@@ -39,7 +39,6 @@
 #include "params.h"
 #include "patches.h"
 #include "pool.h"
-#include "projection.h"
 #include "regions.h"
 #include "score.h"
 #include "select.h"

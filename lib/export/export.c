@@ -338,7 +338,7 @@ static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
                                const struct tvlm_grid_input *features, const struct tvlm_query *queries,
                                export_picture *full) {
     TVLM_TRY(choose_tokens(export, images, features, queries, full));
-    return export->projection != NULL ? tvlm_export_project(export, full) : TVLM_OK;
+    return export->projection != NULL ? tvlm_export_projector(export, full) : TVLM_OK;
 }
 
 /* Returns the order of an image's pictures, which is that of the model's processor. */

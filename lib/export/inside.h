@@ -93,7 +93,9 @@ struct tvlm_export {
     bool weighted;
     float weights[3];
     const tvlm_scorer *scorer;
-    const tvlm_projection *projection; /* NULL: there is none */
+    /* The projection (texturevlm/lab/projection.h), which makes vectors of so many numbers; NULL: there is none. */
+    const struct tvlm_projection *projection;
+    int32_t vector_size;
     /* A stack of the last picture's size. If the application hands in channels, each picture gets a new
      * stack. */
     tvlm_stack *stack;
@@ -217,10 +219,10 @@ tvlm_status tvlm_export_crop(tvlm_export *export, const tvlm_image *image,
                              const struct tvlm_grid_input *features, const struct tvlm_query *queries,
                              export_picture *full);
 
-/* project.c: the first function makes the vectors of an image's chosen tokens. The second returns how many
- * numbers a vector has. */
-tvlm_status tvlm_export_project(tvlm_export *export, export_picture *full);
-int64_t tvlm_export_projected(const tvlm_export *export);
+/* Makes the vectors of an image's chosen tokens, by the projection of the export. It is in the lab, and lib/parts
+ * says where. It is NULL in a build without the lab, in which no export has a projection. */
+typedef tvlm_status tvlm_export_project_function(tvlm_export *export, export_picture *full);
+extern tvlm_export_project_function *const tvlm_export_projector;
 
 /* tensors.c: does what tvlm_export_read does, but into the device's memory. A tensor that is on the device is
  * copied there; any other is sent. */

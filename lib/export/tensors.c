@@ -88,7 +88,7 @@ static tvlm_export_tensor shape_of(const tvlm_export *export, kind what) {
     case SELECTED: return values_of(export, selected);
     case POSITIONS: return (tvlm_export_tensor){.integer = true, .rank = 2, .shape = {selected, 3}};
     case CHOSEN_SCORES: return (tvlm_export_tensor){.rank = 1, .shape = {selected}};
-    case VECTORS: return (tvlm_export_tensor){.rank = 2, .shape = {selected, tvlm_export_projected(export)}};
+    case VECTORS: return (tvlm_export_tensor){.rank = 2, .shape = {selected, export->vector_size}};
     case SCORES: return (tvlm_export_tensor){.rank = 1, .shape = {tokens}};
     case SOURCES: return (tvlm_export_tensor){.integer = true, .rank = 1, .shape = {pictures}};
     case SCALES: return (tvlm_export_tensor){.rank = 2, .shape = {pictures, 2}};
@@ -156,7 +156,7 @@ static tvlm_status read_floats(tvlm_export *export, const export_picture *pictur
         memcpy(*to, picture->scores, (size_t)info->tokens * sizeof **to);
         *to += info->tokens;
     } else if (what == VECTORS) {
-        const size_t numbers = (size_t)info->selected * (size_t)tvlm_export_projected(export);
+        const size_t numbers = (size_t)info->selected * (size_t) export->vector_size;
         memcpy(*to, picture->vectors, numbers * sizeof **to);
         *to += numbers;
     } else {

@@ -20,8 +20,8 @@
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "texturevlm/lab/projection.h"
 #include "texturevlm/lab/ridge.h"
-#include "texturevlm/projection.h"
 
 enum { BLOCK = 1024, CORRECTIONS = 2 };
 

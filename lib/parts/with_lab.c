@@ -5,6 +5,7 @@
  */
 #include "lab/foveated.h"
 #include "lab/operations.h"
+#include "lab/project.h"
 #include "opencl/operations.h"
 #include "reference/reference.h"
 
@@ -15,3 +16,5 @@ static const struct tvlm_lab_operations opencl_of_lab = {TVLM_LAB_OPERATIONS(OPE
                                         reference_of_lab = {TVLM_LAB_OPERATIONS(REFERENCE_ENTRY)};
 const tvlm_backend tvlm_opencl_backend = {OPENCL_ENTRIES, .lab = &opencl_of_lab};
 const tvlm_backend tvlm_reference_backend = {REFERENCE_ENTRIES, .lab = &reference_of_lab};
+
+tvlm_export_project_function *const tvlm_export_projector = tvlm_export_project;

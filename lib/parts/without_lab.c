@@ -3,6 +3,7 @@
  * without_lab.c: the tables of a build without the lab. What the lab would do is left empty, and is refused where
  * it is asked for.
  */
+#include "export/inside.h"
 #include "opencl/operations.h"
 #include "reference/reference.h"
 #include "select/choose.h"
@@ -11,3 +12,5 @@ const tvlm_chooser tvlm_choosers[TVLM_STRATEGY_COUNT] = {TVLM_CORE_CHOOSERS};
 
 const tvlm_backend tvlm_opencl_backend = {OPENCL_ENTRIES};
 const tvlm_backend tvlm_reference_backend = {REFERENCE_ENTRIES};
+
+tvlm_export_project_function *const tvlm_export_projector = NULL;

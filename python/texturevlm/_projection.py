@@ -54,7 +54,7 @@ class Projection(Value):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Projection:
-        """Reads the file of a projection (.safetensors). texturevlm/io_projection.h says what such a file holds."""
+        """Reads the file of a projection (.safetensors). texturevlm/lab/io_projection.h says what such a file holds."""
         box, name = ffi.new("tvlm_projection **"), file_name("path", path)
         call(lib.tvlm_projection_load, chars("path", name), LOG, box, path=name)
         projection = cls.__new__(cls)
@@ -162,7 +162,7 @@ def projection_of(projection: Any) -> Projection:
 def ridge(x: Any, y: Any, l2: float = 1.0, *, device: Device | str | None = None) -> tuple[Array, Array]:
     """Finds weight [N, C] and bias [N] for which |y - x weight' - bias|^2 + l2 |weight|^2 is least, with x [n, C] and y [n, N].
 
-    The products are computed on the device (tvlm_ridge, texturevlm/projection.h).
+    The products are computed on the device (tvlm_ridge, texturevlm/lab/ridge.h).
     """
     rows, targets = values("x", x, (2,)), values("y", y, (2,))
     if rows.shape[0] != targets.shape[0]:

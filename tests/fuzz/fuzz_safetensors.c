@@ -12,10 +12,10 @@
 #include "texturevlm/io.h"
 #include "texturevlm/io_basis.h"
 #include "texturevlm/io_network.h"
-#include "texturevlm/io_projection.h"
 #include "texturevlm/io_scorer.h"
 #include "texturevlm/lab/codec.h"
 #include "texturevlm/lab/io_codec.h"
+#include "texturevlm/lab/io_projection.h"
 #include "texturevlm/lab/io_vocab.h"
 #include "texturevlm/lab/vocab.h"
 

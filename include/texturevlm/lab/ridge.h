@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lab/ridge.h: learns a projection (projection.h) by ridge regression.
+ * lab/ridge.h: learns a projection (lab/projection.h) by ridge regression.
  *
  * This header is of the lab: it may change in any version.
  */
@@ -8,7 +8,7 @@
 #define TEXTUREVLM_LAB_RIDGE_H
 
 #include "texturevlm/device.h"
-#include "texturevlm/projection.h"
+#include "texturevlm/lab/projection.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io_projection.h: projections (projection.h) as files.
+ * lab/io_projection.h: projections (lab/projection.h) as files.
  *
  * A projection of C channels to N numbers is a .safetensors file with these tensors, whose elements are F32:
  *
@@ -15,12 +15,14 @@
  *   "channels"  the names of the C channels, separated by commas
  *
  * Whatever else is in the file is ignored.
+ *
+ * This header is of the lab: it may change in any version.
  */
-#ifndef TEXTUREVLM_IO_PROJECTION_H
-#define TEXTUREVLM_IO_PROJECTION_H
+#ifndef TEXTUREVLM_LAB_IO_PROJECTION_H
+#define TEXTUREVLM_LAB_IO_PROJECTION_H
 
-#include "projection.h"
-#include "status.h"
+#include "texturevlm/lab/projection.h"
+#include "texturevlm/status.h"
 
 #ifdef __cplusplus
 extern "C" {

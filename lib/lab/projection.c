@@ -2,7 +2,7 @@
 /*
  * projection.c: linear maps from channels to vectors: what they consist of, and their use.
  */
-#include "texturevlm/projection.h"
+#include "texturevlm/lab/projection.h"
 
 #include <math.h>
 #include <string.h>

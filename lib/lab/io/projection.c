@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "texturevlm/io_projection.h"
+#include "texturevlm/lab/io_projection.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * projection.h: a linear map from channels to vectors of another space, such as an encoder's projected tokens.
+ * lab/projection.h: a linear map from channels to vectors of another space, such as an encoder's projected tokens.
  * lab/ridge.h learns one.
  *
  *     tvlm_projection_create(tvlm_projection_params(.channels = channels, .channel_count = 16, .outputs = 512,
@@ -9,12 +9,15 @@
  *     tvlm_projection_apply(projection, stack, points, k, (size_t)k * 512, vectors);
  *
  * A vector is weights times the channels' values at a place, plus the bias.
+ *
+ * This header is of the lab: it may change in any version.
  */
-#ifndef TEXTUREVLM_PROJECTION_H
-#define TEXTUREVLM_PROJECTION_H
+#ifndef TEXTUREVLM_LAB_PROJECTION_H
+#define TEXTUREVLM_LAB_PROJECTION_H
 
-#include "basis.h"
-#include "stack.h"
+#include "texturevlm/basis.h"
+#include "texturevlm/export.h"
+#include "texturevlm/stack.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,6 +69,15 @@ TVLM_API tvlm_status tvlm_projection_get_params(const tvlm_projection *projectio
 TVLM_API tvlm_status tvlm_projection_apply(const tvlm_projection *projection, tvlm_stack *stack,
                                            const tvlm_sample_point *points, int32_t count, size_t capacity,
                                            float *out);
+
+/*
+ * Adds a tensor to later runs of an export, visual_tokens: what a projection makes of each chosen token. The
+ * projection reads its channels from the picture as it is processed, at the middle of the token, and at the level
+ * whose texels are as large as the token. If the projection has a basis, the pictures need features. The
+ * projection must live as long as the export, or until another is set. NULL means that there is none. Errors:
+ * ARGUMENT (a model that takes crops, a video).
+ */
+TVLM_API tvlm_status tvlm_export_set_projection(tvlm_export *exported, const tvlm_projection *projection);
 
 #ifdef __cplusplus
 }

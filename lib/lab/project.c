@@ -11,6 +11,8 @@
 #include "core/owner.h"
 #include "core/try.h"
 #include "export/inside.h"
+#include "lab/project.h"
+#include "texturevlm/lab/projection.h"
 
 tvlm_status tvlm_export_set_projection(tvlm_export *export, const tvlm_projection *projection) {
     TVLM_NEED(NULL, export);
@@ -19,15 +21,12 @@ tvlm_status tvlm_export_set_projection(tvlm_export *export, const tvlm_projectio
         return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT, "%s takes no projection: %s",
                          tvlm_export_model_name(export->model),
                          export->video ? "a token of a video is of several frames" : "a crop is many tokens");
+    struct tvlm_projection_params params = {.outputs = 0};
+    if (projection != NULL) (void)tvlm_projection_get_params(projection, &params); /* it cannot fail */
     export->projection = projection;
+    export->vector_size = params.outputs;
     export->count = 0;
     return TVLM_OK;
-}
-
-int64_t tvlm_export_projected(const tvlm_export *export) {
-    struct tvlm_projection_params params;
-    (void)tvlm_projection_get_params(export->projection, &params); /* cannot fail: both are there */
-    return params.outputs;
 }
 
 /* Returns the middle of a chosen token, in pixels of the full picture, with the level whose texels are as
@@ -45,8 +44,7 @@ static tvlm_sample_point point_of(const tvlm_export *export, const export_pictur
 }
 
 static tvlm_status project_picture(tvlm_export *export, const export_picture *full, export_picture *picture) {
-    const size_t count = (size_t)picture->info.selected,
-                 numbers = count * (size_t)tvlm_export_projected(export);
+    const size_t count = (size_t)picture->info.selected, numbers = count * (size_t) export->vector_size;
     tvlm_sample_point *const points = tvlm_allocate(count, sizeof *points);
     float *const vectors = realloc(picture->vectors, (numbers > 0 ? numbers : 1) * sizeof *vectors);
     if (vectors != NULL) picture->vectors = vectors;
