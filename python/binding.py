@@ -14,8 +14,8 @@ import cffi
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-CORE = ["texturevlm", "io", "io_basis", "io_network", "io_scorer"]
-LAB = ["attend", "backward", "codec", "explain", "fit", "footprint", "foveated", "io_codec", "io_projection", "io_vocab", "logpolar", "merge", "projection", "ridge", "trainer", "vocab"]
+CORE = ["texturevlm", "io", "io_basis", "io_scorer"]
+LAB = ["attend", "backward", "codec", "explain", "fit", "footprint", "foveated", "io_codec", "io_network", "io_projection", "io_vocab", "logpolar", "merge", "network", "projection", "ridge", "trainer", "vocab"]
 HEADERS = [*(f"texturevlm/{name}.h" for name in CORE), *(f"texturevlm/lab/{name}.h" for name in LAB), "draw.h", "glue.h"]
 
 

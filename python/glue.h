@@ -11,11 +11,11 @@
 
 #include "texturevlm/io.h"
 #include "texturevlm/io_basis.h"
-#include "texturevlm/io_network.h"
 #include "texturevlm/io_scorer.h"
 #include "texturevlm/lab/codec.h"
 #include "texturevlm/lab/fit.h"
 #include "texturevlm/lab/io_codec.h"
+#include "texturevlm/lab/io_network.h"
 #include "texturevlm/lab/io_projection.h"
 #include "texturevlm/lab/io_vocab.h"
 #include "texturevlm/lab/trainer.h"
@@ -51,15 +51,14 @@ void tvlm_python_free_vocab(tvlm_vocab *vocab);
 void tvlm_python_free_vocab_trainer(tvlm_vocab_trainer *trainer);
 
 #ifndef TVLM_DECLARATIONS /* what cffi compiles, and does not read */
-static _Thread_local struct {
-    char error[1024], warnings[4096];
-} tvlm_python_lines;
+static _Thread_local struct { char error[1024], warnings[4096]; } tvlm_python_lines;
 
 static void tvlm_python_keep(void *user, tvlm_log_level level, const char *message) {
     char *const warnings = tvlm_python_lines.warnings;
     const size_t used = strlen(warnings), length = strlen(message);
     (void)user;
-    if (level == TVLM_LOG_ERROR && tvlm_python_lines.error[0] == '\0' && length < sizeof tvlm_python_lines.error)
+    if (level == TVLM_LOG_ERROR && tvlm_python_lines.error[0] == '\0' &&
+        length < sizeof tvlm_python_lines.error)
         memcpy(tvlm_python_lines.error, message, length + 1);
     if (level != TVLM_LOG_WARNING || used + length + 2 > sizeof tvlm_python_lines.warnings) return;
     memcpy(warnings + used, message, length);

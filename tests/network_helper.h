@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "support.h"
-#include "texturevlm/network.h"
+#include "texturevlm/lab/network.h"
 
 /* A convolution, as a test writes it down. `outputs` is 0 behind the last one. */
 typedef struct test_layer {

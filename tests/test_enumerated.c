@@ -13,12 +13,12 @@
 #include "interop_helper.h"
 #include "log_helper.h"
 #include "texturevlm/io.h"
-#include "texturevlm/io_network.h"
 #include "texturevlm/io_scorer.h"
 #include "texturevlm/lab/codec.h"
 #include "texturevlm/lab/explain.h"
 #include "texturevlm/lab/fit.h"
 #include "texturevlm/lab/foveated.h"
+#include "texturevlm/lab/io_network.h"
 #include "texturevlm/lab/trainer.h"
 
 /* ---- What is said of a number that there is not ---- */

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "io_helper.h"
-#include "network_helper.h"
 #include "texturevlm/io_scorer.h"
 
 static const int32_t channels[] = {TVLM_CHANNEL_EDGES, TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_EMBEDDING_16};
@@ -99,29 +98,6 @@ static void loads_outputs(void **state) {
             assert_memory_equal(loaded->channels, channels, sizeof channels);
             tvlm_scorer_destroy(&loaded);
         }
-}
-
-static void loads_networks(void **state) {
-    const test_layer layers[] = {{4, 3, 1, TVLM_ACTIVATION_RELU}, {2, 1, 1, TVLM_ACTIVATION_NONE}, {0}};
-    uint64_t random = 5;
-    test_network made;
-    tvlm_scorer *loaded = NULL;
-    (void)state;
-    test_network_make(&made, 3, layers, true, &random);
-    const tvlm_scorer saved = {.network = &made.network};
-    io_expect(tvlm_scorer_save(io_path("n.safetensors"), &saved, &io_log), TVLM_OK, NULL);
-    io_expect(tvlm_scorer_load(io_path("n.safetensors"), &io_log, &loaded), TVLM_OK, NULL);
-    assert_non_null(loaded->network);
-    assert_true(loaded->channel_count == 0 && loaded->weights == NULL);
-    assert_int_equal(loaded->network->layer_count, 2);
-    assert_memory_equal(loaded->network->layers[1].weights, made.layers[1].weights, 8 * sizeof(float));
-    tvlm_scorer_destroy(&loaded);
-    assert_null(loaded);
-    made.values[1][0] = NAN;
-    io_expect(tvlm_scorer_save(io_path("bad.safetensors"), &saved, &io_log), TVLM_ERROR_ARGUMENT,
-              "layer 1 of the network: number 0 of its weights is not finite");
-    assert_int_equal(io_files(false), 1);
-    test_network_release(&made);
 }
 
 /* A file of one's own making: at most these three tensors, and the metadata. */
@@ -312,11 +288,15 @@ static void does_not_save_what_it_would_not_load(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        io_test(loads_what_was_saved),   io_test(loads_query_weights),
-        io_test(loads_levels),           io_test(loads_outputs),
-        io_test(loads_networks),         io_test(the_optional_are_zero),
-        io_test(refuses_other_metadata), io_test(refuses_other_tensors),
-        io_test(refuses_other_files),    io_test(does_not_save_what_it_would_not_load),
+        io_test(loads_what_was_saved),
+        io_test(loads_query_weights),
+        io_test(loads_levels),
+        io_test(loads_outputs),
+        io_test(the_optional_are_zero),
+        io_test(refuses_other_metadata),
+        io_test(refuses_other_tensors),
+        io_test(refuses_other_files),
+        io_test(does_not_save_what_it_would_not_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

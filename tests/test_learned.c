@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/network.h"
+#include "lab/network.h"
+#include "lab/operations.h"
 #include "network_helper.h"
 #include "stack/grids.h"
 #include "stack/inside.h"
@@ -73,7 +74,7 @@ static float *make_planes(tvlm_device *device, const tvlm_network *network, cons
     tvlm_buffer *buffer = NULL;
     assert_non_null(planes);
     assert_int_equal(device->backend->buffer_create(device, count * sizeof *planes, &buffer), TVLM_OK);
-    assert_int_equal(device->backend->network(device, network, inputs, buffer), TVLM_OK);
+    assert_int_equal(device->backend->lab->network(device, network, inputs, buffer), TVLM_OK);
     assert_int_equal(device->backend->buffer_read(device, buffer, 0, count * sizeof *planes, planes),
                      TVLM_OK);
     device->backend->buffer_destroy(device, &buffer);
@@ -97,7 +98,8 @@ static void compare(const test_target *target, tvlm_device *reference, const net
     test_network_make(&made, c->inputs, c->layers, c->bias, random);
     const tvlm_network *const network = &made.network;
     assert_int_equal(tvlm_network_check(network, &test_log), TVLM_OK);
-    const tvlm_network_size sizes = tvlm_network_size_of(network, size.width, size.height, 1);
+    const tvlm_learned learned = tvlm_network_describe(network);
+    const tvlm_learned_size sizes = tvlm_learned_size_of(&learned, size.width, size.height, 1);
     tvlm_texture in = test_shape(size, (c->inputs + 3) / 4, images, target->format);
     const tvlm_texture shape = test_shape((test_size){sizes.width, sizes.height},
                                           (network->output_count + 3) / 4, images, target->format);

@@ -75,7 +75,10 @@ static void test_device_info(void **state) {
     assert_int_equal(device->info.storage, TVLM_STORAGE_BUFFER);
     assert_true(device->info.memory_bytes > 0 && device->info.allocation_max > 0);
 #define ASSERT_GENERATED(ID, ...) assert_non_null(backend->generate[TVLM_GRID_##ID]);
-    TVLM_GENERATED_GRIDS(ASSERT_GENERATED)
+    TVLM_CORE_GRIDS(ASSERT_GENERATED)
+#ifdef TVLM_WITH_LAB
+    TVLM_LAB_GRIDS(ASSERT_GENERATED)
+#endif
     tvlm_device *other = NULL;
     assert_int_equal(tvlm_reference_open(tvlm_device_params(.storage = TVLM_STORAGE_IMAGE), &other),
                      TVLM_ERROR_UNSUPPORTED);

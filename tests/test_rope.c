@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_rope.c: the channels of rotary positions as a stack has them: sampled, read, packed, scored, and read by a network,
- * with numbers of the application's own.
+ * test_rope.c: the channels of rotary positions as a stack has them: sampled, read, packed and scored, with
+ * numbers of the application's own.
  */
-#include "stack_helper.h"
+#include "rope_helper.h"
 
 enum { WIDTH = 150, HEIGHT = 93 };
-
-/* doc/channels.md, word by word. `axis` is 0 for x and 1 for y, `quarter` 0 for the cosine and 1 for the sine. */
-static double expected(const struct tvlm_rope_params *rope, int axis, int quarter, int k, double x,
-                       double y) {
-    const double p = (axis == 0 ? x : y) / (double)rope->patch;
-    const double angle = p * pow((double)rope->theta, -2.0 * k / rope->dimension);
-    return 0.5 + 0.5 * (quarter == 0 ? cos(angle) : sin(angle));
-}
 
 static int32_t channel_of(int axis, int quarter, int k) {
     static const int32_t first[2][2] = {{TVLM_CHANNEL_ROPE_X_COS_0, TVLM_CHANNEL_ROPE_X_SIN_0},
                                         {TVLM_CHANNEL_ROPE_Y_COS_0, TVLM_CHANNEL_ROPE_Y_SIN_0}};
     return first[axis][quarter] + k;
 }
-
-static const struct tvlm_rope_params usual = {.theta = 10000.0f, .dimension = 64, .patch = 16.0f};
-static const struct tvlm_rope_params other = {.theta = 100.0f, .dimension = 20, .patch = 3.5f};
 
 /* In float an angle of up to 43 is known to 4e-6; half of that is left of its cosine, and half the format's step. */
 static float tolerance(tvlm_format format) {
@@ -86,35 +75,6 @@ static void check_scores(tvlm_stack *stack, const struct tvlm_rope_params *rope)
     }
 }
 
-static void check_network(tvlm_device *device, tvlm_format format) {
-    static const int32_t input = TVLM_CHANNEL_ROPE_X_COS_0 + 3;
-    static const float weight = 4.0f;
-    static const char *const output = "four";
-    const tvlm_network_layer layer = {.inputs = 1, .outputs = 1, .side = 1, .stride = 1, .weights = &weight};
-    const tvlm_network network = {.inputs = &input,
-                                  .input_count = 1,
-                                  .outputs = &output,
-                                  .output_count = 1,
-                                  .layers = &layer,
-                                  .layer_count = 1};
-    tvlm_stack *stack = NULL;
-    assert_int_equal(tvlm_stack_create(device,
-                                       tvlm_stack_params(.layout = "four", .width = 16, .height = 8,
-                                                         .network = &network, .format = format),
-                                       &stack),
-                     TVLM_OK);
-    for (int turn = 0; turn < 2; ++turn) {
-        const struct tvlm_rope_params *const rope = turn == 0 ? &usual : &other;
-        size_t count;
-        assert_int_equal(tvlm_stack_set_rope(stack, rope), TVLM_OK);
-        float *const got = read_level(stack, 0, TVLM_CHANNEL_LEARNED_0, 0, &count);
-        for (int32_t x = 0; x < 16; ++x)
-            assert_float_equal(got[x], (float)(4 * expected(rope, 0, 0, 3, x + 0.5, 0)), 4 * 6e-4f);
-        free(got);
-    }
-    tvlm_stack_destroy(&stack);
-}
-
 static void check_values(tvlm_device *device, tvlm_format format) {
     tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 7);
     tvlm_stack_info before, after;
@@ -134,7 +94,6 @@ static void check_values(tvlm_device *device, tvlm_format format) {
     assert_int_equal(tvlm_stack_get_info(stack, &after), TVLM_OK);
     assert_true(after.device_bytes == before.device_bytes); /* none of them is stored */
     tvlm_stack_destroy(&stack);
-    check_network(device, format);
 }
 
 static void check_names(tvlm_device *device, tvlm_format format) {

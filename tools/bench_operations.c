@@ -250,8 +250,8 @@ static tvlm_status run_pack_slot(struct bench *bench, int32_t unused) {
 
 static tvlm_status run_network(struct bench *bench, int32_t unused) {
     (void)unused;
-    return bench->device->backend->network(bench->device, bench->stack->network, bench->operations->cells[0],
-                                           bench->operations->some);
+    return bench->device->backend->lab->network(bench->device, bench->stack->network,
+                                                bench->operations->cells[0], bench->operations->some);
 }
 
 static tvlm_status run_pick(struct bench *bench, int32_t unused) {

@@ -15,6 +15,7 @@
 #include "stack/make.h"
 #include "stack/upload.h"
 #include "texturevlm/lab/foveated.h"
+#include "texturevlm/lab/network.h"
 #include "texturevlm/temporal.h"
 
 #define RANDOM_COUNT    (1 << 20)

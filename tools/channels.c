@@ -561,7 +561,7 @@ static int run_generate(struct tool *tool, const void *values, int operand_count
     free(job.planes);
     free(job.has);
     tvlm_stack_destroy(&job.stack);
-    tvlm_network_destroy(&job.network);
+    network_release(&job.network);
     tvlm_device_destroy(&job.device);
     return code;
 }

@@ -5,6 +5,7 @@
 #ifndef TVLM_TOOLS_CHANNELS_RAGGED_H
 #define TVLM_TOOLS_CHANNELS_RAGGED_H
 
+#include "texturevlm/lab/network.h"
 #include "tool.h"
 
 typedef struct ragged_options {

@@ -13,7 +13,7 @@ int network_read(struct tool *tool, const char *path, tvlm_network **network, ch
     size_t length = 0;
     if (names != NULL) names[0] = '\0';
     if (path == NULL) return TOOL_DONE;
-    const int code = tool_status(tool, tvlm_network_load(path, &tool->log, network));
+    const int code = network_load(tool, path, network);
     for (int32_t i = 0; code == TOOL_DONE && names != NULL && i < (*network)->output_count; ++i)
         length += (size_t)snprintf(names + length, NETWORK_NAMES - length, "%s%s", i > 0 ? "," : "",
                                    (*network)->outputs[i]);
@@ -28,7 +28,7 @@ static int highest_output(struct tool *tool, const char *layout, int32_t *highes
     *highest = -1;
     for (int32_t i = 0; code == TOOL_DONE && i < count; ++i) {
         const int32_t output = channels[i] - TVLM_CHANNEL_LEARNED_0;
-        if (output < TVLM_NETWORK_OUTPUTS_MAX && output > *highest) *highest = output;
+        if (output < TVLM_LEARNED_MAX && output > *highest) *highest = output;
     }
     return code;
 }

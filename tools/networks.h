@@ -5,11 +5,11 @@
 #ifndef TVLM_TOOLS_NETWORKS_H
 #define TVLM_TOOLS_NETWORKS_H
 
-#include "texturevlm/io_network.h"
+#include "texturevlm/lab/network.h"
 #include "tool.h"
 
 /* Room for the names of all outputs with commas between them. */
-#define NETWORK_NAMES ((size_t)TVLM_NETWORK_OUTPUTS_MAX * TVLM_CHANNEL_NAME_SIZE)
+#define NETWORK_NAMES ((size_t)TVLM_LEARNED_MAX * TVLM_CHANNEL_NAME_SIZE)
 
 /* The option --network of commands that choose positions. Its value is a path. */
 extern const option_specs network_specs;
@@ -26,5 +26,9 @@ int network_read_for(struct tool *tool, const char *path, const char *layout, tv
 /* Refuses a layout that reads an output which the network from the file `path` does not have. */
 int network_check_layout(struct tool *tool, const char *path, const tvlm_network *network,
                          const char *layout);
+
+/* Reads a network, as tvlm_network_load does; and releases it. */
+int network_load(struct tool *tool, const char *path, tvlm_network **network);
+void network_release(tvlm_network **network);
 
 #endif

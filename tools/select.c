@@ -473,7 +473,7 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     codec_release(&run.codec, &run.folded);
     tvlm_scorer_destroy(&run.scorer);
     tvlm_basis_destroy(&run.basis);
-    tvlm_network_destroy(&run.network);
+    network_release(&run.network);
     questions_release(&run.questions);
     handed_release(&run.handed);
     return code;

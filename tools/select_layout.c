@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "texturevlm/lab/network.h"
+
 static bool has_name(const char *layout, const char *name) {
     const size_t length = strlen(name);
     for (const char *at = layout; at != NULL; at = strchr(at, ',')) {

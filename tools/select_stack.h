@@ -10,6 +10,7 @@
 #ifndef TVLM_TOOLS_SELECT_STACK_H
 #define TVLM_TOOLS_SELECT_STACK_H
 
+#include "texturevlm/lab/network.h"
 #include "tool.h"
 
 typedef struct stack_options {

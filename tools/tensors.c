@@ -392,7 +392,7 @@ static void release(struct job *job) {
     tvlm_device_destroy(&job->device);
     tvlm_scorer_destroy(&job->scorer);
     projection_release(&job->projection);
-    tvlm_network_destroy(&job->network);
+    network_release(&job->network);
 }
 
 /* ---- All images together ---- */

@@ -8,6 +8,7 @@
 #include "handed.h"
 #include "tensors_pictures.h"
 #include "texturevlm/export.h"
+#include "texturevlm/lab/network.h"
 
 /* The table of the option for `clusters`. The other options have tables of their own. */
 extern const option_specs export_clusters_specs;

@@ -207,7 +207,7 @@ static void forget(video_session *session) {
 void video_session_release(video_session *session) {
     forget(session);
     tvlm_scorer_destroy(&session->scorer);
-    tvlm_network_destroy(&session->network);
+    network_release(&session->network);
     questions_release(&session->questions);
     video_gaze_release(&session->gaze);
     video_flow_release(&session->flow);

@@ -4,6 +4,7 @@
  */
 #include "codecs.h"
 #include "lab.h"
+#include "networks.h"
 #include "projections.h"
 #include "select_explain.h"
 
@@ -109,4 +110,14 @@ int projection_set(struct tool *tool, const tvlm_projection *projection, tvlm_ex
 
 void projection_release(tvlm_projection **projection) {
     (void)projection;
+}
+
+int network_load(struct tool *tool, const char *path, tvlm_network **network) {
+    (void)path;
+    (void)network;
+    return lab_check(tool, "--network");
+}
+
+void network_release(tvlm_network **network) {
+    (void)network;
 }

@@ -277,7 +277,7 @@ struct tvlm_export_inputs {
     /* The network of each picture's stack, as in tvlm_stack_params. It is for a scorer, an emphasis or a
      * projection that reads the network's outputs. It must live until other inputs are set, or the export is
      * destroyed. NULL: there is none. */
-    const tvlm_network *network;
+    const struct tvlm_network *network;
     uint64_t reserved[3];
 };
 /* Sets the inputs of later runs; NULL means none. Errors: ARGUMENT. A run with clusters or a network that no stack

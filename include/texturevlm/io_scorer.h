@@ -22,7 +22,7 @@
  *   "format"    "texturevlm.scorer"
  *   "channels"  the names of the C channels, separated by commas
  *
- * Whatever else is in the file is ignored. A scorer that is a network is the file of that network (io_network.h).
+ * Whatever else is in the file is ignored. A scorer that is a network is the file of that network (lab/io_network.h).
  */
 #ifndef TEXTUREVLM_IO_SCORER_H
 #define TEXTUREVLM_IO_SCORER_H

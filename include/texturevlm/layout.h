@@ -24,7 +24,7 @@ extern "C" {
  *   word_0 .. 63        WORD_0 + i
  *   feature_0 .. 4095   FEATURE_0 + i
  *   embedding_16 .. 63  EMBEDDING_16 + i - 16; they are in no layout, and can only be asked for by name
- *   learned_0 .. 31     LEARNED_0 + i, the outputs of the stack's network (network.h)
+ *   learned_0 .. 31     LEARNED_0 + i, the outputs of the stack's network (lab/network.h)
  *   rope_x_cos_0 .. 63  ROPE_X_COS_0 + k, and in the same way rope_x_sin, rope_y_cos and rope_y_sin: where a place
  *                       is, as rotary position embeddings have it (tvlm_stack_set_rope); they are in no layout
  *   user planes         USER_0 + i, in the order in which a stack was told their names
@@ -96,6 +96,7 @@ enum {
 #define TVLM_FEATURES_MAX        4096
 #define TVLM_EMBEDDING_MAX       64
 #define TVLM_ROPE_MAX            64
+#define TVLM_LEARNED_MAX         32
 #define TVLM_USER_PLANES_MAX     16
 #define TVLM_CHANNEL_NAME_SIZE   32
 #define TVLM_LAYOUT_CHANNELS_MAX 8192

@@ -19,7 +19,6 @@
 #ifndef TEXTUREVLM_SCORE_H
 #define TEXTUREVLM_SCORE_H
 
-#include "network.h"
 #include "stack.h"
 
 #ifdef __cplusplus
@@ -213,7 +212,7 @@ struct tvlm_scorer {
     /* How many outputs there are, 1 to 1 + TVLM_USER_PLANES_MAX; 0 means 1. */
     int32_t outputs;
 
-    /* A network in place of all other members, which must be 0 then. Its strides are 1, and it may have as many
+    /* A network (lab/network.h) in place of all other members, which must be 0 then. Its strides are 1, and it may have as many
      * outputs as a scorer. Its inputs are read at the level of the candidates, and not at the network's own
      * level. */
     const struct tvlm_network *network;

@@ -18,7 +18,6 @@
 #include "device.h"
 #include "image.h"
 #include "layout.h"
-#include "network.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,6 +25,7 @@ extern "C" {
 
 typedef struct tvlm_stack tvlm_stack;
 typedef struct tvlm_packed tvlm_packed;
+struct tvlm_network; /* lab/network.h */
 
 struct tvlm_stack_params {
     /* The name of a layout, or a list of channels. NULL means full40. */
@@ -51,9 +51,10 @@ struct tvlm_stack_params {
      * application that shares the device with a model. A given size that needs more is refused. 0 means seven
      * eighths of the memory that there is, and then bounds only sizes that are not given. */
     uint64_t memory_max;
-    /* The network that makes the channels learned_0 and up (network.h). The layout may have the names of its
-     * outputs. It is copied. NULL means that there is no network, and that these channels are 0. */
-    const tvlm_network *network;
+    /* The network that makes the channels learned_0 and up (lab/network.h). The layout may have the names of its
+     * outputs. It is copied. NULL means that there is no network, and that these channels are 0. Networks are of
+     * the lab: a build without it refuses them with UNSUPPORTED. */
+    const struct tvlm_network *network;
     /*
      * [images][2]: the width and the height of each working image. It is copied. NULL: all images have one size.
      * Of the functions that create a stack, only tvlm_stack_create takes sizes.

@@ -147,7 +147,7 @@ struct tvlm_stream_params {
     bool look_back;
     /* The network of each camera's stack, as in tvlm_stack_params. It is copied. Its outputs are made in each
      * frame in which something reads them, where the frame has changed. They are not carried along the flow. */
-    const tvlm_network *network;
+    const struct tvlm_network *network;
     uint64_t reserved[3];
 };
 #define tvlm_stream_params(...) TVLM_PARAMS(tvlm_stream_params, __VA_ARGS__)

@@ -35,7 +35,6 @@
 #include "image.h"
 #include "input.h"
 #include "layout.h"
-#include "network.h"
 #include "params.h"
 #include "patches.h"
 #include "pool.h"

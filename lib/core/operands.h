@@ -20,10 +20,10 @@
 #include "core/tiles.h"
 #include "texturevlm/device.h"
 #include "texturevlm/image.h"
-#include "texturevlm/network.h"
 
 typedef struct tvlm_backend tvlm_backend;
 typedef struct tvlm_tuner tvlm_tuner; /* tuner.h */
+struct tvlm_network;                  /* learned.h */
 
 /* Each backend's device begins with this. tiles_made is the last serial of a tvlm_tiles. `held` is how many
  * bytes of device memory the backend has, and held_most the most that it ever had. */
@@ -333,7 +333,7 @@ typedef struct tvlm_generate_args {
     const tvlm_camera *cameras; /* [out->images], for grids that are made from depth */
     /* LEARNED: the network, and what it is run on: level 0 of `inputs`, with input i in component i % 4 of
      * layer i / 4. */
-    const tvlm_network *network;
+    const struct tvlm_network *network;
     const tvlm_texture *inputs;
     /* CLUSTER: [cells of the plan]: where the regions of image 0 begin, and which ids they get. NULL: they
      * begin in the middles of their cells, and their ids are dense. */

@@ -295,11 +295,6 @@ typedef tvlm_status tvlm_thumbnail_operation(tvlm_device *device, const tvlm_tex
 typedef tvlm_status tvlm_ink_operation(tvlm_device *device, const tvlm_texture *source, int32_t image,
                                        tvlm_buffer *colours, size_t offset);
 
-/* Runs a network on the only image of a texture, whose channels it reads in order. The result is
- * planes[output][row][column], floats, of the size of the last layer (core/network.h). */
-typedef tvlm_status tvlm_network_operation(tvlm_device *device, const tvlm_network *network,
-                                           const tvlm_texture *inputs, tvlm_buffer *planes);
-
 /* ---- The encoder's vectors ---- */
 
 /* The product of two matrices: tvlm_gemm says which. */
@@ -418,7 +413,6 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(place, "test_positions", "place 273")                                                                  \
     X(patch_places, "test_positions", "patch places 273")                                                    \
     X(keep_pass, "test_similarity", "keep pass")                                                             \
-    X(network, "test_learned", "score by a network")                                                         \
     X(losses, "test_losses", "losses of pictures")                                                           \
     X(thumbnail, "test_thumbnail", "a thumbnail")                                                            \
     X(ink, "test_ink", "ink")                                                                                \

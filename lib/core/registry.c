@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * registry.c: the two tables that everything else is derived from, `grids` and, for their channels, `rows`. A
- * new family is its entries there and in TVLM_GENERATED_GRIDS (registry.h), and a function of its name in
+ * new family is its entries there and in TVLM_CORE_GRIDS (registry.h), and a function of its name in
  * each backend.
  */
 #include "core/registry.h"
@@ -14,7 +14,6 @@
 
 #include "core/constants.h"
 #include "texturevlm/layout.h"
-#include "texturevlm/network.h"
 
 #define BIT(ID) TVLM_GRID_BIT(TVLM_GRID_##ID)
 
@@ -122,8 +121,7 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_SHARPNESS] = {GRID("sharpness", CELLS, 1, MEAN, BIT(LAPLACIAN), 0), .scalar = true,
                              .ragged = true, .level_0 = true, .scale = 256.0f},
     /* It has as many layers as the network has outputs, up to this number. */
-    [TVLM_GRID_LEARNED] = {GRID("learned", NETWORK, TVLM_NETWORK_OUTPUTS_MAX / 4, MEAN, 0, -1),
-                           .ragged = true},
+    [TVLM_GRID_LEARNED] = {GRID("learned", NETWORK, TVLM_LEARNED_MAX / 4, MEAN, 0, -1), .ragged = true},
     [TVLM_GRID_QUERY] = {GRID("query", QUESTION, 1, MEAN, 0, 0), .scalar = true},
 };
 
@@ -212,7 +210,7 @@ static const channel_row rows[] = {
     STORED_RUN(TVLM_CHANNEL_EMBEDDING_16, TVLM_EMBEDDING_MAX - 16, 16, "embedding", "embedding", -1.0f, 1.0f,
                EMBEDDING, 4),
     STORED(TVLM_CHANNEL_SHARPNESS, "sharpness", "detail", 0.0f, 1.0f, SHARPNESS, 0, 0),
-    STORED_RUN(TVLM_CHANNEL_LEARNED_0, TVLM_NETWORK_OUTPUTS_MAX, 0, "learned", "learned", -INFINITY, INFINITY,
+    STORED_RUN(TVLM_CHANNEL_LEARNED_0, TVLM_LEARNED_MAX, 0, "learned", "learned", -INFINITY, INFINITY,
                LEARNED, 0),
     FORMULA_RUN(TVLM_CHANNEL_ROPE_X_COS_0, TVLM_ROPE_MAX, "rope_x_cos", "position", TVLM_FORMULA_ROPE, 0),
     FORMULA_RUN(TVLM_CHANNEL_ROPE_X_SIN_0, TVLM_ROPE_MAX, "rope_x_sin", "position", TVLM_FORMULA_ROPE, 1),

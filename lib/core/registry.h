@@ -52,7 +52,7 @@
  * grid, the row `name` of `tvlm bench` measures it, and the test program `test` fails if the operation does
  * nothing.
  */
-#define TVLM_GENERATED_GRIDS(X)                                                                              \
+#define TVLM_CORE_GRIDS(X)                                                                                   \
     X(VISUAL, visual, "test_visual")                                                                         \
     X(SALIENCY, saliency, "test_saliency")                                                                   \
     X(LAPLACIAN, laplacian, "test_detail")                                                                   \
@@ -65,8 +65,10 @@
     X(OCCLUSION, occlusion, "test_scene")                                                                    \
     X(NORMAL, normal, "test_scene")                                                                          \
     X(TEXT, text, "test_text")                                                                               \
-    X(SHARPNESS, sharpness, "test_sharpness")                                                                \
-    X(LEARNED, learned, "test_learned")
+    X(SHARPNESS, sharpness, "test_sharpness")
+/* The lab generates these, after all others (lab/operations.h). */
+#define TVLM_LAB_GRIDS(X)       X(LEARNED, learned, "test_learned")
+#define TVLM_GENERATED_GRIDS(X) TVLM_CORE_GRIDS(X) TVLM_LAB_GRIDS(X)
 
 #define TVLM_GRID_ENUM(ID, ...)  TVLM_GRID_##ID,
 #define TVLM_GRID_ENUM_GIVEN(ID) TVLM_GRID_##ID,

@@ -12,8 +12,8 @@
 
 #include "core/attempt.h"
 #include "core/check.h"
+#include "core/learned.h"
 #include "core/memory.h"
-#include "core/network.h"
 #include "core/owner.h"
 #include "core/try.h"
 #include "stack/limits.h"
@@ -65,24 +65,6 @@ static void add_pixels(SHA2_CTX *hash, const tvlm_image *image, size_t row) {
         SHA256Update(hash, (const uint8_t *)image->pixels + (size_t)y * stride, row);
 }
 
-static void add_network(SHA2_CTX *hash, const tvlm_network *network) {
-    const int32_t numbers[4] = {network->level, network->input_count, network->output_count,
-                                network->layer_count};
-    add(hash, numbers, sizeof numbers);
-    add(hash, network->inputs, (size_t)network->input_count * sizeof *network->inputs);
-    for (int32_t i = 0; i < network->output_count; ++i)
-        add(hash, network->outputs[i], strlen(network->outputs[i]));
-    for (int32_t i = 0; i < network->layer_count; ++i) {
-        const tvlm_network_layer *const layer = &network->layers[i];
-        const int32_t shape[6] = {
-            layer->inputs,      layer->outputs, layer->side, layer->stride, (int32_t)layer->activation,
-            layer->bias != NULL};
-        add(hash, shape, sizeof shape);
-        add(hash, layer->weights, tvlm_layer_weights(layer) * sizeof *layer->weights);
-        if (layer->bias != NULL) add(hash, layer->bias, (size_t)layer->outputs * sizeof *layer->bias);
-    }
-}
-
 static void add_params(SHA2_CTX *hash, const struct tvlm_stack_params *params) {
     const char *const layout = params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT;
     const int32_t numbers[6] = {params->width,           params->height,   params->images,
@@ -95,7 +77,10 @@ static void add_params(SHA2_CTX *hash, const struct tvlm_stack_params *params) {
     add(hash, &params->memory_max, sizeof params->memory_max);
     add(hash, reals, sizeof reals);
     add(hash, &fixed, 1);
-    if (params->network != NULL) add_network(hash, params->network);
+    if (params->network == NULL) return;
+    uint8_t network[32];
+    tvlm_networks.digest(params->network, network);
+    add(hash, network, sizeof network);
 }
 
 static tvlm_status digest_of(const tvlm_session *s, const tvlm_image *image,
@@ -252,7 +237,7 @@ tvlm_status tvlm_session_stack(tvlm_session *session, const tvlm_image *image,
     TVLM_NEED(&session->device->log, stack);
     TVLM_CHECK_RESERVED(&session->device->log, tvlm_stack_params, params);
     if (params == NULL) params = &none;
-    if (params->network != NULL) TVLM_TRY(tvlm_network_check(params->network, &session->device->log));
+    TVLM_TRY(tvlm_learned_check(params->network, &session->device->log));
     TVLM_TRY(digest_of(session, image, params, key, key_bytes, digest));
     HASH_FIND(hh, session->entries, digest, DIGEST_BYTES, found);
     const bool known = found != NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/learned.h"
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
@@ -24,9 +25,7 @@ static tvlm_status check_score(const tvlm_log *log, const struct tvlm_score_para
         if (!(score->weights[i] >= 0.0f) || !isfinite(score->weights[i]))
             return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %d is %g; weights are finite and not negative",
                              i, (double)score->weights[i]);
-    if (score->scorer != NULL && score->scorer->network != NULL)
-        return tvlm_network_check(score->scorer->network, log);
-    return TVLM_OK;
+    return score->scorer != NULL ? tvlm_learned_check(score->scorer->network, log) : TVLM_OK;
 }
 
 /* Returns the strategy, with the model's default in place of TVLM_STRATEGY_DEFAULT. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "texturevlm/network.h"
 
 int32_t tvlm_io_count_names(const char *names) {
     int32_t count = 1;
@@ -56,15 +55,15 @@ tvlm_status tvlm_io_join_names(const char *path, const tvlm_log *log, const int3
 }
 
 tvlm_status tvlm_io_read_level(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
-                               int32_t *level) {
+                               int32_t most, int32_t *level) {
     const char *const text = tvlm_safetensors_metadata(file, "level");
     char *end = NULL;
     *level = 0;
     if (text == NULL) return TVLM_OK;
     const long value = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || value < 0 || value > TVLM_NETWORK_LEVEL_MAX)
+    if (end == text || *end != '\0' || value < 0 || value > most)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: its metadata say level = %.32s; 0 to %d are possible",
-                         path, text, TVLM_NETWORK_LEVEL_MAX);
+                         path, text, (int)most);
     *level = (int32_t)value;
     return TVLM_OK;
 }

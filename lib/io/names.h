@@ -22,8 +22,8 @@ tvlm_status tvlm_io_read_names(const char *path, const tvlm_stack *stack, const 
 tvlm_status tvlm_io_join_names(const char *path, const tvlm_log *log, const int32_t *channels, int32_t count,
                                char **names);
 
-/* Reads the "level" of a file, 0 to TVLM_NETWORK_LEVEL_MAX. It is 0 if the file does not have it. */
+/* Reads the "level" of a file, 0 to `most`. It is 0 if the file does not have it. */
 tvlm_status tvlm_io_read_level(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
-                               int32_t *level);
+                               int32_t most, int32_t *level);
 
 #endif

@@ -10,8 +10,8 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "io/names.h"
+#include "io/networks.h"
 #include "texturevlm/io.h"
-#include "texturevlm/io_network.h"
 #include "texturevlm/layout.h"
 
 #define FORMAT_NAME  "texturevlm.scorer"
@@ -226,12 +226,18 @@ static tvlm_status parse(const char *path, const tvlm_stack *stack, const tvlm_l
     return TVLM_OK;
 }
 
+static tvlm_status refuse_network(const char *path, const tvlm_log *log) {
+    return tvlm_fail(log, TVLM_ERROR_UNSUPPORTED,
+                     "%s: networks are of the lab, which this build leaves out (TVLM_WITH_LAB)", path);
+}
+
 static tvlm_status load_network(const char *path, const tvlm_log *log, tvlm_scorer **scorer) {
-    tvlm_network *network = NULL;
-    TVLM_TRY(tvlm_network_load(path, log, &network));
+    struct tvlm_network *network = NULL;
+    if (tvlm_io_networks.load == NULL) return refuse_network(path, log);
+    TVLM_TRY(tvlm_io_networks.load(path, log, &network));
     tvlm_scorer *const made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) {
-        tvlm_network_destroy(&network);
+        tvlm_io_networks.destroy(&network);
         return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for a scorer", path);
     }
     made->network = network;
@@ -264,8 +270,8 @@ tvlm_status tvlm_scorer_load(const char *path, const tvlm_log *log, tvlm_scorer 
 void tvlm_scorer_destroy(tvlm_scorer **scorer) {
     if (scorer == NULL || *scorer == NULL) return;
     /* The scorer was made in this file, so that its network is not shared and may be changed. */
-    tvlm_network *network = (tvlm_network *)(*scorer)->network;
-    tvlm_network_destroy(&network);
+    struct tvlm_network *network = (struct tvlm_network *)(*scorer)->network;
+    if (network != NULL) tvlm_io_networks.destroy(&network);
     free(*scorer);
     *scorer = NULL;
 }
@@ -399,7 +405,9 @@ tvlm_status tvlm_scorer_save(const char *path, const tvlm_scorer *scorer, const 
     if (path == NULL || scorer == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_scorer_save: path or scorer is NULL");
     TVLM_CHECK_RESERVED(log, tvlm_scorer, scorer);
-    if (scorer->network != NULL) return tvlm_network_save(path, scorer->network, log);
+    if (scorer->network != NULL)
+        return tvlm_io_networks.save != NULL ? tvlm_io_networks.save(path, scorer->network, log)
+                                             : refuse_network(path, log);
     const tvlm_scorer all = resolved(scorer);
     TVLM_TRY(check_scorer(path, log, &all));
     return write_scorer(path, &all, log);

@@ -14,6 +14,7 @@
 #include "select/score.h"
 #include "select/strategy.h"
 #include "stack/query.h"
+#include "texturevlm/lab/network.h"
 
 #define CENTRE (TVLM_SCORE_TAPS / 2)
 

@@ -8,6 +8,7 @@
 
 #include "core/backend.h"
 #include "texturevlm/lab/fit.h"
+#include "texturevlm/lab/network.h"
 
 typedef struct tvlm_fit_image {
     int32_t cells; /* how many are known */

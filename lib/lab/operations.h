@@ -9,6 +9,7 @@
 
 #include "core/backend.h"
 #include "lab/attention.h"
+#include "texturevlm/lab/network.h"
 
 /* ---- Operands ---- */
 
@@ -49,12 +50,18 @@ typedef tvlm_status tvlm_footprint_operation(tvlm_device *device, const tvlm_bun
 /* Makes attention over the vectors of grids: tvlm_attention says of what, and where the results go. */
 typedef tvlm_status tvlm_attend_operation(tvlm_device *device, const tvlm_attention *attention);
 
+/* Runs a network on the only image of a texture, whose channels it reads in order. The result is
+ * planes[output][row][column], floats, of the size of the last layer (core/learned.h). */
+typedef tvlm_status tvlm_network_operation(tvlm_device *device, const tvlm_network *network,
+                                           const tvlm_texture *inputs, tvlm_buffer *planes);
+
 /* ---- The list ---- */
 
 /* X(name, test, row), as in core/operations.h. */
 #define TVLM_LAB_OPERATIONS(X)                                                                               \
     X(sample_backward, "test_backward", "sample backward")                                                   \
     X(footprint, "test_footprint", "footprint 273")                                                          \
+    X(network, "test_learned", "score by a network")                                                         \
     X(attend, "test_attend", "attention")
 
 struct tvlm_lab_operations {
@@ -66,6 +73,11 @@ struct tvlm_lab_operations {
 #define TVLM_OF_BACKENDS(operation, ...)                                                                     \
     tvlm_##operation##_operation tvlm_opencl_##operation, tvlm_reference_##operation;
 TVLM_LAB_OPERATIONS(TVLM_OF_BACKENDS)
+#undef TVLM_OF_BACKENDS
+
+/* The families that the lab makes. */
+#define TVLM_OF_BACKENDS(ID, name, ...) tvlm_generate_operation tvlm_opencl_##name, tvlm_reference_##name;
+TVLM_LAB_GRIDS(TVLM_OF_BACKENDS)
 #undef TVLM_OF_BACKENDS
 
 #endif

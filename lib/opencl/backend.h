@@ -176,7 +176,7 @@ typedef struct opencl_device {
     opencl_score_state score;
     /* The references in SCRATCH_REFS (sample.c). */
     opencl_kept refs;
-    /* The network in SCRATCH_NETWORK (learned.c). */
+    /* The network in SCRATCH_NETWORK (lab/opencl/learned.c). */
     opencl_kept network;
     /* What the images of a bundle are seen with, in SCRATCH_VIEWS (ragged.c). */
     opencl_kept views;

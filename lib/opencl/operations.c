@@ -10,4 +10,4 @@
                      (double)args->out->extent_x * args->out->extent_y * args->out->images);                 \
         return tvlm_opencl_##name(device, args);                                                             \
     }
-TVLM_GENERATED_GRIDS(GENERATOR)
+TVLM_CORE_GRIDS(GENERATOR)

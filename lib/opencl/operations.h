@@ -16,7 +16,7 @@ extern const tvlm_backend tvlm_opencl_backend;
 #define OPENCL_OPERATION(name, ...)     tvlm_##name##_operation tvlm_opencl_##name;
 #define OPENCL_GENERATOR(ID, name, ...) tvlm_generate_operation tvlm_opencl_##name, tvlm_opencl_make_##name;
 TVLM_OPERATIONS(OPENCL_OPERATION)
-TVLM_GENERATED_GRIDS(OPENCL_GENERATOR)
+TVLM_CORE_GRIDS(OPENCL_GENERATOR)
 #undef OPENCL_OPERATION
 #undef OPENCL_GENERATOR
 
@@ -25,6 +25,6 @@ TVLM_GENERATED_GRIDS(OPENCL_GENERATOR)
 #define OPENCL_FAMILY(ID, family, ...) .generate[TVLM_GRID_##ID] = tvlm_opencl_make_##family,
 #define OPENCL_ENTRIES                                                                                       \
     TVLM_OPERATIONS(OPENCL_ENTRY)                                                                            \
-    TVLM_GENERATED_GRIDS(OPENCL_FAMILY).name = "opencl", .tuner = &tvlm_opencl_tuner
+    TVLM_CORE_GRIDS(OPENCL_FAMILY).name = "opencl", .tuner = &tvlm_opencl_tuner
 
 #endif

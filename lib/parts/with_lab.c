@@ -4,8 +4,10 @@
  * nothing in the core needs to. without_lab.c takes the place of this file in a build without the lab.
  */
 #include "lab/foveated.h"
+#include "lab/network.h"
 #include "lab/operations.h"
 #include "lab/project.h"
+#include "lab/score_network.h"
 #include "opencl/operations.h"
 #include "reference/reference.h"
 
@@ -14,7 +16,17 @@ const tvlm_chooser tvlm_choosers[TVLM_STRATEGY_COUNT] = {
 
 static const struct tvlm_lab_operations opencl_of_lab = {TVLM_LAB_OPERATIONS(OPENCL_ENTRY)},
                                         reference_of_lab = {TVLM_LAB_OPERATIONS(REFERENCE_ENTRY)};
-const tvlm_backend tvlm_opencl_backend = {OPENCL_ENTRIES, .lab = &opencl_of_lab};
-const tvlm_backend tvlm_reference_backend = {REFERENCE_ENTRIES, .lab = &reference_of_lab};
+#define OPENCL_FAMILY_OF_LAB(ID, family, ...) .generate[TVLM_GRID_##ID] = tvlm_opencl_##family,
+const tvlm_backend tvlm_opencl_backend = {OPENCL_ENTRIES,
+                                          TVLM_LAB_GRIDS(OPENCL_FAMILY_OF_LAB).lab = &opencl_of_lab};
+const tvlm_backend tvlm_reference_backend = {REFERENCE_ENTRIES,
+                                             TVLM_LAB_GRIDS(REFERENCE_FAMILY).lab = &reference_of_lab};
 
 tvlm_export_project_function *const tvlm_export_projector = tvlm_export_project;
+
+tvlm_network_score_function *const tvlm_network_scorer = tvlm_score_by_network;
+const tvlm_network_functions tvlm_networks = {.check = tvlm_network_check,
+                                              .describe = tvlm_network_describe,
+                                              .copy = tvlm_network_copy,
+                                              .work = tvlm_network_work,
+                                              .digest = tvlm_network_digest};

@@ -28,7 +28,7 @@ extern const tvlm_backend tvlm_reference_backend;
 #define REFERENCE_OPERATION(name, ...)     tvlm_##name##_operation tvlm_reference_##name;
 #define REFERENCE_GENERATOR(ID, name, ...) tvlm_generate_operation tvlm_reference_##name;
 TVLM_NEEDED_OPERATIONS(REFERENCE_OPERATION)
-TVLM_GENERATED_GRIDS(REFERENCE_GENERATOR)
+TVLM_CORE_GRIDS(REFERENCE_GENERATOR)
 #undef REFERENCE_OPERATION
 #undef REFERENCE_GENERATOR
 
@@ -39,7 +39,7 @@ TVLM_GENERATED_GRIDS(REFERENCE_GENERATOR)
 #define REFERENCE_ENTRIES                                                                                    \
     TVLM_NEEDED_OPERATIONS(REFERENCE_ENTRY)                                                                  \
     TVLM_OPTIONAL_OPERATIONS(REFERENCE_PLAIN)                                                                \
-    TVLM_GENERATED_GRIDS(REFERENCE_FAMILY).name = "reference"
+    TVLM_CORE_GRIDS(REFERENCE_FAMILY).name = "reference"
 
 /* Makes a family for ragged textures image by image, with the function that makes it for other textures
  * (ragged.c). */

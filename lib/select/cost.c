@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "core/learned.h"
 #include "core/try.h"
 #include "select/cost.h"
 #include "stack/embedding.h"
@@ -73,16 +74,16 @@ static tvlm_status answer_bytes(tvlm_stack *stack, int32_t index, const struct t
 /* A program that reads what a score reads. A network reads each of its inputs once at a candidate. */
 static tvlm_status reading(const tvlm_stack *stack, const struct tvlm_query *query,
                            const struct tvlm_score_params *params, tvlm_score_program *program) {
-    float ones[TVLM_NETWORK_INPUTS_MAX];
+    float ones[TVLM_LEARNED_INPUTS_MAX];
     if (params->scorer == NULL || params->scorer->network == NULL)
         return tvlm_score_program_make(stack, query, params, program);
-    const tvlm_network *const network = params->scorer->network;
-    const tvlm_scorer inputs = {.channel_count = network->input_count,
-                                .channels = network->inputs,
+    const tvlm_learned network = tvlm_networks.describe(params->scorer->network);
+    const tvlm_scorer inputs = {.channel_count = network.input_count,
+                                .channels = network.inputs,
                                 .taps = 1,
                                 .weights = ones,
                                 .outputs = 1};
-    for (int32_t i = 0; i < network->input_count; ++i) ones[i] = 1.0f;
+    for (int32_t i = 0; i < network.input_count; ++i) ones[i] = 1.0f;
     return tvlm_score_program_linear(stack, params->index, &inputs, query != NULL, program);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Outputs of scorers beside the score. A linear scorer has a program for each output. A network gets what it
- * reads of all candidates packed into a texture with one texel for each candidate. All outputs are made
+ * Outputs of scorers beside the score. A linear scorer has a program for each output. All outputs are made
  * before one of them becomes a plane, since a scorer may read the planes that the question before left.
  */
 #include "select/outputs.h"
@@ -23,11 +22,9 @@ static size_t plane_bytes(const tvlm_candidates *candidates) {
     return (size_t)tvlm_candidate_count(candidates) * sizeof(float);
 }
 
-/* Makes planes of outputs 1 to outputs - 1, which lie one behind the other from byte `offset` of the buffer
- * on. */
-static tvlm_status keep_planes(tvlm_stack *stack, const struct tvlm_score_params *params,
-                               const tvlm_candidates *candidates, int32_t outputs, tvlm_buffer *planes,
-                               size_t offset) {
+tvlm_status tvlm_outputs_keep(tvlm_stack *stack, const struct tvlm_score_params *params,
+                              const tvlm_candidates *candidates, int32_t outputs, tvlm_buffer *planes,
+                              size_t offset) {
     /* With `dense` candidates are the texels of a level, which cover the image exactly. Cells may reach
      * beyond it. */
     const struct tvlm_grid_input input = {.columns = candidates->columns,
@@ -65,7 +62,7 @@ static tvlm_status make_outputs(tvlm_stack *stack, bool asked, const struct tvlm
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_OUTPUTS, (size_t)(scorer->outputs - 1) * bytes, &planes));
     for (int32_t o = 1; o < scorer->outputs; ++o)
         TVLM_TRY(make_output(stack, params->index, asked, scorer, o, candidates, scores, planes));
-    return keep_planes(stack, params, candidates, scorer->outputs, planes, 0);
+    return tvlm_outputs_keep(stack, params, candidates, scorer->outputs, planes, 0);
 }
 
 tvlm_status tvlm_outputs_of_linear(tvlm_stack *stack, const struct tvlm_query *query,
@@ -77,60 +74,4 @@ tvlm_status tvlm_outputs_of_linear(tvlm_stack *stack, const struct tvlm_query *q
     const tvlm_status status = make_outputs(stack, query != NULL, params, &scorer, candidates);
     free(weights);
     return status;
-}
-
-/* ---- Networks ---- */
-
-/* Finds the channels of the inputs, as references into a bundle. A channel that has nothing to read is 0. */
-static tvlm_status find_inputs(tvlm_stack *stack, int32_t index, bool asked, const tvlm_network *network,
-                               tvlm_bundle *bundle, int32_t refs[TVLM_NETWORK_INPUTS_MAX]) {
-    int32_t channels[TVLM_NETWORK_INPUTS_MAX], taken;
-    const int32_t count = (network->input_count + 3) / 4 * 4;
-    for (int32_t i = 0; i < count; ++i) {
-        bool has = false;
-        if (i < network->input_count)
-            TVLM_TRY(tvlm_scorer_find_input(stack, index, network->inputs[i], asked, &has));
-        channels[i] = has ? network->inputs[i] : TVLM_CHANNEL_NONE;
-    }
-    TVLM_TRY(tvlm_stack_make(stack, index, tvlm_stack_grids_of(stack, channels, count)));
-    tvlm_stack_bundle(stack, index, channels, count, bundle, refs, &taken);
-    if (taken == count) return TVLM_OK;
-    return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_UNSUPPORTED,
-                     "a scorer that reads more than %d textures; read fewer families",
-                     (int)tvlm_stack_bundle_limit(stack));
-}
-
-/* Packs what the network reads of each candidate. */
-static tvlm_status pack_inputs(tvlm_stack *stack, int32_t index, bool asked, const tvlm_network *network,
-                               const tvlm_candidates *candidates, tvlm_texture **inputs) {
-    tvlm_device *const device = tvlm_stack_device(stack);
-    const tvlm_texture shape = {.width = candidates->columns,
-                                .height = candidates->rows,
-                                .layers = (network->input_count + 3) / 4,
-                                .images = 1,
-                                .levels = 1,
-                                .format = tvlm_stack_texel_format(stack),
-                                .extent_x = (float)candidates->columns * candidates->step_x,
-                                .extent_y = (float)candidates->rows * candidates->step_y};
-    int32_t refs[TVLM_NETWORK_INPUTS_MAX];
-    tvlm_bundle bundle;
-    TVLM_TRY(find_inputs(stack, index, asked, network, &bundle, refs));
-    TVLM_TRY(tvlm_stack_candidates(stack, &shape, inputs));
-    return device->backend->pack_slot(device, &bundle, refs, candidates->level, candidates->image, 0,
-                                      *inputs);
-}
-
-tvlm_status tvlm_outputs_of_network(tvlm_stack *stack, bool asked, const struct tvlm_score_params *params,
-                                    const tvlm_candidates *candidates, tvlm_buffer **scores) {
-    tvlm_device *const device = tvlm_stack_device(stack);
-    const tvlm_network *const network = params->scorer->network;
-    const size_t bytes = plane_bytes(candidates);
-    tvlm_texture *inputs;
-    tvlm_buffer *planes;
-    TVLM_TRY(pack_inputs(stack, params->index, asked, network, candidates, &inputs));
-    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_OUTPUTS, (size_t)network->output_count * bytes, &planes));
-    TVLM_TRY(device->backend->network(device, network, inputs, planes));
-    TVLM_TRY(tvlm_stack_scores(stack, params->index, candidates, scores));
-    TVLM_TRY(device->backend->buffer_copy(device, planes, 0, *scores, 0, bytes));
-    return keep_planes(stack, params, candidates, network->output_count, planes, bytes);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select/outputs.h: scorers of several outputs, and scorers that are networks. Their output 0 is the score;
- * the others become planes of the image.
+ * select/outputs.h: scorers of several outputs. Their output 0 is the score; the others become planes of the
+ * image.
  */
 #ifndef TVLM_SELECT_OUTPUTS_H
 #define TVLM_SELECT_OUTPUTS_H
@@ -15,9 +15,10 @@
 tvlm_status tvlm_outputs_of_linear(tvlm_stack *stack, const struct tvlm_query *query,
                                    const struct tvlm_score_params *params, const tvlm_candidates *candidates);
 
-/* Makes all outputs of the checked network of the parameters. *scores is the stack's. `asked`: there is a
- * question, which has been put to the image. */
-tvlm_status tvlm_outputs_of_network(tvlm_stack *stack, bool asked, const struct tvlm_score_params *params,
-                                    const tvlm_candidates *candidates, tvlm_buffer **scores);
+/* Makes planes of outputs 1 to outputs - 1 of a scorer, which lie one behind the other from byte `offset` of the
+ * buffer on, each with a float for each candidate. */
+tvlm_status tvlm_outputs_keep(tvlm_stack *stack, const struct tvlm_score_params *params,
+                              const tvlm_candidates *candidates, int32_t outputs, tvlm_buffer *planes,
+                              size_t offset);
 
 #endif

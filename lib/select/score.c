@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/learned.h"
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
@@ -420,21 +421,13 @@ static tvlm_status score_by_program(tvlm_stack *stack, const struct tvlm_query *
     return status;
 }
 
-/* Scores by a network. */
-static tvlm_status score_by_network(tvlm_stack *stack, const struct tvlm_query *query, bool ask,
-                                    const struct tvlm_score_params *params, const tvlm_candidates *candidates,
-                                    const tvlm_ranking *ranking, tvlm_buffer **scores) {
-    TVLM_TRY(tvlm_scorer_check_network(stack, params));
-    if (ask) TVLM_TRY(tvlm_query_upload(stack, params->index, query));
-    TVLM_TRY(tvlm_outputs_of_network(stack, query != NULL, params, candidates, scores));
-    return tvlm_score_finish(stack, params, candidates, ranking, *scores);
-}
-
 static tvlm_status score(tvlm_stack *stack, const struct tvlm_query *query, bool ask,
                          const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                          const tvlm_ranking *ranking, tvlm_buffer **scores) {
-    if (params->scorer != NULL && params->scorer->network != NULL)
-        return score_by_network(stack, query, ask, params, candidates, ranking, scores);
+    const struct tvlm_network *const network = params->scorer != NULL ? params->scorer->network : NULL;
+    if (network != NULL && tvlm_network_scorer == NULL)
+        return tvlm_learned_check(network, tvlm_stack_log(stack));
+    if (network != NULL) return tvlm_network_scorer(stack, query, ask, params, candidates, ranking, scores);
     TVLM_TRY(score_by_program(stack, query, ask, params, candidates, ranking, scores));
     return params->scorer != NULL && params->scorer->outputs > 1
                ? tvlm_outputs_of_linear(stack, query, params, candidates)

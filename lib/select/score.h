@@ -40,6 +40,15 @@ tvlm_status tvlm_score_finish(tvlm_stack *stack, const struct tvlm_score_params 
                               const tvlm_candidates *candidates, const tvlm_ranking *ranking,
                               tvlm_buffer *scores);
 
+/* Scores by a scorer that is a network, as tvlm_score_enqueue does, or as tvlm_score_again does unless `ask` is
+ * set. It checks the parameters. It is in the lab, and lib/parts says where. It is NULL in a build without the
+ * lab, which refuses such scorers. */
+typedef tvlm_status tvlm_network_score_function(tvlm_stack *stack, const struct tvlm_query *query, bool ask,
+                                                const struct tvlm_score_params *params,
+                                                const tvlm_candidates *candidates,
+                                                const tvlm_ranking *ranking, tvlm_buffer **scores);
+extern tvlm_network_score_function *const tvlm_network_scorer;
+
 /* ---- Programs ---- */
 
 /* A score as a program whose channels are not yet references: group g has channels[4 g .. 4 g + 3]. */

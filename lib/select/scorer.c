@@ -49,37 +49,6 @@ tvlm_status tvlm_scorer_check(const tvlm_stack *stack, const tvlm_scorer *scorer
     return TVLM_OK;
 }
 
-/* A network has its own weights, so that all else of the scorer would be ignored. */
-static bool is_network_alone(const tvlm_scorer *scorer) {
-    return scorer->channel_count == 0 && scorer->channels == NULL && scorer->taps == 0 &&
-           scorer->weights == NULL && scorer->bias == 0.0f && scorer->similarity_weight == 0.0f &&
-           scorer->query_weights == NULL && scorer->dimension == 0 && scorer->query_taps == 0 &&
-           scorer->outputs == 0 && scorer->levels == NULL;
-}
-
-tvlm_status tvlm_scorer_check_network(const tvlm_stack *stack, const struct tvlm_score_params *params) {
-    const tvlm_log *const log = tvlm_stack_log(stack);
-    const tvlm_scorer *const scorer = params->scorer;
-    const tvlm_network *const network = scorer->network;
-    TVLM_CHECK_RESERVED(log, tvlm_scorer, scorer);
-    if (params->weights != NULL)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weights and a scorer: a scorer has weights of its own");
-    if (!is_network_alone(scorer))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                         "a scorer that is a network, and has weights beside it, which would be ignored");
-    TVLM_TRY(tvlm_network_check(network, log));
-    if (network->output_count > 1 + TVLM_USER_PLANES_MAX)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer of %d outputs; 1 to %d are possible",
-                         (int)network->output_count, 1 + TVLM_USER_PLANES_MAX);
-    for (int32_t i = 0; i < network->layer_count; ++i)
-        if (network->layers[i].stride != 1)
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                             "layer %d of a scorer's network has a stride of %d; it makes a value for each "
-                             "candidate",
-                             (int)i, (int)network->layers[i].stride);
-    return TVLM_OK;
-}
-
 bool tvlm_scorer_reads(const tvlm_scorer *scorer, int32_t c) {
     for (int32_t tap = 0; tap < scorer->taps; ++tap)
         if (scorer->weights[c * scorer->taps + tap] != 0.0f) return true;

@@ -10,8 +10,6 @@
 
 /* Checks a linear scorer whose taps and outputs are not 0. */
 tvlm_status tvlm_scorer_check(const tvlm_stack *stack, const tvlm_scorer *scorer);
-/* Checks the scorer of the parameters, which is a network. */
-tvlm_status tvlm_scorer_check_network(const tvlm_stack *stack, const struct tvlm_score_params *params);
 
 /* Whether channel c of a scorer of one output can change that output. A channel that cannot is neither read
  * nor made. */

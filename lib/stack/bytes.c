@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack/bytes.h"
 
-#include "core/network.h"
+#include "core/learned.h"
 #include "core/try.h"
 #include "stack/inside.h"
 
-tvlm_range tvlm_network_range(const tvlm_network *network, tvlm_grid grid) {
-    if (grid == TVLM_GRID_LEARNED)
-        return network != NULL && tvlm_network_is_bounded(network) ? TVLM_RANGE_UNIT : TVLM_RANGE_ANY;
+tvlm_range tvlm_learned_range(const tvlm_learned *learned, tvlm_grid grid) {
+    if (grid == TVLM_GRID_LEARNED) return learned->bounded ? TVLM_RANGE_UNIT : TVLM_RANGE_ANY;
     return tvlm_grid_range(grid);
 }
 
 tvlm_range tvlm_stack_range(const tvlm_stack *stack, tvlm_grid grid) {
     tvlm_channel_info info;
     if (grid < TVLM_GRID_USER_0 || grid > TVLM_GRID_USER_LAST)
-        return tvlm_network_range(stack->network, grid);
+        return tvlm_learned_range(&stack->learned, grid);
     const int32_t plane = TVLM_CHANNEL_USER_0 + (int32_t)(grid - TVLM_GRID_USER_0);
     if (plane - TVLM_CHANNEL_USER_0 >= stack->user_count ||
         tvlm_stack_get_channel_info(stack, plane, &info) != TVLM_OK)

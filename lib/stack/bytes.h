@@ -6,11 +6,12 @@
 #ifndef TVLM_STACK_BYTES_H
 #define TVLM_STACK_BYTES_H
 
+#include "core/learned.h"
 #include "stack/stack.h"
 
 /* Return the range of a grid's values, which decides whether a stack of bytes stores the grid in bytes. The
  * first function takes the network of the stack, or NULL if the stack has none. */
-tvlm_range tvlm_network_range(const tvlm_network *network, tvlm_grid grid);
+tvlm_range tvlm_learned_range(const tvlm_learned *learned, tvlm_grid grid);
 tvlm_range tvlm_stack_range(const tvlm_stack *stack, tvlm_grid grid);
 
 /*

@@ -43,10 +43,10 @@ static void log_missing_families(const tvlm_stack *stack, const char *layout) {
 
 static tvlm_status parse_layout(tvlm_stack *stack, const char *layout) {
     const tvlm_log *log = &stack->device->log;
-    TVLM_TRY(tvlm_network_parse(stack->network, layout, log, 0, NULL, &stack->channel_count));
+    TVLM_TRY(tvlm_learned_parse(&stack->learned, layout, log, 0, NULL, &stack->channel_count));
     stack->channels = tvlm_allocate((size_t)stack->channel_count, sizeof *stack->channels);
     if (stack->channels == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a list of channels");
-    TVLM_TRY(tvlm_network_parse(stack->network, layout, log, stack->channel_count, stack->channels,
+    TVLM_TRY(tvlm_learned_parse(&stack->learned, layout, log, stack->channel_count, stack->channels,
                                 &stack->channel_count));
     log_missing_families(stack, layout);
     return TVLM_OK;
@@ -130,10 +130,8 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
     TVLM_TRY(tvlm_stack_take_sizes(stack, params->sizes));
     TVLM_TRY(
         tvlm_stack_check_ragged(stack, tvlm_stack_grids_of(stack, stack->channels, stack->channel_count)));
-    const tvlm_network *const network = stack->network;
-    return network == NULL ? TVLM_OK
-                           : tvlm_stack_check_ragged(
-                                 stack, tvlm_stack_grids_of(stack, network->inputs, network->input_count));
+    return tvlm_stack_check_ragged(
+        stack, tvlm_stack_grids_of(stack, stack->learned.inputs, stack->learned.input_count));
 }
 
 tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,

@@ -184,8 +184,7 @@ tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
     }
     if (replacement.grid != TVLM_GRID_NONE && stack->given[replacement.grid].images > 0) return replacement;
     const tvlm_channel_place place = tvlm_channel_get_place(channel);
-    if (place.grid == TVLM_GRID_LEARNED &&
-        (stack->network == NULL || channel - TVLM_CHANNEL_LEARNED_0 >= stack->network->output_count))
+    if (place.grid == TVLM_GRID_LEARNED && channel - TVLM_CHANNEL_LEARNED_0 >= stack->learned.output_count)
         return none;
     /* An embedding that was handed in with fewer channels has fewer layers. */
     return tvlm_grid_is_given(place.grid) && stack->given[place.grid].columns > 0 &&
@@ -203,8 +202,8 @@ static bool has_channel(const tvlm_stack *stack, int32_t index, int32_t channel)
 
 /* A network never reads its own outputs (network.c), so that this recursion ends. */
 static bool network_has_inputs(const tvlm_stack *stack, int32_t index) {
-    for (int32_t i = 0; i < stack->network->input_count; ++i)
-        if (!has_channel(stack, index, stack->network->inputs[i])) return false;
+    for (int32_t i = 0; i < stack->learned.input_count; ++i)
+        if (!has_channel(stack, index, stack->learned.inputs[i])) return false;
     return true;
 }
 

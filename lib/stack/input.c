@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/learned.h"
 #include "core/memory.h"
-#include "core/network.h"
 #include "core/owner.h"
 #include "core/try.h"
 #include "stack/bytes.h"
@@ -478,7 +478,7 @@ static tvlm_status check_user(const tvlm_stack *stack, const char *name, float l
                          name != NULL ? name : "");
     if (tvlm_name_is_taken(name))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "'%s' is the library's own name", name);
-    if (stack->network != NULL && tvlm_network_find(stack->network, name, strlen(name)) >= 0)
+    if (tvlm_learned_find(&stack->learned, name, strlen(name)) >= 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "'%s' is an output of the stack's network", name);
     if (!(low < high) && !(low == 0.0f && high == 0.0f))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a range of %g .. %g", name, (double)low,

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/cluster.h"
+#include "core/learned.h"
 #include "stack/given.h"
 #include "stack/send.h"
 #include "stack/stack.h"
@@ -129,7 +130,8 @@ struct tvlm_stack {
     int32_t *channels; /* [channel_count]: those of the layout */
     int32_t channel_count;
     int32_t bundle_max;           /* TVLM_BUNDLE_MAX; tests make it smaller */
-    tvlm_network *network;        /* the network of the family `learned`; NULL: there is none */
+    struct tvlm_network *network; /* the network of the family `learned`; NULL: there is none */
+    tvlm_learned learned;         /* what it reads and makes */
     tvlm_grid_mask network_reads; /* the grids that the network's inputs may be stored in */
 
     float fixation_x, fixation_y, farthest; /* farthest: the distance to the corner that is farthest away */

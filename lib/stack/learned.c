@@ -4,8 +4,8 @@
  */
 #include "stack/learned.h"
 
+#include "core/learned.h"
 #include "core/memory.h"
-#include "core/network.h"
 #include "core/try.h"
 #include "stack/bundle.h"
 #include "stack/inside.h"
@@ -16,15 +16,15 @@
 static tvlm_texture_part part_of(const tvlm_stack *stack, int32_t index) {
     int32_t width, height;
     tvlm_stack_size_of(stack, index, &width, &height);
-    const tvlm_network_size size =
-        tvlm_network_size_of(stack->network, width, height, tvlm_level_count(width, height));
+    const tvlm_learned_size size =
+        tvlm_learned_size_of(&stack->learned, width, height, tvlm_level_count(width, height));
     return (tvlm_texture_part){size.input_width, size.input_height, (float)width, (float)height};
 }
 
-static tvlm_status inputs_texture(tvlm_stack *stack, tvlm_chunk *chunk, const tvlm_network_size *size) {
+static tvlm_status inputs_texture(tvlm_stack *stack, tvlm_chunk *chunk, const tvlm_learned_size *size) {
     tvlm_texture shape = {.width = size->input_width,
                           .height = size->input_height,
-                          .layers = (stack->network->input_count + 3) / 4,
+                          .layers = (stack->learned.input_count + 3) / 4,
                           .images = chunk->images,
                           .levels = 1,
                           .format = stack->format,
@@ -42,9 +42,9 @@ static tvlm_status inputs_texture(tvlm_stack *stack, tvlm_chunk *chunk, const tv
 }
 
 tvlm_status tvlm_stack_learned_inputs(tvlm_stack *stack, tvlm_chunk *chunk) {
-    const tvlm_network *const network = stack->network;
-    const tvlm_network_size size = tvlm_network_size_of(network, stack->width, stack->height, stack->levels);
-    int32_t refs[TVLM_NETWORK_INPUTS_MAX], taken;
+    const tvlm_learned *const network = &stack->learned;
+    const tvlm_learned_size size = tvlm_learned_size_of(network, stack->width, stack->height, stack->levels);
+    int32_t refs[TVLM_LEARNED_INPUTS_MAX], taken;
     tvlm_bundle bundle;
     tvlm_stack_bundle(stack, chunk->first, network->inputs, network->input_count, &bundle, refs, &taken);
     if (taken < network->input_count)

@@ -6,6 +6,7 @@
 #define TVLM_STACK_LIMITS_H
 
 #include "core/backend.h"
+#include "core/learned.h"
 #include "texturevlm/stack.h"
 
 /*
@@ -39,8 +40,9 @@ double tvlm_stack_memory(const tvlm_device *device);
 typedef struct tvlm_stack_demand {
     const tvlm_device *device;
     tvlm_format format;
-    tvlm_grid_mask grids; /* the grids of its layout, and those that they need */
-    const tvlm_network *network;
+    tvlm_grid_mask grids;               /* the grids of its layout, and those that they need */
+    const struct tvlm_network *network; /* NULL: there is none */
+    tvlm_learned learned;               /* what it reads and makes */
     int32_t images;
     /* The image that is to be uploaded: its size, and how many bytes each pixel has. It is sent as it is if
      * the stack has its size, and otherwise resampled. If `pixel_bytes` is 0, it is always resampled. */

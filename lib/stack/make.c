@@ -194,7 +194,7 @@ tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_ma
     /* The grids that a network reads must have all their levels before the network is run. */
     if ((stale & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) != 0 && stack->network != NULL)
         TVLM_TRY(tvlm_stack_ensure(
-            stack, chunk, tvlm_stack_grids_of(stack, stack->network->inputs, stack->network->input_count)));
+            stack, chunk, tvlm_stack_grids_of(stack, stack->learned.inputs, stack->learned.input_count)));
     tvlm_grid_mask missing = tvlm_grids_with_needs(with_replaced(stack, chunk, stale)) & ~chunk->valid;
     tvlm_grid_mask flat = mask & chunk->valid & chunk->flat;
     if ((missing | flat) != 0) {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/learned.h"
 #include "core/memory.h"
-#include "core/network.h"
 #include "core/owner.h"
 #include "core/room.h"
 #include "core/texel.h"
@@ -113,7 +113,7 @@ static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int
         int32_t columns = width, rows = height;
         sides_of(info, &columns, &rows);
         if (columns == 0) continue;
-        const tvlm_range range = tvlm_network_range(demand->network, (tvlm_grid)grid);
+        const tvlm_range range = tvlm_learned_range(&demand->learned, (tvlm_grid)grid);
         const double share = components_share(demand, info, range),
                      layers = texel_bytes(demand, range) * info->layers;
         bytes += texels_of(demand, columns, rows) * layers * share;
@@ -128,24 +128,20 @@ static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int
     return demand->images * (bytes + work);
 }
 
-/* Returns the bytes of the network's inputs, of its outputs with their levels, and of its layers, for all
- * images; and of its weights. */
+/* Returns the bytes of the network's inputs, of its outputs with their levels, and of what running it takes,
+ * for all images. */
 static double network_bytes(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
-    const tvlm_network *const network = demand->network;
-    if (network == NULL || (demand->grids & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) == 0) return 0.0;
-    const tvlm_network_size size =
-        tvlm_network_size_of(network, width, height, tvlm_level_count(width, height));
+    const tvlm_learned *const learned = &demand->learned;
+    if (demand->network == NULL || (demand->grids & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) == 0) return 0.0;
+    const tvlm_learned_size size =
+        tvlm_learned_size_of(learned, width, height, tvlm_level_count(width, height));
     /* The inputs are packed from their grids into a texture that has no range. */
-    const double inputs = (double)size.input_width * size.input_height * ((network->input_count + 3) / 4) *
+    const double inputs = (double)size.input_width * size.input_height * ((learned->input_count + 3) / 4) *
                           texel_bytes(demand, TVLM_RANGE_ANY);
-    const double outputs = texels_of(demand, size.width, size.height) * ((network->output_count + 3) / 4) *
-                           texel_bytes(demand, tvlm_network_range(network, TVLM_GRID_LEARNED));
+    const double outputs = texels_of(demand, size.width, size.height) * ((learned->output_count + 3) / 4) *
+                           texel_bytes(demand, tvlm_learned_range(learned, TVLM_GRID_LEARNED));
     const bool reference = demand->device->info.type == TVLM_DEVICE_REFERENCE;
-    /* The reference works in doubles, one image after the other, and reads the weights where they are. */
-    const double work = reference ? tvlm_network_work(network, &size, sizeof(double))
-                                  : fmin(demand->images * tvlm_network_work(network, &size, sizeof(float)),
-                                         TVLM_NETWORK_WORK) +
-                                        tvlm_network_weights(network);
+    const double work = tvlm_networks.work(demand->network, &size, demand->images, reference);
     return demand->images * (inputs + outputs) + work + WORK_FIXED;
 }
 
@@ -220,20 +216,19 @@ tvlm_stack_bound tvlm_stack_largest(const tvlm_stack_demand *demand, int32_t *wi
 
 /* ---- What parameters demand ---- */
 
-static tvlm_status find_grids(const tvlm_log *log, const char *layout, const tvlm_network *network,
+static tvlm_status find_grids(const tvlm_log *log, const char *layout, const tvlm_learned *network,
                               tvlm_grid_mask *grids) {
     int32_t count = 0;
-    if (network != NULL) TVLM_TRY(tvlm_network_check(network, log));
-    TVLM_TRY(tvlm_network_parse(network, layout, log, 0, NULL, &count));
+    TVLM_TRY(tvlm_learned_parse(network, layout, log, 0, NULL, &count));
     int32_t *const channels = tvlm_allocate((size_t)count, sizeof *channels);
     if (channels == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a list of channels");
-    const tvlm_status status = tvlm_network_parse(network, layout, log, count, channels, &count);
+    const tvlm_status status = tvlm_learned_parse(network, layout, log, count, channels, &count);
     *grids = TVLM_GRID_BIT(TVLM_GRID_SOURCE);
     for (int32_t i = 0; status == TVLM_OK && i < count; ++i) {
         const tvlm_grid grid = tvlm_channel_get_place(channels[i]).grid;
         if (grid < TVLM_GRID_COUNT) *grids |= TVLM_GRID_BIT(grid);
     }
-    const bool learned = network != NULL && (*grids & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) != 0;
+    const bool learned = (*grids & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) != 0;
     for (int32_t i = 0; learned && i < network->input_count; ++i) {
         const tvlm_grid grid = tvlm_channel_get_place(network->inputs[i]).grid;
         if (grid < TVLM_GRID_COUNT) *grids |= TVLM_GRID_BIT(grid);
@@ -255,7 +250,9 @@ tvlm_status tvlm_stack_demand_of(tvlm_device *device, const struct tvlm_stack_pa
                                   .memory = most > 0 ? (double)most : tvlm_stack_memory(device)};
     demand->network = params->network;
     if (demand->format == TVLM_FORMAT_U8) TVLM_TRY(device->backend->ask_bytes(device));
-    return find_grids(log, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT, params->network,
+    TVLM_TRY(tvlm_learned_check(demand->network, log));
+    if (demand->network != NULL) demand->learned = tvlm_networks.describe(demand->network);
+    return find_grids(log, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT, &demand->learned,
                       &demand->grids);
 }
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/learned.h"
 #include "core/memory.h"
-#include "core/network.h"
 #include "core/try.h"
 #include "stack/inside.h"
 #include "stack/network.h"
@@ -18,17 +18,17 @@
 typedef struct own_names {
     const tvlm_user_plane *users;
     int32_t user_count;
-    const tvlm_network *network; /* NULL: there is none */
+    const tvlm_learned *learned;
 } own_names;
 
 static own_names names_of(const tvlm_stack *stack) {
-    return (own_names){stack->users, stack->user_count, stack->network};
+    return (own_names){stack->users, stack->user_count, &stack->learned};
 }
 
 /* Describes one of the network's outputs as a channel. */
-static void describe_output(const tvlm_network *network, int32_t output, tvlm_channel_info *info) {
-    snprintf(info->name, sizeof info->name, "%s", network->outputs[output]);
-    if (tvlm_network_is_bounded(network)) info->low = 0.0f, info->high = 1.0f;
+static void describe_output(const tvlm_learned *learned, int32_t output, tvlm_channel_info *info) {
+    snprintf(info->name, sizeof info->name, "%s", learned->outputs[output]);
+    if (learned->bounded) info->low = 0.0f, info->high = 1.0f;
 }
 
 tvlm_status tvlm_stack_get_channel_info(const tvlm_stack *stack, int32_t channel, tvlm_channel_info *info) {
@@ -38,8 +38,8 @@ tvlm_status tvlm_stack_get_channel_info(const tvlm_stack *stack, int32_t channel
     if (channel < TVLM_CHANNEL_USER_0) {
         TVLM_TRY(tvlm_channel_get_info(channel, info));
         const int32_t output = channel - TVLM_CHANNEL_LEARNED_0;
-        if (stack->network != NULL && output >= 0 && output < stack->network->output_count)
-            describe_output(stack->network, output, info);
+        if (output >= 0 && output < stack->learned.output_count)
+            describe_output(&stack->learned, output, info);
         return TVLM_OK;
     }
     const tvlm_user_plane *user = &stack->users[channel - TVLM_CHANNEL_USER_0];
@@ -58,7 +58,7 @@ static int32_t find_own(const own_names *own, const char *name, size_t length) {
     for (int32_t i = 0; i < own->user_count; ++i)
         if (strlen(own->users[i].name) == length && memcmp(own->users[i].name, name, length) == 0)
             return TVLM_CHANNEL_USER_0 + i;
-    const int32_t output = own->network != NULL ? tvlm_network_find(own->network, name, length) : -1;
+    const int32_t output = tvlm_learned_find(own->learned, name, length);
     return output >= 0 ? TVLM_CHANNEL_LEARNED_0 + output : TVLM_CHANNEL_NONE;
 }
 
@@ -119,9 +119,9 @@ static tvlm_status parse(const own_names *own, const char *text, const tvlm_log 
     return status;
 }
 
-tvlm_status tvlm_network_parse(const tvlm_network *network, const char *text, const tvlm_log *log,
+tvlm_status tvlm_learned_parse(const tvlm_learned *learned, const char *text, const tvlm_log *log,
                                int32_t capacity, int32_t *channels, int32_t *count) {
-    const own_names own = {.network = network};
+    const own_names own = {.learned = learned};
     return parse(&own, text, log, capacity, channels, count);
 }
 

@@ -4,7 +4,7 @@
  */
 #include "stack/network.h"
 
-#include "core/network.h"
+#include "core/learned.h"
 #include "core/try.h"
 #include "stack/inside.h"
 
@@ -18,7 +18,7 @@ static tvlm_grid_mask grids_of_input(int32_t channel) {
 }
 
 /* Refuses inputs that are made only after the family `learned`. */
-static tvlm_status check_order(const tvlm_log *log, const tvlm_network *network) {
+static tvlm_status check_order(const tvlm_log *log, const tvlm_learned *network) {
     for (int32_t i = 0; i < network->input_count; ++i) {
         const tvlm_grid grid = tvlm_channel_get_place(network->inputs[i]).grid;
         tvlm_channel_info info;
@@ -31,33 +31,34 @@ static tvlm_status check_order(const tvlm_log *log, const tvlm_network *network)
     return TVLM_OK;
 }
 
-tvlm_status tvlm_stack_take_network(tvlm_stack *stack, const tvlm_network *network) {
+tvlm_status tvlm_stack_take_network(tvlm_stack *stack, const struct tvlm_network *network) {
     if (network == NULL) return TVLM_OK;
-    TVLM_TRY(tvlm_network_check(network, &stack->device->log));
-    TVLM_TRY(check_order(&stack->device->log, network));
-    stack->network = tvlm_network_copy(network);
+    TVLM_TRY(tvlm_learned_check(network, &stack->device->log));
+    const tvlm_learned given = tvlm_networks.describe(network);
+    TVLM_TRY(check_order(&stack->device->log, &given));
+    stack->network = tvlm_networks.copy(network);
     if (stack->network == NULL)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a network");
-    for (int32_t i = 0; i < network->input_count; ++i)
-        stack->network_reads |= grids_of_input(network->inputs[i]);
+    stack->learned = tvlm_networks.describe(stack->network);
+    for (int32_t i = 0; i < stack->learned.input_count; ++i)
+        stack->network_reads |= grids_of_input(stack->learned.inputs[i]);
     return TVLM_OK;
 }
 
 int32_t tvlm_stack_network_layers(const tvlm_stack *stack) {
-    const tvlm_network *const network = stack->network;
-    if (network == NULL) return 0;
+    const tvlm_learned *const learned = &stack->learned;
     const int32_t most =
-        network->input_count > network->output_count ? network->input_count : network->output_count;
+        learned->input_count > learned->output_count ? learned->input_count : learned->output_count;
     return (most + 3) / 4;
 }
 
 tvlm_texture tvlm_stack_learned_shape(const tvlm_stack *stack, int32_t images, int32_t width,
                                       int32_t height) {
-    const tvlm_network_size size =
-        tvlm_network_size_of(stack->network, width, height, tvlm_level_count(width, height));
+    const tvlm_learned_size size =
+        tvlm_learned_size_of(&stack->learned, width, height, tvlm_level_count(width, height));
     return (tvlm_texture){.width = size.width,
                           .height = size.height,
-                          .layers = (stack->network->output_count + 3) / 4,
+                          .layers = (stack->learned.output_count + 3) / 4,
                           .images = images,
                           .format = stack->format,
                           .extent_x = size.extent_x,

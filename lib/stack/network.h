@@ -6,10 +6,11 @@
 #ifndef TVLM_STACK_NETWORK_H
 #define TVLM_STACK_NETWORK_H
 
+#include "core/learned.h"
 #include "stack/stack.h"
 
 /* Checks a network and copies it into the stack. NULL: the stack has no network. */
-tvlm_status tvlm_stack_take_network(tvlm_stack *stack, const tvlm_network *network);
+tvlm_status tvlm_stack_take_network(tvlm_stack *stack, const struct tvlm_network *network);
 
 /* Returns how many layers the larger of the network's two textures has: its inputs or its outputs. It is 0 if
  * there is no network. */
@@ -23,9 +24,9 @@ tvlm_texture tvlm_stack_learned_shape(const tvlm_stack *stack, int32_t images, i
  * the network's outputs if the network reads one of these grids. */
 tvlm_grid_mask tvlm_stack_dependents(const tvlm_stack *stack, tvlm_grid_mask grids);
 
-/* Does what tvlm_layout_parse does, but also knows the names of a network's outputs (names.c). `network` may
- * be NULL. */
-tvlm_status tvlm_network_parse(const tvlm_network *network, const char *text, const tvlm_log *log,
+/* Does what tvlm_layout_parse does, but also knows the names of a network's outputs (names.c), of which there
+ * may be none. */
+tvlm_status tvlm_learned_parse(const tvlm_learned *learned, const char *text, const tvlm_log *log,
                                int32_t capacity, int32_t *channels, int32_t *count);
 
 #endif

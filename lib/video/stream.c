@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/learned.h"
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
@@ -68,8 +69,7 @@ static tvlm_status take_params(tvlm_stream *s, const struct tvlm_stream_params *
     s->longest = p->longest != 0.0f ? p->longest : TVLM_CELLS_OF_FLOW_DEFAULT;
     TVLM_TRY(check_ranges(&s->device->log, s));
     TVLM_TRY(check_volume(&s->device->log, p));
-    if (p->scorer != NULL && p->scorer->network != NULL)
-        TVLM_TRY(tvlm_network_check(p->scorer->network, &s->device->log));
+    if (p->scorer != NULL) TVLM_TRY(tvlm_learned_check(p->scorer->network, &s->device->log));
     TVLM_TRY(tvlm_delta_check_params(&s->device->log, &p->update));
     TVLM_TRY(
         tvlm_stack_check_advance(&s->device->log, tvlm_advance_params(.decay = p->decay, .sigma = p->sigma)));

@@ -59,7 +59,7 @@ class Network(Value):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Network:
-        """Reads the file of a network (.safetensors). texturevlm/io_network.h says what such a file holds."""
+        """Reads the file of a network (.safetensors). texturevlm/lab/io_network.h says what such a file holds."""
         box, name = ffi.new("tvlm_network **"), file_name("path", path)
         call(lib.tvlm_network_load, chars("path", name), LOG, box, path=name)
         return cls._of(owned(box[0], "network"), None)

@@ -24,6 +24,7 @@ if [ ! -e "$lab" ]; then
     refused 2 "explain is of the lab" "$tvlm" select "$device" "$photo" --explain e.json
     refused 2 "anisotropic is of the lab" "$tvlm" select "$device" "$photo" --set anisotropic
     refused 2 "projection is of the lab" "$tvlm" tensors "$device" "$photo" --for qwen2-vl --projection "$photo" -o p.safetensors
+    refused 2 "network is of the lab" "$tvlm" channels "$device" "$photo" --network "$photo" -o n.npy
     refused 2 "strategy foveated is of the lab" "$tvlm" select "$device" "$photo" --strategy foveated
     refused 2 "codec is of the lab" "$tvlm" select "$device" "$photo" --codec c --scorer s
     printf '0' >"$work/in/f.npy"

@@ -7,6 +7,7 @@
 #define TVLM_FUZZ_CALLS_INPUT_H
 
 #include "input.h"
+#include "texturevlm/lab/network.h"
 #include "texturevlm/texturevlm.h"
 
 enum { SIDE_MAX = 24, FLOATS = 1 << 16, FEW = 4 };

@@ -7,9 +7,9 @@
 
 #include "questions.h"
 #include "shared.h"
-#include "texturevlm/io_network.h"
 #include "texturevlm/io_scorer.h"
 #include "texturevlm/lab/fit.h"
+#include "texturevlm/lab/io_network.h"
 #include "tool.h"
 #include "truth.h"
 

@@ -19,7 +19,7 @@
  * scorer of the codes, with the weights decode' w. Up to rounding, its score is that of w for the decoded
  * channels. It reads k numbers for each candidate instead of n.
  *
- * *Codes are channels.* The encoding is a network of one convolution of 1 x 1 (network.h). Its outputs are code_0,
+ * *Codes are channels.* The encoding is a network of one convolution of 1 x 1 (lab/network.h). Its outputs are code_0,
  * code_1 and so on, whose levels are means. A stack with this network reads the channels once, at the codec's
  * level, so that the detail of finer levels is lost. Some channels have levels that are not means: text, boundary
  * and distance, and those that are brought to unit length when they are read. They are read at the codec's level
@@ -32,7 +32,7 @@
 #ifndef TEXTUREVLM_LAB_CODEC_H
 #define TEXTUREVLM_LAB_CODEC_H
 
-#include "texturevlm/network.h"
+#include "texturevlm/lab/network.h"
 #include "texturevlm/score.h"
 
 #ifdef __cplusplus

@@ -57,7 +57,7 @@ static tvlm_status read_all(const tvlm_io_named *from, const tvlm_safetensors *f
                          from->path, FORMAT_NAME);
     TVLM_TRY(read_shape(from, file, params));
     TVLM_TRY(read_channels(from, file, params, all->channels));
-    TVLM_TRY(tvlm_io_read_level(from->path, from->log, file, &params->level));
+    TVLM_TRY(tvlm_io_read_level(from->path, from->log, file, TVLM_NETWORK_LEVEL_MAX, &params->level));
     const int32_t k = params->k, n = params->channel_count;
     const char *const path = from->path;
     TVLM_TRY(tvlm_io_read_floats(path, from->log, file, "encode", k, n, "encode", &all->encode));

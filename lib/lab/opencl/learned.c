@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * learned.c: launches cl/learned.cl. A network is cut into runs of layers. Each run is one launch, and keeps
+ * learned.c: launches cl/lab/learned.cl. A network is cut into runs of layers. Each run is one launch, and keeps
  * what lies between its layers in local memory. What lies between runs is in buffers. These are kept small: a
  * large image is made block by block.
  */
@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/network.h"
 #include "core/try.h"
+#include "lab/network.h"
+#include "lab/operations.h"
 #include "opencl/backend.h"
 
 /* As in learned.cl. */
@@ -55,7 +56,6 @@ typedef struct work {
 
 typedef struct plan {
     const tvlm_network *network;
-    tvlm_network_size size;
     shape shape;
     int32_t width[LAYERS + 1], height[LAYERS + 1], channels[LAYERS + 1]; /* [0]: the network's inputs */
     layer_run runs[LAYERS];
@@ -272,7 +272,7 @@ static tvlm_status launch(opencl_device *device, const plan *p, int32_t r, const
     snprintf(options, sizeof options, "-DFROM_BUFFER=%d -DTO_BUFFER=%d -DGROUP=%d -DVECTOR=%d -DPLACES=%d %s",
              from_buffer, to_buffer, (int)p->shape.group, (int)p->shape.vector, (int)p->shape.places,
              tvlm_opencl_ragged_option(job->inputs));
-    TVLM_TRY(tvlm_opencl_call_begin(device, "learned.cl", "learned", job->format, options, &call));
+    TVLM_TRY(tvlm_opencl_call_begin(device, "lab/learned.cl", "learned", job->format, options, &call));
     if (from_buffer)
         tvlm_opencl_call_memory(&call, between[r % 2]);
     else
@@ -323,7 +323,7 @@ static tvlm_status write_planes(opencl_device *device, const plan *p, const work
     const int32_t layers = p->network->layer_count;
     const cl_int2 size = {{p->width[layers], p->height[layers]}};
     opencl_call call;
-    TVLM_TRY(tvlm_opencl_call_begin(device, "learned.cl", "learned_planes", job->format,
+    TVLM_TRY(tvlm_opencl_call_begin(device, "lab/learned.cl", "learned_planes", job->format,
                                     "-DFROM_BUFFER=1 -DTO_BUFFER=1", &call));
     tvlm_opencl_call_memory(&call, from);
     tvlm_opencl_call_int(&call, p->channels[layers]);
@@ -361,6 +361,8 @@ static tvlm_status make(opencl_device *device, const work *job) {
 }
 
 tvlm_status tvlm_opencl_learned(tvlm_device *base, const tvlm_generate_args *args) {
+    OPENCL_TUNED(base, TVLM_GRID_LEARNED,
+                 (double)args->out->extent_x * args->out->extent_y * args->out->images);
     const work job = {.network = args->network,
                       .inputs = args->inputs,
                       .out = args->out,

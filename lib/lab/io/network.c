@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "texturevlm/io_network.h"
+#include "texturevlm/lab/io_network.h"
 
 #include <cJSON.h>
 #include <stdbool.h>
@@ -211,7 +211,8 @@ static tvlm_status parse(const tvlm_io_named *from, network_file *made) {
                          "%s: is not a network (its metadata lacks format = %s)", from->path, FORMAT_NAME);
     TVLM_TRY(read_inputs(from, made));
     TVLM_TRY(read_outputs(from, made));
-    TVLM_TRY(tvlm_io_read_level(from->path, from->log, made->file, &made->view.level));
+    TVLM_TRY(
+        tvlm_io_read_level(from->path, from->log, made->file, TVLM_NETWORK_LEVEL_MAX, &made->view.level));
     TVLM_TRY(read_layers(from, made));
     const tvlm_status status = tvlm_network_check(&made->view, &log);
     return status == TVLM_ERROR_ARGUMENT ? TVLM_ERROR_FORMAT : status;

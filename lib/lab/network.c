@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * network.c: checks networks, copies them, and knows the size of what they make.
+ * network.c: checks networks, copies them, and says what they read, make and take.
  */
-#include "core/network.h"
+#include "lab/network.h"
 
 #include <math.h>
+#include <sha2.h>
 #include <string.h>
 
 #include "core/backend.h"
@@ -15,6 +16,7 @@
 _Static_assert((int)TVLM_ACTIVATION_RELU == TVLM_NETWORK_RELU &&
                    (int)TVLM_ACTIVATION_SIGMOID == TVLM_NETWORK_SIGMOID,
                "kernels know the activations by number");
+_Static_assert(TVLM_NETWORK_INPUTS_MAX == TVLM_LEARNED_INPUTS_MAX, "the core has room for all inputs");
 
 /* ---- Checks ---- */
 
@@ -166,33 +168,25 @@ tvlm_network *tvlm_network_copy(const tvlm_network *network) {
 
 /* ---- What is asked of a network ---- */
 
-tvlm_network_size tvlm_network_size_of(const tvlm_network *network, int32_t width, int32_t height,
-                                       int32_t levels) {
-    tvlm_network_size size = {.level = network->level < levels ? network->level : levels - 1};
-    int32_t span = 1;
-    size.width = size.input_width = tvlm_level_side(width, size.level);
-    size.height = size.input_height = tvlm_level_side(height, size.level);
-    for (int32_t i = 0; i < network->layer_count; ++i) {
-        size.width = tvlm_layer_side(&network->layers[i], size.width);
-        size.height = tvlm_layer_side(&network->layers[i], size.height);
-        span *= network->layers[i].stride;
-    }
-    size.extent_x = (float)((double)size.width * span * width / size.input_width);
-    size.extent_y = (float)((double)size.height * span * height / size.input_height);
-    return size;
-}
-
-int32_t tvlm_network_find(const tvlm_network *network, const char *name, size_t length) {
-    for (int32_t i = 0; i < network->output_count; ++i)
-        if (strlen(network->outputs[i]) == length && memcmp(network->outputs[i], name, length) == 0) return i;
-    return -1;
+tvlm_learned tvlm_network_describe(const tvlm_network *network) {
+    tvlm_learned learned = {.inputs = network->inputs,
+                            .input_count = network->input_count,
+                            .outputs = network->outputs,
+                            .output_count = network->output_count,
+                            .level = network->level,
+                            .span = 1};
+    for (int32_t i = 0; i < network->layer_count; ++i) learned.span *= network->layers[i].stride;
+    learned.bounded = network->layers[network->layer_count - 1].activation == TVLM_ACTIVATION_SIGMOID;
+    return learned;
 }
 
 float tvlm_network_limit(tvlm_format format) {
     return format == TVLM_FORMAT_F32 ? TVLM_NETWORK_LIMIT : TVLM_NETWORK_LIMIT_HALF;
 }
 
-double tvlm_network_work(const tvlm_network *network, const tvlm_network_size *size, double value_bytes) {
+/* The most bytes that the results of two successive layers take together for one image, at value_bytes bytes
+ * a value. */
+static double between_layers(const tvlm_network *network, const tvlm_learned_size *size, double value_bytes) {
     double width = size->input_width, height = size->input_height, most = 0.0;
     double before = width * height * network->input_count;
     for (int32_t i = 0; i < network->layer_count; ++i) {
@@ -207,7 +201,8 @@ double tvlm_network_work(const tvlm_network *network, const tvlm_network_size *s
     return most * value_bytes;
 }
 
-double tvlm_network_weights(const tvlm_network *network) {
+/* How many bytes the weights and biases take on a device, where outputs are in vectors of up to 16. */
+static double weight_bytes(const tvlm_network *network) {
     double floats = 0.0;
     for (int32_t i = 0; i < network->layer_count; ++i) {
         const tvlm_network_layer *const layer = &network->layers[i];
@@ -216,6 +211,37 @@ double tvlm_network_weights(const tvlm_network *network) {
     return floats * sizeof(float);
 }
 
-bool tvlm_network_is_bounded(const tvlm_network *network) {
-    return network->layers[network->layer_count - 1].activation == TVLM_ACTIVATION_SIGMOID;
+/* The reference works in doubles, one image after the other, and reads the weights where they are. */
+double tvlm_network_work(const tvlm_network *network, const tvlm_learned_size *size, int32_t images,
+                         bool reference) {
+    if (reference) return between_layers(network, size, sizeof(double));
+    return fmin(images * between_layers(network, size, sizeof(float)), TVLM_NETWORK_WORK) +
+           weight_bytes(network);
+}
+
+static void add(SHA2_CTX *hash, const void *bytes, size_t count) {
+    const uint64_t length = count;
+    SHA256Update(hash, (const uint8_t *)&length, sizeof length);
+    SHA256Update(hash, bytes, count);
+}
+
+void tvlm_network_digest(const tvlm_network *network, uint8_t digest[32]) {
+    const int32_t numbers[4] = {network->level, network->input_count, network->output_count,
+                                network->layer_count};
+    SHA2_CTX hash;
+    SHA256Init(&hash);
+    add(&hash, numbers, sizeof numbers);
+    add(&hash, network->inputs, (size_t)network->input_count * sizeof *network->inputs);
+    for (int32_t i = 0; i < network->output_count; ++i)
+        add(&hash, network->outputs[i], strlen(network->outputs[i]));
+    for (int32_t i = 0; i < network->layer_count; ++i) {
+        const tvlm_network_layer *const layer = &network->layers[i];
+        const int32_t shape[6] = {
+            layer->inputs,      layer->outputs, layer->side, layer->stride, (int32_t)layer->activation,
+            layer->bias != NULL};
+        add(&hash, shape, sizeof shape);
+        add(&hash, layer->weights, tvlm_layer_weights(layer) * sizeof *layer->weights);
+        if (layer->bias != NULL) add(&hash, layer->bias, (size_t)layer->outputs * sizeof *layer->bias);
+    }
+    SHA256Final(digest, &hash);
 }

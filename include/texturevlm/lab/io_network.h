@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io_network.h: networks (network.h) as files.
+ * lab/io_network.h: networks (lab/network.h) as files.
  *
  * A network is a .safetensors file. Its tensors are F32, and have the names that PyTorch gives the parameters of
  * an nn.Sequential:
@@ -24,12 +24,14 @@
  * and 0 for those of 1 x 1. Each "relu" and "sigmoid" follows a "conv". The objects hold nothing else.
  *
  * Whatever else is in the file is ignored.
+ *
+ * This header is of the lab: it may change in any version.
  */
-#ifndef TEXTUREVLM_IO_NETWORK_H
-#define TEXTUREVLM_IO_NETWORK_H
+#ifndef TEXTUREVLM_LAB_IO_NETWORK_H
+#define TEXTUREVLM_LAB_IO_NETWORK_H
 
-#include "network.h"
-#include "status.h"
+#include "texturevlm/lab/network.h"
+#include "texturevlm/status.h"
 
 #ifdef __cplusplus
 extern "C" {

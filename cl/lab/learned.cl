@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * learned.cl: runs some convolutional layers of a network (texturevlm/network.h) tile by tile. What lies
+ * learned.cl: runs some convolutional layers of a network (texturevlm/lab/network.h) tile by tile. What lies
  * between the layers stays in local memory.
  *
  * One launch runs several layers. A work-group makes one tile of the last layer's output. It loads what the
  * first layer reads for that. Each layer then writes what the next one reads, so the tiles of earlier layers
  * are larger. Where local memory cannot hold all layers, there are several launches, and what lies between
- * these is in a buffer of floats (lib/opencl/learned.c decides which layers a launch runs).
+ * these is in a buffer of floats (lib/lab/opencl/learned.c decides which layers a launch runs).
  *
  * Values of one place lie beside each other: value c of place (x, y) is at (y * width + x) * channels + c.
  * The number of channels that a layer makes is rounded up to whole vectors, and channels that are too many
@@ -41,7 +41,7 @@
 #define LOAD        JOIN(vload, VECTOR)
 #define STORE       JOIN(vstore, VECTOR)
 
-/* A layer, as lib/opencl/learned.c writes it. The tile is that of its output. */
+/* A layer, as lib/lab/opencl/learned.c writes it. The tile is that of its output. */
 #define INPUTS     0 /* how many channels it reads */
 #define CHANNELS   1 /* how many it makes, rounded up to whole vectors */
 #define SIDE       2

@@ -5,8 +5,9 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "core/network.h"
 #include "core/try.h"
+#include "lab/network.h"
+#include "lab/operations.h"
 #include "reference/reference.h"
 #include "reference/texture.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * network.h: small convolutional networks. The outputs of a stack's network are the channels of the family
+ * lab/network.h: small convolutional networks. The outputs of a stack's network are the channels of the family
  * `learned`. The outputs of a network that is a scorer (score.h) are scores.
  *
  *     tvlm_network *network = NULL;
- *     tvlm_network_load("saliency.safetensors", log, &network); // io_network.h
+ *     tvlm_network_load("saliency.safetensors", log, &network); // lab/io_network.h
  *     tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.network = network), &stack);
  *     tvlm_network_destroy(&network); // the stack has a copy
  *     tvlm_stack_read(stack, 0, TVLM_CHANNEL_LEARNED_0, 0, capacity, texels);
@@ -16,14 +16,16 @@
  * *Places.* A layer with stride 2 makes texel i from the texels around 2 i of the layer before it, as PyTorch
  * does. It has half as many texels along each side, rounded up. A texel of the output stands for the square of
  * pixels that all strides together span, and is sampled as if it lay in the middle of that square.
+ *
+ * This header is of the lab: it may change in any version.
  */
-#ifndef TEXTUREVLM_NETWORK_H
-#define TEXTUREVLM_NETWORK_H
+#ifndef TEXTUREVLM_LAB_NETWORK_H
+#define TEXTUREVLM_LAB_NETWORK_H
 
 #include <stdint.h>
 
-#include "layout.h"
-#include "status.h"
+#include "texturevlm/layout.h"
+#include "texturevlm/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,7 +34,7 @@ extern "C" {
 #define TVLM_NETWORK_LAYERS_MAX  8
 #define TVLM_NETWORK_INPUTS_MAX  64
 #define TVLM_NETWORK_HIDDEN_MAX  256
-#define TVLM_NETWORK_OUTPUTS_MAX 32
+#define TVLM_NETWORK_OUTPUTS_MAX TVLM_LEARNED_MAX
 #define TVLM_NETWORK_LEVEL_MAX   15
 
 /* What is done to each value of a convolution: nothing, max(0, x), or 1 / (1 + exp(-x)). */
