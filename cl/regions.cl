@@ -243,7 +243,7 @@ TILE_KERNEL void regions_sum(global const uint *restrict all_colours,
 #endif
 }
 
-/* tvlm_region of texturevlm/regions.h, except that `radius` is still the square of the radius. */
+/* tvlm_region of texturevlm/stack.h, except that `radius` is still the square of the radius. */
 typedef struct region {
     float x, y;
     int pixels;

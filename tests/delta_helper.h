@@ -13,7 +13,7 @@
 #include "stack/inside.h"
 #include "stack_helper.h"
 #include "support_stage.h"
-#include "texturevlm/delta.h"
+#include "texturevlm/stack.h"
 
 /* Returns channels of the source, of grids that are not made in parts, and, by the registry, the first one of
  * each grid that is. */

@@ -13,11 +13,11 @@
 #include "stack/inside.h"
 #include "stack_helper.h"
 #include "support_stage.h"
-#include "texturevlm/delta.h"
 #include "texturevlm/input.h"
 #include "texturevlm/opencl.h"
 #include "texturevlm/score.h"
-#include "texturevlm/temporal.h"
+#include "texturevlm/stack.h"
+#include "texturevlm/stream.h"
 
 /* Those made of the source, on every storage to be compared. Distances and text begin with thresholds. */
 #define LAYOUT                                                                                               \

@@ -6,7 +6,7 @@
 #include "stack/inside.h"
 #include "stack_helper.h"
 #include "texturevlm/input.h"
-#include "texturevlm/temporal.h"
+#include "texturevlm/stream.h"
 
 enum { WIDTH = 203, HEIGHT = 150 };
 

@@ -19,9 +19,8 @@
 #include "opencl/backend.h"
 #include "stack_helper.h"
 #include "support_stage.h"
-#include "texturevlm/delta.h"
 #include "texturevlm/export.h"
-#include "texturevlm/flow.h"
+#include "texturevlm/stack.h"
 #include "texturevlm/stream.h"
 
 enum { SIDE = 1024, FEATURES = 64, DIMENSION = 768, CHANGED = 324 };

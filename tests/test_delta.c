@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "texturevlm/io.h"
-#include "texturevlm/temporal.h"
+#include "texturevlm/stream.h"
 
 /* A still camera: an object moves. Every other frame with the one before as the previous one. */
 static void check_object(const test_target *target, test_size size, int32_t tile) {

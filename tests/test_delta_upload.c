@@ -6,7 +6,7 @@
  */
 #include "stack/inside.h"
 #include "stack_helper.h"
-#include "texturevlm/delta.h"
+#include "texturevlm/stack.h"
 
 enum { IMAGES = 2 };
 

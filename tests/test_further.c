@@ -7,7 +7,7 @@
 #include "opencl/backend.h"
 #include "stack_helper.h"
 #include "support_stage.h"
-#include "texturevlm/basis.h"
+#include "texturevlm/features.h"
 #include "texturevlm/lab/trainer.h"
 #include "texturevlm/score.h"
 

@@ -3,8 +3,8 @@
  * test_gaussian.c: stacks whose means are Gaussian: levels by the definition, texel by texel, and what stays as it is.
  */
 #include "stack_helper.h"
-#include "texturevlm/delta.h"
 #include "texturevlm/input.h"
+#include "texturevlm/stack.h"
 
 enum { WIDTH = 107, HEIGHT = 58 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h and the registry: every name of doc/channels.md by number, every layout, every refusal.
+ * channels.h and the registry: every name of doc/channels.md by number, every layout, every refusal.
  */
 #include <math.h>
 #include <stdio.h>

@@ -14,9 +14,9 @@
 #include "stack/inside.h"
 #include "stack_helper.h"
 #include "support_stage.h"
-#include "texturevlm/delta.h"
 #include "texturevlm/input.h"
 #include "texturevlm/session.h"
+#include "texturevlm/stack.h"
 
 #define NONE    TVLM_ACTIVATION_NONE
 #define RELU    TVLM_ACTIVATION_RELU

@@ -5,8 +5,8 @@
  */
 #include "stack_helper.h"
 
-#include "texturevlm/basis.h"
 #include "texturevlm/export.h"
+#include "texturevlm/features.h"
 #include "texturevlm/lab/projection.h"
 #include "texturevlm/lab/ridge.h"
 

@@ -8,7 +8,7 @@
 
 #include "stack_helper.h"
 #include "support_stage.h"
-#include "texturevlm/delta.h"
+#include "texturevlm/stack.h"
 
 static const char *const names[4] = {"sharpness", "component 1", "component 2", "component 3"};
 

@@ -9,7 +9,7 @@
 #include "stack/input.h"
 #include "stack_helper.h"
 #include "support_stage.h"
-#include "texturevlm/embed.h"
+#include "texturevlm/features.h"
 
 enum { WIDTH = 97, HEIGHT = 61 };
 

@@ -4,7 +4,7 @@
  * stays where it was.
  */
 #include "stream_helper.h"
-#include "texturevlm/regions.h"
+#include "texturevlm/stack.h"
 
 enum { CELL = 16, COLUMNS = WIDTH / CELL, ROWS = HEIGHT / CELL, CELLS = COLUMNS * ROWS, DIMENSION = 8 };
 

@@ -7,7 +7,7 @@
 #include "stack/delta.h"
 #include "stack/inside.h"
 #include "stream_helper.h"
-#include "texturevlm/regions.h"
+#include "texturevlm/stack.h"
 
 enum { TILE = 32, TILES = (WIDTH / TILE) * (HEIGHT / TILE), LASTS = TILES / 4 }; /* frames with a tile each */
 

@@ -5,7 +5,7 @@
  * another frame came.
  */
 #include "stream_helper.h"
-#include "texturevlm/regions.h"
+#include "texturevlm/stack.h"
 
 /* ---- A backend that fails when told to ---- */
 

@@ -9,7 +9,7 @@
 
 #include "stack/delta.h"
 #include "stack_helper.h"
-#include "texturevlm/regions.h"
+#include "texturevlm/stack.h"
 
 enum { WIDTH = 40, HEIGHT = 32, TILE = 16, BYTES = WIDTH * HEIGHT * 3 };
 enum { DIMENSION = 8, COLUMNS = 5, ROWS = 4, SETTLED = 1000 };

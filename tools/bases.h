@@ -6,7 +6,7 @@
 #define TVLM_TOOLS_BASES_H
 
 #include "questions.h"
-#include "texturevlm/basis.h"
+#include "texturevlm/features.h"
 
 typedef struct basis_options {
     const char *name; /* "image", "query" or a file; NULL: no basis is asked for */

@@ -14,7 +14,7 @@
 #include "core/tiles.h"
 #include "core/try.h"
 #include "stack/make.h"
-#include "texturevlm/delta.h"
+#include "texturevlm/stack.h"
 
 enum { SIDE = TVLM_TILE_DEFAULT, ALL = 100 };
 

@@ -12,7 +12,7 @@
 #include "select/score.h"
 #include "stack/features.h"
 #include "stack/stack.h"
-#include "texturevlm/basis.h"
+#include "texturevlm/features.h"
 #include "texturevlm/lab/attend.h"
 #include "texturevlm/lab/backward.h"
 #include "texturevlm/lab/trainer.h"

@@ -11,7 +11,7 @@
 #include "core/try.h"
 #include "lab/operations.h"
 #include "select/budget_plan.h"
-#include "texturevlm/delta.h"
+#include "texturevlm/stack.h"
 
 enum { SIDE = 64, CELLS = SIDE * SIDE, PROBES = 8, UNITS = 16, SOME_BYTES = 1 << 20, THUMBNAILS = 12 };
 

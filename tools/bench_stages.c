@@ -16,7 +16,7 @@
 #include "stack/upload.h"
 #include "texturevlm/lab/foveated.h"
 #include "texturevlm/lab/network.h"
-#include "texturevlm/temporal.h"
+#include "texturevlm/stream.h"
 
 #define RANDOM_COUNT    (1 << 20)
 #define CELLS_COUNT     4096

@@ -12,8 +12,8 @@
 #include "core/backend.h"
 #include "stack/inside.h"
 #include "texturevlm/export.h"
-#include "texturevlm/flow.h"
 #include "texturevlm/select.h"
+#include "texturevlm/stream.h"
 
 #define BENCH_STAGES_MAX 128
 #define BENCH_K          TVLM_K_DEFAULT

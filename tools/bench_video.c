@@ -17,9 +17,8 @@
 #include "core/try.h"
 #include "json.h"
 #include "progress.h"
-#include "texturevlm/delta.h"
-#include "texturevlm/flow.h"
 #include "texturevlm/io.h"
+#include "texturevlm/stack.h"
 #include "texturevlm/stream.h"
 
 #define TILE       TVLM_TILE_DEFAULT

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "canvas.h"
+#include "texturevlm/channels.h"
 #include "texturevlm/image.h"
 #include "texturevlm/input.h"
-#include "texturevlm/layout.h"
 #include "texturevlm/select.h"
 
 /* A grid of cells. Steps are in pixels of the photo. */

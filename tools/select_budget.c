@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "texturevlm/layout.h"
+#include "texturevlm/channels.h"
 
 static const char *const tolerances[] = {"auto", NULL};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tensors_inputs.h"
 
-#include "texturevlm/regions.h"
+#include "texturevlm/stack.h"
 
 static const option_spec specs[] = {
     {0, OPTION_INTEGER, "clusters", offsetof(handed_options, clusters), "N",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm devices --tune: finds the settings that are the fastest on a device, and keeps them (texturevlm/tune.h).
+ * tvlm devices --tune: finds the settings that are the fastest on a device, and keeps them (texturevlm/device.h).
  */
 #include "tune.h"
 

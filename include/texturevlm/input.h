@@ -144,7 +144,7 @@ TVLM_API tvlm_status tvlm_stack_set_user(tvlm_stack *stack, int32_t index, const
 
 /*
  * Takes back a grid of image `index`, or of all images (-1): its channels are 0 again, or what the library
- * makes. Words (embed.h) and previous_pass (score.h) are taken back by this, too. It is no error if there is
+ * makes. Words (features.h) and previous_pass (score.h) are taken back by this, too. It is no error if there is
  * no grid.
  */
 TVLM_API tvlm_status tvlm_stack_clear_grid(tvlm_stack *stack, int32_t index, int32_t channel);

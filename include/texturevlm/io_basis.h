@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io_basis.h: bases (basis.h) as files.
+ * io_basis.h: bases (features.h) as files.
  *
  * A basis is a .safetensors file with these tensors, whose elements are F32 (F64 is read too):
  *
@@ -25,7 +25,7 @@
 #ifndef TEXTUREVLM_IO_BASIS_H
 #define TEXTUREVLM_IO_BASIS_H
 
-#include "basis.h"
+#include "features.h"
 #include "status.h"
 
 #ifdef __cplusplus

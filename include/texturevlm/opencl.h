@@ -30,7 +30,6 @@
 #endif
 #include <CL/cl.h>
 
-#include "delta.h"
 #include "export.h"
 #include "input.h"
 #include "patches.h"
@@ -132,7 +131,7 @@ TVLM_API tvlm_status tvlm_stack_set_frame_opencl(tvlm_stack *stack, int32_t inde
                                                  const tvlm_opencl_frame *frame);
 
 /*
- * Does what tvlm_stack_update_image (delta.h) does, with a frame on the device. The frame is compared there with
+ * Does what tvlm_stack_update_image (stack.h) does, with a frame on the device. The frame is compared there with
  * the stored source, that is with r, g, b after alpha was composited, and with luma. It does not matter how the
  * frame before it came in. The call waits until it is known which tiles changed. In all else it is like
  * tvlm_stack_set_frame_opencl.

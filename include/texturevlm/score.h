@@ -67,7 +67,7 @@ struct tvlm_query {
     const float *mean;
 
     /*
-     * If set, the image's embedding in this basis, which tvlm_stack_embed (basis.h) has made, is asked instead of
+     * If set, the image's embedding in this basis, which tvlm_stack_embed (features.h) has made, is asked instead of
      * its features. The features need not be there any more. The similarity is (V q) . e s, with
      *   - q the vector, less `mean` and scaled to length 1. The mean of the basis is not taken off it;
      *   - V the components of the basis;

@@ -162,7 +162,7 @@ struct tvlm_select_params {
      * small as that number allows, but not smaller than a patch or a cell. They may be up to a sixteenth larger if
      * fewer of them are then enough. tvlm_selection_info tells the columns and rows of the grid.
      * Squares lie W / columns and H / rows apart. Their size is the larger of the two, and their score the mean
-     * of the strategy's scores over the square. They are not remembered as looked at (temporal.h). An overview of
+     * of the strategy's scores over the square. They are not remembered as looked at (stream.h). An overview of
      * less than one position is refused.
      *
      * A quarter is a good share. With fewer than about a hundred positions, a half is better; if k is half of all
@@ -209,7 +209,7 @@ struct tvlm_select_params {
 
     /* ---- cascade: the best cells in the best regions ----
      *
-     * First it scores the stack's regions (regions.h). The channels of a region are read at its centroid, at the
+     * First it scores the stack's regions (stack.h). The channels of a region are read at its centroid, at the
      * level whose texels are as large as the region. For a query, the vectors of a region fall into up to four
      * groups of vectors that are alike. The mean of each group is compared with the query, and the best one
      * counts. A little is added if the vectors of a group differ, since the best of them may be above their mean.
@@ -231,7 +231,7 @@ struct tvlm_select_params {
      *
      * Scores are those of the grid, except that each part is scaled to [0, 1] by its range over the cells that
      * were looked at and the regions that were not looked into. If the scores are kept (keep_scores,
-     * score.keep_pass, temporal.h), cells that were not looked at get the lowest score of those that were.
+     * score.keep_pass, stream.h), cells that were not looked at get the lowest score of those that were.
      * query_similarity is 0 where no vector was read. */
 
     /* How many of the best regions it looks into at least, >= 1; 0 means 10. */

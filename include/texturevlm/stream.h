@@ -19,8 +19,8 @@
  *
  * *What a push does*, in this order:
  *
- *   1. What the last frame leaves is remembered (temporal.h), and the new pixels replace the old ones.
- *   2. Unless there is a cut, the flow from the new frame to the last one is estimated (flow.h), or taken
+ *   1. What the last frame leaves is remembered (tvlm_stack_advance), and the new pixels replace the old ones.
+ *   2. Unless there is a cut, the flow from the new frame to the last one is estimated (tvlm_flow_compute), or taken
  *      from the application.
  *   3. Everything that is carried over moves along the flow: the channels motion, prev_relevance,
  *      prev_saliency and fixation, the features or the embedding, the centres of the regions, and the last
@@ -53,15 +53,211 @@
 #ifndef TEXTUREVLM_STREAM_H
 #define TEXTUREVLM_STREAM_H
 
-#include "delta.h"
-#include "flow.h"
+#include <stdbool.h>
+
 #include "input.h"
 #include "select.h"
-#include "temporal.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- What a stack remembers ---- */
+
+/*
+ * What a stack remembers from one frame of a video to the next: the channels motion,
+ * prev_relevance, prev_saliency and fixation. A stream does all this by itself.
+ *
+ *     for (each frame) {
+ *         tvlm_stack_set_image(stack, 0, &frame);
+ *         tvlm_stack_set_grid(...);                    // optional: the flow from this frame to the last one
+ *         tvlm_select(stack, NULL, NULL, &selection);  // may read motion, fixation, ...
+ *         tvlm_stack_advance(stack, 0, NULL);          // this frame becomes the previous one
+ *     }
+ *
+ * Every image of a batch is a video of its own. In a batch, advance all images before the first of them is
+ * set again: the result is the same, but families are not made twice.
+ *
+ * The flow (flow_u, flow_v, flow_confidence; texturevlm/input.h) is the *backward* flow: at each place of the
+ * present frame, (u, v) is the step to where that place was in the previous frame, in pixels of the working
+ * image. What the previous frame had at (x + u, y + v) comes to (x, y). A forward flow, as in Middlebury's files,
+ * is another field: it is the step from each place of the previous frame to the present frame. It does not fit
+ * here; estimate the flow with the two frames exchanged instead. A flow holds for one frame only: advancing takes
+ * it back, so it must be set anew for each frame.
+ */
+
+#define TVLM_DECAY_DEFAULT      0.8f
+#define TVLM_SIGMA_DEFAULT      24.0f
+#define TVLM_CONFIDENCE_DEFAULT 0.5f
+
+/* All zero means the relevance and the positions of the stack's own last selection. */
+struct tvlm_advance_params {
+    /*
+     * The relevance of the frame that ends, [rows * columns], row-major, over the whole image; finite, and
+     * clamped to [0, 1]. NULL means the scores of the last tvlm_select or tvlm_score of this image, clamped to
+     * [0, 1], with 0 for NaN. If there was none since the image was set, NULL means 0 everywhere.
+     */
+    const float *relevance;
+    int32_t columns, rows;
+    /*
+     * The positions that were looked at, [2 * position_count]: x, y in pixels of the image as it was handed in;
+     * finite. NULL means the positions of the last tvlm_select of this image since it was set, if any. If this is
+     * not NULL, and position_count is 0, nothing was looked at.
+     */
+    const float *positions;
+    int32_t position_count;
+    /* The factor by which the fixation decays at each frame, 0 to 1. 0 means 0.8. TVLM_ZERO forgets it at
+     * once. */
+    float decay;
+    /* The standard deviation of a position's Gaussian in pixels of the working image, 0.1 to 1e6. 0 means
+     * 24. */
+    float sigma;
+    /* Where the confidence of the flow is below this, the flow does not count; >= 0. 0 means 0.5. TVLM_ZERO lets
+     * all flow count. */
+    float confidence;
+    uint64_t reserved[4];
+};
+#define tvlm_advance_params(...) TVLM_PARAMS(tvlm_advance_params, __VA_ARGS__)
+
+/*
+ * Makes the present frame of image `index` the previous one. `params` NULL means all defaults. The call only
+ * enqueues work, except for what is handed in.
+ *
+ * *What is kept* of the frame: its luma at half size (level 1), and for each cell of 16 x 16 pixels
+ *
+ *   - its relevance and its saliency, both read at the cell's centre at level 4. A saliency that was handed in is
+ *     the one that is kept;
+ *   - the fixation: min(1, decay * fixation + max over positions p of exp(-|p - centre|^2 / (2 sigma^2))),
+ *     where the Gaussian is cut off at 5 sigma. It has the largest of the Gaussians and not their sum, so that
+ *     hundreds of positions beside each other do not fill the map.
+ *
+ * *From then on*, in every image that is set until the next advance,
+ *
+ *   - motion is |Y - Y of the previous frame|, at half size;
+ *   - prev_relevance, prev_saliency and fixation are the values that were kept, moved along the flow. Each cell
+ *     reads them bilinearly, at its centre plus the flow there (read at level 4). They are 0 where the flow's
+ *     confidence is below `confidence`, or the flow is not finite or leads out of the image. The new Gaussians of
+ *     the fixation are moved with the rest: their positions were chosen in the previous frame, and what was
+ *     looked at there is now where the flow says.
+ *
+ * Without a flow for this image nothing moves. The values are kept in the stack's format. Only those are kept
+ * whose channels the layout has, or which were ever read: a stack that never reads motion keeps no luma. Before
+ * the first call, these channels are 0 and take no memory. Errors: ARGUMENT, MEMORY, DEVICE_MEMORY.
+ */
+TVLM_API tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index,
+                                        const struct tvlm_advance_params *params);
+
+/* Forgets the previous frame of image `index`, as after a cut: the channels are 0 until the next advance. */
+TVLM_API tvlm_status tvlm_stack_forget(tvlm_stack *stack, int32_t index);
+
+/* ---- Optical flow ---- */
+
+/*
+ * Estimates dense optical flow between two images, on the device: where each place of one image is in
+ * the other, and how sure that is. A stream estimates flow by itself.
+ *
+ *     tvlm_flow *flow = NULL;
+ *     for (each frame) {
+ *         tvlm_stack_set_image(now, 0, &frame);
+ *         tvlm_flow_compute(now, 0, last, 0, NULL, &flow);  // from this frame to the last one: see below
+ *         tvlm_stack_set_flow(now, 0, flow);                // what temporal channels are moved along
+ *         ...
+ *     }
+ *     tvlm_flow_destroy(&flow);
+ *
+ * *Direction.* At (x, y) of `from`, (u, v) is the step to where that place is in `to`. A stack moves its
+ * memory along the flow from the present frame to the previous one, so `from` is the present
+ * frame. The files of Middlebury and of other benchmarks have the other direction: they hold the flow from the
+ * earlier frame to the later one.
+ *
+ * *Method.* Patches of 8 x 8 texels, 4 apart, are found coarse to fine on the levels of the source, and
+ * blended by how well they fit (DIS: Kroeger, Timofte, Dai & Van Gool 2016). The flow is then refined
+ * variationally, with constancy of brightness and gradients (Brox, Bruhn, Papenberg & Weickert 2004). It is
+ * the same on every device except for rounding. Identical images give exactly 0.
+ *
+ * *How far it finds motion.* The coarsest level has 24 to 47 texels along its longer side, and a patch of 8
+ * must find its place there from rest, in twelve steps.
+ *
+ *   - Where the whole picture moves, in photos of 640 x 480, the flow of this share of the pixels is found to
+ *     within 2 pixels: 99 % for motion by a twentieth of the longer side, 84 % by a tenth, 73 % by an eighth,
+ *     20 % by a fifth.
+ *   - An object that moves over other ground is found if it moves by up to two fifths of its own side. Squares of
+ *     80 pixels that move by 32, and of 160 that move by 64, are found at 89 to 98 % of their pixels. Where object
+ *     and ground have nothing but fine texture, it is found if it moves by up to a fifth of its side.
+ *   - Motion that is much too far has a low confidence: it is below 0.25 at 9 of 10 pixels. Where the motion is
+ *     only a little too far, that may be so at only half of them.
+ *
+ * *What was covered* in `to` cannot be found there, yet some of its pixels have a confidence of 0.25 or more. A
+ * square of 160 pixels that moves in 640 x 480 uncovers a strip behind it. Of the pixels of that strip, these have
+ * such a confidence:
+ *
+ *   - over texture, 4 to 12 % of a strip 8 pixels wide, and 2 to 7 % of one 16 wide;
+ *   - over photos, which have smooth parts, 40 to 50 % of a strip 8 wide (80 % at worst), 20 % of one 16
+ *     wide, 7 % of one 24 wide, and nothing of one 32 wide.
+ *
+ * A strip 4 pixels wide is hardly noticed. Of the pixels of the square itself, 92 to 99 % have such a confidence,
+ * if its motion is found.
+ */
+
+typedef struct tvlm_flow tvlm_flow;
+
+/* The default, all zero, is a flow at half the image's size. */
+struct tvlm_flow_params {
+    /* The flow has the image's full size: a third less error for four times the work. */
+    bool full;
+    uint64_t reserved[4];
+};
+#define tvlm_flow_params(...) TVLM_PARAMS(tvlm_flow_params, __VA_ARGS__)
+
+/*
+ * Estimates the flow from image index_from of one stack to image index_to of another stack, or of the same
+ * one. Both stacks are of one device, one size and one format. *flow is NULL, or a flow that an earlier call made
+ * on the same device. The memory of such a flow is used again, and nothing is allocated if it is large enough.
+ * `params` NULL means all defaults. The call only enqueues work.
+ *
+ * Errors: ARGUMENT (an index, stacks of different devices, sizes or formats, a flow of another device),
+ * UNSUPPORTED (more than some 140 million texels), DEVICE_MEMORY, MEMORY. After an error *flow is still valid or
+ * NULL as before, but what it holds may be neither the old flow nor the new one.
+ */
+TVLM_API tvlm_status tvlm_flow_compute(tvlm_stack *stack_from, int32_t index_from, tvlm_stack *stack_to,
+                                       int32_t index_to, const struct tvlm_flow_params *params,
+                                       tvlm_flow **flow);
+
+/* Frees a flow and sets *flow to NULL. It must happen before the device is destroyed. NULL and *flow NULL are
+ * fine. */
+TVLM_API void tvlm_flow_destroy(tvlm_flow **flow);
+
+typedef struct tvlm_flow_info {
+    /* The size of the grid: that of the image's level 1, or of level 0 with `full`. */
+    int32_t width, height;
+    /* The size of the stacks' images, which the grid covers: texel (i, j) stands for the point
+     * ((i + 0.5) image_width / width, (j + 0.5) image_height / height). */
+    int32_t image_width, image_height;
+    uint64_t reserved[4];
+} tvlm_flow_info;
+TVLM_API tvlm_status tvlm_flow_get_info(const tvlm_flow *flow, tvlm_flow_info *info);
+
+/*
+ * Reads u, v and the confidence of every texel, row-major. `values` has room for `capacity` floats, at least
+ * 3 * width * height. u is to the right and v downwards, in pixels of the stacks' images. The call waits.
+ *
+ * The confidence is in [0, 1].
+ *   - It falls with the distance by which the flow back misses the place where the flow began. It falls to a half
+ *     where Sundaram, Brox & Keutzer (2010) call a point occluded.
+ *   - It falls with the difference of the images along the flow.
+ *   - It is 0 where the flow leads out of the image.
+ */
+TVLM_API tvlm_status tvlm_flow_read(const tvlm_flow *flow, size_t capacity, float *values);
+
+/*
+ * Puts a flow into the channels flow_u, flow_v and flow_confidence of image `index`, within device memory. It
+ * is the same as tvlm_stack_set_grid (input.h) with what tvlm_flow_read returns, which is how a flow of the
+ * application's own comes in. The call only enqueues work. Errors: ARGUMENT (index, another device or size),
+ * DEVICE_MEMORY, MEMORY.
+ */
+TVLM_API tvlm_status tvlm_stack_set_flow(tvlm_stack *stack, int32_t index, const tvlm_flow *flow);
+
+/* ---- Streams ---- */
 
 typedef struct tvlm_stream tvlm_stream;
 
@@ -93,14 +289,14 @@ struct tvlm_stream_params {
     /* There is a cut where tvlm_stream_report.difference is at least this, which is >= 0. 0 means 0.3.
      * TVLM_ZERO makes every frame a cut, and a value above 1 makes none. */
     float cut;
-    /* If set, every frame is taken whole, and there are no delta updates (delta.h) of the frames between
+    /* If set, every frame is taken whole, and there are no delta updates (stack.h) of the frames between
      * keyframes. */
     bool whole;
     /*
      * How delta updates are made. If all is zero, the result is bit for bit the same as if the frame were taken
      * whole, with one exception: in a frame in which nothing at all changes, regions stay as they are, and do not
      * go on settling. A frame with little change is cheap only if the shares of these parameters are set
-     * (delta.h).
+     * (stack.h).
      */
     struct tvlm_update_params update;
     /* If set, nothing moves: no flow is estimated, but one that is handed in is still taken. A cell of the
@@ -171,7 +367,7 @@ typedef enum tvlm_stream_use {
  * others as they are. The weights are chosen by hand.
  *
  * The shares are 0 for moving and gaze, and TVLM_STREAM_SHARE for still and screen. Saliency and regions depend
- * on the whole image, and are most of the work where little changes (delta.h). With the shares, they are those of
+ * on the whole image, and are most of the work where little changes (stack.h). With the shares, they are those of
  * an earlier frame, until one of these is reached:
  *
  *   - a quarter of the tiles have changed since then, in all frames together;

@@ -26,27 +26,21 @@
 #ifndef TEXTUREVLM_TEXTUREVLM_H
 #define TEXTUREVLM_TEXTUREVLM_H
 
-#include "basis.h"
-#include "delta.h"
+#include "channels.h"
 #include "device.h"
-#include "embed.h"
 #include "export.h"
-#include "flow.h"
+#include "features.h"
 #include "image.h"
 #include "input.h"
-#include "layout.h"
 #include "params.h"
 #include "patches.h"
 #include "pool.h"
-#include "regions.h"
 #include "score.h"
 #include "select.h"
 #include "session.h"
 #include "stack.h"
 #include "status.h"
 #include "stream.h"
-#include "temporal.h"
-#include "tune.h"
 #include "version.h"
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/basis.h: a basis as an object on the host (texturevlm/basis.h). lib/embed makes bases; questions that
+ * core/basis.h: a basis as an object on the host (texturevlm/features.h). lib/embed makes bases; questions that
  * have a basis (stack/query.c) read it.
  */
 #ifndef TVLM_CORE_BASIS_H
@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "core/backend.h"
-#include "texturevlm/basis.h"
+#include "texturevlm/features.h"
 
 /* The pointers in `params` point into `numbers`, which holds the mean, the components and the variance. */
 struct tvlm_basis {

@@ -7,7 +7,7 @@
 #define TVLM_CORE_CLUSTER_H
 
 #include "core/backend.h"
-#include "texturevlm/regions.h"
+#include "texturevlm/stack.h"
 
 /*
  * The cells whose middles are SLIC's first centres. At any level, column i of cells begins at i * side /

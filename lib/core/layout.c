@@ -2,7 +2,7 @@
 /*
  * layout.c: the channels of layouts, and lists of names that people typed.
  */
-#include "texturevlm/layout.h"
+#include "texturevlm/channels.h"
 
 #include <ctype.h>
 #include <string.h>

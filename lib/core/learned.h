@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "texturevlm/layout.h"
+#include "texturevlm/channels.h"
 #include "texturevlm/status.h"
 
 struct tvlm_network;

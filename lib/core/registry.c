@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "core/constants.h"
-#include "texturevlm/layout.h"
+#include "texturevlm/channels.h"
 
 #define BIT(ID) TVLM_GRID_BIT(TVLM_GRID_##ID)
 
@@ -365,7 +365,7 @@ bool tvlm_grid_is_local(tvlm_grid grid) {
     return of_source && info->reach >= 0;
 }
 
-/* ---- layout.h: single channels ---- */
+/* ---- channels.h: single channels ---- */
 
 static bool is_handed_in(const tvlm_grid_info *grid) {
     return grid->size == TVLM_SIZE_GIVEN || grid->size == TVLM_SIZE_LIKE || grid->size == TVLM_SIZE_QUESTION;

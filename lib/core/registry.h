@@ -13,13 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "texturevlm/layout.h"
+#include "texturevlm/channels.h"
 
 /*
  * The grids that the application hands in (texturevlm/input.h), each stored at the size at which it comes:
  * X(ID). They stand before the grids that may need them. They are never generated: a chunk has no such grid
  * if none was handed in for any of its images. The features are the encoder's vectors. The words are made
- * from the features by tvlm_stack_set_words (texturevlm/embed.h), and the previous pass is the
+ * from the features by tvlm_stack_set_words (texturevlm/features.h), and the previous pass is the
  * scores that tvlm_score kept (texturevlm/score.h); both are made only when the application asks.
  */
 #define TVLM_GIVEN_GRIDS(X)                                                                                  \

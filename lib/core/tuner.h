@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuner.h: what can be tuned in a backend for a device (texturevlm/tune.h). A stage has choices, and a choice
+ * tuner.h: what can be tuned in a backend for a device (texturevlm/device.h). A stage has choices, and a choice
  * has settings. Pictures of different sizes may have different settings. Results do not depend on any of
  * them.
  */

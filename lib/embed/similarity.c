@@ -5,7 +5,7 @@
 #include "core/check.h"
 #include "core/owner.h"
 #include "core/try.h"
-#include "texturevlm/embed.h"
+#include "texturevlm/features.h"
 
 #include "stack/features.h"
 #include "stack/given.h"

@@ -11,8 +11,8 @@
 #include "core/try.h"
 #include "io/names.h"
 #include "io/networks.h"
+#include "texturevlm/channels.h"
 #include "texturevlm/io.h"
-#include "texturevlm/layout.h"
 
 #define FORMAT_NAME  "texturevlm.scorer"
 #define NETWORK_NAME "texturevlm.network"

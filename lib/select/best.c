@@ -79,7 +79,7 @@ tvlm_status tvlm_rank_all(const tvlm_best *best, int32_t wanted, tvlm_best_ranki
 
 /* ---- Positions ---- */
 
-/* Keeps the positions with the image, for the next frame's fixation (texturevlm/temporal.h). */
+/* Keeps the positions with the image, for the next frame's fixation (texturevlm/stream.h). */
 static tvlm_status keep_positions(const tvlm_best *best, const tvlm_ranked *ranked, int32_t count) {
     float *kept;
     TVLM_TRY(tvlm_stack_keep_positions(best->task->stack, best->task->params.score.index, count, &kept));

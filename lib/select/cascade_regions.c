@@ -11,7 +11,7 @@
 #include "core/try.h"
 #include "select/cascade_inside.h"
 #include "select/cost.h"
-#include "texturevlm/regions.h"
+#include "texturevlm/stack.h"
 
 /*
  * How many regions are looked into at least, unless the parameters say otherwise (KEEP_REGIONS), and how many

@@ -146,7 +146,7 @@ static tvlm_status place_thumbnail(const tvlm_budget *budget, const tvlm_scale *
     return TVLM_OK;
 }
 
-/* Keeps the places of the tiles with the image, for the next frame's fixation (texturevlm/temporal.h). */
+/* Keeps the places of the tiles with the image, for the next frame's fixation (texturevlm/stream.h). */
 static tvlm_status keep_positions(const tvlm_budget *budget, const tvlm_scale *scale, int32_t first,
                                   const tvlm_selection *selection) {
     float *kept;

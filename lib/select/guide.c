@@ -14,7 +14,7 @@
 #include "select/guide.h"
 #include "stack/grids.h"
 #include "stack/stack.h"
-#include "texturevlm/regions.h"
+#include "texturevlm/stack.h"
 
 static void empty(tvlm_guide *guide) {
     free(guide->table);

@@ -8,7 +8,7 @@
 #include "core/backend.h"
 #include "texturevlm/stack.h"
 
-struct tvlm_region; /* texturevlm/regions.h */
+struct tvlm_region; /* texturevlm/stack.h */
 
 #define TVLM_GUIDE_GROUPS 4 /* the most groups that a region's vectors fall into */
 

@@ -12,7 +12,7 @@
 #include "select/guide.h"
 #include "select/vectors.h"
 #include "stack/stack.h"
-#include "texturevlm/regions.h"
+#include "texturevlm/stack.h"
 
 #define ITERATIONS 3
 

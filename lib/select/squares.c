@@ -92,7 +92,7 @@ static tvlm_status best_first(const tvlm_stack *stack, tvlm_selection *selection
 tvlm_status tvlm_squares_deliver(const tvlm_task *task, tvlm_scoremap *map, tvlm_selection *selection) {
     const int32_t index = task->params.score.index;
     const tvlm_scale scale = tvlm_scale_of(task->stack, index);
-    float *kept; /* for the next frame's fixation (texturevlm/temporal.h) */
+    float *kept; /* for the next frame's fixation (texturevlm/stream.h) */
     TVLM_TRY(best_first(task->stack, selection));
     TVLM_TRY(tvlm_stack_keep_positions(task->stack, index, selection->count, &kept));
     for (int32_t i = 0; i < selection->count; ++i) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delta.c: texturevlm/delta.h. The next frame is taken into a stack, and only what changed is made again.
+ * delta.c: texturevlm/stack.h. The next frame is taken into a stack, and only what changed is made again.
  */
 #include "stack/delta.h"
 
@@ -253,7 +253,7 @@ tvlm_status tvlm_delta_apply(tvlm_stack *stack, tvlm_delta_plan *plan, tvlm_buff
     return status;
 }
 
-/* ---- texturevlm/delta.h ---- */
+/* ---- texturevlm/stack.h ---- */
 
 tvlm_status tvlm_stack_update_image(tvlm_stack *stack, int32_t index, const tvlm_image *image,
                                     const struct tvlm_update_params *params, tvlm_delta_report *report) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack/delta.h: the next frame is taken into a stack, and only what changed is made again
- * (texturevlm/delta.h).
+ * (texturevlm/stack.h).
  *
  * The stack keeps the last frame on the host and compares the next one with it, tile by tile. A frame is
  * taken in in two steps. First, a *plan* says which parts of the frame are to be uploaded; it changes
@@ -15,7 +15,7 @@
 #define TVLM_STACK_DELTA_H
 
 #include "stack/stack.h"
-#include "texturevlm/delta.h"
+#include "texturevlm/stack.h"
 
 /* A frame in the stack's size, in host memory. */
 typedef struct tvlm_delta_frame {

@@ -14,7 +14,7 @@
 #include "stack/grids.h"
 #include "stack/inside.h"
 #include "stack/query.h"
-#include "texturevlm/basis.h"
+#include "texturevlm/features.h"
 
 /* Where a query's similarities come from, and the size of their grid. */
 typedef struct answer {

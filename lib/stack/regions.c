@@ -3,7 +3,7 @@
  * regions.c: lets the application read the regions that the family CLUSTER makes, and takes labels of the
  * application's own in their place.
  */
-#include "texturevlm/regions.h"
+#include "texturevlm/stack.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * temporal.c: what is kept of a frame, and which of it the next frame takes over. The public functions are
- * those of texturevlm/temporal.h.
+ * those of texturevlm/stream.h.
  *
  * What is remembered is in textures of the chunk (chunk->previous), which are written only when a frame ends.
  * The grids MOTION and TEMPORAL are made from them as often as they are asked for. The fixation, which
  * outlives many frames, goes to and fro between TEMPORAL and one of these textures, so that no kernel reads
  * what it writes.
  */
-#include "texturevlm/temporal.h"
+#include "texturevlm/stream.h"
 
 #include <math.h>
 #include <string.h>

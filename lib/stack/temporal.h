@@ -7,7 +7,7 @@
 
 #include "stack/stack.h"
 
-struct tvlm_advance_params; /* texturevlm/temporal.h */
+struct tvlm_advance_params; /* texturevlm/stream.h */
 
 /* Checks the parameters. It fails with ARGUMENT if one is wrong, and a line that says which. */
 tvlm_status tvlm_stack_check_advance(const tvlm_log *log, const struct tvlm_advance_params *params);

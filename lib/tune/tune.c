@@ -8,7 +8,7 @@
  * happens by chance once in fifty times, and it must be faster by 3 %. The settings that won are compared
  * with the defaults once more, by new pairs, since the best of many is also the luckiest.
  */
-#include "texturevlm/tune.h"
+#include "texturevlm/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>

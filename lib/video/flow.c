@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.c: the functions of texturevlm/flow.h. This file chooses the levels and owns the memory; the backends
+ * flow.c: the functions of texturevlm/stream.h. This file chooses the levels and owns the memory; the backends
  * make the flow.
  */
 #include "video/flow.h"

@@ -6,7 +6,7 @@
 #define TVLM_VIDEO_FLOW_H
 
 #include "core/backend.h"
-#include "texturevlm/flow.h"
+#include "texturevlm/stream.h"
 
 /* The buffer holds u, v and the confidence of each texel of the grid as three floats. It may be larger than
  * these need. */

@@ -264,7 +264,7 @@ def flow(image: ImageLike, other: ImageLike, *, full: bool = False, device: Devi
 
     Each texel has three numbers: u and v are the step, to the right and down in pixels of the images, to where the texel's place
     is in `other`. The third is a confidence of 0 .. 1. The grid covers the whole image. It has half the images' size, or with
-    ``full=True`` their full size. texturevlm/flow.h says how large a motion can be. To find what moved in a video, give the
+    ``full=True`` their full size. texturevlm/stream.h says how large a motion can be. To find what moved in a video, give the
     present frame as `image` and the frame before as `other`.
 
     Errors: `ArgumentError` for images of different sizes.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "texturevlm/layout.h"
+#include "texturevlm/channels.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static int32_t channels[TVLM_LAYOUT_CHANNELS_MAX];

@@ -7,7 +7,7 @@
 
 #include "canvas.h"
 #include "questions.h"
-#include "texturevlm/basis.h"
+#include "texturevlm/features.h"
 
 /* How good the first k components of a basis are. All figures are in [0, 1]. NaN: not measured, since there
  * are no queries. */

@@ -37,7 +37,7 @@
 #ifndef TEXTUREVLM_LAB_ATTEND_H
 #define TEXTUREVLM_LAB_ATTEND_H
 
-#include "texturevlm/embed.h"
+#include "texturevlm/features.h"
 
 #ifdef __cplusplus
 extern "C" {

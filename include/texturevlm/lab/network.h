@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-#include "texturevlm/layout.h"
+#include "texturevlm/channels.h"
 #include "texturevlm/status.h"
 
 #ifdef __cplusplus

@@ -15,8 +15,8 @@
 #ifndef TEXTUREVLM_LAB_PROJECTION_H
 #define TEXTUREVLM_LAB_PROJECTION_H
 
-#include "texturevlm/basis.h"
 #include "texturevlm/export.h"
+#include "texturevlm/features.h"
 #include "texturevlm/stack.h"
 
 #ifdef __cplusplus

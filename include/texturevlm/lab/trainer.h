@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lab/trainer.h: makes bases (basis.h): of any number of vectors, and of the features of one image.
+ * lab/trainer.h: makes bases (features.h): of any number of vectors, and of the features of one image.
  *
  * This header is of the lab: it may change in any version.
  */
 #ifndef TEXTUREVLM_LAB_TRAINER_H
 #define TEXTUREVLM_LAB_TRAINER_H
 
-#include "texturevlm/basis.h"
+#include "texturevlm/features.h"
 #include "texturevlm/stack.h"
 
 #ifdef __cplusplus

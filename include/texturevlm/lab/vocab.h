@@ -14,7 +14,7 @@
  * the mean of its vectors, so that its product with a question of length 1 is the mean of their cosines.
  *
  * This takes the least memory for a cell, and gives the fastest answer. It is also the least exact: all cells of
- * a centre get the same answer. A basis (basis.h) takes 16 numbers for a cell, and keeps far more of the order of
+ * a centre get the same answer. A basis (features.h) takes 16 numbers for a cell, and keeps far more of the order of
  * the answers; bench/vocab.py has a table.
  *
  * In a stack, the numbers are the channel vocab_id, which is reduced by mode and sampled nearest, and the
@@ -27,7 +27,7 @@
 #ifndef TEXTUREVLM_LAB_VOCAB_H
 #define TEXTUREVLM_LAB_VOCAB_H
 
-#include "texturevlm/basis.h"
+#include "texturevlm/features.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,8 +9,8 @@
 #include "core/try.h"
 #include "io/named.h"
 #include "io/names.h"
+#include "texturevlm/channels.h"
 #include "texturevlm/io.h"
-#include "texturevlm/layout.h"
 
 #define FORMAT_NAME "texturevlm.projection"
 

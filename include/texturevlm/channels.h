@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h: channels and layouts, by number and by name. doc/channels.md defines each of them.
+ * channels.h: channels and layouts, by number and by name. doc/channels.md defines each of them.
  *
  * A channel is a number for each place of an image, such as "edges" or "saliency". A layout is a named list
  * of channels, such as "full40". Functions that take a layout also take a list of names: "r,g,b,edges".
  */
-#ifndef TEXTUREVLM_LAYOUT_H
-#define TEXTUREVLM_LAYOUT_H
+#ifndef TEXTUREVLM_CHANNELS_H
+#define TEXTUREVLM_CHANNELS_H
 
 #include <stdbool.h>
 #include <stdint.h>
