@@ -20,6 +20,15 @@ offence() {
     grep -qxF -- "$said" "$project/out" || fail "of $path it said: $(cat "$project/out")"
     cp "$project/kept" "$project/$path"
 }
+: >"$project/include/texturevlm/more.h"
+! "$check" "$project" >"$project/out" || fail "a further header of the core is allowed"
+grep -qxF "include/texturevlm: 17 headers of the core, at most 16" "$project/out" || fail "of a further header it said: $(cat "$project/out")"
+rm "$project/include/texturevlm/more.h"
+for i in {1..20}; do echo "TVLM_API void tvlm_more_$i(void);"; done >>"$project/include/texturevlm/version.h"
+! "$check" "$project" >"$project/out" || fail "any number of functions is allowed"
+grep -qE "functions of the core, at most 150$" "$project/out" || fail "of many functions it said: $(cat "$project/out")"
+cp include/texturevlm/version.h "$project/include/texturevlm/"
+
 up() { offence "$1" "#include \"$2\"" "$1:1: includes $2: $3"; }
 
 up lib/core/half.c stack/stack.h "lib/core may not look at lib/stack"
