@@ -503,7 +503,8 @@ TVLM_API tvlm_status tvlm_selection_get_report(const tvlm_selection *selection,
  * TVLM_STRATEGY_DEFAULT. Returns "unknown" for other values. */
 TVLM_API const char *tvlm_strategy_name(tvlm_strategy strategy);
 
-/* Returns the strategy of that name, or -1. */
+/* Returns the strategy of that name, or -1. The name of a strategy of the lab is known in a build without the lab,
+ * too; such a build refuses to select by it. */
 TVLM_API int tvlm_strategy_find(const char *name);
 
 /* Tells whether a strategy reads the parameter of that name: "stride", "level", "dense", "min_distance",

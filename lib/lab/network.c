@@ -16,7 +16,9 @@
 _Static_assert((int)TVLM_ACTIVATION_RELU == TVLM_NETWORK_RELU &&
                    (int)TVLM_ACTIVATION_SIGMOID == TVLM_NETWORK_SIGMOID,
                "kernels know the activations by number");
-_Static_assert(TVLM_NETWORK_INPUTS_MAX == TVLM_LEARNED_INPUTS_MAX, "the core has room for all inputs");
+_Static_assert(TVLM_NETWORK_INPUTS_MAX == TVLM_LEARNED_INPUTS_MAX &&
+                   TVLM_NETWORK_OUTPUTS_MAX == TVLM_LEARNED_MAX,
+               "the core has room for all inputs and outputs");
 
 /* ---- Checks ---- */
 

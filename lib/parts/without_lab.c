@@ -18,4 +18,4 @@ const tvlm_backend tvlm_reference_backend = {REFERENCE_ENTRIES};
 tvlm_export_project_function *const tvlm_export_projector = NULL;
 
 tvlm_network_score_function *const tvlm_network_scorer = NULL;
-const tvlm_network_functions tvlm_networks = {NULL};
+const tvlm_network_functions tvlm_networks = {.check = NULL};

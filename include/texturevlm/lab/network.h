@@ -34,7 +34,7 @@ extern "C" {
 #define TVLM_NETWORK_LAYERS_MAX  8
 #define TVLM_NETWORK_INPUTS_MAX  64
 #define TVLM_NETWORK_HIDDEN_MAX  256
-#define TVLM_NETWORK_OUTPUTS_MAX TVLM_LEARNED_MAX
+#define TVLM_NETWORK_OUTPUTS_MAX 32
 #define TVLM_NETWORK_LEVEL_MAX   15
 
 /* What is done to each value of a convolution: nothing, max(0, x), or 1 / (1 + exp(-x)). */
