@@ -14,9 +14,9 @@ import cffi
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-CORE = ["texturevlm", "io", "io_basis", "io_scorer"]
+CORE = ["texturevlm", "draw", "io", "io_basis", "io_scorer"]
 LAB = ["attend", "backward", "codec", "explain", "fit", "footprint", "foveated", "io_codec", "io_network", "io_projection", "io_vocab", "logpolar", "merge", "network", "projection", "ridge", "trainer", "vocab"]
-HEADERS = [*(f"texturevlm/{name}.h" for name in CORE), *(f"texturevlm/lab/{name}.h" for name in LAB), "draw.h", "glue.h"]
+HEADERS = [*(f"texturevlm/{name}.h" for name in CORE), *(f"texturevlm/lab/{name}.h" for name in LAB), "glue.h"]
 
 
 def preprocess(compiler: str, *options: str) -> str:
@@ -27,7 +27,7 @@ def preprocess(compiler: str, *options: str) -> str:
         includes = "".join(f'#include "{header}"\n' for header in HEADERS)
         return subprocess.run(
             [compiler, "-E", "-P", "-undef", "-nostdinc", "-DTVLM_STATIC=", "-DTVLM_DECLARATIONS=", *options,
-             "-I", empty, "-I", str(ROOT / "include"), "-I", str(ROOT / "tools"), "-I", str(HERE), "-"],
+             "-I", empty, "-I", str(ROOT / "include"), "-I", str(HERE), "-"],
             input=includes, capture_output=True, text=True, check=True).stdout
 
 

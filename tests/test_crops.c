@@ -13,7 +13,6 @@
 
 /* The tool is a program, not a library: its files are part of this one, without what it says and notes. */
 #include "../tools/budget_scales.c"
-#include "../tools/canvas.c"
 #include "../tools/json.c"
 #include "../tools/select_crops.c"
 

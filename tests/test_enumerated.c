@@ -12,6 +12,7 @@
 
 #include "interop_helper.h"
 #include "log_helper.h"
+#include "texturevlm/draw.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
 #include "texturevlm/lab/codec.h"
@@ -360,6 +361,30 @@ static void test_second_attempt(void **state) {
 
 /* ---- Streams ---- */
 
+static tvlm_selection_info info_of(int strategy) {
+    return (tvlm_selection_info){.width = 32, .height = 32, .strategy = (tvlm_strategy)strategy};
+}
+
+static void test_drawing(void **state) {
+    static uint8_t rgb[3];
+    tvlm_selection_info about = info_of(TVLM_STRATEGY_GRID);
+    tvlm_image wrong_image, *none = NULL;
+    (void)state;
+    REFUSES("tvlm_draw_selection image.type", TVLM_PIXEL_F32,
+            tvlm_draw_selection((wrong_image = image_of(wrong), &wrong_image), &about, NULL, 0, NULL, &noting,
+                                &none));
+    REFUSES("tvlm_draw_selection info.strategy", TVLM_STRATEGY_BUDGET,
+            (about = info_of(wrong), tvlm_draw_selection(&image, &about, NULL, 0, NULL, &noting, &none)));
+    REFUSES("tvlm_draw_heatmap image.type", TVLM_PIXEL_F32,
+            tvlm_draw_heatmap((wrong_image = image_of(wrong), &wrong_image), values,
+                              tvlm_draw_params(.columns = 1, .rows = 1), &noting, &none));
+    REFUSES("tvlm_draw_image image.type", TVLM_PIXEL_F32,
+            tvlm_draw_image((wrong_image = image_of(wrong), &wrong_image), &noting, 1, 1, rgb));
+    REFUSES("tvlm_draw_colours colours", TVLM_COLOURS_IDENTIFIER,
+            tvlm_draw_colours((tvlm_colours)wrong, values, 1, &noting, rgb));
+    assert_null(none);
+}
+
 static void test_streams(void **state) {
     tvlm_stream *none = NULL;
     tvlm_selection *chosen = NULL;
@@ -668,7 +693,7 @@ int main(void) {
         cmocka_unit_test(test_streams),    cmocka_unit_test(test_scores),
         cmocka_unit_test(test_selections), cmocka_unit_test(test_patches),
         cmocka_unit_test(test_exports),    cmocka_unit_test(test_learned),
-        cmocka_unit_test(test_files)};
+        cmocka_unit_test(test_drawing),    cmocka_unit_test(test_files)};
     const struct CMUnitTest interop[] = {cmocka_unit_test(test_check_interop)};
     const int failed = cmocka_run_group_tests(tests, open_reference_and_pool, close_all);
     return failed != 0 ? failed : cmocka_run_group_tests(interop, NULL, NULL);

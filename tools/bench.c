@@ -15,9 +15,9 @@
 #include "bench_layouts.h"
 #include "bench_stages.h"
 #include "bench_video.h"
-#include "canvas.h"
 #include "core/times.h"
 #include "core/try.h"
+#include "draw/canvas.h"
 #include "json.h"
 #include "progress.h"
 #include "texturevlm/io.h"
@@ -138,7 +138,7 @@ static void draw_pattern(uint8_t *rgb, int32_t width, int32_t height) {
 /* Makes the image for the measurements: that of the file, or the pattern, at the size that was asked for.
  * Pixels that are made here belong to `canvas`. */
 static int make_image(struct tool *tool, const bench_options *options, tvlm_image **loaded,
-                      struct canvas *canvas, tvlm_image *image) {
+                      tvlm_canvas *canvas, tvlm_image *image) {
     int32_t width = SIDE_DEFAULT, height = SIDE_DEFAULT;
     if (options->image != NULL) {
         const int code = tool_status(tool, tvlm_image_load(options->image, &tool->log, loaded));
@@ -154,11 +154,11 @@ static int make_image(struct tool *tool, const bench_options *options, tvlm_imag
         *image = **loaded;
         return TOOL_DONE;
     }
-    if (!canvas_create(width, height, (color){0, 0, 0}, canvas))
+    if (!tvlm_canvas_create(width, height, (tvlm_colour){0, 0, 0}, canvas))
         return tool_fail(tool, "no memory for %d x %d", width, height);
     if (*loaded == NULL)
         draw_pattern(canvas->rgb, width, height);
-    else if (!canvas_image(canvas, (rect){0, 0, width, height}, *loaded))
+    else if (!tvlm_canvas_image(canvas, (tvlm_rect){0, 0, width, height}, *loaded))
         return tool_fail(tool, "no memory for %d x %d", width, height);
     *image = (tvlm_image){
         .pixels = canvas->rgb, .width = width, .height = height, .channels = 3, .type = TVLM_PIXEL_U8};
@@ -405,7 +405,7 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     const bench_options *const options = values;
     tvlm_image image, *loaded = NULL;
     tvlm_device *device = NULL;
-    struct canvas canvas = {0};
+    tvlm_canvas canvas = {0};
     struct bench bench = {0};
     memory taken = {0};
     cold c = {0};
@@ -423,7 +423,7 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     if (code == TOOL_DONE && options->layouts > 0) {
         code = bench_layouts(tool, &options->common, &image,
                              options->repeat.given ? options->repeat.value : REPEAT_DEFAULT);
-        canvas_release(&canvas);
+        tvlm_canvas_release(&canvas);
         tvlm_image_destroy(&loaded);
         return code;
     }
@@ -438,7 +438,7 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     if (code == TOOL_DONE) code = measure_all(tool, options, &taken, &c, &bench);
     bench_release(&bench);
     tvlm_device_destroy(&device);
-    canvas_release(&canvas);
+    tvlm_canvas_release(&canvas);
     tvlm_image_destroy(&loaded);
     return code;
 }

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "canvas.h"
 #include "core/backend.h"
 #include "core/times.h"
 #include "core/try.h"

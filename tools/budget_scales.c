@@ -2,6 +2,7 @@
 #include "budget_scales.h"
 
 #include <math.h>
+#include <stdio.h>
 
 const budget_scale budget_scales[BUDGET_SCALES] = {{1, 1, "level 0", false},
                                                    {3, 4, "three quarters", true},
@@ -17,4 +18,13 @@ int budget_scale_of(const tvlm_position *tile) {
         if (fabs((double)tile->level - level) < fabs((double)tile->level - other)) nearest = i;
     }
     return nearest;
+}
+
+int budget_title(int32_t columns, int32_t rows, int32_t cells, int32_t count, char *text, size_t size) {
+    const int32_t empty = columns * rows - cells;
+    if (empty == 0)
+        return snprintf(text, size, "%d x %d thumbnail, %d tiles", (int)columns, (int)rows,
+                        (int)(count - cells));
+    return snprintf(text, size, "%d x %d thumbnail, %d empty, %d tiles", (int)columns, (int)rows, (int)empty,
+                    (int)(count - cells));
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "channels_ragged.h"
-#include "draw.h"
 #include "each.h"
 #include "files.h"
 #include "flow.h"
@@ -18,6 +17,7 @@
 #include "networks.h"
 #include "progress.h"
 #include "shared.h"
+#include "texturevlm/draw.h"
 #include "texturevlm/io.h"
 #include "tool.h"
 
@@ -116,9 +116,8 @@ struct job {
     const int32_t *channels;
     int32_t channel_count, width, height;
     tvlm_npy_writer *writer;
-    draw_sheet sheet;
-    bool *has;     /* [channel_count]: whether a channel gets a tile on the sheet */
-    float *planes; /* the planes of one group of channels */
+    tvlm_image *sheet;
+    float *planes; /* the planes of one group of channels; NULL: no array is written */
 };
 
 #define GROUP_BYTES ((size_t)256 << 20) /* the most bytes of planes in memory at a time */
@@ -141,41 +140,31 @@ static int find_size(struct job *job) {
                        tvlm_stack_level_size(job->stack, options->level.value, &job->width, &job->height));
 }
 
-/* Finds the channels that have anything to show. */
-static int find_input(struct job *job) {
-    int code = TOOL_DONE;
-    job->has = malloc((size_t)job->channel_count * sizeof *job->has);
-    if (job->has == NULL) return tool_fail(job->tool, "no memory for %d channels", job->channel_count);
-    for (int32_t i = 0; code == TOOL_DONE && i < job->channel_count; ++i)
-        code = tool_status(job->tool, tvlm_stack_has_channel(job->stack, 0, job->channels[i], &job->has[i]));
-    return code;
-}
-
-static int open_outputs(struct job *job) {
-    const int64_t shape[] = {job->path_count, job->channel_count, job->height, job->width};
-    const int first = job->path_count > 1 ? 0 : 1; /* a single image adds no dimension to the array */
+/* Draws the channels of the only image. */
+static int draw_sheet(struct job *job) {
     const generate_options *const options = job->options;
-    char title[256], name[160];
     const char *const slash = strrchr(job->tool->subject, '/');
+    char title[256], name[160];
     snprintf(name, sizeof name, "%s", slash != NULL ? slash + 1 : job->tool->subject);
     snprintf(title, sizeof title, "%.120s  %d x %d  %.80s", name, job->width, job->height,
              options->channels != NULL  ? ""
              : options->layout != NULL  ? options->layout
              : options->network != NULL ? options->network
                                         : TVLM_LAYOUT_DEFAULT);
-    if (options->sheet != NULL) {
-        const int code = find_input(job);
-        if (code != TOOL_DONE) return code;
-        if (!draw_sheet_start(job->stack, job->channels, job->has, job->channel_count, job->width,
-                              job->height, title, &job->sheet))
-            return tool_fail(job->tool, "a sheet of %d channels is too large", job->channel_count);
-    }
+    const struct tvlm_draw_channels_params params = {
+        .width = job->width, .height = job->height, .level = options->level.value, .title = title};
+    return tool_status(job->tool, tvlm_draw_channels(job->stack, &params, &job->tool->log, &job->sheet));
+}
+
+static int open_outputs(struct job *job) {
+    const int64_t shape[] = {job->path_count, job->channel_count, job->height, job->width};
+    const int first = job->path_count > 1 ? 0 : 1; /* a single image adds no dimension to the array */
     if (job->output == NULL) return TOOL_DONE;
     return tool_status(job->tool, tvlm_npy_writer_open(job->output, TVLM_ELEMENT_F32, 4 - first,
                                                        shape + first, &job->tool->log, &job->writer));
 }
 
-/* Writes channels [first, first + count) into the array and onto the sheet. */
+/* Writes channels [first, first + count) into the array. */
 static int write_group(struct job *job, int32_t first, int32_t count, size_t area) {
     tvlm_packed *packed = NULL;
     struct tvlm_pack_params params = {.channels = job->channels + first,
@@ -187,14 +176,8 @@ static int write_group(struct job *job, int32_t first, int32_t count, size_t are
     if (code == TOOL_DONE)
         code = tool_status(job->tool, tvlm_packed_read(packed, 0, area * (size_t)count, job->planes));
     tvlm_packed_destroy(&packed);
-    if (code == TOOL_DONE && job->writer != NULL)
+    if (code == TOOL_DONE)
         code = tool_status(job->tool, tvlm_npy_writer_append(job->writer, job->planes, area * (size_t)count));
-    for (int32_t i = 0; code == TOOL_DONE && job->sheet.canvas.rgb != NULL && i < count; ++i) {
-        const float *const plane = job->planes + (size_t)i * area;
-        if (!job->has[first + i]) continue;
-        if (!draw_sheet_add(&job->sheet, job->channels[first + i], plane, job->width, job->height))
-            code = tool_fail(job->tool, "no memory for the sheet");
-    }
     return code;
 }
 
@@ -209,6 +192,7 @@ static int32_t group_size(const struct job *job) {
 }
 
 static int make_planes(struct job *job) {
+    if (job->output == NULL) return TOOL_DONE;
     const size_t area = (size_t)job->width * (size_t)job->height, group = (size_t)group_size(job);
     job->planes = area <= SIZE_MAX / sizeof(float) / group ? malloc(area * sizeof(float) * group) : NULL;
     if (job->planes != NULL) return TOOL_DONE;
@@ -218,7 +202,8 @@ static int make_planes(struct job *job) {
 /* Writes all channels of the stack's image, which is image number `index` of the run. */
 static int write_channels(struct job *job, int32_t index) {
     const int32_t group = group_size(job);
-    int code = TOOL_DONE;
+    int code = job->options->sheet != NULL ? draw_sheet(job) : TOOL_DONE;
+    if (job->output == NULL) return code;
     for (int32_t first = 0; code == TOOL_DONE && first < job->channel_count; first += group) {
         const int32_t rest = job->channel_count - first, count = rest < group ? rest : group;
         code = write_group(job, first, count, (size_t)job->width * (size_t)job->height);
@@ -228,13 +213,12 @@ static int write_channels(struct job *job, int32_t index) {
 }
 
 static int close_outputs(struct job *job) {
-    const char *const sheet = job->options->sheet;
-    const struct canvas *const canvas = &job->sheet.canvas;
+    const tvlm_image *const sheet = job->sheet;
     int code = TOOL_DONE;
     job->tool->subject = NULL; /* an error from here on is not about the image */
     if (sheet != NULL)
-        code = tool_status(
-            job->tool, tvlm_png_write(sheet, canvas->width, canvas->height, 3, canvas->rgb, &job->tool->log));
+        code = tool_status(job->tool, tvlm_png_write(job->options->sheet, sheet->width, sheet->height, 3,
+                                                     sheet->pixels, &job->tool->log));
     if (code == TOOL_DONE && job->writer != NULL)
         code = tool_status(job->tool, tvlm_npy_writer_finish(job->writer));
     return code;
@@ -556,10 +540,9 @@ static int run_generate(struct tool *tool, const void *values, int operand_count
                                      : generate(&job);
     progress_clear();
     tvlm_npy_writer_destroy(&job.writer);
-    canvas_release(&job.sheet.canvas);
+    tvlm_image_destroy(&job.sheet);
     inputs_release(&job.inputs);
     free(job.planes);
-    free(job.has);
     tvlm_stack_destroy(&job.stack);
     network_release(&job.network);
     tvlm_device_destroy(&job.device);

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "canvas.h"
 #include "json.h"
 #include "shared.h"
 #include "texturevlm/io.h"
@@ -44,7 +43,7 @@ struct job {
     /* `grid` has u, v and confidence as the library gives them. The other two have a value for every pixel.
      * */
     float *grid, *vectors, *confidence;
-    struct canvas picture;
+    uint8_t *picture; /* RGB, of the size of the images */
 };
 
 /* ---- The colour wheel ---- */
@@ -74,18 +73,16 @@ static void make_wheel(float wheel[WHEEL][3]) {
         }
 }
 
-/* Returns the colour of u and v. They are relative to the length whose colour is fully saturated. */
-static color wheel_color(float wheel[WHEEL][3], float u, float v) {
+/* Writes the colour of u and v. They are relative to the length whose colour is fully saturated. */
+static void wheel_colour(float wheel[WHEEL][3], float u, float v, uint8_t *rgb) {
     const float length = fminf(1.0f, sqrtf(u * u + v * v));
     const float turn = (atan2f(-v, -u) / 3.14159265f + 1.0f) / 2.0f * (float)(WHEEL - 1);
     const int first = (int)turn % WHEEL, second = (first + 1) % WHEEL;
     const float t = turn - floorf(turn);
-    uint8_t rgb[3];
     for (int c = 0; c < 3; ++c) {
         const float hue = wheel[first][c] + (wheel[second][c] - wheel[first][c]) * t;
         rgb[c] = (uint8_t)lrintf(255.0f * (1.0f - length * (1.0f - hue)));
     }
-    return (color){rgb[0], rgb[1], rgb[2]};
 }
 
 static float longest(const struct job *job) {
@@ -102,14 +99,14 @@ static int draw(struct job *job) {
     const tvlm_image *const image = job->images[0];
     const float scale = 1.0f / fmaxf(longest(job), 0.01f);
     float wheel[WHEEL][3];
-    if (!canvas_create(image->width, image->height, (color){255, 255, 255}, &job->picture))
+    const size_t count = (size_t)image->width * (size_t)image->height;
+    job->picture = malloc(3 * count);
+    if (job->picture == NULL)
         return tool_fail(job->tool, "no memory for a picture of %d x %d pixels", image->width, image->height);
     make_wheel(wheel);
-    for (int32_t y = 0; y < image->height; ++y)
-        for (int32_t x = 0; x < image->width; ++x) {
-            const float *const at = job->vectors + 2 * ((size_t)y * (size_t)image->width + (size_t)x);
-            canvas_set(&job->picture, x, y, wheel_color(wheel, at[0] * scale, at[1] * scale));
-        }
+    for (size_t i = 0; i < count; ++i)
+        wheel_colour(wheel, job->vectors[2 * i] * scale, job->vectors[2 * i + 1] * scale,
+                     job->picture + 3 * i);
     return TOOL_DONE;
 }
 
@@ -201,8 +198,8 @@ static int write_files(const struct job *job) {
         code = tool_status(
             tool, tvlm_flo_write(job->output, image->width, image->height, job->vectors, &tool->log));
     if (code == TOOL_DONE && options->picture != NULL)
-        code = tool_status(tool, tvlm_png_write(options->picture, job->picture.width, job->picture.height, 3,
-                                                job->picture.rgb, &tool->log));
+        code = tool_status(
+            tool, tvlm_png_write(options->picture, image->width, image->height, 3, job->picture, &tool->log));
     if (code == TOOL_DONE && options->confidence != NULL)
         code = tool_status(tool, tvlm_npy_write(options->confidence, TVLM_ELEMENT_F32, 2, shape,
                                                 job->confidence, &tool->log));
@@ -256,7 +253,7 @@ int flow_run(struct tool *tool, const tool_common *common, const flow_options *o
     if (code == TOOL_DONE && options->picture != NULL) code = draw(&job);
     if (code == TOOL_DONE) code = write_files(&job);
     if (code == TOOL_DONE && common->json > 0) code = print_summary(&job);
-    canvas_release(&job.picture);
+    free(job.picture);
     free(job.grid);
     free(job.vectors);
     free(job.confidence);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "budget_scales.h"
 #include "positions.h"
 #include "select_outputs.h"
 #include "texturevlm/io.h"
@@ -92,8 +93,8 @@ static void note_budget(const select_run *run, select_job *job, const tvlm_selec
     const option_number *const patch = &run->options->placing.patch;
     const float side = patch->given ? patch->value : TVLM_PATCH_DEFAULT;
     job->k = job->count;
-    job->grid.step_x = side * (float)info->width / (float)stack->width;
-    job->grid.step_y = side * (float)info->height / (float)stack->height;
+    job->grid.cell_width = side * (float)info->width / (float)stack->width;
+    job->grid.cell_height = side * (float)info->height / (float)stack->height;
     (void)tvlm_selection_scores(job->selection, &job->grid.columns, &job->grid.rows);
     job->thumbnail_columns = info->thumbnail_columns;
     job->thumbnail_rows = info->thumbnail_rows;
@@ -114,8 +115,10 @@ static int note_candidates(const select_run *run, select_job *job, const tvlm_se
     const float stride = given->given ? given->value : TVLM_STRIDE_DEFAULT;
     const float across = cells.dense ? (float)stack->width / (float)columns : stride;
     const float down = cells.dense ? (float)stack->height / (float)rows : stride;
-    job->grid = (draw_grid){columns, rows, across * (float)info->width / (float)stack->width,
-                            down * (float)info->height / (float)stack->height};
+    job->grid = (struct tvlm_draw_params){.columns = columns,
+                                          .rows = rows,
+                                          .cell_width = across * (float)info->width / (float)stack->width,
+                                          .cell_height = down * (float)info->height / (float)stack->height};
     return TOOL_DONE;
 }
 
@@ -171,45 +174,43 @@ static int find_positions(select_run *run, select_job *job) {
 
 /* ---- Drawing ---- */
 
-static bool draw_thumbnail(select_job *job, const char *stem) {
-    char title[256];
-    const int length = snprintf(title, sizeof title, "%s: ", stem);
-    draw_budget_text(job->thumbnail_columns, job->thumbnail_rows, job->thumbnail_cells, job->count,
-                     title + length, sizeof title - (size_t)length);
-    return draw_budget(whole(job), job->thumbnail_columns, job->thumbnail_rows, job->positions,
-                       job->thumbnail_cells, job->count, title, &job->overlay);
-}
-
-static bool draw_candidates(const select_run *run, select_job *job, const char *stem) {
-    const bool squares = job->positions[0].column < 0; /* there are squares that are no cells of the grid */
-    const bool tree = run->strategy != TVLM_STRATEGY_FOVEATED;
-    char title[256];
-    if (squares)
-        snprintf(title, sizeof title, "%s: %d squares", stem, job->count);
-    else
-        snprintf(title, sizeof title, "%s: %d of %d cells", stem, job->count,
-                 job->grid.columns * job->grid.rows);
-    return squares ? draw_squares(whole(job), job->positions, job->count, tree, title, &job->overlay)
-                   : draw_overlay(whole(job), &job->grid, job->positions, job->count, title, &job->overlay);
-}
-
-static int draw_overlay_of(select_run *run, select_job *job) {
+/* Writes what an overlay shows, such as "photo: 64 of 1024 cells". */
+static void overlay_title(const select_run *run, const select_job *job, char *title, size_t size) {
     char stem[128];
     tool_stem(job->path, stem, sizeof stem);
-    const bool drawn =
-        run->strategy == TVLM_STRATEGY_BUDGET ? draw_thumbnail(job, stem) : draw_candidates(run, job, stem);
-    return drawn ? TOOL_DONE : tool_fail(run->tool, "no memory for the overlay");
+    const size_t length = (size_t)snprintf(title, size, "%s: ", stem);
+    if (run->strategy == TVLM_STRATEGY_BUDGET)
+        budget_title(job->thumbnail_columns, job->thumbnail_rows, job->thumbnail_cells, job->count,
+                     title + length, size - length);
+    else if (job->positions[0].column < 0) /* there are squares that are no cells of the grid */
+        snprintf(title + length, size - length, "%d squares", (int)job->count);
+    else
+        snprintf(title + length, size - length, "%d of %d cells", (int)job->count,
+                 (int)(job->grid.columns * job->grid.rows));
 }
 
-static int draw_heatmap_of(select_run *run, select_job *job) {
+static int draw_overlay(const select_run *run, select_job *job) {
+    struct tvlm_draw_params params = job->grid;
+    tvlm_selection_info info;
+    char title[256];
+    overlay_title(run, job, title, sizeof title);
+    params.title = title;
+    (void)tvlm_selection_get_info(job->selection, &info);
+    return tool_status(run->tool, tvlm_draw_selection(whole(job), &info, job->positions, job->count, &params,
+                                                      &run->tool->log, &job->overlay));
+}
+
+static int draw_heatmap(const select_run *run, select_job *job) {
+    struct tvlm_draw_params params = job->grid;
     char title[256], stem[128];
     tool_stem(job->path, stem, sizeof stem);
     snprintf(title, sizeof title, "%s: %s %d x %d cells", stem,
              run->strategy == TVLM_STRATEGY_BUDGET ? "what the thumbnail loses of" : "score of",
              job->grid.columns, job->grid.rows);
+    params.title = title;
     const float *const scores = tvlm_selection_scores(job->selection, NULL, NULL);
-    if (draw_heatmap(whole(job), &job->grid, scores, title, &job->heatmap)) return TOOL_DONE;
-    return tool_fail(run->tool, "no memory for the heat map");
+    return tool_status(run->tool,
+                       tvlm_draw_heatmap(whole(job), scores, &params, &run->tool->log, &job->heatmap));
 }
 
 /* ---- Writing ---- */
@@ -254,13 +255,13 @@ static int name_output(const select_run *run, const char *pattern, const select_
 }
 
 static int write_picture(select_run *run, const char *pattern, const select_job *job,
-                         const struct canvas *canvas) {
+                         const tvlm_image *picture) {
     char path[SELECT_PATH_SIZE];
     if (pattern == NULL) return TOOL_DONE;
     const int code = name_output(run, pattern, job, path);
     if (code != TOOL_DONE) return code;
-    return tool_status(run->tool,
-                       tvlm_png_write(path, canvas->width, canvas->height, 3, canvas->rgb, &run->tool->log));
+    return tool_status(run->tool, tvlm_png_write(path, picture->width, picture->height, 3, picture->pixels,
+                                                 &run->tool->log));
 }
 
 /* Writes the crops. With several queries there would be only those of the first one, so that is refused
@@ -292,8 +293,8 @@ static int write_explained(select_run *run, const char *pattern, select_job *job
 
 static int write_files(select_run *run, select_job *job) {
     const select_options *const options = run->options;
-    int code = write_picture(run, options->overlay, job, &job->overlay);
-    if (code == TOOL_DONE) code = write_picture(run, options->heatmap, job, &job->heatmap);
+    int code = write_picture(run, options->overlay, job, job->overlay);
+    if (code == TOOL_DONE) code = write_picture(run, options->heatmap, job, job->heatmap);
     if (code == TOOL_DONE) code = write_crops(run, job);
     if (code == TOOL_DONE) code = write_array(run, options->patches.output, job, &job->patches);
     if (code == TOOL_DONE) code = write_array(run, options->patch_scores, job, &job->patch_scores);
@@ -381,8 +382,8 @@ int select_compute(select_run *run, select_job *job) {
     job->query = questions_query(&run->questions, job->query_number, &job->storage);
     int code = read_whole(run, job);
     if (code == TOOL_DONE) code = find_positions(run, job);
-    if (code == TOOL_DONE && options->overlay != NULL) code = draw_overlay_of(run, job);
-    if (code == TOOL_DONE && options->heatmap != NULL) code = draw_heatmap_of(run, job);
+    if (code == TOOL_DONE && options->overlay != NULL) code = draw_overlay(run, job);
+    if (code == TOOL_DONE && options->heatmap != NULL) code = draw_heatmap(run, job);
     return code == TOOL_DONE ? make_arrays(run, job) : code;
 }
 
@@ -402,8 +403,8 @@ int select_answer(select_run *run, select_job *job) {
 }
 
 void select_answer_release(select_job *job) {
-    canvas_release(&job->overlay);
-    canvas_release(&job->heatmap);
+    tvlm_image_destroy(&job->overlay);
+    tvlm_image_destroy(&job->heatmap);
     select_array_release(&job->patches);
     select_array_release(&job->cut_out);
     select_array_release(&job->patch_scores);

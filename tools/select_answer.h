@@ -10,7 +10,6 @@
 #include "batch.h"
 #include "batch_lines.h"
 #include "codecs.h"
-#include "draw.h"
 #include "handed.h"
 #include "json.h"
 #include "questions.h"
@@ -20,6 +19,7 @@
 #include "select_scores.h"
 #include "select_stack.h"
 #include "shared.h"
+#include "texturevlm/draw.h"
 #include "texturevlm/lab/codec.h"
 #include "texturevlm/lab/footprint.h"
 #include "tool.h"
@@ -90,8 +90,8 @@ typedef struct select_job {
     const tvlm_position *positions;
     int32_t count, k;
     int32_t thumbnail_columns, thumbnail_rows, thumbnail_cells;
-    draw_grid grid;
-    struct canvas overlay, heatmap;
+    struct tvlm_draw_params grid; /* what pictures are told of the candidates */
+    tvlm_image *overlay, *heatmap;
     select_array patches, patch_scores, cut_out;
     own_scores scores;
     tvlm_footprint *axes;

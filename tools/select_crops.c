@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "budget_scales.h"
-#include "canvas.h"
 #include "select_budget.h"
+#include "texturevlm/draw.h"
 #include "texturevlm/io.h"
 #include "texturevlm/patches.h"
 
@@ -41,28 +41,63 @@ static uint8_t to_byte(float value) {
     return (uint8_t)(fminf(fmaxf(value, 0.0f), 255.0f) + 0.5f);
 }
 
+/* The pixels x0 <= x < x1, y0 <= y < y1. */
+typedef struct crop_rect {
+    int32_t x0, y0, x1, y1;
+} crop_rect;
+
 /* A picture on its way to a file. */
 typedef struct crop {
-    rect area; /* the area of the image that it shows */
+    crop_rect area; /* the area of the image that it shows */
     int32_t width, height;
     uint8_t *rgb;
 } crop;
 
+/* Place i of `size` that an axis shrinks to: it is the mean of the pixels that lie in [low, high). */
+typedef struct span {
+    double low, high, step;
+    int32_t first, end;
+} span;
+
+static span span_of(int32_t i, int32_t pixels, int32_t size) {
+    const double step = (double)pixels / size;
+    const int32_t end = (int32_t)ceil((i + 1) * step);
+    return (span){i * step, (i + 1) * step, step, (int32_t)(i * step), end < pixels ? end : pixels};
+}
+
+/* How much pixel j counts. */
+static float weight_of(const span *s, int32_t j) {
+    return (float)((fmin(s->high, j + 1.0) - fmax(s->low, j)) / s->step);
+}
+
+/* Adds a row of `pixels` pixels, shrunk to `width` by area, to a row of that width. */
+static void add_row(const float *from, int32_t pixels, float weight, int32_t width, float *to) {
+    for (int32_t x = 0; x < width; ++x) {
+        const span across = span_of(x, pixels, width);
+        float sum[3] = {0};
+        for (int32_t j = across.first; j < across.end; ++j)
+            for (int c = 0; c < 3; ++c) sum[c] += weight_of(&across, j) * from[3 * j + c];
+        for (int c = 0; c < 3; ++c) to[3 * x + c] += weight * sum[c];
+    }
+}
+
 /* Copies an area of the image, resampled by area. */
 static bool resample(const crops *c, const crop *to) {
-    const size_t wide = (size_t)(to->area.x1 - to->area.x0), high = (size_t)(to->area.y1 - to->area.y0);
-    const size_t values = 3 * (size_t)to->width * (size_t)to->height;
-    float *const part = calloc(3 * wide * high, sizeof *part), *const scaled = calloc(values, sizeof *scaled);
-    bool done = part != NULL && scaled != NULL;
-    for (size_t y = 0; done && y < high; ++y)
-        memcpy(part + 3 * wide * y,
-               c->pixels + 3 * (((size_t)to->area.y0 + y) * (size_t)c->image->width + (size_t)to->area.x0),
-               3 * wide * sizeof *part);
-    done = done && resize_floats(part, (int32_t)wide, (int32_t)high, 3, scaled, to->width, to->height);
-    for (size_t i = 0; done && i < values; ++i) to->rgb[i] = to_byte(scaled[i]);
-    free(part);
+    const int32_t wide = to->area.x1 - to->area.x0, high = to->area.y1 - to->area.y0;
+    const size_t row = 3 * (size_t)to->width;
+    float *const scaled = malloc(row * sizeof *scaled);
+    if (scaled == NULL) return false;
+    for (int32_t y = 0; y < to->height; ++y) {
+        const span down = span_of(y, high, to->height);
+        for (size_t i = 0; i < row; ++i) scaled[i] = 0.0f;
+        for (int32_t j = down.first; j < down.end; ++j) {
+            const size_t first = (size_t)(to->area.y0 + j) * (size_t)c->image->width + (size_t)to->area.x0;
+            add_row(c->pixels + 3 * first, wide, weight_of(&down, j), to->width, scaled);
+        }
+        for (size_t i = 0; i < row; ++i) to->rgb[row * (size_t)y + i] = to_byte(scaled[i]);
+    }
     free(scaled);
-    return done;
+    return true;
 }
 
 /* Copies the patch of a position into a picture, at x, y. */
@@ -89,7 +124,7 @@ static void put_tiles(const crops *c, int scale, const crop *to) {
 }
 
 /* Makes room for a picture. The caller frees made->rgb. */
-static int begin_crop(const crops *c, rect area, int32_t width, int32_t height, crop *made) {
+static int begin_crop(const crops *c, crop_rect area, int32_t width, int32_t height, crop *made) {
     *made = (crop){area, width, height, malloc(3 * (size_t)width * (size_t)height)};
     if (made->rgb != NULL) return TOOL_DONE;
     return tool_fail(c->tool, "no memory for a crop of %d x %d", (int)width, (int)height);
@@ -132,7 +167,7 @@ static int fill_empty(const crops *c, const tvlm_selection *selection, const cro
 /* Writes the thumbnail. The places of cells are found from the positions, since cells that are empty are
  * missing. */
 static int write_thumbnail(crops *c, const tvlm_selection *selection, const tvlm_selection_info *info) {
-    const rect all = {0, 0, c->image->width, c->image->height};
+    const crop_rect all = {0, 0, c->image->width, c->image->height};
     const int32_t columns = info->thumbnail_columns, rows = info->thumbnail_rows;
     crop made;
     int code = begin_crop(c, all, columns * c->patch, rows * c->patch, &made);
@@ -156,7 +191,7 @@ static int32_t shrunk(int32_t side, const budget_scale *scale) {
 /* Writes an area at the scale of its tiles. For a scale that is a level, the image is resampled by area, as
  * levels are. For a scale between levels the tiles themselves are copied, since they are reduced by another
  * filter. */
-static int write_area(crops *c, const char *ending, rect area, int number) {
+static int write_area(crops *c, const char *ending, crop_rect area, int number) {
     const budget_scale *const scale = &budget_scales[number];
     crop made;
     int code = begin_crop(c, area, shrunk(area.x1 - area.x0, scale), shrunk(area.y1 - area.y0, scale), &made);
@@ -187,13 +222,13 @@ static bool is_row_left(const tiles *t, int32_t column, int32_t row, int32_t cou
 }
 
 /* Takes the widest rectangle that begins at a tile, and among the widest ones the highest. */
-static rect take_rectangle(tiles *t, int32_t column, int32_t row) {
+static crop_rect take_rectangle(tiles *t, int32_t column, int32_t row) {
     int32_t wide = 0, high = 0;
     while (column + wide < t->columns && is_row_left(t, column + wide, row, 1)) ++wide;
     while (row + high < t->rows && is_row_left(t, column, row + high, wide)) ++high;
     for (int32_t y = row; y < row + high; ++y)
         memset(t->left + (size_t)y * (size_t)t->columns + (size_t)column, 0, (size_t)wide);
-    return (rect){column * t->side, row * t->side, (column + wide) * t->side, (row + high) * t->side};
+    return (crop_rect){column * t->side, row * t->side, (column + wide) * t->side, (row + high) * t->side};
 }
 
 static int32_t smaller(int32_t a, int32_t b) {
@@ -205,7 +240,7 @@ static int write_scale(crops *c, tiles *t, int scale) {
     for (int32_t i = 0; code == TOOL_DONE && i < t->columns * t->rows; ++i) {
         char ending[32];
         if (!t->left[i]) continue;
-        rect area = take_rectangle(t, i % t->columns, i / t->columns);
+        crop_rect area = take_rectangle(t, i % t->columns, i / t->columns);
         area.x1 = smaller(area.x1, c->image->width);
         area.y1 = smaller(area.y1, c->image->height);
         snprintf(ending, sizeof ending, "-%d.png", (int)c->written++);
@@ -270,24 +305,20 @@ int budget_note_crops(struct tool *tool, const char *folder, const char *path) {
 int budget_write_crops(struct tool *tool, const char *folder, const char *path, const tvlm_image *image,
                        const tvlm_selection *selection, const float *patches, int32_t patch) {
     crops c = {.tool = tool, .folder = folder, .image = image, .patches = patches, .patch = patch};
-    struct canvas canvas;
     const size_t values = 3 * (size_t)image->width * (size_t)image->height;
     tool_stem(path, c.stem, sizeof c.stem);
     c.pixels = calloc(values, sizeof *c.pixels);
-    int code = TOOL_FAILED;
-    if (c.pixels == NULL || !canvas_create(image->width, image->height, (color){255, 255, 255}, &canvas)) {
-        free(c.pixels);
-        return tool_fail(tool, "no memory for crops of %d x %d pixels, or a side is longer than 32767",
-                         (int)image->width, (int)image->height);
-    }
-    if (canvas_image(&canvas, (rect){0, 0, image->width, image->height}, image)) {
-        for (size_t i = 0; i < values; ++i) c.pixels[i] = (float)canvas.rgb[i];
+    uint8_t *const rgb = malloc(values);
+    int code =
+        c.pixels != NULL && rgb != NULL
+            ? tool_status(tool, tvlm_draw_image(image, &tool->log, image->width, image->height, rgb))
+            : tool_fail(tool, "no memory for crops of %d x %d pixels", (int)image->width, (int)image->height);
+    if (code == TOOL_DONE) {
+        for (size_t i = 0; i < values; ++i) c.pixels[i] = (float)rgb[i];
         code = write_all(&c, selection);
-    } else {
-        code = tool_fail(tool, "no memory for crops");
     }
     json_release(&c.json);
-    canvas_release(&canvas);
+    free(rgb);
     free(c.pixels);
     return code;
 }

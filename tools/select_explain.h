@@ -6,8 +6,8 @@
 #ifndef TVLM_TOOLS_SELECT_EXPLAIN_H
 #define TVLM_TOOLS_SELECT_EXPLAIN_H
 
-#include "draw.h"
 #include "json.h"
+#include "texturevlm/select.h"
 #include "tool.h"
 
 /* Refuses a file whose name ends in neither .json nor .png, as wrong usage. */
@@ -26,7 +26,7 @@ typedef struct explain_subject {
 /* An explanation on its way to its file: JSON or a picture. */
 typedef struct explained {
     json_writer json;
-    struct canvas picture;
+    tvlm_image *picture;
 } explained;
 void explained_release(explained *made);
 

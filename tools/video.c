@@ -156,28 +156,22 @@ static int hold(struct run *run, held_frame *held) {
     return TOOL_DONE;
 }
 
-static bool draw_positions(const struct run *run, const video_answer *answer, const char *title,
-                           struct canvas *canvas) {
-    const tvlm_strategy strategy = video_strategy(run->options);
-    const bool tree = strategy == TVLM_STRATEGY_QUADTREE || run->options->placing.overview.value > 0.0f;
-    const bool squares = tree || strategy == TVLM_STRATEGY_FOVEATED || strategy == TVLM_STRATEGY_EXHAUSTIVE;
-    const tvlm_image *const image = &answer->frame->image;
-    if (strategy == TVLM_STRATEGY_BUDGET)
-        return draw_budget(image, answer->thumbnail_columns, answer->thumbnail_rows, answer->positions,
-                           answer->thumbnail_cells, answer->count, title, canvas);
-    return squares ? draw_squares(image, answer->positions, answer->count, tree, title, canvas)
-                   : draw_overlay(image, &answer->grid, answer->positions, answer->count, title, canvas);
-}
-
 static int draw(struct run *run, const video_answer *answer) {
+    struct tvlm_draw_params params = answer->grid;
+    tvlm_image *picture = NULL;
+    tvlm_selection_info info;
     char title[256];
-    struct canvas canvas = {0};
     if (run->overlay.path == NULL) return TOOL_DONE;
     video_answer_title(answer, title, sizeof title);
-    const bool drawn = draw_positions(run, answer, title, &canvas);
-    if (!drawn) return tool_fail(run->tool, "no memory for the overlay");
-    const int code = video_overlay_add(&run->overlay, &canvas, answer->frame->number, answer->frame->time);
-    canvas_release(&canvas);
+    params.title = title;
+    (void)tvlm_selection_get_info(answer->selection, &info);
+    /* The texels that this strategy chooses are no cells of the grid, and are drawn as squares. */
+    if (info.strategy == TVLM_STRATEGY_EXHAUSTIVE) params.columns = params.rows = 0;
+    int code = tool_status(run->tool, tvlm_draw_selection(&answer->frame->image, &info, answer->positions,
+                                                          answer->count, &params, &run->tool->log, &picture));
+    if (code == TOOL_DONE)
+        code = video_overlay_add(&run->overlay, picture, answer->frame->number, answer->frame->time);
+    tvlm_image_destroy(&picture);
     return code;
 }
 

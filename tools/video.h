@@ -5,11 +5,11 @@
 #ifndef TVLM_TOOLS_VIDEO_H
 #define TVLM_TOOLS_VIDEO_H
 
-#include "draw.h"
 #include "networks.h"
 #include "questions.h"
 #include "select_budget.h"
 #include "shared.h"
+#include "texturevlm/draw.h"
 #include "texturevlm/stream.h"
 #include "tool.h"
 #include "video_files.h"
@@ -67,9 +67,9 @@ typedef struct video_answer {
     const tvlm_position *positions;
     int32_t count, k, candidates;
     int32_t thumbnail_columns, thumbnail_rows, thumbnail_cells; /* 0: there is none */
-    int32_t jumps; /* how many positions jumped; -1: there were none before */
-    draw_grid grid;
-    bool has_features, has_flow; /* whether the frame had files for these */
+    int32_t jumps;                /* how many positions jumped; -1: there were none before */
+    struct tvlm_draw_params grid; /* what pictures are told of the candidates */
+    bool has_features, has_flow;  /* whether the frame had files for these */
 } video_answer;
 
 /* Reads the files that the options name. */

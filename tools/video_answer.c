@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget_scales.h"
 #include "json.h"
 #include "positions.h"
 #include "video.h"
@@ -65,8 +66,8 @@ void video_answer_title(const video_answer *answer, char *title, size_t size) {
     int length =
         snprintf(title, size, "frame %lld, %.2f s: ", (long long)answer->frame->number, answer->frame->time);
     if (answer->thumbnail_cells > 0)
-        length += draw_budget_text(answer->thumbnail_columns, answer->thumbnail_rows, answer->thumbnail_cells,
-                                   answer->count, title + length, size - (size_t)length);
+        length += budget_title(answer->thumbnail_columns, answer->thumbnail_rows, answer->thumbnail_cells,
+                               answer->count, title + length, size - (size_t)length);
     else
         length += snprintf(title + length, size - (size_t)length, "%d of %d cells", (int)answer->count,
                            (int)answer->candidates);

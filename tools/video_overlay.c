@@ -26,7 +26,7 @@ int video_overlay_open(struct tool *tool, const char *path, double rate, video_o
     return code;
 }
 
-static int add_picture(video_overlay *overlay, const struct canvas *canvas, int64_t number) {
+static int add_picture(video_overlay *overlay, const tvlm_image *picture, int64_t number) {
     char path[4096];
     const size_t length = strlen(overlay->path);
     const int written = snprintf(path, sizeof path, "%s%sframe-%06lld.png", overlay->path,
@@ -34,25 +34,20 @@ static int add_picture(video_overlay *overlay, const struct canvas *canvas, int6
     if (written >= (int)sizeof path) return tool_fail(overlay->tool, "%.64s...: the path is too long", path);
     const int code = files_output(overlay->tool, "--overlay", path);
     if (code != TOOL_DONE) return code;
-    return tool_status(overlay->tool, tvlm_png_write(path, canvas->width, canvas->height, 3, canvas->rgb,
-                                                     &overlay->tool->log));
+    return tool_status(overlay->tool, tvlm_png_write(path, picture->width, picture->height, 3,
+                                                     picture->pixels, &overlay->tool->log));
 }
 
-int video_overlay_add(video_overlay *overlay, const struct canvas *canvas, int64_t number, double time) {
-    const tvlm_image image = {.pixels = canvas->rgb,
-                              .width = canvas->width,
-                              .height = canvas->height,
-                              .channels = 3,
-                              .type = TVLM_PIXEL_U8};
+int video_overlay_add(video_overlay *overlay, const tvlm_image *picture, int64_t number, double time) {
     const struct tvlm_video_writer_params params = {.rate = overlay->rate, .log = &overlay->tool->log};
-    if (overlay->library == NULL) return add_picture(overlay, canvas, number);
+    if (overlay->library == NULL) return add_picture(overlay, picture, number);
     if (overlay->writer == NULL) {
         const int code = tool_status(
-            overlay->tool, overlay->library->writer_open(overlay->path, canvas->width, canvas->height,
+            overlay->tool, overlay->library->writer_open(overlay->path, picture->width, picture->height,
                                                          &params, &overlay->writer));
         if (code != TOOL_DONE) return code;
     }
-    return tool_status(overlay->tool, overlay->library->writer_add(overlay->writer, &image, time));
+    return tool_status(overlay->tool, overlay->library->writer_add(overlay->writer, picture, time));
 }
 
 int video_overlay_finish(video_overlay *overlay) {

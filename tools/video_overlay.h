@@ -5,7 +5,6 @@
 #ifndef TVLM_TOOLS_VIDEO_OVERLAY_H
 #define TVLM_TOOLS_VIDEO_OVERLAY_H
 
-#include "canvas.h"
 #include "tool.h"
 #include "video_library.h"
 
@@ -25,7 +24,7 @@ int video_overlay_open(struct tool *tool, const char *path, double rate, video_o
 
 /* Adds the next frame. All frames have the same size. A PNG is called frame-NNNNNN.png, with the number of
  * the frame. */
-int video_overlay_add(video_overlay *overlay, const struct canvas *canvas, int64_t number, double time);
+int video_overlay_add(video_overlay *overlay, const tvlm_image *picture, int64_t number, double time);
 
 /* Completes the video. */
 int video_overlay_finish(video_overlay *overlay);

@@ -422,9 +422,11 @@ int video_session_select(video_session *session, video_answer *answer) {
     code = tool_status(session->tool, tvlm_stack_get_info(tvlm_stream_stack(session->stream, 0), &stack));
     if (code != TOOL_DONE) return code;
     const float stride = options->stride.given ? options->stride.value : TVLM_STRIDE_DEFAULT;
-    answer->grid = (draw_grid){
-        (int32_t)ceilf((float)stack.width / stride), (int32_t)ceilf((float)stack.height / stride),
-        stride * (float)info.width / (float)stack.width, stride * (float)info.height / (float)stack.height};
+    answer->grid =
+        (struct tvlm_draw_params){.columns = (int32_t)ceilf((float)stack.width / stride),
+                                  .rows = (int32_t)ceilf((float)stack.height / stride),
+                                  .cell_width = stride * (float)info.width / (float)stack.width,
+                                  .cell_height = stride * (float)info.height / (float)stack.height};
     answer->candidates = answer->grid.columns * answer->grid.rows;
     answer->thumbnail_columns = info.thumbnail_columns;
     answer->thumbnail_rows = info.thumbnail_rows;

@@ -7,6 +7,7 @@
 #include "networks.h"
 #include "projections.h"
 #include "select_explain.h"
+#include "texturevlm/io.h"
 
 int lab_check(struct tool *tool, const char *name) {
     return tool_usage(tool, "%s is of the lab, which this build leaves out (TVLM_WITH_LAB)", name);
@@ -78,7 +79,7 @@ int explain_write(struct tool *tool, const char *path, explained *made) {
 
 void explained_release(explained *made) {
     json_release(&made->json);
-    canvas_release(&made->picture);
+    tvlm_image_destroy(&made->picture);
 }
 
 void codec_release(tvlm_codec **codec, tvlm_scorer **folded) {

@@ -201,8 +201,8 @@ typedef struct tvlm_image_decoder {
 TVLM_API tvlm_status tvlm_image_decoder_list(int32_t capacity, tvlm_image_decoder *decoders, int32_t *count);
 
 /*
- * Releases what tvlm_image_load, tvlm_image_load_for or tvlm_image_load_bytes made, and no other image, and sets
- * *image to NULL. NULL and a NULL *image are accepted.
+ * Releases what tvlm_image_load, tvlm_image_load_for, tvlm_image_load_bytes or a function of draw.h made, and no
+ * other image, and sets *image to NULL. NULL and a NULL *image are accepted.
  */
 TVLM_API void tvlm_image_destroy(tvlm_image **image);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * texturevlm.h: includes all headers except those for files (io.h), videos (io_video.h), OpenCL (opencl.h) and the
- * lab (lab/), whose headers may change in any version.
+ * texturevlm.h: includes all headers except those for files (io.h), pictures (draw.h), videos (io_video.h), OpenCL
+ * (opencl.h) and the lab (lab/), whose headers may change in any version.
  *
  * What all functions have in common:
  * - *Results.* A function that can fail returns a tvlm_status (status.h), and puts its results where its last

@@ -71,7 +71,8 @@ static tvlm_status decode(tvlm_io_source *source, uint64_t limit, tvlm_io_pictur
     return decode_known(source, decoder, picture);
 }
 
-static tvlm_status wrap(const tvlm_io_source *source, const tvlm_io_picture *picture, tvlm_image **image) {
+tvlm_status tvlm_io_picture_wrap(const tvlm_io_source *source, const tvlm_io_picture *picture,
+                                 tvlm_image **image) {
     struct loaded *loaded = tvlm_allocate(1, sizeof *loaded);
     if (loaded == NULL) {
         free(picture->block);
@@ -132,7 +133,7 @@ tvlm_status tvlm_image_load_for(const char *path, const struct tvlm_image_load_p
     if (limit != 0) source.memory = limit > source.size ? limit - source.size : 1;
     status = decode(&source, limit, &picture);
     free(bytes);
-    return status == TVLM_OK ? wrap(&source, &picture, image) : status;
+    return status == TVLM_OK ? tvlm_io_picture_wrap(&source, &picture, image) : status;
 }
 
 tvlm_status tvlm_image_load_bytes(const void *bytes, size_t size, const char *name,
@@ -147,7 +148,7 @@ tvlm_status tvlm_image_load_bytes(const void *bytes, size_t size, const char *na
     source.bytes = bytes;
     source.size = size;
     status = decode(&source, source.memory, &picture);
-    return status == TVLM_OK ? wrap(&source, &picture, image) : status;
+    return status == TVLM_OK ? tvlm_io_picture_wrap(&source, &picture, image) : status;
 }
 
 tvlm_status tvlm_image_measure(const void *bytes, size_t size, bool whole, const char *name,

@@ -59,6 +59,11 @@ tvlm_status tvlm_io_picture_create(const tvlm_io_source *source, uint32_t width,
 /* Releases a picture's pixels and makes it empty. It may be empty already. */
 void tvlm_io_picture_release(tvlm_io_picture *picture);
 
+/* Makes an image of the picture for the caller, who ends it by tvlm_image_destroy. It has the pixels from then on;
+ * if there is no memory, which is logged, they are released. Of `source` only path and log are read. */
+tvlm_status tvlm_io_picture_wrap(const tvlm_io_source *source, const tvlm_io_picture *picture,
+                                 tvlm_image **image);
+
 /* The size that a header says, and how many bytes decoding the picture takes at most. All are 0 if the header
  * does not tell. */
 typedef struct tvlm_io_extent {

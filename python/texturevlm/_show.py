@@ -12,7 +12,7 @@ import numpy as np
 from . import _names
 from ._arguments import Array, chars, choice, file_name, flag, floats, integer, real, short, values
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, Handle, OutOfMemoryError, text
+from ._core import LOG, ArgumentError, ArgumentTypeError, Handle, call, text
 from ._device import FORMATS, Device, device_of
 from ._image import image_of, images_of, is_list, write_png
 from ._network import network_of
@@ -74,25 +74,23 @@ def show(image: ImageLike, selection: Selection, *, title: str = "", copy: bool 
     if (picture.width, picture.height) != selection.image_size:
         raise ArgumentError(f"the image has {picture.width} x {picture.height} pixels, the selection's "
                             f"{selection.image_size[0]} x {selection.image_size[1]}")
-    canvas = ffi.new("struct canvas *")
-    positions, count = positions_of(selection), len(selection)
-    words = chars("title", title) or chars("title", _title(selection))
-    if selection.strategy == "budget":
-        done = lib.draw_budget(picture.c, *selection.thumbnail, positions, selection.first, count, words, canvas)
-    elif not count or selection.cell[0, 0] < 0:
-        done = lib.draw_squares(picture.c, positions, count, selection.strategy != "foveated", words, canvas)
-    else:
-        columns, rows = selection.grid
-        steps = [stride * there / here for stride, there, here in zip(selection._stride, selection.image_size, selection.working_size)]
-        grid = ffi.new("draw_grid *", {"columns": columns, "rows": rows, "step_x": steps[0], "step_y": steps[1]})
-        done = lib.draw_overlay(picture.c, grid, positions, count, words, canvas)
-    if not done:
-        raise OutOfMemoryError("no memory for the picture, or a side above 32767 pixels")
+    info = ffi.new("tvlm_selection_info *", {
+        "width": picture.width, "height": picture.height, "strategy": selection._number, "thumbnail_cells": selection.first})
+    info.overview_columns, info.overview_rows = selection.overview
+    info.thumbnail_columns, info.thumbnail_rows = selection.thumbnail
+    words = ffi.new("char[]", chars("title", title) or chars("title", _title(selection)))
+    params = ffi.new("struct tvlm_draw_params *", {"title": words})
+    params.columns, params.rows = selection.grid
+    params.cell_width, params.cell_height = (
+        stride * there / here for stride, there, here in zip(selection._stride, selection.image_size, selection.working_size))
+    box = ffi.new("tvlm_image **")
+    call(lib.tvlm_draw_selection, picture.c, info, positions_of(selection), len(selection), params, LOG, box)
     try:
-        shape = (canvas.height, canvas.width, 3)
-        return Picture(np.frombuffer(ffi.buffer(canvas.rgb, int(np.prod(shape))), np.uint8).reshape(shape).copy())
+        drawn = box[0]
+        shape = (drawn.height, drawn.width, 3)
+        return Picture(np.frombuffer(ffi.buffer(drawn.pixels, int(np.prod(shape))), np.uint8).reshape(shape).copy())
     finally:
-        lib.canvas_release(canvas)
+        lib.tvlm_image_destroy(box)
 
 
 def _title(selection: Selection) -> str:

@@ -7,10 +7,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "canvas.h"
 #include "json.h"
 #include "questions.h"
+#include "texturevlm/draw.h"
 #include "texturevlm/io.h"
 #include "tool.h"
 
@@ -140,18 +141,34 @@ static void scale_map(const struct job *job) {
 
 /* ---- Files ---- */
 
+/* Writes squares of `side` pixels in the colours of their cells. */
+static int write_squares(const struct job *job, const uint8_t *colours, int32_t side) {
+    const size_t wide = (size_t)job->columns * (size_t)side, high = (size_t)job->rows * (size_t)side;
+    uint8_t *const rgb = malloc(3 * wide * high);
+    if (rgb == NULL)
+        return tool_fail(job->tool, "no memory for a picture of %d x %d cells", job->columns, job->rows);
+    for (size_t y = 0; y < high; ++y)
+        for (size_t x = 0; x < wide; ++x) {
+            const size_t cell = y / (size_t)side * (size_t)job->columns + x / (size_t)side;
+            memcpy(rgb + 3 * (y * wide + x), colours + 3 * cell, 3);
+        }
+    const int code = tool_status(job->tool, tvlm_png_write(job->options->picture, (int32_t)wide,
+                                                           (int32_t)high, 3, rgb, &job->tool->log));
+    free(rgb);
+    return code;
+}
+
 static int write_picture(const struct job *job) {
     const int32_t longer = job->columns > job->rows ? job->columns : job->rows;
     const int32_t side = longer < PICTURE ? PICTURE / longer : 1;
-    struct canvas picture;
-    if (!canvas_create(job->columns * side, job->rows * side, colormap_inferno(0.0f), &picture))
+    const size_t cells = (size_t)job->columns * (size_t)job->rows;
+    uint8_t *const colours = malloc(3 * cells);
+    if (colours == NULL)
         return tool_fail(job->tool, "no memory for a picture of %d x %d cells", job->columns, job->rows);
-    for (int32_t y = 0; y < picture.height; ++y)
-        for (int32_t x = 0; x < picture.width; ++x)
-            canvas_set(&picture, x, y, colormap_inferno(job->map[y / side * job->columns + x / side]));
-    const int code = tool_status(job->tool, tvlm_png_write(job->options->picture, picture.width,
-                                                           picture.height, 3, picture.rgb, &job->tool->log));
-    canvas_release(&picture);
+    int code = tool_status(
+        job->tool, tvlm_draw_colours(TVLM_COLOURS_INFERNO, job->map, cells, &job->tool->log, colours));
+    if (code == TOOL_DONE) code = write_squares(job, colours, side);
+    free(colours);
     return code;
 }
 

@@ -242,17 +242,17 @@ static int print_json(struct tool *tool, const report *r) {
 static int plot(struct tool *tool, const pca_options *options, const tvlm_basis *basis,
                 const vector_file *features, int32_t k) {
     double *curve = malloc((size_t)k * sizeof *curve);
-    struct canvas canvas = {0};
+    uint8_t *const rgb = malloc(3 * (size_t)PCA_PLOT_WIDTH * PCA_PLOT_HEIGHT);
     char title[128], stem[64];
     tool_stem(features->path, stem, sizeof stem);
     snprintf(title, sizeof title, "variance of %s kept by components", stem);
     int code = TOOL_DONE;
-    if (curve == NULL || !pca_curve(basis, features, curve) || !pca_plot(curve, k, title, &canvas))
+    if (curve == NULL || rgb == NULL || !pca_curve(basis, features, curve) || !pca_plot(curve, k, title, rgb))
         code = tool_fail(tool, "no memory for the plot");
     if (code == TOOL_DONE)
         code = tool_status(
-            tool, tvlm_png_write(options->plot, canvas.width, canvas.height, 3, canvas.rgb, &tool->log));
-    canvas_release(&canvas);
+            tool, tvlm_png_write(options->plot, PCA_PLOT_WIDTH, PCA_PLOT_HEIGHT, 3, rgb, &tool->log));
+    free(rgb);
     free(curve);
     return code;
 }

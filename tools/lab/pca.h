@@ -5,7 +5,6 @@
 #ifndef TVLM_TOOLS_PCA_H
 #define TVLM_TOOLS_PCA_H
 
-#include "canvas.h"
 #include "questions.h"
 #include "texturevlm/features.h"
 
@@ -32,7 +31,9 @@ bool pca_measure(const tvlm_basis *basis, const vector_file *features, const vec
  * is no memory. */
 bool pca_curve(const tvlm_basis *basis, const vector_file *features, double *curve);
 
-/* Draws the curve as a picture. Returns false if there is no memory. */
-bool pca_plot(const double *curve, int32_t k, const char *title, struct canvas *canvas);
+enum { PCA_PLOT_WIDTH = 800, PCA_PLOT_HEIGHT = 500 };
+
+/* Draws the curve: rgb[PCA_PLOT_HEIGHT][PCA_PLOT_WIDTH][3]. Returns false if there is no memory. */
+bool pca_plot(const double *curve, int32_t k, const char *title, uint8_t *rgb);
 
 #endif

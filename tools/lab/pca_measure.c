@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pca.h"
+#include "texturevlm/draw.h"
 
 /* ---- Vectors in full and compressed ---- */
 
@@ -248,9 +249,39 @@ bool pca_measure(const tvlm_basis *basis, const vector_file *features, const vec
 
 /* ---- The plot ---- */
 
-/* The colour and the place of the plot. */
-static const color plot_ink = {30, 30, 30};
-static const rect plot_area = {70, 50, 770, 450};
+/* The pixels x0 <= x < x1, y0 <= y < y1. */
+typedef struct plot_rect {
+    int32_t x0, y0, x1, y1;
+} plot_rect;
+
+/* The colours and the place of the plot. */
+static const uint8_t plot_ink[3] = {30, 30, 30}, plot_paper[3] = {255, 255, 255},
+                     plot_pale[3] = {215, 215, 215}, plot_bar[3] = {68, 114, 196};
+static const plot_rect plot_area = {70, 50, 770, 450};
+
+static void plot_fill(uint8_t *rgb, plot_rect area, const uint8_t colour[3]) {
+    for (int32_t y = area.y0; y < area.y1; ++y)
+        for (int32_t x = area.x0; x < area.x1; ++x) memcpy(rgb + 3 * (y * PCA_PLOT_WIDTH + x), colour, 3);
+}
+
+static void plot_frame(uint8_t *rgb, plot_rect area, const uint8_t colour[3]) {
+    plot_fill(rgb, (plot_rect){area.x0, area.y0, area.x1, area.y0 + 1}, colour);
+    plot_fill(rgb, (plot_rect){area.x0, area.y1 - 1, area.x1, area.y1}, colour);
+    plot_fill(rgb, (plot_rect){area.x0, area.y0, area.x0 + 1, area.y1}, colour);
+    plot_fill(rgb, (plot_rect){area.x1 - 1, area.y0, area.x1, area.y1}, colour);
+}
+
+static int32_t text_width(const char *text) {
+    int32_t width = 0;
+    (void)tvlm_draw_text(text, NULL, NULL, 0, 0, NULL, &width);
+    return width;
+}
+
+static bool plot_text(uint8_t *rgb, int32_t x, int32_t y, int32_t scale, const char *text) {
+    const struct tvlm_draw_text_params params = {
+        .x = x, .y = y, .scale = scale, .red = plot_ink[0], .green = plot_ink[1], .blue = plot_ink[2]};
+    return tvlm_draw_text(text, &params, NULL, PCA_PLOT_WIDTH, PCA_PLOT_HEIGHT, rgb, NULL) == TVLM_OK;
+}
 
 static int32_t bar_left(int32_t i, int32_t k) {
     return plot_area.x0 + (int32_t)((int64_t)(plot_area.x1 - plot_area.x0) * i / k);
@@ -263,40 +294,38 @@ static int32_t bar_top(double kept) {
 /* Writes the number of bar i below it, and its value above it. The value must stay inside the frame, since
  * the line of the frame would turn an 8 into a 3. It must also lie above all bars over which it reaches; bars
  * grow to the right. */
-static void label_bar(const double *curve, int32_t i, int32_t k, struct canvas *canvas) {
+static bool label_bar(const double *curve, int32_t i, int32_t k, uint8_t *rgb) {
     const int32_t middle = (bar_left(i, k) + bar_left(i + 1, k)) / 2, across = plot_area.x1 - plot_area.x0;
     char text[64];
     snprintf(text, sizeof text, "%d", (int)i + 1);
-    canvas_text(canvas, middle - canvas_text_width(text, 1) / 2, plot_area.y1 + 8, 1, plot_ink, text);
+    if (!plot_text(rgb, middle - text_width(text) / 2, plot_area.y1 + 8, 1, text)) return false;
     snprintf(text, sizeof text, "%.1f", 100.0 * curve[i]);
-    const int32_t width = canvas_text_width(text, 1);
+    const int32_t width = text_width(text);
     int32_t x = middle - width / 2;
     if (x > plot_area.x1 - 3 - width) x = plot_area.x1 - 3 - width;
     if (x < plot_area.x0 + 3) x = plot_area.x0 + 3;
     const int32_t last = (int32_t)((int64_t)(x + width - plot_area.x0) * k / across);
-    canvas_text(canvas, x, bar_top(curve[last < k ? last : k - 1]) - 12, 1, plot_ink, text);
+    return plot_text(rgb, x, bar_top(curve[last < k ? last : k - 1]) - 12, 1, text);
 }
 
-bool pca_plot(const double *curve, int32_t k, const char *title, struct canvas *canvas) {
-    const color paper = {255, 255, 255}, pale = {215, 215, 215}, bar = {68, 114, 196};
-    const rect area = plot_area;
+bool pca_plot(const double *curve, int32_t k, const char *title, uint8_t *rgb) {
+    const plot_rect area = plot_area;
     char text[64];
-    if (!canvas_create(800, 500, paper, canvas)) return false;
-    canvas_text(canvas, area.x0, 14, 2, plot_ink, title);
+    plot_fill(rgb, (plot_rect){0, 0, PCA_PLOT_WIDTH, PCA_PLOT_HEIGHT}, plot_paper);
+    bool drawn = plot_text(rgb, area.x0, 14, 2, title);
     for (int i = 0; i <= 10; i += 2) {
         const int32_t y = area.y1 - (area.y1 - area.y0) * i / 10;
-        canvas_fill(canvas, (rect){area.x0, y, area.x1, y + 1}, pale, 1.0f);
+        plot_fill(rgb, (plot_rect){area.x0, y, area.x1, y + 1}, plot_pale);
         snprintf(text, sizeof text, "%d %%", 10 * i);
-        canvas_text(canvas, area.x0 - 8 - canvas_text_width(text, 1), y - 4, 1, plot_ink, text);
+        drawn = drawn && plot_text(rgb, area.x0 - 8 - text_width(text), y - 4, 1, text);
     }
     for (int32_t i = 0; i < k; ++i) {
         const int32_t x0 = bar_left(i, k), x1 = bar_left(i + 1, k);
-        canvas_fill(canvas, (rect){x0, bar_top(curve[i]), x1 - (x1 - x0 > 3), area.y1}, bar, 1.0f);
+        plot_fill(rgb, (plot_rect){x0, bar_top(curve[i]), x1 - (x1 - x0 > 3), area.y1}, plot_bar);
     }
-    label_bar(curve, 0, k, canvas);
-    if (k > 2) label_bar(curve, k / 2, k, canvas);
-    if (k > 1) label_bar(curve, k - 1, k, canvas);
-    canvas_frame(canvas, area, 1, plot_ink, 1.0f);
-    canvas_text(canvas, (area.x0 + area.x1) / 2 - 40, area.y1 + 26, 1, plot_ink, "components");
-    return true;
+    drawn = drawn && label_bar(curve, 0, k, rgb);
+    if (k > 2) drawn = drawn && label_bar(curve, k / 2, k, rgb);
+    if (k > 1) drawn = drawn && label_bar(curve, k - 1, k, rgb);
+    plot_frame(rgb, area, plot_ink);
+    return drawn && plot_text(rgb, (area.x0 + area.x1) / 2 - 40, area.y1 + 26, 1, "components");
 }

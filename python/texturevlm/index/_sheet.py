@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import chars, integer, short
+from .._arguments import Array, chars, floats, integer, short
 from .._binding import ffi, lib
-from .._core import ArgumentError, ArgumentTypeError, Error, OutOfMemoryError
+from .._core import LOG, ArgumentError, ArgumentTypeError, Error, OutOfMemoryError, call
 from .._image import image_of
 from .._show import Picture
 from ._query import Found
 
 _SIDE, _GAP, _LINE, _MOST = 240, 8, 12, 400
+_BACKGROUND, _FAINT, _INK = (24, 24, 28), (120, 120, 120), (230, 230, 230)
 
 
 def sheet(found: Sequence[Found], *, columns: int = 5, images: Callable[[Found], Any] | None = None) -> Picture:
@@ -34,20 +35,17 @@ def sheet(found: Sequence[Found], *, columns: int = 5, images: Callable[[Found],
         raise ArgumentError(f"{len(found)} images were found; a sheet shows 1 .. {_MOST}")
     across = min(integer("columns", columns, 1, 100), len(found))
     down = -(-len(found) // across)
-    canvas = ffi.new("struct canvas *")
     width, height = across * (_SIDE + _GAP) + _GAP, down * (_SIDE + _LINE + _GAP) + _GAP
-    if not lib.canvas_create(width, height, _color(24, 24, 28), canvas):
-        raise OutOfMemoryError("no memory for the sheet, or a side above 32767 pixels")
-    try:
-        for i, one in enumerate(found):
-            _draw(canvas, i, one, (i % across) * (_SIDE + _GAP) + _GAP, (i // across) * (_SIDE + _LINE + _GAP) + _GAP, images)
-        shape = (canvas.height, canvas.width, 3)
-        return Picture(np.frombuffer(ffi.buffer(canvas.rgb, int(np.prod(shape))), np.uint8).reshape(shape).copy())
-    finally:
-        lib.canvas_release(canvas)
+    if max(width, height) > 32767:
+        raise OutOfMemoryError(f"a sheet of {width} x {height} pixels; a side has at most 32767")
+    picture = np.empty((height, width, 3), np.uint8)
+    picture[:] = _BACKGROUND
+    for i, one in enumerate(found):
+        _draw(picture, i, one, (i % across) * (_SIDE + _GAP) + _GAP, (i // across) * (_SIDE + _LINE + _GAP) + _GAP, images)
+    return Picture(picture)
 
 
-def _draw(canvas: Any, place: int, one: Found, x: int, y: int, images: Callable[[Found], Any] | None) -> None:
+def _draw(picture: Array, place: int, one: Found, x: int, y: int, images: Callable[[Found], Any] | None) -> None:
     scale = _SIDE / max(one.width, one.height)
     wide, high = max(1, round(one.width * scale)), max(1, round(one.height * scale))
     left, top = x + (_SIDE - wide) // 2, y + (_SIDE - high) // 2
@@ -56,26 +54,38 @@ def _draw(canvas: Any, place: int, one: Found, x: int, y: int, images: Callable[
         given = images(one) if images is not None else one.path
         if given is None:
             raise ArgumentError("no path")
-        picture = image_of(given)
-        if not lib.canvas_image(canvas, _rect(left, top, left + wide, top + high), picture.c):
-            raise OutOfMemoryError("no memory for the sheet")
+        small = np.empty((high, wide, 3), np.uint8)
+        call(lib.tvlm_draw_image, image_of(given).c, LOG, wide, high, _bytes(small))
+        picture[top:top + high, left:left + wide] = small
     except OutOfMemoryError:
         raise
     except Error:
-        lib.canvas_frame(canvas, _rect(left, top, left + wide, top + high), 1, _color(120, 120, 120), 1.0)
+        _frame(picture, left, top, left + wide, top + high, 1, _FAINT)
         line += "  (cannot be read)"
     for rank in reversed(range(len(one.squares))):  # the best is drawn last, on top of the others
         cx, cy, sx, sy = (float(value) * scale for value in one.squares[rank])
-        area = _rect(left + round(cx - sx / 2), top + round(cy - sy / 2), left + round(cx + sx / 2), top + round(cy + sy / 2))
-        lib.canvas_frame(canvas, area, 2, lib.draw_rank_color(rank, len(one.squares)), 1.0)
-    text = ffi.new("char[128]")
-    lib.canvas_fit_text(chars("a line", line.encode("ascii", "replace").decode().replace("\0", "?")), 1, _SIDE, text, 128)
-    lib.canvas_text(canvas, x, y + _SIDE + 2, 1, _color(230, 230, 230), text)
+        _frame(picture, left + round(cx - sx / 2), top + round(cy - sy / 2), left + round(cx + sx / 2), top + round(cy + sy / 2), 2,
+               _colour(rank, len(one.squares)))
+    params = ffi.new("struct tvlm_draw_text_params *", {"x": x, "y": y + _SIDE + 2, "room": _SIDE})
+    params.red, params.green, params.blue = _INK
+    call(lib.tvlm_draw_text, chars("a line", line.encode("ascii", "replace").decode().replace("\0", "?")), params, LOG,
+         picture.shape[1], picture.shape[0], _bytes(picture), ffi.NULL)
 
 
-def _rect(x0: int, y0: int, x1: int, y1: int) -> Any:
-    return ffi.new("rect *", {"x0": x0, "y0": y0, "x1": x1, "y1": y1})[0]
+def _frame(picture: Array, x0: int, y0: int, x1: int, y1: int, thickness: int, colour: Any) -> None:
+    """Draws a frame along the inner side of the edges of an area, as far as it lies in the picture."""
+    for left, top, right, bottom in ((x0, y0, x1, min(y0 + thickness, y1)), (x0, max(y1 - thickness, y0), x1, y1),
+                                     (x0, y0, min(x0 + thickness, x1), y1), (max(x1 - thickness, x0), y0, x1, y1)):
+        picture[max(0, top):max(0, bottom), max(0, left):max(0, right)] = colour
 
 
-def _color(r: int, g: int, b: int) -> Any:
-    return ffi.new("color *", {"r": r, "g": g, "b": b})[0]
+def _colour(rank: int, count: int) -> Array:
+    """The colour that tvlm_draw_selection gives to a rank."""
+    value = np.array([1 - np.float32(rank) / np.float32(count - 1) if count > 1 else 1], np.float32)
+    rgb = np.empty(3, np.uint8)
+    call(lib.tvlm_draw_colours, lib.TVLM_COLOURS_RANK, floats(value), 1, LOG, _bytes(rgb))
+    return rgb
+
+
+def _bytes(array: Array) -> Any:
+    return ffi.cast("uint8_t *", array.__array_interface__["data"][0])

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "budget_scales.h"
+#include "texturevlm/draw.h"
 #include "texturevlm/io.h"
 #include "texturevlm/lab/explain.h"
 
@@ -22,7 +23,7 @@ int explain_check(struct tool *tool, const char *file) {
 
 void explained_release(explained *made) {
     json_release(&made->json);
-    canvas_release(&made->picture);
+    tvlm_image_destroy(&made->picture);
 }
 
 /* The reasons of all positions. Each position has one reason for each channel, in the order of the channels.
@@ -117,58 +118,77 @@ static void find_strongest(const reason_list *list, double *means, int32_t *stro
     }
 }
 
-static bool draw(const explain_subject *s, const reason_list *list, const double *means,
-                 const int32_t *strongest, struct canvas *picture) {
-    const bool tree = s->params->strategy == TVLM_STRATEGY_QUADTREE || s->params->cover;
-    char(*const names)[DRAW_CLASS_NAME] = calloc((size_t)list->channels + 1, sizeof *names);
+enum { CLASS_NAME = 64 };
+
+/* Draws positions in the colours of their classes, with the names of the classes below. */
+static int draw_classes(struct tool *tool, const explain_subject *s, const tvlm_position *positions,
+                        int32_t count, const int32_t *classes, char (*names)[CLASS_NAME], int32_t class_count,
+                        tvlm_image **picture) {
+    const char **const listed = calloc((size_t)class_count + 1, sizeof *listed);
+    tvlm_selection_info info;
+    if (listed == NULL) return tool_fail(tool, "no memory for the picture of --explain");
+    for (int32_t i = 0; i < class_count; ++i) listed[i] = names[i];
+    (void)tvlm_selection_get_info(s->selection, &info);
+    const struct tvlm_draw_params params = {
+        .classes = classes, .class_names = listed, .class_count = class_count};
+    const int code = tool_status(
+        tool, tvlm_draw_selection(s->image, &info, positions, count, &params, &tool->log, picture));
+    free(listed);
+    return code;
+}
+
+static int draw(struct tool *tool, const explain_subject *s, const reason_list *list, const double *means,
+                const int32_t *strongest, tvlm_image **picture) {
+    char(*const names)[CLASS_NAME] = calloc((size_t)list->channels + 1, sizeof *names);
     tvlm_channel_info info;
-    if (names == NULL) return false;
+    if (names == NULL) return tool_fail(tool, "no memory for the picture of --explain");
     for (int32_t c = 0; c < list->channels; ++c)
         snprintf(names[c], sizeof *names, "%.48s %+.2f", name_of(s, list->reasons[c].channel, &info),
                  means[c]);
-    const bool drawn = draw_classes(s->image, tvlm_selection_positions(s->selection, NULL), list->positions,
-                                    tree, strongest, names, list->channels, picture);
+    const int code = draw_classes(tool, s, tvlm_selection_positions(s->selection, NULL), list->positions,
+                                  strongest, names, list->channels, picture);
     free(names);
-    return drawn;
+    return code;
 }
 
 /* Draws the tiles of a budget by their scales, with the amount by which all tiles of a scale lower the loss.
  * */
-static bool draw_tiles(const explain_subject *s, const tvlm_selection_info *info, struct canvas *picture) {
+static int draw_tiles(struct tool *tool, const explain_subject *s, const tvlm_selection_info *info,
+                      tvlm_image **picture) {
     int32_t count;
     const int32_t cells = info->thumbnail_cells;
     const tvlm_position *const tiles = tvlm_selection_positions(s->selection, &count) + cells;
     double gains[BUDGET_SCALES] = {0.0};
-    char names[BUDGET_SCALES][DRAW_CLASS_NAME];
+    char names[BUDGET_SCALES][CLASS_NAME];
     int32_t *const scales = calloc((size_t)count + 1, sizeof *scales);
-    if (scales == NULL) return false;
+    if (scales == NULL) return tool_fail(tool, "no memory for the picture of --explain");
     for (int32_t i = 0; i < count - cells; ++i) {
         scales[i] = budget_scale_of(&tiles[i]);
         gains[scales[i]] += (double)tiles[i].score;
     }
     for (int i = 0; i < BUDGET_SCALES; ++i)
         snprintf(names[i], sizeof names[i], "%s: %.3g %% less lost", budget_scales[i].name, 100.0 * gains[i]);
-    const bool drawn =
-        draw_classes(s->image, tiles, count - cells, true, scales, names, BUDGET_SCALES, picture);
+    const int code = draw_classes(tool, s, tiles, count - cells, scales, names, BUDGET_SCALES, picture);
     free(scales);
-    return drawn;
+    return code;
 }
 
 static int make_picture(struct tool *tool, const explain_subject *s, const reason_list *list,
-                        struct canvas *picture) {
+                        tvlm_image **picture) {
     tvlm_selection_info info;
     (void)tvlm_selection_get_info(s->selection, &info);
-    if (info.strategy == TVLM_STRATEGY_BUDGET)
-        return draw_tiles(s, &info, picture) ? TOOL_DONE
-                                             : tool_fail(tool, "no memory for the picture of --explain");
+    if (info.strategy == TVLM_STRATEGY_BUDGET) return draw_tiles(tool, s, &info, picture);
     double *const means = calloc((size_t)list->channels + 1, sizeof *means);
     int32_t *const strongest = calloc((size_t)list->positions + 1, sizeof *strongest);
-    bool drawn = means != NULL && strongest != NULL;
-    if (drawn) find_strongest(list, means, strongest);
-    drawn = drawn && draw(s, list, means, strongest, picture);
+    int code = means != NULL && strongest != NULL ? TOOL_DONE
+                                                  : tool_fail(tool, "no memory for the picture of --explain");
+    if (code == TOOL_DONE) {
+        find_strongest(list, means, strongest);
+        code = draw(tool, s, list, means, strongest, picture);
+    }
     free(means);
     free(strongest);
-    return drawn ? TOOL_DONE : tool_fail(tool, "no memory for the picture of --explain");
+    return code;
 }
 
 int explain_make(struct tool *tool, const explain_subject *subject, const char *file, explained *made) {
@@ -183,10 +203,10 @@ int explain_make(struct tool *tool, const explain_subject *subject, const char *
 }
 
 int explain_write(struct tool *tool, const char *path, explained *made) {
-    const struct canvas *const picture = &made->picture;
-    if (picture->rgb != NULL)
+    const tvlm_image *const picture = made->picture;
+    if (picture != NULL)
         return tool_status(
-            tool, tvlm_png_write(path, picture->width, picture->height, 3, picture->rgb, &tool->log));
+            tool, tvlm_png_write(path, picture->width, picture->height, 3, picture->pixels, &tool->log));
     const char *const text = json_text_of(&made->json);
     if (text == NULL) return tool_fail(tool, "no memory for the JSON of --explain");
     return tool_status(tool, tvlm_file_write(path, text, strlen(text), &tool->log));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "canvas.h"
+#include "draw/canvas.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,27 +15,26 @@
 #pragma GCC diagnostic pop
 #endif
 
-#define CANVAS_SIDE_MAX 32767
-
-bool canvas_create(int32_t width, int32_t height, color fill, struct canvas *out) {
-    if (width < 1 || height < 1 || width > CANVAS_SIDE_MAX || height > CANVAS_SIDE_MAX) return false;
+bool tvlm_canvas_create(int32_t width, int32_t height, tvlm_colour fill, tvlm_canvas *out) {
+    if (width < 1 || height < 1 || width > TVLM_CANVAS_SIDE_MAX || height > TVLM_CANVAS_SIDE_MAX)
+        return false;
     uint8_t *const rgb = malloc((size_t)width * (size_t)height * 3);
     if (rgb == NULL) return false;
-    *out = (struct canvas){width, height, rgb};
-    canvas_fill(out, (rect){0, 0, width, height}, fill, 1.0f);
+    *out = (tvlm_canvas){width, height, rgb};
+    tvlm_canvas_fill(out, (tvlm_rect){0, 0, width, height}, fill, 1.0f);
     return true;
 }
 
-void canvas_release(struct canvas *canvas) {
+void tvlm_canvas_release(tvlm_canvas *canvas) {
     free(canvas->rgb);
     canvas->rgb = NULL;
 }
 
-static uint8_t *pixel(struct canvas *canvas, int32_t x, int32_t y) {
+static uint8_t *pixel(tvlm_canvas *canvas, int32_t x, int32_t y) {
     return canvas->rgb + 3 * ((size_t)y * (size_t)canvas->width + (size_t)x);
 }
 
-void canvas_set(struct canvas *canvas, int32_t x, int32_t y, color ink) {
+void tvlm_canvas_set(tvlm_canvas *canvas, int32_t x, int32_t y, tvlm_colour ink) {
     if (x < 0 || y < 0 || x >= canvas->width || y >= canvas->height) return;
     uint8_t *const rgb = pixel(canvas, x, y);
     rgb[0] = ink.r;
@@ -51,7 +50,7 @@ static int32_t clamp_int(int32_t value, int32_t low, int32_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
-void canvas_fill(struct canvas *canvas, rect area, color ink, float alpha) {
+void tvlm_canvas_fill(tvlm_canvas *canvas, tvlm_rect area, tvlm_colour ink, float alpha) {
     const int32_t x0 = clamp_int(area.x0, 0, canvas->width), x1 = clamp_int(area.x1, 0, canvas->width);
     const int32_t y0 = clamp_int(area.y0, 0, canvas->height), y1 = clamp_int(area.y1, 0, canvas->height);
     for (int32_t y = y0; y < y1; ++y) {
@@ -64,17 +63,17 @@ void canvas_fill(struct canvas *canvas, rect area, color ink, float alpha) {
     }
 }
 
-void canvas_frame(struct canvas *canvas, rect area, int32_t thickness, color ink, float alpha) {
+void tvlm_canvas_frame(tvlm_canvas *canvas, tvlm_rect area, int32_t thickness, tvlm_colour ink, float alpha) {
     const int32_t width = area.x1 - area.x0, height = area.y1 - area.y0;
     if (2 * thickness >= width || 2 * thickness >= height) {
-        canvas_fill(canvas, area, ink, alpha);
+        tvlm_canvas_fill(canvas, area, ink, alpha);
         return;
     }
     const int32_t inner_y0 = area.y0 + thickness, inner_y1 = area.y1 - thickness;
-    canvas_fill(canvas, (rect){area.x0, area.y0, area.x1, inner_y0}, ink, alpha);
-    canvas_fill(canvas, (rect){area.x0, inner_y1, area.x1, area.y1}, ink, alpha);
-    canvas_fill(canvas, (rect){area.x0, inner_y0, area.x0 + thickness, inner_y1}, ink, alpha);
-    canvas_fill(canvas, (rect){area.x1 - thickness, inner_y0, area.x1, inner_y1}, ink, alpha);
+    tvlm_canvas_fill(canvas, (tvlm_rect){area.x0, area.y0, area.x1, inner_y0}, ink, alpha);
+    tvlm_canvas_fill(canvas, (tvlm_rect){area.x0, inner_y1, area.x1, area.y1}, ink, alpha);
+    tvlm_canvas_fill(canvas, (tvlm_rect){area.x0, inner_y0, area.x0 + thickness, inner_y1}, ink, alpha);
+    tvlm_canvas_fill(canvas, (tvlm_rect){area.x1 - thickness, inner_y0, area.x1, inner_y1}, ink, alpha);
 }
 
 /* Text is drawn one character at a time, so that the buffer of quads has a fixed size. According to the
@@ -89,34 +88,36 @@ static int32_t glyph_advance(char letter) {
     return stb_easy_font_charinfo[printable(letter) - ' '].advance & 15;
 }
 
-static void draw_glyph(struct canvas *canvas, int32_t x, int32_t y, int32_t scale, color ink, char letter) {
+static void draw_glyph(tvlm_canvas *canvas, int32_t x, int32_t y, int32_t scale, tvlm_colour ink,
+                       char letter) {
     float corners[GLYPH_BYTES / sizeof(float)]; /* [quads][4 corners][x, y, z, colour] */
     char text[2] = {printable(letter), '\0'};
     const int quads = stb_easy_font_print(0.0f, 0.0f, text, NULL, corners, sizeof corners);
     for (int i = 0; i < quads; ++i) {
         const float *const first = corners + (size_t)16 * (size_t)i, *const opposite = first + 8;
-        const rect area = {x + scale * (int32_t)first[0], y + scale * (int32_t)first[1],
-                           x + scale * (int32_t)opposite[0], y + scale * (int32_t)opposite[1]};
-        canvas_fill(canvas, area, ink, 1.0f);
+        const tvlm_rect area = {x + scale * (int32_t)first[0], y + scale * (int32_t)first[1],
+                                x + scale * (int32_t)opposite[0], y + scale * (int32_t)opposite[1]};
+        tvlm_canvas_fill(canvas, area, ink, 1.0f);
     }
 }
 
-void canvas_text(struct canvas *canvas, int32_t x, int32_t y, int32_t scale, color ink, const char *text) {
-    for (; *text != '\0'; ++text) {
+void tvlm_canvas_text(tvlm_canvas *canvas, int32_t x, int32_t y, int32_t scale, tvlm_colour ink,
+                      const char *text) {
+    for (; *text != '\0' && x < canvas->width; ++text) {
         draw_glyph(canvas, x, y, scale, ink, *text);
         x += scale * glyph_advance(*text);
     }
 }
 
-int32_t canvas_text_width(const char *text, int32_t scale) {
+int32_t tvlm_canvas_text_width(const char *text, int32_t scale) {
     int32_t width = 0;
     for (; *text != '\0'; ++text) width += scale * glyph_advance(*text);
     return width;
 }
 
-void canvas_fit_text(const char *text, int32_t scale, int32_t width, char *out, size_t size) {
-    const int32_t dots = canvas_text_width("..", scale);
-    const bool whole = canvas_text_width(text, scale) <= width;
+void tvlm_canvas_fit_text(const char *text, int32_t scale, int32_t width, char *out, size_t size) {
+    const int32_t dots = tvlm_canvas_text_width("..", scale);
+    const bool whole = tvlm_canvas_text_width(text, scale) <= width;
     int32_t used = 0;
     size_t count = 0;
     for (; text[count] != '\0' && count + 3 < size; ++count) {
@@ -237,8 +238,8 @@ static void row_of_floats(const void *from, int32_t y, float *buffer) {
     memcpy(buffer, rows->values + (size_t)y * rows->row, rows->row * sizeof *buffer);
 }
 
-bool resize_floats(const float *in, int32_t width, int32_t height, int32_t channels, float *out,
-                   int32_t out_width, int32_t out_height) {
+bool tvlm_canvas_resize(const float *in, int32_t width, int32_t height, int32_t channels, float *out,
+                        int32_t out_width, int32_t out_height) {
     const float_rows rows = {in, (size_t)width * (size_t)channels};
     return resize_rows(row_of_floats, &rows, width, height, channels, out, out_width, out_height);
 }
@@ -275,7 +276,7 @@ static void row_of_image(const void *from, int32_t y, float *buffer) {
     }
 }
 
-bool canvas_image(struct canvas *canvas, rect area, const tvlm_image *image) {
+bool tvlm_canvas_image(tvlm_canvas *canvas, tvlm_rect area, const tvlm_image *image) {
     const int32_t width = area.x1 - area.x0, height = area.y1 - area.y0;
     float *const scaled = malloc((size_t)width * (size_t)height * 3 * sizeof *scaled);
     const bool done = scaled != NULL &&
@@ -290,6 +291,9 @@ bool canvas_image(struct canvas *canvas, rect area, const tvlm_image *image) {
     return done;
 }
 
+/* Beyond this many texels from the edge all four texels are the edge's. */
+#define REPEATED 4.0f
+
 static void catmull_rom(float t, float weights[4]) {
     weights[0] = 0.5f * (-t + t * t * (2.0f - t));
     weights[1] = 0.5f * (2.0f + t * t * (-5.0f + 3.0f * t));
@@ -297,7 +301,9 @@ static void catmull_rom(float t, float weights[4]) {
     weights[3] = 0.5f * (t * t * (t - 1.0f));
 }
 
-float sample_cubic(const float *grid, int32_t width, int32_t height, float x, float y) {
+float tvlm_canvas_cubic(const float *grid, int32_t width, int32_t height, float x, float y) {
+    x = fminf(fmaxf(x, -REPEATED), (float)width + REPEATED);
+    y = fminf(fmaxf(y, -REPEATED), (float)height + REPEATED);
     const float left = floorf(x - 0.5f), top = floorf(y - 0.5f);
     float across[4], down[4], sum = 0.0f;
     catmull_rom(x - 0.5f - left, across);
@@ -309,4 +315,15 @@ float sample_cubic(const float *grid, int32_t width, int32_t height, float x, fl
             sum += down[j] * across[i] * row[clamp_int((int32_t)left - 1 + i, 0, width - 1)];
     }
     return sum;
+}
+
+void tvlm_canvas_range(const float *values, size_t count, float *low, float *high) {
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t i = 0; i < count; ++i) {
+        if (!isfinite(values[i])) continue;
+        *low = fminf(*low, values[i]);
+        *high = fmaxf(*high, values[i]);
+    }
+    if (*low > *high) *low = *high = 0.0f;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "colormap.h"
+#include "draw/colours.h"
 
 #include <math.h>
 
@@ -25,7 +25,7 @@ static const float inferno[DEGREE + 1][3] = {
 
 /* Every second entry of the table of Moreland, "Diverging Color Maps for Scientific Visualization" (2009). */
 #define DIVERGING_STEPS 16
-static const color diverging[DIVERGING_STEPS + 1] = {
+static const tvlm_colour diverging[DIVERGING_STEPS + 1] = {
     {59, 76, 192},   {77, 104, 215},  {98, 130, 234},  {119, 154, 247}, {141, 176, 254}, {163, 194, 255},
     {184, 208, 249}, {204, 217, 238}, {221, 221, 221}, {236, 211, 197}, {245, 196, 173}, {247, 177, 148},
     {244, 154, 123}, {236, 127, 99},  {222, 96, 77},   {203, 62, 56},   {180, 4, 38},
@@ -40,41 +40,49 @@ static uint8_t to_byte(float value) {
     return (uint8_t)(clamp(value, 0.0f, 1.0f) * 255.0f + 0.5f);
 }
 
-static color polynomial(const float (*terms)[3], float t) {
+static tvlm_colour polynomial(const float (*terms)[3], float t) {
     float sum[3] = {0};
     t = clamp(t, 0.0f, 1.0f);
     for (int i = DEGREE; i >= 0; --i) {
         for (int c = 0; c < 3; ++c) sum[c] = sum[c] * t + terms[i][c];
     }
-    return (color){to_byte(sum[0]), to_byte(sum[1]), to_byte(sum[2])};
+    return (tvlm_colour){to_byte(sum[0]), to_byte(sum[1]), to_byte(sum[2])};
 }
 
-color colormap_gray(float t) {
+tvlm_colour tvlm_colours_gray(float t) {
     const uint8_t gray = to_byte(t);
-    return (color){gray, gray, gray};
+    return (tvlm_colour){gray, gray, gray};
 }
 
-color colormap_viridis(float t) {
+tvlm_colour tvlm_colours_viridis(float t) {
     return polynomial(viridis, t);
 }
-color colormap_inferno(float t) {
+tvlm_colour tvlm_colours_inferno(float t) {
     return polynomial(inferno, t);
+}
+
+/* The darkest third of the map is not seen on a dark image, and the lightest colours not on a light one. */
+#define RANK_LOW  0.35f
+#define RANK_HIGH 0.92f
+
+tvlm_colour tvlm_colours_rank(float t) {
+    return tvlm_colours_inferno(RANK_LOW + (RANK_HIGH - RANK_LOW) * t);
 }
 
 static uint8_t mix_byte(uint8_t a, uint8_t b, float t) {
     return (uint8_t)((float)a + ((float)b - (float)a) * t + 0.5f);
 }
 
-color colormap_diverging(float t) {
+tvlm_colour tvlm_colours_diverging(float t) {
     if (isnan(t)) t = 0.0f;
     const float at = (clamp(t, -1.0f, 1.0f) + 1.0f) * (0.5f * DIVERGING_STEPS);
     const int i = at < DIVERGING_STEPS - 1 ? (int)at : DIVERGING_STEPS - 1;
     const float part = at - (float)i;
-    const color a = diverging[i], b = diverging[i + 1];
-    return (color){mix_byte(a.r, b.r, part), mix_byte(a.g, b.g, part), mix_byte(a.b, b.b, part)};
+    const tvlm_colour a = diverging[i], b = diverging[i + 1];
+    return (tvlm_colour){mix_byte(a.r, b.r, part), mix_byte(a.g, b.g, part), mix_byte(a.b, b.b, part)};
 }
 
-color colormap_identifier(int32_t id) {
+tvlm_colour tvlm_colours_identifier(int32_t id) {
     /* Hues go around the circle in steps of the golden ratio. There are three brightnesses. */
     const float turn = (float)((uint32_t)id * 2654435769u) / 4294967296.0f;
     const float value = 0.95f - 0.18f * (float)((uint32_t)id % 3u);
@@ -84,5 +92,5 @@ color colormap_identifier(int32_t id) {
         const float ramp = clamp(fabsf(phase - 3.0f) - 1.0f, 0.0f, 1.0f);
         parts[c] = value * (0.35f + 0.65f * ramp);
     }
-    return (color){to_byte(parts[0]), to_byte(parts[1]), to_byte(parts[2])};
+    return (tvlm_colour){to_byte(parts[0]), to_byte(parts[1]), to_byte(parts[2])};
 }
