@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../tools/bench_stages.h"
+#include "../bench/program/bench_stages.h"
 #include "operations.h"
 #include "support_stage.h"
 

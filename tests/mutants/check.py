@@ -90,7 +90,7 @@ def wrong_in_lists(files):
 
 def main():
     files = {}
-    for folder in ("lib", "tools", "cl"):
+    for folder in ("lib", "tools", "bench", "cl"):
         for path, _, names in os.walk(os.path.join(ROOT, folder)):
             for name in names:
                 if name.endswith((".c", ".cl", ".clh")):

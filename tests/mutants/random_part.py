@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""random_part.py: breaks lib, tools and cl in places that a seed draws, and asks whether a test notices.
+"""random_part.py: breaks lib, tools, bench and cl in places that a seed draws, and asks whether a test notices.
 
     tests/mutants/run.py random [--seed N] [--count 200] [--seconds 3600] [--only WORD] [--replay NAME] [--small] [--old-map]
                                 [--jobs N] [--cache FOLDER]
@@ -41,7 +41,7 @@ def sources(tree):
     """The files that are broken, of those that are compiled here: path and File."""
     compiled = tree.objects()
     found = {}
-    for folder, ending in (("lib", ".c"), ("tools", ".c"), ("cl", (".cl", ".clh"))):
+    for folder, ending in (("lib", ".c"), ("tools", ".c"), ("bench", ".c"), ("cl", (".cl", ".clh"))):
         for path, _, names in sorted(os.walk(os.path.join(ROOT, folder))):
             for name in sorted(names):
                 file = os.path.relpath(os.path.join(path, name), ROOT)
@@ -269,7 +269,7 @@ def report(results, files, aside, wanted):
                   f"{'no test reaches it' if result == 'no test' else words}\n{diff_of(files[mutant.file], mutant)}")
     print(f"\n{'':12}{'noticed':>9}{'not':>6}{'share':>8}")
     groups = [(kind, lambda m, kind=kind: m.kind == kind) for kind in KINDS]
-    groups += [(folder, lambda m, folder=folder: m.file.startswith(folder + "/")) for folder in ("lib", "tools", "cl")]
+    groups += [(folder, lambda m, folder=folder: m.file.startswith(folder + "/")) for folder in ("lib", "tools", "bench", "cl")]
     for name, belongs in groups:
         yes, all_of = sum(belongs(row[0]) for row in noticed), sum(belongs(row[0]) for row in judged)
         if all_of:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reach.py: which tests reach a line of lib/ and tools/, or a kernel of cl/.
+"""reach.py: which tests reach a line of lib/, tools/ and bench/, or a kernel of cl/.
 
 All quick tests run once on a build with gcc's --coverage, without OpenCL, and then on a device, under the layer of tests/layer that
 notes kernels. What was found is kept in reach.jsonl, a line for each test and device, and holds while no file that is built or tests
@@ -51,7 +51,7 @@ def read_coverage(tree, folder):
     for line in told.splitlines():
         for file in json.loads(line)["files"]:
             path = os.path.relpath(file["file"], tree.folder)
-            if path.startswith(("lib/", "tools/")) and path.endswith(".c"):
+            if path.startswith(("lib/", "tools/", "bench/")) and path.endswith(".c"):
                 reached.setdefault(path, set()).update(entry["line_number"] for entry in file["lines"] if entry["count"])
                 all_lines.setdefault(path, set()).update(entry["line_number"] for entry in file["lines"])
     return {path: lines for path, lines in reached.items() if lines}, all_lines

@@ -41,7 +41,7 @@ def digests(root=ROOT):
     """The SHA-256 of each file that is built or is a test."""
     found = {}
     for path in files_of(root):
-        if path.startswith(("lib/", "tools/", "cl/", "include/", "cmake/", "examples/")) or path.startswith("tests/") and not path.startswith("tests/mutants/"):
+        if path.startswith(("lib/", "tools/", "bench/program/", "bench/CMakeLists.txt", "cl/", "include/", "cmake/", "examples/")) or path.startswith("tests/") and not path.startswith("tests/mutants/"):
             with open(os.path.join(root, path), "rb") as file:
                 found[path] = hashlib.sha256(file.read()).hexdigest()
     return found
