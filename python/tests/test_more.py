@@ -182,7 +182,7 @@ def test_what_a_build_lacks_is_named_by_its_packages(tmp_path):
     known = set(re.findall(r"=(lib[^=\s]+-dev)", (top / "cmake" / "System.cmake").read_text()))
     assert len(known) == 5
     wanted = {*known, "gcc", "pkg-config", "python3-dev", "python3-venv", "uthash-dev", "opencl-c-headers", "ocl-icd-opencl-dev"}
-    said = re.search(r"Building it takes of the system, by Debian's names, (.*?) \(`ci/setup`", (top / "doc" / "python.md").read_text(), re.DOTALL)
+    said = re.search(r"the system needs these packages, by Debian's names: (.*?)\. `ci/setup`", (top / "doc" / "python.md").read_text(), re.DOTALL)
     assert set(re.findall("`([^`]+)`", said[1])) == wanted
     setup = (top / "ci" / "setup").read_text().split()
     assert wanted - set(setup) <= {"gcc", "python3-dev"}, wanted - set(setup)  # which others of its packages bring
