@@ -116,7 +116,7 @@ def times(library, device, repeat):
 
     def make(stack):
         library.call("tvlm_stack_set_image", stack, 0, ctypes.byref(image))
-        library.call("tvlm_stack_generate", stack)
+        library.call("tvlm_stack_make_all", stack)
         library.call("tvlm_device_finish", device)
 
     def select(stack):

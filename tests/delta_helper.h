@@ -66,8 +66,8 @@ static inline void compare_level(tvlm_device *device, const char *what, const ch
 
 /* Compares every texel of every level of every grid. What is made when it is first read is made by that. */
 static inline void compare(const char *what, tvlm_stack *got, tvlm_stack *expected) {
-    check(tvlm_stack_generate(got));
-    check(tvlm_stack_generate(expected));
+    check(tvlm_stack_make_all(got));
+    check(tvlm_stack_make_all(expected));
     for (int32_t c = 0; c < got->chunk_count; ++c) {
         tvlm_chunk *a = &got->chunks[c], *b = &expected->chunks[c];
         assert_true(a->valid == b->valid);

@@ -487,7 +487,7 @@ static tvlm_status keep_bytes(objects *o, results *r) {
                                                      .clusters = 4, .format = TVLM_FORMAT_U8),
                                    &o->stack));
     TVLM_TRY(tvlm_stack_set_image(o->stack, 0, &image));
-    TVLM_TRY(tvlm_stack_generate(o->stack));
+    TVLM_TRY(tvlm_stack_make_all(o->stack));
     image.pixels = pixels + 3;
     TVLM_TRY(tvlm_stack_update_image(o->stack, 0, &image, NULL, NULL));
     tvlm_packed_destroy(&o->packed);

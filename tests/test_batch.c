@@ -135,7 +135,7 @@ static void check_equal(tvlm_device *device, tvlm_format format, int32_t chunk_i
         set_image(batch, i, 100 + (uint64_t)i);
         set_grids(batch, i, i, false);
     }
-    assert_int_equal(tvlm_stack_generate(batch), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(batch), TVLM_OK);
     assert_int_equal(tvlm_stack_pack(batch, tvlm_pack_params(.width = 16, .height = 16), &packed), TVLM_OK);
     for (int32_t i = 0; i < IMAGES; ++i) {
         tvlm_stack *single = batch_of(device, format, 1, 0);
@@ -261,7 +261,7 @@ static void check_one_family(tvlm_device *device, tvlm_format format) {
                          tvlm_grid_get_info((tvlm_grid)grid)->name, made_anew ? " made, too" : " not");
         }
         chunk->valid &= ~marked | TVLM_GRID_BIT(TVLM_GRID_SOURCE); /* the marks go */
-        assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+        assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
         float *after = everything(stack, &after_count);
         assert_int_equal(before_count, after_count);
         assert_memory_equal(before, after, before_count * sizeof *before);
@@ -290,7 +290,7 @@ static void check_new_image(tvlm_device *device, tvlm_format format) {
     for (size_t i = 0; i < sizeof anew / sizeof anew[0]; ++i)
         assert_true((stack->chunks[0].valid & TVLM_GRID_BIT(anew[i])) == 0);
     /* A new depth: occlusion and normals, nothing of the image's. */
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
     const tvlm_grid_mask valid = stack->chunks[0].valid;
     assert_int_equal(
         tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_DEPTH,
@@ -319,7 +319,7 @@ static size_t bytes_of(tvlm_device *device, tvlm_format format, int32_t images, 
         TVLM_OK);
     device->info.allocation_max = limit;
     if (allocation_max > 0) assert_true(stack->chunk_count > 1);
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
     assert_int_equal(tvlm_stack_get_info(stack, &info), TVLM_OK);
     for (int32_t i = 0; allocation_max > 0 && i < stack->chunk_count; ++i)
         for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
@@ -372,7 +372,7 @@ static void check_many_layers(tvlm_device *device, tvlm_format format) {
         set_image(batch, i, 30 + (uint64_t)i);
         set_grids(batch, i, i, false);
     }
-    assert_int_equal(tvlm_stack_generate(batch), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(batch), TVLM_OK);
     for (int32_t i = 0; i < MANY; ++i)
         if (set_features(batch, i, i) != TVLM_OK) fail_msg("image %d: %s", (int)i, test_last_log());
     assert_true(batch->chunk_count > 1);

@@ -195,7 +195,7 @@ static tvlm_stack *make_stack(tvlm_device *device, const char *layout, tvlm_form
     tvlm_stack *stack = NULL;
     check(tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.layout = layout, .format = format),
                                       &stack));
-    check(tvlm_stack_generate(stack));
+    check(tvlm_stack_make_all(stack));
     return stack;
 }
 
@@ -338,8 +338,8 @@ static void frames(const test_target *target, tvlm_device *reference) {
         for (int i = 0; i < 90; ++i) pixels[(11 + i / 9 + 7 * frame) * WIDTH * 3 + 60 + i % 9] ^= 0x80;
         check(tvlm_stack_update_image(parts, 0, &image, tvlm_update_params(.tile = 16), &report));
         check(tvlm_stack_set_image(whole, 0, &image));
-        check(tvlm_stack_generate(parts));
-        check(tvlm_stack_generate(whole));
+        check(tvlm_stack_make_all(parts));
+        check(tvlm_stack_make_all(whole));
         assert_true(!report.whole && report.changed > 0);
         check(tvlm_stack_parse(parts, layout, 32, channels, &count));
         float moved = 0.0f;
@@ -483,7 +483,7 @@ static void refusals(tvlm_device *device) {
     check(tvlm_stack_set_user(stack, 0, "heat", 0.0f, 1.0f, TVLM_MEAN, &input, NULL));
     check(tvlm_stack_set_user(stack, 0, "kind", 0.0f, 9.0f, TVLM_MODE, &input, NULL));
     check(tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_DEPTH, &input));
-    check(tvlm_stack_generate(stack));
+    check(tvlm_stack_make_all(stack));
     size_t count;
     float *const kinds = read_level(stack, 0, tvlm_stack_channel_find(stack, "kind"), 0, &count);
     assert_true(count == 4 && kinds[2] == 2.0f);

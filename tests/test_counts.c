@@ -103,7 +103,7 @@ static void further(void) {
 }
 
 static void families(void) {
-    must(tvlm_stack_generate(work.all));
+    must(tvlm_stack_make_all(work.all));
 }
 
 static void flow(void) {
@@ -266,10 +266,10 @@ static long kernels_of(int32_t images) {
                            tvlm_stack_params(.layout = "r,edges,laplacian,entropy,sharpness,edge_x",
                                              .images = images, .sizes = sizes[0]),
                            &stack));
-    must(tvlm_stack_generate(stack)); /* an upload for each image, and programs */
+    must(tvlm_stack_make_all(stack)); /* an upload for each image, and programs */
     must(tvlm_stack_invalidate(stack, TVLM_CHANNEL_R));
     const layer_commands before = layer->commands();
-    must(tvlm_stack_generate(stack));
+    must(tvlm_stack_make_all(stack));
     const layer_commands made = commands_after(layer, before);
     tvlm_stack_destroy(&stack);
     assert_int_equal(commands_of(made), made.kernels);

@@ -153,7 +153,7 @@ static void check_sentinels(const test_target *target) {
     tvlm_image image = frame_of(&m);
     check(tvlm_stack_update_image(stack, 0, &image, NULL, &report));
     check(tvlm_stack_advance(stack, 0, NULL));
-    check(tvlm_stack_generate(stack));
+    check(tvlm_stack_make_all(stack));
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, 0);
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
         if (chunk->grids[grid] != NULL && tvlm_grid_is_local((tvlm_grid)grid))

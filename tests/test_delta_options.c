@@ -75,7 +75,7 @@ static void check_carrying(const test_target *target) {
     const struct tvlm_update_params params = {
         .saliency_share = 0.2f, .cluster_share = 1.0f, .carried_frames = 3};
     check(tvlm_stack_update_image(stack, 0, &image, &params, NULL));
-    check(tvlm_stack_generate(stack));
+    check(tvlm_stack_make_all(stack));
     float *before = read_level(stack, 0, TVLM_CHANNEL_SALIENCY, 0, &count);
     for (int i = 1; i <= 4; ++i) { /* a tile each */
         put_object(&m, 8, 8, 30);
@@ -86,7 +86,7 @@ static void check_carrying(const test_target *target) {
         if (i < 3) assert_memory_equal(now, before, count * sizeof *now);
         if (i == 3) assert_memory_not_equal(now, before, count * sizeof *now);
         free(now);
-        check(tvlm_stack_generate(stack)); /* what is stale is made, and counts from 0 again */
+        check(tvlm_stack_make_all(stack)); /* what is stale is made, and counts from 0 again */
     }
     free(before);
     free(m.pixels);

@@ -286,10 +286,10 @@ static void test_stacks(void **state) {
     REFUSES("tvlm_stack_need params.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
             tvlm_stack_need(device, tvlm_stack_params(.width = 8, .height = 8, .network = network_of(wrong)),
                             &need));
-    REFUSES("tvlm_stack_fit params.format", TVLM_FORMAT_U8,
-            tvlm_stack_fit(device, tvlm_stack_params(.format = (tvlm_format)wrong), &side, &side));
-    REFUSES("tvlm_stack_fit params.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
-            tvlm_stack_fit(device, tvlm_stack_params(.network = network_of(wrong)), &side, &side));
+    REFUSES("tvlm_stack_largest_size params.format", TVLM_FORMAT_U8,
+            tvlm_stack_largest_size(device, tvlm_stack_params(.format = (tvlm_format)wrong), &side, &side));
+    REFUSES("tvlm_stack_largest_size params.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
+            tvlm_stack_largest_size(device, tvlm_stack_params(.network = network_of(wrong)), &side, &side));
     REFUSES("tvlm_session_stack image.type", TVLM_PIXEL_F32,
             tvlm_session_stack(session, IMAGE, NULL, NULL, 0, &none, &hit));
     REFUSES("tvlm_session_stack params.format", TVLM_FORMAT_U8,

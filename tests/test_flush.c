@@ -49,7 +49,7 @@ static void check(const test_target *target, tvlm_device *reference) {
         TVLM_OK);
     for (int again = 0; again < 2; ++again) { /* the first one builds kernels, and finds device memory */
         assert_int_equal(tvlm_stack_set_image(stack, 0, &image), TVLM_OK);
-        assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+        assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
         tvlm_packed_destroy(&packed);
         assert_int_equal(tvlm_stack_pack(stack, NULL, &packed), TVLM_OK);
     }
@@ -59,14 +59,14 @@ static void check(const test_target *target, tvlm_device *reference) {
     assert_int_equal(tvlm_stack_set_image(stack, 0, &image), TVLM_OK);
     expect_sent("tvlm_stack_set_image", before);
     before = layer->commands();
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
-    expect_sent("tvlm_stack_generate", before);
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
+    expect_sent("tvlm_stack_make_all", before);
     tvlm_packed_destroy(&packed);
     flushes = 0;
     before = layer->commands();
     assert_int_equal(tvlm_stack_pack(stack, NULL, &packed), TVLM_OK);
     expect_sent("tvlm_stack_pack", before);
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK); /* nothing to do, and so nothing to send */
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK); /* nothing to do, and so nothing to send */
     assert_int_equal(flushes, 0);
     layer->listen(NULL);
     tvlm_packed_destroy(&packed);
@@ -89,7 +89,7 @@ static void check_waits(const test_target *target, tvlm_device *reference) {
                          target->device, &image,
                          tvlm_stack_params(.format = target->format, .layout = "saliency"), &stack),
                      TVLM_OK);
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
     assert_int_equal(clEnqueueMarkerWithWaitList(device->queue, 0, NULL, &passed), CL_SUCCESS);
     assert_int_equal(clFlush(device->queue), CL_SUCCESS);
     assert_int_equal(target->device->backend->finish(target->device), TVLM_OK);

@@ -43,7 +43,7 @@ static void check_costs(tvlm_device *device, tvlm_format format) {
         assert_int_equal(tvlm_stack_create_for_image(
                              device, &image, tvlm_stack_params(.layout = name, .format = format), &stack),
                          TVLM_OK);
-        assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+        assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
         if (created(stack) != expected_grids(stack))
             fail_msg("%s: grids %llx, expected %llx", name, (unsigned long long)created(stack),
                      (unsigned long long)expected_grids(stack));
@@ -72,7 +72,7 @@ static void test_small_layouts(void **state) {
             tvlm_stack_create(device, tvlm_stack_params(.width = 40, .height = 40, .layout = rows[i].layout),
                               &stack),
             TVLM_OK);
-        assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+        assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
         if ((stack->chunks[0].grids[grid] != NULL) != rows[i].has)
             fail_msg("%s: %s is%s there", rows[i].layout, rows[i].channel, rows[i].has ? " not" : "");
         tvlm_stack_destroy(&stack);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How much of a device's memory a stack takes (tvlm_stack_need) against what the device gave, family by
- * family; and the sizes that follow from it (tvlm_stack_fit), where memory, a side, or a limit is the bound.
+ * family; and the sizes that follow from it (tvlm_stack_largest_size), where memory, a side, or a limit is the bound.
  */
 #include "stack/inside.h"
 #include "stack/limits.h"
@@ -33,7 +33,7 @@ static size_t taken_by(const tvlm_device *like, tvlm_format format, const char *
     const size_t before = device->held;
     device->held_most = before;
     assert_int_equal(tvlm_stack_create_for_image(device, image, &params, &stack), TVLM_OK);
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
     const size_t taken = device->held_most - before;
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
@@ -106,7 +106,7 @@ static void check_largest(tvlm_device *device, struct tvlm_stack_params params, 
                           uint64_t memory) {
     int32_t width = w, height = h;
     uint64_t need;
-    assert_int_equal(tvlm_stack_fit(device, &params, &width, &height), TVLM_OK);
+    assert_int_equal(tvlm_stack_largest_size(device, &params, &width, &height), TVLM_OK);
     assert_true(fabs((double)width * h - (double)height * w) <= (w > h ? w : h));
     params.width = width, params.height = height, params.max_side = 0, params.memory_max = 0;
     assert_int_equal(tvlm_stack_need(device, &params, &need), TVLM_OK);
@@ -128,23 +128,23 @@ static void test_fit(void **state) {
     check_largest(device, edges, 30, 70000, 7 << 20);
     check_largest(device, bounded, 4000, 3000, 1 << 20);
     /* A side bounds where it is the smaller bound, and memory where that is. */
-    assert_int_equal(
-        tvlm_stack_fit(device, tvlm_stack_params(.layout = "edges", .max_side = 200), &width, &height),
-        TVLM_OK);
+    assert_int_equal(tvlm_stack_largest_size(device, tvlm_stack_params(.layout = "edges", .max_side = 200),
+                                             &width, &height),
+                     TVLM_OK);
     assert_true(width == 200 && height == 150);
     check_largest(device, (struct tvlm_stack_params){.layout = "edges", .max_side = 3999}, 4000, 3000,
                   7 << 20);
     /* What fits stays as it is, and 1 x 1 always fits. */
     width = 100, height = 50;
-    assert_int_equal(tvlm_stack_fit(device, &edges, &width, &height), TVLM_OK);
+    assert_int_equal(tvlm_stack_largest_size(device, &edges, &width, &height), TVLM_OK);
     assert_true(width == 100 && height == 50);
     device->info.memory_bytes = 1;
-    assert_int_equal(tvlm_stack_fit(device, &edges, &width, &height), TVLM_OK);
+    assert_int_equal(tvlm_stack_largest_size(device, &edges, &width, &height), TVLM_OK);
     assert_true(width == 1 && height == 1);
     /* No memory told is none to be bounded by, but the host's. */
     device->info.memory_bytes = 0;
     width = 640, height = 480;
-    assert_int_equal(tvlm_stack_fit(device, NULL, &width, &height), TVLM_OK);
+    assert_int_equal(tvlm_stack_largest_size(device, NULL, &width, &height), TVLM_OK);
     assert_true(width == 640 && height == 480);
     tvlm_device_destroy(&device);
 }
@@ -255,7 +255,7 @@ static void test_session_makes_room(void **state) {
         tvlm_stack *stack;
         assert_int_equal(tvlm_session_stack(session, &image, &params, NULL, 0, &stack, NULL), TVLM_OK);
         assert_int_equal(tvlm_stack_width(stack), WIDTH);
-        assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+        assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
         free(pixels);
     }
     assert_int_equal(tvlm_session_get_info(session, &info), TVLM_OK);

@@ -140,7 +140,7 @@ static void two_streams(const test_target *target, tvlm_device *reference) {
     set_gray(stack, 0, 51, pixels);
     set_gray(stack, 1, 255, pixels);
     assert_int_equal(tvlm_stack_get_info(stack, &before), TVLM_OK);
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
     check_motion(stack, 0, 0.0f, 0.0f);
     assert_int_equal(tvlm_stack_get_info(stack, &after), TVLM_OK);
     assert_int_equal(before.device_bytes, after.device_bytes); /* a still pays nothing */

@@ -73,9 +73,9 @@ static void test_null_of_devices_and_stacks(void **state) {
     REFUSES("no pixels", tvlm_stack_create_for_image(o->device, NULL, NULL, &o->stack));
     REFUSES("bytes is NULL", tvlm_stack_need(o->device, NULL, NULL));
     REFUSES("0x0 pixels", tvlm_stack_need(o->device, NULL, &(uint64_t){0}));
-    REFUSES("width is NULL", tvlm_stack_fit(o->device, NULL, NULL, &n));
-    REFUSES("height is NULL", tvlm_stack_fit(o->device, NULL, &n, NULL));
-    REFUSES("0x0 pixels", tvlm_stack_fit(o->device, NULL, &n, &n));
+    REFUSES("width is NULL", tvlm_stack_largest_size(o->device, NULL, NULL, &n));
+    REFUSES("height is NULL", tvlm_stack_largest_size(o->device, NULL, &n, NULL));
+    REFUSES("0x0 pixels", tvlm_stack_largest_size(o->device, NULL, &n, &n));
     REFUSES("no pixels", tvlm_stack_set_image(o->stack, 0, NULL));
     REFUSES("no pixels", tvlm_stack_update_image(o->stack, 0, NULL, NULL, NULL));
     REFUSES("info is NULL", tvlm_stack_get_info(o->stack, NULL));
@@ -188,7 +188,8 @@ static void test_newer_structs(void **state) {
             tvlm_stack_need(o->device, tvlm_stack_params(.width = 8, .height = 8, .reserved = {1}),
                             &(uint64_t){0}));
     n = 8;
-    REFUSES("tvlm_stack_params: its", tvlm_stack_fit(o->device, tvlm_stack_params(.reserved = {1}), &n, &n));
+    REFUSES("tvlm_stack_params: its",
+            tvlm_stack_largest_size(o->device, tvlm_stack_params(.reserved = {1}), &n, &n));
     REFUSES("tvlm_pack_params: its", tvlm_stack_pack(o->stack, tvlm_pack_params(.reserved = {1}), &packed));
     REFUSES("tvlm_update_params: its",
             tvlm_stack_update_image(o->stack, 0, &image, tvlm_update_params(.reserved = {1}), NULL));

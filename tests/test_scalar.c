@@ -55,7 +55,7 @@ static tvlm_stack *make_stack(tvlm_device *device, tvlm_format format, uint64_t 
     assert_int_equal(tvlm_stack_need(device, &wanted, need), TVLM_OK);
     assert_int_equal(tvlm_stack_create(device, &wanted, &stack), TVLM_OK);
     assert_int_equal(tvlm_stack_set_image(stack, 0, &before), TVLM_OK);
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
     assert_int_equal(tvlm_stack_advance(stack, 0, NULL), TVLM_OK);
     assert_int_equal(tvlm_stack_set_image(stack, 0, &now), TVLM_OK);
     give(stack, TVLM_CHANNEL_ATTENTION, 1.0f, &random);
@@ -63,7 +63,7 @@ static tvlm_stack *make_stack(tvlm_device *device, tvlm_format format, uint64_t 
     give(stack, TVLM_CHANNEL_DEPTH, 9.0f, &random);
     give(stack, TVLM_CHANNEL_OBJECT_ID, 2048.0f, &random);
     give(stack, TVLM_CHANNEL_NONE, 1.0f, &random);
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
     /* A plane is none of the layout, and is made when it is read. */
     float *const plane = read_level(stack, 0, TVLM_CHANNEL_USER_0, 1, &count);
     assert_true(count > 0);

@@ -93,7 +93,7 @@ static void check_turns(tvlm_device *device, tvlm_format format) {
     assert_int_equal(tvlm_stack_send_image(sent, 0, &images[0]), TVLM_OK);
     for (int i = 0; i < 6; ++i) {
         assert_int_equal(tvlm_stack_set_image(sent, 0, NULL), TVLM_OK);
-        assert_int_equal(tvlm_stack_generate(sent), TVLM_OK);
+        assert_int_equal(tvlm_stack_make_all(sent), TVLM_OK);
         if (i < 5) assert_int_equal(tvlm_stack_send_image(sent, 0, &images[i + 1]), TVLM_OK);
         assert_int_equal(tvlm_stack_set_image(set, 0, &images[i]), TVLM_OK);
         compare("in turn", sent, set, 0);

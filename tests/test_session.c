@@ -149,7 +149,7 @@ static void check_growth(tvlm_device *device, tvlm_format format) {
 
     session = session_of(device, one + one / 2);
     ask(session, format, 1, &first);
-    assert_int_equal(tvlm_stack_generate(first), TVLM_OK); /* larger than the bound is not an error */
+    assert_int_equal(tvlm_stack_make_all(first), TVLM_OK); /* larger than the bound is not an error */
     float value;
     const int32_t all[] = {TVLM_CHANNEL_CLUSTER_ID, TVLM_CHANNEL_DISTANCE};
     assert_int_equal(tvlm_stack_sample(first, &(tvlm_sample_point){1, 1, 0, 0}, 1, all, 1, &value), TVLM_OK);
@@ -178,10 +178,10 @@ static void check_bytes(tvlm_device *device, tvlm_format format) {
     tvlm_stack *before, *stack;
     tvlm_session *session = session_of(device, 0), *other = session_of(device, 0);
     ask(other, format, 1, &before);
-    assert_int_equal(tvlm_stack_generate(before), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(before), TVLM_OK);
     const size_t held = device->held;
     ask(session, format, 2, &stack);
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
     assert_int_equal(tvlm_stack_bytes(stack), device->held - held);
     assert_int_equal(info_of(session).bytes, device->held - held);
     tvlm_session_destroy(&session);

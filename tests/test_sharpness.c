@@ -118,7 +118,7 @@ static void parts(const test_target *target, tvlm_device *reference) {
     assert_int_equal(tvlm_stack_create(target->device, &params, &parted), TVLM_OK);
     assert_int_equal(tvlm_stack_create(target->device, &params, &whole), TVLM_OK);
     assert_int_equal(tvlm_stack_update_image(parted, 0, &image, NULL, &report), TVLM_OK);
-    assert_int_equal(tvlm_stack_generate(parted), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(parted), TVLM_OK);
     for (int i = 0; i < 40; ++i) pixels[3 * (20 * WIDTH + i) + i % 3] ^= 0x80;
     assert_int_equal(tvlm_stack_update_image(parted, 0, &image, tvlm_update_params(.tile = 32), &report),
                      TVLM_OK);

@@ -147,7 +147,7 @@ static void check_lazy(tvlm_device *device, tvlm_format format) {
     free(read_level(stack, 0, TVLM_CHANNEL_X, 0, &count));
     free(read_level(stack, 0, TVLM_CHANNEL_WORD_0, 0, &count));
     assert_int_equal(created_grids(stack), TVLM_GRID_BIT(TVLM_GRID_SOURCE));
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
     const tvlm_grid_mask visual12 =
         TVLM_GRID_BIT(TVLM_GRID_SOURCE) | TVLM_GRID_BIT(TVLM_GRID_VISUAL) | TVLM_GRID_BIT(TVLM_GRID_SALIENCY);
     assert_int_equal(created_grids(stack), visual12);
@@ -232,7 +232,7 @@ static void check_batch(tvlm_device *device, tvlm_format format) {
         const tvlm_image image = u8_image(pixels[i], WIDTH, HEIGHT, 3);
         assert_int_equal(tvlm_stack_set_image(batch, i, &image), TVLM_OK);
     }
-    assert_int_equal(tvlm_stack_generate(batch), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(batch), TVLM_OK);
     const struct tvlm_pack_params *params = tvlm_pack_params(.width = 11, .height = 14);
     assert_int_equal(tvlm_stack_pack(batch, params, &packed), TVLM_OK);
     for (int32_t i = 0; i < IMAGES; ++i) {

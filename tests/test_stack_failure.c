@@ -105,7 +105,7 @@ static tvlm_status work(tvlm_stack *stack, const tvlm_image *image, float out[4]
     tvlm_selection *selection = NULL;
     float plane[20 * 15];
     TVLM_TRY(tvlm_stack_set_image(stack, 1, image));
-    TVLM_TRY(tvlm_stack_generate(stack));
+    TVLM_TRY(tvlm_stack_make_all(stack));
     TVLM_TRY(tvlm_stack_sample(stack, &point, 1, &channel, 1, &out[0]));
     TVLM_TRY(tvlm_stack_read(stack, 1, TVLM_CHANNEL_EDGES, 4, 2, &out[1]));
     TVLM_TRY(tvlm_stack_pack(stack, tvlm_pack_params(.channels = &channel, .channel_count = 1, .level = 1),
@@ -121,7 +121,7 @@ static tvlm_status work(tvlm_stack *stack, const tvlm_image *image, float out[4]
     tvlm_selection_destroy(&selection);
     TVLM_TRY(tvlm_stack_advance(stack, 1, NULL));
     TVLM_TRY(tvlm_stack_set_image(stack, 1, image));
-    TVLM_TRY(tvlm_stack_generate(stack));
+    TVLM_TRY(tvlm_stack_make_all(stack));
     TVLM_TRY(tvlm_stack_advance(stack, 1, NULL));
     return tvlm_stack_forget(stack, 1);
 }

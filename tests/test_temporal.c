@@ -517,7 +517,7 @@ static void check_cost(tvlm_device *device, tvlm_format format) {
     tvlm_stack_info before, after;
     float value;
     set_frame(stack, 0, 5);
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
     assert_int_equal(tvlm_stack_get_info(stack, &before), TVLM_OK);
     assert_int_equal(tvlm_stack_advance(stack, 0, NULL), TVLM_OK);
     assert_int_equal(tvlm_stack_sample(stack, &point, 1, &fixation, 1, &value), TVLM_OK);

@@ -111,7 +111,7 @@ static void *intrude(void *argument) {
     pthread_mutex_lock(&m->mutex);
     while (!m->inside) pthread_cond_wait(&m->changed, &m->mutex);
     pthread_mutex_unlock(&m->mutex);
-    const tvlm_status status = tvlm_stack_generate(m->stack);
+    const tvlm_status status = tvlm_stack_make_all(m->stack);
     pthread_mutex_lock(&m->mutex);
     m->status = status;
     m->tried = true;
@@ -148,7 +148,7 @@ static void two_in_one(const char *name) {
     if (strstr(m.line, "another thread is using the device") == NULL) fail_msg("%s", m.line);
     assert_null(m.stack);
     /* One thread after the other is fine, and so is the device. */
-    assert_int_equal(tvlm_stack_generate(mine), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(mine), TVLM_OK);
     tvlm_stack_destroy(&mine);
     tvlm_device_destroy(&device);
 }

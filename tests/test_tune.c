@@ -232,7 +232,7 @@ static int count_launches(tvlm_device *device) {
                                        &stack),
                      TVLM_OK);
     for (int32_t i = 0; i < 2; ++i) assert_int_equal(tvlm_stack_set_image(stack, i, &image), TVLM_OK);
-    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
     clEnqueueNDRangeKernel = launch;
     tvlm_stack_destroy(&stack);
     return launched;

@@ -277,7 +277,7 @@ static int choose_size(struct job *job, struct tvlm_stack_params *params) {
     struct tvlm_stack_params two = *params;
     int32_t width = job->image->width, height = job->image->height;
     two.images = 2;
-    const int code = tool_status(job->tool, tvlm_stack_fit(job->device, &two, &width, &height));
+    const int code = tool_status(job->tool, tvlm_stack_largest_size(job->device, &two, &width, &height));
     const int32_t asked = params->max_side > 0 && params->max_side < longer ? params->max_side : longer;
     if (code == TOOL_DONE && width < asked && height < asked)
         tvlm_log_message(&job->tool->log, TVLM_LOG_WARNING,

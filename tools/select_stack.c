@@ -57,7 +57,8 @@ static int open_session(stack_source *source) {
 static int take_size(const stack_source *source, struct tvlm_stack_params *params) {
     const option_size *const size = &source->options->size;
     int32_t width = size->width, height = size->height;
-    const int code = tool_status(source->tool, tvlm_stack_fit(source->device, params, &width, &height));
+    const int code =
+        tool_status(source->tool, tvlm_stack_largest_size(source->device, params, &width, &height));
     if (code == TOOL_DONE && (width != size->width || height != size->height))
         tvlm_log_message(&source->tool->log, TVLM_LOG_WARNING,
                          "--size %dx%d is more than this device can hold: %dx%d is the largest of its shape",

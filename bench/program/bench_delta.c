@@ -69,7 +69,7 @@ tvlm_status bench_delta_prepare(struct bench *bench) {
     memcpy(delta->pixels, image->pixels, bytes);
     /* From an update on, families keep their intermediate results, which are needed to make parts. */
     TVLM_TRY(tvlm_stack_update_image(bench->stack, 0, image, NULL, NULL));
-    return tvlm_stack_generate(bench->stack);
+    return tvlm_stack_make_all(bench->stack);
 }
 
 void bench_delta_release(struct bench *bench) {

@@ -26,7 +26,7 @@ typedef struct cost {
 static tvlm_status make(tvlm_device *device, tvlm_stack *stack, const tvlm_image *image, double *seconds) {
     const double start = tvlm_now();
     TVLM_TRY(tvlm_stack_set_image(stack, 0, image));
-    TVLM_TRY(tvlm_stack_generate(stack));
+    TVLM_TRY(tvlm_stack_make_all(stack));
     TVLM_TRY(tvlm_device_finish(device));
     *seconds = tvlm_now() - start;
     return TVLM_OK;

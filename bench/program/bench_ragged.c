@@ -66,7 +66,7 @@ void bench_ragged_release(struct bench *bench) {
 /* Makes all families with their levels, as if the images had changed. */
 static tvlm_status make(tvlm_stack *stack) {
     TVLM_TRY(tvlm_stack_invalidate(stack, TVLM_CHANNEL_R));
-    return tvlm_stack_generate(stack);
+    return tvlm_stack_make_all(stack);
 }
 
 static tvlm_status run_batch(struct bench *bench, int32_t unused) {

@@ -204,7 +204,7 @@ static tvlm_status make_depth(struct bench *bench) {
         tvlm_grid_input(.data = depth, .columns = bench->stack->width, .rows = bench->stack->height));
     free(depth);
     TVLM_TRY(status);
-    return tvlm_stack_generate(bench->stack);
+    return tvlm_stack_make_all(bench->stack);
 }
 
 tvlm_status bench_memory(tvlm_device *device, const tvlm_image *image, size_t *peak, size_t *textures) {
@@ -214,7 +214,7 @@ tvlm_status bench_memory(tvlm_device *device, const tvlm_image *image, size_t *p
     tvlm_stack_info info = {0};
     tvlm_status status = tvlm_stack_create(device, &params, &stack);
     if (status == TVLM_OK) status = tvlm_stack_set_image(stack, 0, image);
-    if (status == TVLM_OK) status = tvlm_stack_generate(stack);
+    if (status == TVLM_OK) status = tvlm_stack_make_all(stack);
     if (status == TVLM_OK) status = device->backend->finish(device);
     if (status == TVLM_OK) status = tvlm_stack_get_info(stack, &info);
     *textures = info.device_bytes;
@@ -254,7 +254,7 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
     TVLM_TRY(tvlm_stack_set_image(bench->stack, 0, image));
     bench->chunk = tvlm_stack_chunk(bench->stack, 0);
     TVLM_TRY(make_previous(bench));
-    TVLM_TRY(tvlm_stack_generate(bench->stack));
+    TVLM_TRY(tvlm_stack_make_all(bench->stack));
     TVLM_TRY(fill_pixels(bench, image));
     TVLM_TRY(make_bundle(bench));
     TVLM_TRY(make_depth(bench));

@@ -158,7 +158,7 @@ static tvlm_status frame_of_stack(tvlm_stack *stack, tvlm_device *device, const 
     if (waits) TVLM_TRY(finish(device));
     stages[0] = tvlm_now() - start;
     start = tvlm_now();
-    TVLM_TRY(tvlm_stack_generate(stack));
+    TVLM_TRY(tvlm_stack_make_all(stack));
     if (waits) TVLM_TRY(finish(device));
     stages[1] = tvlm_now() - start;
     start = tvlm_now();
@@ -287,7 +287,7 @@ static tvlm_status measure_flow(tvlm_device *device, const struct scene *scene, 
     for (int32_t i = 0; status == TVLM_OK && i < WARM + repeat; ++i) {
         for (int32_t k = 0; status == TVLM_OK && k < 2; ++k) /* image 0 is the later frame */
             status = tvlm_stack_set_image(stack, k, &scene->images[(i + 1 - k) % scene->count]);
-        if (status == TVLM_OK) status = tvlm_stack_generate(stack);
+        if (status == TVLM_OK) status = tvlm_stack_make_all(stack);
         if (status == TVLM_OK) status = finish(device);
         const double start = tvlm_now();
         if (status == TVLM_OK) status = tvlm_flow_compute(stack, 0, stack, 1, NULL, &flow);

@@ -175,7 +175,7 @@ TVLM_API tvlm_status tvlm_stack_has_channel(const tvlm_stack *stack, int32_t ind
 
 /*
  * Marks a channel as outdated, and all that depends on it. Both are made anew when they are next read, or by
- * tvlm_stack_generate; everything else stays as it is. If the channel was handed in, only what depends on it
+ * tvlm_stack_make_all; everything else stays as it is. If the channel was handed in, only what depends on it
  * is outdated.
  */
 TVLM_API tvlm_status tvlm_stack_invalidate(tvlm_stack *stack, int32_t channel);

@@ -51,7 +51,7 @@ TVLM_API void tvlm_session_destroy(tvlm_session **session);
  * Therefore both functions count the bytes of all stacks anew, and destroy stacks, the least recently asked
  * for first, until the bound holds. tvlm_session_stack never destroys the stack that it returns.
  *
- * Before it makes a stack, it destroys others until there is memory for the new one (tvlm_stack_fit says how
+ * Before it makes a stack, it destroys others until there is memory for the new one (tvlm_stack_largest_size says how
  * much memory there is). If the device has no memory all the same, it destroys all others, and tries again.
  *
  * Errors: those of tvlm_stack_create_for_image; MEMORY. The session is then as it was, except for stacks that

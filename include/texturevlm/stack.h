@@ -36,7 +36,7 @@ struct tvlm_stack_params {
      * The size of the working images, at most the device's limit. Both 0 means
      *   - for the layouts patch13 and scene18: 32 x 32;
      *   - for others, in tvlm_stack_create_for_image only: the image's own size, or the largest size of its
-     *     shape that fits (tvlm_stack_fit).
+     *     shape that fits (tvlm_stack_largest_size).
      */
     int32_t width, height;
     /* How many images the batch has; 0 means 1. */
@@ -132,8 +132,8 @@ TVLM_API tvlm_status tvlm_stack_need(tvlm_device *device, const struct tvlm_stac
  * What other stacks of the device take is not considered. The size that `params` gives is not looked at. 1 x 1
  * always fits. Errors: ARGUMENT (sides, layout, max_side).
  */
-TVLM_API tvlm_status tvlm_stack_fit(tvlm_device *device, const struct tvlm_stack_params *params,
-                                    int32_t *width, int32_t *height);
+TVLM_API tvlm_status tvlm_stack_largest_size(tvlm_device *device, const struct tvlm_stack_params *params,
+                                             int32_t *width, int32_t *height);
 
 /* Destroys a stack, which must happen before its device is destroyed, and sets *stack to NULL. NULL and a
  * NULL *stack are fine. */
@@ -193,7 +193,7 @@ TVLM_API tvlm_status tvlm_stack_set_rope(tvlm_stack *stack, const struct tvlm_ro
 
 /* Enqueues the work that makes all outdated families of the stack's layout. There is no need to call it: functions
  * that read channels make the families that they read. */
-TVLM_API tvlm_status tvlm_stack_generate(tvlm_stack *stack);
+TVLM_API tvlm_status tvlm_stack_make_all(tvlm_stack *stack);
 
 typedef struct tvlm_stack_info {
     /* The size of the working images; of a ragged batch the largest width and the largest height. */
@@ -500,6 +500,12 @@ typedef struct tvlm_delta_report {
 TVLM_API tvlm_status tvlm_stack_update_image(tvlm_stack *stack, int32_t index, const tvlm_image *image,
                                              const struct tvlm_update_params *params,
                                              tvlm_delta_report *report);
+
+/* ---- Names of version 0.2 ---- */
+
+/* They go with version 0.4. */
+#define tvlm_stack_fit      tvlm_stack_largest_size
+#define tvlm_stack_generate tvlm_stack_make_all
 
 #ifdef __cplusplus
 }

@@ -146,7 +146,7 @@ static tvlm_status make_room(tvlm_session *s, const tvlm_image *image,
     if (sized.width == 0 && sized.height == 0 && tvlm_layout_side(sized.layout) == 0) {
         sized.width = image->width;
         sized.height = image->height;
-        TVLM_TRY(tvlm_stack_fit(s->device, params, &sized.width, &sized.height));
+        TVLM_TRY(tvlm_stack_largest_size(s->device, params, &sized.width, &sized.height));
     }
     TVLM_TRY(tvlm_stack_need(s->device, &sized, &needed));
     const double left = tvlm_stack_memory(s->device) - (double)needed;

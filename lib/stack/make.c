@@ -224,7 +224,7 @@ tvlm_status tvlm_stack_make_later(tvlm_stack *stack, int32_t index, tvlm_grid gr
     return TVLM_OK;
 }
 
-tvlm_status tvlm_stack_generate(tvlm_stack *stack) {
+tvlm_status tvlm_stack_make_all(tvlm_stack *stack) {
     TVLM_NEED(NULL, stack);
     TVLM_ENTER(stack->device);
     const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, stack->channels, stack->channel_count);

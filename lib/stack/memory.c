@@ -290,8 +290,8 @@ tvlm_status tvlm_stack_need(tvlm_device *device, const struct tvlm_stack_params 
     return TVLM_OK;
 }
 
-tvlm_status tvlm_stack_fit(tvlm_device *device, const struct tvlm_stack_params *params, int32_t *width,
-                           int32_t *height) {
+tvlm_status tvlm_stack_largest_size(tvlm_device *device, const struct tvlm_stack_params *params,
+                                    int32_t *width, int32_t *height) {
     tvlm_stack_demand demand;
     TVLM_NEED(NULL, device);
     TVLM_ENTER(device);

@@ -118,12 +118,12 @@ static tvlm_status prepare_family(tune_job *job) {
     job->channel = list_channels(job->stage, names, sizeof names);
     TVLM_TRY(make_stack(job, names));
     if (has_past(job->stage)) TVLM_TRY(make_past(job));
-    return tvlm_stack_generate(job->stack);
+    return tvlm_stack_make_all(job->stack);
 }
 
 static tvlm_status run_family(tune_job *job) {
     TVLM_TRY(tvlm_stack_invalidate(job->stack, job->channel));
-    return tvlm_stack_generate(job->stack);
+    return tvlm_stack_make_all(job->stack);
 }
 
 /* ---- The other stages ---- */
@@ -135,7 +135,7 @@ static tvlm_status prepare_image(tune_job *job) {
 /* Sets a new image, and makes its levels. */
 static tvlm_status run_image(tune_job *job) {
     TVLM_TRY(tvlm_stack_set_image(job->stack, 0, &job->image));
-    return tvlm_stack_generate(job->stack);
+    return tvlm_stack_make_all(job->stack);
 }
 
 static tvlm_status choose(tune_job *job, tvlm_strategy strategy, const struct tvlm_query *query) {
@@ -238,7 +238,7 @@ static tvlm_status run_patches(tune_job *job) {
 
 static tvlm_status prepare_pack(tune_job *job) {
     TVLM_TRY(make_stack(job, "r,g,b,edges,low,saliency,entropy,text"));
-    return tvlm_stack_generate(job->stack);
+    return tvlm_stack_make_all(job->stack);
 }
 
 static tvlm_status run_pack(tune_job *job) {

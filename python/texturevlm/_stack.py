@@ -464,7 +464,7 @@ def _fit(device: Device, params: StackParams) -> Fit:
         if params.c.width > 0:
             return params.c.width, params.c.height
         sides = ffi.new("int32_t[2]", [width, height])
-        device._call(lib.tvlm_stack_fit, device._owner.pointer, params.c, sides, sides + 1)
+        device._call(lib.tvlm_stack_largest_size, device._owner.pointer, params.c, sides, sides + 1)
         return sides[0], sides[1]
     return fit
 

@@ -140,7 +140,7 @@ class VideoStream(Bound):
 
     def _fit(self, picture: Image) -> tuple[int, int]:
         width, height = ffi.new("int32_t *", picture.width), ffi.new("int32_t *", picture.height)
-        self._device._call(lib.tvlm_stack_fit, self._device._owner.pointer, ffi.NULL, width, height)
+        self._device._call(lib.tvlm_stack_largest_size, self._device._owner.pointer, ffi.NULL, width, height)
         return width[0], height[0]
 
     def select(self, k: int | None = None, **options: Unpack[SelectOptions]) -> Selection:

@@ -93,7 +93,7 @@ static void plan_stack(input *from, objects *o) {
     int32_t width = any_int(from), height = any_int(from);
     uint64_t bytes = 0;
     answered(tvlm_stack_need(o->device, &params, &bytes));
-    answered(tvlm_stack_fit(o->device, &params, &width, &height));
+    answered(tvlm_stack_largest_size(o->device, &params, &width, &height));
 }
 
 static void set_image(input *from, objects *o) {
@@ -123,7 +123,7 @@ static void ask_sizes(input *from, objects *o) {
     answered(tvlm_stack_channel_size(stack, channel, level, &width, &height));
     answered(tvlm_stack_channel_size_of(stack, index, channel, level, &width, &height));
     fuzz_touch(tvlm_stack_channels(stack, &count), sizeof(int32_t));
-    if (yes(from)) answered(tvlm_stack_generate(stack));
+    if (yes(from)) answered(tvlm_stack_make_all(stack));
     if (yes(from)) answered(tvlm_stack_set_fixation(stack, next_float(from), next_float(from)));
     if (yes(from))
         answered(
