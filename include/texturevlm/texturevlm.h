@@ -3,6 +3,34 @@
  * texturevlm.h: includes all headers except those for files (io.h), pictures (draw.h), videos (io_video.h), OpenCL
  * (opencl.h) and the lab (lab/), whose headers may change in any version.
  *
+ * *The first hour.* A program opens a device, loads an image, makes a stack of it, and asks where to look. It reads
+ * the positions, the best first, and frees what it made:
+ *
+ *     #include <texturevlm/io.h> // loads images; link with texturevlm-io
+ *     #include <texturevlm/texturevlm.h>
+ *
+ *     const tvlm_log *log = tvlm_log_stderr(); // one line for each error
+ *     tvlm_image *image = NULL;
+ *     tvlm_device *device = NULL;
+ *     tvlm_stack *stack = NULL;
+ *     tvlm_selection *selection = NULL;
+ *     int32_t count = 0;
+ *     if (tvlm_image_load("photo.jpg", log, &image) ||
+ *         tvlm_device_open(tvlm_device_params(.log = log), &device) ||
+ *         tvlm_stack_create_for_image(device, image, NULL, &stack) ||
+ *         tvlm_select(stack, NULL, tvlm_select_params(.k = 100), &selection)) return 1;
+ *     const tvlm_position *at = tvlm_selection_positions(selection, &count);
+ *     for (int32_t i = 0; i < count; ++i) printf("%g %g, %g wide\n", at[i].x, at[i].y, at[i].size);
+ *     tvlm_selection_destroy(&selection);
+ *     tvlm_stack_destroy(&stack);
+ *     tvlm_device_destroy(&device);
+ *     tvlm_image_destroy(&image);
+ *
+ * A further question to the same stack costs a fraction of the first one, since all that is known of the image stays in
+ * it. tvlm_stack_set_image puts the next image of the same size into it. Every parameter that is not given is 0, which
+ * means its default. From there on: select.h has the other ways to choose, score.h questions, patches.h pixels of
+ * positions, export.h tensors of a model, and stream.h videos.
+ *
  * What all functions have in common:
  * - *Results.* A function that can fail returns a tvlm_status (status.h), and puts its results where its last
  *   arguments point. When it fails, the results are untouched, unless its comment says otherwise. A pointer for a
