@@ -24,8 +24,8 @@ ARRANGEMENTS = ["sunflower", "log-polar"]
 
 
 class Params(ctypes.Structure):
-    _fields_ = [("k", ctypes.c_int32), ("fixations", ctypes.POINTER(ctypes.c_float)), ("fixation_count", ctypes.c_int32),
-                ("e0", ctypes.c_float), ("arrangement", ctypes.c_int), ("patch", ctypes.c_float), ("reserved", ctypes.c_uint64 * 4)]
+    _fields_ = [("fixations", ctypes.POINTER(ctypes.c_float)), ("fixation_count", ctypes.c_int32), ("e0", ctypes.c_float),
+                ("arrangement", ctypes.c_int), ("reserved", ctypes.c_uint64 * 2)]
 
 
 class Position(ctypes.Structure):
@@ -39,10 +39,10 @@ def placer(path):
 
     def run(width, height, k, fixations, e0, arrangement=0, patch=16.0, times=0):
         flat = [value for x, y in fixations for value in (x * width, y * height)]
-        params = Params(k, (ctypes.c_float * len(flat))(*flat), len(fixations), e0, arrangement, patch)
+        params = Params((ctypes.c_float * len(flat))(*flat), len(fixations), e0, arrangement)
         room = max(k, 273)
         out, count = (Position * room)(), ctypes.c_int32()
-        status = place(width, height, ctypes.byref(params), None, room, out, ctypes.byref(count))
+        status = place(width, height, k, ctypes.c_float(patch), ctypes.byref(params), None, room, out, ctypes.byref(count))
         if status != 0:
             return None
         best = 0.0
@@ -50,7 +50,7 @@ def placer(path):
             spent = []
             for _ in range(times):
                 start = time.perf_counter()
-                place(width, height, ctypes.byref(params), None, room, out, ctypes.byref(count))
+                place(width, height, k, ctypes.c_float(patch), ctypes.byref(params), None, room, out, ctypes.byref(count))
                 spent.append(time.perf_counter() - start)
             best = min(spent)
         table = np.frombuffer(out, np.dtype([(n, "f4") for n in ("x", "y", "level", "score", "size")] +

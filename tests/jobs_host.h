@@ -102,10 +102,10 @@ static tvlm_status search(objects *o, int which, tvlm_position *found) {
                                 0, &stack, NULL));
     TVLM_TRY(tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_FEATURE_0,
                                  tvlm_grid_input(.data = features, .columns = 3, .rows = 2, .channels = 2)));
-    TVLM_TRY(tvlm_select(
-        stack, tvlm_query(.vectors = vectors, .count = 2, .dimension = 2),
-        tvlm_select_params(.k = K, .score.stride = 4.0f, .strategy = TVLM_STRATEGY_CASCADE, .diversity = 0.5),
-        &selection));
+    TVLM_TRY(tvlm_select(stack, tvlm_query(.vectors = vectors, .count = 2, .dimension = 2),
+                         tvlm_select_params(.k = K, .score.stride = 4.0f, .strategy = TVLM_STRATEGY_CASCADE,
+                                            .best.diversity = 0.5f),
+                         &selection));
     keep_positions(selection, found);
     tvlm_selection_destroy(&selection);
     return TVLM_OK;
@@ -136,8 +136,8 @@ static tvlm_status watch_frame(tvlm_stream *stream, int frame, results *r) {
             tvlm_grid_input(.data = features, .columns = 3, .rows = 2, .channels = 2),
             frame > 0 ? mask : NULL));
     TVLM_TRY(tvlm_stream_select(
-        stream, 0, NULL, tvlm_select_params(.k = K, .score.stride = 4.0f, .patch = 4.0f, .overview = 0.4f),
-        &selection));
+        stream, 0, NULL,
+        tvlm_select_params(.k = K, .score.stride = 4.0f, .patch = 4.0f, .best.overview = 0.4f), &selection));
     keep_positions(selection, r->seen[frame]);
     tvlm_selection_destroy(&selection);
     return TVLM_OK;
@@ -508,8 +508,11 @@ static tvlm_status ask(objects *o, results *r) {
     tvlm_selection_destroy(&o->selection);
     tvlm_packed_destroy(&o->packed);
     const struct tvlm_query query = {.similarity = similarity, .columns = 3, .rows = 2};
-    const struct tvlm_select_params apart = {
-        .k = K, .strategy = TVLM_STRATEGY_GRID, .score.stride = 4.0f, .min_distance = 5.0f, .diversity = 0.3};
+    const struct tvlm_select_params apart = {.k = K,
+                                             .strategy = TVLM_STRATEGY_GRID,
+                                             .score.stride = 4.0f,
+                                             .best.min_distance = 5.0f,
+                                             .best.diversity = 0.3f};
     TVLM_TRY(tvlm_select(o->stack, &query, &apart, &o->selection));
     const tvlm_position *positions = tvlm_selection_positions(o->selection, &count);
     assert_int_equal(count, K);
@@ -523,9 +526,9 @@ static tvlm_status ask(objects *o, results *r) {
     TVLM_TRY(tvlm_packed_read(o->packed, 0, 9 * 7 * CHANNELS, r->packed));
     TVLM_TRY(cut(o, r, TVLM_STRATEGY_QUADTREE));
     TVLM_TRY(cut(o, r, TVLM_STRATEGY_FOVEATED));
-    TVLM_TRY(spend(o, (struct tvlm_select_params){.share = 0.5f, .emphasis = 2.0f}));
-    TVLM_TRY(spend(o, (struct tvlm_select_params){.tolerance = 0.5f}));
-    TVLM_TRY(spend(o, (struct tvlm_select_params){.tolerance = TVLM_ZERO}));
+    TVLM_TRY(spend(o, (struct tvlm_select_params){.budget.share = 0.5f, .budget.emphasis = 2.0f}));
+    TVLM_TRY(spend(o, (struct tvlm_select_params){.budget.tolerance = 0.5f}));
+    TVLM_TRY(spend(o, (struct tvlm_select_params){.budget.tolerance = TVLM_ZERO}));
     return tvlm_topk(o->device, scores, 5, 2, r->indices, r->best);
 }
 

@@ -241,7 +241,7 @@ static void check_all(tvlm_device *device, tvlm_format format) {
                         p[i].y == (float)(i / COLUMNS * 16 + 8));
         tvlm_selection_destroy(&selection);
     }
-    tvlm_selection *half = budget(stack, tvlm_select_params(.share = 0.5f), &info);
+    tvlm_selection *half = budget(stack, tvlm_select_params(.budget.share = 0.5f), &info);
     (void)tvlm_selection_positions(half, &count);
     assert_int_equal(count, ALL / 2);
     tvlm_selection_destroy(&half);
@@ -272,13 +272,13 @@ static void check_tolerance(tvlm_device *device, tvlm_format format) {
     int32_t last = ALL + 1;
     for (float tolerance = 0.02f; tolerance < 1.0f; tolerance *= 2.0f) {
         int32_t count;
-        tvlm_selection *selection = budget(stack, tvlm_select_params(.tolerance = tolerance), &info);
+        tvlm_selection *selection = budget(stack, tvlm_select_params(.budget.tolerance = tolerance), &info);
         (void)tvlm_selection_positions(selection, &count);
         assert_true(info.loss <= tolerance && count <= last);
         last = count;
         tvlm_selection_destroy(&selection);
     }
-    tvlm_selection *one = budget(stack, tvlm_select_params(.tolerance = 1.0f), &info);
+    tvlm_selection *one = budget(stack, tvlm_select_params(.budget.tolerance = 1.0f), &info);
     (void)tvlm_selection_positions(one, &last);
     assert_int_equal(last, 1);
     tvlm_selection_destroy(&one);
@@ -293,7 +293,7 @@ static void check_duplicates(tvlm_device *device, tvlm_format format) {
         tvlm_stack *stack = drawn(device, format, drawings[d]);
         tvlm_selection_info info;
         int32_t count, left_out;
-        tvlm_selection *selection = budget(stack, tvlm_select_params(.tolerance = TVLM_ZERO), &info);
+        tvlm_selection *selection = budget(stack, tvlm_select_params(.budget.tolerance = TVLM_ZERO), &info);
         const tvlm_position *const p = tvlm_selection_positions(selection, &count);
         const tvlm_duplicate *const duplicates = tvlm_selection_duplicates(selection, &left_out);
         assert_int_equal(count, d < 2 ? kept[d] : count);
@@ -325,7 +325,7 @@ static void check_named(tvlm_device *device, tvlm_format format) {
     for (float tolerance = 0.02f; tolerance < 0.5f; tolerance *= 2.0f) {
         tvlm_selection_info info;
         int32_t count, equal;
-        tvlm_selection *selection = budget(stack, tvlm_select_params(.tolerance = tolerance), &info);
+        tvlm_selection *selection = budget(stack, tvlm_select_params(.budget.tolerance = tolerance), &info);
         const tvlm_position *const p = tvlm_selection_positions(selection, &count);
         const tvlm_duplicate *const duplicates = tvlm_selection_duplicates(selection, &equal);
         bool is_fine[ALL] = {false};
@@ -377,9 +377,10 @@ static void check_emphasis(tvlm_device *device, tvlm_format format) {
     assert_true(on_the_left(stack, &query, (struct tvlm_select_params){.k = 40}) > even);
     assert_true(on_the_left(stack, NULL, (struct tvlm_select_params){.k = 40, .score = {.scorer = &scorer}}) >
                 even);
-    assert_true(on_the_left(stack, NULL, (struct tvlm_select_params){.k = 40, .emphasis = 30.0f}) > even);
-    assert_int_equal(on_the_left(stack, &query, (struct tvlm_select_params){.k = 40, .emphasis = TVLM_ZERO}),
-                     even);
+    assert_true(on_the_left(stack, NULL, (struct tvlm_select_params){.k = 40, .budget.emphasis = 30.0f}) >
+                even);
+    assert_int_equal(
+        on_the_left(stack, &query, (struct tvlm_select_params){.k = 40, .budget.emphasis = TVLM_ZERO}), even);
     tvlm_stack_destroy(&stack);
 }
 
@@ -522,7 +523,7 @@ static tvlm_status count_losses(tvlm_device *device, const tvlm_texture *source,
 
 static void test_reads(void **state) {
     static const struct tvlm_select_params cases[] = {
-        {.k = 58}, {.k = 58, .emphasis = 3.0f}, {.tolerance = 0.2f}};
+        {.k = 58}, {.k = 58, .budget.emphasis = 3.0f}, {.budget.tolerance = 0.2f}};
     tvlm_device *device = open_reference();
     tvlm_stack *stack = drawn(device, TVLM_FORMAT_F32, corner);
     tvlm_backend hooked = *device->backend;
@@ -560,24 +561,26 @@ static void test_refusals(void **state) {
         struct tvlm_select_params params;
         const char *line;
     } cases[] = {
-        {{.k = 4, .share = 0.5f}, "k, share and tolerance exclude each other"},
-        {{.share = 0.5f, .tolerance = 0.5f}, "k, share and tolerance exclude each other"},
-        {{.share = 1.5f}, "a share of 1.5"},
-        {{.share = -0.5f}, "a share of -0.5"},
-        {{.share = NAN}, "a share of"},
-        {{.share = 0.001f}, "less than one patch"},
-        {{.tolerance = -0.25f}, "a tolerance of -0.25"},
-        {{.tolerance = 1.5f}, "a tolerance of 1.5"},
-        {{.tolerance = NAN}, "a tolerance of"},
+        {{.k = 4, .budget.share = 0.5f}, "k, share and tolerance exclude each other"},
+        {{.budget.share = 0.5f, .budget.tolerance = 0.5f}, "k, share and tolerance exclude each other"},
+        {{.budget.share = 1.5f}, "a share of 1.5"},
+        {{.budget.share = -0.5f}, "a share of -0.5"},
+        {{.budget.share = NAN}, "a share of"},
+        {{.budget.share = 0.001f}, "less than one patch"},
+        {{.budget.tolerance = -0.25f}, "a tolerance of -0.25"},
+        {{.budget.tolerance = 1.5f}, "a tolerance of 1.5"},
+        {{.budget.tolerance = NAN}, "a tolerance of"},
         {{.patch = 3.0f}, "a patch of 3 pixels; for budget it is a whole number from 4 to 64"},
         {{.patch = 65.0f}, "a patch of 65 pixels; for budget it is a whole number from 4 to 64"},
         {{.patch = 14.5f}, "a patch of 14.5 pixels; for budget it is a whole number from 4 to 64"},
         {{.patch = NAN}, "a patch of"},
-        {{.emphasis = -2.0f}, "an emphasis of -2"},
-        {{.emphasis = INFINITY}, "an emphasis of inf"},
-        {{.emphasis = 2.0f, .emphasis_channel = TVLM_CHANNEL_DEPTH}, "the channel depth (52), for which"},
-        {{.emphasis = 2.0f, .emphasis_channel = TVLM_CHANNEL_QUERY_SIMILARITY}, "query_similarity"},
-        {{.emphasis = 2.0f, .emphasis_channel = 99999}, "99999"},
+        {{.budget.emphasis = -2.0f}, "an emphasis of -2"},
+        {{.budget.emphasis = INFINITY}, "an emphasis of inf"},
+        {{.budget.emphasis = 2.0f, .budget.emphasis_channel = TVLM_CHANNEL_DEPTH},
+         "the channel depth (52), for which"},
+        {{.budget.emphasis = 2.0f, .budget.emphasis_channel = TVLM_CHANNEL_QUERY_SIMILARITY},
+         "query_similarity"},
+        {{.budget.emphasis = 2.0f, .budget.emphasis_channel = 99999}, "99999"},
     };
     tvlm_device *device = open_reference();
     tvlm_stack *stack = drawn(device, TVLM_FORMAT_F32, corner);
@@ -601,8 +604,8 @@ static void test_matters(void **state) {
         const char *line;
     } cases[] = {
         {{.k = ALL}, &wrong, "a query of 0x1 cells"},
-        {{.tolerance = TVLM_ZERO}, &wrong, "a query of 0x1 cells"},
-        {{.k = 20, .emphasis = TVLM_ZERO}, &wrong, "a query of 0x1 cells"},
+        {{.budget.tolerance = TVLM_ZERO}, &wrong, "a query of 0x1 cells"},
+        {{.k = 20, .budget.emphasis = TVLM_ZERO}, &wrong, "a query of 0x1 cells"},
         {{.k = ALL, .scores = &few}, NULL, "scores of 2 x 2, but there are"},
         {{.k = ALL,
           .score = {.scorer =
@@ -611,13 +614,13 @@ static void test_matters(void **state) {
          NULL,
          "finite"},
         {{.k = 20,
-          .emphasis = 2.0f,
-          .emphasis_channel = TVLM_CHANNEL_SALIENCY,
+          .budget.emphasis = 2.0f,
+          .budget.emphasis_channel = TVLM_CHANNEL_SALIENCY,
           .score = {.scorer = &(
                         tvlm_scorer){.channel_count = 1, .channels = &channel, .taps = 1, .weights = &one}}},
          NULL,
          "an emphasis on a channel, and a scorer"},
-        {{.k = 20, .emphasis = 2.0f, .emphasis_channel = TVLM_CHANNEL_SALIENCY},
+        {{.k = 20, .budget.emphasis = 2.0f, .budget.emphasis_channel = TVLM_CHANNEL_SALIENCY},
          &query,
          "an emphasis on a channel, and a query"},
     };
@@ -626,10 +629,11 @@ static void test_matters(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
         budget_refused(stack, cases[i].query, cases[i].params, cases[i].line);
-    assert_true(
-        on_the_left(stack, &query,
-                    (struct tvlm_select_params){
-                        .k = 40, .emphasis = 30.0f, .emphasis_channel = TVLM_CHANNEL_QUERY_SIMILARITY}) > 0);
+    assert_true(on_the_left(stack, &query,
+                            (struct tvlm_select_params){.k = 40,
+                                                        .budget.emphasis = 30.0f,
+                                                        .budget.emphasis_channel =
+                                                            TVLM_CHANNEL_QUERY_SIMILARITY}) > 0);
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }

@@ -384,7 +384,7 @@ static double error_of(const given *g, const tvlm_budget_answer *answer) {
 /* What matters gets the most of the emphasis by which the image loses at most 1.23 times what downsampling does. */
 static void test_in_view(void **state) {
     static const struct tvlm_query query = {.columns = 1, .rows = 1};
-    const tvlm_task task = {.query = &query, .params = {.emphasis = 30.0f}};
+    const tvlm_task task = {.query = &query, .params = {.budget.emphasis = 30.0f}};
     const tvlm_texture source = {.width = 16 * SIDE, .height = 16 * SIDE};
     static float values[(2 * PICTURES + 1) * PLACES];
     uint64_t random = 77;

@@ -137,7 +137,7 @@ static void copy_square(const view *v, const float *from, double left, double to
 static void draw_selection(tvlm_stack *stack, const struct tvlm_query *query, float emphasis, const view *v,
                            float *picture) {
     const struct tvlm_select_params params = {
-        .k = K, .patch = (float)v->patch, .strategy = TVLM_STRATEGY_BUDGET, .emphasis = emphasis};
+        .k = K, .patch = (float)v->patch, .strategy = TVLM_STRATEGY_BUDGET, .budget.emphasis = emphasis};
     tvlm_selection *selection = NULL;
     tvlm_selection_info info;
     int32_t count;

@@ -90,8 +90,8 @@ static void check_linear(tvlm_device *device, tvlm_format format, int32_t taps, 
         tvlm_selection *selection =
             chosen(stack, &query,
                    tvlm_select_params(.k = keep > 12 ? (int32_t)cells : 1, .strategy = TVLM_STRATEGY_CASCADE,
-                                      .score.stride = stride, .score.scorer = &scorer, .keep_regions = keep,
-                                      .cull_distance = 2.0f));
+                                      .score.stride = stride, .score.scorer = &scorer,
+                                      .cascade.keep_regions = keep, .cascade.cull_distance = 2.0f));
         const tvlm_position *const p = tvlm_selection_positions(selection, &count);
         assert_int_equal(count, keep > 12 ? cells : 1);
         for (int32_t i = 0; i < count; ++i) {
@@ -132,9 +132,10 @@ static void check_parts(tvlm_device *device, tvlm_format format) {
         const struct tvlm_query query = {.vectors = vector, .dimension = DIMENSION};
         const struct tvlm_query *const q = asked ? &query : NULL;
         assert_int_equal(tvlm_score(stack, q, NULL, CELLS, scores), TVLM_OK);
-        tvlm_selection *selection = chosen(
-            stack, q,
-            tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .keep_regions = 99, .cull_distance = 2.0f));
+        tvlm_selection *selection =
+            chosen(stack, q,
+                   tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .cascade.keep_regions = 99,
+                                      .cascade.cull_distance = 2.0f));
         const tvlm_position *const p = tvlm_selection_positions(selection, &count);
         assert_int_equal(count, CELLS);
         for (int32_t i = 0; i < CELLS; ++i) {
@@ -158,9 +159,9 @@ static void check_cover(tvlm_stack *stack, const struct tvlm_query *query, const
         const struct tvlm_select_params params = {.k = k,
                                                   .score.weights = weights,
                                                   .strategy = TVLM_STRATEGY_CASCADE,
-                                                  .keep_regions = 1,
-                                                  .cull_distance = 2.0f,
-                                                  .cover = true};
+                                                  .cascade.keep_regions = 1,
+                                                  .cascade.cull_distance = 2.0f,
+                                                  .cascade.cover = true};
         int32_t count, small = 0;
         float area = 0.0f;
         tvlm_selection_report report;
@@ -183,13 +184,13 @@ static void check_cover(tvlm_stack *stack, const struct tvlm_query *query, const
         tvlm_selection_destroy(&selection);
     }
     tvlm_selection *none = NULL;
-    refused(
-        tvlm_select(stack, query, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .cover = true), &none),
-        TVLM_ERROR_ARGUMENT, "cover is for the strategy cascade, not for grid");
-    refused(tvlm_select(
-                stack, query,
-                tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .cover = true, .min_distance = 3.0f),
-                &none),
+    refused(tvlm_select(stack, query,
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .cascade.cover = true), &none),
+            TVLM_ERROR_ARGUMENT, "cover is for the strategy cascade, not for grid");
+    refused(tvlm_select(stack, query,
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .cascade.cover = true,
+                                           .best.min_distance = 3.0f),
+                        &none),
             TVLM_ERROR_ARGUMENT, "min_distance with cover");
     assert_null(none);
 }
@@ -220,7 +221,7 @@ static void check_few(tvlm_device *device, tvlm_format format) {
     tvlm_selection_destroy(&selection);
     selection = chosen(stack, &query,
                        tvlm_select_params(.k = 2, .score.weights = weights, .strategy = TVLM_STRATEGY_CASCADE,
-                                          .keep_regions = 1, .cull_distance = 2.0f));
+                                          .cascade.keep_regions = 1, .cascade.cull_distance = 2.0f));
     tvlm_selection_get_report(selection, &cascade);
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
     assert_int_equal(count, 2);
@@ -292,8 +293,8 @@ static void check_flat(tvlm_device *device, tvlm_format format) {
     assert_non_null(tvlm_selection_positions(selection, &count));
     assert_int_equal(count, 15);
     tvlm_selection_destroy(&selection);
-    selection =
-        chosen(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .min_distance = 30.0f));
+    selection = chosen(stack, NULL,
+                       tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .best.min_distance = 30.0f));
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
     assert_in_range(count, 2, 6);
     for (int32_t i = 0; i < count; ++i)
@@ -365,9 +366,9 @@ static void check_refused(tvlm_device *device, tvlm_format format) {
             .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.stride = 16.0f);
     REFUSED(NULL, "level 8", .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.level = 8);
     REFUSED(NULL, "level -1", .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.level = -1);
-    REFUSED(NULL, "regions to keep", .strategy = TVLM_STRATEGY_CASCADE, .keep_regions = -1);
-    REFUSED(NULL, "from edges", .strategy = TVLM_STRATEGY_CASCADE, .cull_distance = -1.0f);
-    REFUSED(NULL, "from edges", .strategy = TVLM_STRATEGY_CASCADE, .cull_distance = NAN);
+    REFUSED(NULL, "regions to keep", .strategy = TVLM_STRATEGY_CASCADE, .cascade.keep_regions = -1);
+    REFUSED(NULL, "from edges", .strategy = TVLM_STRATEGY_CASCADE, .cascade.cull_distance = -1.0f);
+    REFUSED(NULL, "from edges", .strategy = TVLM_STRATEGY_CASCADE, .cascade.cull_distance = NAN);
     REFUSED(NULL, "only 90 candidates", .strategy = TVLM_STRATEGY_CASCADE, .k = CELLS + 1);
     REFUSED(NULL, "there is no strategy", .strategy = (tvlm_strategy)99);
     refused(
@@ -493,7 +494,7 @@ static void compare_with_reference(const test_target *target, tvlm_device *refer
                                                   .strategy = strategies[i % 3],
                                                   .score.stride = exhaustive ? 0.0f : 4.0f,
                                                   .score.level = exhaustive ? 2 : 0,
-                                                  .keep_regions = i % 3 == 1 ? 3 : 0};
+                                                  .cascade.keep_regions = i % 3 == 1 ? 3 : 0};
         assert_int_equal(choose_on(target->device, target->format, q, &params, got), K);
         assert_int_equal(choose_on(reference, target->format, q, &params, expected), K);
         int same = 0;

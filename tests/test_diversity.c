@@ -102,9 +102,10 @@ static int greedy(const vectors *all, const float *scores, double diversity, dou
 
 static void compare(tvlm_stack *stack, const vectors *all, double diversity, float distance, float overview) {
     int32_t chosen[CELLS], count, columns, rows;
-    tvlm_selection *selection = select_with(
-        stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K, .keep_scores = true,
-                                  .min_distance = distance, .overview = overview, .diversity = diversity));
+    tvlm_selection *selection =
+        select_with(stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K, .keep_scores = true,
+                                              .best.min_distance = distance, .best.overview = overview,
+                                              .best.diversity = (float)diversity));
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
     const float *const scores = tvlm_selection_scores(selection, &columns, &rows);
     tvlm_selection_info info;
@@ -179,13 +180,13 @@ static void check_strategies(tvlm_device *device, tvlm_format format) {
     for (int i = 0; i < 2; ++i) {
         const double plain = alike(stack, &all, tvlm_select_params(.k = K, .strategy = cells[i]));
         const double apart =
-            alike(stack, &all, tvlm_select_params(.k = K, .strategy = cells[i], .diversity = 1.0));
+            alike(stack, &all, tvlm_select_params(.k = K, .strategy = cells[i], .best.diversity = 1.0f));
         if (!(apart < plain)) fail_msg("strategy %d: alike by %g, and by %g without", cells[i], apart, plain);
     }
     tvlm_selection *plain =
         select_with(stack, tvlm_select_params(.k = K, .strategy = TVLM_STRATEGY_EXHAUSTIVE));
     tvlm_selection *apart = select_with(
-        stack, tvlm_select_params(.k = K, .strategy = TVLM_STRATEGY_EXHAUSTIVE, .diversity = 1.0));
+        stack, tvlm_select_params(.k = K, .strategy = TVLM_STRATEGY_EXHAUSTIVE, .best.diversity = 1.0f));
     int32_t count;
     const tvlm_position *const p = tvlm_selection_positions(plain, &count), *const q =
                                                                                 tvlm_selection_positions(
@@ -202,28 +203,32 @@ static void test_refused(void **state) {
     tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, WIDTH, HEIGHT, 4);
     tvlm_selection *selection = NULL;
     (void)state;
-    refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .diversity = -0.1),
+    refused(tvlm_select(stack, NULL,
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .best.diversity = -0.1f),
                         &selection),
             TVLM_ERROR_ARGUMENT, "a diversity of -0.1");
-    refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .diversity = 1.5),
+    refused(tvlm_select(stack, NULL,
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .best.diversity = 1.5f),
                         &selection),
             TVLM_ERROR_ARGUMENT, "a diversity of 1.5");
     refused(tvlm_select(stack, NULL,
-                        tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .diversity = (double)NAN),
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .best.diversity = NAN),
                         &selection),
             TVLM_ERROR_ARGUMENT, "a diversity of nan");
-    refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .diversity = 0.5),
+    refused(tvlm_select(stack, NULL,
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .best.diversity = 0.5f),
                         &selection),
             TVLM_ERROR_ARGUMENT,
             "diversity is for the strategy grid, exhaustive and cascade, not for foveated");
-    refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_QUADTREE, .diversity = 0.5),
+    refused(tvlm_select(stack, NULL,
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_QUADTREE, .best.diversity = 0.5f),
                         &selection),
             TVLM_ERROR_ARGUMENT, "not for quadtree");
-    refused(
-        tvlm_select(stack, NULL,
-                    tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .cover = true, .diversity = 0.5),
-                    &selection),
-        TVLM_ERROR_ARGUMENT, "diversity with cover");
+    refused(tvlm_select(stack, NULL,
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .cascade.cover = true,
+                                           .best.diversity = 0.5f),
+                        &selection),
+            TVLM_ERROR_ARGUMENT, "diversity with cover");
     assert_null(selection);
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);

@@ -174,8 +174,6 @@ static void test_names(void **state) {
             is_unknown(tvlm_export_model_name((tvlm_export_model)wrong)));
     ANSWERS("tvlm_strategy_name strategy", TVLM_STRATEGY_BUDGET,
             is_unknown(tvlm_strategy_name((tvlm_strategy)wrong)));
-    ANSWERS("tvlm_strategy_reads strategy", TVLM_STRATEGY_BUDGET,
-            !tvlm_strategy_reads((tvlm_strategy)wrong, "k"));
     ANSWERS("tvlm_stream_use_name use", TVLM_STREAM_GAZE,
             is_unknown(tvlm_stream_use_name((tvlm_stream_use)wrong)));
     ANSWERS("tvlm_element_name type", TVLM_ELEMENT_BOOL, is_unknown(tvlm_element_name((tvlm_element)wrong)));
@@ -250,10 +248,10 @@ static void test_pool_select(void **state) {
             pool_select(&image, NULL, tvlm_select_params(.strategy = (tvlm_strategy)wrong)));
     REFUSES("tvlm_pool_select params.score.scorer.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
             pool_select(&image, NULL, tvlm_select_params(.score = {.scorer = scorer_of(wrong)})));
-    REFUSES("tvlm_pool_select params.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
+    REFUSES("tvlm_pool_select params.foveated.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
             pool_select(&image, NULL,
                         tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED,
-                                           .arrangement = (tvlm_arrangement)wrong)));
+                                           .foveated.arrangement = (tvlm_arrangement)wrong)));
 }
 
 /* ---- Stacks and what is handed in ---- */
@@ -410,10 +408,10 @@ static void test_streams(void **state) {
     REFUSES("tvlm_stream_select params.score.scorer.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
             tvlm_stream_select(stream, 0, NULL, tvlm_select_params(.score = {.scorer = scorer_of(wrong)}),
                                &chosen));
-    REFUSES("tvlm_stream_select params.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
+    REFUSES("tvlm_stream_select params.foveated.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
             tvlm_stream_select(stream, 0, NULL,
                                tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED,
-                                                  .arrangement = (tvlm_arrangement)wrong),
+                                                  .foveated.arrangement = (tvlm_arrangement)wrong),
                                &chosen));
     assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, NULL), TVLM_OK); /* the next one has a flow */
     REFUSES("tvlm_stream_push params.flow.type", TVLM_VALUE_F16,
@@ -449,20 +447,20 @@ static void test_selections(void **state) {
             (query = query_of(wrong), tvlm_select_check(&noting, &query, NULL)));
     REFUSES("tvlm_select_check params.strategy", TVLM_STRATEGY_BUDGET,
             tvlm_select_check(&noting, NULL, tvlm_select_params(.strategy = (tvlm_strategy)wrong)));
-    IGNORES("tvlm_select_check params.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
+    REFUSES("tvlm_select_check params.foveated.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
             tvlm_select_check(&noting, NULL,
                               tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED,
-                                                 .arrangement = (tvlm_arrangement)wrong)));
+                                                 .foveated.arrangement = (tvlm_arrangement)wrong)));
     IGNORES("tvlm_select_check params.score.scorer.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
             tvlm_select_check(&noting, NULL, tvlm_select_params(.score = {.scorer = scorer_of(wrong)})));
     REFUSES("tvlm_select params.strategy", TVLM_STRATEGY_BUDGET,
             tvlm_select(stack, NULL, tvlm_select_params(.strategy = (tvlm_strategy)wrong), &chosen));
     REFUSES("tvlm_select params.score.scorer.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
             tvlm_select(stack, NULL, tvlm_select_params(.score = {.scorer = scorer_of(wrong)}), &chosen));
-    REFUSES("tvlm_select params.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
+    REFUSES("tvlm_select params.foveated.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
             tvlm_select(stack, NULL,
                         tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED,
-                                           .arrangement = (tvlm_arrangement)wrong),
+                                           .foveated.arrangement = (tvlm_arrangement)wrong),
                         &chosen));
 #define EXPLAIN(QUERY, ...)                                                                                  \
     tvlm_explain(stack, QUERY, tvlm_select_params(__VA_ARGS__), selection, 4096, reasons, &count)
@@ -471,12 +469,13 @@ static void test_selections(void **state) {
             EXPLAIN(NULL, .strategy = (tvlm_strategy)wrong));
     REFUSES("tvlm_explain params.score.scorer.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
             EXPLAIN(NULL, .score = {.scorer = scorer_of(wrong)}));
-    REFUSES("tvlm_explain params.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
-            EXPLAIN(NULL, .strategy = TVLM_STRATEGY_FOVEATED, .arrangement = (tvlm_arrangement)wrong));
+    REFUSES(
+        "tvlm_explain params.foveated.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
+        EXPLAIN(NULL, .strategy = TVLM_STRATEGY_FOVEATED, .foveated.arrangement = (tvlm_arrangement)wrong));
 #undef EXPLAIN
     REFUSES("tvlm_foveated_place params.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
-            tvlm_foveated_place(32, 32, tvlm_foveated_params(.arrangement = (tvlm_arrangement)wrong), &noting,
-                                0, NULL, &count));
+            tvlm_foveated_place(32, 32, 0, 0, tvlm_foveated_params(.arrangement = (tvlm_arrangement)wrong),
+                                &noting, 0, NULL, &count));
     assert_null(chosen);
     free(reasons);
 }
@@ -663,10 +662,10 @@ static void check_opencl_results(cl_mem memory) {
     REFUSES("tvlm_select_opencl params.score.scorer.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
             tvlm_select_opencl(stack, NULL, tvlm_select_params(.score = {.scorer = scorer_of(wrong)}), memory,
                                0, &count));
-    REFUSES("tvlm_select_opencl params.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
+    REFUSES("tvlm_select_opencl params.foveated.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
             tvlm_select_opencl(stack, NULL,
                                tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED,
-                                                  .arrangement = (tvlm_arrangement)wrong),
+                                                  .foveated.arrangement = (tvlm_arrangement)wrong),
                                memory, 0, &count));
 }
 

@@ -146,7 +146,8 @@ static void check_strategies(tvlm_device *device, tvlm_format format) {
         tvlm_selection_destroy(&selection);
     }
     tvlm_selection *selection;
-    const struct tvlm_select_params covering = {.k = K, .strategy = TVLM_STRATEGY_CASCADE, .cover = true};
+    const struct tvlm_select_params covering = {
+        .k = K, .strategy = TVLM_STRATEGY_CASCADE, .cascade.cover = true};
     const int32_t channels = explain(stack, NULL, &covering, &selection);
     assert_int_equal(channels, 4);
     tvlm_selection_destroy(&selection);

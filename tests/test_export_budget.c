@@ -207,12 +207,13 @@ static void spending(tvlm_device *device, tvlm_format format) {
         struct tvlm_export_params export;
         struct tvlm_select_params select;
     } cases[] = {
-        {{.share = 0.5f}, {.share = 0.5f}},
-        {{.tolerance = 0.3f}, {.tolerance = 0.3f}},
-        {{.tolerance = TVLM_ZERO}, {.tolerance = TVLM_ZERO}},
-        {{.share = 0.4f, .emphasis = 60.0f}, {.share = 0.4f, .emphasis = 60.0f}},
-        {{.share = 0.4f, .emphasis = 60.0f, .emphasis_channel = TVLM_CHANNEL_Y},
-         {.share = 0.4f, .emphasis = 60.0f, .emphasis_channel = TVLM_CHANNEL_Y}},
+        {{.spending.share = 0.5f}, {.budget.share = 0.5f}},
+        {{.spending.tolerance = 0.3f}, {.budget.tolerance = 0.3f}},
+        {{.spending.tolerance = TVLM_ZERO}, {.budget.tolerance = TVLM_ZERO}},
+        {{.spending.share = 0.4f, .spending.emphasis = 60.0f},
+         {.budget.share = 0.4f, .budget.emphasis = 60.0f}},
+        {{.spending.share = 0.4f, .spending.emphasis = 60.0f, .spending.emphasis_channel = TVLM_CHANNEL_Y},
+         {.budget.share = 0.4f, .budget.emphasis = 60.0f, .budget.emphasis_channel = TVLM_CHANNEL_Y}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         struct tvlm_export_params params = cases[i].export;
@@ -371,13 +372,16 @@ static int64_t crops_with(tvlm_device *device, const struct tvlm_export_params *
  * touch neither texture. */
 static void crops_spent(tvlm_device *device, tvlm_format format) {
     const tvlm_image image = patchwork();
-    assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .share = 0.3f), &image), 3);
-    assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .tolerance = TVLM_ZERO), &image),
-                     8);
-    assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .tolerance = 1.0f), &image), 1);
-    assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .tolerance = 0.45f), &image), 2);
-    tvlm_export *export =
-        made(device, tvlm_export_params(.model = TVLM_EXPORT_INTERNVL, .format = format, .share = 0.5f));
+    assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .spending.share = 0.3f), &image),
+                     3);
+    assert_int_equal(
+        crops_with(device, tvlm_export_params(.format = format, .spending.tolerance = TVLM_ZERO), &image), 8);
+    assert_int_equal(
+        crops_with(device, tvlm_export_params(.format = format, .spending.tolerance = 1.0f), &image), 1);
+    assert_int_equal(
+        crops_with(device, tvlm_export_params(.format = format, .spending.tolerance = 0.45f), &image), 2);
+    tvlm_export *export = made(
+        device, tvlm_export_params(.model = TVLM_EXPORT_INTERNVL, .format = format, .spending.share = 0.5f));
     const tvlm_image single = noise(3, 40, 40, 3);
     refused(tvlm_export_run(export, &single, 1, NULL, NULL), TVLM_ERROR_ARGUMENT,
             "a share of 0.5 of 1 crops is less than one");
@@ -482,15 +486,17 @@ static void bad_params(tvlm_device *device, tvlm_format format) {
         {{.strategy = TVLM_STRATEGY_BUDGET, .video = true}, "not for a video"},
         {{.strategy = TVLM_STRATEGY_BUDGET, .score.weights = weights}, "weights would change nothing"},
         {{.model = TVLM_EXPORT_INTERNVL, .score.weights = weights}, "weights would change nothing"},
-        {{.share = 0.5f}, "the parameter share is for the strategy budget, not for grid"},
-        {{.tolerance = 0.5f}, "the parameter tolerance is for the strategy budget"},
-        {{.emphasis = 2.0f}, "the parameter emphasis is for the strategy budget"},
-        {{.emphasis_channel = TVLM_CHANNEL_Y}, "the parameter emphasis_channel is for the strategy budget"},
-        {{.strategy = TVLM_STRATEGY_BUDGET, .budget = 4, .share = 0.5f}, "exclude each other"},
-        {{.strategy = TVLM_STRATEGY_BUDGET, .all = true, .tolerance = 0.5f}, "exclude each other"},
-        {{.strategy = TVLM_STRATEGY_BUDGET, .share = 1.5f}, "a share of 1.5; it is above 0 and at most 1"},
-        {{.strategy = TVLM_STRATEGY_BUDGET, .tolerance = -2.0f}, "a tolerance of -2"},
-        {{.strategy = TVLM_STRATEGY_BUDGET, .emphasis = -2.0f}, "an emphasis of -2"},
+        {{.spending.share = 0.5f}, "the parameter share is for the strategy budget, not for grid"},
+        {{.spending.tolerance = 0.5f}, "the parameter tolerance is for the strategy budget"},
+        {{.spending.emphasis = 2.0f}, "the parameter emphasis is for the strategy budget"},
+        {{.spending.emphasis_channel = TVLM_CHANNEL_Y},
+         "the parameter emphasis_channel is for the strategy budget"},
+        {{.strategy = TVLM_STRATEGY_BUDGET, .budget = 4, .spending.share = 0.5f}, "exclude each other"},
+        {{.strategy = TVLM_STRATEGY_BUDGET, .all = true, .spending.tolerance = 0.5f}, "exclude each other"},
+        {{.strategy = TVLM_STRATEGY_BUDGET, .spending.share = 1.5f},
+         "a share of 1.5; it is above 0 and at most 1"},
+        {{.strategy = TVLM_STRATEGY_BUDGET, .spending.tolerance = -2.0f}, "a tolerance of -2"},
+        {{.strategy = TVLM_STRATEGY_BUDGET, .spending.emphasis = -2.0f}, "an emphasis of -2"},
         {{.model = TVLM_EXPORT_LLAVA_ONEVISION, .max_pixels = 9000}, "llava-onevision has one size"},
         {{.model = TVLM_EXPORT_LLAVA_ONEVISION, .video = true}, "takes no video"},
         {{.model = TVLM_EXPORT_INTERNVL, .side = 27}, "a side of 27 is under one token (28)"},

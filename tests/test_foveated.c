@@ -41,11 +41,14 @@ static cover measure(int32_t width, int32_t height, const tvlm_position *positio
     return (cover){c.once / (rows * columns), c.twice / (rows * columns)};
 }
 
-static void check_place(int32_t width, int32_t height, const struct tvlm_foveated_params *params, int32_t k) {
+/* Without a k and a patch, `wanted` and `given` are 0. */
+static void check_place(int32_t width, int32_t height, int32_t wanted, float given,
+                        const struct tvlm_foveated_params *params, int32_t k) {
     static tvlm_position p[MOST], again[MOST];
-    const float patch = params->patch > 0.0f ? params->patch : 16.0f;
+    const float patch = given > 0.0f ? given : 16.0f;
     int32_t count = 0;
-    assert_int_equal(tvlm_foveated_place(width, height, params, &test_log, MOST, p, &count), TVLM_OK);
+    assert_int_equal(tvlm_foveated_place(width, height, wanted, given, params, &test_log, MOST, p, &count),
+                     TVLM_OK);
     assert_int_equal(count, k);
     for (int32_t i = 0; i < count; ++i) {
         assert_true(isfinite(p[i].x) && isfinite(p[i].y) && isfinite(p[i].size));
@@ -54,7 +57,8 @@ static void check_place(int32_t width, int32_t height, const struct tvlm_foveate
         assert_true(fabsf(patch * exp2f(p[i].level) - p[i].size) < 1e-4f * p[i].size);
         assert_true(p[i].column == -1 && p[i].row == -1);
     }
-    assert_int_equal(tvlm_foveated_place(width, height, params, &test_log, MOST, again, &count), TVLM_OK);
+    assert_int_equal(
+        tvlm_foveated_place(width, height, wanted, given, params, &test_log, MOST, again, &count), TVLM_OK);
     assert_memory_equal(p, again, (size_t)count * sizeof *p);
     const int32_t longer = width > height ? width : height, shorter = width < height ? width : height;
     if ((k > 1 && k < 5) || longer > 20 * shorter) return;
@@ -81,22 +85,21 @@ static void test_place(void **state) {
             fixations[i] = (float)(i % 2 == 0 ? width : height) * test_random_unit(&random);
         if (n % 7 == 0) fixations[2] = fixations[0], fixations[3] = fixations[1]; /* twice the same */
         if (n % 5 == 0) fixations[0] = 0.0f, fixations[1] = (float)height;        /* a corner */
-        check_place(width, height,
-                    tvlm_foveated_params(.k = k, .fixations = fixations, .fixation_count = n % 6,
+        check_place(width, height, k, patch,
+                    tvlm_foveated_params(.fixations = fixations, .fixation_count = n % 6,
                                          .e0 = n % 4 == 0 ? 0.0f : 0.05f + test_random_unit(&random),
                                          .arrangement = n % 2 == 0 ? TVLM_ARRANGEMENT_SUNFLOWER
-                                                                   : TVLM_ARRANGEMENT_LOG_POLAR,
-                                         .patch = patch),
+                                                                   : TVLM_ARRANGEMENT_LOG_POLAR),
                     k);
     }
-    check_place(1024, 1024, tvlm_foveated_params(.k = 0), 273);
-    check_place(80, 50, tvlm_foveated_params(.k = 0), 15); /* as many as there is room for */
+    check_place(1024, 1024, 0, 0.0f, NULL, 273);
+    check_place(80, 50, 0, 0.0f, NULL, 15); /* as many as there is room for */
     for (int32_t k = 1; k <= 80; ++k)
         for (int arrangement = 0; arrangement < 2; ++arrangement)
-            check_place(k % 3 == 0 ? 900 : 2000, k % 3 == 1 ? 103 : 1000,
-                        tvlm_foveated_params(.k = k, .arrangement = (tvlm_arrangement)arrangement), k);
-    check_place(1, 1, tvlm_foveated_params(.k = 1), 1);
-    check_place(3, 4000, tvlm_foveated_params(.k = 1), 1);
+            check_place(k % 3 == 0 ? 900 : 2000, k % 3 == 1 ? 103 : 1000, k, 0.0f,
+                        tvlm_foveated_params(.arrangement = (tvlm_arrangement)arrangement), k);
+    check_place(1, 1, 1, 0.0f, NULL, 1);
+    check_place(3, 4000, 1, 0.0f, NULL, 1);
 }
 
 /* Squares grow as e + e0; the density of the positions is that of M(e)^2. */
@@ -105,8 +108,7 @@ static void test_law(void **state) {
     const double half = hypot(1600, 1600) / 2, e0 = 0.2 * half;
     int32_t count, near = 0;
     (void)state;
-    assert_int_equal(tvlm_foveated_place(1600, 1600, tvlm_foveated_params(.k = 500), NULL, MOST, p, &count),
-                     TVLM_OK);
+    assert_int_equal(tvlm_foveated_place(1600, 1600, 500, 0.0f, NULL, NULL, MOST, p, &count), TVLM_OK);
     for (int32_t i = 0; i < count; ++i) {
         const double e = hypot((double)p[i].x - 800, (double)p[i].y - 800);
         const double first = hypot((double)p[0].x - 800, (double)p[0].y - 800);
@@ -128,27 +130,28 @@ static void test_law(void **state) {
                  inside / all);
 }
 
-#define REFUSE_PLACE(LINE, W, H, ...)                                                                        \
-    refused(tvlm_foveated_place(W, H, tvlm_foveated_params(__VA_ARGS__), &test_log, MOST, p, &count),        \
-            TVLM_ERROR_ARGUMENT, LINE)
+#define REFUSE_PLACE(LINE, W, H, K, PATCH, ...)                                                              \
+    refused(                                                                                                 \
+        tvlm_foveated_place(W, H, K, PATCH, tvlm_foveated_params(__VA_ARGS__), &test_log, MOST, p, &count),  \
+        TVLM_ERROR_ARGUMENT, LINE)
 
 static void test_place_refusals(void **state) {
     static tvlm_position p[MOST];
     static const float outside[] = {10, 101}, nan[] = {NAN, 1};
     int32_t count;
     (void)state;
-    REFUSE_PLACE("k is -1", 100, 100, .k = -1);
-    REFUSE_PLACE("room for 39 patches", 100, 100, .k = 40);
-    REFUSE_PLACE("room for 1500 positions; there are 1501", 2000, 2000, .k = 1501);
-    REFUSE_PLACE("fixation at 10,101", 100, 100, .fixations = outside, .fixation_count = 1);
-    REFUSE_PLACE("fixation at nan,1", 100, 100, .fixations = nan, .fixation_count = 1);
-    REFUSE_PLACE("65 fixations", 100, 100, .fixations = outside, .fixation_count = 65);
-    REFUSE_PLACE("e0 is -1", 100, 100, .e0 = -1.0f);
-    REFUSE_PLACE("e0 is nan", 100, 100, .e0 = NAN);
-    REFUSE_PLACE("a patch of -2", 100, 100, .patch = -2.0f);
-    REFUSE_PLACE("no arrangement 2", 100, 100, .arrangement = (tvlm_arrangement)2);
-    REFUSE_PLACE("image of 0x5", 0, 5, .k = 1);
-    assert_int_equal(tvlm_foveated_place(9, 9, NULL, NULL, 1, NULL, &count), TVLM_ERROR_ARGUMENT);
+    REFUSE_PLACE("k is -1", 100, 100, -1, 0, 0);
+    REFUSE_PLACE("room for 39 patches", 100, 100, 40, 0, 0);
+    REFUSE_PLACE("room for 1500 positions; there are 1501", 2000, 2000, 1501, 0, 0);
+    REFUSE_PLACE("fixation at 10,101", 100, 100, 0, 0, .fixations = outside, .fixation_count = 1);
+    REFUSE_PLACE("fixation at nan,1", 100, 100, 0, 0, .fixations = nan, .fixation_count = 1);
+    REFUSE_PLACE("65 fixations", 100, 100, 0, 0, .fixations = outside, .fixation_count = 65);
+    REFUSE_PLACE("e0 is -1", 100, 100, 0, 0, .e0 = -1.0f);
+    REFUSE_PLACE("e0 is nan", 100, 100, 0, 0, .e0 = NAN);
+    REFUSE_PLACE("a patch of -2", 100, 100, 0, -2.0f, 0);
+    REFUSE_PLACE("no arrangement 2", 100, 100, 0, 0, .arrangement = (tvlm_arrangement)2);
+    REFUSE_PLACE("image of 0x5", 0, 5, 1, 0, 0);
+    assert_int_equal(tvlm_foveated_place(9, 9, 0, 0, NULL, NULL, 1, NULL, &count), TVLM_ERROR_ARGUMENT);
 }
 
 /* ---- The strategy ---- */
@@ -164,7 +167,8 @@ static void check_foveated(tvlm_device *device, tvlm_format format) {
         assert_int_equal(
             tvlm_select(stack, NULL,
                         tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .k = 100, .patch = 8,
-                                           .fixations = given ? fixation : NULL, .fixation_count = given),
+                                           .foveated.fixations = given ? fixation : NULL,
+                                           .foveated.fixation_count = given),
                         &selection),
             TVLM_OK);
         const tvlm_position *p = tvlm_selection_positions(selection, &count);
@@ -196,17 +200,17 @@ static void test_refusals(void **state) {
                         &selection),
             TVLM_ERROR_ARGUMENT, "room for 234 patches");
     refused(tvlm_select(stack, NULL,
-                        tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .min_distance = 3),
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .best.min_distance = 3),
                         &selection),
             TVLM_ERROR_ARGUMENT,
             "min_distance is for the strategy grid, exhaustive and cascade, not for foveated");
     refused(tvlm_select(stack, NULL,
-                        tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .fixations = outside,
-                                           .fixation_count = 1),
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .foveated.fixations = outside,
+                                           .foveated.fixation_count = 1),
                         &selection),
             TVLM_ERROR_ARGUMENT, "fixation at 301,10");
     refused(tvlm_select(stack, NULL,
-                        tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .fixation_count = 1),
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .foveated.fixation_count = 1),
                         &selection),
             TVLM_ERROR_ARGUMENT, "1 fixations, but no array of them");
     assert_null(selection);

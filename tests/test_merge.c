@@ -159,7 +159,7 @@ static void check_strategies(tvlm_device *device, tvlm_format format) {
         one(&s, (struct tvlm_select_params){.k = 6, .strategy = TVLM_STRATEGY_QUADTREE}, format, true);
         one(&s, (struct tvlm_select_params){.k = 20, .strategy = TVLM_STRATEGY_QUADTREE}, format, true);
         one(&s, (struct tvlm_select_params){.k = 30, .strategy = TVLM_STRATEGY_BUDGET}, format, true);
-        one(&s, (struct tvlm_select_params){.k = 20, .overview = 0.4f}, format, true);
+        one(&s, (struct tvlm_select_params){.k = 20, .best.overview = 0.4f}, format, true);
         one(&s, (struct tvlm_select_params){.k = 9, .strategy = TVLM_STRATEGY_GRID}, format, false);
         tvlm_stack_destroy(&s.stack);
     }

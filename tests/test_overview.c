@@ -109,12 +109,12 @@ static void check_selection(tvlm_stack *stack, const struct tvlm_query *query,
     tvlm_selection_get_info(selection, &info);
     const int32_t squares = info.overview_columns * info.overview_rows;
     check_squares(p, &info, size.width, size.height, smallest, patch,
-                  (int32_t)((double)params->overview * params->k + 1e-3));
+                  (int32_t)((double)params->best.overview * params->k + 1e-3));
     check_distinct(p, count);
-    if (params->min_distance == 0.0f) assert_int_equal(count, params->k);
+    if (params->best.min_distance == 0.0f) assert_int_equal(count, params->k);
     assert_int_equal(stack->frames[params->score.index].position_count, count - squares);
     alone.k = params->k - squares;
-    alone.overview = 0.0f;
+    alone.best.overview = 0.0f;
     if (alone.strategy == TVLM_STRATEGY_DEFAULT) alone.strategy = TVLM_STRATEGY_GRID;
     if (alone.k > 0) {
         tvlm_selection *expected = select_with(stack, query, &alone);
@@ -139,7 +139,7 @@ static void check_shares(tvlm_device *device, tvlm_format format) {
         tvlm_stack *stack = random_stack(device, format, width, height, 7 + s);
         for (size_t i = 0; i < sizeof shares / sizeof *shares; ++i)
             for (int32_t k = 10; k <= cells; k += k < cells && k + 7 > cells ? cells - k : 7)
-                check_selection(stack, NULL, tvlm_select_params(.k = k, .overview = shares[i]), 16, 16);
+                check_selection(stack, NULL, tvlm_select_params(.k = k, .best.overview = shares[i]), 16, 16);
         tvlm_stack_destroy(&stack);
     }
 }
@@ -147,23 +147,25 @@ static void check_shares(tvlm_device *device, tvlm_format format) {
 /* Other strides and patches, the other strategies, a minimum distance. */
 static void check_strategies(tvlm_device *device, tvlm_format format) {
     tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 11);
-    check_selection(stack, NULL, tvlm_select_params(.k = 15, .score.stride = 32, .patch = 8, .overview = 1),
-                    32, 8);
-    check_selection(
-        stack, NULL,
-        tvlm_select_params(.k = 20, .strategy = TVLM_STRATEGY_CASCADE, .keep_regions = 2, .overview = 0.5f),
-        16, 16);
+    check_selection(stack, NULL,
+                    tvlm_select_params(.k = 15, .score.stride = 32, .patch = 8, .best.overview = 1), 32, 8);
+    check_selection(stack, NULL,
+                    tvlm_select_params(.k = 20, .strategy = TVLM_STRATEGY_CASCADE, .cascade.keep_regions = 2,
+                                       .best.overview = 0.5f),
+                    16, 16);
     if (!test_small()) {
-        check_selection(stack, NULL, tvlm_select_params(.k = 273, .score.stride = 4, .overview = 0.5f), 16,
+        check_selection(stack, NULL, tvlm_select_params(.k = 273, .score.stride = 4, .best.overview = 0.5f),
+                        16, 16);
+        check_selection(stack, NULL, tvlm_select_params(.k = 273, .score.stride = 4, .best.overview = 1), 16,
                         16);
-        check_selection(stack, NULL, tvlm_select_params(.k = 273, .score.stride = 4, .overview = 1), 16, 16);
         check_selection(stack, NULL,
                         tvlm_select_params(.k = 40, .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.level = 2,
-                                           .overview = 0.25f),
+                                           .best.overview = 0.25f),
                         16, 16);
-        check_selection(stack, NULL,
-                        tvlm_select_params(.k = 40, .score.stride = 4, .min_distance = 25, .overview = 0.25f),
-                        16, 16);
+        check_selection(
+            stack, NULL,
+            tvlm_select_params(.k = 40, .score.stride = 4, .best.min_distance = 25, .best.overview = 0.25f),
+            16, 16);
     }
     tvlm_stack_destroy(&stack);
 }
@@ -176,7 +178,8 @@ static void check_scores(tvlm_device *device, tvlm_format format) {
     tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 13);
     tvlm_selection_info info;
     int32_t count;
-    tvlm_selection *selection = select_with(stack, &query, tvlm_select_params(.k = 30, .overview = 0.4f));
+    tvlm_selection *selection =
+        select_with(stack, &query, tvlm_select_params(.k = 30, .best.overview = 0.4f));
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     tvlm_selection_get_info(selection, &info);
     assert_int_equal(tvlm_score(stack, &query, NULL, CELLS, scores), TVLM_OK);
@@ -200,8 +203,8 @@ static void check_ties(tvlm_device *device, tvlm_format format) {
     assert_int_equal(
         tvlm_stack_create(device, tvlm_stack_params(.width = 64, .height = 64, .format = format), &stack),
         TVLM_OK);
-    tvlm_selection *selection =
-        select_with(stack, NULL, tvlm_select_params(.k = 10, .overview = 0.5f, .score.weights = information));
+    tvlm_selection *selection = select_with(
+        stack, NULL, tvlm_select_params(.k = 10, .best.overview = 0.5f, .score.weights = information));
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     assert_int_equal(count, 10);
     for (int32_t i = 0; i < count; ++i) assert_true(p[i].score == 0.0f);
@@ -212,7 +215,7 @@ static void check_ties(tvlm_device *device, tvlm_format format) {
     for (int32_t i = 4; i < count; ++i) assert_true(p[i].column == (i - 4) % 4 && p[i].row == (i - 4) / 4);
     tvlm_selection_destroy(&selection);
     tvlm_selection_info info;
-    selection = select_with(stack, NULL, tvlm_select_params(.k = 10, .overview = 0.9f)); /* of 10: 9 */
+    selection = select_with(stack, NULL, tvlm_select_params(.k = 10, .best.overview = 0.9f)); /* of 10: 9 */
     tvlm_selection_get_info(selection, &info);
     assert_true(info.overview_columns == 3 && info.overview_rows == 3);
     tvlm_selection_destroy(&selection);
@@ -228,8 +231,8 @@ static void check_tiny(tvlm_device *device, tvlm_format format) {
         tvlm_selection_info info;
         int32_t count;
         for (int32_t k = 1; k <= cells; ++k)
-            check_selection(stack, NULL, tvlm_select_params(.k = k, .overview = 1), 16, 16);
-        tvlm_selection *all = select_with(stack, NULL, tvlm_select_params(.overview = 1));
+            check_selection(stack, NULL, tvlm_select_params(.k = k, .best.overview = 1), 16, 16);
+        tvlm_selection *all = select_with(stack, NULL, tvlm_select_params(.best.overview = 1));
         tvlm_selection_get_info(all, &info);
         assert_non_null(tvlm_selection_positions(all, &count));
         assert_int_equal(count, cells);
@@ -250,7 +253,7 @@ static void check_scaled(tvlm_device *device, tvlm_format format) {
                                     tvlm_stack_params(.width = 64, .height = 48, .format = format), &stack),
         TVLM_OK);
     tvlm_selection *selection =
-        select_with(stack, NULL, tvlm_select_params(.k = 5, .overview = 1, .patch = 8));
+        select_with(stack, NULL, tvlm_select_params(.k = 5, .best.overview = 1, .patch = 8));
     const tvlm_position *p = tvlm_selection_positions(selection, NULL);
     for (int32_t i = 0; i < 4; ++i) { /* 2 x 2 of 32 working pixels; 3 x 2 would be 6 */
         assert_true(p[i].x == (i % 2 == 0 ? 32.0f : 96.0f) && p[i].y == (i / 2 == 0 ? 24.0f : 72.0f));
@@ -282,8 +285,9 @@ static void check_batch(tvlm_device *device, tvlm_format format) {
     for (int32_t i = 0; i < IMAGES; ++i) {
         tvlm_stack *single = random_stack(device, format, 70, 50, 83 + (uint64_t)i);
         tvlm_selection *got =
-            select_with(batch, NULL, tvlm_select_params(.score.index = i, .k = 12, .overview = 0.5f));
-        tvlm_selection *expected = select_with(single, NULL, tvlm_select_params(.k = 12, .overview = 0.5f));
+            select_with(batch, NULL, tvlm_select_params(.score.index = i, .k = 12, .best.overview = 0.5f));
+        tvlm_selection *expected =
+            select_with(single, NULL, tvlm_select_params(.k = 12, .best.overview = 0.5f));
         same_positions(got, expected);
         tvlm_selection_destroy(&got);
         tvlm_selection_destroy(&expected);
@@ -302,17 +306,18 @@ static void test_refusals(void **state) {
     tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, WIDTH, HEIGHT, 101);
     tvlm_selection *selection = NULL;
     (void)state;
-    REFUSE("an overview of -0.1", .overview = -0.1f);
-    REFUSE("an overview of 1.5; it is a share", .overview = 1.5f);
-    REFUSE("an overview of nan", .overview = NAN);
-    REFUSE("an overview of inf", .overview = INFINITY);
-    REFUSE("0.25 of k = 3 is no position", .k = 3, .overview = 0.25f);
-    REFUSE("0.01 of k = 60 is no position", .overview = 0.01f);
+    REFUSE("an overview of -0.1", .best.overview = -0.1f);
+    REFUSE("an overview of 1.5; it is a share", .best.overview = 1.5f);
+    REFUSE("an overview of nan", .best.overview = NAN);
+    REFUSE("an overview of inf", .best.overview = INFINITY);
+    REFUSE("0.25 of k = 3 is no position", .k = 3, .best.overview = 0.25f);
+    REFUSE("0.01 of k = 60 is no position", .best.overview = 0.01f);
     REFUSE("overview is for the strategy grid, exhaustive and cascade, not for foveated",
-           .strategy = TVLM_STRATEGY_FOVEATED, .overview = 0.5f);
+           .strategy = TVLM_STRATEGY_FOVEATED, .best.overview = 0.5f);
     REFUSE("overview is for the strategy grid, exhaustive and cascade, not for quadtree",
-           .strategy = TVLM_STRATEGY_QUADTREE, .overview = 0.5f);
-    REFUSE("overview with cover", .strategy = TVLM_STRATEGY_CASCADE, .cover = true, .overview = 0.5f);
+           .strategy = TVLM_STRATEGY_QUADTREE, .best.overview = 0.5f);
+    REFUSE("overview with cover", .strategy = TVLM_STRATEGY_CASCADE, .cascade.cover = true,
+           .best.overview = 0.5f);
     assert_null(selection);
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);

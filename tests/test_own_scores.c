@@ -54,11 +54,14 @@ static void check_computed(tvlm_device *device, tvlm_format format) {
     static const float fixation[2] = {40, 30};
     static const struct tvlm_select_params params[] = {
         {.strategy = TVLM_STRATEGY_GRID, .k = 20},
-        {.strategy = TVLM_STRATEGY_GRID, .k = 20, .min_distance = 30},
-        {.k = 20, .overview = 0.3f},
+        {.strategy = TVLM_STRATEGY_GRID, .k = 20, .best.min_distance = 30},
+        {.k = 20, .best.overview = 0.3f},
         {.strategy = TVLM_STRATEGY_EXHAUSTIVE, .k = 50, .score = {.level = 1}},
         {.strategy = TVLM_STRATEGY_QUADTREE, .k = 13},
-        {.strategy = TVLM_STRATEGY_FOVEATED, .k = 11, .fixations = fixation, .fixation_count = 1},
+        {.strategy = TVLM_STRATEGY_FOVEATED,
+         .k = 11,
+         .foveated.fixations = fixation,
+         .foveated.fixation_count = 1},
         {.strategy = TVLM_STRATEGY_GRID, .k = 7, .score = {.stride = 11.5f}},
     };
     tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 31);
@@ -118,8 +121,8 @@ static void check_strategies(tvlm_device *device, tvlm_format format) {
         {.strategy = TVLM_STRATEGY_QUADTREE, .k = 20},
         {.strategy = TVLM_STRATEGY_EXHAUSTIVE, .k = 30},
         {.strategy = TVLM_STRATEGY_CASCADE, .k = 5},
-        {.strategy = TVLM_STRATEGY_CASCADE, .k = 20, .cover = true},
-        {.strategy = TVLM_STRATEGY_FOVEATED, .k = 8, .patch = 8, .e0 = 0.05f},
+        {.strategy = TVLM_STRATEGY_CASCADE, .k = 20, .cascade.cover = true},
+        {.strategy = TVLM_STRATEGY_FOVEATED, .k = 8, .patch = 8, .foveated.e0 = 0.05f},
     };
     tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 32);
     for (size_t i = 0; i < sizeof params / sizeof *params; ++i) {

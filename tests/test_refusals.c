@@ -122,7 +122,7 @@ static void test_null_of_questions(void **state) {
                                       (tvlm_selection *[1]){NULL}));
     REFUSES("positions is NULL", tvlm_patches_extract(o->stack, NULL, 1, NULL, 1, &number));
     REFUSES("out is NULL", tvlm_patches_extract(o->stack, &position, 1, NULL, 1, NULL));
-    REFUSES("positions is NULL", tvlm_foveated_place(32, 32, NULL, &log_kept, 1, NULL, &n));
+    REFUSES("positions is NULL", tvlm_foveated_place(32, 32, 0, 0, NULL, &log_kept, 1, NULL, &n));
     REFUSES("stack_to is NULL", tvlm_flow_compute(o->stack, 0, NULL, 0, NULL, &flow));
     REFUSES("flow is NULL", tvlm_flow_compute(o->stack, 0, o->stack, 0, NULL, NULL));
     REFUSES("out is NULL", tvlm_similarity(o->stack, 0, &number, 1, 1, 1, NULL));
@@ -207,14 +207,22 @@ static void test_newer_structs(void **state) {
                         NULL, &selection));
     REFUSES("tvlm_select_params: its",
             tvlm_select(o->stack, NULL, tvlm_select_params(.reserved = {1}), &selection));
+    REFUSES("tvlm_best_params: its",
+            tvlm_select(o->stack, NULL, tvlm_select_params(.best.reserved = {1}), &selection));
+    REFUSES("tvlm_foveated_params: its",
+            tvlm_select(o->stack, NULL, tvlm_select_params(.foveated.reserved = {1}), &selection));
+    REFUSES("tvlm_cascade_params: its",
+            tvlm_select(o->stack, NULL, tvlm_select_params(.cascade.reserved = {1}), &selection));
+    REFUSES("tvlm_budget_params: its",
+            tvlm_select(o->stack, NULL, tvlm_select_params(.budget.reserved = {1}), &selection));
     REFUSES("tvlm_position: its",
             tvlm_patches_extract(o->stack, &position, 1, NULL, sizeof numbers, numbers));
     REFUSES("tvlm_patches_params: its",
             tvlm_patches_extract(o->stack, &position, 1, tvlm_patches_params(.reserved = {1}), sizeof numbers,
                                  numbers));
     REFUSES("tvlm_foveated_params: its",
-            tvlm_foveated_place(32, 32, tvlm_foveated_params(.k = 1, .reserved = {1}), &log_kept, 1,
-                                &position, &n));
+            tvlm_foveated_place(32, 32, 1, 0, tvlm_foveated_params(.reserved = {1}), &log_kept, 1, &position,
+                                &n));
     REFUSES("tvlm_flow_params: its",
             tvlm_flow_compute(o->stack, 0, o->stack, 0, tvlm_flow_params(.reserved = {1}), &flow));
     REFUSES("tvlm_fit_params: its", tvlm_fit_create(tvlm_fit_params(.reserved = {1}), &log_kept, &fit));

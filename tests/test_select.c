@@ -115,7 +115,7 @@ static void check_spacing(tvlm_stack *stack, float distance, int32_t k) {
         select_with(stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score.stride = 4, .k = ALL));
     tvlm_selection *spaced =
         select_with(stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score.stride = 4, .k = k,
-                                              .min_distance = distance));
+                                              .best.min_distance = distance));
     const tvlm_position *ranked = tvlm_selection_positions(all, &all_count);
     const tvlm_position *got = tvlm_selection_positions(spaced, &count);
     const tvlm_position *chosen[ALL] = {NULL};
@@ -219,7 +219,7 @@ static void test_select_refusals(void **state) {
     tvlm_selection *selection = NULL;
     (void)state;
     REFUSE_SELECT("k is 500, but there are only 60 candidates", .k = 500);
-    REFUSE_SELECT("k is 61, but there are only 60 candidates", .k = 61, .min_distance = 10);
+    REFUSE_SELECT("k is 61, but there are only 60 candidates", .k = 61, .best.min_distance = 10);
     REFUSE_SELECT("k is -1", .k = -1);
     REFUSE_SELECT("stride 0.5", .score.stride = 0.5f);
     REFUSE_SELECT("stride -16", .score.stride = -16.0f);
@@ -227,8 +227,8 @@ static void test_select_refusals(void **state) {
     REFUSE_SELECT("stride inf", .score.stride = INFINITY);
     REFUSE_SELECT("patch of nan", .patch = NAN);
     REFUSE_SELECT("patch of -1", .patch = -1.0f);
-    REFUSE_SELECT("minimum distance of nan", .min_distance = NAN);
-    REFUSE_SELECT("minimum distance of -2", .min_distance = -2.0f);
+    REFUSE_SELECT("minimum distance of nan", .best.min_distance = NAN);
+    REFUSE_SELECT("minimum distance of -2", .best.min_distance = -2.0f);
     REFUSE_SELECT("image 1 of a stack of 1", .score.index = 1);
     REFUSE_SELECT("image -1 of a stack of 1", .score.index = -1);
     refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = (tvlm_strategy)9), &selection),

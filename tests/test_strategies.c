@@ -50,12 +50,7 @@ static void test_names(void **state) {
     assert_int_equal(TVLM_STRATEGY_BUDGET, TVLM_STRATEGY_GRID + STRATEGIES);
     const tvlm_strategy none = (tvlm_strategy)(TVLM_STRATEGY_BUDGET + 1);
     assert_int_equal(tvlm_strategy_find(tvlm_strategy_name(none)), -1);
-    assert_false(tvlm_strategy_reads(none, "k"));
-    assert_false(tvlm_strategy_reads((tvlm_strategy)-1, "k"));
-    assert_true(tvlm_strategy_reads(TVLM_STRATEGY_QUADTREE, "k"));
-    assert_true(tvlm_strategy_reads(TVLM_STRATEGY_DEFAULT, "overview"));
-    assert_true(tvlm_strategy_reads(TVLM_STRATEGY_DEFAULT, "share"));
-    assert_false(tvlm_strategy_reads(TVLM_STRATEGY_DEFAULT, "stride"));
+    assert_string_equal(tvlm_strategy_name((tvlm_strategy)-1), "unknown");
 }
 
 /* ---- The default ---- */
@@ -77,7 +72,7 @@ static void test_default(void **state) {
     (void)state;
     assert_int_equal(chosen_by(stack, NULL), TVLM_STRATEGY_BUDGET);
     assert_int_equal(chosen_by(stack, tvlm_select_params(.k = 9)), TVLM_STRATEGY_BUDGET);
-    assert_int_equal(chosen_by(stack, tvlm_select_params(.k = 9, .overview = 0.5f)), TVLM_STRATEGY_GRID);
+    assert_int_equal(chosen_by(stack, tvlm_select_params(.k = 9, .best.overview = 0.5f)), TVLM_STRATEGY_GRID);
     tvlm_selection *unnamed = chosen(stack, NULL, tvlm_select_params(.k = 9));
     tvlm_selection *named = chosen(stack, NULL, tvlm_select_params(.k = 9, .strategy = TVLM_STRATEGY_BUDGET));
     same_positions(unnamed, named);
@@ -86,13 +81,23 @@ static void test_default(void **state) {
     refused(
         tvlm_select(stack, NULL, tvlm_select_params(.score.stride = 8.0f), &none), TVLM_ERROR_ARGUMENT,
         "stride is for the strategy grid, foveated, quadtree and cascade, not for budget, which is the default");
-    refused(tvlm_select(stack, NULL, tvlm_select_params(.overview = 0.5f, .share = 0.5f), &none),
+    refused(tvlm_select(stack, NULL, tvlm_select_params(.best.overview = 0.5f, .budget.share = 0.5f), &none),
             TVLM_ERROR_ARGUMENT, "share is for the strategy budget, not for grid");
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }
 
 /* ---- Parameters of other strategies ---- */
+
+/* Whether the library's table says that a strategy reads a parameter. */
+static bool reads(tvlm_strategy strategy, const char *name) {
+    const tvlm_parameter *p = NULL;
+    int32_t i = 0;
+    do p = tvlm_parameter_at(i++);
+    while (p != NULL && strcmp(p->name, name) != 0);
+    assert_non_null(p);
+    return (p->strategies >> strategy & 1u) != 0;
+}
 
 /* One parameter each, with a value that a strategy takes which reads it. */
 static const struct {
@@ -102,20 +107,20 @@ static const struct {
     {"stride", {.score = {.stride = 8.0f}}},
     {"level", {.score = {.level = 3}}},
     {"dense", {.score = {.dense = true}}},
-    {"min_distance", {.min_distance = 5.0f}},
-    {"overview", {.overview = 0.5f}},
-    {"fixations", {.fixations = (const float[]){20.0f, 30.0f}, .fixation_count = 1}},
-    {"e0", {.e0 = 0.3f}},
-    {"arrangement", {.arrangement = TVLM_ARRANGEMENT_LOG_POLAR}},
-    {"keep_regions", {.keep_regions = 2}},
-    {"cull_distance", {.cull_distance = 0.5f}},
-    {"cover", {.cover = true}},
+    {"min_distance", {.best.min_distance = 5.0f}},
+    {"overview", {.best.overview = 0.5f}},
+    {"fixations", {.foveated.fixations = (const float[]){20.0f, 30.0f}, .foveated.fixation_count = 1}},
+    {"e0", {.foveated.e0 = 0.3f}},
+    {"arrangement", {.foveated.arrangement = TVLM_ARRANGEMENT_LOG_POLAR}},
+    {"keep_regions", {.cascade.keep_regions = 2}},
+    {"cull_distance", {.cascade.cull_distance = 0.5f}},
+    {"cover", {.cascade.cover = true}},
     {"weights", {.score = {.weights = (const float[]){0.5f, 0.5f, 0.0f}}}},
     {"keep_pass", {.score = {.keep_pass = true}}},
-    {"share", {.share = 0.25f}},
-    {"tolerance", {.tolerance = 0.5f}},
-    {"emphasis", {.emphasis = 2.0f}},
-    {"emphasis_channel", {.emphasis_channel = TVLM_CHANNEL_EDGES}},
+    {"share", {.budget.share = 0.25f}},
+    {"tolerance", {.budget.tolerance = 0.5f}},
+    {"emphasis", {.budget.emphasis = 2.0f}},
+    {"emphasis_channel", {.budget.emphasis_channel = TVLM_CHANNEL_EDGES}},
 };
 
 /* Every strategy takes a parameter, or names it in its refusal: none is ignored. */
@@ -131,11 +136,11 @@ static void test_parameters(void **state) {
             struct tvlm_select_params params = parameters[p].params;
             tvlm_selection *selection = NULL;
             /* A share and a tolerance take the place of k. */
-            params.k = params.share + params.tolerance > 0.0f && i == STRATEGIES ? 0 : 12;
+            params.k = params.budget.share + params.budget.tolerance > 0.0f && i == STRATEGIES ? 0 : 12;
             params.strategy = strategy;
             const tvlm_status status = tvlm_select(stack, NULL, &params, &selection);
             assert_int_equal(tvlm_select_check(NULL, NULL, &params), status);
-            if (tvlm_strategy_reads(strategy, parameters[p].name)) {
+            if (reads(strategy, parameters[p].name)) {
                 assert_int_equal(status, has_strategy(strategy) ? TVLM_OK : TVLM_ERROR_UNSUPPORTED);
                 ++taken;
             } else {
@@ -150,6 +155,52 @@ static void test_parameters(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* ---- The table ---- */
+
+/* Every parameter has a name of its own, strategies that read it, help, and a place in the struct that no other has. */
+static void test_table(void **state) {
+    const uint32_t all = (2u << TVLM_STRATEGY_BUDGET) - (1u << TVLM_STRATEGY_GRID);
+    const tvlm_parameter *p, *other;
+    int32_t count = 0;
+    (void)state;
+    for (; (p = tvlm_parameter_at(count)) != NULL; ++count) {
+        assert_true(p->strategies != 0 && (p->strategies & ~all) == 0);
+        assert_true(p->size > 0 && p->offset + p->size <= sizeof(struct tvlm_select_params));
+        assert_true(p->low <= p->high && p->help != NULL && p->help[0] != '\0');
+        assert_true((p->type == TVLM_PARAMETER_CHOICE) == (p->words != NULL && p->word == 0.0f));
+        for (int32_t i = 0; i < count; ++i) {
+            other = tvlm_parameter_at(i);
+            assert_string_not_equal(other->name, p->name);
+            assert_true(other->offset + other->size <= p->offset || p->offset + p->size <= other->offset);
+        }
+    }
+    assert_int_equal(count, 23);
+    assert_null(tvlm_parameter_at(-1));
+}
+
+/* The ends of a range are taken, and what lies beyond them is refused with a line that has the value. */
+static void test_ranges(void **state) {
+    const tvlm_parameter *p;
+    int checked = 0;
+    (void)state;
+    for (int32_t i = 0; (p = tvlm_parameter_at(i)) != NULL; ++i) {
+        if (p->type != TVLM_PARAMETER_NUMBER || strcmp(p->name, "stride") == 0) continue;
+        const float values[] = {(float)p->low, (float)p->high, nextafterf((float)p->high, INFINITY), -3.0f,
+                                NAN};
+        for (size_t v = 0; v < sizeof values / sizeof *values; ++v) {
+            struct tvlm_select_params params = {.strategy = TVLM_STRATEGY_GRID};
+            while ((p->strategies >> params.strategy & 1u) == 0) ++params.strategy;
+            memcpy((char *)&params + p->offset, &values[v], sizeof values[v]);
+            const tvlm_status status = tvlm_select_check(NULL, NULL, &params);
+            const bool patch = strcmp(p->name, "patch") == 0 || !has_strategy(params.strategy);
+            if (status != (v < 2 ? TVLM_OK : TVLM_ERROR_ARGUMENT) && !patch)
+                fail_msg("%s = %g: %d", p->name, (double)values[v], (int)status);
+            ++checked;
+        }
+    }
+    assert_int_equal(checked, 5 * 9);
+}
+
 /* What is said without a stack is what is said with one; what depends on an image is not asked. */
 static void test_check(void **state) {
     const float value = 1.0f;
@@ -161,9 +212,9 @@ static void test_check(void **state) {
         const char *line;
     } wrong[] = {
         {NULL, {.k = -1}, "k is -1; it is at least 1"},
-        {NULL, {.min_distance = -1.0f}, "a minimum distance of -1 pixels"},
-        {NULL, {.k = 5, .share = 0.5f}, "k, share and tolerance exclude each other"},
-        {NULL, {.share = 2.0f}, "a share of 2; it is above 0 and at most 1"},
+        {NULL, {.best.min_distance = -1.0f}, "a minimum distance of -1 pixels"},
+        {NULL, {.k = 5, .budget.share = 0.5f}, "k, share and tolerance exclude each other"},
+        {NULL, {.budget.share = 2.0f}, "a share of 2; it is above 0 and at most 1"},
         {NULL, {.patch = 3.5f}, "a patch of 3.5 pixels"},
         {NULL, {.strategy = (tvlm_strategy)77}, "there is no strategy 77"},
         {&query, {.scores = &own}, "a query and scores of one's own"},
@@ -232,10 +283,10 @@ static void check_scores(tvlm_device *device, tvlm_format format) {
 static void check_cascade(tvlm_device *device, tvlm_format format) {
     tvlm_stack *stack = small_stack(device, format);
     for (int cover = 0; cover < 2; ++cover) {
-        tvlm_selection *selection =
-            chosen(stack, NULL,
-                   tvlm_select_params(.k = 1, .strategy = TVLM_STRATEGY_CASCADE, .keep_regions = 1,
-                                      .score = {.stride = 4}, .cover = cover > 0, .keep_scores = true));
+        tvlm_selection *selection = chosen(
+            stack, NULL,
+            tvlm_select_params(.k = 1, .strategy = TVLM_STRATEGY_CASCADE, .cascade.keep_regions = 1,
+                               .score = {.stride = 4}, .cascade.cover = cover > 0, .keep_scores = true));
         tvlm_selection_report report;
         int32_t columns, rows, lowest = 0;
         const float *const scores = tvlm_selection_scores(selection, &columns, &rows);
@@ -285,13 +336,16 @@ static void check_counts(tvlm_device *device, tvlm_format format) {
         int scores, questions, cells;
     } cases[] = {
         {{.strategy = TVLM_STRATEGY_GRID}, 1, 1, 0},
-        {{.strategy = TVLM_STRATEGY_GRID, .overview = 0.5f, .min_distance = 20.0f}, 1, 1, 0},
+        {{.strategy = TVLM_STRATEGY_GRID, .best.overview = 0.5f, .best.min_distance = 20.0f}, 1, 1, 0},
         {{.strategy = TVLM_STRATEGY_FOVEATED}, 2, 1, 0}, /* a coarse map for the peak, and the grid */
-        {{.strategy = TVLM_STRATEGY_FOVEATED, .fixations = fixation, .fixation_count = 1}, 1, 1, 0},
+        {{.strategy = TVLM_STRATEGY_FOVEATED, .foveated.fixations = fixation, .foveated.fixation_count = 1},
+         1,
+         1,
+         0},
         {{.strategy = TVLM_STRATEGY_QUADTREE}, 1, 1, 0},
         {{.strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.level = 2}, 1, 1, 0},
         {{.strategy = TVLM_STRATEGY_CASCADE}, 0, 0, 1},
-        {{.strategy = TVLM_STRATEGY_CASCADE, .cover = true}, 0, 0, 1},
+        {{.strategy = TVLM_STRATEGY_CASCADE, .cascade.cover = true}, 0, 0, 1},
     };
     tvlm_stack *stack = small_stack(device, format);
     tvlm_backend hooked = *device->backend;
@@ -324,6 +378,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_default),       cmocka_unit_test(test_check),
+        cmocka_unit_test(test_table),         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
         cmocka_unit_test(test_targets),
     };

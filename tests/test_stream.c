@@ -560,7 +560,7 @@ static void check_strategies(tvlm_device *device, tvlm_format format) {
     static const float right[1] = {1.0f}, left[1] = {-1.0f};
     const tvlm_scorer scorers[2] = {{.channel_count = 1, .channels = across, .taps = 1, .weights = left},
                                     {.channel_count = 1, .channels = across, .taps = 1, .weights = right}};
-    const struct tvlm_select_params params = {.strategy = TVLM_STRATEGY_BUDGET, .share = 0.5f};
+    const struct tvlm_select_params params = {.strategy = TVLM_STRATEGY_BUDGET, .budget.share = 0.5f};
     uint8_t pixels[WIDTH * HEIGHT * 3];
     const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
     uint64_t random = 21;
@@ -574,8 +574,8 @@ static void check_strategies(tvlm_device *device, tvlm_format format) {
             tiles[i] = tiles_on_the_left(stream, &params);
             /* A channel takes the scorer's place. */
             struct tvlm_select_params named = params;
-            named.emphasis = 20.0f;
-            named.emphasis_channel = TVLM_CHANNEL_X;
+            named.budget.emphasis = 20.0f;
+            named.budget.emphasis_channel = TVLM_CHANNEL_X;
             const int32_t there = tiles_on_the_left(stream, &named);
             if (there >= tiles[0] / 2) fail_msg("%d tiles on the left, where the right matters", there);
         } else {

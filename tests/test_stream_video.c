@@ -75,7 +75,8 @@ static run run_stream(tvlm_device *device, const char *folder, float steadiness,
         tvlm_image *image = load(folder, frame);
         assert_int_equal(tvlm_stream_push(stream, 0, image, NULL, &report), TVLM_OK);
         assert_int_equal(tvlm_stream_select(stream, 0, NULL,
-                                            tvlm_select_params(.k = k, .min_distance = min_distance), &now),
+                                            tvlm_select_params(.k = k, .best.min_distance = min_distance),
+                                            &now),
                          TVLM_OK);
         if (before != NULL) {
             const double share = jumps(tvlm_stream_stack(stream, 0), before, now);

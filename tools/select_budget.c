@@ -71,13 +71,13 @@ int budget_check(struct tool *tool, const budget_options *options, const budget_
 
 void budget_params(const budget_options *options, const budget_emphasis *emphasis,
                    struct tvlm_select_params *params) {
-    params->share = options->share.value;
+    params->budget.share = options->share.value;
     if (options->tolerance.given)
-        params->tolerance = options->tolerance.word != 0       ? TVLM_TOLERANCE_READABLE
-                            : options->tolerance.value == 0.0f ? TVLM_ZERO
-                                                               : options->tolerance.value;
-    params->emphasis = emphasis->level;
-    params->emphasis_channel = emphasis->channel;
+        params->budget.tolerance = options->tolerance.word != 0       ? TVLM_TOLERANCE_READABLE
+                                   : options->tolerance.value == 0.0f ? TVLM_ZERO
+                                                                      : options->tolerance.value;
+    params->budget.emphasis = emphasis->level;
+    params->budget.emphasis_channel = emphasis->channel;
 }
 
 /* ---- JSON ---- */

@@ -400,8 +400,8 @@ int video_session_select(video_session *session, video_answer *answer) {
                   .weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
                   .scorer = session->scorer},
         .patch = options->placing.patch.value,
-        .min_distance = options->placing.min_distance.value,
-        .overview = options->placing.overview.value,
+        .best.min_distance = options->placing.min_distance.value,
+        .best.overview = options->placing.overview.value,
     };
     struct tvlm_query storage;
     tvlm_selection_info info;
@@ -410,8 +410,8 @@ int video_session_select(video_session *session, video_answer *answer) {
     /* Before the first features, and after a cut, there are no features that could answer a query. */
     const bool can_ask = answer->has_features || answer->report.columns > 0;
     const struct tvlm_query *const query = can_ask ? questions_query(&session->questions, 0, &storage) : NULL;
-    if (query == NULL && params.emphasis_channel == TVLM_CHANNEL_QUERY_SIMILARITY)
-        params.emphasis_channel = 0, params.emphasis = 0.0f;
+    if (query == NULL && params.budget.emphasis_channel == TVLM_CHANNEL_QUERY_SIMILARITY)
+        params.budget.emphasis_channel = 0, params.budget.emphasis = 0.0f;
     int code = tool_status(session->tool,
                            tvlm_stream_select(session->stream, 0, query, &params, &answer->selection));
     if (code != TOOL_DONE) return code;

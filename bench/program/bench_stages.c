@@ -482,8 +482,8 @@ static tvlm_status run_foveated(struct bench *bench, int32_t unused) {
     tvlm_position positions[BENCH_K];
     int32_t count;
     (void)unused;
-    return tvlm_foveated_place(bench->stack->width, bench->stack->height, NULL, &bench->device->log, BENCH_K,
-                               positions, &count);
+    return tvlm_foveated_place(bench->stack->width, bench->stack->height, 0, 0.0f, NULL, &bench->device->log,
+                               BENCH_K, positions, &count);
 }
 
 /* Extracts patches as for an encoder, at foveated positions, which are sent to the device. The patches stay
@@ -493,8 +493,8 @@ static tvlm_status run_patches(struct bench *bench, int32_t unused) {
     static int32_t count;
     (void)unused;
     if (count == 0)
-        TVLM_TRY(tvlm_foveated_place(bench->stack->width, bench->stack->height, NULL, &bench->device->log,
-                                     BENCH_K, positions, &count));
+        TVLM_TRY(tvlm_foveated_place(bench->stack->width, bench->stack->height, 0, 0.0f, NULL,
+                                     &bench->device->log, BENCH_K, positions, &count));
     return tvlm_patches_into(bench->stack, &(tvlm_patches_at){.positions = positions}, count, NULL,
                              bench->patches, 0);
 }

@@ -206,21 +206,18 @@ struct tvlm_export_params {
      *   - TVLM_STRATEGY_BUDGET is described above. It is refused for a video, and for models that take one square.
      *   - 0 means the budget for models that take crops, and the grid for the others. */
     tvlm_strategy strategy;
-    /* For the strategy budget, in place of `budget`: the share of each image's tokens, or crops, above 0 and at
-     * most 1. A share that comes to less than one token, or crop, is refused. */
-    float share;
-    /* For the strategy budget, in place of `budget`: how much may be lost.
-     *   - For models that take tokens, each image gets the fewest tokens whose predicted loss is at most this
-     *     share of what a thumbnail of one token loses (select.h). TVLM_ZERO: all tokens are taken, except those
-     *     that equal a token beside or above them.
-     *   - For models that take crops, the crops in which the thumbnail loses least are left out. What it loses in
-     *     all of these together is at most this share of what a thumbnail of one 16 x 16 patch loses of the image.
-     *     TVLM_ZERO: only crops in which the thumbnail loses nothing are left out. */
-    float tolerance;
-    /* For the strategy budget, as in select.h: how strongly it counts that some tiles matter more than others, and
-     * the channel that says how much a tile matters. */
-    float emphasis;
-    int32_t emphasis_channel;
+    /*
+     * Parameters of the strategy budget, as in select.h. A share and a tolerance take the place of `budget`, the number
+     * of tokens:
+     *   - A share is one of each image's tokens, or crops. A share that comes to less than one of them is refused.
+     *   - With a tolerance, each image of models that take tokens gets the fewest tokens whose predicted loss is at
+     *     most this share of what a thumbnail of one token loses. TVLM_ZERO: all tokens are taken, except those that
+     *     equal a token beside or above them.
+     *   - Of models that take crops, a tolerance leaves out the crops in which the thumbnail loses least. What it loses
+     *     in all of these together is at most this share of what a thumbnail of one 16 x 16 patch loses of the image.
+     *     TVLM_ZERO: only crops in which the thumbnail loses nothing are left out.
+     */
+    struct tvlm_budget_params spending;
     /* The version of Pillow whose resize is computed. From 13 on the two passes are in the other order where the
      * height shrinks by more than twice what the width does, and bytes are rounded differently. 0 means a version
      * before 13. */

@@ -29,8 +29,8 @@
  *
  * A few small structs are complete and never grow: tvlm_log, tvlm_metadata, and those that describe places, which
  * are tvlm_sample_point, tvlm_volume_point, tvlm_footprint, tvlm_duplicate, tvlm_cell and tvlm_thumbnail_grid.
- * Structs that only the library makes, and hands out by a pointer (tvlm_safetensors, tvlm_flo), may grow at their
- * end. Enumerations get new values at their end.
+ * Structs that only the library makes, and hands out by a pointer (tvlm_safetensors, tvlm_flo, tvlm_parameter), may
+ * grow at their end. Enumerations get new values at their end.
  */
 #ifndef TEXTUREVLM_PARAMS_H
 #define TEXTUREVLM_PARAMS_H

@@ -35,7 +35,7 @@ extern "C" {
 #define TVLM_K_DEFAULT     273
 #define TVLM_PATCH_DEFAULT 16.0f
 
-/* A tolerance (tvlm_select_params.tolerance) that takes few patches, and yet keeps readable what can be read. It
+/* A tolerance (tvlm_budget_params.tolerance) that takes few patches, and yet keeps readable what can be read. It
  * was measured on drawn pages that had no part in choosing the value. There it keeps more than 97 % of the words
  * that Tesseract reads in the full image (bench/README.md, budget.py). */
 #define TVLM_TOLERANCE_READABLE 0.03f
@@ -91,7 +91,7 @@ typedef enum tvlm_arrangement {
     TVLM_ARRANGEMENT_LOG_POLAR      /* rings of equal sectors */
 } tvlm_arrangement;
 
-/* The default of tvlm_select_params.e0, in half diagonals of the image. No e0 is the best one: the smaller it is,
+/* The default of tvlm_foveated_params.e0, in half diagonals of the image. No e0 is the best one: the smaller it is,
  * the more a selection shows near the fixation, and the less over all. On photos of 1024 pixels, with 273 patches
  * of 16 pixels (bench/README.md, foveated.py):
  * - Below 0.2 it makes no difference, since the squares at the fixation are as small as patches already. With
@@ -99,9 +99,9 @@ typedef enum tvlm_arrangement {
  * - 0.5 loses 2 to 3 dB near the fixation and gains 0.3 dB over all. */
 #define TVLM_E0_DEFAULT 0.2f
 
-/* The default of tvlm_select_params.emphasis with a scorer, or with the application's own scores. */
+/* The default of tvlm_budget_params.emphasis with a scorer, or with the application's own scores. */
 #define TVLM_EMPHASIS_ASKED 32.0f
-/* The default of tvlm_select_params.emphasis with a query. */
+/* The default of tvlm_budget_params.emphasis with a query. */
 #define TVLM_EMPHASIS_QUERY 300.0f
 
 /*
@@ -120,34 +120,8 @@ struct tvlm_scores {
 };
 #define tvlm_scores(...) TVLM_PARAMS(tvlm_scores, __VA_ARGS__)
 
-/*
- * Parameters of a selection. All zero means the defaults. A parameter of another strategy than the one that
- * is asked for is refused, not ignored.
- */
-struct tvlm_select_params {
-    /* ---- All strategies ---- */
-
-    /* How many positions there are to be. 0 means 273, or as many as there are candidates if these are fewer. A k
-     * larger than the number of candidates is refused, except by the budget, which then gives all patches. */
-    int32_t k;
-
-    tvlm_strategy strategy;
-
-    /*
-     * Which image of a batch is looked at, what its candidates are, and how they are scored (score.h). The
-     * candidates are the cells of `score.stride`, except for the exhaustive strategy and the budget, which refuse
-     * a stride. `score.level` and `score.dense` are parameters of the exhaustive strategy.
-     */
-    struct tvlm_score_params score;
-
-    /* The side of the encoder's patch, in pixels of the working image. No square is smaller. 0 means 16. */
-    float patch;
-
-    /* Keeps the scores of all candidates with the selection, where tvlm_selection_scores finds them. */
-    bool keep_scores;
-
-    /* ---- grid, exhaustive and cascade: the best candidates ---- */
-
+/* Parameters of the strategies grid, exhaustive and cascade, which choose the best candidates. */
+struct tvlm_best_params {
     /* The least distance between two positions, in pixels of the working image; 0: none. A position that is
      * too near to a better one is left out, and there may then be fewer than k. The positions of an overview
      * do not count. */
@@ -171,84 +145,7 @@ struct tvlm_select_params {
      */
     float overview;
 
-    /* ---- foveated: squares around fixations (lab/foveated.h) ----
-     *
-     * It is of the lab, and is refused with UNSUPPORTED in a build without the lab.
-     *
-     * There are exactly k squares, at most as many as patches fit into the image. From k = 5 on, and for
-     * sides up to 20 : 1, they cover at least 95 % of the image and at most 25 % of it twice; lab/foveated.h
-     * says what smaller k and longer images do. A square's score is the mean of the cells' scores over it. */
-
-    /* x, y of each fixation, in pixels of the working image. If there are none, the strategy finds one itself: the
-     * place where a grid of 16 cells along the longer side has its highest score. With a query, only the query's
-     * part of the score counts for this. */
-    const float *fixations;
-    int32_t fixation_count;
-    /* Squares grow as e + e0, with e the distance from the nearest fixation. Both are in half diagonals of the
-     * image. e0 is > 0; 0 means TVLM_E0_DEFAULT. */
-    float e0;
-    tvlm_arrangement arrangement;
-
-    /* ---- quadtree: squares that are small where the score is high ----
-     *
-     * It has no parameters of its own. It cuts the leaf with the largest sum of scores into four, again and
-     * again, as long as there are at most k leaves. Scores count by how much they are above the lowest of all.
-     * Leaves are not cut below the size of a patch, and a leaf in which nothing scores stays whole. The leaves
-     * cover the image without overlap. Sizes are patch * 2^level, and a leaf's score is the mean of the cells'
-     * scores over it.
-     *
-     * A leaf is a square that begins at multiples of its side, and may be clipped by the right and the lower
-     * border of the image. `size` is the side of the whole square; x and y are the centre of what remains of it.
-     * So the square of `size` around x, y is exactly the leaf if the leaf is whole. If the leaf is clipped, this
-     * square contains it, but also reaches beyond the image and over neighbours. The leaf itself begins, in
-     * pixels of the working image, at size * floor(x / size), size * floor(y / size). */
-
-    /* ---- exhaustive: the best texels of a level ----
-     *
-     * It works like the grid, with the texels of `score.level` as candidates; level 0 has every pixel. */
-
-    /* ---- cascade: the best cells in the best regions ----
-     *
-     * First it scores the stack's regions (stack.h). The channels of a region are read at its centroid, at the
-     * level whose texels are as large as the region. For a query, the vectors of a region fall into up to four
-     * groups of vectors that are alike. The mean of each group is compared with the query, and the best one
-     * counts. A little is added if the vectors of a group differ, since the best of them may be above their mean.
-     *
-     * Then it scores the cells that touch the best regions, and chooses the k best of them. The regions and the
-     * means of their vectors are made with the first question to an image, and kept on the host.
-     *
-     * It looks into at least `keep_regions` regions, and into as many more as it takes to have enough cells. 8 k
-     * cells are enough. On grids of 16384 cells and more, fewer may be enough: the larger of 2 k and a sixteenth
-     * of all cells. Once it has enough, it leaves out each region that would bring it to more than an eighth of
-     * all cells.
-     *
-     * The cascade saves reading, which pays on processors. On a GPU it does not. A further question with 64 x 64
-     * x 768 features takes the cascade 15 commands and 4 waits of the host, and the grid 5 and 1. This is about
-     * 0.15 ms against 0.05 ms, where a command takes 6 us and a wait 15 us (counted in the tests, not yet timed
-     * on a GPU). Reading all of these features takes only 3 us. The cascade does not turn into the grid on GPUs,
-     * since the same question would then have another answer on another device. Ask for the grid on a GPU, or to
-     * get exactly the best cells.
-     *
-     * Scores are those of the grid, except that each part is scaled to [0, 1] by its range over the cells that
-     * were looked at and the regions that were not looked into. If the scores are kept (keep_scores,
-     * score.keep_pass, stream.h), cells that were not looked at get the lowest score of those that were.
-     * query_similarity is 0 where no vector was read. */
-
-    /* How many of the best regions it looks into at least, >= 1; 0 means 10. */
-    int32_t keep_regions;
-    /* Regions and cells at least this far from every edge are left out, unless fewer than k cells would be left.
-     * The unit is that of the channel distance, in which 1 stands for an eighth of the longer side, or more. 0
-     * means 1; above 1, none are left out. */
-    float cull_distance;
-    /* If set, the cascade does not choose the best cells, but squares that cover the image as those of the
-     * quadtree do. The squares are small in the regions that were looked into, where the score is high, and large
-     * where nothing needs detail. A region in which nothing needs detail comes back as few coarse squares, or as
-     * a part of one. There are at most k squares; the number of candidates does not limit k. min_distance,
-     * overview and diversity are refused with it. */
-    bool cover;
-
-    /* ---- grid, exhaustive and cascade, once more ----
-     *
+    /*
      * How much the positions are to differ from each other, 0 to 1; 0: it does not matter. Positions are chosen
      * one after the other. Each time the candidate is taken that has the largest score less `diversity` times its
      * largest likeness to a position that was chosen before (maximal marginal relevance: Carbonell and Goldstein
@@ -261,67 +158,138 @@ struct tvlm_select_params {
      * The positions come in the order in which they were chosen, and have their own scores. The positions of an
      * overview do not count. The default score lies in 0 to 1 and so fits diversity; the scores of a scorer may
      * need scaling. bench/README.md, budget.py, says what diversity gains and costs. */
-    double diversity;
+    float diversity;
+    uint64_t reserved[2];
+};
 
-    /* ---- budget: a thumbnail, and tiles where it loses most ----
-     *
-     * k is the number of patches that an encoder is given. The first positions are the cells of a *thumbnail*:
-     * the whole image as one picture of columns * patch x rows * patch texels (Lanczos' filter).
-     * tvlm_selection_info tells its grid. Cells that show nothing are left out, and cost no patch
-     * (tvlm_selection_empty). The other positions are *tiles*. Each tile is one patch:
-     * - Tiles of level l = 0, 1, 2: squares of patch * 2^l pixels, at multiples of their side, cut out of level l.
-     * - *Thirds*: squares of 3 * patch pixels, at multiples of their side, cut out of the image at a third of its
-     *   size (Lanczos' filter). A third must lie in the image as a whole. Its level is log2(3) = 1.585.
-     * - *Nines*: squares of 4 * patch pixels, which are 3 x 3 patches of the image at three quarters of its size
-     *   (Lanczos' filter). The nine tiles are chosen together. Each is a position of patch * 4/3 pixels and of the
-     *   level log2(4/3) = 0.415.
-     *
-     * A model gets the thumbnail enlarged, and on it the tiles, from coarse to fine. A square of 12 * patch
-     * pixels has either thirds, or nines and tiles of levels 1 and 2. Tiles of level 0 may lie on all of these.
-     *
-     * *The loss.* What a picture loses of the image has two parts, which are both of luma:
-     * - the squared error;
-     * - the detail that cannot be read or recognised. Detail can be read where it correlates enough with the
-     *   detail of the image. The correlation is taken in windows of half a patch, and a logistic curve turns it
-     *   into a loss. So what is legible needs no more patches, and what would cost too much to make legible is
-     *   left alone (doc/ideas.md has the equation, and says what its constants were fitted to).
-     *
-     * Each part is divided by what downsampling loses of it. Detail counts four fifths of the sum, and the
-     * squared error one fifth. *Downsampling* is the thumbnail of k patches, without tiles, that has the least
-     * squared error. A word lies over several tiles. Therefore, where whole answers are compared, the correlation
-     * is taken over each tile and its neighbours.
-     *
-     * *The search.* Both parts are measured on each tile of level 0, for some fifteen thumbnails and for each
-     * kind of tile, after these were enlarged. If the image has blank cells, up to five finer thumbnails are
-     * measured, too. Up to k of their cells are not blank. For each thumbnail, the tiles of least loss are found
-     * by a Lagrangian over the tree of tiles (Shoham & Gersho 1988). Answers that lose more than downsampling in
-     * either part are left out. Of the others, the one that loses least is taken. So the predicted loss is never
-     * above that of downsampling, nor above that of a smaller picture whose blank cells are left out. There are
-     * exactly k positions.
-     *
-     * A cell is *blank* if it meets two conditions. At a quarter of the image's size, each of r, g and b varies by
-     * at most 12 of 255 in it. And the colour that it would be filled with from its neighbours is right.
-     *
-     * A *window* of the correlation is 2 x 2 of a tile's 4 x 4 blocks. Block b of a side begins at pixel
-     * floor(b * patch / 4). If 4 does not divide the side, some blocks are a pixel longer.
-     *
-     * *The positions* come in this order:
-     * - the cells of the thumbnail that are kept, row after row, with score 1 and their `height`;
-     * - the tiles, without a cell, each time the one that lowers the loss most beside those before it. The score
-     *   of a tile is what it lowers the loss by, as a share of what the thumbnail loses. Each tile of a nine has
-     *   a ninth of what the nine do together.
-     *
-     * A tile may lie on a coarser one. A tile that the border clips has its place as a leaf of the quadtree has:
-     * x and y are the centre of what remains, and it begins at size * floor(x / size), size * floor(y / size). If
-     * positions are cut off behind the thumbnail, the predicted loss is still never above the thumbnail's.
-     *
-     * If k is the number of all patches of the image, or more, the positions are all tiles of level 0, row after
-     * row, with score 0 and without a thumbnail. `patch` is a whole number from 4 to 64. If scores are kept
-     * (keep_scores), they are what the thumbnail loses of each tile of level 0, as a share of all that it loses.
-     *
-     * A scorer, a query, a channel or the application's own scores may say what matters (`emphasis`).
-     * `score.stride`, `score.weights` and `score.keep_pass` are refused. */
+/*
+ * Parameters of the strategy foveated: squares around fixations (lab/foveated.h).
+ *
+ * It is of the lab, and is refused with UNSUPPORTED in a build without the lab.
+ *
+ * There are exactly k squares, at most as many as patches fit into the image. From k = 5 on, and for
+ * sides up to 20 : 1, they cover at least 95 % of the image and at most 25 % of it twice; lab/foveated.h
+ * says what smaller k and longer images do. A square's score is the mean of the cells' scores over it.
+ */
+struct tvlm_foveated_params {
+    /* x, y of each fixation, in pixels of the working image. If there are none, the strategy finds one itself: the
+     * place where a grid of 16 cells along the longer side has its highest score. With a query, only the query's
+     * part of the score counts for this. */
+    const float *fixations;
+    int32_t fixation_count;
+    /* Squares grow as e + e0, with e the distance from the nearest fixation. Both are in half diagonals of the
+     * image. e0 is > 0; 0 means TVLM_E0_DEFAULT. */
+    float e0;
+    tvlm_arrangement arrangement;
+    uint64_t reserved[2];
+};
+#define tvlm_foveated_params(...) TVLM_PARAMS(tvlm_foveated_params, __VA_ARGS__)
 
+/*
+ * Parameters of the strategy cascade: the best cells in the best regions.
+ *
+ * First it scores the stack's regions (stack.h). The channels of a region are read at its centroid, at the
+ * level whose texels are as large as the region. For a query, the vectors of a region fall into up to four
+ * groups of vectors that are alike. The mean of each group is compared with the query, and the best one
+ * counts. A little is added if the vectors of a group differ, since the best of them may be above their mean.
+ *
+ * Then it scores the cells that touch the best regions, and chooses the k best of them. The regions and the
+ * means of their vectors are made with the first question to an image, and kept on the host.
+ *
+ * It looks into at least `keep_regions` regions, and into as many more as it takes to have enough cells. 8 k
+ * cells are enough. On grids of 16384 cells and more, fewer may be enough: the larger of 2 k and a sixteenth
+ * of all cells. Once it has enough, it leaves out each region that would bring it to more than an eighth of
+ * all cells.
+ *
+ * The cascade saves reading, which pays on processors. On a GPU it does not. A further question with 64 x 64
+ * x 768 features takes the cascade 15 commands and 4 waits of the host, and the grid 5 and 1. This is about
+ * 0.15 ms against 0.05 ms, where a command takes 6 us and a wait 15 us (counted in the tests, not yet timed
+ * on a GPU). Reading all of these features takes only 3 us. The cascade does not turn into the grid on GPUs,
+ * since the same question would then have another answer on another device. Ask for the grid on a GPU, or to
+ * get exactly the best cells.
+ *
+ * Scores are those of the grid, except that each part is scaled to [0, 1] by its range over the cells that
+ * were looked at and the regions that were not looked into. If the scores are kept (keep_scores,
+ * score.keep_pass, stream.h), cells that were not looked at get the lowest score of those that were.
+ * query_similarity is 0 where no vector was read.
+ */
+struct tvlm_cascade_params {
+    /* How many of the best regions it looks into at least, >= 1; 0 means 10. */
+    int32_t keep_regions;
+    /* Regions and cells at least this far from every edge are left out, unless fewer than k cells would be left.
+     * The unit is that of the channel distance, in which 1 stands for an eighth of the longer side, or more. 0
+     * means 1; above 1, none are left out. */
+    float cull_distance;
+    /* If set, the cascade does not choose the best cells, but squares that cover the image as those of the
+     * quadtree do. The squares are small in the regions that were looked into, where the score is high, and large
+     * where nothing needs detail. A region in which nothing needs detail comes back as few coarse squares, or as
+     * a part of one. There are at most k squares; the number of candidates does not limit k. min_distance,
+     * overview and diversity are refused with it. */
+    bool cover;
+    uint64_t reserved[2];
+};
+
+/*
+ * Parameters of the strategy budget: a thumbnail, and tiles where it loses most.
+ *
+ * k is the number of patches that an encoder is given. The first positions are the cells of a *thumbnail*:
+ * the whole image as one picture of columns * patch x rows * patch texels (Lanczos' filter).
+ * tvlm_selection_info tells its grid. Cells that show nothing are left out, and cost no patch
+ * (tvlm_selection_empty). The other positions are *tiles*. Each tile is one patch:
+ * - Tiles of level l = 0, 1, 2: squares of patch * 2^l pixels, at multiples of their side, cut out of level l.
+ * - *Thirds*: squares of 3 * patch pixels, at multiples of their side, cut out of the image at a third of its
+ *   size (Lanczos' filter). A third must lie in the image as a whole. Its level is log2(3) = 1.585.
+ * - *Nines*: squares of 4 * patch pixels, which are 3 x 3 patches of the image at three quarters of its size
+ *   (Lanczos' filter). The nine tiles are chosen together. Each is a position of patch * 4/3 pixels and of the
+ *   level log2(4/3) = 0.415.
+ *
+ * A model gets the thumbnail enlarged, and on it the tiles, from coarse to fine. A square of 12 * patch
+ * pixels has either thirds, or nines and tiles of levels 1 and 2. Tiles of level 0 may lie on all of these.
+ *
+ * *The loss.* What a picture loses of the image has two parts, which are both of luma:
+ * - the squared error;
+ * - the detail that cannot be read or recognised. Detail can be read where it correlates enough with the
+ *   detail of the image. The correlation is taken in windows of half a patch, and a logistic curve turns it
+ *   into a loss. So what is legible needs no more patches, and what would cost too much to make legible is
+ *   left alone (doc/ideas.md has the equation, and says what its constants were fitted to).
+ *
+ * Each part is divided by what downsampling loses of it. Detail counts four fifths of the sum, and the
+ * squared error one fifth. *Downsampling* is the thumbnail of k patches, without tiles, that has the least
+ * squared error. A word lies over several tiles. Therefore, where whole answers are compared, the correlation
+ * is taken over each tile and its neighbours.
+ *
+ * *The search.* Both parts are measured on each tile of level 0, for some fifteen thumbnails and for each
+ * kind of tile, after these were enlarged. If the image has blank cells, up to five finer thumbnails are
+ * measured, too. Up to k of their cells are not blank. For each thumbnail, the tiles of least loss are found
+ * by a Lagrangian over the tree of tiles (Shoham & Gersho 1988). Answers that lose more than downsampling in
+ * either part are left out. Of the others, the one that loses least is taken. So the predicted loss is never
+ * above that of downsampling, nor above that of a smaller picture whose blank cells are left out. There are
+ * exactly k positions.
+ *
+ * A cell is *blank* if it meets two conditions. At a quarter of the image's size, each of r, g and b varies by
+ * at most 12 of 255 in it. And the colour that it would be filled with from its neighbours is right.
+ *
+ * A *window* of the correlation is 2 x 2 of a tile's 4 x 4 blocks. Block b of a side begins at pixel
+ * floor(b * patch / 4). If 4 does not divide the side, some blocks are a pixel longer.
+ *
+ * *The positions* come in this order:
+ * - the cells of the thumbnail that are kept, row after row, with score 1 and their `height`;
+ * - the tiles, without a cell, each time the one that lowers the loss most beside those before it. The score
+ *   of a tile is what it lowers the loss by, as a share of what the thumbnail loses. Each tile of a nine has
+ *   a ninth of what the nine do together.
+ *
+ * A tile may lie on a coarser one. A tile that the border clips has its place as a leaf of the quadtree has:
+ * x and y are the centre of what remains, and it begins at size * floor(x / size), size * floor(y / size). If
+ * positions are cut off behind the thumbnail, the predicted loss is still never above the thumbnail's.
+ *
+ * If k is the number of all patches of the image, or more, the positions are all tiles of level 0, row after
+ * row, with score 0 and without a thumbnail. `patch` is a whole number from 4 to 64. If scores are kept
+ * (keep_scores), they are what the thumbnail loses of each tile of level 0, as a share of all that it loses.
+ *
+ * A scorer, a query, a channel or the application's own scores may say what matters (`emphasis`).
+ * `score.stride`, `score.weights` and `score.keep_pass` are refused.
+ */
+struct tvlm_budget_params {
     /* In place of k: a share of the number of the image's patches, above 0 and at most 1. A share of less than one
      * patch is refused. */
     float share;
@@ -370,8 +338,51 @@ struct tvlm_select_params {
      * scorer, or with a query that the channel does not read.
      */
     int32_t emphasis_channel;
+    uint64_t reserved[2];
+};
 
-    /* ---- All strategies, once more ---- */
+/*
+ * Parameters of a selection. All zero means the defaults. Each strategy has parameters of its own. They are in the
+ * struct of its name, and those of the strategies that choose the best candidates are in `best`:
+ *
+ *     tvlm_select_params(.strategy = TVLM_STRATEGY_BUDGET, .budget = {.share = 0.1f})
+ *
+ * A parameter of another strategy than the one that is asked for is refused, not ignored. parameter.h has a list of
+ * all parameters, with the range and the default of each. Two strategies have no parameters of their own:
+ * - *exhaustive*: the best texels of a level. It works like the grid, with the texels of `score.level` as
+ *   candidates; level 0 has every pixel.
+ * - *quadtree*: squares that are small where the score is high. It cuts the leaf with the largest sum of scores into
+ *   four, again and again, as long as there are at most k leaves. Scores count by how much they are above the lowest
+ *   of all.
+ *   Leaves are not cut below the size of a patch, and a leaf in which nothing scores stays whole. The leaves
+ *   cover the image without overlap. Sizes are patch * 2^level, and a leaf's score is the mean of the cells'
+ *   scores over it.
+ *
+ *   A leaf is a square that begins at multiples of its side, and may be clipped by the right and the lower
+ *   border of the image. `size` is the side of the whole square; x and y are the centre of what remains of it.
+ *   So the square of `size` around x, y is exactly the leaf if the leaf is whole. If the leaf is clipped, this
+ *   square contains it, but also reaches beyond the image and over neighbours. The leaf itself begins, in
+ *   pixels of the working image, at size * floor(x / size), size * floor(y / size).
+ */
+struct tvlm_select_params {
+    /* How many positions there are to be. 0 means 273, or as many as there are candidates if these are fewer. A k
+     * larger than the number of candidates is refused, except by the budget, which then gives all patches. */
+    int32_t k;
+
+    tvlm_strategy strategy;
+
+    /*
+     * Which image of a batch is looked at, what its candidates are, and how they are scored (score.h). The
+     * candidates are the cells of `score.stride`, except for the exhaustive strategy and the budget, which refuse
+     * a stride. `score.level` and `score.dense` are parameters of the exhaustive strategy.
+     */
+    struct tvlm_score_params score;
+
+    /* The side of the encoder's patch, in pixels of the working image. No square is smaller. 0 means 16. */
+    float patch;
+
+    /* Keeps the scores of all candidates with the selection, where tvlm_selection_scores finds them. */
+    bool keep_scores;
 
     /*
      * The application's own scores, by which the strategy chooses. They are kept wherever scores are kept. NULL:
@@ -382,6 +393,11 @@ struct tvlm_select_params {
      *   - budget: there is one score for each tile of level 0, and they say what matters (`emphasis`).
      */
     const struct tvlm_scores *scores;
+
+    struct tvlm_best_params best;
+    struct tvlm_foveated_params foveated;
+    struct tvlm_cascade_params cascade;
+    struct tvlm_budget_params budget;
     uint64_t reserved[5];
 };
 #define tvlm_select_params(...) TVLM_PARAMS(tvlm_select_params, __VA_ARGS__)
@@ -506,13 +522,6 @@ TVLM_API const char *tvlm_strategy_name(tvlm_strategy strategy);
 /* Returns the strategy of that name, or -1. The name of a strategy of the lab is known in a build without the lab,
  * too; such a build refuses to select by it. */
 TVLM_API int tvlm_strategy_find(const char *name);
-
-/* Tells whether a strategy reads the parameter of that name: "stride", "level", "dense", "min_distance",
- * "overview", "fixations", "e0", "arrangement", "keep_regions", "cull_distance", "cover", "diversity", "weights",
- * "keep_pass", "share", "tolerance", "emphasis" or "emphasis_channel". All strategies read the other parameters.
- * For TVLM_STRATEGY_DEFAULT, it tells whether the parameter may be given without a strategy, as those of the
- * budget and an overview may. False if there is no such strategy. */
-TVLM_API bool tvlm_strategy_reads(tvlm_strategy strategy, const char *parameter);
 
 #ifdef __cplusplus
 }

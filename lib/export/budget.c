@@ -155,7 +155,7 @@ tvlm_status tvlm_export_spend(tvlm_export *export, const tvlm_image *image,
     struct tvlm_select_params params = export->spending;
     tvlm_selection *selection = NULL;
     params.patch = (float)side_of(export);
-    if (params.share == 0.0f && params.tolerance == 0.0f) params.k = full->granted;
+    if (params.budget.share == 0.0f && params.budget.tolerance == 0.0f) params.k = full->granted;
     TVLM_TRY(tvlm_export_look(export, features, full, 0));
     TVLM_TRY(tvlm_select(export->stack, tvlm_export_question(queries, 0), &params, &selection));
     const tvlm_status status = make_all(export, image, selection, full);

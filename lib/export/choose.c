@@ -152,7 +152,7 @@ static const char *unit_of(const tvlm_export *export) {
 
 /* Grants each image a share of its tokens or crops. */
 static tvlm_status take_share(tvlm_export *export) {
-    const float part = export->spending.share;
+    const float part = export->spending.budget.share;
     for (int32_t i = 0; i < export->images; ++i) {
         export_picture *const full = &export->pictures[i];
         full->granted = (int32_t)tvlm_budget_count(part, full->all);
@@ -166,7 +166,7 @@ static tvlm_status take_share(tvlm_export *export) {
 
 tvlm_status tvlm_export_share(tvlm_export *export) {
     int64_t tokens = 0;
-    if (export->spending.share != 0.0f) return take_share(export);
+    if (export->spending.budget.share != 0.0f) return take_share(export);
     for (int32_t i = 0; i < export->images; ++i) tokens += export->pictures[i].all;
     if (export->budget > 0 && export->budget < export->images)
         return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT,
@@ -177,7 +177,7 @@ tvlm_status tvlm_export_share(tvlm_export *export) {
         return TVLM_OK;
     }
     /* How many tokens a tolerance takes is known only once the losses are known, so that all are granted. */
-    const bool every = export->all || export->budget > 0 || export->spending.tolerance != 0.0f;
+    const bool every = export->all || export->budget > 0 || export->spending.budget.tolerance != 0.0f;
     for (int32_t i = 0; i < export->images; ++i) {
         export_picture *const full = &export->pictures[i];
         const int32_t part = full->all / DEFAULT_SHARE;

@@ -155,7 +155,7 @@ static int rising(const void *a, const void *b) {
 /* Selects as many crops as the tolerance demands. The crops of which the thumbnail loses least are left
  * out. */
 static tvlm_status tolerate(const tvlm_export *export, double share, export_picture *full) {
-    const double tolerance = (double)fmaxf(export->spending.tolerance, 0.0f); /* TVLM_ZERO becomes 0 */
+    const double tolerance = (double)fmaxf(export->spending.budget.tolerance, 0.0f); /* TVLM_ZERO becomes 0 */
     const int32_t crops = full->info.tokens;
     float *const scores = tvlm_allocate((size_t)crops, sizeof *scores);
     if (scores == NULL)
@@ -207,7 +207,7 @@ tvlm_status tvlm_export_crop(tvlm_export *export, const tvlm_image *image,
     TVLM_TRY(tvlm_export_room(export, full));
     TVLM_TRY(tvlm_export_look(export, features, full, 0));
     TVLM_TRY(score_crops(export, tvlm_export_question(queries, 0), full, &share));
-    if (has && export->spending.tolerance != 0.0f) TVLM_TRY(tolerate(export, share, full));
+    if (has && export->spending.budget.tolerance != 0.0f) TVLM_TRY(tolerate(export, share, full));
     if (!has) full->scores[0] = 1.0f; /* a single crop is its own thumbnail */
     if (full->info.selected > 0) TVLM_TRY(tvlm_export_choose(export, full));
     TVLM_TRY(tvlm_export_patches(export, full));

@@ -38,12 +38,8 @@ static tvlm_strategy strategy_of(const struct tvlm_export_params *params,
 /* Returns the parameters for tvlm_select, without the number and the side of tokens. */
 static struct tvlm_select_params spending_of(const struct tvlm_export_params *params,
                                              tvlm_strategy strategy) {
-    return (struct tvlm_select_params){.strategy = strategy,
-                                       .share = params->share,
-                                       .tolerance = params->tolerance,
-                                       .emphasis = params->emphasis,
-                                       .emphasis_channel = params->emphasis_channel,
-                                       .score.scorer = params->score.scorer};
+    return (struct tvlm_select_params){
+        .strategy = strategy, .budget = params->spending, .score.scorer = params->score.scorer};
 }
 
 /* Refuses a strategy that does not fit the model or the other parameters. */
@@ -81,7 +77,10 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_pa
                          (int)params->budget);
     if (params->all && params->budget > 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "all tokens, and a budget of %d", (int)params->budget);
-    if (params->all + (params->budget > 0) + (params->share != 0.0f) + (params->tolerance != 0.0f) > 1)
+    TVLM_CHECK_RESERVED(log, tvlm_budget_params, &params->spending);
+    if (params->all + (params->budget > 0) + (params->spending.share != 0.0f) +
+            (params->spending.tolerance != 0.0f) >
+        1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "a budget, all tokens, a share and a tolerance exclude each other");
     if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_U8)

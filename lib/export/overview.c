@@ -12,7 +12,7 @@
 
 /* Finds the grid of the thumbnail, in tokens. */
 static tvlm_status fit(const tvlm_export *export, const export_picture *full, tvlm_overview *overview) {
-    const struct tvlm_select_params params = {.overview = export->overview};
+    const struct tvlm_select_params params = {.best.overview = export->overview};
     int32_t count;
     TVLM_TRY(tvlm_overview_count(&export->device->log, &params, full->granted, &count));
     *overview = tvlm_overview_fit(full->info.width, full->info.height, export->patch * export->merge, count);

@@ -92,25 +92,20 @@ static tvlm_status place(const tvlm_task *task, const tvlm_scoremap *own, bool *
                  room = (double)tvlm_stack_width(stack) * tvlm_stack_height(stack) / (patch * patch);
     const int32_t k = params->k > 0 ? params->k : (int32_t)fmin(fmax(room, 1.0), TVLM_K_DEFAULT);
     float peak[2];
-    struct tvlm_foveated_params foveated = {.k = params->k,
-                                            .fixations = params->fixations,
-                                            .fixation_count = params->fixation_count,
-                                            .e0 = params->e0,
-                                            .arrangement = params->arrangement,
-                                            .patch = params->patch};
+    struct tvlm_foveated_params foveated = params->foveated;
     if (k > room && k > 1)
         return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
                          "k is %d, but there is room for %d patches of %g pixels", (int)k,
                          (int)fmax(room, 1.0), patch);
-    *peaked = params->fixation_count == 0;
+    *peaked = foveated.fixation_count == 0;
     if (*peaked) {
         TVLM_TRY(find_peak(task, own, peak));
         foveated.fixations = peak;
         foveated.fixation_count = 1;
     }
     TVLM_TRY(tvlm_selection_reserve(stack, k, selection));
-    return tvlm_foveated_place(tvlm_stack_width(stack), tvlm_stack_height(stack), &foveated,
-                               tvlm_stack_log(stack), k, selection->positions, &selection->count);
+    return tvlm_foveated_place(tvlm_stack_width(stack), tvlm_stack_height(stack), params->k, params->patch,
+                               &foveated, tvlm_stack_log(stack), k, selection->positions, &selection->count);
 }
 
 static tvlm_status choose(const tvlm_task *task, tvlm_scoremap *map, tvlm_selection *selection) {

@@ -120,8 +120,9 @@ static float read_map(const explaining *e, const tvlm_scoremap *map, const tvlm_
     const double x = (double)p->x / scale->x, y = (double)p->y / scale->y,
                  size = (double)p->size / scale->size;
     const struct tvlm_select_params *const params = &e->asked->task->params;
-    return params->strategy == TVLM_STRATEGY_QUADTREE || params->cover ? leaf_mean(map, x, y, size)
-                                                                       : tvlm_scoremap_mean(map, x, y, size);
+    return params->strategy == TVLM_STRATEGY_QUADTREE || params->cascade.cover
+               ? leaf_mean(map, x, y, size)
+               : tvlm_scoremap_mean(map, x, y, size);
 }
 
 static void note_reasons(const explaining *e, int32_t number) {

@@ -12,6 +12,7 @@
 #include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
+#include "select/parameters.h"
 
 #define FEWEST_PIXELS 1e-3 /* fixations that are nearer to each other count as one */
 #define NARROW        3.0
@@ -40,12 +41,6 @@ static tvlm_status check(const struct tvlm_foveated_params *params, const tvlm_l
     if (params->fixations == NULL && params->fixation_count != 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d fixations, but no array of them",
                          (int)params->fixation_count);
-    if (!(params->e0 >= 0.0f) || !isfinite(params->e0))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "e0 is %g; it is larger than 0", (double)params->e0);
-    if ((int)params->arrangement < 0 || params->arrangement > TVLM_ARRANGEMENT_LOG_POLAR)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no arrangement %d", (int)params->arrangement);
-    if (!(params->patch >= 0.0f) || !isfinite(params->patch))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %g pixels", (double)params->patch);
     const bool given = params->fixations != NULL && params->fixation_count > 0;
     for (int32_t i = 0; given && i < params->fixation_count; ++i)
         TVLM_TRY(
@@ -54,15 +49,14 @@ static tvlm_status check(const struct tvlm_foveated_params *params, const tvlm_l
     return add_fixation(log, fovea, 0.5 * fovea->width, 0.5 * fovea->height);
 }
 
-static tvlm_status resolve_k(const tvlm_fovea *fovea, int32_t k, double patch, const tvlm_log *log,
-                             int32_t *resolved) {
+/* Replaces a k of 0 by the default. */
+static tvlm_status resolve_k(const tvlm_fovea *fovea, double patch, const tvlm_log *log, int32_t *k) {
     const double room = fmax(1.0, floor(fovea->width * fovea->height / (patch * patch)));
-    if (k < 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k is %d; it is at least 1", (int)k);
-    if (k > room)
+    if (*k > room)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                         "k is %d, but an image of %gx%g pixels has room for %.0f patches only", (int)k,
+                         "k is %d, but an image of %gx%g pixels has room for %.0f patches only", (int)*k,
                          fovea->width, fovea->height, room);
-    *resolved = k > 0 ? k : room < TVLM_K_DEFAULT ? (int32_t)room : TVLM_K_DEFAULT;
+    if (*k == 0) *k = room < TVLM_K_DEFAULT ? (int32_t)room : TVLM_K_DEFAULT;
     return TVLM_OK;
 }
 
@@ -146,31 +140,31 @@ static void write_positions(const tvlm_placed *placed, int32_t k, double patch, 
     }
 }
 
-tvlm_status tvlm_foveated_place(int32_t width, int32_t height, const struct tvlm_foveated_params *params,
-                                const tvlm_log *log, int32_t capacity, tvlm_position *positions,
-                                int32_t *count) {
+tvlm_status tvlm_foveated_place(int32_t width, int32_t height, int32_t k, float patch,
+                                const struct tvlm_foveated_params *params, const tvlm_log *log,
+                                int32_t capacity, tvlm_position *positions, int32_t *count) {
     static const struct tvlm_foveated_params defaults = {0};
     static const tvlm_log silent = {0};
     tvlm_fovea fovea = {.width = width, .height = height};
-    int32_t k;
     TVLM_NEED(log, positions);
     TVLM_NEED(log, count);
     TVLM_CHECK_RESERVED(log, tvlm_foveated_params, params);
     if (params == NULL) params = &defaults;
     if (log == NULL) log = &silent;
+    TVLM_TRY(tvlm_parameters_check(log, tvlm_select_params(.k = k, .patch = patch, .foveated = *params)));
     TVLM_TRY(check(params, log, &fovea));
-    const double patch = params->patch > 0.0f ? (double)params->patch : (double)TVLM_PATCH_DEFAULT;
-    TVLM_TRY(resolve_k(&fovea, params->k, patch, log, &k));
+    if (patch == 0.0f) patch = TVLM_PATCH_DEFAULT;
+    TVLM_TRY(resolve_k(&fovea, (double)patch, log, &k));
     if (capacity < k)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "room for %d positions; there are %d", (int)capacity,
                          (int)k);
     fovea.e0 = (params->e0 > 0.0f ? (double)params->e0 : (double)TVLM_E0_DEFAULT) * 0.5 *
                hypot(fovea.width, fovea.height);
-    raise_e0(&fovea, k, patch);
+    raise_e0(&fovea, k, (double)patch);
     tvlm_placed *placed = tvlm_allocate((size_t)k, 2 * sizeof *placed);
     const bool rings = params->arrangement == TVLM_ARRANGEMENT_LOG_POLAR && k >= RINGS_FEWEST;
     const bool made = placed != NULL && spread_well(&fovea, rings, k, placed);
-    if (made) write_positions(placed, k, patch, positions);
+    if (made) write_positions(placed, k, (double)patch, positions);
     free(placed);
     if (!made) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d positions", (int)k);
     *count = k;

@@ -147,7 +147,7 @@ static tvlm_status pick(const tvlm_best *best, tvlm_best_ranking *ranking, int32
                                  .candidates = &best->candidates,
                                  .ranked = ranking->ranked,
                                  .count = ranking->count};
-    return tvlm_pick(&from, best->k, params->min_distance, (float)params->diversity, kept);
+    return tvlm_pick(&from, best->k, params->best.min_distance, params->best.diversity, kept);
 }
 
 static tvlm_status choose(const tvlm_best *best, tvlm_rank_function *rank, tvlm_best_ranking *ranking,
@@ -155,7 +155,8 @@ static tvlm_status choose(const tvlm_best *best, tvlm_rank_function *rank, tvlm_
     /* A minimum distance, or diversity, may pass over any number of candidates: all of them are ranked then.
      * Where the overview takes all of k, one candidate is still ranked, since that makes the scores that the
      * overview needs. */
-    const bool picky = best->task->params.min_distance > 0.0f || best->task->params.diversity > 0.0;
+    const bool picky =
+        best->task->params.best.min_distance > 0.0f || best->task->params.best.diversity > 0.0f;
     int32_t kept = best->k;
     TVLM_TRY(rank(best, picky ? best->count : best->k > 0 ? best->k : 1, ranking, &selection->report));
     if (picky) TVLM_TRY(pick(best, ranking, &kept));

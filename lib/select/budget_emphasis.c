@@ -16,14 +16,15 @@
 typedef enum meaning { MEANS_CHANNEL, MEANS_SCORES, MEANS_SCORER, MEANS_QUERY } meaning;
 
 static meaning meaning_of(const tvlm_task *task) {
-    if (task->params.emphasis_channel != 0) return MEANS_CHANNEL;
+    if (task->params.budget.emphasis_channel != 0) return MEANS_CHANNEL;
     if (task->params.scores != NULL) return MEANS_SCORES;
     if (task->params.score.scorer != NULL) return MEANS_SCORER;
     return task->query != NULL ? MEANS_QUERY : MEANS_CHANNEL;
 }
 
 static int32_t channel_of(const tvlm_task *task) {
-    return task->params.emphasis_channel != 0 ? task->params.emphasis_channel : TVLM_CHANNEL_SALIENCY;
+    return task->params.budget.emphasis_channel != 0 ? task->params.budget.emphasis_channel
+                                                     : TVLM_CHANNEL_SALIENCY;
 }
 
 double tvlm_budget_emphasis(const tvlm_task *task) {
@@ -31,13 +32,13 @@ double tvlm_budget_emphasis(const tvlm_task *task) {
     const float otherwise = m == MEANS_CHANNEL ? 0.0f
                             : m == MEANS_QUERY ? TVLM_EMPHASIS_QUERY
                                                : TVLM_EMPHASIS_ASKED;
-    return (double)tvlm_or_default(task->params.emphasis, otherwise);
+    return (double)tvlm_or_default(task->params.budget.emphasis, otherwise);
 }
 
 /* Refuses a channel that says what matters beside a scorer or a query that would then say nothing. The
  * channel query_similarity may stand beside a query. */
 static tvlm_status check_alone(const tvlm_log *log, const tvlm_task *task) {
-    const int32_t channel = task->params.emphasis_channel;
+    const int32_t channel = task->params.budget.emphasis_channel;
     if (channel == 0) return TVLM_OK;
     if (task->params.score.scorer != NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an emphasis on a channel, and a scorer");

@@ -164,7 +164,7 @@ static int64_t enough_cells(int32_t all, int32_t k) {
 
 /* Takes regions, the best first; returns how many cells they hold. */
 static int32_t take_regions(tvlm_cascade *c, float cull) {
-    const int32_t keep = c->params->keep_regions > 0 ? c->params->keep_regions : KEEP_REGIONS;
+    const int32_t keep = c->params->cascade.keep_regions > 0 ? c->params->cascade.keep_regions : KEEP_REGIONS;
     const int32_t all = tvlm_candidate_count(c->grid);
     const int64_t enough = enough_cells(all, c->k);
     int32_t held = 0, taken = 0;
@@ -183,7 +183,7 @@ static int32_t take_regions(tvlm_cascade *c, float cull) {
 }
 
 tvlm_status tvlm_cascade_list_cells(tvlm_cascade *c) {
-    const float cull = c->params->cull_distance > 0.0f ? c->params->cull_distance : 1.0f;
+    const float cull = c->params->cascade.cull_distance > 0.0f ? c->params->cascade.cull_distance : 1.0f;
     int32_t held = take_regions(c, cull), n = 0;
     if (held < c->k) held = take_regions(c, INFINITY);
     TVLM_TRY(tvlm_cascade_places_make(c, &c->cells, held));

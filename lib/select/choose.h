@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * select/choose.h: the strategies. Each is one function in a file choose_NAME.c, here or in the lab, one entry
- * of the table in strategy.c, which says what it reads, and one of the table below, which says what runs it.
+ * of the names in strategy.c, a bit of the parameters that it reads (parameters.c), and one entry of the table below, which says what runs it.
  */
 #ifndef TVLM_SELECT_CHOOSE_H
 #define TVLM_SELECT_CHOOSE_H

@@ -17,28 +17,14 @@
 
 enum { PATCH_LEAST = TVLM_BUDGET_BLOCKS, PATCH_MOST = 64 };
 
-static tvlm_status check_amount(const tvlm_log *log, const struct tvlm_select_params *p) {
-    const double share = (double)p->share, tolerance = (double)p->tolerance;
-    if ((p->k != 0) + (p->share != 0.0f) + (p->tolerance != 0.0f) > 1)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k, share and tolerance exclude each other");
-    if (p->share != 0.0f && !(share > 0.0 && share <= 1.0))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a share of %g; it is above 0 and at most 1", share);
-    if (p->tolerance != 0.0f && p->tolerance != TVLM_ZERO && !(tolerance > 0.0 && tolerance <= 1.0))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                         "a tolerance of %g; it is a share of the loss, from 0 to 1", tolerance);
-    return TVLM_OK;
-}
-
 tvlm_status tvlm_check_budget(const tvlm_log *log, const struct tvlm_select_params *p) {
     const double patch = p->patch == 0.0f ? (double)TVLM_PATCH_DEFAULT : (double)p->patch;
-    TVLM_TRY(check_amount(log, p));
+    if ((p->k != 0) + (p->budget.share != 0.0f) + (p->budget.tolerance != 0.0f) > 1)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k, share and tolerance exclude each other");
     if (!(patch >= PATCH_LEAST && patch <= PATCH_MOST) || floor(patch) != patch)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "a patch of %g pixels; for budget it is a whole number from %d to %d", patch,
                          PATCH_LEAST, PATCH_MOST);
-    if (p->emphasis != TVLM_ZERO && !(p->emphasis >= 0.0f && isfinite(p->emphasis)))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an emphasis of %g; it is finite and not negative",
-                         (double)p->emphasis);
     return TVLM_OK;
 }
 
@@ -47,10 +33,10 @@ tvlm_status tvlm_check_budget(const tvlm_log *log, const struct tvlm_select_para
 static tvlm_status count_patches(const tvlm_budget *budget, int32_t *n) {
     const struct tvlm_select_params *const p = &budget->task->params;
     double wanted = p->k > 0 ? p->k : TVLM_K_DEFAULT;
-    if (p->share != 0.0f) wanted = floor(tvlm_budget_count(p->share, budget->tiles));
+    if (p->budget.share != 0.0f) wanted = floor(tvlm_budget_count(p->budget.share, budget->tiles));
     if (wanted < 1.0)
         return tvlm_fail(tvlm_stack_log(budget->task->stack), TVLM_ERROR_ARGUMENT,
-                         "a share of %g of %d patches is less than one patch", (double)p->share,
+                         "a share of %g of %d patches is less than one patch", (double)p->budget.share,
                          (int)budget->tiles);
     *n = (int32_t)fmin(wanted, budget->tiles);
     return TVLM_OK;
@@ -287,8 +273,9 @@ static tvlm_status find(tvlm_budget *budget, tvlm_selection *selection) {
     const tvlm_task *const task = budget->task;
     tvlm_budget_answer answer;
     if (budget->n == 0) TVLM_TRY(tvlm_budget_equal(budget));
-    TVLM_TRY(budget->n > 0 ? tvlm_budget_solve_in_view(budget, &answer)
-                           : tvlm_budget_solve_tolerance(budget, (double)task->params.tolerance, &answer));
+    TVLM_TRY(budget->n > 0
+                 ? tvlm_budget_solve_in_view(budget, &answer)
+                 : tvlm_budget_solve_tolerance(budget, (double)task->params.budget.tolerance, &answer));
     if (budget->n == 0 && count_kept(budget) <= budget->cells[answer.grid] + answer.choice.count) {
         tvlm_budget_answer_free(&answer);
         return deliver_all(budget, selection);
@@ -326,7 +313,7 @@ static tvlm_status list_grids(tvlm_budget *budget) {
 
 static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     const tvlm_task *const task = budget->task;
-    const float tolerance = task->params.tolerance;
+    const float tolerance = task->params.budget.tolerance;
     int32_t n = 0;
     if (tolerance == 0.0f) TVLM_TRY(count_patches(budget, &n));
     budget->n = n;

@@ -18,17 +18,11 @@
 #include "select/squares.h"
 
 tvlm_status tvlm_check_cascade(const tvlm_log *log, const struct tvlm_select_params *params) {
-    if (params->keep_regions < 0)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d regions to keep; it is at least 1",
-                         (int)params->keep_regions);
-    if (!(params->cull_distance >= 0.0f))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a distance of %g from edges",
-                         (double)params->cull_distance);
-    if (params->cover && params->min_distance != 0.0f)
+    if (params->cascade.cover && params->best.min_distance != 0.0f)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a min_distance with cover: its squares cover the image");
-    if (params->cover && params->diversity != 0.0)
+    if (params->cascade.cover && params->best.diversity != 0.0f)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "diversity with cover: its squares cover the image");
-    if (params->cover && params->overview != 0.0f)
+    if (params->cascade.cover && params->best.overview != 0.0f)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an overview with cover: its squares cover the image");
     return TVLM_OK;
 }
@@ -78,7 +72,7 @@ static tvlm_status cover(const tvlm_task *task, tvlm_scoremap *map, tvlm_selecti
 
 tvlm_status tvlm_choose_cascade(const tvlm_task *task, tvlm_selection *selection) {
     tvlm_scoremap map = {0};
-    if (!task->params.cover) return tvlm_choose_best(task, rank, selection);
+    if (!task->params.cascade.cover) return tvlm_choose_best(task, rank, selection);
     const tvlm_status status = cover(task, &map, selection);
     tvlm_scoremap_free(&map);
     return status;

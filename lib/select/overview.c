@@ -32,10 +32,7 @@ tvlm_overview tvlm_overview_fit(int32_t width, int32_t height, double smallest, 
 
 tvlm_status tvlm_overview_count(const tvlm_log *log, const struct tvlm_select_params *params, int32_t k,
                                 int32_t *count) {
-    const double share = (double)params->overview;
-    if (!(share >= 0.0 && share <= 1.0))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an overview of %g; it is a share of k, from 0 to 1",
-                         share);
+    const double share = (double)params->best.overview;
     *count = (int32_t)floor(share * k * (1.0 + 1e-6)); /* the float 0.7 of 10 is 7 */
     if (share > 0.0 && *count < 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,

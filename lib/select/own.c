@@ -28,7 +28,7 @@ tvlm_status tvlm_own_check(const tvlm_log *log, const struct tvlm_query *query,
     if (params->score.weights != NULL || params->score.scorer != NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s and scores of one's own, which it cannot change",
                          params->score.scorer != NULL ? "a scorer" : "weights");
-    if (params->emphasis_channel != 0)
+    if (params->budget.emphasis_channel != 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an emphasis on a channel, and on scores of one's own");
     return TVLM_OK;
 }

@@ -2,27 +2,21 @@
 /*
  * tvlm_select: what is asked is checked and completed, and the strategy runs.
  */
-#include <math.h>
-
+#include "select/select.h"
 #include "core/check.h"
 #include "core/owner.h"
 #include "core/try.h"
 #include "select/best.h"
 #include "select/own.h"
-#include "select/select.h"
 #include "select/strategy.h"
 
 static tvlm_status check_params(const tvlm_log *log, const struct tvlm_query *query,
                                 const struct tvlm_select_params *params) {
-    if (params->k < 0)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k is %d; it is at least 1", (int)params->k);
-    if (!(params->patch >= 0.0f) || !isfinite(params->patch))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %g pixels", (double)params->patch);
-    if (!(params->min_distance >= 0.0f) || !isfinite(params->min_distance))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a minimum distance of %g pixels",
-                         (double)params->min_distance);
-    if (!(params->diversity >= 0.0 && params->diversity <= 1.0))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a diversity of %g; it is 0 to 1", params->diversity);
+    TVLM_CHECK_RESERVED(log, tvlm_select_params, params);
+    TVLM_CHECK_RESERVED(log, tvlm_best_params, &params->best);
+    TVLM_CHECK_RESERVED(log, tvlm_foveated_params, &params->foveated);
+    TVLM_CHECK_RESERVED(log, tvlm_cascade_params, &params->cascade);
+    TVLM_CHECK_RESERVED(log, tvlm_budget_params, &params->budget);
     TVLM_TRY(tvlm_own_check(log, query, params));
     return tvlm_strategy_check(log, params);
 }
@@ -30,7 +24,6 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_query *qu
 tvlm_status tvlm_select_check(const tvlm_log *log, const struct tvlm_query *query,
                               const struct tvlm_select_params *params) {
     const struct tvlm_select_params defaults = {0};
-    TVLM_CHECK_RESERVED(log, tvlm_select_params, params);
     return check_params(log, query, params != NULL ? params : &defaults);
 }
 
@@ -43,7 +36,6 @@ static void complete(struct tvlm_select_params *params) {
 static tvlm_status begin(tvlm_stack *stack, const struct tvlm_query *query,
                          const struct tvlm_select_params *params, tvlm_task *task) {
     *task = (tvlm_task){.stack = stack, .query = query};
-    TVLM_CHECK_RESERVED(tvlm_stack_log(stack), tvlm_select_params, params);
     if (params != NULL) task->params = *params;
     TVLM_TRY(tvlm_stack_check_index(stack, task->params.score.index));
     TVLM_TRY(check_params(tvlm_stack_log(stack), query, &task->params));
@@ -77,7 +69,8 @@ tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
 /* Whether the strategy needs nothing of the host: it chooses the best of all candidates, and nothing else. */
 static bool stays_there(const struct tvlm_select_params *params) {
     return (params->strategy == TVLM_STRATEGY_GRID || params->strategy == TVLM_STRATEGY_EXHAUSTIVE) &&
-           params->min_distance == 0.0f && params->overview == 0.0f && params->diversity == 0.0;
+           params->best.min_distance == 0.0f && params->best.overview == 0.0f &&
+           params->best.diversity == 0.0f;
 }
 
 /* Chooses on the host, and writes what came out. */

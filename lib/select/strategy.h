@@ -11,8 +11,8 @@
  * overview, which shows the whole image beside the best cells. */
 tvlm_strategy tvlm_strategy_meant(const struct tvlm_select_params *params);
 
-/* Refuses a strategy that does not exist or that this build leaves out, parameters that the strategy would ignore, and what its own check
- * refuses. */
+/* Refuses a strategy that does not exist or that this build leaves out, parameters outside their range, parameters
+ * that the strategy would ignore, and what its own check refuses. */
 tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_params *params);
 
 /* Runs the strategy of a task that was checked. */

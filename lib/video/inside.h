@@ -167,7 +167,7 @@ void tvlm_stream_free_features(stream_camera *camera);
 
 /* stream_regions.c: keeps the last frame's regions before its pixels are replaced, moves them along the flow,
  * and decides where regions begin in the present frame. */
-tvlm_status tvlm_stream_keep_regions(const tvlm_stream *stream, stream_camera *camera);
+tvlm_status tvlm_stream_carry_regions(const tvlm_stream *stream, stream_camera *camera);
 tvlm_status tvlm_stream_follow_regions(const tvlm_stream *stream, stream_camera *camera);
 tvlm_status tvlm_stream_place_regions(const tvlm_stream *stream, stream_camera *camera);
 void tvlm_stream_drop_regions(stream_camera *camera);

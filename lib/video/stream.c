@@ -209,7 +209,7 @@ static tvlm_status leave_frame(const tvlm_stream *s, stream_camera *camera,
     TVLM_TRY(tvlm_stream_keep_positions(camera));
     TVLM_TRY(tvlm_stream_gather_begin(s, camera));
     if (params->flow != NULL || !s->params.no_flow) TVLM_TRY(tvlm_stream_gather_positions(camera));
-    TVLM_TRY(tvlm_stream_keep_regions(s, camera));
+    TVLM_TRY(tvlm_stream_carry_regions(s, camera));
     return tvlm_stack_advance(camera->stack, 0,
                               tvlm_advance_params(.positions = params->fixations,
                                                   .position_count = params->fixation_count,
@@ -403,11 +403,11 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
 static tvlm_status drop_emphasis(const stream_camera *camera, struct tvlm_select_params *params) {
     bool has = true;
     const bool alone = camera->report.frame == 0 || camera->report.cut;
-    if (!alone || params->emphasis_channel == 0) return TVLM_OK;
-    TVLM_TRY(tvlm_stack_has_channel(camera->stack, 0, params->emphasis_channel, &has));
+    if (!alone || params->budget.emphasis_channel == 0) return TVLM_OK;
+    TVLM_TRY(tvlm_stack_has_channel(camera->stack, 0, params->budget.emphasis_channel, &has));
     if (has) return TVLM_OK;
-    params->emphasis = 0.0f;
-    params->emphasis_channel = 0;
+    params->budget.emphasis = 0.0f;
+    params->budget.emphasis_channel = 0;
     return TVLM_OK;
 }
 
@@ -429,7 +429,7 @@ tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t index, const struct 
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "image %d of a camera; its index is 0",
                          (int)chosen.score.index);
     if (chosen.score.scorer == NULL && chosen.score.weights == NULL && chosen.scores == NULL &&
-        chosen.emphasis_channel == 0)
+        chosen.budget.emphasis_channel == 0)
         chosen.score.scorer = stream->params.scorer;
     if (chosen.strategy == TVLM_STRATEGY_BUDGET) TVLM_TRY(drop_emphasis(camera, &chosen));
     TVLM_TRY(tvlm_stream_make_bonus(stream, camera, &chosen));

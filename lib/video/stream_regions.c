@@ -26,7 +26,7 @@ typedef struct offer {
 
 /* If the table is on the device, the host does not know how many regions there are. All entries of the table
  * are moved then; those beyond the last region are never read. */
-tvlm_status tvlm_stream_keep_regions(const tvlm_stream *stream, stream_camera *camera) {
+tvlm_status tvlm_stream_carry_regions(const tvlm_stream *stream, stream_camera *camera) {
     tvlm_stack *stack = camera->stack;
     const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
     const size_t word = sizeof(int32_t), to = camera->gather.regions * word;

@@ -67,9 +67,8 @@ if TYPE_CHECKING:
         size: tuple[int, int] | None
 
 
-SELECT = ("k share tolerance query overview strategy stride patch level min_distance fixations e0 arrangement "
-          "keep_regions cull_distance cover diversity emphasis emphasis_channel weights scorer scores keep_scores "
-          "keep_pass").split()
+# What a caller gives beside the parameters of the library's table. `dense` is set with the strategy.
+SELECT = ["query", "strategy", *(name for name in _names.PARAMETERS if name != "dense")]
 STACK = "layout size max_side format fixation clusters compactness memory_max network".split()
 
 
@@ -309,6 +308,28 @@ def strategy_number(name: Any) -> int:
     return 1 + choice("strategy", name, _names.STRATEGIES)
 
 
+# How a parameter of a type lies in the memory of a tvlm_select_params.
+_KINDS = {lib.TVLM_PARAMETER_NUMBER: "float *", lib.TVLM_PARAMETER_INTEGER: "int32_t *", lib.TVLM_PARAMETER_FLAG: "bool *",
+          lib.TVLM_PARAMETER_CHOICE: "int32_t *", lib.TVLM_PARAMETER_CHANNEL: "int32_t *"}
+
+
+def _value(parameter: Any, name: str, value: Any, stack: Any) -> float:
+    """A caller's value as the library takes it. What is beyond the upper end of a number's range is refused by the library."""
+    words = _names.words_of(parameter)
+    if parameter.type == lib.TVLM_PARAMETER_FLAG:
+        return flag(name, value)
+    if parameter.type == lib.TVLM_PARAMETER_CHOICE:
+        return choice(name, value, words)
+    if parameter.type == lib.TVLM_PARAMETER_CHANNEL:
+        return channel(value, stack)
+    if parameter.type == lib.TVLM_PARAMETER_INTEGER:
+        return integer(name, value, int(parameter.low), int(parameter.high))
+    if isinstance(value, str) and value in words:
+        return float(parameter.word)
+    number = real(name, value, 0.0, above=parameter.above or parameter.low > 0.0)
+    return number or -1.0 if parameter.zero else number  # TVLM_ZERO stands for 0
+
+
 class Choosing:
     """How positions are chosen: a tvlm_select_params, and the arrays that it points to.
 
@@ -330,43 +351,30 @@ class Choosing:
             self.c.score.dense = True
 
     def _set(self, name: str, value: Any, stack: Any) -> None:
-        c = self.c
-        if name in ("k", "keep_regions"):
-            setattr(c, name, integer(name, value, 1))
-        elif name == "level":
-            c.score.level = integer(name, value, 0, 31)
-        elif name in ("share", "patch", "e0", "cull_distance"):
-            setattr(c, name, real(name, value, 0.0, above=True))
-        elif name == "stride":
-            c.score.stride = real(name, value, 0.0, above=True)
-        elif name in ("overview", "min_distance", "diversity"):
-            setattr(c, name, real(name, value, 0.0))
-        elif name == "tolerance" and value == "auto":
-            c.tolerance = lib.TVLM_TOLERANCE_READABLE
-        elif name in ("tolerance", "emphasis"):
-            setattr(c, name, real(name, value, 0.0) or -1.0)  # TVLM_ZERO stands for 0
-        elif name == "arrangement":
-            c.arrangement = choice(name, value, _names.ARRANGEMENTS)
-        elif name in ("cover", "keep_scores"):
-            setattr(c, name, flag(name, value))
-        elif name == "keep_pass":
-            c.score.keep_pass = flag(name, value)
-        elif name == "emphasis_channel":
-            c.emphasis_channel = channel(value, stack)
-        elif name == "weights":
+        """Writes a parameter to its place, as the library's table describes it."""
+        if name == "strategy":
+            return
+        parameter = _names.PARAMETERS[name]
+        if parameter.type == lib.TVLM_PARAMETER_POINTS:
+            self.fixations = pairs(name, value)
+        elif parameter.type == lib.TVLM_PARAMETER_OBJECT:
+            self._set_object(name, value)
+        else:
+            kind = _KINDS[parameter.type]
+            ffi.cast(kind, ffi.cast("char *", self.c) + parameter.offset)[0] = _value(parameter, name, value, stack)
+
+    def _set_object(self, name: str, value: Any) -> None:
+        if name == "scores":
+            self.scores = values(name, value, (1, 2))
+        elif name == "scorer":
+            self.keep.append(scorer_of(value))
+            self.c.score.scorer = self.keep[-1]._pointer
+        else:
             array = values(name, value, (1,))
             if array.shape[0] != 3:
                 raise ArgumentError(f"weights are {array.shape[0]} numbers, not 3: information, perspective, participation")
             self.keep.append(array)
-            c.score.weights = floats(array)
-        elif name == "scorer":
-            scorer = scorer_of(value)
-            self.keep.append(scorer)
-            c.score.scorer = scorer._pointer
-        elif name == "fixations":
-            self.fixations = pairs(name, value)
-        elif name == "scores":
-            self.scores = values(name, value, (1, 2))
+            self.c.score.weights = floats(array)
 
     def check(self) -> Choosing:
         """Refuses options that no image could fit. It is called before an image is read."""
@@ -384,7 +392,7 @@ class Choosing:
         scaled = np.minimum(self.fixations * np.array(working, np.float32) / np.array(image, np.float32), np.array(working, np.float32))
         scaled = np.ascontiguousarray(scaled, dtype=np.float32)
         self.keep.append(scaled)
-        self.c.fixations, self.c.fixation_count = floats(scaled), scaled.shape[0]
+        self.c.foveated.fixations, self.c.foveated.fixation_count = floats(scaled), scaled.shape[0]
 
     def hand_in(self, rows: int, columns: int) -> None:
         """Hands in the caller's own scores, if there are any: one for each of the rows * columns candidates."""

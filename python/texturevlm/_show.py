@@ -156,8 +156,7 @@ def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen
         if value is not None:
             setattr(params, name, integer(name, value, 1))
     spending = Choosing({"share": share, "tolerance": tolerance, "emphasis": emphasis, "emphasis_channel": emphasis_channel}).c
-    for name in ("share", "tolerance", "emphasis", "emphasis_channel"):
-        setattr(params, name, getattr(spending, name))
+    params.spending = spending.budget
     keep: list[Any] = []
     if weights is not None:
         keep.append(values("weights", weights, (1,)))

@@ -530,7 +530,7 @@ def answer(device: Device, stack: Any, chosen: Choosing, origin: Origin, working
         The default strategy is the budget, except with an overview and in streams.
         """
         score = ffi.new("struct tvlm_score_params *", chosen.c.score)
-        budget = strategy == lib.TVLM_STRATEGY_DEFAULT and choose is None and chosen.c.overview == 0
+        budget = strategy == lib.TVLM_STRATEGY_DEFAULT and choose is None and chosen.c.best.overview == 0
         if budget or strategy == lib.TVLM_STRATEGY_BUDGET:
             score.stride, score.dense, score.keep_pass = chosen.c.patch, False, False
             score.weights = score.scorer = ffi.NULL
@@ -540,7 +540,7 @@ def answer(device: Device, stack: Any, chosen: Choosing, origin: Origin, working
     chosen.place(origin.size, working)
     if chosen.scores is not None:
         # The default strategy is the budget; with an overview, and in a stream, it is the grid.
-        usual = chosen.c.strategy == lib.TVLM_STRATEGY_DEFAULT and chosen.c.overview == 0 and choose is None
+        usual = chosen.c.strategy == lib.TVLM_STRATEGY_DEFAULT and chosen.c.best.overview == 0 and choose is None
         chosen.hand_in(*cells(lib.TVLM_STRATEGY_BUDGET if usual else chosen.c.strategy))
     box = ffi.new("tvlm_selection **")
     made: list[Selection] = []

@@ -236,17 +236,19 @@ static struct tvlm_select_params select_of(input *from) {
     if (flags & 1) params.score = score_of(from);
     if (flags & 2) params.patch = next_float(from);
     params.keep_scores = (flags & 4) != 0;
-    if (flags & 8) params.min_distance = next_float(from);
-    if (flags & 16) params.overview = next_float(from);
-    if (flags & 32) params.fixations = floats_of(from, fixations, &params.fixation_count);
-    if (flags & 64) params.e0 = next_float(from);
-    if (flags & 128) params.arrangement = (tvlm_arrangement)number_of(from, 1);
-    if (more & 1) params.keep_regions = any_int(from), params.cull_distance = next_float(from);
-    params.cover = (more & 2) != 0;
-    if (more & 4) params.diversity = (double)next_float(from);
-    if (more & 8) params.share = next_float(from);
-    if (more & 16) params.tolerance = next_float(from);
-    if (more & 32) params.emphasis = next_float(from), params.emphasis_channel = channel_of(from);
+    if (flags & 8) params.best.min_distance = next_float(from);
+    if (flags & 16) params.best.overview = next_float(from);
+    if (flags & 32) params.foveated.fixations = floats_of(from, fixations, &params.foveated.fixation_count);
+    if (flags & 64) params.foveated.e0 = next_float(from);
+    if (flags & 128) params.foveated.arrangement = (tvlm_arrangement)number_of(from, 1);
+    if (more & 1)
+        params.cascade.keep_regions = any_int(from), params.cascade.cull_distance = next_float(from);
+    params.cascade.cover = (more & 2) != 0;
+    if (more & 4) params.best.diversity = next_float(from);
+    if (more & 8) params.budget.share = next_float(from);
+    if (more & 16) params.budget.tolerance = next_float(from);
+    if (more & 32)
+        params.budget.emphasis = next_float(from), params.budget.emphasis_channel = channel_of(from);
     if (more & 128) {
         scores =
             (struct tvlm_scores){.values = values, .columns = count_of(from, 8), .rows = count_of(from, 8)};

@@ -343,11 +343,10 @@ static void cut_out(input *from, objects *o) {
         answered(tvlm_patches_extract(stack, positions, count, &params,
                                       yes(from) ? sizeof out : next_byte(from), out));
     fill_empty(from);
-    answered(tvlm_foveated_place(any_int(from), any_int(from),
-                                 tvlm_foveated_params(.k = count_of(from, FEW), .e0 = next_float(from),
-                                                      .arrangement = (tvlm_arrangement)number_of(from, 1),
-                                                      .patch = next_float(from)),
-                                 &fuzz_log, FEW, positions, &count));
+    answered(tvlm_foveated_place(
+        any_int(from), any_int(from), count_of(from, FEW), next_float(from),
+        tvlm_foveated_params(.e0 = next_float(from), .arrangement = (tvlm_arrangement)number_of(from, 1)),
+        &fuzz_log, FEW, positions, &count));
 }
 
 /* ---- Sessions, streams and pools ---- */

@@ -51,7 +51,8 @@ static void check_positions(const tvlm_selection *selection, const struct tvlm_s
     int32_t count = -1;
     const tvlm_position *const at = tvlm_selection_positions(selection, &count);
     tvlm_selection_get_info(selection, &info);
-    const bool open = params->share != 0.0f || params->tolerance != 0.0f; /* as many as that takes */
+    const bool open =
+        params->budget.share != 0.0f || params->budget.tolerance != 0.0f; /* as many as that takes */
     fuzz_check(count >= 0 && (open || count <= (params->k > 0 ? params->k : 273)));
     fuzz_check(!(info.loss > info.loss_downsampled) || info.loss_downsampled == 0.0f);
     for (int32_t i = 0; i < count; ++i) {
@@ -72,10 +73,10 @@ static void spend(const uint8_t *data, size_t size, struct tvlm_select_params *p
         .k = given.k, .strategy = given.strategy, .patch = given.patch, .keep_scores = given.keep_scores};
     const uint8_t amount = next_byte(&from) % 4;
     if (amount > 1) params->k = 0;
-    if (amount == 2) params->share = next_float(&from);
-    if (amount == 3) params->tolerance = next_float(&from);
-    params->emphasis = next_float(&from);
-    params->emphasis_channel = next_byte(&from) % 64;
+    if (amount == 2) params->budget.share = next_float(&from);
+    if (amount == 3) params->budget.tolerance = next_float(&from);
+    params->budget.emphasis = next_float(&from);
+    params->budget.emphasis_channel = next_byte(&from) % 64;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -92,20 +93,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     params.k = next_int(&from);
     params.patch = next_float(&from);
     params.keep_scores = (flags & 1) != 0;
-    params.min_distance = next_float(&from);
-    params.overview = next_float(&from);
-    params.e0 = next_float(&from);
-    params.arrangement = (tvlm_arrangement)(next_byte(&from) % 3);
-    params.keep_regions = next_int(&from);
-    params.cull_distance = next_float(&from);
-    params.cover = (flags & 2) != 0;
+    params.best.min_distance = next_float(&from);
+    params.best.overview = next_float(&from);
+    params.foveated.e0 = next_float(&from);
+    params.foveated.arrangement = (tvlm_arrangement)(next_byte(&from) % 3);
+    params.cascade.keep_regions = next_int(&from);
+    params.cascade.cull_distance = next_float(&from);
+    params.cascade.cover = (flags & 2) != 0;
     params.score.stride = next_float(&from);
     params.score.level = next_int(&from);
     params.score.dense = (flags & 4) != 0;
     params.score.keep_pass = (flags & 8) != 0;
     params.score.weights = (flags & 16) != 0 ? weights : NULL;
-    params.fixation_count = (flags >> 5 & 3) % 3;
-    params.fixations = params.fixation_count > 0 ? fixations : NULL;
+    params.foveated.fixation_count = (flags >> 5 & 3) % 3;
+    params.foveated.fixations = params.foveated.fixation_count > 0 ? fixations : NULL;
     if (params.strategy == TVLM_STRATEGY_BUDGET) spend(data, size, &params);
     tvlm_stack *stack = make_stack(&from);
     if (stack != NULL) {

@@ -36,7 +36,7 @@ for program in c_shared c_static cpp_shared cpp_static; do expect "$work/cmake/$
 for component in io nonsense; do
     mkdir -p "$work/$component"
     printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(component LANGUAGES C)' \
-        "find_package(texturevlm 0.2 REQUIRED COMPONENTS texturevlm $component)" >"$work/$component/CMakeLists.txt"
+        "find_package(texturevlm 0.3 REQUIRED COMPONENTS texturevlm $component)" >"$work/$component/CMakeLists.txt"
     rc=0
     cmake -S "$work/$component" -B "$work/$component/build" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 || rc=$?
     [ $((rc == 0)) = $([ $component = io ] && echo 1 || echo 0) ] || { cat "$work/log"; exit 1; }

@@ -9,9 +9,8 @@
  *     const float fixation[2] = {320, 200};
  *     tvlm_position positions[100];
  *     int32_t count;
- *     tvlm_foveated_place(640, 480,
- *                         tvlm_foveated_params(.k = 100, .fixations = fixation, .fixation_count = 1),
- *                         NULL, 100, positions, &count);
+ *     tvlm_foveated_place(640, 480, 100, 16, tvlm_foveated_params(.fixations = fixation, .fixation_count = 1), NULL,
+ *                         100, positions, &count);
  *
  * The density of positions follows the eye's cortical magnification, M(e) = M0 / (e + e0) (Schwartz 1977),
  * with e the distance from the nearest fixation: positions per area are proportional to M^2, and the side of
@@ -29,28 +28,17 @@
 extern "C" {
 #endif
 
-/* All zero means 273 positions around the centre. */
-struct tvlm_foveated_params {
-    /* How many positions there are to be: at most floor(width * height / patch^2). 0 means 273, or as many
-     * patches as the image has room for. */
-    int32_t k;
-    /* x, y of each fixation in pixels, inside the image, at most 64 of them. Without any, the fixation is the
-     * centre of the image. */
-    const float *fixations;
-    int32_t fixation_count;
-    /* e0 of the formula above, in half diagonals of the image, > 0; 0 means TVLM_E0_DEFAULT. Where it would make
-     * the squares at the fixation smaller than a patch, it is raised until they are not, since level 0 has the
-     * finest detail there is. */
-    float e0;
-    tvlm_arrangement arrangement;
-    /* The side of the encoder's patch in pixels: no square is smaller. 0 means 16. */
-    float patch;
-    uint64_t reserved[4];
-};
-#define tvlm_foveated_params(...) TVLM_PARAMS(tvlm_foveated_params, __VA_ARGS__)
-
 /*
- * Places exactly K positions in an image of width x height pixels. There is room for `capacity` >= K of them,
+ * Places exactly K positions in an image of width x height pixels. K is `k`, at most
+ * floor(width * height / patch^2); k 0 means 273, or as many patches as the image has room for. `patch` is the side
+ * of the encoder's patch in pixels: no square is smaller. 0 means 16. The parameters are those of select.h, with these
+ * differences:
+ * - Fixations are in pixels, inside the image, at most 64 of them. Without any, the fixation is the centre of the
+ *   image.
+ * - Where e0 would make the squares at the fixation smaller than a patch, it is raised until they are not, since
+ *   level 0 has the finest detail there is.
+ *
+ * There is room for `capacity` >= K of them,
  * and *count becomes K. x, y, size and level are set, in the pixels of width x height. The score is 0, and the
  * cell is -1, -1. The order is that of the arrangement, outwards from the fixations. A position may lie on the
  * image's far border where squares are wider than the image. `params` and `log` may be NULL.
@@ -79,7 +67,7 @@ struct tvlm_foveated_params {
  * Errors: ARGUMENT (a K that is too large, fixations without an array, a fixation outside the image, a capacity
  * that is too small, ...), MEMORY.
  */
-TVLM_API tvlm_status tvlm_foveated_place(int32_t width, int32_t height,
+TVLM_API tvlm_status tvlm_foveated_place(int32_t width, int32_t height, int32_t k, float patch,
                                          const struct tvlm_foveated_params *params, const tvlm_log *log,
                                          int32_t capacity, tvlm_position *positions, int32_t *count);
 
