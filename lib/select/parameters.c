@@ -99,7 +99,7 @@ static const struct {
      NULL},
     {{IN(best, min_distance, NUMBER), .strategies = BEST, .low = 0, .high = 1e9, .rare = true,
       .symbol = "PIXELS", .usual = "0", .unit = "pixels",
-      .help = "between positions, greedy by rank; there may be fewer than k then"},
+      .help = "the least distance between positions, greedy by rank; there may be fewer than k then"},
      "a minimum distance of # pixels"},
     {{IN(foveated, arrangement, CHOICE), .strategies = FOVEATED, .low = 0, .high = TVLM_ARRANGEMENT_LOG_POLAR,
       .rare = true, .words = arrangements, .usual = "sunflower", .symbol = "NAME",
@@ -185,9 +185,15 @@ static double value_of(const tvlm_parameter *p, const struct tvlm_select_params 
     return integer_at(place);
 }
 
+/* The ends of a range are compared as floats where the value is one. */
+static double end_of(const tvlm_parameter *p, double end) {
+    return p->type == TVLM_PARAMETER_NUMBER ? (double)(float)end : end;
+}
+
 static bool in_range(const tvlm_parameter *p, double value) {
+    const double low = end_of(p, p->low);
     if (value == 0.0 || (p->zero && value == (double)TVLM_ZERO)) return true;
-    return value >= p->low && value <= p->high && !(p->above && value == p->low);
+    return value >= low && value <= end_of(p, p->high) && !(p->above && value == low);
 }
 
 static tvlm_status refuse_value(const tvlm_log *log, bool number, const char *refusal, double value) {
