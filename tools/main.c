@@ -2,6 +2,7 @@
 /*
  * tvlm: the tool. This file has its commands, and what was a command before.
  */
+#include "parameters.h"
 #include "program.h"
 #include "signals.h"
 #include "strategies.h"
@@ -37,5 +38,6 @@ int main(int argc, char **argv) {
     signals_start();
     tool_start(&tool, &program);
     strategies_name();
+    parameters_name();
     return tool_end(&tool, program_run(&tool, argc, argv));
 }

@@ -17,7 +17,6 @@
 #include "strategies.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
-static const char *const arrangements[] = {"sunflower", "log-polar", NULL};
 
 static const option_spec outputs_list[] = {
     {'o', OPTION_OUTPUT, "output", offsetof(select_options, output), "FILE", "the JSON (default: to stdout)",
@@ -47,26 +46,8 @@ static const option_spec sights_list[] = {
      "scores of your own, given once for each image; rows x columns of the candidates, or as "
      "--patch-scores writes them; for budget they say what matters",
      0, 0, NULL},
-    {0, OPTION_POINTS, "fixation", offsetof(select_options, fixations), "X,Y",
-     "for foveated: where to look, in the image's pixels; may be given several times (default: "
-     "where the score has its peak)",
-     0, 0, NULL},
 };
 static const option_specs own_sights_specs = OPTION_SPECS("Where to look", sights_list);
-
-static const option_spec further_list[] = {
-    {0, OPTION_NUMBER, "diversity", offsetof(select_options, diversity), "D",
-     "for grid, exhaustive and cascade: 0 to 1; each position's score counts less D times its largest likeness "
-     "to those before it, by the features, else by colour (default: 0)",
-     0, 1, NULL},
-    {0, OPTION_INTEGER, "level", offsetof(select_options, level), "N",
-     "for exhaustive: the level whose texels are chosen from (default: 0, every pixel)", 0, 31, NULL},
-    {0, OPTION_NUMBER, "e0", offsetof(select_options, e0), "E0",
-     "for foveated: squares grow as e + E0 with the distance e from the fixation, in half "
-     "diagonals (default: 0.2)",
-     1e-3, 1e3, NULL},
-};
-static const option_specs own_further_specs = OPTION_SPECS("What to choose", further_list);
 
 static const option_spec regions_list[] = {
     {0, OPTION_INTEGER, "clusters", offsetof(select_options, given.clusters), "N",
@@ -74,22 +55,6 @@ static const option_spec regions_list[] = {
      TVLM_REGIONS_MAX, NULL},
 };
 static const option_specs own_regions_specs = OPTION_SPECS("What is known of the image", regions_list);
-
-static const option_spec strategy_settings_list[] = {
-    {0, OPTION_CHOICE, "arrangement", offsetof(select_options, arrangement), "NAME",
-     "for foveated: sunflower (default) or log-polar", 0, 0, arrangements},
-    {0, OPTION_INTEGER, "keep-regions", offsetof(select_options, keep_regions), "N",
-     "for cascade: the regions that are looked into, at least (default: 10; more where they hold "
-     "fewer than 8 K cells)",
-     1, 65536, NULL},
-    {0, OPTION_NUMBER, "cull-distance", offsetof(select_options, cull_distance), "D",
-     "for cascade: regions and cells at least that far from every edge are left out (default: 1; "
-     "above 1: none are)",
-     1e-6, 1e6, NULL},
-    {0, OPTION_FLAG, "cover", offsetof(select_options, cover), NULL,
-     "for cascade: squares that cover the image, as the quadtree's, small only in those regions", 0, 0, NULL},
-};
-static const option_specs strategy_settings = OPTION_SETTINGS("What to choose", strategy_settings_list);
 
 static const option_spec output_settings_list[] = {
     {0, OPTION_FLAG, "anisotropic", offsetof(select_options, anisotropic), NULL,
@@ -100,13 +65,11 @@ static const option_spec output_settings_list[] = {
 static const option_specs output_settings = OPTION_SETTINGS("What comes out", output_settings_list);
 
 static const option_group groups[] = {
-    {&placing_specs, offsetof(select_options, placing)},
-    {&budget_specs, offsetof(select_options, budget)},
-    {&stride_specs, offsetof(select_options, stride)},
-    {&own_further_specs, 0},
-    {&placing_settings, offsetof(select_options, placing)},
-    {&strategy_settings, 0},
+    {&strategy_specs, offsetof(select_options, strategy)},
+    {&parameter_specs, offsetof(select_options, parameters)},
+    {&parameter_settings, offsetof(select_options, parameters)},
     {&own_sights_specs, 0},
+    {&parameter_points, offsetof(select_options, parameters)},
     {&weighing_specs, offsetof(select_options, weighing)},
     {&stack_makers, offsetof(select_options, stacks)},
     {&features_specs, offsetof(select_options, questions)},
@@ -250,39 +213,34 @@ static int select_all(select_run *run, int count, char *const *paths) {
 
 /* The strategy that the options name; otherwise the budget, or the grid if an overview is asked for. */
 static tvlm_strategy strategy_of(const select_options *options) {
-    const placing_options *const placing = &options->placing;
-    if (placing->strategy != NULL) return (tvlm_strategy)tvlm_strategy_find(placing->strategy);
-    return placing->overview.given ? TVLM_STRATEGY_GRID : TVLM_STRATEGY_BUDGET;
+    if (options->strategy != NULL) return (tvlm_strategy)tvlm_strategy_find(options->strategy);
+    return parameter_given(&options->parameters, "overview") ? TVLM_STRATEGY_GRID : TVLM_STRATEGY_BUDGET;
+}
+
+/* Refuses what chooses the best cells beside squares that cover the image. */
+static int check_cover(struct tool *tool, const struct tvlm_select_params *params) {
+    const char *const wrong = !params->cascade.cover             ? NULL
+                              : params->best.overview > 0.0f     ? "--overview"
+                              : params->best.min_distance > 0.0f ? "--set min-distance"
+                              : params->best.diversity > 0.0f    ? "--diversity"
+                                                                 : NULL;
+    if (wrong == NULL) return TOOL_DONE;
+    return tool_usage(tool, "%s is not for --set cover, whose squares cover the image", wrong);
 }
 
 /* Refuses options that the strategy does not read. */
-static int check_strategy(struct tool *tool, const select_options *options) {
+static int check_strategy(struct tool *tool, const select_run *run) {
+    const select_options *const options = run->options;
     const strategy_option given[] = {
-        {"--fixation", "fixations", options->fixations.count > 0},
-        {"--e0", "e0", options->e0.given},
-        {"--set arrangement", "arrangement", options->arrangement != 0},
-        {"--level", "level", options->level.given},
-        {"--stride", "stride", options->stride.given},
-        {"--set keep-regions", "keep_regions", options->keep_regions.given},
-        {"--set cull-distance", "cull_distance", options->cull_distance.given},
-        {"--set cover", "cover", options->cover > 0},
-        {"--overview", "overview", options->placing.overview.value > 0.0f},
-        {"--set min-distance", "min_distance", options->placing.min_distance.value > 0.0f},
-        {"--diversity", "diversity", options->diversity.value > 0.0f},
         {"--weights", "weights", options->weighing.weights.given},
         {"--crops", "share", options->crops != NULL},
     };
-    if (options->cover > 0 && options->placing.overview.value > 0.0f)
-        return tool_usage(tool, "--overview is not for --set cover, whose squares cover the image");
-    if (options->cover > 0 && options->placing.min_distance.value > 0.0f)
-        return tool_usage(tool, "--set min-distance is not for --set cover, whose squares cover the image");
-    if (options->cover > 0 && options->diversity.value > 0.0f)
-        return tool_usage(tool, "--diversity is not for --set cover, whose squares cover the image");
-    const bool asked = options->placing.strategy != NULL || options->placing.overview.given;
-    const tvlm_strategy strategy = strategy_of(options);
-    const int code = strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
+    const tvlm_strategy strategy = run->params.strategy;
+    const bool asked = options->strategy != NULL || parameter_given(&options->parameters, "overview");
+    int code = check_cover(tool, &run->params);
+    if (code == TOOL_DONE) code = parameters_check(tool, strategy, asked, &options->parameters);
     if (code != TOOL_DONE) return code;
-    return budget_check_strategy(tool, strategy, asked, &options->budget);
+    return strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
 }
 
 /* Refuses options that would have no effect beside the user's own scores. */
@@ -342,7 +300,8 @@ static int check_batch(struct tool *tool, const select_options *options, int cou
     return named == NULL ? TOOL_DONE : tool_usage(tool, "%s needs each image as an argument", named);
 }
 
-static int check(struct tool *tool, const select_options *options, int images) {
+static int check(struct tool *tool, const select_run *run, int images) {
+    const select_options *const options = run->options;
     if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if (options->stacks.codec != NULL && options->weighing.scorer == NULL)
@@ -353,7 +312,7 @@ static int check(struct tool *tool, const select_options *options, int images) {
     if (options->stacks.codec != NULL) code = lab_check(tool, "--codec");
     if (code == TOOL_DONE && options->anisotropic) code = lab_check(tool, "--set anisotropic");
     if (code == TOOL_DONE) code = stack_options_check(tool, &options->stacks);
-    if (code == TOOL_DONE) code = check_strategy(tool, options);
+    if (code == TOOL_DONE) code = check_strategy(tool, run);
     if (code == TOOL_DONE) code = check_scores(tool, options, images);
     return code == TOOL_DONE ? check_questions(tool, options) : code;
 }
@@ -397,8 +356,8 @@ static int find_layout(select_run *run) {
         code = read_scorer(run);
     } else if (options->scores.count > 0) {
         snprintf(run->layout, sizeof run->layout, "r,g,b"); /* any channels will do: none is read */
-    } else if (run->strategy == TVLM_STRATEGY_BUDGET) {
-        code = emphasis_layout(run->tool, &run->emphasis, asked, run->layout, sizeof run->layout);
+    } else if (run->params.strategy == TVLM_STRATEGY_BUDGET) {
+        code = emphasis_layout(run->tool, &run->params.budget, asked, run->layout, sizeof run->layout);
     } else {
         parts_layout(&options->weighing.weights, asked, run->layout, sizeof run->layout);
     }
@@ -416,8 +375,8 @@ static int read_handed(select_run *run, int count, char *const *paths) {
     const select_options *const options = run->options;
     const handed_use use = {
         .layout = run->layout,
-        .regions = run->strategy == TVLM_STRATEGY_CASCADE,
-        .points = run->strategy == TVLM_STRATEGY_FOVEATED && options->fixations.count == 0,
+        .regions = run->params.strategy == TVLM_STRATEGY_CASCADE,
+        .points = run->params.strategy == TVLM_STRATEGY_FOVEATED && options->parameters.points.count == 0,
     };
     return handed_read(run->tool, &options->given, &use, count, paths, &run->handed);
 }
@@ -427,12 +386,12 @@ static int prepare(select_run *run, int count, char *const *paths) {
     const select_options *const options = run->options;
     struct tool *const tool = run->tool;
     const budget_beside beside = {.count = "-k",
-                                  .counted = options->placing.k.given,
+                                  .counted = run->params.k != 0,
                                   .matters = options->weighing.scorer != NULL   ? "scorer"
                                              : options->scores.count > 0        ? "scores"
                                              : options->questions.query != NULL ? "query"
                                                                                 : NULL};
-    int code = budget_check(tool, &options->budget, &beside, &run->emphasis);
+    int code = budget_check(tool, &options->parameters, &beside, &run->params.budget);
     if (code == TOOL_DONE) code = patches_read(tool, &options->patches, &run->patches);
     if (code == TOOL_DONE) code = questions_read(tool, &options->questions, count, &run->questions);
     if (code == TOOL_DONE && options->crops != NULL && run->questions.several)
@@ -455,7 +414,7 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     const select_options *const options = values;
     select_run run = {.tool = tool,
                       .options = options,
-                      .strategy = strategy_of(options),
+                      .params = {.strategy = strategy_of(options)},
                       .stacks = {.tool = tool,
                                  .common = &options->common,
                                  .options = &options->stacks,
@@ -463,8 +422,9 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
                                  .reuse = may_reuse(options)},
                       .several = operand_count > 1 ||
                                  batch_is_open(&options->batch.sources, operand_count, operands)};
+    parameters_set(&options->parameters, &run.params);
     int code = check_batch(tool, options, operand_count, operands);
-    if (code == TOOL_DONE) code = check(tool, options, operand_count);
+    if (code == TOOL_DONE) code = check(tool, &run, operand_count);
     if (code == TOOL_DONE) code = prepare(&run, operand_count, operands);
     if (code == TOOL_DONE) code = select_all(&run, operand_count, operands);
     if (code == TOOL_DONE) stack_say_kept(&run.stacks);

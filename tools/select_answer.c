@@ -52,7 +52,7 @@ static const tvlm_image *whole(const select_job *job) {
  * image. */
 static int scale_fixations(const select_run *run, const select_job *job, const tvlm_stack_info *stack,
                            option_points *fixations) {
-    *fixations = run->options->fixations.count > 0 ? run->options->fixations : job->middles;
+    *fixations = run->options->parameters.points.count > 0 ? run->options->parameters.points : job->middles;
     for (int32_t i = 0; i < fixations->count; ++i) {
         float *const at = &fixations->values[2 * i];
         if (!(at[0] >= 0.0f && at[0] <= (float)image_width(job->image) && at[1] >= 0.0f &&
@@ -67,14 +67,17 @@ static int scale_fixations(const select_run *run, const select_job *job, const t
 
 /* The parameters by which cells, or the texels of a level, are scored. */
 static struct tvlm_score_params score_params_of(const select_run *run) {
-    const select_options *const options = run->options;
-    return (struct tvlm_score_params){
-        .stride = options->stride.value,
-        .dense = run->strategy == TVLM_STRATEGY_EXHAUSTIVE,
-        .level = options->level.value,
-        .weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
-        .scorer = run->folded != NULL ? run->folded : run->scorer,
-    };
+    const weighing_options *const weighing = &run->options->weighing;
+    struct tvlm_score_params score = run->params.score;
+    score.dense = run->params.strategy == TVLM_STRATEGY_EXHAUSTIVE;
+    score.weights = weighing->weights.given ? weighing->weights.values : NULL;
+    score.scorer = run->folded != NULL ? run->folded : run->scorer;
+    return score;
+}
+
+/* The side of a patch. */
+static float patch_of(const select_run *run) {
+    return run->params.patch != 0.0f ? run->params.patch : TVLM_PATCH_DEFAULT;
 }
 
 static int explain(select_run *run, select_job *job, const struct tvlm_select_params *params) {
@@ -90,8 +93,7 @@ static int explain(select_run *run, select_job *job, const struct tvlm_select_pa
 /* Notes the grid of a budget, which is that of its tiles, and how many positions the budget has chosen. */
 static void note_budget(const select_run *run, select_job *job, const tvlm_selection_info *info,
                         const tvlm_stack_info *stack) {
-    const option_number *const patch = &run->options->placing.patch;
-    const float side = patch->given ? patch->value : TVLM_PATCH_DEFAULT;
+    const float side = patch_of(run);
     job->k = job->count;
     job->grid.cell_width = side * (float)info->width / (float)stack->width;
     job->grid.cell_height = side * (float)info->height / (float)stack->height;
@@ -104,15 +106,15 @@ static void note_budget(const select_run *run, select_job *job, const tvlm_selec
 /* Notes the grid of the candidates of any other strategy. */
 static int note_candidates(const select_run *run, select_job *job, const tvlm_selection_info *info,
                            const tvlm_stack_info *stack) {
-    const option_integer *const k = &run->options->placing.k;
-    const option_number *const given = &run->options->stride;
+    const int32_t k = run->params.k;
     const struct tvlm_score_params cells = score_params_of(run);
     int32_t columns = 0, rows = 0;
     const int code = tool_status(run->tool, tvlm_score_size(job->stack, &cells, &columns, &rows));
     if (code != TOOL_DONE) return code;
-    const int64_t candidates = run->strategy == TVLM_STRATEGY_FOVEATED ? job->count : (int64_t)columns * rows;
-    job->k = k->given ? k->value : candidates < TVLM_K_DEFAULT ? (int32_t)candidates : TVLM_K_DEFAULT;
-    const float stride = given->given ? given->value : TVLM_STRIDE_DEFAULT;
+    const int64_t candidates =
+        run->params.strategy == TVLM_STRATEGY_FOVEATED ? job->count : (int64_t)columns * rows;
+    job->k = k != 0 ? k : candidates < TVLM_K_DEFAULT ? (int32_t)candidates : TVLM_K_DEFAULT;
+    const float stride = cells.stride != 0.0f ? cells.stride : TVLM_STRIDE_DEFAULT;
     const float across = cells.dense ? (float)stack->width / (float)columns : stride;
     const float down = cells.dense ? (float)stack->height / (float)rows : stride;
     job->grid = (struct tvlm_draw_params){.columns = columns,
@@ -125,25 +127,12 @@ static int note_candidates(const select_run *run, select_job *job, const tvlm_se
 static struct tvlm_select_params params_of(const select_run *run, const select_job *job,
                                            const option_points *fixations) {
     const select_options *const options = run->options;
-    struct tvlm_select_params params = {
-        .k = options->placing.k.value,
-        .strategy = run->strategy,
-        .score = score_params_of(run),
-        .patch = options->placing.patch.value,
-        .best.min_distance = options->placing.min_distance.value,
-        .foveated.fixations = fixations->count > 0 ? fixations->values : NULL,
-        .foveated.fixation_count = fixations->count,
-        .foveated.e0 = options->e0.value,
-        .foveated.arrangement = (tvlm_arrangement)options->arrangement,
-        .cascade.keep_regions = options->keep_regions.value,
-        .cascade.cull_distance = options->cull_distance.value,
-        .cascade.cover = options->cover > 0,
-        .best.diversity = options->diversity.value,
-        .best.overview = options->placing.overview.value,
-        .keep_scores = options->heatmap != NULL || options->patch_scores != NULL,
-        .scores = options->scores.count > 0 ? &job->scores.scores : NULL,
-    };
-    budget_params(&options->budget, &run->emphasis, &params);
+    struct tvlm_select_params params = run->params;
+    params.score = score_params_of(run);
+    params.foveated.fixations = fixations->count > 0 ? fixations->values : NULL;
+    params.foveated.fixation_count = fixations->count;
+    params.keep_scores = options->heatmap != NULL || options->patch_scores != NULL;
+    params.scores = options->scores.count > 0 ? &job->scores.scores : NULL;
     return params;
 }
 
@@ -167,7 +156,7 @@ static int find_positions(select_run *run, select_job *job) {
     code = positions_check(run->tool, job->positions, job->count);
     if (code != TOOL_DONE) return code;
     (void)tvlm_selection_get_info(job->selection, &info);
-    if (run->strategy != TVLM_STRATEGY_BUDGET) return note_candidates(run, job, &info, &stack);
+    if (run->params.strategy != TVLM_STRATEGY_BUDGET) return note_candidates(run, job, &info, &stack);
     note_budget(run, job, &info, &stack);
     return TOOL_DONE;
 }
@@ -179,7 +168,7 @@ static void overlay_title(const select_run *run, const select_job *job, char *ti
     char stem[128];
     tool_stem(job->path, stem, sizeof stem);
     const size_t length = (size_t)snprintf(title, size, "%s: ", stem);
-    if (run->strategy == TVLM_STRATEGY_BUDGET)
+    if (run->params.strategy == TVLM_STRATEGY_BUDGET)
         budget_title(job->thumbnail_columns, job->thumbnail_rows, job->thumbnail_cells, job->count,
                      title + length, size - length);
     else if (job->positions[0].column < 0) /* there are squares that are no cells of the grid */
@@ -205,7 +194,7 @@ static int draw_heatmap(const select_run *run, select_job *job) {
     char title[256], stem[128];
     tool_stem(job->path, stem, sizeof stem);
     snprintf(title, sizeof title, "%s: %s %d x %d cells", stem,
-             run->strategy == TVLM_STRATEGY_BUDGET ? "what the thumbnail loses of" : "score of",
+             run->params.strategy == TVLM_STRATEGY_BUDGET ? "what the thumbnail loses of" : "score of",
              job->grid.columns, job->grid.rows);
     params.title = title;
     const float *const scores = tvlm_selection_scores(job->selection, NULL, NULL);
@@ -237,7 +226,7 @@ static void write_selection(select_run *run, const select_job *job) {
         (run->several || run->questions.several))
         json_integer(json, "query", job->query_number);
     json_string(json, "layout", run->layout);
-    json_string(json, "strategy", tvlm_strategy_name(run->strategy));
+    json_string(json, "strategy", tvlm_strategy_name(run->params.strategy));
     json_string(json, "device", job->device);
     json_integer(json, "k", job->k);
     write_overview(json, job->selection);
@@ -268,7 +257,7 @@ static int write_picture(select_run *run, const char *pattern, const select_job 
  * before. */
 static int write_crops(select_run *run, const select_job *job) {
     const select_options *const options = run->options;
-    const float patch = options->placing.patch.given ? options->placing.patch.value : TVLM_PATCH_DEFAULT;
+    const float patch = patch_of(run);
     if (options->crops == NULL) return TOOL_DONE;
     return budget_write_crops(run->tool, options->crops, job->path, whole(job), job->selection,
                               job->cut_out.data, (int32_t)patch);
@@ -314,7 +303,7 @@ static int make_crops(const select_run *run, select_job *job, int32_t side) {
 
 static int make_arrays(select_run *run, select_job *job) {
     const select_options *const options = run->options;
-    const float patch = options->placing.patch.given ? options->placing.patch.value : TVLM_PATCH_DEFAULT;
+    const float patch = patch_of(run);
     const int32_t side = options->patches.side.given ? options->patches.side.value : (int32_t)lroundf(patch);
     int code = TOOL_DONE;
     if (options->patches.output != NULL)
@@ -339,7 +328,8 @@ int32_t select_side(const struct tool *tool, const select_options *options, bool
 
 int select_find_middles(const select_run *run, select_job *job) {
     truth_middles middles;
-    const bool looks = run->strategy == TVLM_STRATEGY_FOVEATED && run->options->fixations.count == 0;
+    const bool looks =
+        run->params.strategy == TVLM_STRATEGY_FOVEATED && run->options->parameters.points.count == 0;
     if (run->handed.objects == NULL || !looks) return TOOL_DONE;
     const int code = truth_find_middles(run->tool, run->handed.objects, job->path, image_width(job->image),
                                         image_height(job->image), &middles);

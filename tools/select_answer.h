@@ -26,22 +26,15 @@
 
 typedef struct select_options {
     tool_common common;
-    placing_options placing;
+    const char *strategy; /* its name; NULL: none was given */
+    parameter_options parameters;
     weighing_options weighing;
-    option_number stride;
     const char *output, *overlay, *heatmap, *explain;
-    option_points fixations;
-    option_number e0;
-    int arrangement; /* tvlm_arrangement */
-    option_integer level, keep_regions;
-    option_number cull_distance, diversity;
     stack_options stacks;
     patch_options patches;
     const char *patch_scores;
-    int cover;
     option_list scores;
     int anisotropic;
-    budget_options budget;
     const char *crops;
     question_options questions;
     basis_options basis;
@@ -55,7 +48,9 @@ typedef struct select_options {
 typedef struct select_run {
     struct tool *tool;
     const select_options *options;
-    tvlm_strategy strategy; /* never TVLM_STRATEGY_DEFAULT */
+    /* What the options say, without the scorer, points and what depends on an image. The strategy is never
+     * TVLM_STRATEGY_DEFAULT. */
+    struct tvlm_select_params params;
     tvlm_scorer *scorer;
     tvlm_scorer *folded; /* reads the codes of a codec in place of `scorer`; NULL: there is no codec */
     questions questions;
@@ -67,7 +62,6 @@ typedef struct select_run {
     stack_source stacks;
     char layout[SELECT_LAYOUT_SIZE]; /* the names of the channels that the score reads */
     bool several;                    /* whether there are several images */
-    budget_emphasis emphasis;
     json_writer json;
     batch_lines *lines; /* NULL: all answers are written at the end */
 } select_run;

@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_budget.h: the parts of commands for the strategy `budget`: its options, its part of the JSON, and
+ * select_budget.h: the parts of commands for the strategy `budget`: its checks, its part of the JSON, and
  * crops.
  */
 #ifndef TVLM_TOOLS_SELECT_BUDGET_H
 #define TVLM_TOOLS_SELECT_BUDGET_H
 
 #include "json.h"
-#include "strategies.h"
+#include "parameters.h"
 #include "texturevlm/select.h"
 #include "tool.h"
-
-/* --share, --tolerance, --emphasis. */
-typedef struct budget_options {
-    option_number share, tolerance;
-    const char *emphasis;
-} budget_options;
-extern const option_specs budget_specs;
-
-/* An emphasis, from the text "L" or "L:CHANNEL", in the form of parameters. */
-typedef struct budget_emphasis {
-    float level;
-    int32_t channel; /* 0: no channel was named */
-} budget_emphasis;
-
-/* Refuses these options if the strategy does not read them, as strategies_check does. */
-int budget_check_strategy(struct tool *tool, tvlm_strategy strategy, bool asked,
-                          const budget_options *options);
 
 /* Other options of the command that concern these: the option that counts patches, "-k" or "--budget", and
  * whether it is given; and the option that says what matters, "scorer", "scores" or "query", or NULL. Beside
@@ -37,14 +20,10 @@ typedef struct budget_beside {
     const char *matters;
 } budget_beside;
 
-/* Reads the emphasis. Refuses more than one of these: the option that counts patches, --share and
- * --tolerance. */
-int budget_check(struct tool *tool, const budget_options *options, const budget_beside *beside,
-                 budget_emphasis *emphasis);
-
-/* Fills in the parameters from these options. */
-void budget_params(const budget_options *options, const budget_emphasis *emphasis,
-                   struct tvlm_select_params *params);
+/* Reads the emphasis, "L" or "L:CHANNEL", into the parameters, which have the share and the tolerance. Refuses more than
+ * one of these: the option that counts patches, --share and --tolerance. */
+int budget_check(struct tool *tool, const parameter_options *options, const budget_beside *beside,
+                 struct tvlm_budget_params *budget);
 
 /* Writes "loss", "downsampled", "thumbnail" and "duplicates", as far as the selection has them. */
 void budget_write(json_writer *json, const tvlm_selection *selection);

@@ -92,12 +92,12 @@ void parts_layout(const option_triple *weights, bool asked, char *layout, size_t
              participation ? "query_similarity" : "");
 }
 
-int emphasis_layout(struct tool *tool, const budget_emphasis *emphasis, bool asked, char *layout,
+int emphasis_layout(struct tool *tool, const struct tvlm_budget_params *budget, bool asked, char *layout,
                     size_t size) {
-    const int32_t named = emphasis->channel;
+    const int32_t named = budget->emphasis_channel;
     tvlm_channel_info channel = {.name = "r,g,b"};
     int code = TOOL_DONE;
-    if (named != 0 || (emphasis->level > 0.0f && !asked))
+    if (named != 0 || (budget->emphasis > 0.0f && !asked))
         code = tool_status(tool, tvlm_channel_get_info(named != 0 ? named : TVLM_CHANNEL_SALIENCY, &channel));
     snprintf(layout, size, "%s", named == 0 && asked ? "query_similarity" : channel.name);
     return code;

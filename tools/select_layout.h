@@ -31,7 +31,7 @@ void parts_layout(const option_triple *weights, bool asked, char *layout, size_t
 
 /* Writes the name of the channel that a budget reads beside the image, which says what matters. `asked` is as
  * above. */
-int emphasis_layout(struct tool *tool, const budget_emphasis *emphasis, bool asked, char *layout,
+int emphasis_layout(struct tool *tool, const struct tvlm_budget_params *budget, bool asked, char *layout,
                     size_t size);
 
 #endif

@@ -5,10 +5,8 @@
 
 #include "strategies.h"
 
-static const option_spec placing[] = {
-    {'k', OPTION_INTEGER, NULL, offsetof(placing_options, k), "K",
-     "how many positions (default: 273, or as many as there are)", 1, INT32_MAX, NULL},
-    {0, OPTION_WORD, "strategy", offsetof(placing_options, strategy), "NAME",
+static const option_spec strategy[] = {
+    {0, OPTION_WORD, "strategy", 0, "NAME",
      "budget (default of select), grid (default of video), foveated, quadtree, exhaustive or cascade; "
      "budget: a thumbnail of the whole image, and tiles where that loses most; grid (default with "
      "--overview): the best cells of a regular grid; foveated: K squares that cover the image, small near "
@@ -16,24 +14,8 @@ static const option_spec placing[] = {
      "up to K squares that cover it, small where the score is; exhaustive: the best texels of one level; "
      "cascade: the best cells of the best regions, the only ones that are read",
      0, 0, strategies},
-    {0, OPTION_NUMBER, "overview", offsetof(placing_options, overview), "SHARE",
-     "for grid, exhaustive and cascade: that share of the K, 0 to 1, shows the whole image "
-     "coarsely and comes first; the rest are the best, as before (default: 0; 0.25 is a good one)",
-     0, 1, NULL},
-    {0, OPTION_NUMBER, "patch", offsetof(placing_options, patch), "PIXELS",
-     "side of the encoder's patch (default: 16); for budget a whole number from 4 to 64; of the other "
-     "strategies the level of a position is log2(stride / patch), at least 0",
-     1, 65536, NULL},
 };
-const option_specs placing_specs = OPTION_SPECS("What to choose", placing);
-
-static const option_spec placing_further[] = {
-    {0, OPTION_NUMBER, "min-distance", offsetof(placing_options, min_distance), "PIXELS",
-     "for grid, exhaustive and cascade: between positions, greedy by rank; there may be fewer than K then "
-     "(default: 0)",
-     0, 1e9, NULL},
-};
-const option_specs placing_settings = OPTION_SETTINGS("What to choose", placing_further);
+const option_specs strategy_specs = OPTION_SPECS("What to choose", strategy);
 
 static const option_spec weighing[] = {
     {0, OPTION_TRIPLE, "weights", offsetof(weighing_options, weights), "I,P,Q",
@@ -45,11 +27,6 @@ static const option_spec weighing[] = {
      0, 0, NULL},
 };
 const option_specs weighing_specs = OPTION_SPECS("Where to look", weighing);
-
-static const option_spec stride[] = {
-    {0, OPTION_NUMBER, "stride", 0, "PIXELS", "side of a cell (default: 16)", 1, 65536, NULL},
-};
-const option_specs stride_specs = OPTION_SPECS("What to choose", stride);
 
 static const option_spec rope[] = {
     {0, OPTION_TRIPLE, "rope", 0, "THETA,D,PATCH",

@@ -8,13 +8,7 @@
 
 #include "tool.h"
 
-/* -k, --strategy, --overview, --patch, --set min-distance: how many positions, and how they are chosen. */
-typedef struct placing_options {
-    option_integer k;
-    const char *strategy; /* its name; NULL if it was not given */
-    option_number patch, min_distance, overview;
-} placing_options;
-extern const option_specs placing_specs, placing_settings;
+extern const option_specs strategy_specs; /* --strategy, whose value is its name; NULL if it was not given */
 
 /* --weights, --scorer: what the score is made of. */
 typedef struct weighing_options {
@@ -34,7 +28,6 @@ extern const option_specs weighing_specs;
 extern const option_specs rope_specs; /* its value is an option_triple */
 int rope_set(struct tool *tool, const option_triple *rope, tvlm_stack *stack);
 
-extern const option_specs stride_specs; /* --stride, whose value is an option_number */
-extern const option_specs every_specs;  /* --every, whose value is an option_integer */
+extern const option_specs every_specs; /* --every, whose value is an option_integer */
 
 #endif

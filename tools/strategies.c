@@ -17,31 +17,44 @@ void strategies_name(void) {
     }
 }
 
-/* Whether a strategy reads a parameter of the library's table. */
-static bool reads(tvlm_strategy strategy, const char *name) {
+/* The strategies that read a parameter of the library's table. */
+static uint32_t readers_of(const char *name) {
     const tvlm_parameter *p;
     for (int32_t i = 0; (p = tvlm_parameter_at(i)) != NULL; ++i)
-        if (strcmp(p->name, name) == 0) return (p->strategies >> strategy & 1u) != 0;
+        if (strcmp(p->name, name) == 0) return p->strategies;
+    return 0;
+}
+
+bool strategies_all(uint32_t strategies_of) {
+    for (int i = 0; strategies[i] != NULL; ++i)
+        if ((strategies_of >> tvlm_strategy_find(strategies[i]) & 1u) == 0) return false;
     return true;
 }
 
-static int refuse(struct tool *tool, const strategy_option *option, const char *strategy, bool asked) {
-    char readers[256] = "";
-    size_t used = 0;
-    for (int i = 0; strategies[i] != NULL && used < sizeof readers; ++i)
-        if (reads((tvlm_strategy)tvlm_strategy_find(strategies[i]), option->parameter))
-            used += (size_t)snprintf(readers + used, sizeof readers - used, "%s%s", used > 0 ? " or " : "",
-                                     strategies[i]);
-    return tool_usage(tool, "%s is for --strategy %s, not for %s%s", option->name, readers, strategy,
-                      asked ? "" : ", which is the default");
+void strategies_list(uint32_t strategies_of, const char *comma, const char *last, char *text, size_t size) {
+    for (int i = 0; strategies[i] != NULL; ++i) {
+        const int number = tvlm_strategy_find(strategies[i]);
+        const size_t used = strlen(text);
+        if ((strategies_of >> number & 1u) == 0) continue;
+        snprintf(text + used, size - used, "%s%s",
+                 used == 0                     ? ""
+                 : strategies_of >> number > 1 ? comma
+                                               : last,
+                 strategies[i]);
+    }
 }
 
 int strategies_check(struct tool *tool, tvlm_strategy strategy, bool asked, const strategy_option *options,
                      int count) {
     const int there = strategy == TVLM_STRATEGY_FOVEATED ? lab_check(tool, "--strategy foveated") : TOOL_DONE;
     if (there != TOOL_DONE) return there;
-    for (int i = 0; i < count; ++i)
-        if (options[i].given && !reads(strategy, options[i].parameter))
-            return refuse(tool, &options[i], tvlm_strategy_name(strategy), asked);
+    for (int i = 0; i < count; ++i) {
+        char readers[256] = "";
+        const uint32_t strategies_of = options[i].given ? readers_of(options[i].parameter) : 0;
+        if (!options[i].given || (strategies_of >> strategy & 1u) != 0) continue;
+        strategies_list(strategies_of, " or ", " or ", readers, sizeof readers);
+        return tool_usage(tool, "%s is for --strategy %s, not for %s%s", options[i].name, readers,
+                          tvlm_strategy_name(strategy), asked ? "" : ", which is the default");
+    }
     return TOOL_DONE;
 }

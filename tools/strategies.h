@@ -13,10 +13,17 @@
 extern const char *strategies[STRATEGIES_MAX + 1];
 void strategies_name(void);
 
+/* Whether all strategies are among these: the bit 1 << TVLM_STRATEGY_GRID stands for the grid, and so on. */
+bool strategies_all(uint32_t strategies_of);
+
+/* Writes the names of strategies into an empty text: with `last` before the last of them, and `comma` before the
+ * others. */
+void strategies_list(uint32_t strategies_of, const char *comma, const char *last, char *text, size_t size);
+
 /* An option that not every strategy reads. */
 typedef struct strategy_option {
     const char *name;      /* the option as it is typed */
-    const char *parameter; /* the member of tvlm_select_params that it sets */
+    const char *parameter; /* the name of the parameter that it sets, or that it goes with */
     bool given;
 } strategy_option;
 

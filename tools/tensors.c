@@ -30,7 +30,7 @@ typedef struct export_options {
     const char *model, *output, *projection, *network;
     weighing_options weighing;
     option_integer budget, min_pixels, max_pixels, size, patch, every;
-    budget_options spending;
+    parameter_options parameters;
     option_integer pillow;
     option_number overview;
     int all, video, selected_only;
@@ -103,7 +103,7 @@ static const option_specs own_processor_specs = OPTION_SPECS("The image", proces
 static const option_group groups[] = {
     {&own_outputs_specs, 0},
     {&own_placing_specs, 0},
-    {&budget_specs, offsetof(export_options, spending)},
+    {&tensors_parameter_specs, offsetof(export_options, parameters)},
     {&weighing_specs, offsetof(export_options, weighing)},
     {&network_specs, offsetof(export_options, network)},
     {&features_specs, offsetof(export_options, asked)},
@@ -136,7 +136,7 @@ struct job {
     tvlm_scorer *scorer;
     tvlm_projection *projection;
     tvlm_network *network;
-    budget_emphasis emphasis;
+    struct tvlm_select_params spending; /* of which only the budget's are used */
     question_options asked;
     questions questions;
     export_inputs inputs;
@@ -179,8 +179,9 @@ static int check_spending(struct job *job) {
                                              : options->asked.query != NULL   ? "query"
                                                                               : NULL};
     const int code =
-        budget_check_strategy(job->tool, strategy_of(job), options->strategy != 0, &options->spending);
-    return code == TOOL_DONE ? budget_check(job->tool, &options->spending, &beside, &job->emphasis) : code;
+        parameters_check(job->tool, strategy_of(job), options->strategy != 0, &options->parameters);
+    return code == TOOL_DONE ? budget_check(job->tool, &options->parameters, &beside, &job->spending.budget)
+                             : code;
 }
 
 static int check(struct job *job) {
@@ -189,12 +190,12 @@ static int check(struct job *job) {
     int code = find_model(tool, options->model, &job->model);
     if (code != TOOL_DONE) return code;
     if (job->output == NULL) return tool_usage(tool, "-o FILE.safetensors is missing");
-    if (options->all > 0 &&
-        (options->budget.given || options->spending.share.given || options->spending.tolerance.given))
+    if (options->all > 0 && (options->budget.given || job->spending.budget.share != 0.0f ||
+                             job->spending.budget.tolerance != 0.0f))
         return tool_usage(tool, "--all and --%s exclude each other",
-                          options->budget.given           ? "budget"
-                          : options->spending.share.given ? "share"
-                                                          : "tolerance");
+                          options->budget.given                ? "budget"
+                          : job->spending.budget.share != 0.0f ? "share"
+                                                               : "tolerance");
     if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if (options->min_pixels.given && options->max_pixels.given &&
@@ -227,7 +228,7 @@ static int read_inputs(struct job *job) {
     if (job->scorer != NULL)
         code = scorer_layout(job->tool, options->weighing.scorer, job->scorer, layout, sizeof layout);
     else if (strategy_of(job) == TVLM_STRATEGY_BUDGET)
-        code = emphasis_layout(job->tool, &job->emphasis, asked, layout, sizeof layout);
+        code = emphasis_layout(job->tool, &job->spending.budget, asked, layout, sizeof layout);
     else
         parts_layout(&options->weighing.weights, asked, layout, sizeof layout);
     if (code == TOOL_DONE && job->projection != NULL)
@@ -296,8 +297,6 @@ static void name_image(struct job *job) {
 
 static struct tvlm_export_params params_of(const struct job *job) {
     const export_options *const options = job->options;
-    struct tvlm_select_params spending = {0};
-    budget_params(&options->spending, &job->emphasis, &spending);
     return (struct tvlm_export_params){
         .model = (tvlm_export_model)job->model,
         .min_pixels = options->min_pixels.value,
@@ -307,7 +306,7 @@ static struct tvlm_export_params params_of(const struct job *job) {
         .budget = options->budget.value,
         .all = options->all > 0,
         .strategy = ways_meant[options->strategy],
-        .spending = spending.budget,
+        .spending = job->spending.budget,
         .video = options->video > 0,
         .pillow = options->pillow.value,
         .format = (tvlm_format)options->common.format,
@@ -469,6 +468,7 @@ static int run_export(struct tool *tool, const void *values, int operand_count, 
                       .count = operand_count,
                       .paths = operands,
                       .output = options->output};
+    parameters_set(&options->parameters, &job.spending);
     int code = check_each(tool, options, operand_count, operands);
     if (code == TOOL_DONE) code = read_questions(&job);
     if (code == TOOL_DONE) code = check(&job);

@@ -86,10 +86,9 @@ static const option_spec playing_list[] = {
 static const option_specs own_playing_specs = OPTION_SPECS("The video", playing_list);
 
 static const option_group groups[] = {
-    {&placing_specs, offsetof(video_options, placing)},
-    {&budget_specs, offsetof(video_options, budget)},
-    {&stride_specs, offsetof(video_options, stride)},
-    {&placing_settings, offsetof(video_options, placing)},
+    {&strategy_specs, offsetof(video_options, strategy)},
+    {&video_parameter_specs, offsetof(video_options, parameters)},
+    {&video_parameter_settings, offsetof(video_options, parameters)},
     {&weighing_specs, offsetof(video_options, weighing)},
     {&own_sights_specs, 0},
     {&network_specs, offsetof(video_options, network)},
@@ -268,18 +267,15 @@ static int end_interrupted(struct tool *tool, int64_t done) {
 /* Refuses options that the strategy does not read. */
 static int check_strategy(struct tool *tool, const video_options *options) {
     const strategy_option given[] = {
-        {"--stride", "stride", options->stride.given},
-        {"--overview", "overview", options->placing.overview.value > 0.0f},
-        {"--set min-distance", "min_distance", options->placing.min_distance.value > 0.0f},
         {"--weights", "weights", options->weighing.weights.given},
     };
     const tvlm_strategy strategy = video_strategy(options);
-    const bool asked = options->placing.strategy != NULL;
+    const bool asked = options->strategy != NULL;
     if (options->steadiness.value > 0.0f && strategy != TVLM_STRATEGY_GRID)
         return tool_usage(tool, "--steadiness is for --strategy grid");
-    const int code = strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
+    const int code = parameters_check(tool, strategy, asked, &options->parameters);
     if (code != TOOL_DONE) return code;
-    return budget_check_strategy(tool, strategy, asked, &options->budget);
+    return strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
 }
 
 static int check_usage(struct tool *tool, const video_options *options) {

@@ -19,12 +19,12 @@
 typedef struct video_options {
     tool_common common;
     option_integer every, frames, keyframe, tile;
-    placing_options placing;
+    const char *strategy; /* its name; NULL: none was given */
+    parameter_options parameters;
     weighing_options weighing;
-    budget_options budget;
     int preset; /* an index in video_presets */
     int no_delta;
-    option_number rate, stride, steadiness, cut, threshold, carry;
+    option_number rate, steadiness, cut, threshold, carry;
     option_size size;
     const char *overlay, *gaze, *network;
     const char *features, *flow, *needs; /* folders with a file for each frame */
@@ -46,7 +46,7 @@ typedef struct video_session {
     tvlm_stream *stream; /* NULL before the first frame */
     struct tvlm_stream_params params;
     questions questions;
-    budget_emphasis emphasis;
+    struct tvlm_select_params asks; /* what the options say, without weights and the scorer */
     video_gaze gaze;
     char volume[2048]; /* the channels of which earlier frames are read; "": there are none */
     tvlm_scorer *scorer;

@@ -77,7 +77,7 @@ tvlm_stream_use video_use(int preset) {
 }
 
 tvlm_strategy video_strategy(const video_options *options) {
-    const char *const name = options->placing.strategy;
+    const char *const name = options->strategy;
     return name != NULL ? (tvlm_strategy)tvlm_strategy_find(name) : TVLM_STRATEGY_GRID;
 }
 
@@ -133,7 +133,7 @@ static int read_weighing(video_session *session) {
     if (options->weighing.scorer != NULL)
         code = read_scorer(session, layout, sizeof layout);
     else if (video_strategy(options) == TVLM_STRATEGY_BUDGET)
-        code = emphasis_layout(session->tool, &session->emphasis, asked, layout, sizeof layout);
+        code = emphasis_layout(session->tool, &session->asks.budget, asked, layout, sizeof layout);
     else
         parts_layout(&options->weighing.weights, asked, layout, sizeof layout);
     if (code != TOOL_DONE) return code;
@@ -145,12 +145,14 @@ static int read_weighing(video_session *session) {
 
 int video_session_open(struct tool *tool, const video_options *options, video_session *session) {
     *session = (video_session){.tool = tool, .options = options, .asked = -1};
+    session->asks.strategy = video_strategy(options);
+    parameters_set(&options->parameters, &session->asks);
     const budget_beside beside = {.count = "-k",
-                                  .counted = options->placing.k.given,
+                                  .counted = session->asks.k != 0,
                                   .matters = options->weighing.scorer != NULL   ? "scorer"
                                              : options->questions.query != NULL ? "query"
                                                                                 : NULL};
-    int code = budget_check(tool, &options->budget, &beside, &session->emphasis);
+    int code = budget_check(tool, &options->parameters, &beside, &session->asks.budget);
     if (code == TOOL_DONE && options->gaze != NULL)
         code = video_gaze_read(tool, options->gaze, &session->gaze);
     if (code == TOOL_DONE) code = questions_read(tool, &options->questions, 1, &session->questions);
@@ -393,20 +395,12 @@ static int count_jumps(video_session *session, video_answer *answer) {
 
 int video_session_select(video_session *session, video_answer *answer) {
     const video_options *const options = session->options;
-    struct tvlm_select_params params = {
-        .k = options->placing.k.value,
-        .strategy = video_strategy(options),
-        .score = {.stride = options->stride.value,
-                  .weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
-                  .scorer = session->scorer},
-        .patch = options->placing.patch.value,
-        .best.min_distance = options->placing.min_distance.value,
-        .best.overview = options->placing.overview.value,
-    };
+    struct tvlm_select_params params = session->asks;
     struct tvlm_query storage;
     tvlm_selection_info info;
     tvlm_stack_info stack;
-    budget_params(&options->budget, &session->emphasis, &params);
+    params.score.weights = options->weighing.weights.given ? options->weighing.weights.values : NULL;
+    params.score.scorer = session->scorer;
     /* Before the first features, and after a cut, there are no features that could answer a query. */
     const bool can_ask = answer->has_features || answer->report.columns > 0;
     const struct tvlm_query *const query = can_ask ? questions_query(&session->questions, 0, &storage) : NULL;
@@ -421,7 +415,7 @@ int video_session_select(video_session *session, video_answer *answer) {
     (void)tvlm_selection_get_info(answer->selection, &info);
     code = tool_status(session->tool, tvlm_stack_get_info(tvlm_stream_stack(session->stream, 0), &stack));
     if (code != TOOL_DONE) return code;
-    const float stride = options->stride.given ? options->stride.value : TVLM_STRIDE_DEFAULT;
+    const float stride = params.score.stride != 0.0f ? params.score.stride : TVLM_STRIDE_DEFAULT;
     answer->grid =
         (struct tvlm_draw_params){.columns = (int32_t)ceilf((float)stack.width / stride),
                                   .rows = (int32_t)ceilf((float)stack.height / stride),
@@ -432,7 +426,7 @@ int video_session_select(video_session *session, video_answer *answer) {
     answer->thumbnail_rows = info.thumbnail_rows;
     answer->thumbnail_cells = info.thumbnail_cells;
     answer->k = params.strategy == TVLM_STRATEGY_BUDGET ? answer->count
-                : options->placing.k.given              ? options->placing.k.value
+                : params.k != 0                         ? params.k
                 : answer->candidates < TVLM_K_DEFAULT   ? answer->candidates
                                                         : TVLM_K_DEFAULT;
     return count_jumps(session, answer);

@@ -60,12 +60,18 @@ static const option_spec specs[] = {
      0, 1, NULL},
 };
 
+static const option_spec stride_list[] = {
+    {0, OPTION_NUMBER, "stride", offsetof(fit_options, stride), "PIXELS", "side of a cell (default: 16)", 1,
+     65536, NULL},
+};
+static const option_specs own_stride_specs = OPTION_SPECS("What to choose", stride_list);
+
 static const option_specs own = OPTION_SPECS("Options", specs);
 static const option_group groups[] = {
     {&own, 0},
     {&truth_specs, offsetof(fit_options, truth)},
     {&truth_settings, offsetof(fit_options, truth)},
-    {&stride_specs, offsetof(fit_options, stride)},
+    {&own_stride_specs, 0},
     {&features_specs, offsetof(fit_options, questions)},
     {&feature_patch_specs, offsetof(fit_options, questions.patch)},
     {0},

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parameters.h: the options that set parameters of tvlm_select. They are made of the library's own table
+ * (texturevlm/parameter.h): the name, the range, the help and the check of which strategy reads it.
+ */
+#ifndef TVLM_TOOLS_PARAMETERS_H
+#define TVLM_TOOLS_PARAMETERS_H
+
+#include "texturevlm/parameter.h"
+#include "tool.h"
+
+enum { PARAMETERS_MAX = 32 };
+
+/* The value of an option, in the form in which options are parsed. */
+typedef union parameter_value {
+    option_number number;
+    option_integer integer;
+    int choice; /* of a choice and of a flag */
+    const char *text;
+} parameter_value;
+
+typedef struct parameter_options {
+    parameter_value values[PARAMETERS_MAX]; /* by the number of the parameter */
+    option_points points;                   /* of the only parameter that is points */
+} parameter_options;
+
+/* The tables of options, whose values are parameter_options: of `tvlm select`, which has all of them, of `video` and of
+ * `tensors`. parameters_name fills them in, before options are parsed. */
+extern option_specs parameter_specs, parameter_settings, parameter_points;
+extern option_specs video_parameter_specs, video_parameter_settings;
+extern option_specs tensors_parameter_specs;
+void parameters_name(void);
+
+/* Whether the option of that parameter was given, and its text, if it is one that the tool reads itself: the emphasis,
+ * which may name a channel. */
+bool parameter_given(const parameter_options *options, const char *name);
+const char *parameter_text(const parameter_options *options, const char *name);
+
+/* Writes the parameters that were given, but no points, which are in pixels of an image, and no text. */
+void parameters_set(const parameter_options *options, struct tvlm_select_params *params);
+
+/* Refuses an option that the strategy does not read, as strategies_check does. A number of 0 asks for nothing. */
+int parameters_check(struct tool *tool, tvlm_strategy strategy, bool asked, const parameter_options *options);
+
+#endif
