@@ -23,10 +23,12 @@ static const option_specs set_specs = OPTION_SPECS("Device and messages", set);
 /* Makes one table of the command's options, followed by the common ones. */
 bool tool_table(const tool_command *command, option_table *table) {
     option_group groups[GROUPS_MAX + 3] = {{0}};
+    *table = (option_table){0};
     int count = 0;
     bool settings = false;
     for (const option_group *group = command->options; group != NULL && group->table != NULL; ++group) {
-        if (count < GROUPS_MAX) groups[count++] = *group;
+        if (count == GROUPS_MAX) return false;
+        groups[count++] = *group;
         settings = settings || group->table->settings;
     }
     if (settings) groups[count++] = (option_group){&set_specs, 0};
@@ -114,7 +116,7 @@ static int run(struct tool *tool, const tool_command *command, const option_tabl
     if (!options_parse(table, argc, argv, options, &first, error, sizeof error))
         return tool_usage(tool, "%s", error);
     if (common->help > 0)
-        return print_help(tool, command, table, argc - first == 1 && strcmp(argv[first], "all") == 0);
+        return print_help(tool, command, table, argc > first && strcmp(argv[first], "all") == 0);
     if (common->version > 0) return decoders_print_version(tool->program->name);
     if (common->quiet > 0 && common->verbose > 0) return tool_usage(tool, "-q and -v exclude each other");
     tool->verbose = common->verbose;

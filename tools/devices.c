@@ -189,14 +189,14 @@ static int find_named(struct tool *tool, const tool_common *common, found_device
 }
 
 /* Prints why there is no OpenCL device, and what to do about it. The library knows both. */
-static void say_why_none(void) {
+static void say_why_none(const struct tool *tool) {
     found_device none = {0};
     open_one("", TVLM_STORAGE_AUTO, false, &none);
     if (!none.opened)
-        fprintf(stderr,
-                "tvlm: %s (Debian: pocl-opencl-icd for any CPU, intel-opencl-icd, mesa-opencl-icd or "
-                "nvidia-opencl-icd for a GPU)\n",
-                none.error);
+        tvlm_log_message(&tool->log, TVLM_LOG_WARNING,
+                         "%s (Debian: pocl-opencl-icd for any CPU, intel-opencl-icd, mesa-opencl-icd or "
+                         "nvidia-opencl-icd for a GPU)\n",
+                         none.error);
 }
 
 static int run_devices(struct tool *tool, const void *values, int operand_count, char *const *operands) {
@@ -217,7 +217,7 @@ static int run_devices(struct tool *tool, const void *values, int operand_count,
             for (int32_t i = 0; i < count; ++i) print_device(&found[i]);
             decoders_print();
         }
-        if (common->device == NULL && count == 1) say_why_none();
+        if (common->device == NULL && count == 1) say_why_none(tool);
     }
     free(found);
     return code;
@@ -225,7 +225,7 @@ static int run_devices(struct tool *tool, const void *values, int operand_count,
 
 const tool_command devices_command = {
     .name = "devices",
-    .summary = "what is there, what the self-test found, which storage would be used; --tune",
+    .summary = "the devices, what their self-tests found, and which storage each would use; --tune",
     .operands = "",
     .details =
         "Opens every device and shows one that does not open with the reason; --device shows that one only. The last\n"

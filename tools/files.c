@@ -120,6 +120,8 @@ static int note(struct tool *tool, file_use use, const char *option, const char 
 }
 
 int files_input(struct tool *tool, const char *path) {
+    if (strcmp(path, FILES_STDIN) == 0 && tool->files.stdin_taken++ > 0)
+        return tool_usage(tool, "only one input can come from stdin");
     return note(tool, FILE_INPUT, "", path, true);
 }
 
@@ -231,4 +233,5 @@ void files_release(file_list *list) {
         free(file);
     }
     list->read_once = false;
+    list->stdin_taken = 0;
 }

@@ -14,8 +14,9 @@
 struct tool;
 
 typedef struct file_list {
-    void *tree;     /* belongs to tsearch; NULL: empty */
-    bool read_once; /* an input is a pipe or a device, which cannot be read twice */
+    void *tree;      /* belongs to tsearch; NULL: empty */
+    bool read_once;  /* an input is a pipe or a device, which cannot be read twice */
+    int stdin_taken; /* how many inputs are stdin */
 } file_list;
 
 /* Notes all files that the options name, and the operands as inputs. */

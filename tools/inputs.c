@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "labels.h"
 #include "texturevlm/io.h"
@@ -190,7 +191,9 @@ static int read_picture(struct tool *tool, const input_row *row, const char *pat
 }
 
 bool inputs_is_array(const char *path) {
+    struct stat about;
     char magic[6] = "";
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
     FILE *const file = fopen(path, "rb");
     if (file == NULL) return false;
     const size_t read = fread(magic, 1, sizeof magic, file);

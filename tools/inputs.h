@@ -36,8 +36,8 @@ int inputs_check_read(struct tool *tool, const char *option, int32_t channel, co
  * checks them. */
 int inputs_check(struct tool *tool, const input_options *options, const char *layout);
 
-/* Whether a file is an array, judged by its content and not by its name. A file that cannot be opened is no
- * error here: the function that reads it reports that. */
+/* Whether a file is an array, judged by its content and not by its name. A pipe can be read only once, and so is taken
+ * for a picture. A file that cannot be opened is no error here: the function that reads it reports that. */
 bool inputs_is_array(const char *path);
 
 /* Reads the files that the options name. *files becomes NULL if they name none. */

@@ -13,6 +13,9 @@ static const tool_command *const commands[] = {
 
 static const tool_elsewhere elsewhere[] = {
     {"bench", "tvlm-bench", {NULL}, "how long every stage takes on this device (the program tvlm-bench)"},
+#ifdef TVLM_WITH_LAB
+    {"lab", "tvlm-lab", {NULL}, "what was tried beside that (the program tvlm-lab)"},
+#endif
     {"export", NULL, {"tensors"}, NULL},
     {"generate", NULL, {"channels"}, NULL},
     {"flow", NULL, {"channels", "--flow"}, NULL},

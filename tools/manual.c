@@ -35,8 +35,9 @@ static void put_head(FILE *file, const char *title, const char *name, const char
 
 static void put_end(FILE *file, const char *program, const char *section) {
     fputs(
-        ".SH EXIT STATUS\n0 where all is done, 1 where something failed, which is told in one line on stderr, and 2 for\n"
-        "wrong usage.\n.SH ENVIRONMENT\n.TP\n.B TVLM_DEVICE\nThe device, where no option names one.\n"
+        ".SH EXIT STATUS\n0 where all is done, 1 where something failed, which is told in one line on stderr, 2 for wrong\n"
+        "usage, and 3 where some of many images failed, or an archive or a clip is damaged behind what was answered of it.\n"
+        "A signal that ends a command makes it 128 more than its number.\n.SH ENVIRONMENT\n.TP\n.B TVLM_DEVICE\nThe device, where no option names one.\n"
         ".TP\n.B TVLM_UNTUNED\nSet and not empty: what tvlm devices --tune found is not used.\n",
         file);
     fputs(".SH SEE ALSO\n.BR ", file);
@@ -92,7 +93,19 @@ int manual_page(struct tool *tool, const tool_command *command, FILE *file) {
     put_escaped(file, program);
     fprintf(file, " %s\\fR [\\fIOPTIONS\\fR] ", command->name);
     put_escaped(file, command->operands);
-    fputs("\n.SH OPTIONS\n", file);
+    putc('\n', file);
+    if (command->examples != NULL) {
+        fputs(".SH EXAMPLES\n.nf\n", file);
+        for (const char *line = command->examples; *line != '\0'; line += strspn(line, "\n")) {
+            const size_t length = strcspn(line, "\n");
+            char example[256];
+            snprintf(example, sizeof example, "%s %.*s\n", program, (int)length, line);
+            put_escaped(file, example);
+            line += length;
+        }
+        fputs(".fi\n", file);
+    }
+    fputs(".SH OPTIONS\n", file);
     put_options(file, &table);
     if (command->details != NULL) { /* it is divided into lines already */
         fputs(".SH DETAILS\n.nf\n", file);

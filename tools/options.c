@@ -304,8 +304,10 @@ static bool set_setting(const option_table *table, const char *text, void *value
     const bool valued = text[length] == '=';
     const int i = find(table, text, length, true);
     snprintf(complaint->label, sizeof complaint->label, "--set");
-    if (i < 0)
-        return complain(complaint, "there is no setting '%.*s'", (int)(length < 64 ? length : 64), text);
+    const int shown = (int)(length < 64 ? length : 64);
+    if (i < 0 && find(table, text, length, false) >= 0)
+        return complain(complaint, "%.*s is no setting, but an option: --%.*s", shown, text, shown, text);
+    if (i < 0) return complain(complaint, "there is no setting '%.*s'", shown, text);
     if (!valued && table->specs[i].kind != OPTION_FLAG)
         return complain(complaint, "%s takes a value: %s=%s", table->specs[i].name, table->specs[i].name,
                         table->specs[i].argument);
@@ -380,6 +382,24 @@ static bool complain_moved(const option_table *table, const char *word, struct c
     return false;
 }
 
+/* If a long option is the beginning of several, says which. */
+static bool complain_short(const option_table *table, const char *word, struct complaint *complaint) {
+    char several[256] = "";
+    int count = 0;
+    const size_t length = strcspn(word, "=");
+    for (int i = 0; strncmp(word, "--", 2) == 0 && i < table->count; ++i) {
+        const option_spec *const spec = &table->specs[i];
+        if (table->groups[i]->settings || spec->name == NULL) continue;
+        if (strncmp(spec->name, word + 2, length - 2) != 0) continue;
+        const size_t used = strlen(several);
+        snprintf(several + used, sizeof several - used, "%s--%s", count++ > 0 ? " or " : "", spec->name);
+    }
+    if (count < 2) return false;
+    snprintf(complaint->label, sizeof complaint->label, "%.*s", (int)(length < 48 ? length : 48), word);
+    complain(complaint, "may be %s", several);
+    return true;
+}
+
 /* Says what is wrong if getopt returned '?': an unknown option, or an argument for an option that takes none.
  * */
 static void complain_unknown(const option_table *table, char *const *argv, struct complaint *complaint) {
@@ -388,8 +408,9 @@ static void complain_unknown(const option_table *table, char *const *argv, struc
         option_label(table, i, complaint->label, sizeof complaint->label);
         complain(complaint, "takes no argument");
     } else if (optopt != 0) {
-        snprintf(complaint->text, complaint->size, "unknown option '-%c'", optopt);
-    } else if (!complain_moved(table, argv[optind - 1], complaint)) {
+        snprintf(complaint->text, complaint->size, "unknown option '-%c'", isprint(optopt) ? optopt : '?');
+    } else if (!complain_short(table, argv[optind - 1], complaint) &&
+               !complain_moved(table, argv[optind - 1], complaint)) {
         snprintf(complaint->text, complaint->size, "unknown option '%s'", argv[optind - 1]);
     }
 }

@@ -32,12 +32,19 @@ static int print_overview(const tool_program *program) {
     for (const tool_elsewhere *other = program->elsewhere; other->name != NULL; ++other)
         if (other->summary != NULL) printf("  %-10s %s\n", other->name, other->summary);
     printf(
-        "\n'%s COMMAND --help' tells the options of each. Exit: 0 done, 1 failed, 2 wrong usage,\n3 some of many images failed (--skip-errors), or an archive or a clip is damaged\nbehind what was answered of it.\n",
+        "\n'%s COMMAND --help' tells the options of each, and '--help all' those that few need.\nExit: 0 done, 1 failed, 2 wrong usage, 3 some of many images failed (--skip-errors), or an archive\nor a clip is damaged behind what was answered of it.\n",
         program->name);
     return TOOL_DONE;
 }
 
 /* ---- Names for something else ---- */
+
+/* Whether -q is among the arguments. */
+static bool is_quiet(int argc, char *const *argv) {
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; ++i)
+        if (strcmp(argv[i], "-q") == 0 || strcmp(argv[i], "--quiet") == 0) return true;
+    return false;
+}
 
 /* Says what to write in place of an old name. */
 static void say_renamed(const struct tool *tool, const tool_elsewhere *other) {
@@ -65,7 +72,7 @@ static int run_elsewhere(struct tool *tool, const tool_elsewhere *other, int arg
     int code = TOOL_DONE;
     if (other->summary == NULL && other->program != NULL) code = lab_check(tool, other->name);
     if (code == TOOL_DONE) {
-        if (other->summary == NULL) say_renamed(tool, other);
+        if (other->summary == NULL && !is_quiet(argc, argv)) say_renamed(tool, other);
         if (other->program != NULL) tool->command = other->name;
         code = other->program != NULL ? start_program(tool, other->program, line) : run(tool, count, line);
     }
@@ -78,11 +85,14 @@ static int help_on(struct tool *tool, int argc, char **argv) {
     char help[] = "--help";
     const char *const name = argv[2];
     const bool all = argc > 3 && strcmp(argv[3], "all") == 0;
+    if (argc > (all ? 4 : 3)) return tool_usage(tool, "'%s' is one argument too many", argv[all ? 4 : 3]);
+    if (strcmp(name, "help") == 0) return print_overview(tool->program);
     const tool_command *const command = find_command(tool->program, name);
     const tool_elsewhere *const other = find_elsewhere(tool->program, name);
     if (command != NULL) return tool_help(tool, command, all);
     if (other == NULL) return tool_usage(tool, "there is no command '%s'", name);
-    return run_elsewhere(tool, other, 3, (char *[]){argv[0], argv[2], help, NULL});
+    return run_elsewhere(tool, other, all ? 4 : 3,
+                         (char *[]){argv[0], argv[2], help, all ? argv[3] : NULL, NULL});
 }
 
 static int run(struct tool *tool, int argc, char **argv) {

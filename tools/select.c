@@ -440,8 +440,8 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
 }
 
 static const option_brief brief[] = {
-    {"What to choose", "k share tolerance strategy patch"},
-    {"Where to look", "emphasis scorer scores"},
+    {"What to choose", "k share tolerance strategy patch overview"},
+    {"Where to look", "emphasis scorer scores fixation"},
     {"What is asked", "features query"},
     {"What is known of the image", "give"},
     {"What comes out", "output overlay heatmap crops patches"},

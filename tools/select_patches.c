@@ -85,12 +85,12 @@ int patches_read(struct tool *tool, const patch_options *options, patch_plan *pl
     if (options->output == NULL && given)
         return tool_usage(
             tool,
-            "--patch-norm and the settings patch-size, -channels, -mean, -std, -format and -border are for --patches");
+            "--patch-norm, and --set of patch-size, patch-channels, patch-mean, patch-std, patch-format and patch-border, are for --patches");
     const char *const channels = options->channels != NULL ? options->channels : "r,g,b";
     code = tool_usage_status(
         tool, tvlm_layout_parse(channels, &tool->log, PATCH_CHANNELS_MAX, plan->channels, &plan->count));
     if (code == TOOL_DONE && plan->count > PATCH_CHANNELS_MAX)
-        code = tool_usage(tool, "patch-channels: %d; at most %d", (int)plan->count, PATCH_CHANNELS_MAX);
+        code = tool_usage(tool, "--set patch-channels: %d; at most %d", (int)plan->count, PATCH_CHANNELS_MAX);
     if (code != TOOL_DONE) return code;
     for (int32_t i = 0; i < plan->count; ++i) {
         plan->mean[i] = 0.0f;
@@ -100,16 +100,16 @@ int patches_read(struct tool *tool, const patch_options *options, patch_plan *pl
     plan->border = options->border != 0 ? TVLM_BORDER_REFLECT : TVLM_BORDER_CLAMP;
     if (options->norm != 0) return read_norm(tool, options, plan);
     if (options->mean != NULL)
-        code = read_numbers(tool, "patch-mean", options->mean, plan->count, true, plan->mean);
+        code = read_numbers(tool, "--set patch-mean", options->mean, plan->count, true, plan->mean);
     if (code == TOOL_DONE && options->deviation != NULL)
-        code = read_numbers(tool, "patch-std", options->deviation, plan->count, false, plan->deviation);
+        code = read_numbers(tool, "--set patch-std", options->deviation, plan->count, false, plan->deviation);
     return code;
 }
 
 int patches_layout(struct tool *tool, const patch_options *options, const patch_plan *plan, char *layout,
                    size_t size) {
     if (options->channels == NULL) return TOOL_DONE; /* r, g and b are always there: they are the image */
-    return layout_add(tool, "patch-channels", plan->channels, plan->count, layout, size);
+    return layout_add(tool, "--set patch-channels", plan->channels, plan->count, layout, size);
 }
 
 /* ---- Arrays ---- */

@@ -19,8 +19,8 @@ const option_specs strategy_specs = OPTION_SPECS("What to choose", strategy);
 
 static const option_spec weighing[] = {
     {0, OPTION_TRIPLE, "weights", offsetof(weighing_options, weights), "I,P,Q",
-     "of information, perspective and participation, the part that --query has; not for budget", 0, FLT_MAX,
-     NULL},
+     "how much information, perspective and participation count; participation is what --query has; not for budget",
+     0, FLT_MAX, NULL},
     {0, OPTION_INPUT, "scorer", offsetof(weighing_options, scorer), "FILE.safetensors",
      "weights of channels, or a network, that say what matters; they take the place of the three parts of "
      "the score",

@@ -65,8 +65,9 @@ static const option_spec placing_list[] = {
      "tokens selected at most, over all images (default: a quarter of each image's)", 1, INT32_MAX, NULL},
     {0, OPTION_FLAG, "all", offsetof(export_options, all), NULL, "select every token", 0, 0, NULL},
     {0, OPTION_CHOICE, "strategy", offsetof(export_options, strategy), "HOW",
-     "grid: the best tokens; budget, Qwen-VL, llava-onevision and internvl: a small picture of the whole, and "
-     "what that loses most of; auto (default): budget for the last two, else grid",
+     "grid, budget or auto (default); grid: the best tokens; budget, of Qwen-VL, llava-onevision and "
+     "internvl: a small picture of the whole, and what that loses most of; auto: budget for the last two, "
+     "else grid",
      0, 0, ways},
     {0, OPTION_NUMBER, "overview", offsetof(export_options, overview), "SHARE",
      "for grid, Qwen-VL: that share of the tokens, 0 to 1, is a small picture of the whole, which comes first; the "
@@ -83,12 +84,13 @@ static const option_specs own_asking_specs = OPTION_SPECS("What is asked", askin
 
 static const option_spec processor_list[] = {
     {0, OPTION_INTEGER, "min-pixels", offsetof(export_options, min_pixels), "N",
-     "of the resized image, Qwen-VL (default: 65536 for qwen3-vl, else 3136); of qwen3-vl's "
-     "videos of all frames together (4096), else of each",
+     "the least pixels of the resized image, Qwen-VL (default: 65536 for qwen3-vl, else 3136); of "
+     "qwen3-vl's videos of all frames together (4096), else of each",
      1, PIXELS_MAX, NULL},
     {0, OPTION_INTEGER, "max-pixels", offsetof(export_options, max_pixels), "N",
-     "the same (default: 16777216 for qwen3-vl, else 12845056; of qwen3-vl's videos 25165824)", 1, PIXELS_MAX,
-     NULL},
+     "the most pixels of the resized image, Qwen-VL (default: 16777216 for qwen3-vl, else 12845056); of "
+     "qwen3-vl's videos 25165824",
+     1, PIXELS_MAX, NULL},
     {0, OPTION_INTEGER, "size", offsetof(export_options, size), "PIXELS",
      "side of the processed image, llava (default: 336), siglip and clip (224); of a crop, llava-onevision "
      "(384) and internvl (448)",
@@ -484,10 +486,11 @@ static int run_export(struct tool *tool, const void *values, int operand_count, 
 }
 
 static const option_brief brief[] = {
-    {"What comes out", "for output selected-only video projection"},
+    {"What comes out", "for output selected-only video"},
     {"What to choose", "budget share tolerance all strategy overview"},
-    {"Where to look", "scorer weights"},
+    {"Where to look", "emphasis scorer"},
     {"What is asked", "features query combine"},
+    {"What is known of the image", "give"},
     {"The image", "min-pixels max-pixels size patch"},
     {"Many images", "each jsonl skip-errors resume list recursive"},
     {"Device and messages", "device fallback json verbose quiet help"},

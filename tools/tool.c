@@ -20,8 +20,8 @@ static const option_spec specs[] = {
      "else the first GPU, else the first CPU; of select also 'all', or several with commas between",
      0, 0, NULL},
     {0, OPTION_FLAG, "fallback", offsetof(tool_common, fallback), NULL,
-     "goes on with the next device, or the reference, where one fails; to open or because it is lost; the "
-     "reference is slow",
+     "goes on with the next device, or the reference, where one does not open or is lost; the reference is "
+     "slow",
      0, 0, NULL},
     {0, OPTION_CHOICE, "storage", offsetof(tool_common, storage), "KIND",
      "how texels are stored: auto, image, buffer or mipmapped", 0, 0, storage_choices},
@@ -35,7 +35,7 @@ static const option_spec specs[] = {
     {'V', OPTION_FLAG, "version", offsetof(tool_common, version), NULL,
      "the version of tvlm, and what decodes pictures", 0, 0, NULL},
     {'h', OPTION_FLAG, "help", offsetof(tool_common, help), NULL,
-     "the options; followed by `all` also those that few need", 0, 0, NULL},
+     "the options that most need, and with --help all every one", 0, 0, NULL},
 };
 const option_specs tool_common_specs = OPTION_SPECS("Device and messages", specs);
 

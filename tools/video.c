@@ -31,20 +31,20 @@ static const option_specs own_outputs_specs = OPTION_SPECS("What comes out", out
 
 static const option_spec sights_list[] = {
     {0, OPTION_INPUT, "gaze", offsetof(video_options, gaze), "FILE",
-     "where somebody looked: \"time,x,y\" a line, in seconds since the first frame and pixels; "
-     "nan while the eyes are shut",
+     "where somebody looked, \"time,x,y\" a line; in seconds since the first frame and pixels; nan while the "
+     "eyes are shut",
      0, 0, NULL},
     {0, OPTION_INTEGER, "frames", offsetof(video_options, frames), "T",
      "the scorer may read T frames, 2 to 64: motion@-1 is the motion of the frame before, at the "
      "same place",
      2, TVLM_VOLUME_FRAMES_MAX, NULL},
     {0, OPTION_INPUT, "features", offsetof(video_options, features), "DIR",
-     "the encoder's vectors of frames, h x w x D: DIR/STEM.npy for STEM.jpg, DIR/frame-000012.npy "
-     "for frame 12 of a video. Frames without such a file carry the last ones along, as do cells "
-     "that are NaN in all D numbers",
+     "the encoder's vectors of frames, h x w x D; DIR/STEM.npy for STEM.jpg, DIR/frame-000012.npy for "
+     "frame 12 of a video. Frames without such a file carry the last ones along, as do cells that are NaN "
+     "in all D numbers",
      0, 0, NULL},
     {0, OPTION_INPUT, "flow", offsetof(video_options, flow), "DIR",
-     "flow of your own, from a frame to the one before it that was taken: DIR/STEM.flo or "
+     "a folder with flow of your own; from a frame to the one before it that was taken: DIR/STEM.flo or "
      "DIR/frame-000012.flo, of the frame's size; it is estimated where there is no such file",
      0, 0, NULL},
 };
@@ -52,8 +52,8 @@ static const option_specs own_sights_specs = OPTION_SPECS("Where to look", sight
 
 static const option_spec playing_list[] = {
     {0, OPTION_CHOICE, "preset", offsetof(video_options, preset), "USE",
-     "moving (default): a moving camera; still: one that is not; screen (or document): text "
-     "counts and motion does not; gaze: where --gaze looked counts most",
+     "moving (default), still, screen (or document) or gaze; moving: a moving camera; still: one that is "
+     "not; screen: text counts and motion does not; gaze: where --gaze looked counts most",
      0, 0, video_presets},
     {0, OPTION_NUMBER, "rate", offsetof(video_options, rate), "FPS",
      "frames a second of image files (default: 25)", 0.001, 10000, NULL},
@@ -62,9 +62,8 @@ static const option_spec playing_list[] = {
     {0, OPTION_INTEGER, "keyframe", offsetof(video_options, keyframe), "N",
      "frames from one keyframe to the next (default: 30)", 1, 1000000, NULL},
     {0, OPTION_NUMBER, "cut", offsetof(video_options, cut), "T",
-     "a frame that differs by T from the last one begins anew, 0 .. 1 (default: 0.3; above 1: "
-     "none does)",
-     0, 2, NULL},
+     "a frame that differs by T from the last one begins anew, 0 .. 1 (default: 0.3); above 1: none does", 0,
+     2, NULL},
     {0, OPTION_FLAG, "no-delta", offsetof(video_options, no_delta), NULL,
      "every frame is made anew, not only where it changed", 0, 0, NULL},
     {0, OPTION_INTEGER, "tile", offsetof(video_options, tile), "PIXELS",
@@ -75,9 +74,9 @@ static const option_spec playing_list[] = {
      "anything)",
      0, 1, NULL},
     {0, OPTION_NUMBER, "carry", offsetof(video_options, carry), "SHARE",
-     "saliency and regions, which hang on the whole frame, are kept until SHARE of it has changed "
-     "since, all frames together (default: 0, made again with every change; 0.25 for still and "
-     "screen)",
+     "saliency and regions are kept until SHARE of the frame has changed (default: 0); they hang on the "
+     "whole frame; all frames since count together; 0: made again with every change; still and screen: "
+     "0.25",
      0, 1000, NULL},
     {0, OPTION_NUMBER, "steadiness", offsetof(video_options, steadiness), "S",
      "for grid: added to the score where the last frame's positions are carried to (default: 0.15; 0: none)",
@@ -352,7 +351,7 @@ static const option_brief brief[] = {
 const tool_command video_command = {
     .name = "video",
     .examples = "video clip.mp4 --overlay seen.mp4\n"
-                "video clip.mp4 --preset screen --share 0.1 > positions.jsonl",
+                "video clip.mp4 --strategy budget --share 0.1 > positions.jsonl",
     .brief = brief,
     .summary = "the positions that matter, frame by frame, as lines of JSON",
     .operands = "FRAME...|CLIP",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * without_lab.c: takes the place of lab/ in a build without the lab. All of it refuses.
+ * without_lab.c: takes the place of lab/uses/ in a build without the lab. All of it refuses.
  */
 #include "codecs.h"
 #include "lab.h"

@@ -29,6 +29,8 @@ holds "unit vectors" vectors.npy 0 1 0 0 1 0 0
 succeeds "${generate[@]}" "$photo" -o saliency.npy --channels saliency --size 2x2 --give saliency="$in/map.npy"
 holds "a saliency map" saliency.npy 0 0 0.5 1 1
 printf 'P5\n2 2\n255\n\000\177\200\377' >"$in/mask.pgm"
+succeeds "${generate[@]}" "$photo" -o piped.npy --channels text --size 2x2 --give text=<(cat "$in/mask.pgm")
+holds "a text mask through a pipe" piped.npy 0 0 0 1 1
 npy "$in/mask.npy" '|b1' '(2, 2)' '\0\0\1\1'
 succeeds "${generate[@]}" "$photo" -o text.npy --channels text --size 2x2 --give text="$in/mask.pgm"
 holds "a text mask" text.npy 0 0 0 1 1

@@ -73,6 +73,14 @@ for command in fit pca vocab compress logpolar attend; do renamed $command $comm
 "$tvlm" help fit >"$work/stdout" 2>/dev/null
 "$lab" fit --help >"$work/new"
 same "help of an old name" "$work/stdout" "$work/new"
+cp "$photo" "$work/in/words.png"
+succeeds "$tvlm" export -q "$work/in/words.png" ${device:+"$device"} --for siglip -o o.safetensors
+is "an old name says nothing with -q" test ! -s "$work/stderr"
+"$tvlm" help export all >"$work/stdout" 2>/dev/null
+is "'help export all' has everything" grep -q -- '--pillow' "$work/stdout"
+refused 2 "'more' is one argument too many" "$tvlm" help select all more
+refused 2 '--str: may be --strategy or --stride' "$tvlm" select "$photo" --str grid
+refused 2 'only one input can come from stdin' "$tvlm" channels - --give depth=- -o o.npy
 refused 2 '--attention: write --give attention=FILE' "$tvlm" select "$photo" --attention a.npy
 refused 2 '--patch-size: write --set patch-size=P' "$tvlm" select "$photo" --patch-size=14
 refused 2 '--layout is not for --flow' "$tvlm" channels --flow "$photo" "$photo" --layout r -o o.flo

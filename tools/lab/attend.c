@@ -27,7 +27,7 @@ typedef struct attend_options {
 } attend_options;
 
 static const option_spec specs[] = {
-    {'q', OPTION_INPUT, "queries", offsetof(attend_options, queries), "Q.npy",
+    {0, OPTION_INPUT, "queries", offsetof(attend_options, queries), "Q.npy",
      "the queries: D or N x D numbers, float32 or float16", 0, 0, NULL},
     {0, OPTION_INPUT, "values", offsetof(attend_options, values), "V.npy",
      "the values: rows x columns x any (default: the keys)", 0, 0, NULL},
