@@ -29,6 +29,7 @@ tvlm_script_test(words_refused ${PROJECT_SOURCE_DIR}/tests/check_words.sh)
 add_test(NAME includes COMMAND ${PROJECT_SOURCE_DIR}/ci/check-includes)
 set_tests_properties(includes PROPERTIES LABELS static)
 tvlm_script_test(includes_refused ${PROJECT_SOURCE_DIR}/tests/check_includes.sh)
+tvlm_script_test(parameters_once ${PROJECT_SOURCE_DIR}/tests/check_parameters.sh)
 add_test(NAME links COMMAND ${PROJECT_SOURCE_DIR}/ci/check-links ${PROJECT_BINARY_DIR}/lib/CMakeFiles/tvlm_objects.dir
                             ${PROJECT_BINARY_DIR}/lib/CMakeFiles/tvlm_lab_objects.dir ${PROJECT_BINARY_DIR}/tools/CMakeFiles
                             ${PROJECT_BINARY_DIR}/bench/CMakeFiles)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foveated.h: the steps of placing positions around fixations: an arrangement that begins them, and the
+ * foveated.h: the steps of placing positions around fixations: first places, as a sunflower or in rings, and the
  * spreading that follows. All lengths in pixels. And the strategy that does it with an image.
  */
 #ifndef TVLM_LAB_FOVEATED_H
@@ -19,7 +19,7 @@ typedef struct tvlm_fovea {
     double x[TVLM_FIXATIONS_MAX], y[TVLM_FIXATIONS_MAX];
     int32_t fixations;
     double e0;
-    double turn; /* by which the arrangements are turned, in radians */
+    double turn; /* by which the first places are turned, in radians */
 } tvlm_fovea;
 
 typedef struct tvlm_placed {
@@ -36,7 +36,7 @@ double tvlm_fovea_eccentricity(const tvlm_fovea *fovea, double x, double y);
 double tvlm_fovea_reach(const tvlm_fovea *fovea, int32_t f, double dx, double dy);
 
 /*
- * The arrangements. Each makes exactly `k` places. At the distance e from the nearest fixation, neighbours
+ * The first places. Each makes exactly `k` places. At the distance e from the nearest fixation, neighbours
  * lie *spacing * (e + e0) apart. False: no memory.
  */
 bool tvlm_fovea_sunflower(const tvlm_fovea *fovea, int32_t k, tvlm_placed *placed, double *spacing);

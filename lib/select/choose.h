@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select/choose.h: the strategies. Each is one function in a file choose_NAME.c, here or in the lab, one entry
- * of the names in strategy.c, a bit of the parameters that it reads (parameters.c), and one entry of the table below, which says what runs it.
+ * select/choose.h: the strategies. Each is one function in a file choose_NAME.c, here or in the lab. It has a name in
+ * strategy.c, a bit in the table of parameters that says what it reads (parameters.c), and one entry of the table
+ * below, which says what runs it.
  */
 #ifndef TVLM_SELECT_CHOOSE_H
 #define TVLM_SELECT_CHOOSE_H

@@ -95,7 +95,7 @@ static const struct {
      "e0 is #; it is 0.001 to 1000"},
     {{IN(foveated, fixations, POINTS), .strategies = FOVEATED, .symbol = "X,Y",
       .usual = "where the score has its peak", .unit = "pixels",
-      .help = "where to look, in the image's pixels; may be given several times"},
+      .help = "where to look, in the image's pixels; there may be several"},
      NULL},
     {{IN(best, min_distance, NUMBER), .strategies = BEST, .low = 0, .high = 1e9, .rare = true,
       .symbol = "PIXELS", .usual = "0", .unit = "pixels",

@@ -7,11 +7,11 @@ import typing
 import pytest
 
 import texturevlm as tv
-from texturevlm import _device, _names, _types
+from texturevlm import _device, _names, _parameters, _types
 
 
 @pytest.mark.parametrize("kind, names", [
-    (_types.Strategy, ["default", *_names.STRATEGIES]), (_types.Arrangement, _names.words_of(_names.PARAMETERS["arrangement"])),
+    (_types.Strategy, ["default", *_names.STRATEGIES]), (_parameters.Arrangement, _names.words_of(_names.PARAMETERS["arrangement"])),
     (_types.Reduction, _names.REDUCTIONS), (_types.Border, _names.BORDERS), (_types.Use, _names.USES), (_types.Model, _names.MODELS),
     (_types.Format, _device.FORMATS), (_types.Storage, _device.STORAGES), (_types.DeviceType, _device.TYPES)], ids=lambda kind: "")
 def test_literal_names_are_the_librarys(kind, names):

@@ -22,9 +22,10 @@ from ._types import Border, ImageLike, OnError, Strategy
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-    from ._options import ChannelOptions, MoreOptions, SelectOptions, StackOptions
+    from ._options import ChannelOptions, SelectOptions, StackOptions
+    from ._parameters import MoreParameters
 
-    class _Options(MoreOptions, StackOptions, total=False):
+    class _Options(MoreParameters, StackOptions, total=False):
         pass
 
     class _Asked(SelectOptions, StackOptions, total=False):
@@ -113,20 +114,35 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
 
     Further options of the choice are given by keyword (include/texturevlm/select.h says more about each):
 
-        stride: the side of a cell in pixels. None: 16.
-        patch: the side of the encoder's patch in pixels. None: 16. For ``budget`` it is a whole number from 4 to 64.
-        min_distance: the least distance between two positions.
-        fixations: [n, 2], for ``foveated``: x and y in pixels of the image.
-        e0: for ``foveated``: how the squares grow.
-        arrangement: for ``foveated``: how the squares are arranged at the start.
-        level: for ``exhaustive``.
-        keep_regions, cull_distance, cover: for ``cascade``.
-        diversity: 0 .. 1, how much positions are to differ.
-        emphasis, emphasis_channel: for ``budget``: how much a channel counts, and which channel.
-        weights: 3 numbers, for information, perspective and participation.
-        scorer: a `Scorer`, or the path of its file.
-        scores: your own numbers to choose by: [rows, columns], one for each candidate.
-        keep_scores: keep the scores as `Selection.score_map`.
+        patch: side of the encoder's patch; for budget a whole number from 4 to 64; of the other strategies the level of a
+            position is log2(stride / patch), at least 0; default: 16.
+        emphasis: for ``budget``: how much more the loss counts where a channel, the query or the scorer say; losses count 1 + L
+            m times, m being the channel, or what the query or the scorer say; only as much of it counts as leaves the whole
+            image in view; default: 0; with a query 300, with a scorer or scores 32.
+        emphasis_channel: for ``budget``: the channel that says how much a tile matters; default: saliency.
+        stride: for ``grid``, ``foveated``, ``quadtree`` and ``cascade``: side of a cell; default: 16.
+        diversity: for ``grid``, ``exhaustive`` and ``cascade``: 0 to 1; each position's score counts less D times its largest
+            likeness to those before it, by the features, else by colour; default: 0.
+        level: for ``exhaustive``: the level whose texels are chosen from; default: 0, every pixel.
+        e0: for ``foveated``: squares grow as e + E0 with the distance e from the fixation, in half diagonals; default: 0.2.
+        fixations: for ``foveated``: where to look, in the image's pixels; there may be several; [n, 2]; default: where the
+            score has its peak.
+        min_distance: for ``grid``, ``exhaustive`` and ``cascade``: the least distance between positions, greedy by rank; there
+            may be fewer than k then; default: 0.
+        arrangement: for ``foveated``: how the squares are arranged at the start: sunflower or log-polar; default: sunflower.
+        keep_regions: for ``cascade``: the regions that are looked into, at least; default: 10; more where they hold fewer than
+            8 k cells.
+        cull_distance: for ``cascade``: regions and cells at least that far from every edge are left out; default: 1; above 1:
+            none are.
+        cover: for ``cascade``: squares that cover the image, as the quadtree's, small only in those regions.
+        weights: for ``grid``, ``foveated``, ``quadtree``, ``exhaustive`` and ``cascade``: the weights of information,
+            perspective and participation in the score; [3]; default: 0.3, 0.7 and 0; with a query 0.1, 0.1 and 0.8.
+        scorer: weights of channels, or a network, that say what matters; they take the place of the three parts of the score; a
+            `Scorer`, or the path of its file.
+        scores: scores of your own, one for each candidate; for budget they say what matters; [rows, columns].
+        keep_pass: for ``grid``, ``foveated``, ``quadtree``, ``exhaustive`` and ``cascade``: keep the scores as the channel
+            previous_pass, for a scorer of the next pass.
+        keep_scores: keep the scores of all candidates with the selection; as `Selection.score_map`.
 
     Options of the image's stack are given by keyword, too: layout, size, max_side, format, fixation, clusters, compactness and
     memory_max (see `Stack`).

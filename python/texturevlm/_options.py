@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,37 +16,13 @@ from ._network import Network, network_of
 if TYPE_CHECKING:
     from typing_extensions import TypedDict
     from ._basis import Basis
-    from ._types import Arrangement, Format, Strategy
+    from ._parameters import Parameters
+    from ._types import Format, Strategy
 
-    class MoreOptions(TypedDict, total=False):
-        """Those options of texturevlm.select that say how positions are chosen, and that its signature does not name."""
-
-        stride: float | None
-        patch: float | None
-        level: int | None
-        min_distance: float | None
-        fixations: Any
-        e0: float | None
-        arrangement: Arrangement | None
-        keep_regions: int | None
-        cull_distance: float | None
-        cover: bool
-        diversity: float | None
-        emphasis: float | None
-        emphasis_channel: str | None
-        weights: Any
-        scorer: Scorer | str | os.PathLike[str] | None
-        scores: Any
-        keep_scores: bool
-        keep_pass: bool
-
-    class SelectOptions(MoreOptions, total=False):
+    class SelectOptions(Parameters, total=False):
         """All options of texturevlm.select that say how positions are chosen."""
 
-        share: float | None
-        tolerance: float | Literal["auto"] | None
         query: Any
-        overview: float | None
         strategy: Strategy | None
 
     class ChannelOptions(TypedDict, total=False):

@@ -44,7 +44,6 @@ ImageLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, HasRead
 """One image, in any form that texturevlm.select takes."""
 
 Strategy = Literal["default", "grid", "foveated", "quadtree", "exhaustive", "cascade", "budget"]
-Arrangement = Literal["sunflower", "log-polar"]
 Reduction = Literal["mean", "max", "min", "mode", "gaussian"]
 Border = Literal["clamp", "reflect"]
 OnError = Literal["raise", "skip"]
