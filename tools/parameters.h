@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * parameters.h: the options that set parameters of tvlm_select. They are made of the library's own table
- * (texturevlm/parameter.h): the name, the range, the help and the check of which strategy reads it.
+ * (texturevlm/select.h): the name, the range, the help and the check of which strategy reads it.
  */
 #ifndef TVLM_TOOLS_PARAMETERS_H
 #define TVLM_TOOLS_PARAMETERS_H
 
-#include "texturevlm/parameter.h"
+#include "texturevlm/select.h"
 #include "tool.h"
 
 enum { PARAMETERS_MAX = 32 };

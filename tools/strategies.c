@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lab.h"
-#include "texturevlm/parameter.h"
+#include "texturevlm/select.h"
 
 const char *strategies[STRATEGIES_MAX + 1];
 

@@ -60,7 +60,6 @@
 #include "features.h"
 #include "image.h"
 #include "input.h"
-#include "parameter.h"
 #include "params.h"
 #include "patches.h"
 #include "pool.h"

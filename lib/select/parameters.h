@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select/parameters.h: checks of parameters by their table. The public header is texturevlm/parameter.h.
+ * select/parameters.h: checks of parameters by their table. The public header is texturevlm/select.h.
  */
 #ifndef TVLM_SELECT_PARAMETERS_H
 #define TVLM_SELECT_PARAMETERS_H
 
-#include "texturevlm/parameter.h"
+#include "texturevlm/select.h"
 
 /* Refuses values outside the range of their parameter. */
 tvlm_status tvlm_parameters_check(const tvlm_log *log, const struct tvlm_select_params *params);
