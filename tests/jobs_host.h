@@ -528,7 +528,7 @@ static tvlm_status ask(objects *o, results *r) {
     TVLM_TRY(cut(o, r, TVLM_STRATEGY_FOVEATED));
     TVLM_TRY(spend(o, (struct tvlm_select_params){.budget.share = 0.5f, .budget.emphasis = 2.0f}));
     TVLM_TRY(spend(o, (struct tvlm_select_params){.budget.tolerance = 0.5f}));
-    TVLM_TRY(spend(o, (struct tvlm_select_params){.budget.tolerance = TVLM_ZERO}));
+    TVLM_TRY(spend(o, (struct tvlm_select_params){.budget.tolerance = TVLM_EXPLICIT_ZERO}));
     return tvlm_topk(o->device, scores, 5, 2, r->indices, r->best);
 }
 

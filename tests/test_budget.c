@@ -293,7 +293,8 @@ static void check_duplicates(tvlm_device *device, tvlm_format format) {
         tvlm_stack *stack = drawn(device, format, drawings[d]);
         tvlm_selection_info info;
         int32_t count, left_out;
-        tvlm_selection *selection = budget(stack, tvlm_select_params(.budget.tolerance = TVLM_ZERO), &info);
+        tvlm_selection *selection =
+            budget(stack, tvlm_select_params(.budget.tolerance = TVLM_EXPLICIT_ZERO), &info);
         const tvlm_position *const p = tvlm_selection_positions(selection, &count);
         const tvlm_duplicate *const duplicates = tvlm_selection_duplicates(selection, &left_out);
         assert_int_equal(count, d < 2 ? kept[d] : count);
@@ -379,8 +380,9 @@ static void check_emphasis(tvlm_device *device, tvlm_format format) {
                 even);
     assert_true(on_the_left(stack, NULL, (struct tvlm_select_params){.k = 40, .budget.emphasis = 30.0f}) >
                 even);
-    assert_int_equal(
-        on_the_left(stack, &query, (struct tvlm_select_params){.k = 40, .budget.emphasis = TVLM_ZERO}), even);
+    assert_int_equal(on_the_left(stack, &query,
+                                 (struct tvlm_select_params){.k = 40, .budget.emphasis = TVLM_EXPLICIT_ZERO}),
+                     even);
     tvlm_stack_destroy(&stack);
 }
 
@@ -604,8 +606,8 @@ static void test_matters(void **state) {
         const char *line;
     } cases[] = {
         {{.k = ALL}, &wrong, "a query of 0x1 cells"},
-        {{.budget.tolerance = TVLM_ZERO}, &wrong, "a query of 0x1 cells"},
-        {{.k = 20, .budget.emphasis = TVLM_ZERO}, &wrong, "a query of 0x1 cells"},
+        {{.budget.tolerance = TVLM_EXPLICIT_ZERO}, &wrong, "a query of 0x1 cells"},
+        {{.k = 20, .budget.emphasis = TVLM_EXPLICIT_ZERO}, &wrong, "a query of 0x1 cells"},
         {{.k = ALL, .scores = &few}, NULL, "scores of 2 x 2, but there are"},
         {{.k = ALL,
           .score = {.scorer =

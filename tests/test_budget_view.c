@@ -184,7 +184,7 @@ static void check_side(tvlm_device *device, tvlm_format format, int patch, doubl
     const tvlm_image image = u8_image(v->pixels, v->width, v->height, 1);
     tvlm_stack *stack = stack_of(device, format, &image);
     const double down = downsampled(v, picture);
-    draw_selection(stack, &query, TVLM_ZERO, v, picture);
+    draw_selection(stack, &query, TVLM_EXPLICIT_ZERO, v, picture);
     const double unasked = error_of(v, picture), without = error_asked(v, picture);
     if (unasked > 1.02 * down)
         fail_msg("patch %d, without a question: the error is %.1f, downsampling's %.1f", patch, unasked,

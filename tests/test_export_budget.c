@@ -209,7 +209,7 @@ static void spending(tvlm_device *device, tvlm_format format) {
     } cases[] = {
         {{.spending.share = 0.5f}, {.budget.share = 0.5f}},
         {{.spending.tolerance = 0.3f}, {.budget.tolerance = 0.3f}},
-        {{.spending.tolerance = TVLM_ZERO}, {.budget.tolerance = TVLM_ZERO}},
+        {{.spending.tolerance = TVLM_EXPLICIT_ZERO}, {.budget.tolerance = TVLM_EXPLICIT_ZERO}},
         {{.spending.share = 0.4f, .spending.emphasis = 60.0f},
          {.budget.share = 0.4f, .budget.emphasis = 60.0f}},
         {{.spending.share = 0.4f, .spending.emphasis = 60.0f, .spending.emphasis_channel = TVLM_CHANNEL_Y},
@@ -375,7 +375,9 @@ static void crops_spent(tvlm_device *device, tvlm_format format) {
     assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .spending.share = 0.3f), &image),
                      3);
     assert_int_equal(
-        crops_with(device, tvlm_export_params(.format = format, .spending.tolerance = TVLM_ZERO), &image), 8);
+        crops_with(device, tvlm_export_params(.format = format, .spending.tolerance = TVLM_EXPLICIT_ZERO),
+                   &image),
+        8);
     assert_int_equal(
         crops_with(device, tvlm_export_params(.format = format, .spending.tolerance = 1.0f), &image), 1);
     assert_int_equal(

@@ -62,9 +62,10 @@ static void check_stream(tvlm_device *device, tvlm_format format) {
     tvlm_stream_report report;
     test_network_make(&made, 3, layers, true, &random);
     /* Without a layout that names them: whatever reads them first has them made. */
-    tvlm_stream *stream = open_stream(
-        device, tvlm_stream_params(.layout = "r", .no_flow = true, .format = format, .network = &made.network,
-                                   .scorer = &scorer, .steadiness = TVLM_ZERO, .update = {.tile = 16}));
+    tvlm_stream *stream =
+        open_stream(device, tvlm_stream_params(.layout = "r", .no_flow = true, .format = format,
+                                               .network = &made.network, .scorer = &scorer,
+                                               .steadiness = TVLM_EXPLICIT_ZERO, .update = {.tile = 16}));
     for (int frame = 0; frame < 3; ++frame) {
         /* A few pixels change, across a border of tiles. */
         for (int i = 0; frame > 0 && i < 3 * 8; ++i) pixels[3 * ((13 + 9 * frame) * WIDTH + 28) + i] ^= 0x40;

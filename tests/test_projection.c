@@ -87,7 +87,7 @@ static void solve_case(tvlm_device *device, rows r, float l2, double tolerance) 
     weights[count] = bias[r.outputs] = 7.0f;
     if (tvlm_ridge(device, &params, weights, bias) != TVLM_OK) fail_msg("%s", test_last_log());
     assert_true(weights[count] == 7.0f && bias[r.outputs] == 7.0f);
-    check_least(&r, weights, bias, l2 == 0.0f ? 1.0 : l2 == TVLM_ZERO ? 0.0 : (double)l2, tolerance);
+    check_least(&r, weights, bias, l2 == 0.0f ? 1.0 : l2 == TVLM_EXPLICIT_ZERO ? 0.0 : (double)l2, tolerance);
     free(weights);
     free(bias);
     free_rows(&r);
@@ -97,7 +97,7 @@ static void check_ridge(tvlm_device *device, tvlm_format format) {
     if (format == TVLM_FORMAT_F16) return; /* which it does not know */
     solve_case(device, make_rows(1, 1, 1, 1, 0.0f), 0.5f, 1e-6);
     solve_case(device, make_rows(2, 60, 5, 3, 0.0f), 0.0f, 1e-6);
-    solve_case(device, make_rows(3, 90, 12, 7, 0.9f), TVLM_ZERO, 1e-6);
+    solve_case(device, make_rows(3, 90, 12, 7, 0.9f), TVLM_EXPLICIT_ZERO, 1e-6);
     if (test_small()) return;
     solve_case(device, make_rows(4, 3000, 40, 20, 0.99f), 1e-3f, 1e-6); /* several blocks */
     solve_case(device, make_rows(5, 40, 64, 5, 0.5f), 0.1f, 1e-6);      /* fewer rows than numbers */
@@ -126,7 +126,7 @@ static void check_ridge_refusals(tvlm_device *device, tvlm_format format) {
     r.x[7] = NAN;
     REFUSED("x of row 2, number 1, is nan", (void)0);
     for (int i = 0; i < 20; ++i) r.x[3 * i + 1] = 4.0f;
-    REFUSED("no one solution: number 1 of the rows depends", bad.l2 = TVLM_ZERO);
+    REFUSED("no one solution: number 1 of the rows depends", bad.l2 = TVLM_EXPLICIT_ZERO);
     refused(tvlm_ridge(device, &fits, NULL, bias), TVLM_ERROR_ARGUMENT, "weights is NULL");
     refused(tvlm_ridge(device, &fits, weights, NULL), TVLM_ERROR_ARGUMENT, "bias is NULL");
     refused(tvlm_ridge(device, NULL, weights, bias), TVLM_ERROR_ARGUMENT, "params is NULL");

@@ -223,7 +223,7 @@ static double follow_regions(tvlm_device *device, tvlm_format format, bool cuts)
     enum { STEP = 6, FRAMES = 10 };
     tvlm_stream *stream =
         open_stream(device, tvlm_stream_params(.layout = "r", .format = format, .clusters = REGIONS,
-                                               .cut = cuts ? TVLM_ZERO : 0.0f));
+                                               .cut = cuts ? TVLM_EXPLICIT_ZERO : 0.0f));
     uint8_t *here = things(8);
     int32_t *first = NULL, *last = NULL, count, pixels = 0;
     for (int32_t frame = 0; frame < FRAMES; ++frame) {
@@ -315,7 +315,7 @@ static double jumps_with(tvlm_device *device, tvlm_format format, float steadine
 
 static void check_steadiness(tvlm_device *device, tvlm_format format) {
     const double with = jumps_with(device, format, TVLM_STEADINESS_DEFAULT),
-                 without = jumps_with(device, format, TVLM_ZERO);
+                 without = jumps_with(device, format, TVLM_EXPLICIT_ZERO);
     if (getenv("TVLM_TEST_FIGURES") != NULL) printf("jumps %.3f, without a bonus %.3f\n", with, without);
     assert_true(without > 0.0);
     if (with > 0.5 * without) fail_msg("%.3f jump; without a bonus %.3f", with, without);

@@ -92,7 +92,7 @@ static void check_cut(tvlm_device *device, tvlm_format format) {
         .layout = "r,saliency,cluster_id",
         .format = format,
         .clusters = 12,
-        .cut = TVLM_ZERO,
+        .cut = TVLM_EXPLICIT_ZERO,
         .update = {.tile = TILE, .saliency_share = 100.0f, .cluster_share = 100.0f}};
     tvlm_stream *stream = open_stream(device, &params);
     uint8_t *here = world(32), pixels[WIDTH * HEIGHT * 3];

@@ -105,7 +105,7 @@ static void test_bedroom(void **state) {
     assert_int_equal(tvlm_device_open(tvlm_device_params(.log = &test_log), &device), TVLM_OK);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
         const run with = run_stream(device, folder, TVLM_STEADINESS_DEFAULT, counts[i], 0.0f),
-                  without = run_stream(device, folder, TVLM_ZERO, counts[i], 0.0f);
+                  without = run_stream(device, folder, TVLM_EXPLICIT_ZERO, counts[i], 0.0f);
         printf(
             "bedroom, k = %d: %.4f of the positions jump; selected independently %.4f (ratio %.2f); largest "
             "difference %.3f\n",

@@ -429,10 +429,10 @@ static void check_decay(tvlm_device *device, tvlm_format format) {
     }
     /* Many at one place are no more than one; a decay of 0 forgets. */
     const float many[] = {40, 40, 40, 40, 40, 40, 40, 40};
-    assert_int_equal(
-        tvlm_stack_advance(stack, 0,
-                           tvlm_advance_params(.positions = many, .position_count = 4, .decay = TVLM_ZERO)),
-        TVLM_OK);
+    assert_int_equal(tvlm_stack_advance(stack, 0,
+                                        tvlm_advance_params(.positions = many, .position_count = 4,
+                                                            .decay = TVLM_EXPLICIT_ZERO)),
+                     TVLM_OK);
     float *got = cells_of(stack, 0, TVLM_CHANNEL_FIXATION);
     assert_float_equal(got[2 * COLUMNS + 2], 1.0f, 0.0f);
     assert_float_equal(got[2 * COLUMNS + 3], expf(-CELL * CELL / (2.0f * 24.0f * 24.0f)), slack);

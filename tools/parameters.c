@@ -152,7 +152,7 @@ const char *parameter_text(const parameter_options *options, const char *name) {
 
 static float number_given(const tvlm_parameter *p, const option_number *given) {
     if (given->word != 0) return p->word;
-    return given->value == 0.0f && p->zero ? TVLM_ZERO : given->value;
+    return given->value == 0.0f && p->zero ? TVLM_EXPLICIT_ZERO : given->value;
 }
 
 static void set(const tvlm_parameter *p, const parameter_value *given, void *place) {

@@ -18,7 +18,7 @@ static int read_emphasis(struct tool *tool, const char *text, struct tvlm_budget
     if (length >= sizeof number || !options_number(number, &level) || !(level >= 0.0 && level <= 1e9))
         return tool_usage(tool, "--emphasis %s: a number from 0 to 1e9, and perhaps a channel: L[:CHANNEL]",
                           text);
-    budget->emphasis = level == 0.0 ? TVLM_ZERO : (float)level;
+    budget->emphasis = level == 0.0 ? TVLM_EXPLICIT_ZERO : (float)level;
     if (colon == NULL) return TOOL_DONE;
     budget->emphasis_channel = tvlm_channel_find(colon + 1);
     if (budget->emphasis_channel < 0)

@@ -65,9 +65,9 @@ static int find_volume(video_session *session, char *layout, size_t size) {
 
 const char *const video_presets[] = {"moving", "still", "screen", "gaze", "document", NULL};
 
-/* Returns a value that was given. A 0 becomes TVLM_ZERO, since 0 stands for the default in the library. */
+/* Returns a value that was given. A 0 becomes TVLM_EXPLICIT_ZERO, since 0 stands for the default in the library. */
 static float said(float value) {
-    return value == 0.0f ? TVLM_ZERO : value;
+    return value == 0.0f ? TVLM_EXPLICIT_ZERO : value;
 }
 
 tvlm_stream_use video_use(int preset) {

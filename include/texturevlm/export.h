@@ -211,11 +211,11 @@ struct tvlm_export_params {
      * of tokens:
      *   - A share is one of each image's tokens, or crops. A share that comes to less than one of them is refused.
      *   - With a tolerance, each image of models that take tokens gets the fewest tokens whose predicted loss is at
-     *     most this share of what a thumbnail of one token loses. TVLM_ZERO: all tokens are taken, except those that
+     *     most this share of what a thumbnail of one token loses. TVLM_EXPLICIT_ZERO: all tokens are taken, except those that
      *     equal a token beside or above them.
      *   - Of models that take crops, a tolerance leaves out the crops in which the thumbnail loses least. What it loses
      *     in all of these together is at most this share of what a thumbnail of one 16 x 16 patch loses of the image.
-     *     TVLM_ZERO: only crops in which the thumbnail loses nothing are left out.
+     *     TVLM_EXPLICIT_ZERO: only crops in which the thumbnail loses nothing are left out.
      */
     struct tvlm_budget_params spending;
     /* The version of Pillow whose resize is computed. From 13 on the two passes are in the other order where the

@@ -12,7 +12,7 @@
  * to it must not be kept). C++ wants the members in the order of their declaration. A variable does as well,
  * in either language: `struct tvlm_select_params params = {0};` in C, `tvlm_select_params params{};` in C++.
  *
- * A few numbers would be meaningful at 0, but there, too, 0 means the default. These members take TVLM_ZERO to
+ * A few numbers would be meaningful at 0, but there, too, 0 means the default. These members take TVLM_EXPLICIT_ZERO to
  * mean 0 itself, and their comments say so.
  *
  * *How structs grow.* A program that was compiled with an older header goes on working with a newer library
@@ -44,7 +44,9 @@
 #include <stdint.h>
 
 /* Stands for 0 in a member whose 0 means the default. */
-#define TVLM_ZERO (-1.0f)
+#define TVLM_EXPLICIT_ZERO (-1.0f)
+/* Its name in version 0.2, which goes with 0.4. */
+#define TVLM_ZERO TVLM_EXPLICIT_ZERO
 
 #ifdef __cplusplus
 extern "C++" {

@@ -308,7 +308,7 @@ struct tvlm_budget_params {
      * Tiles of level 0 whose pixels equal those of the tile to their left or above them form a group. If the first
      * tile of a group is chosen, it shows all of them, and the others take no patch (tvlm_selection_duplicates).
      *
-     * TVLM_TOLERANCE_READABLE keeps what can be read in the image. With TVLM_ZERO nothing at all is lost: there
+     * TVLM_TOLERANCE_READABLE keeps what can be read in the image. With TVLM_EXPLICIT_ZERO nothing at all is lost: there
      * is no thumbnail, and the positions are all tiles of level 0 except those that equal others. Any tolerance
      * that would take as many patches has this answer, too.
      */
@@ -320,7 +320,7 @@ struct tvlm_budget_params {
      *   - TVLM_EMPHASIS_QUERY, if it is made from a query;
      *   - no emphasis, if it is a channel.
      *
-     * TVLM_ZERO always means no emphasis.
+     * TVLM_EXPLICIT_ZERO always means no emphasis.
      *
      * However large it is, the image stays in view: the emphasis is lowered as far as it takes for the squared
      * error over the image to be predicted at most 0.9 dB above downsampling's. With a tolerance, and if all
@@ -564,7 +564,7 @@ typedef struct tvlm_parameter {
      * choice, low is 0. All three are 0 for other types. */
     double low, high;
     bool above;
-    /* If set, TVLM_ZERO stands for 0, since 0 is the default. */
+    /* If set, TVLM_EXPLICIT_ZERO stands for 0, since 0 is the default. */
     bool zero;
     /* If set, few programs need it. The tool has no option of its own for it (`--set NAME=VALUE`). */
     bool rare;

@@ -106,13 +106,13 @@ struct tvlm_advance_params {
      */
     const float *positions;
     int32_t position_count;
-    /* The factor by which the fixation decays at each frame, 0 to 1. 0 means 0.8. TVLM_ZERO forgets it at
+    /* The factor by which the fixation decays at each frame, 0 to 1. 0 means 0.8. TVLM_EXPLICIT_ZERO forgets it at
      * once. */
     float decay;
     /* The standard deviation of a position's Gaussian in pixels of the working image, 0.1 to 1e6. 0 means
      * 24. */
     float sigma;
-    /* Where the confidence of the flow is below this, the flow does not count; >= 0. 0 means 0.5. TVLM_ZERO lets
+    /* Where the confidence of the flow is below this, the flow does not count; >= 0. 0 means 0.5. TVLM_EXPLICIT_ZERO lets
      * all flow count. */
     float confidence;
     uint64_t reserved[4];
@@ -287,7 +287,7 @@ struct tvlm_stream_params {
     /* The number of frames from one keyframe to the next, at least 1. 0 means 30. */
     int32_t keyframe_interval;
     /* There is a cut where tvlm_stream_report.difference is at least this, which is >= 0. 0 means 0.3.
-     * TVLM_ZERO makes every frame a cut, and a value above 1 makes none. */
+     * TVLM_EXPLICIT_ZERO makes every frame a cut, and a value above 1 makes none. */
     float cut;
     /* If set, every frame is taken whole, and there are no delta updates (stack.h) of the frames between
      * keyframes. */
@@ -302,22 +302,22 @@ struct tvlm_stream_params {
     /* If set, nothing moves: no flow is estimated, but one that is handed in is still taken. A cell of the
      * features needs new ones if the luma of a quarter of the cell changes by more than 0.02. */
     bool no_flow;
-    /* Flow of less confidence than this counts as none; >= 0. 0 means 0.25. TVLM_ZERO lets all flow count. */
+    /* Flow of less confidence than this counts as none; >= 0. 0 means 0.25. TVLM_EXPLICIT_ZERO lets all flow count. */
     float confidence;
     /* A cell needs new features if the flow is longer than this, in cells of the features' grid. 0 means
      * 4. */
     float longest;
     /* The share of new features in the blend with those that were carried along, 0 to 1. 0 means 0.7.
-     * TVLM_ZERO takes none of the new ones where there are carried ones. */
+     * TVLM_EXPLICIT_ZERO takes none of the new ones where there are carried ones. */
     float blend;
     /* If more than this share of the cells needs new features, all cells are asked for; 0 to 1. 0 means 0.8.
-     * TVLM_ZERO asks for all as soon as one cell needs them. */
+     * TVLM_EXPLICIT_ZERO asks for all as soon as one cell needs them. */
     float needs_all;
     /*
      * The bonus that keeps positions where they are; finite, >= 0. It is added to the score of each candidate
      * whose cell holds a position of the last selection, after that position was moved by the flow. It is in the
      * scores' own units (with the three parts, scores are within [0, 1]). The scores that selections and
-     * prev_relevance show include it. 0 means 0.15. TVLM_ZERO adds nothing.
+     * prev_relevance show include it. 0 means 0.15. TVLM_EXPLICIT_ZERO adds nothing.
      */
     float steadiness;
     /* The scorer of those selections that bring neither a scorer nor weights. Its arrays must outlive the stream.

@@ -56,12 +56,12 @@ static inline tvlm_status tvlm_check_reserved(const tvlm_log *log, const char *n
         }                                                                                                    \
     } while (0)
 
-/* The value of a member whose 0 means the default, and whose TVLM_ZERO means 0; and back again. */
+/* The value of a member whose 0 means the default, and whose TVLM_EXPLICIT_ZERO means 0; and back again. */
 static inline float tvlm_or_default(float given, float otherwise) {
-    return given == 0.0f ? otherwise : given == TVLM_ZERO ? 0.0f : given;
+    return given == 0.0f ? otherwise : given == TVLM_EXPLICIT_ZERO ? 0.0f : given;
 }
 static inline float tvlm_as_given(float value) {
-    return value == 0.0f ? TVLM_ZERO : value;
+    return value == 0.0f ? TVLM_EXPLICIT_ZERO : value;
 }
 
 #endif

@@ -155,7 +155,8 @@ static int rising(const void *a, const void *b) {
 /* Selects as many crops as the tolerance demands. The crops of which the thumbnail loses least are left
  * out. */
 static tvlm_status tolerate(const tvlm_export *export, double share, export_picture *full) {
-    const double tolerance = (double)fmaxf(export->spending.budget.tolerance, 0.0f); /* TVLM_ZERO becomes 0 */
+    const double tolerance =
+        (double)fmaxf(export->spending.budget.tolerance, 0.0f); /* TVLM_EXPLICIT_ZERO becomes 0 */
     const int32_t crops = full->info.tokens;
     float *const scores = tvlm_allocate((size_t)crops, sizeof *scores);
     if (scores == NULL)

@@ -318,9 +318,9 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     if (tolerance == 0.0f) TVLM_TRY(count_patches(budget, &n));
     budget->n = n;
     const bool all = n >= budget->tiles || budget->tiles == 1;
-    if (all || tolerance == TVLM_ZERO) TVLM_TRY(tvlm_budget_look(task));
-    if (tolerance == TVLM_ZERO) TVLM_TRY(tvlm_budget_equal(budget));
-    if (all || tolerance == TVLM_ZERO) return deliver_all(budget, selection);
+    if (all || tolerance == TVLM_EXPLICIT_ZERO) TVLM_TRY(tvlm_budget_look(task));
+    if (tolerance == TVLM_EXPLICIT_ZERO) TVLM_TRY(tvlm_budget_equal(budget));
+    if (all || tolerance == TVLM_EXPLICIT_ZERO) return deliver_all(budget, selection);
     TVLM_TRY(list_grids(budget));
     TVLM_TRY(tvlm_budget_measure(budget));
     tvlm_budget_fill_in(budget);

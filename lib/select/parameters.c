@@ -192,7 +192,7 @@ static double end_of(const tvlm_parameter *p, double end) {
 
 static bool in_range(const tvlm_parameter *p, double value) {
     const double low = end_of(p, p->low);
-    if (value == 0.0 || (p->zero && value == (double)TVLM_ZERO)) return true;
+    if (value == 0.0 || (p->zero && value == (double)TVLM_EXPLICIT_ZERO)) return true;
     return value >= low && value <= end_of(p, p->high) && !(p->above && value == low);
 }
 

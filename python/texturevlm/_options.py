@@ -303,7 +303,7 @@ def _value(parameter: Any, name: str, value: Any, stack: Any) -> float:
     if isinstance(value, str) and value in words:
         return float(parameter.word)
     number = real(name, value, 0.0, above=parameter.above or parameter.low > 0.0)
-    return number or -1.0 if parameter.zero else number  # TVLM_ZERO stands for 0
+    return number or -1.0 if parameter.zero else number  # TVLM_EXPLICIT_ZERO stands for 0
 
 
 class Choosing:

@@ -172,7 +172,7 @@ def ridge(x: Any, y: Any, l2: float = 1.0, *, device: Device | str | None = None
     target = device_of(device)
     target._call(lib.tvlm_ridge, target._owner.pointer, ffi.new("struct tvlm_ridge_params *", {
         "count": rows.shape[0], "inputs": rows.shape[1], "outputs": targets.shape[1], "x": floats(rows), "y": floats(targets),
-        "l2": number or -1.0}), floats(weight), floats(bias))  # TVLM_ZERO stands for 0
+        "l2": number or -1.0}), floats(weight), floats(bias))  # TVLM_EXPLICIT_ZERO stands for 0
     return weight, bias
 
 

@@ -63,7 +63,7 @@ class VideoStream(Bound):
             params.keyframe_interval = integer("keyframe_interval", keyframe_interval, 1)
         for name, value in (("cut", cut), ("steadiness", steadiness)):
             if value is not None:
-                setattr(params, name, real(name, value, 0.0) or -1.0)  # TVLM_ZERO stands for 0
+                setattr(params, name, real(name, value, 0.0) or -1.0)  # TVLM_EXPLICIT_ZERO stands for 0
         for name, value in (("threshold", threshold), ("saliency_share", saliency_share), ("cluster_share", cluster_share)):
             if value is not None:
                 setattr(params.update, name, real(name, value, 0.0))

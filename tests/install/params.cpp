@@ -25,7 +25,7 @@ int main() {
         tvlm_select(stack, nullptr,
                     tvlm_select_params(.k = 5, .strategy = TVLM_STRATEGY_GRID, .score = {.weights = weights}),
                     &selection) != TVLM_OK ||
-        tvlm_stream_create(device, 64, 48, tvlm_stream_params(.cut = TVLM_ZERO), &stream) != TVLM_OK;
+        tvlm_stream_create(device, 64, 48, tvlm_stream_params(.cut = TVLM_EXPLICIT_ZERO), &stream) != TVLM_OK;
     tvlm_select_params params{};
     params.k = 5;
     params.strategy = TVLM_STRATEGY_GRID;

@@ -23,7 +23,7 @@ struct tvlm_ridge_params {
     int32_t inputs, outputs;
     const float *x, *y;
     /* The strength of the regularisation, >= 0: the weight of the sum of the squared weights beside the sum of the
-     * squared errors. 0 means 1. TVLM_ZERO means 0. */
+     * squared errors. 0 means 1. TVLM_EXPLICIT_ZERO means 0. */
     float l2;
     uint64_t reserved[4];
 };
