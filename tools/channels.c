@@ -549,6 +549,12 @@ static int run_generate(struct tool *tool, const void *values, int operand_count
     return code;
 }
 
+static const char *const examples[] = {
+    "channels photo.jpg -o stack.npy --sheet channels.png",
+    "channels --flow now.png before.png -o flow.flo --picture flow.png",
+    NULL,
+};
+
 static const option_brief brief[] = {
     {"What comes out", "output sheet layout channels level size"},
     {"The image", "max-side clusters"},
@@ -563,8 +569,7 @@ static const option_brief brief[] = {
 const tool_command channels_command = {
     .name = "channels",
     .summary = "the channels of images, as an array and as a picture; the optical flow of two",
-    .examples = "channels photo.jpg -o stack.npy --sheet channels.png\n"
-                "channels --flow now.png before.png -o flow.flo --picture flow.png",
+    .examples = examples,
     .brief = brief,
     .operands = "IMAGE...",
     .operand_max = INT_MAX, /* at least one, unless there is a list */

@@ -36,22 +36,14 @@ bool tool_table(const tool_command *command, option_table *table) {
     return make_option_table(groups, table);
 }
 
-static void print_examples(const struct tool *tool, const char *examples) {
-    while (*examples != '\0') {
-        const size_t length = strcspn(examples, "\n");
-        printf("  %s %.*s\n", tool->program->name, (int)length, examples);
-        examples += length + (examples[length] == '\n');
-    }
-    printf("\n");
-}
-
 /* Prints the options that the brief names, or all of them. */
 static int print_help(struct tool *tool, const tool_command *command, const option_table *table, bool all) {
     const char *const program = tool->program->name;
     const bool brief = command->brief != NULL && !all;
     printf("usage: %s %s [OPTIONS]%s%s\n\n%s\n\n", program, command->name,
            *command->operands != '\0' ? " " : "", command->operands, command->summary);
-    if (command->examples != NULL) print_examples(tool, command->examples);
+    for (int i = 0; command->examples != NULL && command->examples[i] != NULL; ++i)
+        printf("  %s %s\n%s", program, command->examples[i], command->examples[i + 1] == NULL ? "\n" : "");
     if (brief) {
         const char *const unknown = options_help_brief(table, command->brief, stdout);
         printf("\n'%s help %s all' has %d more options, and what they mean together.\n", program,

@@ -2,10 +2,7 @@
 /*
  * tvlm: the tool. This file has its commands, and what was a command before.
  */
-#include "parameters.h"
 #include "program.h"
-#include "signals.h"
-#include "strategies.h"
 
 static const tool_command *const commands[] = {
     &select_command, &tensors_command, &video_command, &channels_command, &devices_command, NULL,
@@ -37,10 +34,5 @@ static const tool_program program = {
 };
 
 int main(int argc, char **argv) {
-    struct tool tool;
-    signals_start();
-    tool_start(&tool, &program);
-    strategies_name();
-    parameters_name();
-    return tool_end(&tool, program_run(&tool, argc, argv));
+    return program_main(&program, argc, argv);
 }

@@ -96,12 +96,10 @@ int manual_page(struct tool *tool, const tool_command *command, FILE *file) {
     putc('\n', file);
     if (command->examples != NULL) {
         fputs(".SH EXAMPLES\n.nf\n", file);
-        for (const char *line = command->examples; *line != '\0'; line += strspn(line, "\n")) {
-            const size_t length = strcspn(line, "\n");
+        for (int i = 0; command->examples[i] != NULL; ++i) {
             char example[256];
-            snprintf(example, sizeof example, "%s %.*s\n", program, (int)length, line);
+            snprintf(example, sizeof example, "%s %s\n", program, command->examples[i]);
             put_escaped(file, example);
-            line += length;
         }
         fputs(".fi\n", file);
     }

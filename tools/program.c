@@ -8,7 +8,10 @@
 #include "decoders.h"
 #include "lab.h"
 #include "manual.h"
+#include "parameters.h"
+#include "signals.h"
 #include "start.h"
+#include "strategies.h"
 
 static const tool_command *find_command(const tool_program *program, const char *name) {
     for (int i = 0; program->commands[i] != NULL; ++i) {
@@ -57,7 +60,8 @@ static void say_renamed(const struct tool *tool, const tool_elsewhere *other) {
 
 static int run(struct tool *tool, int argc, char **argv);
 
-/* Runs what a name stands for. An old name of another program is of the lab. argv[0] is the program and argv[1] the name; the arguments follow. */
+/* Runs what a name stands for. An old name of another program is of the lab. argv[0] is the program, argv[1] the
+ * name, and the arguments follow. */
 static int run_elsewhere(struct tool *tool, const tool_elsewhere *other, int argc, char **argv) {
     static char words[3][32];
     char **const line = calloc((size_t)argc + 4, sizeof *line);
@@ -112,6 +116,11 @@ static int run(struct tool *tool, int argc, char **argv) {
                          : tool_usage(tool, "there is no command '%s'", name);
 }
 
-int program_run(struct tool *tool, int argc, char **argv) {
-    return run(tool, argc, argv);
+int program_main(const tool_program *program, int argc, char **argv) {
+    struct tool tool;
+    signals_start();
+    tool_start(&tool, program);
+    strategies_name();
+    parameters_name();
+    return tool_end(&tool, run(&tool, argc, argv));
 }

@@ -7,8 +7,7 @@
 
 #include "tool.h"
 
-/* What main does: finds the command, parses its options by its table, and runs it. Returns the exit code, which
- * goes to tool_end. */
-int program_run(struct tool *tool, int argc, char **argv);
+/* What main does: finds the command, parses its options by its table, and runs it. Returns the exit code. */
+int program_main(const tool_program *program, int argc, char **argv);
 
 #endif

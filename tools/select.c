@@ -439,6 +439,12 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     return code;
 }
 
+static const char *const examples[] = {
+    "select photo.jpg -k 273 --overlay look.png",
+    "select --recursive photos --jsonl -o answers.jsonl --skip-errors",
+    NULL,
+};
+
 static const option_brief brief[] = {
     {"What to choose", "k share tolerance strategy patch overview"},
     {"Where to look", "emphasis scorer scores fixation"},
@@ -452,8 +458,7 @@ static const option_brief brief[] = {
 
 const tool_command select_command = {
     .name = "select",
-    .examples = "select photo.jpg -k 273 --overlay look.png\n"
-                "select --recursive photos --jsonl -o answers.jsonl --skip-errors",
+    .examples = examples,
     .brief = brief,
     .summary = "the positions of an image that matter, best first, as JSON",
     .operands = "IMAGE...",

@@ -485,6 +485,12 @@ static int run_export(struct tool *tool, const void *values, int operand_count, 
     return code;
 }
 
+static const char *const examples[] = {
+    "tensors photo.jpg --for qwen2-vl --budget 64 -o photo.safetensors",
+    "tensors photos/*.jpg --for siglip --each -o folder",
+    NULL,
+};
+
 static const option_brief brief[] = {
     {"What comes out", "for output selected-only video"},
     {"What to choose", "budget share tolerance all strategy overview"},
@@ -499,8 +505,7 @@ static const option_brief brief[] = {
 
 const tool_command tensors_command = {
     .name = "tensors",
-    .examples = "tensors photo.jpg --for qwen2-vl --budget 64 -o photo.safetensors\n"
-                "tensors photos/*.jpg --for siglip --each -o folder",
+    .examples = examples,
     .brief = brief,
     .summary = "tensors that a vision-language model takes as they are, in full and of the chosen tokens",
     .operands = "IMAGE...",

@@ -51,7 +51,8 @@ struct tool {
 /* The table of a command. Parsing, --help and the checks all use it. */
 typedef struct tool_command {
     const char *name, *summary;
-    const char *examples;      /* what --help prints first, behind the name of the program; NULL: none */
+    const char *const
+        *examples; /* what --help shows first, behind the program's name, ended by NULL; NULL: none */
     const option_brief *brief; /* what --help shows, if it does not show everything */
     const char *operands;      /* what --help calls the operands, such as "IMAGE..."; "": it takes none */
     int operand_words;         /* how many operands are words; the others are files that are read */

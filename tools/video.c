@@ -338,6 +338,12 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     return code;
 }
 
+static const char *const examples[] = {
+    "video clip.mp4 --overlay seen.mp4",
+    "video clip.mp4 --strategy budget --share 0.1 > positions.jsonl",
+    NULL,
+};
+
 static const option_brief brief[] = {
     {"What to choose", "k share strategy preset patch"},
     {"Where to look", "scorer gaze features flow"},
@@ -350,8 +356,7 @@ static const option_brief brief[] = {
 
 const tool_command video_command = {
     .name = "video",
-    .examples = "video clip.mp4 --overlay seen.mp4\n"
-                "video clip.mp4 --strategy budget --share 0.1 > positions.jsonl",
+    .examples = examples,
     .brief = brief,
     .summary = "the positions that matter, frame by frame, as lines of JSON",
     .operands = "FRAME...|CLIP",

@@ -3,8 +3,6 @@
  * tvlm-lab: the tool of the lab, whose commands may change in any version (doc/stability.md).
  */
 #include "program.h"
-#include "signals.h"
-#include "strategies.h"
 
 static const tool_command *const commands[] = {
     &fit_command, &pca_command, &vocab_command, &compress_command, &attend_command, &logpolar_command, NULL,
@@ -20,9 +18,5 @@ static const tool_program program = {
 };
 
 int main(int argc, char **argv) {
-    struct tool tool;
-    signals_start();
-    tool_start(&tool, &program);
-    strategies_name();
-    return tool_end(&tool, program_run(&tool, argc, argv));
+    return program_main(&program, argc, argv);
 }
