@@ -187,13 +187,13 @@ int parameters_check(struct tool *tool, tvlm_strategy strategy, bool asked,
     for (int32_t i = 0; code == TOOL_DONE && at(i) != NULL; ++i) {
         const tvlm_parameter *const p = at(i);
         char label[48];
+        if (!asks(options, i)) continue;
         snprintf(label, sizeof label, "%s%s",
                  all[i].name == NULL ? "-"
                  : p->rare           ? "--set "
                                      : "--",
                  names[i]);
-        const strategy_option option = {label, p->name, asks(options, i)};
-        code = strategies_check(tool, strategy, asked, &option, 1);
+        code = strategies_read(tool, strategy, asked, label, p->strategies);
     }
     return code;
 }

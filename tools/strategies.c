@@ -44,17 +44,20 @@ void strategies_list(uint32_t strategies_of, const char *comma, const char *last
     }
 }
 
+int strategies_read(struct tool *tool, tvlm_strategy strategy, bool asked, const char *option,
+                    uint32_t readers) {
+    char names[256] = "";
+    if ((readers >> strategy & 1u) != 0) return TOOL_DONE;
+    strategies_list(readers, " or ", " or ", names, sizeof names);
+    return tool_usage(tool, "%s is for --strategy %s, not for %s%s", option, names,
+                      tvlm_strategy_name(strategy), asked ? "" : ", which is the default");
+}
+
 int strategies_check(struct tool *tool, tvlm_strategy strategy, bool asked, const strategy_option *options,
                      int count) {
-    const int there = strategy == TVLM_STRATEGY_FOVEATED ? lab_check(tool, "--strategy foveated") : TOOL_DONE;
-    if (there != TOOL_DONE) return there;
-    for (int i = 0; i < count; ++i) {
-        char readers[256] = "";
-        const uint32_t strategies_of = options[i].given ? readers_of(options[i].parameter) : 0;
-        if (!options[i].given || (strategies_of >> strategy & 1u) != 0) continue;
-        strategies_list(strategies_of, " or ", " or ", readers, sizeof readers);
-        return tool_usage(tool, "%s is for --strategy %s, not for %s%s", options[i].name, readers,
-                          tvlm_strategy_name(strategy), asked ? "" : ", which is the default");
-    }
-    return TOOL_DONE;
+    int code = strategy == TVLM_STRATEGY_FOVEATED ? lab_check(tool, "--strategy foveated") : TOOL_DONE;
+    for (int i = 0; code == TOOL_DONE && i < count; ++i)
+        if (options[i].given)
+            code = strategies_read(tool, strategy, asked, options[i].name, readers_of(options[i].parameter));
+    return code;
 }

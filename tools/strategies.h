@@ -27,6 +27,11 @@ typedef struct strategy_option {
     bool given;
 } strategy_option;
 
+/* Refuses an option, as it is typed, if the strategy is none of `readers` (1 << strategy for each). `asked` says whether
+ * the strategy was asked for; otherwise it is the default. */
+int strategies_read(struct tool *tool, tvlm_strategy strategy, bool asked, const char *option,
+                    uint32_t readers);
+
 /* Refuses the first of `count` options that is given although the strategy does not read it. `asked` says
  * whether the strategy was asked for; otherwise it is the default. */
 int strategies_check(struct tool *tool, tvlm_strategy strategy, bool asked, const strategy_option *options,
