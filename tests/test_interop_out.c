@@ -508,20 +508,26 @@ static void check_pointless(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
+static int devices_seen; /* the reference has no memory of OpenCL */
+
 static void all_of_it(const test_target *target, tvlm_device *reference) {
     static device_check *const checks[] = {check_scores,     check_ranking,   check_selections,
                                            check_remembered, check_thumbnail, check_patches,
                                            check_questions,  check_export,    check_pointless};
     (void)reference;
+    if (!test_is_opencl(target->device)) return;
+    ++devices_seen;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) checks[i](target->device, target->format);
 }
 
 static void test_targets(void **state) {
     (void)state;
     test_on_targets(all_of_it);
+    if (devices_seen == 0) skip();
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_targets)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return failed != 0 ? failed : devices_seen == 0 ? 77 : 0;
 }

@@ -126,16 +126,28 @@ static double compare(tvlm_stream *stream, const scene *s, int x, int y, int *ce
     return rank_correlation(got, expected, *cells);
 }
 
+static int devices_seen;
+
+/* The device that a program gets that names none. The test is skipped where there is none. */
+static tvlm_device *open_any(void) {
+    tvlm_device *device = NULL;
+    const tvlm_status status = tvlm_device_open(tvlm_device_params(.log = &test_log), &device);
+    if (status == TVLM_ERROR_NO_DEVICE) skip();
+    assert_int_equal(status, TVLM_OK);
+    ++devices_seen;
+    return device;
+}
+
 static void test_features(void **state) {
     (void)state;
     const bool print = getenv("TVLM_DRIFT") != NULL;
     const scene s = make_scene();
-    tvlm_device *device = NULL;
+    tvlm_device *device;
     tvlm_stream *stream = NULL;
     uint8_t *pixels = malloc(WIDTH * HEIGHT * 3);
     static float features[CELLS * DIMENSION];
     double last = 1.0;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.log = &test_log), &device), TVLM_OK);
+    device = open_any();
     assert_int_equal(
         tvlm_stream_create(device, WIDTH, HEIGHT,
                            tvlm_stream_params(.layout = "r", .keyframe_interval = 1000, .needs_all = 1.0f),
@@ -180,11 +192,11 @@ static void test_luma(void **state) {
     char path[512], folder[400];
     static float luma[ALL], carried[ALL], own[ALL], known[ALL];
     static uint8_t mask[ALL];
-    tvlm_device *device = NULL;
+    tvlm_device *device;
     tvlm_stream *stream = NULL;
     double last = 1.0;
     if (!test_shared_path("video/bedroom", folder, sizeof folder)) skip();
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.log = &test_log), &device), TVLM_OK);
+    device = open_any();
     assert_int_equal(
         tvlm_stream_create(device, W, H,
                            tvlm_stream_params(.layout = "r", .keyframe_interval = 1000, .needs_all = 1.0f),
@@ -227,5 +239,6 @@ static void test_luma(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_features), cmocka_unit_test(test_luma)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return failed != 0 ? failed : devices_seen == 0 ? 77 : 0;
 }
