@@ -46,6 +46,10 @@ float tvlm_component_round(tvlm_format format, float value) {
 void tvlm_components_store(tvlm_format format, const float *values, size_t step, size_t count, void *stored) {
     switch (format) {
     case TVLM_FORMAT_F16:
+        if (step == 1) { /* many at once */
+            tvlm_half_from_floats(values, stored, count);
+            return;
+        }
         for (size_t i = 0; i < count; ++i) ((uint16_t *)stored)[i] = tvlm_half_from_float(values[step * i]);
         return;
     case TVLM_FORMAT_U8:
