@@ -157,7 +157,8 @@ static double lost_with(const given *g, int32_t grid, int32_t tiles, tvlm_budget
     double weights[TVLM_BUDGET_PARTS], price = 0.0;
     assert_int_equal(tvlm_budget_floats(&g->budget), FLOATS);
     tvlm_budget_weigh_parts(g->budget.losses[TVLM_BUDGET_LEAST].sums, TVLM_BUDGET_COUNTS, weights);
-    tvlm_budget_losses losses = tvlm_budget_weigh(&g->budget, grid, weights, places);
+    tvlm_budget_weighed weighed = {.memory = places};
+    tvlm_budget_losses losses = tvlm_budget_weigh(&g->budget, grid, weights, &weighed);
     const tvlm_budget_losses coarse = losses;
     tvlm_budget_choose(&g->budget.tree, &losses, tiles, &price, choice);
     losses.levels = 1;

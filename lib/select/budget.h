@@ -93,8 +93,10 @@ typedef struct tvlm_budget_reading {
     float *detail;
     /* [tiles]: how much the loss of each tile counts, which is 1 + emphasis * m. */
     float *counts;
-    /* [measured_count * tiles]: the correlation of detail of each measured picture over each tile. */
+    /* [measured_count * tiles]: the correlation of detail of each measured picture over each tile. It is
+     * worked out when a picture is first shown, since most thumbnails never are; then known[picture]. */
     float *correlations;
+    bool *known;
 } tvlm_budget_reading;
 
 /* One selection on its way. */
@@ -144,7 +146,7 @@ static inline float *tvlm_budget_matters(const tvlm_budget *budget) {
     return budget->values + 2 * (size_t)budget->measured_count * (size_t)budget->tiles;
 }
 
-/* Fills in `reading` with the correlations of detail of all pictures, once they are measured. */
+/* Makes `reading`, once all pictures are measured. No picture is known yet. */
 tvlm_status tvlm_budget_prepare_reading(tvlm_budget *budget);
 
 /*
@@ -213,12 +215,22 @@ double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM
 void tvlm_budget_weigh_thumbnail(const tvlm_budget *budget, int32_t grid,
                                  const double weights[TVLM_BUDGET_PARTS], float *weighed);
 
-/* Makes the losses of a thumbnail, and of the pictures that tiles are cut out of, as the tree takes them: the
- * weighed sums of their parts, with the losses of equal tiles gathered (tvlm_budget_gather). They lie in
- * `weighed`, which has room for tvlm_budget_floats floats. */
+/*
+ * Losses as the tree takes them. They remember what they are of: what is asked for again is not made again,
+ * and of another thumbnail with the same weights only that thumbnail's part is. They are valid as long as
+ * budget->losses are. One that is all zero but for `memory` is empty.
+ */
+typedef struct tvlm_budget_weighed {
+    float *memory; /* [tvlm_budget_floats] */
+    double weights[TVLM_BUDGET_PARTS];
+    int32_t grids; /* 1 + the number of the thumbnail; 0: nothing is there yet */
+} tvlm_budget_weighed;
+
+/* Makes the losses of a thumbnail, and of the pictures that tiles are cut out of: the weighed sums of their
+ * parts, with the losses of equal tiles gathered (tvlm_budget_gather). They lie in weighed->memory. */
 size_t tvlm_budget_floats(const tvlm_budget *budget);
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
-                                     const double weights[TVLM_BUDGET_PARTS], float *weighed);
+                                     const double weights[TVLM_BUDGET_PARTS], tvlm_budget_weighed *weighed);
 
 /* ---- A thumbnail that is given ---- */
 

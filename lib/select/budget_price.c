@@ -83,15 +83,18 @@ static void add_thirds(const float *lost, float price, int32_t count, const sums
 }
 
 /* Finds for each square the cheaper of two ways: without a tile of its own, on what is beneath it, or with
- * its own tile, for which it pays. It is without where both cost the same. */
+ * its own tile, for which it pays. It is without where both cost the same. The loop has no branch, so that
+ * compilers make it of instructions for many squares at once. */
 static void cheaper(const sums *beneath, const sums *own, float price, int32_t count, const sums *to) {
     const float *restrict const on = beneath->cost, *restrict const with = own->cost;
     const int32_t *restrict const few = beneath->tiles, *restrict const many = own->tiles;
     float *restrict const cost = to->cost;
     int32_t *restrict const tiles = to->tiles;
     for (int32_t i = 0; i < count; ++i) {
-        tiles[i] = with[i] + price < on[i] ? many[i] + 1 : few[i];
-        cost[i] = with[i] + price < on[i] ? with[i] + price : on[i];
+        const float paid = with[i] + price;
+        const int32_t itself = -(paid < on[i]); /* all bits, or none */
+        tiles[i] = few[i] + ((many[i] + 1 - few[i]) & itself);
+        cost[i] = paid < on[i] ? paid : on[i];
     }
 }
 

@@ -31,23 +31,36 @@ tvlm_status tvlm_budget_prepare_reading(tvlm_budget *budget) {
     const float legible = tvlm_budget_legible(budget->patch);
     const float least = tvlm_budget_not_read(1.0f, legible),
                 all = tvlm_budget_not_read(0.0f, legible) - least;
-    float *const memory = tvlm_allocate(tiles * (pictures + 5), sizeof *memory);
+    const size_t floats = tiles * (pictures + 5) + (size_t)budget->tree.columns; /* the last: a row of 0 */
+    float *const memory = tvlm_allocate(floats * sizeof *memory + pictures, 1);
     if (memory == NULL) return tvlm_budget_no_memory(budget);
     tvlm_budget_reading *const r = &budget->reading;
-    *r = (tvlm_budget_reading){memory, memory + tiles, memory + 2 * tiles};
-    for (size_t i = 0; i < tiles; ++i) {
-        /* Some picture shows next to nothing of the detail, as a rule the thumbnail of one patch: so the
-         * largest loss is that of detail of which nothing is read. */
-        for (size_t p = 0; p < pictures; ++p)
-            r->detail[i] =
-                fmaxf(r->detail[i], budget->values[2 * (p * tiles + i) + TVLM_BUDGET_DETAIL] / all);
-        for (size_t p = 0; p < pictures; ++p)
-            r->correlations[p * tiles + i] =
-                r->detail[i] > 0.0f ? correlation_of(budget->values[2 * (p * tiles + i) + TVLM_BUDGET_DETAIL],
-                                                     r->detail[i], legible, least)
-                                    : 1.0f;
+    *r = (tvlm_budget_reading){memory, memory + tiles, memory + 2 * tiles, (bool *)(memory + floats)};
+    /* Some picture shows next to nothing of the detail, as a rule the thumbnail of one patch: so the largest
+     * loss is that of detail of which nothing is read. */
+    for (size_t p = 0; p < pictures; ++p) {
+        const float *const values = budget->values + 2 * p * tiles + TVLM_BUDGET_DETAIL;
+        for (size_t i = 0; i < tiles; ++i) {
+            const float detail = values[2 * i] / all;
+            r->detail[i] = r->detail[i] < detail ? detail : r->detail[i];
+        }
     }
     return TVLM_OK;
+}
+
+/* The correlations of a measured picture over all tiles. */
+static const float *correlations_of(const tvlm_budget *budget, size_t picture) {
+    const tvlm_budget_reading *const r = &budget->reading;
+    const size_t tiles = (size_t)budget->tiles;
+    float *const correlations = r->correlations + picture * tiles;
+    if (r->known[picture]) return correlations;
+    const float legible = tvlm_budget_legible(budget->patch), least = tvlm_budget_not_read(1.0f, legible);
+    const float *const values = budget->values + 2 * picture * tiles + TVLM_BUDGET_DETAIL;
+    for (size_t i = 0; i < tiles; ++i)
+        correlations[i] =
+            r->detail[i] > 0.0f ? correlation_of(values[2 * i], r->detail[i], legible, least) : 1.0f;
+    r->known[picture] = true;
+    return correlations;
 }
 
 /* The picture that a tile of a kind is cut out of. */
@@ -61,19 +74,29 @@ static int32_t picture_of(int32_t kind, int32_t grid) {
     }
 }
 
-/* Smooths a line of `count` tiles, which lie `step` apart: each becomes twice itself, plus the tile before
- * and the tile after it. */
-static void smooth(const float *from, int32_t count, ptrdiff_t step, float *to) {
-    for (int32_t i = 0; i < count; ++i)
-        to[i * step] = (i > 0 ? from[(i - 1) * step] : 0.0f) + 2.0f * from[i * step] +
-                       (i + 1 < count ? from[(i + 1) * step] : 0.0f);
+/* Smooths along rows: each tile becomes twice itself, plus the tile before and the tile after it. */
+static void smooth_row(const float *restrict from, int32_t columns, float *restrict to) {
+    for (int32_t x = 0; x < columns; ++x)
+        to[x] = (x > 0 ? from[x - 1] : 0.0f) + 2.0f * from[x] + (x + 1 < columns ? from[x + 1] : 0.0f);
 }
 
+/* Does the same across rows, for one row between two others. */
+static void smooth_rows(const float *above, const float *row, const float *below, int32_t columns,
+                        float *restrict to) {
+    for (int32_t x = 0; x < columns; ++x) to[x] = above[x] + 2.0f * row[x] + below[x];
+}
+
+/* `between` has room for a row more than there are, which is all 0. */
 static void smooth_all(const tvlm_budget *budget, float *values, float *between) {
     const int32_t columns = budget->tree.columns, rows = budget->tree.rows;
+    const float *const none = between + (ptrdiff_t)rows * columns;
     for (int32_t y = 0; y < rows; ++y)
-        smooth(values + (ptrdiff_t)y * columns, columns, 1, between + (ptrdiff_t)y * columns);
-    for (int32_t x = 0; x < columns; ++x) smooth(between + x, rows, columns, values + x);
+        smooth_row(values + (ptrdiff_t)y * columns, columns, between + (ptrdiff_t)y * columns);
+    for (int32_t y = 0; y < rows; ++y) {
+        const float *const row = between + (ptrdiff_t)y * columns;
+        smooth_rows(y > 0 ? row - columns : none, row, y + 1 < rows ? row + columns : none, columns,
+                    values + (ptrdiff_t)y * columns);
+    }
 }
 
 double tvlm_budget_unread(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice) {
@@ -82,13 +105,16 @@ double tvlm_budget_unread(const tvlm_budget *budget, int32_t grid, const tvlm_bu
     const float legible = tvlm_budget_legible(budget->patch), least = tvlm_budget_not_read(1.0f, legible);
     float *const weights = r->detail + tiles * ((size_t)budget->measured_count + 2),
                  *const sums = weights + tiles, *const between = sums + tiles;
+    const float *correlations[TVLM_BUDGET_KINDS + 1] = {NULL}; /* of each kind, behind those of no tile */
     double lost = 0.0;
     for (size_t i = 0; i < tiles; ++i) {
         const int32_t kind =
             choice != NULL ? tvlm_budget_kind_at(&budget->tree, choice, budget->tree.place_of[i]) : -1;
-        const size_t picture = (size_t)budget->measured[picture_of(kind, grid)];
+        const float **const shown = &correlations[kind + 1];
+        if (*shown == NULL)
+            *shown = correlations_of(budget, (size_t)budget->measured[picture_of(kind, grid)]);
         weights[i] = r->detail[i];
-        sums[i] = r->detail[i] * (kind == 0 ? 1.0f : r->correlations[picture * tiles + i]);
+        sums[i] = r->detail[i] * (kind == 0 ? 1.0f : (*shown)[i]);
     }
     smooth_all(budget, weights, between);
     smooth_all(budget, sums, between);

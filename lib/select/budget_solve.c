@@ -45,25 +45,39 @@ static void put_in_spots(const tvlm_budget_tree *tree, const float *lost, float 
     for (int32_t i = 0; i < tree->places; ++i) out[tree->spot_of[i]] = lost[i];
 }
 
+static void weigh_and_gather(const tvlm_budget *budget, int32_t picture,
+                             const double weights[TVLM_BUDGET_PARTS], float *out) {
+    weigh_places(budget, picture, weights, out);
+    tvlm_budget_gather(budget, out);
+}
+
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
-                                     const double weights[TVLM_BUDGET_PARTS], float *out) {
+                                     const double weights[TVLM_BUDGET_PARTS], tvlm_budget_weighed *weighed) {
     const size_t places = (size_t)budget->tree.places;
     const size_t spots = (size_t)budget->tree.spots;
-    float *const under_spots = out + 5 * places, *const third_spots = under_spots + spots;
-    weigh_places(budget, TVLM_BUDGET_ONE, weights, out);
-    weigh_places(budget, TVLM_BUDGET_TWO, weights, out + places);
-    weigh_places(budget, TVLM_BUDGET_FIRST + grid, weights, out + 2 * places);
-    weigh_places(budget, TVLM_BUDGET_THREE_QUARTERS, weights, out + 3 * places);
-    weigh_places(budget, TVLM_BUDGET_A_THIRD, weights, out + 4 * places);
-    for (int picture = 0; picture < 5; ++picture)
-        tvlm_budget_gather(budget, out + (ptrdiff_t)picture * (ptrdiff_t)places);
-    put_in_spots(&budget->tree, out + 2 * places, under_spots);
-    put_in_spots(&budget->tree, out + 4 * places, third_spots);
-    return (tvlm_budget_losses){.under = out + 2 * places,
-                                .one = out,
-                                .two = out + places,
-                                .nine = out + 3 * places,
-                                .third = out + 4 * places,
+    float *const under = weighed->memory, *const one = under + places, *const two = one + places,
+                 *const nine = two + places, *const third = nine + places,
+                 *const under_spots = third + places, *const third_spots = under_spots + spots;
+    const bool same =
+        weighed->grids > 0 && weighed->weights[0] == weights[0] && weighed->weights[1] == weights[1];
+    if (!same) {
+        weigh_and_gather(budget, TVLM_BUDGET_ONE, weights, one);
+        weigh_and_gather(budget, TVLM_BUDGET_TWO, weights, two);
+        weigh_and_gather(budget, TVLM_BUDGET_THREE_QUARTERS, weights, nine);
+        weigh_and_gather(budget, TVLM_BUDGET_A_THIRD, weights, third);
+        put_in_spots(&budget->tree, third, third_spots);
+    }
+    if (!same || weighed->grids != 1 + grid) {
+        weigh_and_gather(budget, TVLM_BUDGET_FIRST + grid, weights, under);
+        put_in_spots(&budget->tree, under, under_spots);
+    }
+    memcpy(weighed->weights, weights, sizeof weighed->weights);
+    weighed->grids = 1 + grid;
+    return (tvlm_budget_losses){.under = under,
+                                .one = one,
+                                .two = two,
+                                .nine = nine,
+                                .third = third,
                                 .third_spots = third_spots,
                                 .under_spots = under_spots,
                                 .levels = TVLM_BUDGET_TREE_LEVELS};
@@ -115,7 +129,8 @@ enum { DETAILS = sizeof details / sizeof *details };
 typedef struct search {
     const tvlm_budget *budget;
     tvlm_budget_answer *best, *tried;
-    float *places;
+    /* [DETAILS]: the losses of what was tried last with each weight of detail. */
+    tvlm_budget_weighed *weighed;
     double weights[TVLM_BUDGET_PARTS]; /* by which answers are compared */
     double prices[DETAILS];            /* of a tile, the last that was found with each weight of detail */
     double bound_price;                /* the same with the weights by which answers are compared */
@@ -145,9 +160,10 @@ static void add_up(const search *s, tvlm_budget_answer *answer) {
 
 /* Tries a thumbnail with at most so many tiles, which are chosen by tried->weights. *price is a guess at
  * their price, and becomes the price. Only the squared error is added up. */
-static void try_grid(const search *s, int32_t grid, int32_t tiles, double *price) {
+static void try_grid(const search *s, int32_t grid, int32_t tiles, tvlm_budget_weighed *weighed,
+                     double *price) {
     tvlm_budget_answer *const tried = s->tried;
-    const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, tried->weights, s->places);
+    const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, tried->weights, weighed);
     tried->grid = grid;
     tvlm_budget_choose(&s->budget->tree, &losses, tiles, price, &tried->choice);
     add_up_error(s, tried);
@@ -155,7 +171,7 @@ static void try_grid(const search *s, int32_t grid, int32_t tiles, double *price
 
 /* Gives an answer exactly so many tiles. The tiles that it adds are all of level 0. False: no memory. */
 static bool fill(const search *s, tvlm_budget_answer *answer, int32_t tiles) {
-    tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, answer->grid, answer->weights, s->places);
+    tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, answer->grid, answer->weights, s->weighed);
     losses.levels = 1;
     if (!tvlm_budget_fill(&s->budget->tree, &losses, tiles, &answer->choice)) return false;
     add_up(s, answer);
@@ -200,7 +216,9 @@ static bool is_allowed(const tvlm_budget_answer *answer, const double down[TVLM_
 /* Whether no tiles can make a thumbnail better than the best answer. *bound becomes what they lose alone at
  * least. */
 static bool is_hopeless(search *s, int32_t grid, int32_t tiles, double *bound) {
-    const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, s->weights, s->places);
+    /* The last weight of detail is as a rule that by which answers are compared. */
+    const tvlm_budget_losses losses =
+        tvlm_budget_weigh(s->budget, grid, s->weights, &s->weighed[DETAILS - 1]);
     const double together = fmax(1.0 / TOGETHER, s->together > 0.0 ? ALIKE * s->together : 0.0);
     const double enough = s->best->lost / together;
     *bound = tvlm_budget_bound(&s->budget->tree, &losses, tiles, enough, &s->bound_price);
@@ -222,7 +240,7 @@ static void weigh_beside(const search *s, const double *down, double detail, dou
  * allowed. */
 static double try_detail(search *s, int32_t grid, int32_t tiles, const double *down, size_t detail) {
     weigh_beside(s, down, details[detail], s->tried->weights);
-    try_grid(s, grid, tiles, &s->prices[detail]);
+    try_grid(s, grid, tiles, &s->weighed[detail], &s->prices[detail]);
     /* Where the squared error is too large already, detail is not looked at: that takes longer. */
     if (!is_allowed(s->tried, down, TVLM_BUDGET_ERROR)) return INFINITY;
     add_up_detail(s, s->tried);
@@ -313,7 +331,7 @@ static bool find_highest(const search *s, const ladder *l, double tolerance, int
 /* Finds the fewest tiles with which a thumbnail loses no more than `tolerance`. *found says whether there are
  * such tiles and they are fewer than `most`; then they are what was tried last. False: no memory. */
 static bool find_tiles(const search *s, int32_t grid, double tolerance, int32_t most, bool *found) {
-    ladder l = {tvlm_budget_weigh(s->budget, grid, s->tried->weights, s->places), 0.0};
+    ladder l = {tvlm_budget_weigh(s->budget, grid, s->tried->weights, s->weighed), 0.0};
     int32_t price, low = 0, high;
     l.top = tvlm_budget_highest_price(&s->budget->tree, &l.losses);
     s->tried->grid = grid;
@@ -373,14 +391,17 @@ void tvlm_budget_answer_free(tvlm_budget_answer *answer) {
 static tvlm_status with_memory(const tvlm_budget *budget, int32_t n, double tolerance,
                                tvlm_budget_answer *answer) {
     tvlm_budget_answer tried = {0};
-    search s = {.budget = budget, .best = answer, .tried = &tried};
+    tvlm_budget_weighed weighed[DETAILS] = {{NULL, {0.0}, 0}};
+    search s = {.budget = budget, .best = answer, .tried = &tried, .weighed = weighed};
+    const size_t floats = tvlm_budget_floats(budget);
+    float *const memory = tvlm_allocate(DETAILS * floats, sizeof *memory);
     *answer = (tvlm_budget_answer){0};
-    s.places = tvlm_allocate(tvlm_budget_floats(budget), sizeof *s.places);
-    bool made = s.places != NULL && tvlm_budget_choice_make(&budget->tree, &tried.choice) &&
+    for (size_t i = 0; memory != NULL && i < DETAILS; ++i) weighed[i].memory = memory + i * floats;
+    bool made = memory != NULL && tvlm_budget_choice_make(&budget->tree, &tried.choice) &&
                 tvlm_budget_choice_make(&budget->tree, &answer->choice);
     if (made) made = n > 0 ? solve(&s, n) : solve_tolerance(&s, tolerance);
     tvlm_budget_answer_free(&tried);
-    free(s.places);
+    free(memory);
     if (made) return TVLM_OK;
     tvlm_budget_answer_free(answer);
     return tvlm_budget_no_memory(budget);

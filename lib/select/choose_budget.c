@@ -251,7 +251,8 @@ static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *
     tvlm_budget_weigh_thumbnail(budget, answer->grid, answer->weights, places);
     for (int32_t i = 0; i < budget->tree.places; ++i) whole += (double)places[i];
     TVLM_TRY(keep_scores(budget, places, whole, selection));
-    const tvlm_budget_losses losses = tvlm_budget_weigh(budget, answer->grid, answer->weights, places);
+    tvlm_budget_weighed weighed = {.memory = places};
+    const tvlm_budget_losses losses = tvlm_budget_weigh(budget, answer->grid, answer->weights, &weighed);
     if (!tvlm_budget_order(&budget->tree, &losses, &answer->choice, order))
         return tvlm_budget_no_memory(budget);
     TVLM_TRY(tvlm_selection_reserve(budget->task->stack, cells + tiles, selection));
