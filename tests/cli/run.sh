@@ -256,7 +256,7 @@ for command in "${select[*]}" "${generate[*]}"; do # neither has blanks in it bu
     refused 1 'nowhere/out.file: .*folder' $command "$work/missing.jpg" -o nowhere/out.file # before anything else
     refused 1 "out: .*folder" $command "$photo" -o "$work/out"
     refused 1 'photo.png: is the input' $command "$photo" -o "$photo"
-    refused 1 'none such' $command "$photo" "${outputs[@]}" --device 'none such'
+    refused 1 'none such|no OpenCL device' $command "$photo" "${outputs[@]}" --device 'none such'
     refused 2 'unknown option .--nonsense' $command "$photo" --nonsense
     refused 2 "unknown option '-Z'" $command "$photo" -Z
     refused 2 "none of auto, image" $command "$photo" "${outputs[@]}" --storage paper
@@ -440,7 +440,7 @@ if [ -w /dev/full ]; then
     refused 1 '/dev/full' "${generate[@]}" "$photo" -o /dev/full
     refused 1 '/dev/full' "${generate[@]}" "$photo" --sheet /dev/full -o a.npy
     refused 1 'stdout' sh -c 'exec "$@" >/dev/full' - "${select[@]}" "$photo"
-    refused 1 'stdout' sh -c 'exec "$@" >/dev/full' - "$tvlm" devices --json
+    refused 1 'stdout' sh -c 'exec "$@" >/dev/full' - "$tvlm" devices --json -q # of no OpenCL it warns
 fi
 
 finish
