@@ -394,6 +394,71 @@ TVLM_API tvlm_status tvlm_export_get_tensor(const tvlm_export *exported, int32_t
 /* Reads a tensor to the host, row-major. `data` has room for `capacity` bytes. The call waits. */
 TVLM_API tvlm_status tvlm_export_read(tvlm_export *exported, int32_t index, size_t capacity, void *data);
 
+/*
+ * Which picture a model should be given: predictions, before anything is made.
+ *
+ *     static const tvlm_picture pictures[] = {{20, 15}, {40, 30}};
+ *     tvlm_prediction *prediction = NULL;
+ *     float smaller, pruned;
+ *     if (tvlm_predict(stack, NULL, tvlm_select_params(.patch = 28), pictures, 2, &prediction) == TVLM_OK) {
+ *         tvlm_prediction_loss(prediction, 0, NULL, &smaller);     // all 300 tokens of a picture of 560 x 420 pixels
+ *         tvlm_prediction_keep(prediction, 1, 300, NULL, &pruned); // 300 of the 1200 tokens of one of 1120 x 840
+ *         tvlm_prediction_destroy(&prediction);
+ *     }
+ *
+ * A picture is the whole image, resized to columns x rows tokens. A token is a square of `patch` pixels.
+ *
+ * Losses are those of the strategy budget (select.h), weighed as with a tolerance: 0 where nothing is lost, and 1
+ * where a picture of one token would be shown. What is lost of a part of the image of which no token is kept is
+ *   - hardly anything, where that token is blank, so that what is around it shows what is there;
+ *   - else what a picture of one token loses there.
+ * Compare losses within one prediction: between two they may differ by a hundredth, since how much detail an image
+ * has is measured by all pictures together. A prediction is about pixels. It knows nothing of what a model can do
+ * with tokens that have holes between them.
+ */
+typedef struct tvlm_picture {
+    int32_t columns, rows; /* tokens along each side, 1 .. 4096 */
+} tvlm_picture;
+
+/* The most pictures of one prediction. */
+#define TVLM_PICTURES_MAX 32
+
+/* What was found of some pictures of one image. It needs neither the stack nor its device any more. Two threads
+ * must not use one prediction at the same time. */
+typedef struct tvlm_prediction tvlm_prediction;
+
+/*
+ * Measures what `count` pictures, 1 .. TVLM_PICTURES_MAX, lose of one image of the stack. Of `params` it reads the
+ * patch (here the side of a token), score.index, and what says which parts of the image matter (budget.emphasis
+ * and what it counts, with the query); NULL means the defaults. *prediction is the caller's, to be destroyed; it
+ * is set on success only. Waits. Errors: ARGUMENT (what tvlm_select refuses for budget, sizes, no pictures or too
+ * many), MEMORY, DEVICE_MEMORY, DEVICE.
+ */
+TVLM_API tvlm_status tvlm_predict(tvlm_stack *stack, const struct tvlm_query *query,
+                                  const struct tvlm_select_params *params, const tvlm_picture *pictures,
+                                  int32_t count, tvlm_prediction **prediction);
+
+/* Frees a prediction and sets *prediction to NULL. NULL and *NULL are fine. */
+TVLM_API void tvlm_prediction_destroy(tvlm_prediction **prediction);
+
+/* Says in *loss what picture number `index` loses. kept[columns * rows] is not 0 for the tokens that are kept, row
+ * after row; NULL: all are. Errors: ARGUMENT. */
+TVLM_API tvlm_status tvlm_prediction_loss(tvlm_prediction *prediction, int32_t index, const uint8_t *kept,
+                                          float *loss);
+
+/*
+ * Keeps those n tokens of a picture, 0 .. columns * rows, of which most would be lost; of equal ones the first.
+ * Blank ones come last. kept[columns * rows] becomes 1 for each of them, else 0, and *loss what the picture then
+ * loses. Either may be NULL. Errors: ARGUMENT.
+ */
+TVLM_API tvlm_status tvlm_prediction_keep(tvlm_prediction *prediction, int32_t index, int32_t n,
+                                          uint8_t *kept, float *loss);
+
+/* Says in *n how few tokens of a picture lose no more than `tolerance`, 0 .. 1, when they are kept by
+ * tvlm_prediction_keep; -1: the picture loses more even with all its tokens. Errors: ARGUMENT. */
+TVLM_API tvlm_status tvlm_prediction_least(tvlm_prediction *prediction, int32_t index, float tolerance,
+                                           int32_t *n);
+
 #ifdef __cplusplus
 }
 #endif

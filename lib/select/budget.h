@@ -156,6 +156,9 @@ tvlm_status tvlm_budget_prepare_reading(tvlm_budget *budget);
  * although `budget` is const.
  */
 double tvlm_budget_unread(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice);
+/* The same for a thumbnail without tiles of which parts are hidden: of each tile of level 0 the share
+ * hidden[tiles], 0 .. 1, is shown as the thumbnail of one patch shows it. */
+double tvlm_budget_unread_in_parts(const tvlm_budget *budget, int32_t grid, const float *hidden);
 
 /* Fills in `losses` anew from the values that were read, with another emphasis. */
 void tvlm_budget_place(tvlm_budget *budget, double emphasis);
@@ -232,7 +235,14 @@ size_t tvlm_budget_floats(const tvlm_budget *budget);
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
                                      const double weights[TVLM_BUDGET_PARTS], tvlm_budget_weighed *weighed);
 
-/* ---- A thumbnail that is given ---- */
+/* ---- Thumbnails that are given ---- */
+
+/* Begins with `count` thumbnails, 1 .. TVLM_BUDGET_GRIDS_MAX, in place of those that a budget tries, and measures
+ * them. `ink` then says which of their cells are blank. Of the task's parameters it reads the patch and those that
+ * say what matters. *made is to be closed in any case. Waits. */
+tvlm_status tvlm_budget_open(const tvlm_task *task, const tvlm_budget_grid *grids, int32_t count,
+                             tvlm_budget **made);
+void tvlm_budget_close(tvlm_budget **made);
 
 /*
  * Finds what a thumbnail of columns x rows patches loses.

@@ -99,29 +99,56 @@ static void smooth_all(const tvlm_budget *budget, float *values, float *between)
     }
 }
 
-double tvlm_budget_unread(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice) {
+/* The memory of `reading` in which correlations are averaged over tiles. */
+typedef struct averages {
+    float *weights, *sums, *between;
+} averages;
+
+static averages averages_of(const tvlm_budget *budget) {
+    const size_t tiles = (size_t)budget->tiles;
+    float *const memory = budget->reading.detail + tiles * ((size_t)budget->measured_count + 2);
+    return (averages){memory, memory + tiles, memory + 2 * tiles};
+}
+
+/* What is lost where the correlation over each tile is that in a->sums, which is overwritten. */
+static double add_up_unread(const tvlm_budget *budget, const averages *a) {
     const tvlm_budget_reading *const r = &budget->reading;
     const size_t tiles = (size_t)budget->tiles;
     const float legible = tvlm_budget_legible(budget->patch), least = tvlm_budget_not_read(1.0f, legible);
-    float *const weights = r->detail + tiles * ((size_t)budget->measured_count + 2),
-                 *const sums = weights + tiles, *const between = sums + tiles;
-    const float *correlations[TVLM_BUDGET_KINDS + 1] = {NULL}; /* of each kind, behind those of no tile */
     double lost = 0.0;
     for (size_t i = 0; i < tiles; ++i) {
+        a->weights[i] = r->detail[i];
+        a->sums[i] *= r->detail[i];
+    }
+    smooth_all(budget, a->weights, a->between);
+    smooth_all(budget, a->sums, a->between);
+    for (size_t i = 0; i < tiles; ++i) {
+        if (r->detail[i] <= 0.0f) continue;
+        const float share = fmaxf(tvlm_budget_not_read(a->sums[i] / a->weights[i], legible) - least, 0.0f);
+        lost += (double)(r->detail[i] * r->counts[i] * share);
+    }
+    return lost;
+}
+
+double tvlm_budget_unread_in_parts(const tvlm_budget *budget, int32_t grid, const float *hidden) {
+    const averages a = averages_of(budget);
+    const float *const shown = correlations_of(budget, (size_t)budget->measured[TVLM_BUDGET_FIRST + grid]),
+                       *const beneath = correlations_of(budget, (size_t)budget->measured[TVLM_BUDGET_LEAST]);
+    for (size_t i = 0; i < (size_t)budget->tiles; ++i)
+        a.sums[i] = (1.0f - hidden[i]) * shown[i] + hidden[i] * beneath[i];
+    return add_up_unread(budget, &a);
+}
+
+double tvlm_budget_unread(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice) {
+    const averages a = averages_of(budget);
+    const float *correlations[TVLM_BUDGET_KINDS + 1] = {NULL}; /* of each kind, behind those of no tile */
+    for (size_t i = 0; i < (size_t)budget->tiles; ++i) {
         const int32_t kind =
             choice != NULL ? tvlm_budget_kind_at(&budget->tree, choice, budget->tree.place_of[i]) : -1;
         const float **const shown = &correlations[kind + 1];
         if (*shown == NULL)
             *shown = correlations_of(budget, (size_t)budget->measured[picture_of(kind, grid)]);
-        weights[i] = r->detail[i];
-        sums[i] = r->detail[i] * (kind == 0 ? 1.0f : (*shown)[i]);
+        a.sums[i] = kind == 0 ? 1.0f : (*shown)[i];
     }
-    smooth_all(budget, weights, between);
-    smooth_all(budget, sums, between);
-    for (size_t i = 0; i < tiles; ++i) {
-        if (r->detail[i] <= 0.0f) continue;
-        const float share = fmaxf(tvlm_budget_not_read(sums[i] / weights[i], legible) - least, 0.0f);
-        lost += (double)(r->detail[i] * r->counts[i] * share);
-    }
-    return lost;
+    return add_up_unread(budget, &a);
 }

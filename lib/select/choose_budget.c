@@ -328,7 +328,7 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     return find(budget, selection);
 }
 
-/* ---- A thumbnail that is given ---- */
+/* ---- Thumbnails that are given ---- */
 
 static tvlm_status weigh_thumbnail(tvlm_budget *budget, float **lost, double *share) {
     double weights[TVLM_BUDGET_PARTS], whole = 0.0;
@@ -359,6 +359,19 @@ tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t ro
     }
     end(&budget);
     return status;
+}
+
+tvlm_status tvlm_budget_open(const tvlm_task *task, const tvlm_budget_grid *grids, int32_t count,
+                             tvlm_budget **made) {
+    TVLM_TRY(begin(task, made));
+    memcpy((*made)->grids, grids, (size_t)count * sizeof *grids);
+    (*made)->grid_count = (*made)->alone = count;
+    TVLM_TRY(tvlm_budget_look_for_ink(*made));
+    return tvlm_budget_measure(*made);
+}
+
+void tvlm_budget_close(tvlm_budget **made) {
+    end(made);
 }
 
 /* ---- The strategy ---- */

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predict.c: what pictures of an image would lose, whole or without some of their tokens.
+ *
+ * Losses are known for tiles, squares of `patch` pixels of the image, and a picture's tokens lie across them. So
+ * what is lost of a tile is shared out by area among the tokens over it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "core/memory.h"
+#include "core/owner.h"
+#include "core/try.h"
+#include "select/budget.h"
+#include "stack/stack.h"
+#include "texturevlm/export.h"
+
+enum { SIDE_MOST = 4096 };
+_Static_assert(TVLM_PICTURES_MAX == TVLM_BUDGET_GRIDS_MAX, "each picture is a thumbnail of a budget");
+
+/* A token, and how much less is lost with it than without it: 0 where it is blank. */
+typedef struct ranked {
+    float gain;
+    int32_t token;
+    bool blank;
+} ranked;
+
+typedef struct predicted {
+    int32_t columns, rows, tokens;
+    ranked *ranking; /* [tokens] those of the largest gain first, blank ones last */
+} predicted;
+
+struct tvlm_prediction {
+    tvlm_log log;
+    tvlm_budget *budget;
+    int32_t width, height; /* of what the losses were measured on, pixels */
+    int32_t count;
+    predicted pictures[TVLM_PICTURES_MAX];
+    uint8_t *kept; /* [the most tokens of a picture] */
+    float *hidden; /* [tiles] the share of each tile that lies under dropped tokens which are not blank */
+};
+
+/* ---- Tokens over tiles ---- */
+
+/* A tile along one side of the image, the tokens over it, and the size of a token; in pixels. */
+typedef struct along {
+    int32_t first, last;
+    double from, to, token;
+} along;
+
+static along along_of(int32_t tile, int32_t patch, int32_t pixels, int32_t tokens) {
+    along a = {.from = (double)tile * patch, .token = (double)pixels / tokens};
+    a.to = fmin(a.from + patch, pixels);
+    a.first = (int32_t)fmin(a.from / a.token, tokens - 1);
+    a.last = (int32_t)fmin(a.to / a.token, tokens - 1);
+    return a;
+}
+
+/* The share of the tile that lies under a token. */
+static double share_of(const along *a, int32_t token) {
+    const double from = fmax(a->from, token * a->token), to = fmin(a->to, (token + 1) * a->token);
+    return fmax(to - from, 0.0) / (a->to - a->from);
+}
+
+/* For each tile the tokens over it, and the share of the tile under each. */
+typedef void share_function(void *user, int32_t tile, int32_t token, double share);
+
+static void share_out(const tvlm_prediction *p, const predicted *picture, share_function *give, void *user) {
+    const int32_t columns = p->budget->tree.columns, patch = p->budget->patch;
+    for (int32_t tile = 0; tile < p->budget->tiles; ++tile) {
+        const along x = along_of(tile % columns, patch, p->width, picture->columns);
+        const along y = along_of(tile / columns, patch, p->height, picture->rows);
+        for (int32_t row = y.first; row <= y.last; ++row)
+            for (int32_t column = x.first; column <= x.last; ++column)
+                give(user, tile, row * picture->columns + column, share_of(&x, column) * share_of(&y, row));
+    }
+}
+
+/* ---- The ranking of tokens ---- */
+
+/* What a tile loses with a picture, and with the thumbnail of one patch in its place. */
+typedef struct gaining {
+    const tvlm_budget *budget;
+    const tvlm_budget_loss *with, *without;
+    double weights[TVLM_BUDGET_PARTS];
+    ranked *ranking; /* in the order of tokens, as long as gains are added up */
+} gaining;
+
+static void add_gain(void *user, int32_t tile, int32_t token, double share) {
+    const gaining *const g = user;
+    const int32_t place = g->budget->tree.place_of[tile];
+    double gain = 0.0;
+    for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
+        gain += g->weights[p] * ((double)g->without->parts[p][place] - (double)g->with->parts[p][place]);
+    if (!g->ranking[token].blank) g->ranking[token].gain += (float)(share * gain);
+}
+
+static int compare(const void *a, const void *b) {
+    const ranked *const p = a, *const q = b;
+    if (p->blank != q->blank) return p->blank ? 1 : -1;
+    if (p->gain != q->gain) return p->gain > q->gain ? -1 : 1;
+    return (p->token > q->token) - (p->token < q->token);
+}
+
+/* Marks blank tokens. A picture that is finer than the image's pixels has none. False: no memory. */
+static bool mark_blank(const tvlm_prediction *p, predicted *picture) {
+    uint8_t *const blank = tvlm_allocate((size_t)picture->tokens, 1);
+    const bool coarse = picture->columns <= p->width && picture->rows <= p->height;
+    const bool made = blank != NULL && (!coarse || tvlm_budget_blank(&p->budget->ink, picture->columns,
+                                                                     picture->rows, blank, NULL) >= 0);
+    for (int32_t i = 0; made && i < picture->tokens; ++i)
+        picture->ranking[i] = (ranked){.token = i, .blank = blank[i]};
+    free(blank);
+    return made;
+}
+
+/* Ranks the tokens of a picture. False: no memory. */
+static bool rank(tvlm_prediction *p, int32_t index) {
+    predicted *const picture = &p->pictures[index];
+    const tvlm_budget *const budget = p->budget;
+    gaining g = {.budget = budget,
+                 .with = &budget->losses[TVLM_BUDGET_FIRST + index],
+                 .without = &budget->losses[TVLM_BUDGET_LEAST]};
+    picture->ranking = tvlm_allocate((size_t)picture->tokens, sizeof *picture->ranking);
+    if (picture->ranking == NULL || !mark_blank(p, picture)) return false;
+    g.ranking = picture->ranking;
+    tvlm_budget_weigh_parts(g.without->sums, TVLM_BUDGET_COUNTS, g.weights);
+    share_out(p, picture, add_gain, &g);
+    qsort(picture->ranking, (size_t)picture->tokens, sizeof *picture->ranking, compare);
+    return true;
+}
+
+/* ---- Beginning and end ---- */
+
+static tvlm_status check(const tvlm_log *log, const tvlm_picture *pictures, int32_t count) {
+    if (count < 1 || count > TVLM_PICTURES_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d pictures; it must be 1 to %d", (int)count,
+                         TVLM_PICTURES_MAX);
+    for (int32_t i = 0; i < count; ++i) {
+        const tvlm_picture *const p = &pictures[i];
+        if (p->columns < 1 || p->columns > SIDE_MOST || p->rows < 1 || p->rows > SIDE_MOST)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "picture %d is %d x %d tokens; each must be 1 to %d",
+                             (int)i, (int)p->columns, (int)p->rows, SIDE_MOST);
+    }
+    return TVLM_OK;
+}
+
+static tvlm_status no_memory(const tvlm_log *log) {
+    return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a prediction");
+}
+
+/* Measures the pictures. What was measured stays when the stack goes, and forgets it. */
+static tvlm_status measure(const tvlm_task *task, const tvlm_picture *pictures, tvlm_prediction *p) {
+    tvlm_budget_grid grids[TVLM_PICTURES_MAX];
+    for (int32_t i = 0; i < p->count; ++i)
+        grids[i] = (tvlm_budget_grid){pictures[i].columns, pictures[i].rows};
+    TVLM_TRY(tvlm_budget_open(task, grids, p->count, &p->budget));
+    p->width = p->budget->source->width;
+    p->height = p->budget->source->height;
+    p->budget->source = NULL;
+    p->budget->task = NULL;
+    return TVLM_OK;
+}
+
+static tvlm_status make(const tvlm_task *task, const tvlm_picture *pictures, tvlm_prediction *p) {
+    int32_t most = 1;
+    TVLM_TRY(measure(task, pictures, p));
+    for (int32_t i = 0; i < p->count; ++i) {
+        predicted *const picture = &p->pictures[i];
+        *picture =
+            (predicted){pictures[i].columns, pictures[i].rows, pictures[i].columns * pictures[i].rows, NULL};
+        if (picture->tokens > most) most = picture->tokens;
+        if (!rank(p, i)) return no_memory(&p->log);
+    }
+    p->kept = tvlm_allocate((size_t)most, sizeof *p->kept);
+    p->hidden = tvlm_allocate((size_t)p->budget->tiles, sizeof *p->hidden);
+    return p->kept != NULL && p->hidden != NULL ? TVLM_OK : no_memory(&p->log);
+}
+
+tvlm_status tvlm_predict(tvlm_stack *stack, const struct tvlm_query *query,
+                         const struct tvlm_select_params *params, const tvlm_picture *pictures, int32_t count,
+                         tvlm_prediction **prediction) {
+    TVLM_NEED(NULL, stack);
+    TVLM_ENTER(tvlm_stack_device(stack));
+    const tvlm_log *const log = tvlm_stack_log(stack);
+    tvlm_task task = {.stack = stack, .query = query};
+    TVLM_NEED(log, pictures);
+    TVLM_NEED(log, prediction);
+    if (params != NULL) task.params = *params;
+    if (task.params.strategy == TVLM_STRATEGY_DEFAULT) task.params.strategy = TVLM_STRATEGY_BUDGET;
+    TVLM_TRY(tvlm_select_check(log, query, &task.params));
+    TVLM_TRY(tvlm_stack_check_index(stack, task.params.score.index));
+    if (task.params.strategy != TVLM_STRATEGY_BUDGET)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a prediction is of the strategy budget");
+    if (task.params.patch == 0.0f) task.params.patch = TVLM_PATCH_DEFAULT;
+    TVLM_TRY(check(log, pictures, count));
+    tvlm_prediction *p = tvlm_allocate(1, sizeof *p);
+    if (p == NULL) return no_memory(log);
+    p->log = *log;
+    p->count = count;
+    const tvlm_status status = make(&task, pictures, p);
+    if (status == TVLM_OK)
+        *prediction = p;
+    else
+        tvlm_prediction_destroy(&p);
+    return status;
+}
+
+void tvlm_prediction_destroy(tvlm_prediction **prediction) {
+    tvlm_prediction *const p = prediction != NULL ? *prediction : NULL;
+    if (p == NULL) return;
+    for (int32_t i = 0; i < p->count; ++i) free(p->pictures[i].ranking);
+    tvlm_budget_close(&p->budget);
+    free(p->kept);
+    free(p->hidden);
+    free(p);
+    *prediction = NULL;
+}
+
+/* ---- Losses ---- */
+
+/* Which tokens are shown by what is there: those that are kept, and blank ones by what is around them. */
+typedef struct hiding {
+    const uint8_t *shown;
+    float *hidden;
+} hiding;
+
+static void hide(void *user, int32_t tile, int32_t token, double share) {
+    const hiding *const h = user;
+    if (!h->shown[token]) h->hidden[tile] += (float)share;
+}
+
+/* What a picture loses whose tokens in p->kept are shown. */
+static double lost(tvlm_prediction *p, int32_t index) {
+    const tvlm_budget *const budget = p->budget;
+    const tvlm_budget_loss *const with = &budget->losses[TVLM_BUDGET_FIRST + index],
+                                  *const without = &budget->losses[TVLM_BUDGET_LEAST];
+    hiding h = {p->kept, p->hidden};
+    double parts[TVLM_BUDGET_PARTS] = {0.0};
+    memset(p->hidden, 0, (size_t)budget->tiles * sizeof *p->hidden);
+    share_out(p, &p->pictures[index], hide, &h);
+    for (int32_t tile = 0; tile < budget->tiles; ++tile) {
+        const int32_t place = budget->tree.place_of[tile];
+        const double all = (double)without->parts[TVLM_BUDGET_ERROR][place],
+                     own = (double)with->parts[TVLM_BUDGET_ERROR][place];
+        p->hidden[tile] = fminf(p->hidden[tile], 1.0f);
+        parts[TVLM_BUDGET_ERROR] += own + (double)p->hidden[tile] * (all - own);
+    }
+    parts[TVLM_BUDGET_DETAIL] = tvlm_budget_unread_in_parts(budget, index, p->hidden);
+    return tvlm_budget_share_lost(budget, parts);
+}
+
+/* Shows the n tokens that are first in the ranking, and all blank ones. */
+static void show_first(tvlm_prediction *p, const predicted *picture, int32_t n) {
+    for (int32_t i = 0; i < picture->tokens; ++i)
+        p->kept[picture->ranking[i].token] = i < n || picture->ranking[i].blank;
+}
+
+static tvlm_status check_index(const tvlm_prediction *p, int32_t index) {
+    if (index >= 0 && index < p->count) return TVLM_OK;
+    return tvlm_fail(&p->log, TVLM_ERROR_ARGUMENT, "picture %d of a prediction of %d", (int)index,
+                     (int)p->count);
+}
+
+tvlm_status tvlm_prediction_loss(tvlm_prediction *prediction, int32_t index, const uint8_t *kept,
+                                 float *loss) {
+    TVLM_NEED(NULL, prediction);
+    TVLM_NEED(&prediction->log, loss);
+    TVLM_TRY(check_index(prediction, index));
+    const predicted *const picture = &prediction->pictures[index];
+    for (int32_t i = 0; i < picture->tokens; ++i) {
+        const ranked *const token = &picture->ranking[i];
+        prediction->kept[token->token] = kept == NULL || kept[token->token] != 0 || token->blank;
+    }
+    *loss = (float)lost(prediction, index);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_prediction_keep(tvlm_prediction *prediction, int32_t index, int32_t n, uint8_t *kept,
+                                 float *loss) {
+    TVLM_NEED(NULL, prediction);
+    TVLM_TRY(check_index(prediction, index));
+    const predicted *const picture = &prediction->pictures[index];
+    if (n < 0 || n > picture->tokens)
+        return tvlm_fail(&prediction->log, TVLM_ERROR_ARGUMENT, "%d of %d tokens of picture %d", (int)n,
+                         (int)picture->tokens, (int)index);
+    for (int32_t i = 0; kept != NULL && i < picture->tokens; ++i) kept[picture->ranking[i].token] = i < n;
+    if (loss == NULL) return TVLM_OK;
+    show_first(prediction, picture, n);
+    *loss = (float)lost(prediction, index);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_prediction_least(tvlm_prediction *prediction, int32_t index, float tolerance, int32_t *n) {
+    TVLM_NEED(NULL, prediction);
+    TVLM_NEED(&prediction->log, n);
+    TVLM_TRY(check_index(prediction, index));
+    if (!(tolerance >= 0.0f && tolerance <= 1.0f))
+        return tvlm_fail(&prediction->log, TVLM_ERROR_ARGUMENT, "a tolerance of %g; it must be 0 to 1",
+                         (double)tolerance);
+    const predicted *const picture = &prediction->pictures[index];
+    int32_t low = 0, high = picture->tokens;
+    show_first(prediction, picture, high);
+    if ((float)lost(prediction, index) > tolerance) {
+        *n = -1;
+        return TVLM_OK;
+    }
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        show_first(prediction, picture, middle);
+        if ((float)lost(prediction, index) <= tolerance)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *n = low;
+    return TVLM_OK;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_predict.c: what pictures of an image would lose: downsampling what tvlm_select says of it, tokens that are
+ * left out more than those that are kept, blank ones nothing; and what is refused.
+ */
+#include "stack_helper.h"
+#include "texturevlm/export.h"
+
+enum { WIDTH = 208, HEIGHT = 144, PATCH = 16, COLUMNS = 13, ROWS = 9, TOKENS = COLUMNS * ROWS };
+
+#define by_patch tvlm_select_params(.patch = PATCH)
+
+static tvlm_prediction *predict(tvlm_device *device, tvlm_format format, const uint8_t *pixels,
+                                const tvlm_picture *pictures, int32_t count) {
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+    const struct tvlm_select_params params = {.patch = PATCH};
+    tvlm_stack *stack = stack_of(device, format, &image);
+    tvlm_prediction *prediction = NULL;
+    if (tvlm_predict(stack, NULL, &params, pictures, count, &prediction) != TVLM_OK)
+        fail_msg("%s", test_last_log());
+    tvlm_stack_destroy(&stack); /* a prediction does not need it */
+    return prediction;
+}
+
+static float loss_of(tvlm_prediction *prediction, int32_t index, const uint8_t *kept) {
+    float loss = -1.0f;
+    assert_int_equal(tvlm_prediction_loss(prediction, index, kept, &loss), TVLM_OK);
+    return loss;
+}
+
+static float loss_with(tvlm_prediction *prediction, int32_t index, int32_t n, uint8_t *kept) {
+    float loss = -1.0f;
+    assert_int_equal(tvlm_prediction_keep(prediction, index, n, kept, &loss), TVLM_OK);
+    return loss;
+}
+
+/* Noise, most of it in the middle and less and less towards the sides. No token is blank. */
+static uint8_t *uneven(uint64_t seed) {
+    uint8_t *pixels = malloc(WIDTH * HEIGHT * 3);
+    assert_non_null(pixels);
+    for (int32_t i = 0; i < WIDTH * HEIGHT * 3; ++i) {
+        const int32_t x = i / 3 % WIDTH, away = abs(x - WIDTH / 2);
+        const int32_t noise = (int32_t)(test_random(&seed) % 255) - 127;
+        pixels[i] = (uint8_t)(128 + noise * (WIDTH / 2 + 60 - away) / (WIDTH / 2 + 60));
+    }
+    return pixels;
+}
+
+/* White, with strokes in a column of tokens: three of each row. */
+enum { INKED = 3 };
+static uint8_t *page(void) {
+    uint8_t *pixels = malloc(WIDTH * HEIGHT * 3);
+    assert_non_null(pixels);
+    memset(pixels, 255, WIDTH * HEIGHT * 3);
+    for (int32_t y = 0; y < HEIGHT; ++y)
+        for (int32_t x = PATCH + 4; x < (1 + INKED) * PATCH - 4; ++x)
+            if (y % 5 < 2 && x % 7 < 4) memset(pixels + 3 * (y * WIDTH + x), 20, 3);
+    return pixels;
+}
+
+/* ---- Checks on each device ---- */
+
+/* Of the pictures that tvlm_select may call downsampling to k patches, one loses about what it says: how much
+ * detail there is depends a little on which pictures are measured together. */
+static void check_downsampled(tvlm_device *device, tvlm_format format) {
+    enum { K = 30 };
+    tvlm_picture pictures[TVLM_PICTURES_MAX];
+    int32_t count = 0, same = 0;
+    tvlm_selection_info info;
+    tvlm_selection *selection = NULL;
+    uint8_t *pixels = uneven(3);
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+    tvlm_stack *stack = stack_of(device, format, &image);
+    const struct tvlm_select_params params = {.k = K, .patch = PATCH, .strategy = TVLM_STRATEGY_BUDGET};
+    assert_int_equal(tvlm_select(stack, NULL, &params, &selection), TVLM_OK);
+    assert_int_equal(tvlm_selection_get_info(selection, &info), TVLM_OK);
+    for (int32_t columns = 3; columns <= 9; ++columns)
+        for (int32_t rows = 3; rows <= 9; ++rows)
+            if (columns * rows <= K && columns * rows > K - 8 && count < TVLM_PICTURES_MAX)
+                pictures[count++] = (tvlm_picture){columns, rows};
+    tvlm_prediction *prediction = predict(device, format, pixels, pictures, count);
+    for (int32_t i = 0; i < count; ++i)
+        same += fabsf(loss_of(prediction, i, NULL) - info.loss_downsampled) < 0.003f;
+    assert_in_range(same, 1, 3);
+    tvlm_prediction_destroy(&prediction);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+    free(pixels);
+}
+
+/* A picture of one token loses all, the image itself nothing, and one that lies between what is between. */
+static void check_sizes(tvlm_device *device, tvlm_format format) {
+    static const tvlm_picture pictures[] = {{1, 1}, {4, 3}, {7, 5}, {COLUMNS, ROWS}, {40, 30}, {300, 200}};
+    uint8_t *pixels = uneven(4);
+    tvlm_prediction *prediction = predict(device, format, pixels, pictures, 6);
+    assert_true(fabsf(loss_of(prediction, 0, NULL) - 1.0f) < 1e-5f);
+    assert_true(loss_of(prediction, 1, NULL) < 0.999f);
+    assert_true(loss_of(prediction, 2, NULL) < loss_of(prediction, 1, NULL));
+    for (int32_t i = 3; i < 6; ++i) assert_true(loss_of(prediction, i, NULL) < 1e-6f);
+    tvlm_prediction_destroy(&prediction);
+    free(pixels);
+}
+
+static void check_kept(tvlm_device *device, tvlm_format format) {
+    static const tvlm_picture pictures[] = {{COLUMNS, ROWS}, {10, 7}};
+    uint8_t *pixels = uneven(5), kept[TOKENS], other[TOKENS];
+    uint64_t random = 9;
+    tvlm_prediction *prediction = predict(device, format, pixels, pictures, 2);
+    for (int32_t index = 0; index < 2; ++index) {
+        const int32_t tokens = pictures[index].columns * pictures[index].rows;
+        assert_true(loss_with(prediction, index, tokens, NULL) == loss_of(prediction, index, NULL));
+        assert_true(fabsf(loss_with(prediction, index, 0, NULL) - 1.0f) < 1e-4f);
+        const float best = loss_with(prediction, index, tokens / 3, kept);
+        assert_true(best == loss_of(prediction, index, kept));
+        int32_t count = 0, inner = 0;
+        for (int32_t i = 0; i < tokens; ++i) {
+            const int32_t column = i % pictures[index].columns, last = pictures[index].columns - 1;
+            count += kept[i];
+            inner += kept[i] && column > last / 5 && column < last - last / 5;
+        }
+        assert_int_equal(count, tokens / 3);
+        assert_true(inner >= count * 9 / 10); /* where there is most to see */
+        for (int turn = 0; turn < 5; ++turn) {
+            memset(other, 0, sizeof other);
+            for (int32_t i = 0; i < tokens / 3;) {
+                uint8_t *const one = &other[test_random(&random) % (uint64_t)tokens];
+                i += !*one;
+                *one = 1;
+            }
+            assert_true(loss_of(prediction, index, other) > best);
+        }
+    }
+    tvlm_prediction_destroy(&prediction);
+    free(pixels);
+}
+
+/* Paper need not be kept: what is around it shows what is there. Ink must be. */
+static void check_blank(tvlm_device *device, tvlm_format format) {
+    static const tvlm_picture pictures[] = {{COLUMNS, ROWS}};
+    uint8_t *pixels = page(), kept[TOKENS];
+    tvlm_prediction *prediction = predict(device, format, pixels, pictures, 1);
+    const float all = loss_of(prediction, 0, NULL);
+    assert_true(all < 1e-6f);
+    assert_true(loss_with(prediction, 0, INKED * ROWS, kept) == all);
+    for (int32_t i = 0; i < TOKENS; ++i)
+        assert_int_equal(kept[i], i % COLUMNS >= 1 && i % COLUMNS < 1 + INKED);
+    kept[2] = 0;
+    assert_true(loss_of(prediction, 0, kept) > 0.02f);
+    tvlm_prediction_destroy(&prediction);
+    free(pixels);
+}
+
+static void check_least(tvlm_device *device, tvlm_format format) {
+    static const tvlm_picture pictures[] = {{COLUMNS, ROWS}, {7, 5}};
+    static const float tolerances[] = {0.9f, 0.5f, 0.2f, 0.05f, 0.001f};
+    uint8_t *pixels = uneven(6);
+    int32_t n, before = 0;
+    tvlm_prediction *prediction = predict(device, format, pixels, pictures, 2);
+    for (size_t i = 0; i < sizeof tolerances / sizeof *tolerances; ++i) {
+        assert_int_equal(tvlm_prediction_least(prediction, 0, tolerances[i], &n), TVLM_OK);
+        assert_in_range(n, before, TOKENS);
+        assert_true(loss_with(prediction, 0, n, NULL) <= tolerances[i]);
+        assert_true(n == 0 || loss_with(prediction, 0, n - 1, NULL) > tolerances[i]);
+        before = n;
+    }
+    assert_int_equal(tvlm_prediction_least(prediction, 1, 0.5f * loss_of(prediction, 1, NULL), &n), TVLM_OK);
+    assert_int_equal(n, -1);
+    tvlm_prediction_destroy(&prediction);
+    free(pixels);
+}
+
+DEVICE_CHECKS(check_downsampled, check_sizes, check_kept, check_blank, check_least)
+
+/* ---- Devices agree ---- */
+
+static void on_each(const test_target *target, tvlm_device *reference) {
+    static const tvlm_picture pictures[] = {{COLUMNS, ROWS}, {9, 6}};
+    uint8_t *pixels = uneven(7), got[TOKENS], expected[TOKENS];
+    tvlm_prediction *here = predict(target->device, target->format, pixels, pictures, 2),
+                    *there = predict(reference, target->format, pixels, pictures, 2);
+    for (int32_t index = 0; index < 2; ++index) {
+        const int32_t tokens = pictures[index].columns * pictures[index].rows;
+        int32_t differ = 0;
+        const float difference =
+            loss_with(here, index, tokens / 2, got) - loss_with(there, index, tokens / 2, expected);
+        assert_true(fabsf(difference) < 1e-3f);
+        for (int32_t i = 0; i < tokens; ++i) differ += got[i] != expected[i];
+        assert_true(differ <= (target->format == TVLM_FORMAT_F16 ? 4 : 0));
+    }
+    tvlm_prediction_destroy(&here);
+    tvlm_prediction_destroy(&there);
+    free(pixels);
+}
+
+static void test_devices_agree(void **state) {
+    (void)state;
+    if (test_for_each_target(on_each) == 0) skip();
+}
+
+/* ---- Refusals ---- */
+
+static void test_refusals(void **state) {
+    static const tvlm_picture good[] = {{4, 3}}, none[] = {{4, 3}, {0, 3}}, huge[] = {{4, 4097}};
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 64, 48, 1);
+    tvlm_prediction *p = NULL;
+    float loss;
+    int32_t n;
+    (void)state;
+    assert_int_equal(tvlm_predict(NULL, NULL, by_patch, good, 1, &p), TVLM_ERROR_ARGUMENT);
+    refused(tvlm_predict(stack, NULL, by_patch, NULL, 1, &p), TVLM_ERROR_ARGUMENT, "pictures is NULL");
+    refused(tvlm_predict(stack, NULL, by_patch, good, 1, NULL), TVLM_ERROR_ARGUMENT, "prediction is NULL");
+    refused(tvlm_predict(stack, NULL, by_patch, good, 0, &p), TVLM_ERROR_ARGUMENT,
+            "0 pictures; it must be 1 to 32");
+    refused(tvlm_predict(stack, NULL, by_patch, good, 33, &p), TVLM_ERROR_ARGUMENT, "33 pictures");
+    refused(tvlm_predict(stack, NULL, by_patch, none, 2, &p), TVLM_ERROR_ARGUMENT,
+            "picture 1 is 0 x 3 tokens");
+    refused(tvlm_predict(stack, NULL, by_patch, huge, 1, &p), TVLM_ERROR_ARGUMENT,
+            "picture 0 is 4 x 4097 tokens");
+    refused(tvlm_predict(stack, NULL, tvlm_select_params(.patch = 2), good, 1, &p), TVLM_ERROR_ARGUMENT,
+            "a patch of 2 pixels");
+    refused(tvlm_predict(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID), good, 1, &p),
+            TVLM_ERROR_ARGUMENT, "of the strategy budget");
+    refused(tvlm_predict(stack, NULL, tvlm_select_params(.score = {.index = 1}), good, 1, &p),
+            TVLM_ERROR_ARGUMENT, "1");
+    assert_null(p);
+    assert_int_equal(tvlm_predict(stack, NULL, NULL, good, 1, &p), TVLM_OK);
+    assert_int_equal(tvlm_prediction_loss(NULL, 0, NULL, &loss), TVLM_ERROR_ARGUMENT);
+    refused(tvlm_prediction_loss(p, 0, NULL, NULL), TVLM_ERROR_ARGUMENT, "loss is NULL");
+    refused(tvlm_prediction_loss(p, 1, NULL, &loss), TVLM_ERROR_ARGUMENT, "picture 1 of a prediction of 1");
+    refused(tvlm_prediction_keep(p, -1, 1, NULL, &loss), TVLM_ERROR_ARGUMENT, "picture -1");
+    refused(tvlm_prediction_keep(p, 0, 13, NULL, &loss), TVLM_ERROR_ARGUMENT, "13 of 12 tokens");
+    refused(tvlm_prediction_keep(p, 0, -1, NULL, &loss), TVLM_ERROR_ARGUMENT, "-1 of 12 tokens");
+    refused(tvlm_prediction_least(p, 0, 1.5f, &n), TVLM_ERROR_ARGUMENT, "a tolerance of 1.5");
+    refused(tvlm_prediction_least(p, 0, NAN, &n), TVLM_ERROR_ARGUMENT, "a tolerance of");
+    refused(tvlm_prediction_least(p, 0, 0.5f, NULL), TVLM_ERROR_ARGUMENT, "n is NULL");
+    tvlm_prediction_destroy(&p);
+    assert_null(p);
+    tvlm_prediction_destroy(&p);
+    tvlm_prediction_destroy(NULL);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
+                                       cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets),
+                                       cmocka_unit_test(test_devices_agree), cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
