@@ -32,6 +32,7 @@ const char *tvlm_python_warnings(void);
 
 void tvlm_python_free_image(tvlm_image *image);
 void tvlm_python_free_selection(tvlm_selection *selection);
+void tvlm_python_free_prediction(tvlm_prediction *prediction);
 void tvlm_python_free_basis(tvlm_basis *basis);
 void tvlm_python_free_codec(tvlm_codec *codec);
 void tvlm_python_free_codec_trainer(tvlm_codec_trainer *trainer);
@@ -88,6 +89,7 @@ const char *tvlm_python_warnings(void) {
     }
 TVLM_PYTHON_FREE(image)
 TVLM_PYTHON_FREE(selection)
+TVLM_PYTHON_FREE(prediction)
 TVLM_PYTHON_FREE(basis)
 TVLM_PYTHON_FREE(codec)
 TVLM_PYTHON_FREE(codec_trainer)

@@ -7,7 +7,7 @@
     selection.xy, selection.size, selection.scores   # NumPy views: centres and sides in pixels
     tv.show("photo.jpg", selection)                  # a picture of them, in a notebook
 
-These functions take an image and give an answer: `select`, `scores`, `channels`, `patches`, `flow`, `logpolar`, `topk`, `export`,
+These functions take an image and give an answer: `select`, `predict`, `scores`, `channels`, `patches`, `flow`, `logpolar`, `topk`, `export`,
 `fit`, `show`. `devices` lists the devices.
 
 These objects are kept from call to call:
@@ -19,7 +19,7 @@ These objects are kept from call to call:
 - `Device`: an open device.
 
 These objects say what is asked, or hold the answer: `Query`, `Scorer`, `Network`, `Basis`, `Codec`, `Projection`, `Vocab`,
-`Selection`.
+`Selection`, `Prediction`.
 
 Every error is an `Error`. Where it fits, the error is also a `ValueError`, `TypeError`, `MemoryError` or `FileNotFoundError`.
 
@@ -44,10 +44,11 @@ from ._codec import Codec
 from ._core import (ArgumentError, ArgumentTypeError, DeviceError, DeviceLostError, Error, FileError, MissingFileError, MissingPackageError,
                     NoDeviceError, OutOfMemoryError, TexturevlmWarning)
 from ._device import Device, devices
-from ._functions import channels, flow, layouts, patches, scores, select, topk
+from ._functions import channels, flow, layouts, patches, predict, scores, select, topk
 from ._logpolar import logpolar
 from ._network import Network
 from ._options import Query, Scorer
+from ._prediction import Prediction
 from ._projection import Projection
 from ._selection import Position, Selection
 from ._show import Picture, export, show
@@ -75,7 +76,7 @@ else:
 __version__: str = _ffi.string(_lib.tvlm_version()).decode()
 __all__ = [
     "ArgumentError", "ArgumentTypeError", "Basis", "Codec", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
-    "MissingFileError", "MissingPackageError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Position", "Projection", "Query", "Scorer", "Selection", "Session", "Stack",
+    "MissingFileError", "MissingPackageError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Position", "Prediction", "Projection", "Query", "Scorer", "Selection", "Session", "Stack",
     "Texture", "TexturevlmWarning", "VideoStream", "Vocab", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
-    "logpolar", "patches", "scores", "select", "show", "topk",
+    "logpolar", "patches", "predict", "scores", "select", "show", "topk",
 ]

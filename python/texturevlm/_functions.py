@@ -15,17 +15,21 @@ from ._device import Device, device_of
 from ._each import Progress, checked, each, on_error
 from ._image import is_list, listed
 from ._network import network_of
-from ._options import SELECT, STACK, Choosing, StackParams, scorer_of
+from ._options import PREDICT, SELECT, STACK, Choosing, StackParams, scorer_of
+from ._prediction import Prediction
 from ._selection import Selection
 from ._stack import SCORED, Stack
 from ._types import Border, ImageLike, OnError, Strategy
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-    from ._options import ChannelOptions, SelectOptions, StackOptions
+    from ._options import ChannelOptions, PredictOptions, SelectOptions, StackOptions
     from ._parameters import MoreParameters
 
     class _Options(MoreParameters, StackOptions, total=False):
+        pass
+
+    class _Predicted(PredictOptions, StackOptions, total=False):
         pass
 
     class _Asked(SelectOptions, StackOptions, total=False):
@@ -258,6 +262,33 @@ def patches(image: ImageLike, positions: Any, *, side: int = 16, channels: Any =
     asked: Any = {"layout": "r,g,b", **options}
     with Stack(image, device=device, copy=copy, **asked) as stack:
         return stack.patches(positions, side=side, channels=channels, mean=mean, deviation=deviation, dtype=dtype, border=border)
+
+
+def predict(image: ImageLike, pictures: Sequence[tuple[int, int]], *, features: Any = None, device: Device | str | None = None,
+            copy: bool = False, **options: Unpack[_Predicted]) -> Prediction:
+    """Predicts what pictures of an image would lose, before any of them is made.
+
+        prediction = tv.predict("photo.jpg", [(20, 15), (40, 30)], patch=28)
+        prediction.loss(0), prediction.keep(1, 300)[1]     # a smaller picture; as many tokens of a finer one
+
+    Parameters:
+        image: as in `select`.
+        pictures: the sizes, (columns, rows) in tokens, of at most 32 pictures. Each is the whole image, resized.
+        features: as in `select`, for a query.
+        patch: the side of a token in pixels, a whole number of 4 .. 64. None: 16.
+        query, emphasis, emphasis_channel, weights, scorer, scores: which parts of the image matter, as in `select` with the
+            strategy ``budget``.
+
+    Options of `Stack` (max_side, size, ...) may be given, too. Gives a `Prediction`. Errors are those of `select`.
+    """
+    own = {name: value for name, value in options.items() if name in PREDICT}
+    stack = {name: value for name, value in options.items() if name not in PREDICT}
+    known(stack, STACK)
+    asked: Any = {"layout": SCORED, **stack}
+    with Stack(image, device=device, copy=copy, **asked) as made:
+        if features is not None:
+            made.set_features(features)
+        return made.predict(pictures, **own)  # type: ignore[arg-type]
 
 
 def scores(image: ImageLike, query: Any = None, *, features: Any = None, stride: float | None = None, weights: Any = None,

@@ -25,6 +25,17 @@ if TYPE_CHECKING:
         query: Any
         strategy: Strategy | None
 
+    class PredictOptions(TypedDict, total=False):
+        """The options of texturevlm.predict that say what a loss is: how large a token is, and which parts of the image matter."""
+
+        query: Any
+        patch: int | None
+        emphasis: float | None
+        emphasis_channel: str | None
+        weights: Any
+        scorer: Scorer | str | os.PathLike[str] | None
+        scores: Any
+
     class ChannelOptions(TypedDict, total=False):
         """The options of texturevlm.Stack that say how an image is worked on, without `size`."""
 
@@ -45,6 +56,7 @@ if TYPE_CHECKING:
 
 # What a caller gives beside the parameters of the library's table. `dense` is set with the strategy.
 SELECT = ["query", "strategy", *(name for name in _names.PARAMETERS if name != "dense")]
+PREDICT = "query patch emphasis emphasis_channel weights scorer scores".split()
 STACK = "layout size max_side format fixation clusters compactness memory_max network".split()
 
 

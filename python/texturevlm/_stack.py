@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Bound, Handle, Lent
 from ._device import Device, device_of
 from ._image import Fit, Image, image_of
-from ._options import STACK, Choosing, StackParams, choosing, query_of, scorer_of
+from ._options import PREDICT, STACK, Choosing, StackParams, choosing, query_of, scorer_of
+from ._prediction import Prediction, predict
 from ._selection import Origin, Selection, origin_of
 from ._types import Border, ImageLike, Reduction
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
     from ._basis import Basis
     from ._vocab import Vocab
-    from ._options import SelectOptions, StackOptions
+    from ._options import PredictOptions, SelectOptions, StackOptions
 
 # The channels that the default score reads. If something else is read, its channel is made then.
 SCORED = "edges,saliency,eccentricity,entropy"
@@ -265,6 +267,14 @@ class Stack(Bound):
     def _select(self, chosen: Choosing) -> Selection:
         with self._handle as stack:
             return answer(self._device, stack, chosen, self._origin, self._working)
+
+    def predict(self, pictures: Sequence[tuple[int, int]], **options: Unpack[PredictOptions]) -> Prediction:
+        """Predicts what pictures of the image would lose. `texturevlm.predict` documents the parameters."""
+        known(dict(options), PREDICT)
+        chosen = choosing({"strategy": "budget", **options}, None)
+        with self._handle as stack:
+            hand_in(self._device, stack, chosen, self._origin, self._working)
+            return predict(stack, chosen, pictures)
 
     def scores(self, query: Any = None, *, stride: float | None = None, weights: Any = None, scorer: Any = None,
                level: int | None = None, keep_pass: bool = False) -> Array:
@@ -520,28 +530,32 @@ def positions_of(selection: Selection) -> Any:
     return ffi.cast("tvlm_position *", selection._rows.__array_interface__["data"][0])
 
 
-def answer(device: Device, stack: Any, chosen: Choosing, origin: Origin, working: tuple[int, int], choose: Any = None) -> Selection:
-    """Selects by `choose` (None: tvlm_select). The caller holds the device's lock."""
+def cells(device: Device, stack: Any, chosen: Choosing, budget: bool) -> tuple[int, int]:
+    """The rows and columns of the candidates: for a budget its tiles of level 0."""
     columns, rows = ffi.new("int32_t *"), ffi.new("int32_t *")
+    score = ffi.new("struct tvlm_score_params *", chosen.c.score)
+    if budget:
+        score.stride, score.dense, score.keep_pass = chosen.c.patch, False, False
+        score.weights = score.scorer = ffi.NULL
+    device._call(lib.tvlm_score_size, stack, score, columns, rows)
+    return rows[0], columns[0]
 
-    def cells(strategy: int) -> tuple[int, int]:
-        """The grid of the candidates of a strategy: for a budget its tiles of level 0.
 
-        The default strategy is the budget, except with an overview and in streams.
-        """
-        score = ffi.new("struct tvlm_score_params *", chosen.c.score)
-        budget = strategy == lib.TVLM_STRATEGY_DEFAULT and choose is None and chosen.c.best.overview == 0
-        if budget or strategy == lib.TVLM_STRATEGY_BUDGET:
-            score.stride, score.dense, score.keep_pass = chosen.c.patch, False, False
-            score.weights = score.scorer = ffi.NULL
-        device._call(lib.tvlm_score_size, stack, score, columns, rows)
-        return rows[0], columns[0]
+def hand_in(device: Device, stack: Any, chosen: Choosing, origin: Origin, working: tuple[int, int], usual: bool = True) -> None:
+    """Puts what the choice says of places of the image, and its scores, into the stack's terms.
 
+    `usual`: the default strategy is the budget. It is the grid with an overview, and in a stream.
+    """
     chosen.place(origin.size, working)
     if chosen.scores is not None:
-        # The default strategy is the budget; with an overview, and in a stream, it is the grid.
-        usual = chosen.c.strategy == lib.TVLM_STRATEGY_DEFAULT and chosen.c.best.overview == 0 and choose is None
-        chosen.hand_in(*cells(lib.TVLM_STRATEGY_BUDGET if usual else chosen.c.strategy))
+        strategy = chosen.c.strategy
+        default = strategy == lib.TVLM_STRATEGY_DEFAULT and usual and chosen.c.best.overview == 0
+        chosen.hand_in(*cells(device, stack, chosen, default or strategy == lib.TVLM_STRATEGY_BUDGET))
+
+
+def answer(device: Device, stack: Any, chosen: Choosing, origin: Origin, working: tuple[int, int], choose: Any = None) -> Selection:
+    """Selects by `choose` (None: tvlm_select). The caller holds the device's lock."""
+    hand_in(device, stack, chosen, origin, working, choose is None)
     box = ffi.new("tvlm_selection **")
     made: list[Selection] = []
 
@@ -555,7 +569,7 @@ def answer(device: Device, stack: Any, chosen: Choosing, origin: Origin, working
     else:
         choose(chosen, box, take)
     selection = made[0]
-    selection.grid = cells(selection._number)[::-1]
+    selection.grid = cells(device, stack, chosen, selection._number == lib.TVLM_STRATEGY_BUDGET)[::-1]
     if chosen.c.score.dense:
         selection._stride = (working[0] / selection.grid[0], working[1] / selection.grid[1])
     else:
