@@ -175,7 +175,8 @@ def test_the_documents_block_asks_for_what_there_is(monkeypatch):
     assert _prompt.settings_of(asked[0]["mm_processor_kwargs"]) == {"share": 0.3, "strategy": "budget"}
 
 
-@pytest.mark.parametrize("settings", [{"share": 0.3}, {"k": 40}, {"share": 0.5, "strategy": "budget"}, {}])
+@pytest.mark.parametrize("settings", [{"share": 0.3}, {"k": 40}, {"share": 0.5, "strategy": "budget"}, {}, {"tolerance": 0.1},
+                                      {"share": 0.3, "way": "cells"}])
 @pytest.mark.parametrize("on_device", [True, False], ids=["bytes", "floats"])
 def test_the_processor_selects_as_texturevlm_hf(processor, settings, on_device):
     images = pictures((480, 320), (256, 384))
@@ -332,7 +333,8 @@ def test_what_the_processor_made_survives_the_way_to_the_engine(processor, model
 BAD = [({"share": 0}, "share is 0.0; it must be above 0"), ({"share": 1.5}, "share is 1.5; it must be at most 1"),
        ({"share": "much"}, "share is 'much', not a number"), ({"k": 0}, "k is 0; it must be 1 .."), ({"k": 2.5}, "k is 2.5, not a whole"),
        ({"share": 0.5, "k": 9}, "share and k exclude each other"), ({"strategy": "buget"}, "do you mean budget?"),
-       ({"preset": "document"}, "there is no option 'preset'"),
+       ({"budget": 9}, "a budget for all cannot be divided"), ({"way": "smaller"}, "a batch has its pictures at one size"),
+       ({"tolerance": 0.1, "k": 3}, "k is for tokens that are chosen by their score: tolerance is not for it"), ({"preset": "document"}, "there is no option 'preset'"),
        ({"shar": 0.5}, "do you mean 'share'?"), (0.3, "texturevlm in mm_processor_kwargs is 0.3, not a mapping")]
 
 

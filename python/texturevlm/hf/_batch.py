@@ -11,6 +11,7 @@ from .._arguments import short
 from .._core import ArgumentError, ArgumentTypeError
 from ._generate import check_own, generate
 from ._tokens import Bound
+from ._ways import Report
 from ._wrapped import check_gradients, check_taken, view_of
 
 
@@ -22,8 +23,11 @@ class PrunedBatch(Bound):
         position_ids: [rows, length], for Qwen-VL [3, rows, length]. They are the positions of the tokens in the full prompt.
         kept: bool [rows, length of the full prompt], True for the places of the full prompt that are left.
         tokens: how many tokens of pictures are left.
-        all_tokens: how many tokens of pictures there were.
+        all_tokens: how many tokens of pictures there were, in the pictures that the model gets.
+        report: what was decided for the pictures, where a `Pruner` decided by what they lose; else None.
     """
+
+    report: Report | None = None
 
     position_ids: torch.Tensor
     _path = ""  # from the model to the module on which a call sets something
@@ -44,6 +48,10 @@ class PrunedBatch(Bound):
         self._types: dict[str, torch.Tensor] = {}
         self.kept = self._full_mask.bool().clone()
         self.tokens = self.all_tokens = 0
+
+    def __repr__(self) -> str:
+        said = f"<texturevlm.hf.PrunedBatch of {len(self._full)} prompts: {self.tokens} of {self.all_tokens} tokens of pictures"
+        return f"{said}>" if self.report is None else f"{said}; {self.report!r}>"
 
     def _drop(self, token: int, kept: torch.Tensor, name: str) -> None:
         """Drops places of a token. `kept` says for each place of it, in order, whether the place is kept."""

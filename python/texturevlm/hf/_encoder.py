@@ -13,7 +13,8 @@ from typing import Any, Callable, NoReturn
 import torch
 
 from .._core import ArgumentError
-from ._tokens import Bound, check_pictures, check_shapes, kept_of, select_tokens
+from ._tokens import Bound, check_pictures, check_shapes, chosen_tokens, kept_of
+from ._ways import Report
 from ._wrapped import asks_for_layers, check_adapters, check_gradients, check_taken, view_of
 
 
@@ -68,8 +69,10 @@ class PrunedImages(Bound):
             padding.
         tokens: how many patches are left.
         all_tokens: how many patches there were.
+        report: what was decided for the pictures, where a `Pruner` decided by what they lose; else None.
     """
 
+    report: Report | None = None
     _sums_gradients = False  # whether the model was wrapped in DistributedDataParallel
 
     def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any) -> None:
@@ -124,5 +127,5 @@ class PrunedImages(Bound):
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """The argument `keep` of prune_batch, chosen by the scores of the pictures."""
     config = getattr(model.config, "vision_config", model.config)
-    return {"keep": select_tokens(batch["pixel_values"], batch.get("spatial_shapes"), patch=int(config.patch_size),
-                                  processor=processor, **asked, **options)}
+    return chosen_tokens(batch["pixel_values"], batch.get("spatial_shapes"), patch=int(config.patch_size), processor=processor, **asked,
+                         **options)

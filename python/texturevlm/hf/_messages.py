@@ -27,12 +27,35 @@ _SOURCES = {"image": ("image", "url", "path", "base64"), "video": ("video", "url
 _WEB = ("requests", "urllib3", "httpx", "httpx2", "httpcore", "httpcore2", "http", "ssl", "socket")
 
 
+class Loaded:
+    """Conversations whose pictures are loaded.
+
+    conversations: lists of messages, whose content is a list of parts.
+    batched: whether a list of conversations was given.
+    counts: how many images and videos there are.
+    """
+
+    def __init__(self, processor: Any, messages: Any, question: str | None) -> None:
+        conversations, self.batched = conversations_of(messages, question)
+        self.counts = {"image": 0, "video": 0}
+        self.conversations = [[_loaded(message, processor, self.counts) for message in conversation] for conversation in conversations]
+
+    def images(self) -> list[list[dict[str, Any]]]:
+        """For each conversation the parts that are images, each with its ``"image"``."""
+        return [[part for message in conversation for part in message["content"] if part["type"] == "image"]
+                for conversation in self.conversations]
+
+
 def batch_of(processor: Any, messages: Any, question: str | None, options: Mapping[str, Any]) -> Any:
     """The processor's batch of conversations, or of images and a question. All rows are padded on the left."""
     _check_options(options)
-    conversations, batched = conversations_of(messages, question)
-    counts = {"image": 0, "video": 0}
-    loaded = [[_loaded(message, processor, counts) for message in conversation] for conversation in conversations]
+    return made_of(processor, Loaded(processor, messages, question), options)
+
+
+def made_of(processor: Any, given: Loaded, options: Mapping[str, Any]) -> Any:
+    """The processor's batch of conversations that are loaded."""
+    _check_options(options)
+    loaded, batched, counts = given.conversations, given.batched, given.counts
     try:
         if _template_of(processor) is None:
             made = _without_template(processor, loaded, options)

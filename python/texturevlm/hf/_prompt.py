@@ -15,7 +15,7 @@ import torch
 from ._batch import PrunedBatch
 from ._encoder import rows_of, show_rows
 from ._families import Family
-from ._tokens import check_pictures, kept_of, select_tokens
+from ._tokens import check_pictures, chosen_tokens, groups_of, kept_of
 from ._wrapped import check_taken, view_of
 
 
@@ -105,5 +105,9 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
     if batch.get("pixel_values") is None:
         return {}
     patch, merge = _side(model, family)
-    return {"keep": select_tokens(_pictures(batch["pixel_values"]), merge=merge, patch=patch, processor=processor,
-                                  **asked, **options)}
+    pictures = _pictures(batch["pixel_values"])
+    rows, columns = check_pictures(pictures, patch * merge)
+    groups = None
+    if options["spending"] is not None and options["spending"].budget is not None:
+        groups = groups_of(batch, model.config.image_token_id, [rows * columns] * len(pictures))
+    return chosen_tokens(pictures, merge=merge, patch=patch, processor=processor, groups=groups, **asked, **options)

@@ -2,6 +2,7 @@
 """The whole way from a batch, or from a question about an image, to an answer."""
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ import torch
 from .._arguments import short
 from .._core import ArgumentError, ArgumentTypeError
 from .._device import Device
-from . import _encoder, _features, _messages, _prompt, _qwen
+from . import _encoder, _features, _messages, _prompt, _qwen, _ways
 from ._batch import PrunedBatch
 from ._encoder import PrunedImages
 from ._families import Family, family_of
@@ -83,8 +84,25 @@ class Pruner(Bound):
     Parameters:
         model: a model of a family in `FAMILIES`, on any device. It may be in one of the wrappers that `prune_batch` knows.
         processor: the model's processor.
-        share, k, strategy, weights, scorer: as in `select_tokens`.
+        budget, share, tolerance: how many tokens of pictures the model gets; at most one of the three.
+
+            - `budget`: so many for all images of a conversation. They are divided so that each image loses about the same.
+            - `share`: this share, above 0 and at most 1, of the tokens that each image would have.
+            - `tolerance`: as few for each image as lose at most this share, 0 .. 1, of what a picture of one token would lose.
+              None, if nothing else is given, and ``"auto"``: 0.03, which keeps what can be read.
+        way: which picture the model is given. ``"auto"`` or None: that of the next two with the least predicted loss, or, with a
+            tolerance, the fewest tokens.
+
+            - ``"smaller"``: the image at a smaller size, by the processor's own rule of sizes.
+            - ``"pruned"``: the image at this or a larger size, without the tokens that lose least, such as blank paper.
+            - ``"cells"``: the best cells of the full picture by their score, for small details, and for models that were trained
+              with so few tokens. A smaller picture loses less.
+        k, strategy, weights, scorer: as in `select_tokens`. With one of them, tokens of the full picture are chosen by it, and
+            `way` is not asked.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
+
+    The size of a picture can be chosen where images are given as messages, and the processor is of Qwen-VL's kind. A batch has
+    its pictures at one size already; of them tokens are left out (``"pruned"``). `PrunedBatch.report` says what was decided.
 
     A pruner cannot be pickled or copied: make one in each process.
 
@@ -92,21 +110,77 @@ class Pruner(Bound):
     family, or one that makes other patches than the model takes; `MissingFileError` if the file of a scorer is not there.
     """
 
-    def __init__(self, model: Any, processor: Any, *, share: float | None = None, k: int | None = None,
-                 strategy: Literal["grid", "budget"] | None = None, weights: Any = None, scorer: Any = None,
+    def __init__(self, model: Any, processor: Any, *, budget: int | None = None, share: float | None = None,
+                 tolerance: float | Literal["auto"] | None = None, way: Literal["auto", "smaller", "pruned", "cells"] | None = None,
+                 k: int | None = None, strategy: Literal["grid", "budget"] | None = None, weights: Any = None, scorer: Any = None,
                  device: Device | str | None = None) -> None:
         inner = unwrapped(model)
         self._family = family_of(inner)
         check_model(inner, self._family.kind != "encoder")
         check_processor(inner, self._family, processor)
         self.model, self.processor = model, processor
-        self._options = checked(share=share, k=k, strategy=strategy, weights=weights, scorer=scorer, device=device)
+        if self._family.kind == "encoder" and budget is None and share is None and tolerance is None and k is None:
+            share = 0.25  # of all pictures of a batch as many patches are kept
+        if way == "smaller" and self._family.kind != "qwen":
+            raise ArgumentError(f"a {inner.config.model_type} has pictures of one size, or of sizes that are not known: it has no way smaller")
+        self._options = checked(budget=budget, share=share, tolerance=tolerance, way=way, k=k, strategy=strategy, weights=weights,
+                                scorer=scorer, device=device)
 
-    def prune(self, batch: Mapping[str, Any], *, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
+    def prune(self, messages_or_batch: Any, *, question: str | None = None, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
         """Makes the shorter batch: a `PrunedBatch`, or for an image encoder `PrunedImages`.
 
-        `query` and `features` are lists with an entry for each image (`select_tokens`).
+        `messages_or_batch` is a batch of the processor, or anything that `batch_of` takes. Of messages and images the size of the
+        pictures can be chosen, too. `query` and `features` are lists with an entry for each image (`select_tokens`).
         """
+        wanted = "pixel_values" if self._family.kind == "encoder" else "input_ids"
+        if isinstance(messages_or_batch, Mapping) and wanted in messages_or_batch:
+            if question is not None:
+                raise ArgumentError("a question is for images; a batch has its text already")
+            return self._prune(messages_or_batch, query, features)
+        given = _messages.Loaded(self.processor, messages_or_batch, question)
+        rule = self._rule(query, features)
+        if rule is None or not any(given.images()):
+            return self._prune(self._moved(_messages.made_of(self.processor, given, {})), query, features)
+        return self._choose_pictures(given, rule)
+
+    def _rule(self, query: Any, features: Any) -> _ways.Rule | None:
+        """The rule by which the size of a picture can be chosen; None: it cannot be."""
+        if self._family.kind != "qwen" or self._options["spending"] is None or query is not None or features is not None:
+            return None
+        vision = unwrapped(self.model).config.vision_config
+        return _ways.rule_of(self.processor, int(vision.patch_size) * int(vision.spatial_merge_size))
+
+    def _choose_pictures(self, given: _messages.Loaded, rule: _ways.Rule) -> PrunedBatch | PrunedImages:
+        """Chooses the size of each picture and the tokens of it, and makes the batch of these pictures."""
+        began = time.perf_counter()
+        images = getattr(self.processor, "image_processor", self.processor)
+        keep, chosen, among, full = [], [], [], []
+        for parts in given.images():
+            shown = [_ways.picture_of(part["image"]) for part in parts]
+            pictures, found, candidates = _ways.decide(shown, rule, self._options["spending"], images.resample, self._options["device"])
+            for part, picture, one in zip(parts, pictures, found):
+                part["image"] = picture.resized((one.columns, one.rows))
+                keep.append(torch.from_numpy(picture.kept(one).reshape(-1)))
+                full.append(picture.all)
+            chosen += found
+            among += candidates
+        report = _ways.Report(chosen, among, full, 1000 * (time.perf_counter() - began))
+        batch = self._moved(_messages.made_of(self.processor, given, {}))
+        grids = [(one.rows, one.columns) for one in chosen]
+        _check_grids(batch["image_grid_thw"], unwrapped(self.model).config.vision_config.spatial_merge_size, grids)
+        videos = {}
+        if batch.get("pixel_values_videos") is not None:
+            only = {name: value for name, value in batch.items() if name not in ("pixel_values", "image_grid_thw")}
+            videos = _qwen.choose(unwrapped(self.model), self.processor, only, {"query": None, "features": None}, self._options)
+        pruned = prune_batch(self.model, batch, keep, **videos)
+        pruned.report = report
+        return pruned
+
+    def _moved(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        device = next(self.model.parameters()).device
+        return {name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in batch.items()}
+
+    def _prune(self, batch: Mapping[str, Any], query: Any, features: Any) -> PrunedBatch | PrunedImages:
         model = unwrapped(self.model)
         _check_batch(model, self._family, batch)
         check_query(self._options["strategy"], query)
@@ -119,7 +193,10 @@ class Pruner(Bound):
             keep = _features.choose(model, self.processor, batch, asked, self._options)
         else:
             keep = _prompt.choose(model, self.processor, batch, asked, self._options, self._family)
-        return prune_batch(self.model, batch, **keep)
+        report = keep.pop("report", None)
+        pruned = prune_batch(self.model, batch, **keep)
+        pruned.report = report
+        return pruned
 
     def batch_of(self, messages: Any, question: str | None = None, **options: Any) -> Mapping[str, Any]:
         """Makes the processor's batch of a chat, on the model's device. `prune` and `generate` take such a batch.
@@ -153,9 +230,7 @@ class Pruner(Bound):
         - `FileError`: a URL cannot be fetched.
         - `ArgumentError`: a file is no picture (status ``format``), or messages have another form.
         """
-        made = _messages.batch_of(self.processor, messages, question, options)
-        device = next(self.model.parameters()).device
-        return {name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in made.items()}
+        return self._moved(_messages.batch_of(self.processor, messages, question, options))
 
     def generate(self, messages_or_batch: Any, *, question: str | None = None, query: Any = None, features: Any = None,
                  **options: Any) -> Any:
@@ -163,15 +238,17 @@ class Pruner(Bound):
 
         `messages_or_batch` is a batch of the processor (with input_ids), or anything that `batch_of` takes.
         """
-        batch = messages_or_batch
         if self._family.kind == "encoder":
             name = unwrapped(self.model).config.model_type
             raise ArgumentError(f"a {name} is an encoder, which generates nothing: prune(batch).forward()")
-        if not (isinstance(batch, Mapping) and "input_ids" in batch):
-            batch = self.batch_of(batch, question)
-        elif question is not None:
-            raise ArgumentError("a question is for images; a batch has its text already")
-        return self.prune(batch, query=query, features=features).generate(**options)
+        return self.prune(messages_or_batch, question=question, query=query, features=features).generate(**options)
+
+
+def _check_grids(grids: torch.Tensor, merge: int, wanted: list[tuple[int, int]]) -> None:
+    """Refuses pictures that the processor has made of another size than was decided: nothing would be kept where it was meant."""
+    made = [(int(h) // merge, int(w) // merge) for _, h, w in grids.tolist()]
+    if made != wanted:
+        raise ArgumentError(f"the processor made pictures of {made} rows and columns of tokens, where {wanted} were decided")
 
 
 __all__ = ["PrunedBatch", "PrunedImages", "Pruner", "prune_batch"]

@@ -5,6 +5,7 @@ They are pruned before the encoder.
 """
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from collections.abc import Mapping
 from typing import Any, Callable
@@ -14,7 +15,8 @@ import torch
 from .._core import ArgumentError
 from ._batch import PrunedBatch
 from ._families import takes_places
-from ._tokens import check_patches, kept_of, select_tokens
+from ._ways import Spending
+from ._tokens import check_patches, chosen_tokens, groups_of, kept_of
 
 _KINDS = (("image_grid_thw", "pixel_values", "image_token_id"), ("video_grid_thw", "pixel_values_videos", "video_token_id"))
 
@@ -218,6 +220,22 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
     for (grid_name, pixel_name, _), name, source, own in zip(_KINDS, ("keep", "keep_videos"), (images, videos), (asked, {})):
         if batch.get(pixel_name) is not None:
             merge, temporal, grid = int(vision.spatial_merge_size), int(vision.temporal_patch_size), batch.get(grid_name)
-            check_patches(batch[pixel_name], grid, merge, temporal)
-            found[name] = select_tokens(batch[pixel_name], grid, merge, processor=source, temporal=temporal, **own, **options)
+            grids = check_patches(batch[pixel_name], grid, merge, temporal)
+            given = dict(options)
+            if name == "keep_videos":
+                given["spending"] = _for_videos(options["spending"])
+            groups = None
+            if name == "keep" and given["spending"] is not None and given["spending"].budget is not None:
+                groups = groups_of(batch, _tokens_of(model)[0], [h * w // merge**2 for _, h, w in grids])
+            chosen = chosen_tokens(batch[pixel_name], grid, merge, processor=source, temporal=temporal, groups=groups, **own, **given)
+            found[name] = chosen["keep"]
+            if "report" in chosen:
+                found["report"] = chosen["report"]
     return found
+
+
+def _for_videos(spending: Spending | None) -> Spending | None:
+    """Of videos, tokens are chosen by their score: a share of them, a quarter if nothing is asked for."""
+    if spending is None or not spending.default:
+        return spending
+    return dataclasses.replace(spending, tolerance=None, share=0.25)

@@ -2,18 +2,19 @@
 """Chooses the tokens of a processor's tensors that matter, and checks such a choice of the caller."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import torch
 
-from .._arguments import choice, integer, real, short
+from .._arguments import choice, integer, short
 from .._core import ArgumentError, ArgumentTypeError
 from .._device import Device, device_of
 from .._functions import topk
 from .._options import Choosing, scorer_of
 from .._stack import SCORED, Stack
 from ._processors import bytes_or_floats, colours, normalisation_of
+from ._ways import Spending, spending_of, without_least
 
 
 class Bound:
@@ -103,7 +104,11 @@ def pixels_of(values: torch.Tensor, mean: Any, std: Any) -> torch.Tensor:
 
 def _pictures(pixel_values: Any, grid: Any, merge: int | None, patch: int | None, temporal: int) -> Iterator[tuple[torch.Tensor, int]]:
     """Yields for each picture its values [moments, frames, height, width, 3], and the side of a token in pixels."""
-    if grid is None:
+    if isinstance(pixel_values, list):  # pictures of any sizes, each with the side of its tokens
+        for picture, side in pixel_values:
+            rows, columns = check_pictures(picture[None], side)
+            yield picture.permute(1, 2, 0)[None, None, :rows * side, :columns * side], side
+    elif grid is None:
         if patch is None:
             raise ArgumentError("whole pictures (pixel_values [pictures, 3, height, width]) need patch, the side of a patch in pixels")
         side = integer("patch", patch, 1, 1024) * (1 if merge is None else merge)
@@ -128,19 +133,26 @@ def _pictures(pixel_values: Any, grid: Any, merge: int | None, patch: int | None
 STRATEGIES = ("grid", "budget")
 
 
-def checked(*, share: Any = None, k: Any = None, strategy: Any = None, weights: Any = None, scorer: Any = None,
-            device: Any = None) -> dict[str, Any]:
-    """Checks the options of select_tokens, and reads the file of a scorer. Raises an `Error` for options that do not fit."""
+def checked(*, share: Any = None, k: Any = None, strategy: Any = None, weights: Any = None, scorer: Any = None, device: Any = None,
+            budget: Any = None, tolerance: Any = None, way: Any = None, query: Any = None) -> dict[str, Any]:
+    """Checks the options of select_tokens, and reads the file of a scorer. Raises an `Error` for options that do not fit.
+
+    ``"spending"`` is None where tokens are chosen by a score that is asked for.
+    """
+    own = {"k": k, "strategy": strategy, "weights": weights, "scorer": scorer}
     if share is not None and k is not None:
         raise ArgumentError("share and k exclude each other")
-    if share is not None and real("share", share, 0.0, above=True) > 1:
-        raise ArgumentError(f"share is {share}; it must be at most 1")
     if k is not None:
         k = integer("k", k, 1)
     if strategy is not None:
         choice("strategy", strategy, STRATEGIES)
     if strategy == "budget" and (weights is not None or scorer is not None):
         raise ArgumentError("weights and a scorer are for the strategy grid, not for budget")
+    by_score = [name for name, value in (*own.items(), ("query", query)) if value is not None]
+    other = [name for name, value in (("budget", budget), ("tolerance", tolerance), ("way", way)) if value is not None]
+    if by_score and other:
+        raise ArgumentError(f"{by_score[0]} is for tokens that are chosen by their score: {other[0]} is not for it")
+    spending = spending_of(budget, share, tolerance, way)
     if device is not None:
         device = device_of(device)
         with device._owner:
@@ -151,18 +163,18 @@ def checked(*, share: Any = None, k: Any = None, strategy: Any = None, weights: 
         Choosing({"weights": weights})
         with Device("reference") as reference, Stack(torch.zeros(16, 16, 3, dtype=torch.uint8), device=reference, layout=SCORED) as stack:
             stack.scores(weights=weights)  # so that the library itself checks the weights
-    return {"share": share, "k": k, "strategy": strategy, "weights": weights, "scorer": scorer, "device": device}
+    return {**own, "k": k, "scorer": scorer, "share": share, "device": device, "spending": None if by_score else spending}
 
 
 def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, merge: int | None = None, *,
-                  processor: Any = None, patch: int | None = None, share: float | None = None, k: int | None = None,
-                  strategy: Literal["grid", "budget"] | None = None, mean: Any = None, std: Any = None, temporal: int = 2,
-                  weights: Any = None, scorer: Any = None, query: Any = None, features: Any = None,
+                  processor: Any = None, patch: int | None = None, budget: int | None = None, share: float | None = None,
+                  tolerance: float | Literal["auto"] | None = None, way: Literal["auto", "pruned", "cells"] | None = None,
+                  k: int | None = None, strategy: Literal["grid", "budget"] | None = None, mean: Any = None, std: Any = None,
+                  temporal: int = 2, weights: Any = None, scorer: Any = None, query: Any = None, features: Any = None,
                   device: Device | str | None = None) -> list[torch.Tensor]:
     """Chooses tokens of the tensors that a processor made: from what the model sees, whichever resizer made it.
 
-    Gives for each picture the numbers of the chosen tokens in ascending order: int64, on the device of pixel_values. A token of
-    two frames has the better score of the two. Of a video, the best tokens of the whole clip are chosen.
+    Gives for each picture the numbers of the chosen tokens in ascending order: int64, on the device of pixel_values.
 
     Parameters:
         pixel_values, grid: what the processor made. There are three forms:
@@ -176,35 +188,93 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
         mean, std: three numbers each, in place of a processor: value * std + mean is the pixel, 0 .. 1. There is no default, as
             every family has its own numbers. Values that give numbers far from pixels are refused.
         merge: how many patches a token has along a side. None: 2 for Qwen-VL, else 1.
-        share: the share of each picture's tokens that is chosen, above 0 and at most 1. None: 0.25. At least one token is chosen.
-        k: in place of `share`, how many tokens of each picture are chosen.
-        strategy: ``"budget"`` chooses the tokens of which a small picture of the whole image loses most. ``"grid"`` or None
-            chooses by the score, which weights, a scorer or a query may change.
+        budget, share, tolerance: how many tokens are chosen; at most one of the three. `budget`: so many of all pictures
+            together, divided so that each loses about the same. `share`: this share of each picture's tokens, above 0 and at most
+            1. None, if nothing else is given: 0.25. `tolerance`: as few of each picture as lose at most this share of what a
+            picture of one token would lose; ``"auto"``: 0.03. At least one token of each picture is chosen.
+        way: ``"pruned"``, ``"auto"`` or None leaves out the tokens that lose least (`texturevlm.predict`), such as blank paper.
+            ``"cells"`` chooses the best tokens by their score. Of a video, whose tokens are of several frames, the best of the
+            whole clip are chosen by their score in any case.
+        k: in place of `share`, how many tokens of each picture are chosen by their score.
+        strategy: ``"budget"`` chooses the tokens of which a small picture of the whole image loses most. ``"grid"`` chooses by the
+            score, which weights, a scorer or a query may change. A token of two frames has the better score of the two.
         query, features: lists with an entry for each picture, or None.
         temporal: how many frames a token of Qwen-VL has.
         device: a `Device`, or a device's name, on which the choice is made.
     """
+    if budget is None and share is None and tolerance is None and k is None:
+        share = 0.25
+    options = checked(share=share, k=k, strategy=strategy, weights=weights, scorer=scorer, device=device, budget=budget,
+                      tolerance=tolerance, way=way, query=query)
+    return chosen_tokens(pixel_values, grid, merge, processor=processor, patch=patch, mean=mean, std=std, temporal=temporal, query=query,
+                         features=features, **options)["keep"]
+
+
+def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, processor: Any = None, patch: Any = None, mean: Any = None,
+                  std: Any = None, temporal: Any = 2, query: Any = None, features: Any = None, spending: Spending | None,
+                  groups: list[int] | None = None, **options: Any) -> dict[str, Any]:
+    """What select_tokens gives, as ``"keep"``, and for pictures that were measured a ``"report"``.
+
+    `pixel_values` may also be a list of pictures [3, height, width], each with the side of its tokens. `options` and `spending` are
+    what `checked` made. `groups`: how many of the pictures belong together, one after the other, and share a budget; None: all.
+    """
     temporal = integer("temporal", temporal, 1, 16)
     if merge is not None:
         merge = integer("merge", merge, 1, 64)
-    options = checked(share=share, k=k, strategy=strategy, weights=weights, scorer=scorer, device=device)
-    check_query(strategy, query)
+    check_query(options["strategy"], query)
     mean, std = _scale(processor, mean, std, pixel_values)
+    pictures = _pictures(pixel_values, grid, merge, patch, temporal)
+    measures = spending is not None and spending.way != "cells" and query is None
+    first = pixel_values[0][0] if isinstance(pixel_values, list) else pixel_values
+    if measures and spending is not None and _are_stills(pixel_values, grid, merge, temporal):
+        stills = ((pixels_of(values[0, 0], mean, std).cpu().numpy(), side) for values, side in pictures)
+        kept, report = without_least(stills, spending, groups, options["device"])
+        return {"keep": [torch.from_numpy(flags.reshape(-1).nonzero()[0]).to(first.device) for flags in kept], "report": report}
+    if spending is not None and (spending.budget is not None or (spending.tolerance is not None and not spending.default)):
+        raise ArgumentError("of videos, and by their score, tokens are chosen by share or k, not by budget or tolerance")
+    k, share = options["k"], spending.share if spending is not None else options["share"]
     part = 0.25 if share is None else float(share)
     chosen = []
-    for number, (values, side) in enumerate(_pictures(pixel_values, grid, merge, patch, temporal)):
+    for number, (values, side) in enumerate(pictures):
         tokens = values.shape[0] * (values.shape[2] // side) * (values.shape[3] // side)
-        count = min(options["k"], tokens) if k is not None else max(1, round(part * tokens))
+        count = min(k, tokens) if k is not None else max(1, round(part * tokens))
         if count == tokens:
             best = torch.arange(tokens)
         else:
             asked = {name: _of_picture(name, value, number, len(pixel_values if grid is None else grid))
                      for name, value in (("query", query), ("features", features))}
-            scores = torch.stack([_token_scores(pixels_of(moment, mean, std), side, count / tokens, strategy, weights, options["scorer"],
-                                                asked, device) for moment in values])
-            best = torch.from_numpy(topk(scores.numpy(), count, device=device)[0]).long().sort().values
-        chosen.append(best.to(pixel_values.device))
-    return chosen
+            scores = torch.stack([_token_scores(pixels_of(moment, mean, std), side, count / tokens, options["strategy"], options["weights"],
+                                                options["scorer"], asked, options["device"]) for moment in values])
+            best = torch.from_numpy(topk(scores.numpy(), count, device=options["device"])[0]).long().sort().values
+        chosen.append(best.to(first.device))
+    return {"keep": chosen}
+
+
+def _are_stills(pixel_values: Any, grid: Any, merge: int | None, temporal: int) -> bool:
+    """Whether no picture is a video."""
+    if grid is None or not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim == 3:
+        return True
+    return all(t == 1 for t, _, _ in check_patches(pixel_values, grid, 2 if merge is None else merge, temporal)) and \
+        all(torch.equal(frames[0, 0], frame) for frames, _ in _pictures(pixel_values, grid, merge, None, temporal) for frame in frames[0, 1:])
+
+
+def groups_of(batch: Mapping[str, Any], token: int, sizes: Sequence[int]) -> list[int] | None:
+    """How many of the pictures belong to each prompt of a batch, from the numbers of their tokens; None: all belong to one."""
+    ids = batch["input_ids"]
+    if len(ids) == 1 or not sizes:
+        return None
+    mask = batch.get("attention_mask")
+    places = (ids == token) if mask is None else (ids == token) & mask.bool()
+    groups, rest = [], list(sizes)
+    for count in places.sum(dim=1).tolist():
+        own = 0
+        while count > 0 and rest:
+            count -= rest.pop(0)
+            own += 1
+        if count:
+            raise ArgumentError("which pictures belong to which prompt cannot be told by their tokens: give share or tolerance, or one prompt")
+        groups.append(own)
+    return groups
 
 
 def check_query(strategy: Any, query: Any) -> None:
@@ -221,8 +291,9 @@ def _scale(processor: Any, mean: Any, std: Any, pixel_values: Any) -> tuple[list
     if mean is not None or std is not None:
         raise ArgumentError("a processor has its own mean and std")
     found = normalisation_of(processor)
-    if isinstance(pixel_values, torch.Tensor) and pixel_values.numel() and _has_values(pixel_values):
-        return bytes_or_floats(processor, *found, float(pixel_values.amax()))
+    tensors = [picture for picture, _ in pixel_values] if isinstance(pixel_values, list) else [pixel_values]
+    if all(isinstance(one, torch.Tensor) and one.numel() and _has_values(one) for one in tensors):
+        return bytes_or_floats(processor, *found, max(float(one.amax()) for one in tensors))
     return found
 
 

@@ -8,7 +8,7 @@
 vLLM finds `register` by the entry point `vllm.general_plugins`. Nothing changes for models that do not ask for the architecture
 above.
 
-The settings are those of `texturevlm.hf.select_tokens`: share (default: 0.25), k and strategy. The engine has settings, and a
+The settings are those of `texturevlm.hf.select_tokens`: share (default: 0.25), tolerance, way, k and strategy. The engine has settings, and a
 request may have `mm_processor_kwargs` of its own, which take precedence. A value of None in a request takes back the value of the
 engine.
 

@@ -12,9 +12,10 @@ from .._arguments import known, short
 from .._core import ArgumentError, ArgumentTypeError
 from ..hf import select_tokens
 from ..hf._tokens import checked
+from ..hf._ways import ONE_SIZE
 
 NAME = "texturevlm"  # the name of the settings in mm_processor_kwargs
-_SETTINGS = ("share", "k", "strategy")
+_SETTINGS = ("share", "tolerance", "way", "k", "strategy")
 
 
 def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -23,6 +24,10 @@ def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise ArgumentTypeError(f"{NAME} in mm_processor_kwargs is {short(given)}, not a mapping")
     found = {name: value for name, value in sorted((given or {}).items()) if value is not None}
+    if "budget" in found:
+        raise ArgumentError("vLLM processes each image by itself, so that a budget for all cannot be divided: give share or tolerance")
+    if found.get("way") == "smaller":
+        raise ArgumentError(ONE_SIZE)
     known(found, _SETTINGS)
     checked(**found)
     return found
@@ -37,7 +42,8 @@ def kept_tokens(pixels: torch.Tensor, grid: torch.Tensor, merge: int, settings: 
     longest = int(grid[1:].max()) // merge
     chosen = select_tokens(pixels, grid[None], merge, **settings, **options)[0]
     if len(chosen) < longest:  # the text after the image would have positions beyond the prompt's length
-        chosen = select_tokens(pixels, grid[None], merge, **{**settings, "share": None, "k": longest}, **options)[0]
+        wanted = {**settings, "k": longest} if "k" in settings else {**settings, "share": longest / tokens, "tolerance": None}
+        chosen = select_tokens(pixels, grid[None], merge, **wanted, **options)[0]
     kept = torch.zeros(tokens, dtype=torch.bool)
     kept[chosen.cpu()] = True
     return kept

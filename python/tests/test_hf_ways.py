@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which picture a model is given: a smaller one, a finer one without some of its tokens, or the best cells."""
+import importlib.util
+import pathlib
+
+import numpy as np
+import PIL.Image
+import pytest
+import torch
+
+import texturevlm as tv
+
+hf = pytest.importorskip("texturevlm.hf")
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def example(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+tiny = example("tiny_vlm")
+PROCESSOR = tiny.processor_of()  # 4 to 64 tokens of 28 pixels
+MODEL = tiny.model_of(PROCESSOR)
+
+
+def photo(seed=1, width=448, height=448):
+    """Noise that fades to one side."""
+    random = np.random.default_rng(seed)
+    noise = random.normal(size=(height, width, 3)) * np.linspace(80, 4, width)[None, :, None]
+    return PIL.Image.fromarray((128 + noise).clip(0, 255).astype("uint8"))
+
+
+def page(width=448, height=448):
+    """White, with strokes in a column of a quarter of its width."""
+    pixels = np.full((height, width, 3), 255, "uint8")
+    pixels[:, 28:28 + width // 4 - 28:4] = 20
+    pixels[::7] = 255
+    return PIL.Image.fromarray(pixels)
+
+
+def pruner(**options):
+    return hf.Pruner(MODEL, PROCESSOR, **options)
+
+
+def image_tokens(pruned):
+    return int((pruned.input_ids == MODEL.config.image_token_id).sum())
+
+
+# ---- The choice ----
+
+@pytest.mark.parametrize("image", [photo(), page(), photo(2, 600, 300)], ids=["photo", "page", "wide"])
+@pytest.mark.parametrize("budget", [8, 16, 40])
+def test_no_choice_is_predicted_to_be_worse_than_a_smaller_picture(image, budget):
+    pruned = pruner(budget=budget).prune(image, question="what?")
+    report = pruned.report
+    smaller = next(one for one in report.candidates[0] if one.way == "smaller")
+    assert report.pictures[0].loss <= smaller.loss and report.pictures[0].loss == min(one.loss for one in report.candidates[0])
+    assert report.tokens == pruned.tokens == image_tokens(pruned) <= budget
+    assert smaller.tokens <= budget and smaller.columns * smaller.rows == smaller.tokens
+    if budget == 16:
+        assert pruner(budget=16, way="smaller").prune(image, question="what?").report.pictures == [smaller]
+
+
+def test_a_smaller_picture_is_the_processors_own():
+    """Its rule rounds down, so that for 30 tokens it makes a picture of 24: with a budget of 24 it is made, too."""
+    image = photo(3, 500, 400)
+    pruned = pruner(budget=24, way="smaller").prune(image, question="what?")
+    theirs = tiny.transformers.Qwen2VLImageProcessor(min_pixels=4 * 784, max_pixels=30 * 784)(image, return_tensors="pt")
+    one = pruned.report.pictures[0]
+    assert [[1, 2 * one.rows, 2 * one.columns]] == theirs["image_grid_thw"].tolist()
+    assert torch.allclose(pruned._pictures["pixel_values"].pixels, theirs["pixel_values"], atol=0.05)
+    assert pruned.tokens == pruned.all_tokens == one.tokens == one.columns * one.rows
+
+
+def test_paper_costs_nothing():
+    """A page at its full size, without its blank tokens, loses nothing; a smaller picture of as many tokens does."""
+    report = pruner(budget=24).prune(page(), question="what?").report
+    chosen = report.pictures[0]
+    assert chosen.way == "pruned" and chosen.tokens == 24 and report.full == [64]
+    assert chosen.loss < 0.5 * next(one.loss for one in report.candidates[0] if one.way == "smaller")
+    few = pruner(tolerance=0.001).prune(page(), question="what?").report.pictures[0]
+    assert few.loss <= 0.001 and few.tokens < 40
+
+
+def test_the_tokens_are_those_of_the_prediction():
+    image = photo(4)
+    pruned = pruner(budget=20, way="pruned").prune(image, question="what?")
+    one = pruned.report.pictures[0]
+    kept = pruned._pictures["pixel_values"].kept.reshape(one.rows, one.columns)
+    assert int(kept.sum()) == 20 and kept[:, 0].all() and not kept[:, -1].all()  # where there is most to see
+
+
+def test_a_tolerance_takes_as_few_as_needed():
+    counts = []
+    for tolerance in (0.6, 0.2, 0.05, "auto", 0.001):
+        report = pruner(tolerance=tolerance).prune(photo(5), question="what?").report
+        limit = 0.03 if tolerance == "auto" else tolerance
+        one = report.pictures[0]
+        assert one.loss <= limit or one.way == "full"
+        assert one.tokens == min(other.tokens for other in report.candidates[0])
+        counts.append(one.tokens)
+    assert counts == sorted(counts) and counts[0] < counts[-1]
+    assert pruner().prune(photo(5), question="what?").tokens == pruner(tolerance="auto").prune(photo(5), question="what?").tokens == counts[3]
+
+
+def test_a_share_is_of_each_pictures_own_tokens():
+    report = pruner(share=0.25).prune([photo(6), photo(7, 300, 300)], question="which?").report
+    assert [one.tokens <= max(1, round(0.25 * full)) for one, full in zip(report.pictures, report.full)] == [True, True]
+
+
+def test_a_budget_is_shared_by_what_is_lost():
+    """A page with little on it leaves its tokens to the photo; each conversation has a budget of its own."""
+    flat = PIL.Image.fromarray(np.full((448, 448, 3), 200, "uint8"))
+    report = pruner(budget=40).prune([photo(8), flat], question="which?").report
+    assert report.tokens <= 40 and report.pictures[0].tokens > 3 * report.pictures[1].tokens
+    alone = pruner(budget=40).prune(photo(8), question="which?").report.pictures[0].tokens
+    chats = [[{"role": "user", "content": [{"type": "image", "image": image}, {"type": "text", "text": "what?"}]}]
+             for image in (photo(8), photo(9))]
+    both = pruner(budget=40).prune(chats).report
+    assert [one.tokens for one in both.pictures] == [alone, both.pictures[1].tokens] and both.tokens > 40
+    with pytest.raises(tv.ArgumentError, match="a budget of 1 tokens for 2 pictures"):
+        pruner(budget=1).prune([photo(8), flat], question="which?")
+
+
+def test_more_tokens_than_there_are_change_nothing():
+    image = photo(10)
+    pruned = pruner(budget=64).prune(image, question="what?")
+    plain = pruner().batch_of(image, "what?")
+    assert pruned.report.pictures[0].way == "full" and torch.equal(pruned.input_ids, plain["input_ids"])
+    with torch.no_grad():
+        assert torch.allclose(pruned.forward().logits, MODEL(**plain).logits, atol=2e-4)
+
+
+# ---- Exact, whatever was chosen ----
+
+@pytest.mark.parametrize("way", ["smaller", "pruned", "cells"])
+def test_the_model_computes_what_it_computes_of_the_masked_picture(way):
+    """The logits are those of the chosen picture's full prompt with the dropped tokens masked (test_hf.py says what that is)."""
+    image = photo(11)
+    pruned = pruner(budget=20, way=way).prune(image, question="what?")
+    one = pruned.report.pictures[0]
+    assert one.way == way and one.tokens == image_tokens(pruned)
+    again = hf.prune_batch(MODEL, pruner().batch_of(image.resize((28 * one.columns, 28 * one.rows), PIL.Image.BICUBIC), "what?"),
+                           [pruned._pictures["pixel_values"].kept])
+    with torch.no_grad():
+        assert torch.equal(pruned.forward().logits, again.forward().logits)
+    assert torch.equal(pruned.generate(max_new_tokens=3, do_sample=False), again.generate(max_new_tokens=3, do_sample=False))
+
+
+def test_the_best_cells_are_those_of_the_score():
+    image = photo(12)
+    kept = pruner(share=0.3, way="cells").prune(image, question="what?")._pictures["pixel_values"].kept
+    batch = pruner().batch_of(image, "what?")
+    expected = hf.select_tokens(batch["pixel_values"], batch["image_grid_thw"], processor=PROCESSOR, share=0.3, way="cells")[0]
+    assert (kept.nonzero()[:, 0] == expected).float().mean() > 0.9  # of Pillow's pixels here, of torchvision's there
+
+
+# ---- Tensors at hand ----
+
+def test_of_a_batch_the_tokens_that_lose_least_are_left_out():
+    batch = pruner().batch_of(page(), "what?")
+    pruned = pruner(budget=24).prune(batch)
+    one = pruned.report.pictures[0]
+    assert (one.way, one.tokens, one.columns, one.rows) == ("pruned", 24, 8, 8) and pruned.tokens == 24
+    assert "24 of 64 tokens" in repr(pruned) and one.loss < 0.02
+    keep = hf.select_tokens(batch["pixel_values"], batch["image_grid_thw"], processor=PROCESSOR, budget=24)[0]
+    assert torch.equal(pruned._pictures["pixel_values"].kept.nonzero()[:, 0], keep)
+    least = hf.select_tokens(batch["pixel_values"], batch["image_grid_thw"], processor=PROCESSOR, tolerance=0.001)[0]
+    assert len(least) < 40
+
+
+def test_rows_of_a_batch_have_budgets_of_their_own():
+    chats = [[{"role": "user", "content": [{"type": "image", "image": image}, {"type": "text", "text": "what?"}]}]
+             for image in (photo(13), photo(14), page())]
+    report = pruner(budget=16).prune(pruner().batch_of(chats)).report
+    assert [one.tokens for one in report.pictures] == [16, 16, 16]
+
+
+# ---- Refusals ----
+
+@pytest.mark.parametrize("options, line", [
+    ({"budget": 3, "share": 0.3}, "budget and share exclude each other"),
+    ({"budget": 3, "share": 0.3, "tolerance": 0.1}, "budget and share and tolerance exclude each other"),
+    ({"budget": 0}, "budget is 0"),
+    ({"budget": "many"}, "budget is 'many', not a whole number"),
+    ({"share": 1.5}, "share is 1.5; it must be at most 1"),
+    ({"share": 0}, "share is 0.0; it must be above 0"),
+    ({"tolerance": 2}, "tolerance is 2; it must be at most 1"),
+    ({"tolerance": -1}, "tolerance is -1"),
+    ({"tolerance": "some"}, "tolerance is 'some', not a number"),
+    ({"way": "best"}, "there is no way 'best'; it is one of auto, smaller, pruned, cells"),
+    ({"tolerance": 0.1, "way": "cells"}, "a tolerance is for pictures, not for the way cells"),
+    ({"k": 5, "budget": 3}, "k is for tokens that are chosen by their score: budget is not for it"),
+    ({"strategy": "budget", "tolerance": 0.1}, "strategy is for tokens that are chosen by their score: tolerance is not for it"),
+])
+def test_what_does_not_fit_is_refused_before_any_image(options, line):
+    with pytest.raises(tv.Error, match=line):
+        pruner(**options)
+
+
+def test_a_batch_has_its_pictures_at_one_size():
+    batch = pruner().batch_of(photo(), "what?")
+    with pytest.raises(tv.ArgumentError, match="at one size already"):
+        pruner(budget=9, way="smaller").prune(batch)
+    with pytest.raises(tv.ArgumentError, match="a question is for images"):
+        pruner(budget=9).prune(batch, question="what?")
+
+
+def test_a_picture_smaller_than_the_processor_makes_is_refused_by_name():
+    with pytest.raises(tv.ArgumentError, match="makes no picture of at most 3 tokens"):
+        pruner(budget=3, way="smaller").prune(photo(), question="what?")
+    assert pruner(budget=3).prune(photo(), question="what?").report.pictures[0].way == "pruned"
+    with pytest.raises(tv.MissingFileError, match="image 0, 'nowhere.jpg'"):
+        pruner(budget=3).prune("nowhere.jpg", question="what?")
+
+
+def test_families_of_one_size_say_so():
+    import test_hf_prompt
+    model = test_hf_prompt.model_of("llava")
+    with pytest.raises(tv.ArgumentError, match="a llava has pictures of one size"):
+        hf.Pruner(model, test_hf_prompt.Processor(), share=0.3, way="smaller")
+    batch = test_hf_prompt.batch_of("llava", *test_hf_prompt.PROMPTS["an image"])
+    batch["pixel_values"] = batch["pixel_values"].clamp(-1, 1)
+    report = hf.Pruner(model, test_hf_prompt.Processor(), share=0.3).prune(batch).report
+    assert "not compared with a smaller picture" in repr(report)

@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which picture a model is given: a smaller one, a finer one without some of its tokens, or the best cells of the full one.
+
+All are measured by one loss (texturevlm.predict) on what the model would see without us: the full picture of its processor. A
+smaller picture is always among them, so that a choice is never predicted to be worse than that.
+"""
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable
+
+import numpy as np
+
+from .._arguments import choice, integer, real
+from .._core import ArgumentError
+from .._functions import predict, scores, topk
+from .._prediction import PICTURES, Prediction
+
+WAYS = ("auto", "smaller", "pruned", "cells")
+READABLE = 0.03
+"""The tolerance that keeps what can be read: TVLM_TOLERANCE_READABLE."""
+ONE_SIZE = "a batch has its pictures at one size already: give the images, not their tensors, for the way smaller"
+TOKEN = 64
+"""The largest side of a token, in pixels, that can be measured."""
+
+
+# ---- What may be spent ----
+
+@dataclasses.dataclass(frozen=True)
+class Spending:
+    """How many tokens there may be: exactly one of the first three. `way` is one of `WAYS`."""
+
+    budget: int | None
+    share: float | None
+    tolerance: float | None
+    way: str
+    default: bool = False
+    """Nothing was asked for."""
+
+
+def spending_of(budget: Any, share: Any, tolerance: Any, way: Any) -> Spending:
+    """Checks what a caller asks for. If nothing is asked for, it is the tolerance that keeps what can be read."""
+    given = {name: value for name, value in (("budget", budget), ("share", share), ("tolerance", tolerance)) if value is not None}
+    if len(given) > 1:
+        raise ArgumentError(f"{' and '.join(given)} exclude each other")
+    way = WAYS[choice("way", "auto" if way is None else way, WAYS)]
+    if budget is not None:
+        return Spending(integer("budget", budget, 1), None, None, way)
+    if share is not None:
+        if real("share", share, 0.0, above=True) > 1:
+            raise ArgumentError(f"share is {share}; it must be at most 1")
+        return Spending(None, float(share), None, way)
+    default = tolerance is None
+    if tolerance is None or (isinstance(tolerance, str) and tolerance == "auto"):
+        tolerance = READABLE
+    if real("tolerance", tolerance, 0.0) > 1:
+        raise ArgumentError(f"tolerance is {tolerance}; it must be at most 1")
+    if way == "cells" and not default:
+        raise ArgumentError("a tolerance is for pictures, not for the way cells, which is worse than a smaller picture at any number of "
+                            "tokens: give budget or share")
+    return Spending(None, None, float(tolerance), way, default)
+
+
+# ---- What was decided ----
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """A picture that a model may be given.
+
+    way: ``"full"``, ``"smaller"``, ``"pruned"`` or ``"cells"``.
+    columns, rows: the size of the picture in tokens, before any is left out.
+    tokens: how many tokens the model gets.
+    loss: what is predicted to be lost, as a share of what a picture of one token loses.
+    """
+
+    way: str
+    columns: int
+    rows: int
+    tokens: int
+    loss: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What was decided for the pictures of a batch.
+
+    pictures: the choice for each picture.
+    candidates: for each picture, all that it was chosen from.
+    full: for each picture, how many tokens the model would get without us.
+    milliseconds: how long it took to decide.
+    without: why a smaller picture was not among the candidates; None: it was. Then no choice is predicted to be worse than it.
+    """
+
+    pictures: list[Candidate]
+    candidates: list[list[Candidate]]
+    full: list[int]
+    milliseconds: float
+    without: str | None = None
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens of pictures the model gets."""
+        return sum(one.tokens for one in self.pictures)
+
+    def __repr__(self) -> str:
+        beside = "" if self.without is None else f"; not compared with a smaller picture: {self.without}"
+        lines = [f"{self.tokens} of {sum(self.full)} tokens, decided in {self.milliseconds:.0f} ms{beside}"]
+        for number, (chosen, among, full) in enumerate(zip(self.pictures, self.candidates, self.full)):
+            others = ", ".join(f"{one.way} {one.loss:.3f}" for one in among if one is not chosen)
+            lines.append(f"  picture {number}: {chosen.way}, {chosen.tokens} tokens of {chosen.columns} x {chosen.rows} "
+                         f"(full: {full}), loss {chosen.loss:.3f}{f' ({others})' if others else ''}")
+        return "\n".join(lines)
+
+
+# ---- The processor's rule ----
+
+class Rule:
+    """The sizes, in tokens, of the pictures that a processor makes of an image.
+
+    side: the side of a token in pixels.
+    """
+
+    def __init__(self, side: int, least: int, most: int, resize: Callable[[int, int, int, int], tuple[int, int]]) -> None:
+        self.side, self.least, self.most, self._resize = side, least, most, resize
+
+    def size(self, width: int, height: int, tokens: int | None = None) -> tuple[int, int]:
+        """Columns and rows of the picture of at most so many tokens; None: as many as the processor allows.
+
+        The processor makes none of fewer than `least` pixels.
+        """
+        most = self.most if tokens is None else min(self.most, max(tokens * self.side**2, self.least))
+        high, wide = self._resize(height, width, self.least, most)
+        return wide // self.side, high // self.side
+
+
+def rule_of(processor: Any, side: int) -> Rule | None:
+    """The rule of a processor of Qwen-VL's kind, by its own function; None: it has none, or does not resize."""
+    images = getattr(processor, "image_processor", None) or processor
+    module = next((sys.modules[base.__module__] for base in type(images).__mro__
+                   if hasattr(sys.modules.get(base.__module__), "smart_resize")), None)
+    limits = _limits(images)
+    if module is None or limits is None or getattr(images, "do_resize", True) is False:
+        return None
+    function: Any = module.smart_resize  # type: ignore[attr-defined]
+    names = inspect.signature(function).parameters
+    own: dict[str, Any] = {"factor": side}
+    if "num_frames" in names:  # GLM counts the pixels of all frames of a token
+        frames = int(getattr(images, "temporal_patch_size", 2))
+        own.update(num_frames=frames, temporal_factor=frames)
+
+    def resize(height: int, width: int, least: int, most: int) -> tuple[int, int]:
+        try:
+            found = function(height=height, width=width, min_pixels=least * frames_of, max_pixels=most * frames_of, **own)
+        except ValueError as error:  # a picture that is far longer than wide
+            raise ArgumentError(f"the processor refuses a picture of {width} x {height} pixels: {error}") from error
+        return int(found[0]), int(found[1])
+
+    frames_of = own.get("num_frames", 1)
+    return Rule(side, limits[0] // frames_of, limits[1] // frames_of, resize)
+
+
+def _limits(images: Any) -> tuple[int, int] | None:
+    """The fewest and the most pixels of a picture."""
+    size = getattr(images, "size", None)
+    for names in (("shortest_edge", "longest_edge"), ("min_pixels", "max_pixels")):
+        found = []
+        for name in names:
+            try:
+                value = size[name]  # type: ignore[index]
+            except (KeyError, TypeError, AttributeError):
+                value = getattr(images, name, None)
+            found.append(value)
+        if all(isinstance(value, int) for value in found):
+            return found[0], found[1]
+    return None
+
+
+# ---- One picture ----
+
+def picture_of(image: Any) -> Any:
+    """An image as an image of PIL in RGB, as the processor would read it."""
+    if hasattr(image, "convert"):
+        return image if image.mode == "RGB" else image.convert("RGB")
+    from transformers.image_transforms import to_pil_image
+    return to_pil_image(image).convert("RGB")
+
+
+class Measured:
+    """One image, what its processor would make of it, and what smaller pictures of it lose.
+
+    image: an image of PIL in RGB.
+    """
+
+    def __init__(self, image: Any, rule: Rule, tokens: Sequence[int], resample: Any, device: Any) -> None:
+        self.image, self.rule, self._resample, self._device = image, rule, resample, device
+        self.full = rule.size(*image.size)
+        shown = self.resized(self.full)
+        self._pixels = np.asarray(shown)
+        self.sizes = self._listed(tokens)
+        self.prediction: Prediction = self._predicted(self.sizes)
+
+    def _predicted(self, sizes: list[tuple[int, int]]) -> Prediction:
+        return predict(self._pixels, sizes, patch=self.rule.side, device=self._device)
+
+    def _listed(self, tokens: Sequence[int]) -> list[tuple[int, int]]:
+        """The sizes of pictures of so many tokens, from few to many, each once, and the full one as the last."""
+        sizes = {self.rule.size(*self.image.size, count) for count in tokens}
+        smaller = sorted((size for size in sizes if size[0] * size[1] < self.all), key=lambda size: size[0] * size[1])
+        return [*smaller[:PICTURES - 1], self.full]
+
+    @property
+    def all(self) -> int:
+        return self.full[0] * self.full[1]
+
+    def resized(self, size: tuple[int, int]) -> Any:
+        """The image at a size in tokens, by the processor's own filter."""
+        wanted = (size[0] * self.rule.side, size[1] * self.rule.side)
+        return self.image if self.image.size == wanted else self.image.resize(wanted, self._resample)
+
+    def _candidate(self, way: str, index: int, tokens: int, loss: float) -> Candidate:
+        return Candidate(way, *self.sizes[index], tokens, loss)
+
+    def whole(self) -> Candidate:
+        return self._candidate("full", len(self.sizes) - 1, self.all, self.prediction.loss(len(self.sizes) - 1))
+
+    def smaller(self, tokens: int) -> Candidate | None:
+        """The largest picture of at most so many tokens; None: the processor makes none so small."""
+        fits = [i for i, (columns, rows) in enumerate(self.sizes) if columns * rows <= tokens]
+        if not fits:
+            return None
+        columns, rows = self.sizes[fits[-1]]
+        return self._candidate("smaller", fits[-1], columns * rows, self.prediction.loss(fits[-1]))
+
+    def pruned(self, tokens: int) -> Candidate | None:
+        """So many tokens of the picture of which they lose least; None: none has more."""
+        found = [self._candidate("pruned", i, tokens, self.prediction.keep(i, tokens)[1])
+                 for i, (columns, rows) in enumerate(self.sizes) if columns * rows > tokens]
+        return min(found, key=lambda one: one.loss, default=None)
+
+    def cells(self, tokens: int) -> Candidate:
+        """The best cells of the full picture by their score."""
+        index = len(self.sizes) - 1
+        return self._candidate("cells", index, tokens, self.prediction.loss(index, self._best(tokens)))
+
+    def _best(self, tokens: int) -> Any:
+        found = scores(self._pixels, stride=self.rule.side, device=self._device)
+        flags = np.zeros(self.all, bool)
+        flags[topk(found, tokens, device=self._device)[0]] = True
+        return flags.reshape(self.full[1], self.full[0])
+
+    def kept(self, chosen: Candidate) -> Any:
+        """[rows, columns]: the tokens of a candidate that the model gets."""
+        if chosen.way == "cells":
+            return self._best(chosen.tokens)
+        if chosen.way != "pruned":
+            return np.ones((chosen.rows, chosen.columns), bool)
+        return self.prediction.keep(self.sizes.index((chosen.columns, chosen.rows)), chosen.tokens)[0]
+
+    def with_tokens(self, tokens: int, way: str) -> tuple[Candidate, list[Candidate]]:
+        """The candidate of least loss among those of at most so many tokens, and all that were looked at."""
+        if tokens >= self.all:
+            whole = self.whole()
+            return whole, [whole]
+        made: dict[str, Candidate | None] = {"smaller": self.smaller(tokens), "pruned": self.pruned(tokens)}
+        if way == "cells":
+            made["cells"] = self.cells(tokens)
+        candidates = [one for one in made.values() if one is not None]
+        if way == "auto":
+            return min(candidates, key=lambda one: one.loss), candidates
+        chosen = made[way]
+        if chosen is None:
+            raise ArgumentError(f"the processor makes no picture of at most {tokens} tokens of an image of {self.image.size[0]} x "
+                                f"{self.image.size[1]} pixels: its least one has {self.sizes[0][0] * self.sizes[0][1]}")
+        return chosen, candidates
+
+    def within(self, tolerance: float, way: str, ahead: int = 4) -> tuple[Candidate, list[Candidate]]:
+        """The candidate of fewest tokens among those that lose no more than the tolerance."""
+        first = next((i for i in range(len(self.sizes)) if self.prediction.loss(i) <= tolerance), len(self.sizes) - 1)
+        columns, rows = self.sizes[first]
+        way_of = "full" if first == len(self.sizes) - 1 else "smaller"
+        candidates = [self._candidate(way_of, first, columns * rows, self.prediction.loss(first))]
+        for i in range(first, min(first + ahead, len(self.sizes))):
+            few = self.prediction.least(i, tolerance)
+            if few is not None and 0 < few < self.sizes[i][0] * self.sizes[i][1]:
+                candidates.append(self._candidate("pruned", i, few, self.prediction.keep(i, few)[1]))
+        named = [one for one in candidates if way == "auto" or one.way == way]
+        return min(named or candidates[:1], key=lambda one: one.tokens), candidates
+
+
+def _geometric(low: int, high: int, count: int) -> list[int]:
+    return sorted({int(round(value)) for value in np.geomspace(max(low, 1), max(high, 1), count)})
+
+
+def measured(image: Any, rule: Rule, tokens: int | None, resample: Any, device: Any) -> Measured:
+    """Measures pictures of an image: of so many tokens and of more, or where `tokens` is None all from the least on."""
+    columns, rows = rule.size(*image.size)
+    most = columns * rows
+    least = max(rule.least // rule.side**2, 1) if tokens is None else min(tokens, most)
+    return Measured(image, rule, _geometric(least, most, PICTURES - 1), resample, device)
+
+
+def refined(picture: Measured, tolerance: float, device: Any) -> Measured:
+    """Measures the same image at the sizes around the least that loses no more than the tolerance."""
+    losses = [picture.prediction.loss(i) for i in range(len(picture.sizes))]
+    first = next((i for i, loss in enumerate(losses) if loss <= tolerance), len(losses) - 1)
+    low, high = (picture.sizes[i][0] * picture.sizes[i][1] for i in (max(first - 1, 0), first))
+    coarse = [columns * rows for columns, rows in picture.sizes[first:first + 5]]
+    fine = np.linspace(low, high, PICTURES - 1 - len(coarse)).round().astype(int).tolist()
+    return Measured(picture.image, picture.rule, [*fine, *coarse], picture._resample, device)
+
+
+# ---- All pictures of a conversation ----
+
+def decide(images: list[Any], rule: Rule, spending: Spending, resample: Any,
+           device: Any) -> tuple[list[Measured], list[Candidate], list[list[Candidate]]]:
+    """Decides for the images of one conversation: what was measured of each, the choice, and what it was chosen from."""
+    pictures, chosen, among = [], [], []
+    if spending.budget is not None and spending.budget < len(images):
+        raise ArgumentError(f"a budget of {spending.budget} tokens for {len(images)} pictures; each needs at least one")
+    if spending.budget is not None and len(images) > 1:
+        pictures = [measured(image, rule, None, resample, device) for image in images]
+        way = "auto" if spending.way == "cells" else spending.way
+        counts = [picture.all for picture in pictures]
+        if sum(counts) > spending.budget:
+            counts = _divided(lambda tolerance: [one.within(tolerance, way)[0].tokens for one in pictures], counts, spending.budget)
+        pictures = [measured(image, rule, count, resample, device) for image, count in zip(images, counts)]
+    elif spending.tolerance is None:
+        counts = []
+        for image in images:
+            columns, rows = rule.size(*image.size)
+            counts.append(spending.budget if spending.budget is not None else max(1, round((spending.share or 1.0) * columns * rows)))
+        pictures = [measured(image, rule, count, resample, device) for image, count in zip(images, counts)]
+    else:
+        pictures = [refined(measured(image, rule, None, resample, device), spending.tolerance, device) for image in images]
+        counts = [0] * len(images)
+    for picture, count in zip(pictures, counts):
+        found, candidates = (picture.within(spending.tolerance, spending.way) if spending.tolerance is not None
+                             else picture.with_tokens(count, spending.way))
+        chosen.append(found)
+        among.append(candidates)
+    return pictures, chosen, among
+
+
+# ---- Pictures that are made already ----
+
+def without_least(pictures: Iterable[tuple[Any, int]], spending: Spending, groups: list[int] | None, device: Any) -> tuple[list[Any], Report]:
+    """Which tokens of pictures are kept whose size cannot be chosen any more: for each bool [rows, columns]; and the report.
+
+    `pictures` yields pixels [height, width, 3] and the side of a token. `groups` is as in `chosen_tokens`.
+    """
+    began = time.perf_counter()
+    if spending.way == "smaller":
+        raise ArgumentError(ONE_SIZE)
+    found: list[Prediction] = []
+    for pixels, side in pictures:
+        if side > TOKEN:
+            raise ArgumentError(f"a token of {side} x {side} pixels cannot be measured, which is more than {TOKEN}: give way=\"cells\"")
+        size = (pixels.shape[1] // side, pixels.shape[0] // side)
+        found.append(predict(pixels, [size], patch=side, device=device))
+    counts, first = [], 0
+    for length in [len(found)] if groups is None else groups:
+        counts += _counts_of(found[first:first + length], spending)
+        first += length
+    kept, chosen = [], []
+    for prediction, count in zip(found, counts):
+        flags, loss = prediction.keep(0, count)
+        columns, rows = prediction.pictures[0]
+        kept.append(flags)
+        chosen.append(Candidate("full" if count == columns * rows else "pruned", columns, rows, count, loss))
+    return kept, Report(chosen, [[one] for one in chosen], [one.columns * one.rows for one in chosen], _since(began),
+                        "the size of these pictures cannot be chosen any more")
+
+
+def _counts_of(group: list[Prediction], spending: Spending) -> list[int]:
+    """How many tokens of each picture of a group are kept."""
+    sizes = [prediction.pictures[0][0] * prediction.pictures[0][1] for prediction in group]
+    if spending.tolerance is not None:
+        return [_least(prediction, spending.tolerance, size) for prediction, size in zip(group, sizes)]
+    if spending.budget is None:
+        return [max(1, round((spending.share or 1.0) * size)) for size in sizes]
+    if spending.budget >= sum(sizes):
+        return sizes
+    if spending.budget < len(group):
+        raise ArgumentError(f"a budget of {spending.budget} tokens for {len(group)} pictures; each needs at least one")
+    return _divided(lambda tolerance: [_least(one, tolerance, size) for one, size in zip(group, sizes)], sizes, spending.budget)
+
+
+def _least(prediction: Prediction, tolerance: float, most: int) -> int:
+    few = prediction.least(0, tolerance)
+    return most if few is None else max(few, 1)
+
+
+def _divided(needed: Callable[[float], list[int]], most: Sequence[int], budget: int) -> list[int]:
+    """Divides tokens so that each picture loses about the same: of all tolerances the least that they are enough for.
+
+    `needed` says how many tokens each picture needs for a tolerance. What is then left goes to those that need most.
+    """
+    low, high, found = 0.0, 1.0, [1] * len(most)
+    for _ in range(12):
+        middle = (low + high) / 2
+        counts = needed(middle)
+        if sum(counts) <= budget:
+            high, found = middle, counts
+        else:
+            low = middle
+    rest, total = budget - sum(found), sum(found)
+    found = [min(count + rest * count // total, size) for count, size in zip(found, most)]
+    for i in sorted(range(len(found)), key=lambda i: -found[i]):
+        found[i] += min(max(budget - sum(found), 0), most[i] - found[i])
+    return found
+
+
+def _since(began: float) -> float:
+    return 1000 * (time.perf_counter() - began)
