@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""random_part.py: breaks lib, tools, bench and cl in places that a seed draws, and asks whether a test notices.
+"""random_part.py: breaks lib, tools and cl in places that a seed draws, and asks whether a test notices.
 
     tests/mutants/run.py random [--seed N] [--count 200] [--seconds 3600] [--only WORD] [--replay NAME] [--small] [--old-map]
                                 [--jobs N] [--cache FOLDER]
 
 places.py says what a mutant is. Only the tests that reach its line are run (reach.py; of kernels, those that make the kernel), those
 named like the file first, then the fastest, with small pictures, until one fails; then the others again with pictures of their
-usual size, where that makes a difference. A mutant that does not compile, or becomes the same machine code, is drawn again. One
+usual size, where that makes a difference. Where a lock is left out, what several threads do is run under the thread sanitizer
+(ci/full, row threads), since without it a missing lock shows in one run of many. A mutant that does not compile, or becomes the same machine code, is drawn again. One
 that equivalent.py lists is left aside. What no test reaches counts as not noticed, and a test that does not end as one that
 noticed. A test that fails must have passed on what is not broken, too.
 
@@ -25,6 +26,7 @@ import re
 import shutil
 import sys
 import tempfile
+import threading
 import time
 
 from equivalent import EQUIVALENT
@@ -35,13 +37,14 @@ from trial import run
 
 ENOUGH = 0.9
 MUTANT_SECONDS = 300  # of processors, of tests for one mutant
+THREADS = ("test_threads_stress", "test_pool", "test_pool_select", "test_threads", "cli_batch_reference")  # ci/full, row threads
 
 
 def sources(tree):
     """The files that are broken, of those that are compiled here: path and File."""
     compiled = tree.objects()
     found = {}
-    for folder, ending in (("lib", ".c"), ("tools", ".c"), ("bench", ".c"), ("cl", (".cl", ".clh"))):
+    for folder, ending in (("lib", ".c"), ("tools", ".c"), ("cl", (".cl", ".clh"))):
         for path, _, names in sorted(os.walk(os.path.join(ROOT, folder))):
             for name in sorted(names):
                 file = os.path.relpath(os.path.join(path, name), ROOT)
@@ -98,6 +101,7 @@ class Judge:
         for tree in trees:
             self.free.put(tree)
         self.sound, self.unsound = set(), set()
+        self.sanitized, self.threads = None, threading.Lock()  # the tree of the thread sanitizer, which one mutant at a time has
         names = {f for file in files.values() if file.path.startswith("cl/") for f in file.functions if f}
         self.kernels = names & {k for row in reach.tests.values() for k in row["kernels"]}
         self.users = self.users_of_kernel_files()
@@ -156,6 +160,9 @@ class Judge:
     def judge(self, mutant):
         """(result, what noticed it or what is wrong, tests that were run). Results: noticed, missed, no test, discarded, unfinished."""
         tests = self.tests_of(mutant)
+        if mutant.kind == "lock":
+            with self.threads:
+                return self.judge_lock(mutant)
         if not tests:
             return "no test", "", 0
         tree = self.free.get()
@@ -165,6 +172,35 @@ class Judge:
             return (self.judge_kernel if mutant.file.startswith("cl/") else self.judge_file)(tree, mutant, tests)
         finally:
             self.free.put(tree)
+
+    def judge_lock(self, mutant):
+        if time.monotonic() > self.deadline:
+            return "unfinished", "", 0
+        tree = self.sanitized
+        if tree is None:
+            tree = Tree(self.options.cache, "tree-threads", ["-DTVLM_SANITIZE=thread"])
+            wrong = tree.make(*THREADS[:-1], "tvlm", "tvlm-scene")
+            wrong = wrong or next((f"{name} is not built" for name in THREADS if not tree.tests[name].command), None)
+            if wrong:
+                raise RuntimeError(f"the tree of the thread sanitizer: {wrong}")
+            self.sanitized = tree
+        path, text = os.path.join(tree.folder, mutant.file), self.files[mutant.file].text
+        try:
+            write(path, applied(text, mutant))
+            if tree.build_targets(*THREADS[:-1], "tools/tvlm", "tools/tvlm-scene"):
+                return "discarded", "does not compile", 0
+            for count, name in enumerate(THREADS, 1):
+                test, limit = tree.tests[name], min(600, self.deadline - time.monotonic())
+                if limit < 1:
+                    return "unfinished", "", count
+                with tempfile.TemporaryDirectory(prefix="tvlm-trial-") as folder:
+                    environment = environment_of(test, "reference", self.options.cache, TMPDIR=folder)
+                    result, _, _ = run(test.command, test.folder, environment, limit, bounded=False)
+                if result not in ("passed", "skipped"):
+                    return "noticed", f"{name}, under the thread sanitizer", count
+            return "missed", f"by {len(THREADS)} tests under the thread sanitizer", len(THREADS)
+        finally:
+            write(path, text)
 
     def judge_kernel(self, tree, mutant, tests):
         with tempfile.TemporaryDirectory(prefix="tvlm-mutant-") as folder:
@@ -269,7 +305,7 @@ def report(results, files, aside, wanted):
                   f"{'no test reaches it' if result == 'no test' else words}\n{diff_of(files[mutant.file], mutant)}")
     print(f"\n{'':12}{'noticed':>9}{'not':>6}{'share':>8}")
     groups = [(kind, lambda m, kind=kind: m.kind == kind) for kind in KINDS]
-    groups += [(folder, lambda m, folder=folder: m.file.startswith(folder + "/")) for folder in ("lib", "tools", "bench", "cl")]
+    groups += [(folder, lambda m, folder=folder: m.file.startswith(folder + "/")) for folder in ("lib", "tools", "cl")]
     for name, belongs in groups:
         yes, all_of = sum(belongs(row[0]) for row in noticed), sum(belongs(row[0]) for row in judged)
         if all_of:

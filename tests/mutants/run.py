@@ -3,7 +3,7 @@
 """Breaks the kernels in known places (kernels.py), one at a time, and asks whether a test notices.
 
     tests/mutants/run.py BUILD [--only WORD] [--jobs N] [--cache FOLDER] [--seconds N [--turn N]]
-    tests/mutants/run.py random ...     breaks lib, tools, bench and cl in places that a seed draws: random_part.py
+    tests/mutants/run.py random ...     breaks lib, tools and cl in places that a seed draws: random_part.py
 
 A mutant is a copy of cl/ in which one text is replaced; TVLM_CL_DIR hands it to the programs of BUILD, so nothing is built
 anew. Its text must be there exactly once: where the kernels have changed, kernels.py is to follow. A constant of
