@@ -102,7 +102,7 @@ class Tree:
             elif os.path.isdir(word) and not path.startswith(".."):
                 wanted.add(os.path.join(path, "all"))
         if "tools/tvlm" in wanted:
-            wanted |= {"tools/tvlm-bench", "tools/tvlm-scene"}
+            wanted |= {"tools/tvlm-lab", "tools/tvlm-bench", "tools/tvlm-scene"} & self.targets
         return self.build_targets(*sorted(wanted)) if wanted else None
 
     def build_targets(self, *targets):
