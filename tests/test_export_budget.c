@@ -218,7 +218,8 @@ static void spending(tvlm_device *device, tvlm_format format) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         struct tvlm_export_params params = cases[i].export;
         params.model = TVLM_EXPORT_QWEN2_VL;
-        params.strategy = TVLM_STRATEGY_BUDGET;
+        /* A parameter of the budget asks for it, too. */
+        params.strategy = i % 2 == 0 ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_DEFAULT;
         params.min_pixels = 1;
         params.format = format;
         tvlm_export *export = made(device, &params);
@@ -486,12 +487,17 @@ static void bad_params(tvlm_device *device, tvlm_format format) {
         {{.strategy = TVLM_STRATEGY_FOVEATED}, "grid or budget, not by foveated"},
         {{.strategy = (tvlm_strategy)77}, "not by unknown (77)"},
         {{.strategy = TVLM_STRATEGY_BUDGET, .video = true}, "not for a video"},
+        {{.spending.tolerance = 0.5f, .video = true}, "not for a video"},
+        {{.model = TVLM_EXPORT_CLIP, .spending.tolerance = 0.5f}, "clip takes one picture of 224x224"},
         {{.strategy = TVLM_STRATEGY_BUDGET, .score.weights = weights}, "weights would change nothing"},
         {{.model = TVLM_EXPORT_INTERNVL, .score.weights = weights}, "weights would change nothing"},
-        {{.spending.share = 0.5f}, "the parameter share is for the strategy budget, not for grid"},
-        {{.spending.tolerance = 0.5f}, "the parameter tolerance is for the strategy budget"},
-        {{.spending.emphasis = 2.0f}, "the parameter emphasis is for the strategy budget"},
-        {{.spending.emphasis_channel = TVLM_CHANNEL_Y},
+        {{.strategy = TVLM_STRATEGY_GRID, .spending.share = 0.5f},
+         "the parameter share is for the strategy budget, not for grid"},
+        {{.strategy = TVLM_STRATEGY_GRID, .spending.tolerance = 0.5f},
+         "the parameter tolerance is for the strategy budget"},
+        {{.strategy = TVLM_STRATEGY_GRID, .spending.emphasis = 2.0f},
+         "the parameter emphasis is for the strategy budget"},
+        {{.strategy = TVLM_STRATEGY_GRID, .spending.emphasis_channel = TVLM_CHANNEL_Y},
          "the parameter emphasis_channel is for the strategy budget"},
         {{.strategy = TVLM_STRATEGY_BUDGET, .budget = 4, .spending.share = 0.5f}, "exclude each other"},
         {{.strategy = TVLM_STRATEGY_BUDGET, .all = true, .spending.tolerance = 0.5f}, "exclude each other"},

@@ -204,7 +204,7 @@ struct tvlm_export_params {
     /* How tokens are chosen.
      *   - TVLM_STRATEGY_GRID takes the best of each picture. It is refused for models that take crops.
      *   - TVLM_STRATEGY_BUDGET is described above. It is refused for a video, and for models that take one square.
-     *   - 0 means the budget for models that take crops, and the grid for the others. */
+     *   - 0 means the budget for models that take crops, and where one of its parameters is given; else the grid. */
     tvlm_strategy strategy;
     /*
      * Parameters of the strategy budget, as in select.h. A share and a tolerance take the place of `budget`, the number

@@ -28,11 +28,20 @@ static tvlm_status check_score(const tvlm_log *log, const struct tvlm_score_para
     return score->scorer != NULL ? tvlm_learned_check(score->scorer->network, log) : TVLM_OK;
 }
 
-/* Returns the strategy, with the model's default in place of TVLM_STRATEGY_DEFAULT. */
+/* Whether a parameter of the strategy budget is given. */
+static bool says_budget(const struct tvlm_budget_params *spending) {
+    return spending->share != 0.0f || spending->tolerance != 0.0f || spending->emphasis != 0.0f ||
+           spending->emphasis_channel != 0;
+}
+
+/* Returns the strategy. Where none is named it is the budget for models that take crops, and where one of its
+ * parameters is given. */
 static tvlm_strategy strategy_of(const struct tvlm_export_params *params,
                                  const tvlm_export_processor *processor) {
     if (params->strategy != TVLM_STRATEGY_DEFAULT) return params->strategy;
-    return tvlm_export_family(processor) == EXPORT_CROPS ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
+    const bool budget =
+        tvlm_export_family(processor) == EXPORT_CROPS || (!params->all && says_budget(&params->spending));
+    return budget ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
 }
 
 /* Returns the parameters for tvlm_select, without the number and the side of tokens. */
