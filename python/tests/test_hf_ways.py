@@ -58,7 +58,8 @@ def test_no_choice_is_predicted_to_be_worse_than_a_smaller_picture(image, budget
     report = pruned.report
     smaller = next(one for one in report.candidates[0] if one.way == "smaller")
     assert report.pictures[0].loss <= smaller.loss and report.pictures[0].loss == min(one.loss for one in report.candidates[0])
-    assert report.tokens == pruned.tokens == image_tokens(pruned) <= budget
+    extra = 2 * (len(pruned._pictures["pixel_values"].full_grid) - 1)
+    assert report.tokens == pruned.tokens + extra <= budget and pruned.tokens == image_tokens(pruned)
     assert smaller.tokens <= budget and smaller.columns * smaller.rows == smaller.tokens
     if budget == 16:
         assert pruner(budget=16, way="smaller").prune(image, question="what?").report.pictures == [smaller]
@@ -91,6 +92,56 @@ def test_the_tokens_are_those_of_the_prediction():
     one = pruned.report.pictures[0]
     kept = pruned._pictures["pixel_values"].kept.reshape(one.rows, one.columns)
     assert int(kept.sum()) == 20 and kept[:, 0].all() and not kept[:, -1].all()  # where there is most to see
+
+
+def spots(seed=20, width=448, height=448):
+    """Gray, with two small places of noise, which a small picture does not show."""
+    random = np.random.default_rng(seed)
+    pixels = np.full((height, width, 3), 128, "uint8")
+    pixels[::40] = 150
+    for left, top in ((56, 112), (336, 280)):
+        pixels[top:top + 56, left:left + 56] = random.integers(0, 256, (56, 56, 3))
+    return PIL.Image.fromarray(pixels)
+
+
+@pytest.mark.parametrize("budget", [24, 36])
+def test_crops_show_what_a_small_picture_does_not(budget):
+    """Where there is most to see, at the size of the full picture; the rest in a small one."""
+    pruned = pruner(budget=budget, way="pictures").prune(spots(), question="what?")
+    one = pruned.report.pictures[0]
+    grids = pruned._pictures["pixel_values"].full_grid
+    assert one.way == "pictures" and len(grids) > 1 and one.loss < next(c.loss for c in pruned.report.candidates[0] if c.way == "smaller")
+    assert one.tokens == pruned.tokens + 2 * (len(grids) - 1) <= budget
+    assert grids[0].tolist() == [1, 2 * one.rows, 2 * one.columns] and (grids[1:, 1] * grids[1:, 2] >= 16).all()
+    with torch.no_grad():
+        plain = pruned.forward().logits
+    assert plain.shape[1] == pruned.input_ids.shape[1] and torch.isfinite(plain).all()
+
+
+def test_a_crop_is_that_part_of_the_full_picture():
+    from texturevlm.hf import _pictures
+    full = spots().resize((224, 224), PIL.Image.BICUBIC)
+    found = _pictures.cut(np.asarray(full), 28, 4, None, tokens=24)
+    assert found is not None and found.tokens <= 24
+    for crop in found.crops:
+        left, top, right, bottom = crop.box
+        assert 0 <= left < right and 0 <= top < bottom and left < 224 and top < 224 and crop.columns * crop.rows >= 4
+        shown = _pictures.crop_of(full, crop, 28, PIL.Image.BICUBIC)
+        assert shown.size == (28 * crop.columns, 28 * crop.rows)
+        if shown.size == (right - left, bottom - top) and right <= 224 and bottom <= 224:
+            assert np.array_equal(np.asarray(shown), np.asarray(full)[top:bottom, left:right])
+    flat = np.full((224, 224, 3), 90, "uint8")
+    assert _pictures.cut(flat, 28, 4, None, tokens=24) is None
+
+
+def test_rectangles_cover_cells_once():
+    from texturevlm.hf._pictures import _grown, _rectangles
+    cells = {(x, y) for x in range(3) for y in range(2)} | {(4, 0), (1, 2), (9, 9)}
+    boxes = _rectangles(cells)
+    covered = [(x, y) for left, top, right, bottom in boxes for x in range(left, right) for y in range(top, bottom)]
+    assert sorted(covered) == sorted(cells) and (0, 0, 3, 2) in boxes
+    assert _grown((9, 9, 10, 10), 4, 10, 10) == (8, 8, 10, 10) and _grown((0, 0, 1, 1), 4, 10, 10) == (0, 0, 2, 2)
+    assert _grown((0, 0, 1, 1), 4, 8, 1) == (0, 0, 4, 1) and _grown((0, 0, 1, 1), 4, 3, 1) is None
 
 
 def test_a_tolerance_takes_as_few_as_needed():
@@ -191,7 +242,7 @@ def test_rows_of_a_batch_have_budgets_of_their_own():
     ({"tolerance": 2}, "tolerance is 2; it must be at most 1"),
     ({"tolerance": -1}, "tolerance is -1"),
     ({"tolerance": "some"}, "tolerance is 'some', not a number"),
-    ({"way": "best"}, "there is no way 'best'; it is one of auto, smaller, pruned, cells"),
+    ({"way": "best"}, "there is no way 'best'; it is one of auto, smaller, pruned, pictures, cells"),
     ({"tolerance": 0.1, "way": "cells"}, "a tolerance is for pictures, not for the way cells"),
     ({"k": 5, "budget": 3}, "k is for tokens that are chosen by their score: budget is not for it"),
     ({"strategy": "budget", "tolerance": 0.1}, "strategy is for tokens that are chosen by their score: tolerance is not for it"),

@@ -40,6 +40,13 @@ class Loaded:
         self.counts = {"image": 0, "video": 0}
         self.conversations = [[_loaded(message, processor, self.counts) for message in conversation] for conversation in conversations]
 
+    def replace(self, conversation: int, images: list[list[Any]]) -> None:
+        """Puts one or several pictures in the place of each image of a conversation."""
+        rest = iter(images)
+        for message in self.conversations[conversation]:
+            message["content"] = [part for old in message["content"] for part in
+                                  ([{**old, "image": picture} for picture in next(rest)] if old["type"] == "image" else [old])]
+
     def images(self) -> list[list[dict[str, Any]]]:
         """For each conversation the parts that are images, each with its ``"image"``."""
         return [[part for message in conversation for part in message["content"] if part["type"] == "image"]

@@ -90,11 +90,13 @@ class Pruner(Bound):
             - `share`: this share, above 0 and at most 1, of the tokens that each image would have.
             - `tolerance`: as few for each image as lose at most this share, 0 .. 1, of what a picture of one token would lose.
               None, if nothing else is given, and ``"auto"``: 0.03, which keeps what can be read.
-        way: which picture the model is given. ``"auto"`` or None: that of the next two with the least predicted loss, or, with a
-            tolerance, the fewest tokens.
+        way: which picture the model is given. ``"auto"`` or None: that of the next three with the least predicted loss, or, with
+            a tolerance, the fewest tokens.
 
             - ``"smaller"``: the image at a smaller size, by the processor's own rule of sizes.
             - ``"pruned"``: the image at this or a larger size, without the tokens that lose least, such as blank paper.
+            - ``"pictures"``: several pictures, a small one of the whole and crops where that loses most. Each further picture
+              takes two more tokens, which are counted.
             - ``"cells"``: the best cells of the full picture by their score, for small details, and for models that were trained
               with so few tokens. A smaller picture loses less.
         k, strategy, weights, scorer: as in `select_tokens`. With one of them, tokens of the full picture are chosen by it, and
@@ -111,7 +113,7 @@ class Pruner(Bound):
     """
 
     def __init__(self, model: Any, processor: Any, *, budget: int | None = None, share: float | None = None,
-                 tolerance: float | Literal["auto"] | None = None, way: Literal["auto", "smaller", "pruned", "cells"] | None = None,
+                 tolerance: float | Literal["auto"] | None = None, way: Literal["auto", "smaller", "pruned", "pictures", "cells"] | None = None,
                  k: int | None = None, strategy: Literal["grid", "budget"] | None = None, weights: Any = None, scorer: Any = None,
                  device: Device | str | None = None) -> None:
         inner = unwrapped(model)
@@ -154,19 +156,20 @@ class Pruner(Bound):
         """Chooses the size of each picture and the tokens of it, and makes the batch of these pictures."""
         began = time.perf_counter()
         images = getattr(self.processor, "image_processor", self.processor)
-        keep, chosen, among, full = [], [], [], []
-        for parts in given.images():
+        keep, chosen, among, full, grids = [], [], [], [], []
+        for conversation, parts in enumerate(given.images()):
             shown = [_ways.picture_of(part["image"]) for part in parts]
             pictures, found, candidates = _ways.decide(shown, rule, self._options["spending"], images.resample, self._options["device"])
-            for part, picture, one in zip(parts, pictures, found):
-                part["image"] = picture.resized((one.columns, one.rows))
-                keep.append(torch.from_numpy(picture.kept(one).reshape(-1)))
-                full.append(picture.all)
+            made = [picture.shown(one) for picture, one in zip(pictures, found)]
+            given.replace(conversation, [[picture for picture, _ in several] for several in made])
+            masks = [mask for several in made for _, mask in several]
+            keep += [torch.from_numpy(mask.reshape(-1)) for mask in masks]
+            grids += [mask.shape for mask in masks]
+            full += [picture.all for picture in pictures]
             chosen += found
             among += candidates
         report = _ways.Report(chosen, among, full, 1000 * (time.perf_counter() - began))
         batch = self._moved(_messages.made_of(self.processor, given, {}))
-        grids = [(one.rows, one.columns) for one in chosen]
         _check_grids(batch["image_grid_thw"], unwrapped(self.model).config.vision_config.spatial_merge_size, grids)
         videos = {}
         if batch.get("pixel_values_videos") is not None:

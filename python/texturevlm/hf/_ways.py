@@ -19,8 +19,9 @@ from .._arguments import choice, integer, real
 from .._core import ArgumentError
 from .._functions import predict, scores, topk
 from .._prediction import PICTURES, Prediction
+from ._pictures import Cut, crop_of, cut
 
-WAYS = ("auto", "smaller", "pruned", "cells")
+WAYS = ("auto", "smaller", "pruned", "pictures", "cells")
 READABLE = 0.03
 """The tolerance that keeps what can be read: TVLM_TOLERANCE_READABLE."""
 ONE_SIZE = "a batch has its pictures at one size already: give the images, not their tensors, for the way smaller"
@@ -71,9 +72,9 @@ def spending_of(budget: Any, share: Any, tolerance: Any, way: Any) -> Spending:
 class Candidate:
     """A picture that a model may be given.
 
-    way: ``"full"``, ``"smaller"``, ``"pruned"`` or ``"cells"``.
-    columns, rows: the size of the picture in tokens, before any is left out.
-    tokens: how many tokens the model gets.
+    way: ``"full"``, ``"smaller"``, ``"pruned"``, ``"pictures"`` or ``"cells"``.
+    columns, rows: the size of the picture in tokens, before any is left out; of several the first, which shows the whole.
+    tokens: how many tokens the model gets, with those of the prompt around each further picture.
     loss: what is predicted to be lost, as a share of what a picture of one token loses.
     """
 
@@ -201,6 +202,7 @@ class Measured:
         shown = self.resized(self.full)
         self._pixels = np.asarray(shown)
         self.sizes = self._listed(tokens)
+        self._cut: Cut | None = None
         self.prediction: Prediction = self._predicted(self.sizes)
 
     def _predicted(self, sizes: list[tuple[int, int]]) -> Prediction:
@@ -252,13 +254,25 @@ class Measured:
         flags[topk(found, tokens, device=self._device)[0]] = True
         return flags.reshape(self.full[1], self.full[0])
 
-    def kept(self, chosen: Candidate) -> Any:
-        """[rows, columns]: the tokens of a candidate that the model gets."""
+    def pictures(self, tokens: int | None = None, tolerance: float | None = None) -> Candidate | None:
+        """A small picture of the whole and crops; None: there are none worth it."""
+        least = -(-self.rule.least // self.rule.side**2)
+        self._cut = cut(self._pixels, self.rule.side, least, self._device, tokens=tokens, tolerance=tolerance)
+        found = self._cut
+        return None if found is None else Candidate("pictures", found.columns, found.rows, found.tokens, found.loss)
+
+    def shown(self, chosen: Candidate) -> list[tuple[Any, Any]]:
+        """The pictures of a candidate, and of each the tokens that the model gets: bool [rows, columns]."""
+        picture = self.resized((chosen.columns, chosen.rows))
+        if chosen.way == "pictures" and self._cut is not None:
+            full, side = self.resized(self.full), self.rule.side
+            crops = [(crop_of(full, crop, side, self._resample), np.ones((crop.rows, crop.columns), bool)) for crop in self._cut.crops]
+            return [(picture, self._cut.kept), *crops]
         if chosen.way == "cells":
-            return self._best(chosen.tokens)
-        if chosen.way != "pruned":
-            return np.ones((chosen.rows, chosen.columns), bool)
-        return self.prediction.keep(self.sizes.index((chosen.columns, chosen.rows)), chosen.tokens)[0]
+            return [(picture, self._best(chosen.tokens))]
+        if chosen.way == "pruned":
+            return [(picture, self.prediction.keep(self.sizes.index((chosen.columns, chosen.rows)), chosen.tokens)[0])]
+        return [(picture, np.ones((chosen.rows, chosen.columns), bool))]
 
     def with_tokens(self, tokens: int, way: str) -> tuple[Candidate, list[Candidate]]:
         """The candidate of least loss among those of at most so many tokens, and all that were looked at."""
@@ -266,12 +280,16 @@ class Measured:
             whole = self.whole()
             return whole, [whole]
         made: dict[str, Candidate | None] = {"smaller": self.smaller(tokens), "pruned": self.pruned(tokens)}
+        if way in ("auto", "pictures"):
+            made["pictures"] = self.pictures(tokens)
         if way == "cells":
             made["cells"] = self.cells(tokens)
         candidates = [one for one in made.values() if one is not None]
         if way == "auto":
             return min(candidates, key=lambda one: one.loss), candidates
         chosen = made[way]
+        if chosen is None and way == "pictures":
+            return min(candidates, key=lambda one: one.loss), candidates  # no crop is worth its tokens
         if chosen is None:
             raise ArgumentError(f"the processor makes no picture of at most {tokens} tokens of an image of {self.image.size[0]} x "
                                 f"{self.image.size[1]} pixels: its least one has {self.sizes[0][0] * self.sizes[0][1]}")
@@ -287,6 +305,9 @@ class Measured:
             few = self.prediction.least(i, tolerance)
             if few is not None and 0 < few < self.sizes[i][0] * self.sizes[i][1]:
                 candidates.append(self._candidate("pruned", i, few, self.prediction.keep(i, few)[1]))
+        if way in ("auto", "pictures"):
+            cut_out = self.pictures(tolerance=tolerance)
+            candidates += [] if cut_out is None else [cut_out]
         named = [one for one in candidates if way == "auto" or one.way == way]
         return min(named or candidates[:1], key=lambda one: one.tokens), candidates
 
@@ -323,10 +344,10 @@ def decide(images: list[Any], rule: Rule, spending: Spending, resample: Any,
         raise ArgumentError(f"a budget of {spending.budget} tokens for {len(images)} pictures; each needs at least one")
     if spending.budget is not None and len(images) > 1:
         pictures = [measured(image, rule, None, resample, device) for image in images]
-        way = "auto" if spending.way == "cells" else spending.way
+        plain = "smaller" if spending.way == "smaller" else "pruned"
         counts = [picture.all for picture in pictures]
         if sum(counts) > spending.budget:
-            counts = _divided(lambda tolerance: [one.within(tolerance, way)[0].tokens for one in pictures], counts, spending.budget)
+            counts = _divided(lambda tolerance: [one.within(tolerance, plain)[0].tokens for one in pictures], counts, spending.budget)
         pictures = [measured(image, rule, count, resample, device) for image, count in zip(images, counts)]
     elif spending.tolerance is None:
         counts = []
