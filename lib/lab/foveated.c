@@ -151,7 +151,8 @@ tvlm_status tvlm_foveated_place(int32_t width, int32_t height, int32_t k, float 
     TVLM_CHECK_RESERVED(log, tvlm_foveated_params, params);
     if (params == NULL) params = &defaults;
     if (log == NULL) log = &silent;
-    TVLM_TRY(tvlm_parameters_check(log, tvlm_select_params(.k = k, .patch = patch, .foveated = *params)));
+    TVLM_TRY(tvlm_parameters_check(log, tvlm_select_params(.k = k, .patch = patch, .foveated = *params),
+                                   TVLM_STRATEGY_FOVEATED, false));
     TVLM_TRY(check(params, log, &fovea));
     if (patch == 0.0f) patch = TVLM_PATCH_DEFAULT;
     TVLM_TRY(resolve_k(&fovea, (double)patch, log, &k));

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/backend.h"
+#include "core/try.h"
 
 /* ---- The table ---- */
 
@@ -203,7 +204,7 @@ static tvlm_status refuse_value(const tvlm_log *log, bool number, const char *re
     return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%.*s%s%s", (int)before, refusal, text, refusal + before + 1);
 }
 
-tvlm_status tvlm_parameters_check(const tvlm_log *log, const struct tvlm_select_params *params) {
+static tvlm_status check_ranges(const tvlm_log *log, const struct tvlm_select_params *params) {
     for (int i = 0; i < PARAMETERS; ++i) {
         const double value = value_of(&table[i].told, params);
         if (table[i].refusal != NULL && !in_range(&table[i].told, value))
@@ -225,8 +226,8 @@ static void name_strategies(uint32_t strategies, char *text, size_t size) {
     }
 }
 
-tvlm_status tvlm_parameters_refuse(const tvlm_log *log, const struct tvlm_select_params *params,
-                                   tvlm_strategy strategy, bool unasked) {
+static tvlm_status refuse_unread(const tvlm_log *log, const struct tvlm_select_params *params,
+                                 tvlm_strategy strategy, bool unasked) {
     for (int i = 0; i < PARAMETERS; ++i) {
         const tvlm_parameter *const p = &table[i].told;
         char readers[256] = "";
@@ -237,4 +238,10 @@ tvlm_status tvlm_parameters_refuse(const tvlm_log *log, const struct tvlm_select
                          unasked ? ", which is the default" : "");
     }
     return TVLM_OK;
+}
+
+tvlm_status tvlm_parameters_check(const tvlm_log *log, const struct tvlm_select_params *params,
+                                  tvlm_strategy strategy, bool unasked) {
+    TVLM_TRY(check_ranges(log, params));
+    return refuse_unread(log, params, strategy, unasked);
 }

@@ -7,12 +7,9 @@
 
 #include "texturevlm/select.h"
 
-/* Refuses values outside the range of their parameter. */
-tvlm_status tvlm_parameters_check(const tvlm_log *log, const struct tvlm_select_params *params);
-
-/* Refuses a parameter that is given although the strategy does not read it. `unasked` says that the strategy is the
- * default, since none was asked for. */
-tvlm_status tvlm_parameters_refuse(const tvlm_log *log, const struct tvlm_select_params *params,
-                                   tvlm_strategy strategy, bool unasked);
+/* Refuses values outside the range of their parameter, and a parameter that is given although the strategy does not
+ * read it. `unasked` says that the strategy is the default, since none was asked for. */
+tvlm_status tvlm_parameters_check(const tvlm_log *log, const struct tvlm_select_params *params,
+                                  tvlm_strategy strategy, bool unasked);
 
 #endif

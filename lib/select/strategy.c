@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The names of the strategies, which of them parameters mean, and what is refused. parameters.c says which strategy
+ * The names of the strategies, and what is refused. parameters.c says which strategy
  * reads what.
  */
 #include "select/strategy.h"
@@ -17,22 +17,12 @@ static const char *const names[TVLM_STRATEGY_COUNT] = {
     [TVLM_STRATEGY_CASCADE] = "cascade",   [TVLM_STRATEGY_BUDGET] = "budget",
 };
 
-/* The default, without and with an overview. */
-#define USUAL         TVLM_STRATEGY_BUDGET
-#define WITH_OVERVIEW TVLM_STRATEGY_GRID
-
-tvlm_strategy tvlm_strategy_meant(const struct tvlm_select_params *params) {
-    if (params->strategy != TVLM_STRATEGY_DEFAULT) return params->strategy;
-    return params->best.overview != 0.0f ? WITH_OVERVIEW : USUAL;
-}
-
 tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_params *params) {
     const tvlm_strategy meant = tvlm_strategy_meant(params);
     const bool unasked = params->strategy == TVLM_STRATEGY_DEFAULT && params->best.overview == 0.0f;
     if ((int)meant <= TVLM_STRATEGY_DEFAULT || (int)meant >= TVLM_STRATEGY_COUNT)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no strategy %d", (int)params->strategy);
-    TVLM_TRY(tvlm_parameters_check(log, params));
-    TVLM_TRY(tvlm_parameters_refuse(log, params, meant, unasked));
+    TVLM_TRY(tvlm_parameters_check(log, params, meant, unasked));
     if (tvlm_choosers[meant].choose == NULL)
         return tvlm_fail(log, TVLM_ERROR_UNSUPPORTED,
                          "the strategy %s is of the lab, which this build leaves out (TVLM_WITH_LAB)",
@@ -40,14 +30,10 @@ tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_pa
     return tvlm_choosers[meant].check != NULL ? tvlm_choosers[meant].check(log, params) : TVLM_OK;
 }
 
-tvlm_status tvlm_strategy_run(const tvlm_task *task, tvlm_selection *selection) {
-    return tvlm_choosers[task->params.strategy].choose(task, selection);
-}
-
 /* ---- texturevlm/select.h ---- */
 
 const char *tvlm_strategy_name(tvlm_strategy number) {
-    const int known = number == TVLM_STRATEGY_DEFAULT ? (int)USUAL : (int)number;
+    const int known = number == TVLM_STRATEGY_DEFAULT ? (int)TVLM_STRATEGY_USUAL : (int)number;
     return known > TVLM_STRATEGY_DEFAULT && known < TVLM_STRATEGY_COUNT ? names[known] : "unknown";
 }
 

@@ -7,15 +7,24 @@
 
 #include "select/choose.h"
 
-/* The strategy that parameters mean: where they name none it is the budget, or the grid if they ask for an
- * overview, which shows the whole image beside the best cells. */
-tvlm_strategy tvlm_strategy_meant(const struct tvlm_select_params *params);
+/* The strategy that parameters mean where they name none, without and with an overview. The overview shows the
+ * whole image beside the best cells, so the grid finds these. */
+#define TVLM_STRATEGY_USUAL         TVLM_STRATEGY_BUDGET
+#define TVLM_STRATEGY_WITH_OVERVIEW TVLM_STRATEGY_GRID
+
+/* The strategy that parameters mean. */
+static inline tvlm_strategy tvlm_strategy_meant(const struct tvlm_select_params *params) {
+    if (params->strategy != TVLM_STRATEGY_DEFAULT) return params->strategy;
+    return params->best.overview != 0.0f ? TVLM_STRATEGY_WITH_OVERVIEW : TVLM_STRATEGY_USUAL;
+}
 
 /* Refuses a strategy that does not exist or that this build leaves out, parameters outside their range, parameters
  * that the strategy would ignore, and what its own check refuses. */
 tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_params *params);
 
 /* Runs the strategy of a task that was checked. */
-tvlm_status tvlm_strategy_run(const tvlm_task *task, tvlm_selection *selection);
+static inline tvlm_status tvlm_strategy_run(const tvlm_task *task, tvlm_selection *selection) {
+    return tvlm_choosers[task->params.strategy].choose(task, selection);
+}
 
 #endif
