@@ -247,12 +247,12 @@ static void test_thirds(void **state) {
         assert_true(tvlm_budget_lost(&t.tree, &t.losses, &choice) >= lost - 0.1); /* and what comes across */
         assert_true(tvlm_budget_order(&t.tree, &t.losses, &choice, order));
         for (int32_t i = 0; i < count; ++i) {
-            double before, after;
             assert_int_equal(order[i].level, TVLM_BUDGET_THIRD);
             assert_true(i == 0 || order[i].gain <= order[i - 1].gain);
-            tvlm_budget_square(&t.tree, &t.losses, &choice, TVLM_BUDGET_THIRD, order[i].number, &before,
-                               &after);
-            assert_true(fabs(before - after - order[i].gain) < 1e-2 && fabs(after - 0.1 * before) < 1e-2);
+            assert_int_equal(order[i].corner,
+                             tvlm_budget_corner(&t.tree, TVLM_BUDGET_THIRD, order[i].number));
+            assert_true(fabs(order[i].before - order[i].after - order[i].gain) < 1e-2 &&
+                        fabs(order[i].after - 0.1 * order[i].before) < 1e-2);
         }
         tvlm_budget_choice_free(&choice);
         free_wide(&t);

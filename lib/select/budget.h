@@ -188,9 +188,20 @@ typedef struct tvlm_budget_answer {
     double parts[TVLM_BUDGET_PARTS];       /* what is lost of each part */
     double lost;                           /* both parts, weighed as answers are compared */
     double downsampled[TVLM_BUDGET_PARTS]; /* what downsampling loses of each part; 0 with a tolerance */
+    /* What follows is there after tvlm_budget_itemise. */
+    float *under;                    /* [places] what the thumbnail loses, both parts weighed by `weights` */
+    double whole;                    /* the sum of that */
+    tvlm_budget_tile *tiles;         /* of the choice, in the order of tvlm_budget_order */
+    double share, share_downsampled; /* `parts` and `downsampled`, of what a thumbnail of one patch loses */
 } tvlm_budget_answer;
 
-void tvlm_budget_answer_free(tvlm_budget_answer *answer);
+static inline void tvlm_budget_answer_free(tvlm_budget_answer *answer) {
+    tvlm_budget_choice_free(&answer->choice);
+    free(answer->under);
+    free(answer->tiles);
+    answer->under = NULL;
+    answer->tiles = NULL;
+}
 
 /* Finds the best thumbnail and tiles of n patches. `grids` must be those of tvlm_budget_grids. */
 tvlm_status tvlm_budget_solve(const tvlm_budget *budget, int32_t n, tvlm_budget_answer *answer);
@@ -202,6 +213,9 @@ tvlm_status tvlm_budget_solve_in_view(tvlm_budget *budget, tvlm_budget_answer *a
  * thumbnail of one patch loses. `grids` must be those of tvlm_budget_ladder. */
 tvlm_status tvlm_budget_solve_tolerance(const tvlm_budget *budget, double tolerance,
                                         tvlm_budget_answer *answer);
+/* Fills in what an answer is delivered with: what its thumbnail loses place by place, and its tiles one by
+ * one. */
+tvlm_status tvlm_budget_itemise(const tvlm_budget *budget, tvlm_budget_answer *answer);
 
 /* How much detail counts where answers are compared; the squared error counts the rest of 1. */
 #define TVLM_BUDGET_COUNTS 0.8
@@ -210,13 +224,6 @@ tvlm_status tvlm_budget_solve_tolerance(const tvlm_budget *budget, double tolera
  * `detail`, and its squared error the rest of 1. A part of which nothing is lost has the weight 0. */
 void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double detail,
                              double weights[TVLM_BUDGET_PARTS]);
-
-/* Returns a loss of these parts as a share of what a thumbnail of one patch loses. */
-double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]);
-
-/* Writes what a thumbnail loses at each place, the weighed sum of its parts: weighed[places]. */
-void tvlm_budget_weigh_thumbnail(const tvlm_budget *budget, int32_t grid,
-                                 const double weights[TVLM_BUDGET_PARTS], float *weighed);
 
 /*
  * Losses as the tree takes them. They remember what they are of: what is asked for again is not made again,
@@ -230,7 +237,7 @@ typedef struct tvlm_budget_weighed {
 } tvlm_budget_weighed;
 
 /* Makes the losses of a thumbnail, and of the pictures that tiles are cut out of: the weighed sums of their
- * parts, with the losses of equal tiles gathered (tvlm_budget_gather). They lie in weighed->memory. */
+ * parts, where the first of equal tiles loses what all of them do. They lie in weighed->memory. */
 size_t tvlm_budget_floats(const tvlm_budget *budget);
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
                                      const double weights[TVLM_BUDGET_PARTS], tvlm_budget_weighed *weighed);
@@ -253,19 +260,13 @@ void tvlm_budget_close(tvlm_budget **made);
  */
 tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t rows, float **lost,
                               double *share);
+/* Does the work of tvlm_budget_under for the only thumbnail of grids, once it is measured. */
+tvlm_status tvlm_budget_weigh_given(const tvlm_budget *budget, float **lost, double *share);
 
 /* ---- Equal tiles ---- */
 
 /* Fills in `origin`: finds the tiles of level 0 whose texels equal those of the tile to the left or above.
  * Where that tile equals another one in turn, `origin` names the first of them all. Waits. */
 tvlm_status tvlm_budget_equal(tvlm_budget *budget);
-
-/* Adds what equal tiles lose to what the first of them loses, in lost[places]. Where equal tiles are known,
- * one patch of the first tile shows all of them. Where none are known it does nothing. */
-void tvlm_budget_gather(const tvlm_budget *budget, float *lost);
-
-/* With `shown`, lets a choice also show the tiles that equal one of its tiles of level 0, as if they were
- * chosen, too. Without `shown`, takes that back. In neither case are these tiles counted. */
-void tvlm_budget_show_equal(const tvlm_budget *budget, bool shown, tvlm_budget_choice *choice);
 
 #endif

@@ -59,25 +59,3 @@ tvlm_status tvlm_budget_equal(tvlm_budget *budget) {
     free(rgba);
     return status;
 }
-
-void tvlm_budget_gather(const tvlm_budget *budget, float *lost) {
-    for (int32_t i = 0; budget->origin != NULL && i < budget->tiles; ++i) {
-        float *const own = &lost[budget->tree.place_of[i]],
-                     *const first = &lost[budget->tree.place_of[budget->origin[i]]];
-        if (own == first || *own >= TVLM_BUDGET_NEVER) continue;
-        if (*first < TVLM_BUDGET_NEVER) *first += *own;
-        *own = 0.0f;
-    }
-}
-
-/* The mark of a tile in a choice that is shown without being chosen. */
-enum { SHOWN = 2 };
-
-void tvlm_budget_show_equal(const tvlm_budget *budget, bool shown, tvlm_budget_choice *choice) {
-    uint8_t *const chosen = choice->chosen[0];
-    for (int32_t i = 0; budget->origin != NULL && i < budget->tiles; ++i) {
-        const int32_t own = budget->tree.place_of[i], first = budget->tree.place_of[budget->origin[i]];
-        if (own == first || chosen[own] == 1) continue;
-        chosen[own] = shown && chosen[first] ? SHOWN : 0;
-    }
-}

@@ -31,6 +31,9 @@ typedef struct sums {
  * - BESIDE: tiles of level 0 on the picture.
  */
 enum { UNDER, ONE, TWO, NINE, BEST, OVER, OF_ONES, THIRD = OF_ONES, BESIDE, KINDS };
+_Static_assert((int)OF_ONES == (int)TVLM_BUDGET_SUMS_OF_ONES &&
+                   KINDS - OF_ONES == (int)TVLM_BUDGET_SUMS_OF_THIRDS,
+               "a tree has room for another number of sums");
 
 /* What is bought at one price. `choice` is filled in, unless it is NULL. */
 typedef struct purchase {
@@ -40,10 +43,6 @@ typedef struct purchase {
     tvlm_budget_choice *choice;
     sums of[KINDS];
 } purchase;
-
-size_t tvlm_budget_room(const tvlm_budget_tree *tree) {
-    return OF_ONES * (size_t)tree->ones + (KINDS - OF_ONES) * (size_t)tree->thirds;
-}
 
 static purchase begin(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price,
                       tvlm_budget_choice *choice) {
@@ -386,14 +385,14 @@ static double find_price(const tvlm_budget_tree *tree, const tvlm_budget_losses 
 
 void tvlm_budget_buy(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price,
                      tvlm_budget_choice *choice) {
-    tvlm_budget_choice_clear(tree, choice);
+    tvlm_budget_choice_clear(choice);
     choice->count = buy(tree, losses, price, choice).tiles;
 }
 
 void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                         double *price, tvlm_budget_choice *choice) {
     if (n <= 0) {
-        tvlm_budget_choice_clear(tree, choice);
+        tvlm_budget_choice_clear(choice);
         return;
     }
     *price = find_price(tree, losses, n, *price);

@@ -9,6 +9,34 @@
 #include "core/memory.h"
 #include "select/budget.h"
 
+/* ---- Equal tiles ---- */
+
+/* Adds what equal tiles lose to what the first of them loses, in lost[places]. Where equal tiles are known,
+ * one patch of the first tile shows all of them. Where none are known it does nothing. */
+static void gather(const tvlm_budget *budget, float *lost) {
+    for (int32_t i = 0; budget->origin != NULL && i < budget->tiles; ++i) {
+        float *const own = &lost[budget->tree.place_of[i]],
+                     *const first = &lost[budget->tree.place_of[budget->origin[i]]];
+        if (own == first || *own >= TVLM_BUDGET_NEVER) continue;
+        if (*first < TVLM_BUDGET_NEVER) *first += *own;
+        *own = 0.0f;
+    }
+}
+
+/* The mark of a tile in a choice that is shown without being chosen. */
+enum { SHOWN = 2 };
+
+/* With `shown`, lets a choice also show the tiles that equal one of its tiles of level 0, as if they were
+ * chosen, too. Without `shown`, takes that back. In neither case are these tiles counted. */
+static void show_equal(const tvlm_budget *budget, bool shown, tvlm_budget_choice *choice) {
+    uint8_t *const chosen = choice->chosen[0];
+    for (int32_t i = 0; budget->origin != NULL && i < budget->tiles; ++i) {
+        const int32_t own = budget->tree.place_of[i], first = budget->tree.place_of[budget->origin[i]];
+        if (own == first || chosen[own] == 1) continue;
+        chosen[own] = shown && chosen[first] ? SHOWN : 0;
+    }
+}
+
 /* ---- The loss ---- */
 
 void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double detail,
@@ -30,11 +58,6 @@ static void weigh_places(const tvlm_budget *budget, int32_t picture, const doubl
     for (int32_t i = 0; i < budget->tree.places; ++i) out[i] = a * loss->parts[0][i] + b * loss->parts[1][i];
 }
 
-void tvlm_budget_weigh_thumbnail(const tvlm_budget *budget, int32_t grid,
-                                 const double weights[TVLM_BUDGET_PARTS], float *out) {
-    weigh_places(budget, TVLM_BUDGET_FIRST + grid, weights, out);
-}
-
 size_t tvlm_budget_floats(const tvlm_budget *budget) {
     return 5 * (size_t)budget->tree.places + 2 * (size_t)budget->tree.spots;
 }
@@ -48,7 +71,7 @@ static void put_in_spots(const tvlm_budget_tree *tree, const float *lost, float 
 static void weigh_and_gather(const tvlm_budget *budget, int32_t picture,
                              const double weights[TVLM_BUDGET_PARTS], float *out) {
     weigh_places(budget, picture, weights, out);
-    tvlm_budget_gather(budget, out);
+    gather(budget, out);
 }
 
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
@@ -111,7 +134,8 @@ static void find_whole(const tvlm_budget *budget, int32_t grid, double whole[TVL
 /* The thumbnail of one patch: the picture before those that are tried. */
 enum { LEAST_GRID = TVLM_BUDGET_LEAST - TVLM_BUDGET_FIRST };
 
-double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]) {
+/* A loss of these parts as a share of what a thumbnail of one patch loses. */
+static double share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]) {
     double weights[TVLM_BUDGET_PARTS], whole[TVLM_BUDGET_PARTS];
     find_whole(budget, LEAST_GRID, whole);
     tvlm_budget_weigh_parts(whole, TVLM_BUDGET_COUNTS, weights);
@@ -152,10 +176,10 @@ static void add_up_detail(const search *s, tvlm_budget_answer *answer) {
 
 /* Adds up both parts, with all tiles shown that equal chosen ones. */
 static void add_up(const search *s, tvlm_budget_answer *answer) {
-    tvlm_budget_show_equal(s->budget, true, &answer->choice);
+    show_equal(s->budget, true, &answer->choice);
     add_up_error(s, answer);
     add_up_detail(s, answer);
-    tvlm_budget_show_equal(s->budget, false, &answer->choice);
+    show_equal(s->budget, false, &answer->choice);
 }
 
 /* Tries a thumbnail with at most so many tiles, which are chosen by tried->weights. *price is a guess at
@@ -383,10 +407,6 @@ static bool solve_tolerance(search *s, double tolerance) {
 
 /* ---- budget.h ---- */
 
-void tvlm_budget_answer_free(tvlm_budget_answer *answer) {
-    tvlm_budget_choice_free(&answer->choice);
-}
-
 /* Makes the memory for trying, and lets n patches, or a tolerance where n is 0, be solved in it. */
 static tvlm_status with_memory(const tvlm_budget *budget, int32_t n, double tolerance,
                                tvlm_budget_answer *answer) {
@@ -414,4 +434,46 @@ tvlm_status tvlm_budget_solve(const tvlm_budget *budget, int32_t n, tvlm_budget_
 tvlm_status tvlm_budget_solve_tolerance(const tvlm_budget *budget, double tolerance,
                                         tvlm_budget_answer *answer) {
     return with_memory(budget, 0, tolerance, answer);
+}
+
+/* Lists the tiles of an answer. */
+static bool list_tiles(const tvlm_budget *budget, tvlm_budget_answer *answer, float *memory) {
+    tvlm_budget_weighed weighed = {.memory = memory};
+    const tvlm_budget_losses losses = tvlm_budget_weigh(budget, answer->grid, answer->weights, &weighed);
+    return tvlm_budget_order(&budget->tree, &losses, &answer->choice, answer->tiles);
+}
+
+tvlm_status tvlm_budget_itemise(const tvlm_budget *budget, tvlm_budget_answer *answer) {
+    const size_t places = (size_t)budget->tree.places;
+    float *const memory = tvlm_allocate(tvlm_budget_floats(budget), sizeof *memory);
+    answer->under = tvlm_allocate(places, sizeof *answer->under);
+    answer->tiles = tvlm_allocate((size_t)answer->choice.count, sizeof *answer->tiles);
+    bool made = memory != NULL && answer->under != NULL && answer->tiles != NULL;
+    if (made) {
+        weigh_places(budget, TVLM_BUDGET_FIRST + answer->grid, answer->weights, answer->under);
+        answer->whole = 0.0;
+        for (size_t i = 0; i < places; ++i) answer->whole += (double)answer->under[i];
+        answer->share = share_lost(budget, answer->parts);
+        answer->share_downsampled = share_lost(budget, answer->downsampled);
+        made = list_tiles(budget, answer, memory);
+    }
+    free(memory);
+    return made ? TVLM_OK : tvlm_budget_no_memory(budget);
+}
+
+tvlm_status tvlm_budget_weigh_given(const tvlm_budget *budget, float **lost, double *share) {
+    double weights[TVLM_BUDGET_PARTS], whole = 0.0;
+    const tvlm_budget_loss *const loss = &budget->losses[TVLM_BUDGET_FIRST];
+    tvlm_budget_weigh_parts(loss->sums, TVLM_BUDGET_COUNTS, weights);
+    for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) whole += weights[p] * loss->sums[p];
+    *share = share_lost(budget, loss->sums);
+    *lost = tvlm_allocate((size_t)budget->tiles, sizeof **lost);
+    if (*lost == NULL) return tvlm_budget_no_memory(budget);
+    for (int32_t i = 0; whole > 0.0 && i < budget->tiles; ++i) {
+        const int32_t place = budget->tree.place_of[i];
+        double sum = 0.0;
+        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) sum += weights[p] * (double)loss->parts[p][place];
+        (*lost)[i] = (float)(sum / whole);
+    }
+    return TVLM_OK;
 }

@@ -4,8 +4,6 @@
  */
 #include "select/budget_tree.h"
 
-#include <string.h>
-
 #include "core/memory.h"
 #include "select/heap.h"
 
@@ -79,7 +77,9 @@ static void place_tile(tvlm_budget_tree *tree, int32_t column, int32_t row) {
 
 /* Makes the arrays; false: no memory. */
 static bool make_room(tvlm_budget_tree *tree) {
-    const size_t places = (size_t)tree->places, room = tvlm_budget_room(tree);
+    const size_t places = (size_t)tree->places;
+    const size_t room =
+        TVLM_BUDGET_SUMS_OF_ONES * (size_t)tree->ones + TVLM_BUDGET_SUMS_OF_THIRDS * (size_t)tree->thirds;
     tree->tile_of = tvlm_allocate(places, sizeof *tree->tile_of);
     tree->place_of = tvlm_allocate((size_t)tree->columns * (size_t)tree->rows, sizeof *tree->place_of);
     tree->spot_of = tvlm_allocate(places, sizeof *tree->spot_of);
@@ -128,21 +128,12 @@ static size_t choice_bytes(const tvlm_budget_tree *tree) {
 }
 
 bool tvlm_budget_choice_make(const tvlm_budget_tree *tree, tvlm_budget_choice *choice) {
-    *choice = (tvlm_budget_choice){{tvlm_allocate(choice_bytes(tree), 1)}, 0};
+    const size_t bytes = choice_bytes(tree);
+    *choice = (tvlm_budget_choice){.chosen = {tvlm_allocate(bytes, 1)}, .bytes = bytes};
     if (choice->chosen[0] == NULL) return false;
     for (int32_t kind = 1; kind < TVLM_BUDGET_KINDS; ++kind)
         choice->chosen[kind] = choice->chosen[kind - 1] + tvlm_budget_kind_count(tree, kind - 1);
     return true;
-}
-
-void tvlm_budget_choice_clear(const tvlm_budget_tree *tree, tvlm_budget_choice *choice) {
-    memset(choice->chosen[0], 0, choice_bytes(tree));
-    choice->count = 0;
-}
-
-void tvlm_budget_choice_free(tvlm_budget_choice *choice) {
-    free(choice->chosen[0]);
-    *choice = (tvlm_budget_choice){0};
 }
 
 /* ---- What is lost, and what a tile gains ---- */
@@ -240,18 +231,20 @@ static double gain_of(const tvlm_budget_tree *tree, const tvlm_budget_losses *lo
     return gain / patches_of(level);
 }
 
-void tvlm_budget_square(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
-                        const tvlm_budget_choice *choice, int32_t level, int32_t number, double *before,
-                        double *after) {
+/* Fills in where a tile of a choice lies, and what its square loses. */
+static void describe(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                     const tvlm_budget_choice *choice, tvlm_budget_tile *tile) {
+    const int32_t level = tile->level;
     const float *const own = own_of(losses, level);
-    *before = *after = 0.0;
+    tile->corner = tvlm_budget_corner(tree, level, tile->number);
+    tile->before = tile->after = 0.0;
     for (int32_t i = 0; i < size_of(level); ++i) {
-        const int32_t place = place_in(tree, level, number, i);
-        *before += (double)lost_at(tree, losses, choice, place, rank_of[level] + 1);
-        *after += level > 0 ? (double)own[place] : 0.0;
+        const int32_t place = place_in(tree, level, tile->number, i);
+        tile->before += (double)lost_at(tree, losses, choice, place, rank_of[level] + 1);
+        tile->after += level > 0 ? (double)own[place] : 0.0;
     }
-    *before /= patches_of(level);
-    *after /= patches_of(level);
+    tile->before /= patches_of(level);
+    tile->after /= patches_of(level);
 }
 
 /* ---- One by one ---- */
@@ -261,15 +254,20 @@ void tvlm_budget_square(const tvlm_budget_tree *tree, const tvlm_budget_losses *
  * then the first in the image. What a tile gains becomes less as others are chosen, and hardly ever more. So
  * a gain is computed again only when its tile comes up (lazy greedy: Minoux 1978).
  */
+typedef struct candidate {
+    double gain; /* of each of its patches */
+    int32_t level, number;
+} candidate;
+
 typedef struct waiting {
     const tvlm_budget_tree *tree;
-    tvlm_budget_tile *tiles;
+    candidate *tiles;
     tvlm_heap heap; /* indices of `tiles` */
 } waiting;
 
 static bool comes_before(const void *user, int32_t one, int32_t other) {
     const waiting *const w = user;
-    const tvlm_budget_tile *const a = &w->tiles[one], *const b = &w->tiles[other];
+    const candidate *const a = &w->tiles[one], *const b = &w->tiles[other];
     if (a->gain != b->gain) return a->gain > b->gain;
     if (a->level != b->level) return a->level < b->level;
     return tvlm_budget_corner(w->tree, a->level, a->number) <
@@ -296,7 +294,7 @@ static bool let_wait(const tvlm_budget_tree *tree, const tvlm_budget_losses *los
             if (!choice->chosen[kind][i] && is_there(tree, kind, i) &&
                 (among == NULL || among->chosen[kind][i])) {
                 const int32_t at = w->heap.count++;
-                w->tiles[at] = (tvlm_budget_tile){gain_of(tree, losses, choice, kind, i), kind, i};
+                w->tiles[at] = (candidate){gain_of(tree, losses, choice, kind, i), kind, i};
                 w->heap.items[at] = at;
             }
     }
@@ -309,11 +307,13 @@ static void stop_waiting(waiting *w) {
     free(w->heap.items);
 }
 
-/* Chooses waiting tiles until they are `count` patches, and lists them in `order` unless that is NULL. */
-static void take(const tvlm_budget_losses *losses, waiting *w, int32_t count, tvlm_budget_choice *choice,
-                 tvlm_budget_tile *order) {
+/* Chooses waiting tiles until they are `count` patches, and lists them in `order` unless that is NULL. Returns
+ * how many tiles it chose. */
+static int32_t take(const tvlm_budget_losses *losses, waiting *w, int32_t count, tvlm_budget_choice *choice,
+                    tvlm_budget_tile *order) {
+    int32_t taken = 0;
     while (count > 0 && w->heap.count > 0) {
-        tvlm_budget_tile *const top = &w->tiles[w->heap.items[0]];
+        candidate *const top = &w->tiles[w->heap.items[0]];
         const double gain = gain_of(w->tree, losses, choice, top->level, top->number);
         const bool less = gain < top->gain;
         if (patches_of(top->level) > count) {
@@ -325,12 +325,15 @@ static void take(const tvlm_budget_losses *losses, waiting *w, int32_t count, tv
             tvlm_heap_sink_top(&w->heap);
             continue;
         }
-        if (order != NULL) *order++ = *top;
+        if (order != NULL)
+            order[taken] = (tvlm_budget_tile){.gain = gain, .level = top->level, .number = top->number};
+        ++taken;
         choice->chosen[top->level][top->number] = 1;
         choice->count += patches_of(top->level);
         count -= patches_of(top->level);
         tvlm_heap_pop(&w->heap);
     }
+    return taken;
 }
 
 bool tvlm_budget_fill(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
@@ -338,7 +341,7 @@ bool tvlm_budget_fill(const tvlm_budget_tree *tree, const tvlm_budget_losses *lo
     waiting w;
     if (choice->count >= n) return true;
     const bool made = let_wait(tree, losses, choice, NULL, &w);
-    if (made) take(losses, &w, n - choice->count, choice, NULL);
+    if (made) (void)take(losses, &w, n - choice->count, choice, NULL);
     stop_waiting(&w);
     return made;
 }
@@ -349,7 +352,8 @@ bool tvlm_budget_order(const tvlm_budget_tree *tree, const tvlm_budget_losses *l
     waiting w = {0};
     bool made = tvlm_budget_choice_make(tree, &none);
     made = made && let_wait(tree, losses, &none, choice, &w);
-    if (made) take(losses, &w, choice->count, &none, order);
+    const int32_t count = made ? take(losses, &w, choice->count, &none, order) : 0;
+    for (int32_t i = 0; i < count; ++i) describe(tree, losses, choice, &order[i]);
     stop_waiting(&w);
     tvlm_budget_choice_free(&none);
     return made;

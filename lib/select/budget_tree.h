@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* How many levels of tiles there are; how many tiles of level 0, and of level 1, a tile of level 2 has. */
 #define TVLM_BUDGET_TREE_LEVELS 3
@@ -61,18 +63,17 @@ typedef struct tvlm_budget_tree {
     int32_t *spot_of;  /* [places] */
     int32_t *one_of;   /* [places] the tile of level 1 over a place */
     int32_t *third_of; /* [places] the third over a place */
-    /* The memory in which budget_price.c works out what is bought, for each kind of tile beneath. Two threads
-     * must therefore not share a tree. */
+    /* The memory in which budget_price.c works out its sums. Two threads must therefore not share a tree. */
     float *costs;
     int32_t *counts;
 } tvlm_budget_tree;
 
+/* How many sums budget_price.c works out for each tile of level 1, and how many for each third. */
+enum { TVLM_BUDGET_SUMS_OF_ONES = 6, TVLM_BUDGET_SUMS_OF_THIRDS = 2 };
+
 /* False: no memory; tvlm_budget_tree_free is due in any case. */
 bool tvlm_budget_tree_make(int32_t columns, int32_t rows, tvlm_budget_tree *tree);
 void tvlm_budget_tree_free(tvlm_budget_tree *tree);
-
-/* How many costs, and counts, a tree has room for. */
-size_t tvlm_budget_room(const tvlm_budget_tree *tree);
 
 /* More than any tile or picture loses. */
 #define TVLM_BUDGET_NEVER 1e30f
@@ -98,17 +99,27 @@ typedef struct tvlm_budget_losses {
  * - of level 1: 4 root + i for tile i in a root,
  * - of level 2, and of a nine: its root,
  * - of a third: 16 block + t for third t of a block.
- * `count` is how many patches the chosen tiles are.
+ * The kinds lie one behind the other, from chosen[0] on, in `bytes` bytes. `count` is how many patches the
+ * chosen tiles are.
  */
 typedef struct tvlm_budget_choice {
     uint8_t *chosen[TVLM_BUDGET_KINDS];
+    size_t bytes;
     int32_t count;
 } tvlm_budget_choice;
 
 bool tvlm_budget_choice_make(const tvlm_budget_tree *tree, tvlm_budget_choice *choice);
-void tvlm_budget_choice_free(tvlm_budget_choice *choice);
+
+static inline void tvlm_budget_choice_free(tvlm_budget_choice *choice) {
+    free(choice->chosen[0]);
+    *choice = (tvlm_budget_choice){0};
+}
+
 /* Empties a choice. */
-void tvlm_budget_choice_clear(const tvlm_budget_tree *tree, tvlm_budget_choice *choice);
+static inline void tvlm_budget_choice_clear(tvlm_budget_choice *choice) {
+    memset(choice->chosen[0], 0, choice->bytes);
+    choice->count = 0;
+}
 
 /* How many tiles of a kind there are, some of them beyond the image. */
 int32_t tvlm_budget_kind_count(const tvlm_budget_tree *tree, int32_t kind);
@@ -128,16 +139,16 @@ int32_t tvlm_budget_kind_at(const tvlm_budget_tree *tree, const tvlm_budget_choi
 double tvlm_budget_lost(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                         const tvlm_budget_choice *choice);
 
-/* What the square of a tile loses: *before with the coarser tiles of a choice alone, *after with that tile.
- * Both are a ninth of that for a nine. */
-void tvlm_budget_square(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
-                        const tvlm_budget_choice *choice, int32_t level, int32_t number, double *before,
-                        double *after);
-
-/* A tile, and `gain`, which is what it lowers the loss by; for a nine a ninth of that. */
+/*
+ * A tile of a choice.
+ * - `gain` is what it lowers the loss by beside the tiles before it.
+ * - `before` and `after` are what its square loses: with the coarser tiles of the choice alone, and with it.
+ * - `corner` is the tile of level 0 in its upper left corner (tvlm_budget_corner).
+ * What is lost and gained is for a nine a ninth of that.
+ */
 typedef struct tvlm_budget_tile {
-    double gain;
-    int32_t level, number;
+    double gain, before, after;
+    int32_t level, number, corner;
 } tvlm_budget_tile;
 
 /*

@@ -145,17 +145,18 @@ static tvlm_status keep_positions(const tvlm_budget *budget, const tvlm_scale *s
     return TVLM_OK;
 }
 
-/* Keeps as scores what the thumbnail loses of each tile, where scores are asked for. */
-static tvlm_status keep_scores(const tvlm_budget *budget, const float *under, double whole,
+/* Keeps as scores what the thumbnail of an answer loses of each tile, where scores are asked for. Where
+ * `answer` is NULL, nothing is lost. */
+static tvlm_status keep_scores(const tvlm_budget *budget, const tvlm_budget_answer *answer,
                                tvlm_selection *selection) {
     if (!budget->task->params.keep_scores) return TVLM_OK;
     selection->scores = tvlm_allocate((size_t)budget->tiles, sizeof *selection->scores);
     if (selection->scores == NULL) return tvlm_budget_no_memory(budget);
     selection->score_columns = budget->tree.columns;
     selection->score_rows = budget->tree.rows;
-    for (int32_t i = 0; under != NULL && i < budget->tree.places; ++i)
-        if (budget->tree.tile_of[i] >= 0 && whole > 0.0)
-            selection->scores[budget->tree.tile_of[i]] = (float)((double)under[i] / whole);
+    for (int32_t i = 0; answer != NULL && i < budget->tree.places; ++i)
+        if (budget->tree.tile_of[i] >= 0 && answer->whole > 0.0)
+            selection->scores[budget->tree.tile_of[i]] = (float)((double)answer->under[i] / answer->whole);
     return TVLM_OK;
 }
 
@@ -202,7 +203,7 @@ static tvlm_status deliver_all(const tvlm_budget *budget, tvlm_selection *select
     for (int32_t i = 0; i < budget->tiles; ++i)
         if (is_kept(budget, i))
             selection->positions[placed++] = tile_at(budget, &scale, 0, i % columns, i / columns, 0.0);
-    TVLM_TRY(keep_scores(budget, NULL, 0.0, selection));
+    TVLM_TRY(keep_scores(budget, NULL, selection));
     return keep_positions(budget, &scale, 0, selection);
 }
 
@@ -222,47 +223,37 @@ static tvlm_position ninth_at(const tvlm_budget *budget, const tvlm_scale *scale
         .row = -1};
 }
 
-static void place_tiles(const tvlm_budget *budget, const tvlm_scale *scale, const tvlm_budget_losses *losses,
-                        const tvlm_budget_choice *choice, const tvlm_budget_tile *order, double whole,
+static void place_tiles(const tvlm_budget *budget, const tvlm_scale *scale, const tvlm_budget_answer *answer,
                         tvlm_position *positions) {
-    const double share = whole > 0.0 ? 1.0 / whole : 0.0;
-    for (int32_t placed = 0; placed < choice->count; ++order) {
-        const bool nine = order->level == TVLM_BUDGET_NINE;
-        double before, after;
-        const int32_t tile = tvlm_budget_corner(&budget->tree, order->level, order->number);
-        const int32_t column = tile % budget->tree.columns, row = tile / budget->tree.columns;
-        tvlm_budget_square(&budget->tree, losses, choice, order->level, order->number, &before, &after);
+    const double share = answer->whole > 0.0 ? 1.0 / answer->whole : 0.0;
+    const tvlm_budget_tile *tile = answer->tiles;
+    for (int32_t placed = 0; placed < answer->choice.count; ++tile) {
+        const bool nine = tile->level == TVLM_BUDGET_NINE;
+        const int32_t column = tile->corner % budget->tree.columns, row = tile->corner / budget->tree.columns;
         for (int32_t i = 0; i < (nine ? TVLM_BUDGET_PATCHES : 1); ++i) {
             tvlm_position *const p = &positions[placed++];
-            *p = nine ? ninth_at(budget, scale, column, row, i, order->gain * share)
-                      : tile_at(budget, scale, order->level, column, row, order->gain * share);
-            p->lost_before = (float)(before * share);
-            p->lost_after = (float)(after * share);
+            *p = nine ? ninth_at(budget, scale, column, row, i, tile->gain * share)
+                      : tile_at(budget, scale, tile->level, column, row, tile->gain * share);
+            p->lost_before = (float)(tile->before * share);
+            p->lost_after = (float)(tile->after * share);
         }
     }
 }
 
-static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *answer, float *places,
-                           tvlm_budget_tile *order, tvlm_selection *selection) {
+static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *answer,
+                           tvlm_selection *selection) {
     const tvlm_scale scale = tvlm_scale_of(budget->task->stack, budget->task->params.score.index);
     const tvlm_budget_grid *const grid = &budget->grids[answer->grid];
-    const int32_t cells = budget->cells[answer->grid], tiles = answer->choice.count;
-    double whole = 0.0;
-    tvlm_budget_weigh_thumbnail(budget, answer->grid, answer->weights, places);
-    for (int32_t i = 0; i < budget->tree.places; ++i) whole += (double)places[i];
-    TVLM_TRY(keep_scores(budget, places, whole, selection));
-    tvlm_budget_weighed weighed = {.memory = places};
-    const tvlm_budget_losses losses = tvlm_budget_weigh(budget, answer->grid, answer->weights, &weighed);
-    if (!tvlm_budget_order(&budget->tree, &losses, &answer->choice, order))
-        return tvlm_budget_no_memory(budget);
-    TVLM_TRY(tvlm_selection_reserve(budget->task->stack, cells + tiles, selection));
+    const int32_t cells = budget->cells[answer->grid];
+    TVLM_TRY(keep_scores(budget, answer, selection));
+    TVLM_TRY(tvlm_selection_reserve(budget->task->stack, cells + answer->choice.count, selection));
     TVLM_TRY(place_thumbnail(budget, &scale, answer->grid, selection));
-    place_tiles(budget, &scale, &losses, &answer->choice, order, whole, selection->positions + cells);
+    place_tiles(budget, &scale, answer, selection->positions + cells);
     selection->info.thumbnail_columns = grid->columns;
     selection->info.thumbnail_rows = grid->rows;
     selection->info.thumbnail_cells = cells;
-    selection->info.loss = (float)tvlm_budget_share_lost(budget, answer->parts);
-    selection->info.loss_downsampled = (float)tvlm_budget_share_lost(budget, answer->downsampled);
+    selection->info.loss = (float)answer->share;
+    selection->info.loss_downsampled = (float)answer->share_downsampled;
     TVLM_TRY(list_duplicates(budget, answer->choice.chosen[0], selection));
     return keep_positions(budget, &scale, cells, selection);
 }
@@ -281,13 +272,8 @@ static tvlm_status find(tvlm_budget *budget, tvlm_selection *selection) {
         tvlm_budget_answer_free(&answer);
         return deliver_all(budget, selection);
     }
-    float *const places = tvlm_allocate(tvlm_budget_floats(budget), sizeof *places);
-    tvlm_budget_tile *const order = tvlm_allocate((size_t)answer.choice.count, sizeof *order);
-    const tvlm_status status = places != NULL && order != NULL
-                                   ? deliver(budget, &answer, places, order, selection)
-                                   : tvlm_budget_no_memory(budget);
-    free(order);
-    free(places);
+    tvlm_status status = tvlm_budget_itemise(budget, &answer);
+    if (status == TVLM_OK) status = deliver(budget, &answer, selection);
     tvlm_budget_answer_free(&answer);
     return status;
 }
@@ -330,24 +316,6 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
 
 /* ---- Thumbnails that are given ---- */
 
-static tvlm_status weigh_thumbnail(tvlm_budget *budget, float **lost, double *share) {
-    double weights[TVLM_BUDGET_PARTS], whole = 0.0;
-    TVLM_TRY(tvlm_budget_measure(budget));
-    const tvlm_budget_loss *const loss = &budget->losses[TVLM_BUDGET_FIRST];
-    tvlm_budget_weigh_parts(loss->sums, TVLM_BUDGET_COUNTS, weights);
-    for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) whole += weights[p] * loss->sums[p];
-    *share = tvlm_budget_share_lost(budget, loss->sums);
-    *lost = tvlm_allocate((size_t)budget->tiles, sizeof **lost);
-    if (*lost == NULL) return tvlm_budget_no_memory(budget);
-    for (int32_t i = 0; whole > 0.0 && i < budget->tiles; ++i) {
-        const int32_t place = budget->tree.place_of[i];
-        double sum = 0.0;
-        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) sum += weights[p] * (double)loss->parts[p][place];
-        (*lost)[i] = (float)(sum / whole);
-    }
-    return TVLM_OK;
-}
-
 tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t rows, float **lost,
                               double *share) {
     tvlm_budget *budget;
@@ -355,8 +323,9 @@ tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t ro
     if (status == TVLM_OK) {
         budget->grids[0] = (tvlm_budget_grid){columns, rows};
         budget->grid_count = 1;
-        status = weigh_thumbnail(budget, lost, share);
+        status = tvlm_budget_measure(budget);
     }
+    if (status == TVLM_OK) status = tvlm_budget_weigh_given(budget, lost, share);
     end(&budget);
     return status;
 }
