@@ -385,7 +385,7 @@ static double error_of(const given *g, const tvlm_budget_answer *answer) {
 /* What matters gets the most of the emphasis by which the image loses at most 1.23 times what downsampling does. */
 static void test_in_view(void **state) {
     static const struct tvlm_query query = {.columns = 1, .rows = 1};
-    const tvlm_task task = {.query = &query, .params = {.budget.emphasis = 30.0f}};
+    const tvlm_task task = {.query = &query};
     const tvlm_texture source = {.width = 16 * SIDE, .height = 16 * SIDE};
     static float values[(2 * PICTURES + 1) * PLACES];
     uint64_t random = 77;
@@ -396,8 +396,9 @@ static void test_in_view(void **state) {
         tvlm_budget_answer most, answer, least;
         g->budget.task = &task;
         g->budget.source = &source;
+        g->budget.emphasis = 30.0;
         draw_view(g, values, &random);
-        tvlm_budget_place(&g->budget, 30.0);
+        tvlm_budget_place(&g->budget, g->budget.emphasis);
         assert_int_equal(tvlm_budget_solve(&g->budget, g->budget.n, &most), TVLM_OK);
         assert_int_equal(tvlm_budget_solve_in_view(&g->budget, &answer), TVLM_OK);
         tvlm_budget_place(&g->budget, 0.0);

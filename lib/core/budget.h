@@ -64,6 +64,12 @@ typedef struct tvlm_budget_plan {
     size_t between_texels, picture_texels; /* the memory between the passes, in floats */
 } tvlm_budget_plan;
 
+/* The correlation at which half of the detail is read, in tiles of so many pixels. core/constants.h has the
+ * correlation for windows of 8 pixels. A window is half as long as a tile, so that is for tiles of 16. */
+static inline float tvlm_budget_legible(int32_t patch) {
+    return TVLM_BUDGET_LEGIBLE + TVLM_BUDGET_WIDER * log2f((float)patch / 16.0f);
+}
+
 /* Returns how likely it is that detail with this correlation is not read. At the correlation `legible` it is
  * read half of the time. This is the logistic curve of the loss (core/operations.h). */
 static inline float tvlm_budget_not_read(float correlation, float legible) {

@@ -2,7 +2,7 @@
 /*
  * select/budget.h: what the files of the strategy `budget` share. choose_budget.c puts together:
  *   budget_blank.c     which cells of a thumbnail are blank
- *   budget_grids.c     which thumbnails are tried
+ *   budget_grids.c     which thumbnails are tried, and how many of their cells are kept
  *   budget_plan.c      pictures as plans for the backend
  *   budget_measure.c   what each picture loses of each tile
  *   budget_read.c      how much of the detail of an answer cannot be read
@@ -10,7 +10,7 @@
  *   budget_tree.c, budget_price.c  the best tiles over one thumbnail
  *   budget_solve.c     the best thumbnail and its tiles
  *   budget_view.c      how strongly what matters may count
- *   budget_equal.c     tiles that are equal to others: a tolerance takes one of them for all
+ *   budget_equal.c     which tiles equal others: a tolerance takes one of them for all
  */
 #ifndef TVLM_SELECT_BUDGET_H
 #define TVLM_SELECT_BUDGET_H
@@ -39,25 +39,6 @@ static inline int32_t tvlm_budget_patches(const tvlm_budget_grid *grid) {
 
 /* The most thumbnails that are tried. */
 #define TVLM_BUDGET_GRIDS_MAX 32
-
-/*
- * Lists the thumbnails that are tried with n patches, n >= 1. No two of them are equal. They come in this
- * order:
- * - the first *alone may take all n patches, so that no patch is left for a tile;
- * - others take smaller and smaller shares of n, and leave the rest to tiles. Where some tiles matter more
- *   than others (`emphasised`), there are more of these shares;
- * - where the image has blank cells, finer thumbnails follow. A finer thumbnail leaves its blank cells out,
- *   and takes all n patches or a share of them for the cells that it keeps.
- * Returns how many thumbnails there are; -1: no memory.
- */
-int32_t tvlm_budget_grids(const tvlm_budget_ink *ink, int32_t n, bool emphasised,
-                          tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX], int32_t *alone);
-
-/* Lists the thumbnails that are tried with a tolerance, where the number of patches is not known yet: from a
- * thumbnail of one patch on, ever larger ones of fewer than `most` patches. No two are equal. Returns how
- * many there are. */
-int32_t tvlm_budget_ladder(const tvlm_budget_ink *ink, int32_t most,
-                           tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX]);
 
 /* ---- What pictures lose ---- */
 
@@ -105,6 +86,7 @@ typedef struct tvlm_budget {
     const tvlm_texture *source;
     int32_t patch, tiles; /* the side of a patch in pixels, and how many tiles level 0 has */
     int32_t n;            /* the number of patches; 0: as many as a tolerance takes */
+    double emphasis;      /* how strongly m counts; 0: not at all */
     uint8_t *colours;     /* what `ink` reads: the image's colours (budget_blank.h) */
     tvlm_budget_ink ink;
     tvlm_budget_tree tree;
@@ -125,14 +107,22 @@ typedef struct tvlm_budget {
 /* Logs that there is no memory for what a budget needs for each tile, and returns TVLM_ERROR_MEMORY. */
 tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget);
 
-/* Reads the image's colours at a quarter of its size from the device, and fills in `ink`. Waits. */
-tvlm_status tvlm_budget_look_for_ink(tvlm_budget *budget);
+/*
+ * Reads the image's colours at a quarter of its size, and lists the thumbnails that are tried: fills in `ink`,
+ * `grids`, `cells`, `filled`, `grid_count` and `alone`. Waits. No two thumbnails are equal. They come in this
+ * order:
+ * - the first `alone` may take all n patches, so that no patch is left for a tile;
+ * - others take smaller and smaller shares of n, and leave the rest to tiles. Where some tiles matter more
+ *   than others (`emphasis`), there are more of these shares;
+ * - where the image has blank cells, finer thumbnails follow. A finer thumbnail leaves its blank cells out,
+ *   and takes all n patches or a share of them for the cells that it keeps.
+ * With a tolerance (n is 0) they are ever larger ones, from a thumbnail of one patch on, each of fewer patches
+ * than there are tiles.
+ */
+tvlm_status tvlm_budget_list_grids(tvlm_budget *budget);
 
-/* Lets a thumbnail keep all its cells where filling the blank ones would show: where that adds too much to
- * what the thumbnail loses. It is due once the pictures are measured. */
-void tvlm_budget_fill_in(tvlm_budget *budget);
-
-/* Measures all pictures: fills in `losses`. Waits, once. */
+/* Measures all pictures: fills in `losses`. Lets a thumbnail keep all its cells where filling the blank ones
+ * would show: where that adds too much to what the thumbnail loses. Waits, once. */
 tvlm_status tvlm_budget_measure(tvlm_budget *budget);
 
 /* What a picture loses of each tile, as it was read: two floats a tile, the squared error and the detail. */
@@ -165,11 +155,9 @@ void tvlm_budget_place(tvlm_budget *budget, double emphasis);
 
 /* ---- What matters ---- */
 
-/* Refuses an emphasis on a channel for which the image has no input, and one beside a scorer or a query that
- * would then say nothing. */
-tvlm_status tvlm_budget_check_emphasis(const tvlm_task *task);
-/* How strongly m counts; 0: not at all. */
-double tvlm_budget_emphasis(const tvlm_task *task);
+/* Finds how strongly m counts: *emphasis. Refuses an emphasis on a channel for which the image has no input,
+ * and one beside a scorer or a query that would then say nothing. */
+tvlm_status tvlm_budget_find_emphasis(const tvlm_task *task, double *emphasis);
 /* Enqueues the scores that m is made of, one for each tile of level 0. */
 tvlm_status tvlm_budget_score(const tvlm_task *task, tvlm_buffer **scores);
 /* Takes the place of tvlm_budget_score where m counts nothing. It refuses what that function refuses. The
@@ -203,14 +191,14 @@ static inline void tvlm_budget_answer_free(tvlm_budget_answer *answer) {
     answer->tiles = NULL;
 }
 
-/* Finds the best thumbnail and tiles of n patches. `grids` must be those of tvlm_budget_grids. */
+/* Finds the best thumbnail and tiles of n patches. `grids` must be those for a number of patches. */
 tvlm_status tvlm_budget_solve(const tvlm_budget *budget, int32_t n, tvlm_budget_answer *answer);
 /* Does the same for budget->n patches, with the largest part of the emphasis that leaves the image in view:
  * the squared error over the image, with each tile counted alike, is predicted to be at most 0.9 dB above
  * downsampling's. Afterwards `losses` are those by which the answer was found. */
 tvlm_status tvlm_budget_solve_in_view(tvlm_budget *budget, tvlm_budget_answer *answer);
 /* Finds hardly more than the least number of patches that lose at most the share `tolerance` of what a
- * thumbnail of one patch loses. `grids` must be those of tvlm_budget_ladder. */
+ * thumbnail of one patch loses. `grids` must be those for a tolerance. */
 tvlm_status tvlm_budget_solve_tolerance(const tvlm_budget *budget, double tolerance,
                                         tvlm_budget_answer *answer);
 /* Fills in what an answer is delivered with: what its thumbnail loses place by place, and its tiles one by

@@ -8,18 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/backend.h"
-#include "core/constants.h"
 #include "core/memory.h"
 
 enum { BYTES = TVLM_INK_BYTES, CHANNELS = 3 };
 
 /* ---- What is seen ---- */
-
-size_t tvlm_budget_ink_bytes(int32_t width, int32_t height) {
-    return (size_t)tvlm_level_side(width, TVLM_INK_LEVEL) * (size_t)tvlm_level_side(height, TVLM_INK_LEVEL) *
-           BYTES;
-}
 
 /* By how much bytes are apart. */
 static uint8_t apart(uint8_t a, uint8_t b) {
@@ -71,11 +64,6 @@ bool tvlm_budget_ink_make(const uint8_t *colours, int32_t width, int32_t height,
     free(steps);
     if (sums == NULL || steps == NULL) tvlm_budget_ink_free(ink);
     return ink->steps != NULL;
-}
-
-void tvlm_budget_ink_free(tvlm_budget_ink *ink) {
-    free(ink->steps);
-    ink->steps = NULL;
 }
 
 /* ---- The cells ---- */
@@ -402,12 +390,6 @@ static int32_t between(double value, int32_t high) {
 
 static int32_t patches_of(int32_t side, int32_t patch) {
     return side / patch + (side % patch != 0);
-}
-
-double tvlm_budget_grid_cost(const tvlm_budget_ink *ink, int32_t columns, int32_t rows) {
-    const double x = fmin(1.0, (double)columns * ink->patch / ink->width),
-                 y = fmin(1.0, (double)rows * ink->patch / ink->height);
-    return -log(x) - log(y) + 0.5 * fabs(log(x / y));
 }
 
 void tvlm_budget_near_square(const tvlm_budget_ink *ink, int64_t n, int32_t *columns, int32_t *rows) {

@@ -5,9 +5,14 @@
 #ifndef TVLM_SELECT_BUDGET_BLANK_H
 #define TVLM_SELECT_BUDGET_BLANK_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
+#include "core/backend.h"
+#include "core/constants.h"
 
 /*
  * A cell is flat if its texels at a quarter of the image's size differ by at most so many bytes of 255, in
@@ -38,12 +43,19 @@ typedef struct tvlm_budget_ink {
 } tvlm_budget_ink;
 
 /* How many bytes the operation `ink` writes for an image that has all its levels. */
-size_t tvlm_budget_ink_bytes(int32_t width, int32_t height);
+static inline size_t tvlm_budget_ink_bytes(int32_t width, int32_t height) {
+    return (size_t)tvlm_level_side(width, TVLM_INK_LEVEL) * (size_t)tvlm_level_side(height, TVLM_INK_LEVEL) *
+           TVLM_INK_BYTES;
+}
 
 /* Makes what the functions below need, once for an image. `colours` must outlive *ink. False: no memory. */
 bool tvlm_budget_ink_make(const uint8_t *colours, int32_t width, int32_t height, int32_t patch,
                           tvlm_budget_ink *ink);
-void tvlm_budget_ink_free(tvlm_budget_ink *ink);
+
+static inline void tvlm_budget_ink_free(tvlm_budget_ink *ink) {
+    free(ink->steps);
+    ink->steps = NULL;
+}
 
 /*
  * Finds which cells of a thumbnail of columns x rows cells are blank. Along a side there is at most one cell
@@ -66,7 +78,11 @@ int32_t tvlm_budget_blank(const tvlm_budget_ink *ink, int32_t columns, int32_t r
 /* The cost of a grid, by which grids of one number of cells are compared. It grows with the detail that the
  * grid leaves out along both sides, and with how much more it leaves out along one side than along the
  * other. */
-double tvlm_budget_grid_cost(const tvlm_budget_ink *ink, int32_t columns, int32_t rows);
+static inline double tvlm_budget_grid_cost(const tvlm_budget_ink *ink, int32_t columns, int32_t rows) {
+    const double x = fmin(1.0, (double)columns * ink->patch / ink->width),
+                 y = fmin(1.0, (double)rows * ink->patch / ink->height);
+    return -log(x) - log(y) + 0.5 * fabs(log(x / y));
+}
 
 /* Finds the grid of at most n cells whose texels are nearest to squares and nearest to pixels. It is no finer
  * than the image. */

@@ -27,7 +27,7 @@ static int32_t channel_of(const tvlm_task *task) {
                                                      : TVLM_CHANNEL_SALIENCY;
 }
 
-double tvlm_budget_emphasis(const tvlm_task *task) {
+static double emphasis_of(const tvlm_task *task) {
     const meaning m = meaning_of(task);
     const float otherwise = m == MEANS_CHANNEL ? 0.0f
                             : m == MEANS_QUERY ? TVLM_EMPHASIS_QUERY
@@ -47,12 +47,13 @@ static tvlm_status check_alone(const tvlm_log *log, const tvlm_task *task) {
     return TVLM_OK;
 }
 
-tvlm_status tvlm_budget_check_emphasis(const tvlm_task *task) {
+tvlm_status tvlm_budget_find_emphasis(const tvlm_task *task, double *emphasis) {
     const tvlm_log *const log = tvlm_stack_log(task->stack);
     const int32_t channel = channel_of(task), index = task->params.score.index;
     tvlm_channel_info info;
     TVLM_TRY(check_alone(log, task));
-    if (tvlm_budget_emphasis(task) == 0.0 || meaning_of(task) != MEANS_CHANNEL) return TVLM_OK;
+    *emphasis = emphasis_of(task);
+    if (*emphasis == 0.0 || meaning_of(task) != MEANS_CHANNEL) return TVLM_OK;
     bool has = false;
     TVLM_TRY(tvlm_stack_check_channel(task->stack, channel));
     TVLM_TRY(tvlm_stack_has_channel(task->stack, index, channel, &has));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget_grids.c: which thumbnails are tried.
+ * budget_grids.c: which thumbnails are tried, and how many of their cells are not blank.
  */
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/memory.h"
+#include "core/try.h"
 #include "select/budget.h"
 
 /* The shares of all patches that those thumbnails get which do not get all; 0 stands for one patch. `many`
@@ -103,8 +105,9 @@ static int32_t add_kept(const tvlm_budget_ink *ink, int32_t n, tvlm_budget_grid 
     return count;
 }
 
-int32_t tvlm_budget_grids(const tvlm_budget_ink *ink, int32_t n, bool emphasised,
-                          tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX], int32_t *alone) {
+/* Lists the thumbnails for n patches. Returns how many there are; -1: no memory. */
+static int32_t list_for(const tvlm_budget_ink *ink, int32_t n, bool emphasised,
+                        tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX], int32_t *alone) {
     const extent e = extent_of(ink);
     int32_t count = *alone = add_best(&e, n, ALONE, grids, 0), before = n;
     const double *const shares = emphasised ? many : few;
@@ -117,11 +120,55 @@ int32_t tvlm_budget_grids(const tvlm_budget_ink *ink, int32_t n, bool emphasised
     return add_kept(ink, n, grids, count);
 }
 
-int32_t tvlm_budget_ladder(const tvlm_budget_ink *ink, int32_t most,
+/* Lists the thumbnails for a tolerance, of fewer than `most` patches. Returns how many there are. */
+static int32_t list_ladder(const tvlm_budget_ink *ink, int32_t most,
                            tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX]) {
     const extent e = extent_of(ink);
     int32_t count = 0;
     for (double n = 1.0; n < most && count < TVLM_BUDGET_GRIDS_MAX; n = fmax(n * 1.5, n + 1.0))
         count = add_best(&e, (int32_t)n, 1, grids, count);
     return count;
+}
+
+/* ---- What is seen, and what is kept ---- */
+
+/* Reads the image's colours at a quarter of its size from the device. */
+static tvlm_status look_for_ink(tvlm_budget *budget) {
+    tvlm_stack *const stack = budget->task->stack;
+    tvlm_device *const device = tvlm_stack_device(stack);
+    const int32_t width = budget->source->width, height = budget->source->height;
+    const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
+    const size_t bytes = tvlm_budget_ink_bytes(width, height);
+    tvlm_buffer *colours;
+    budget->colours = tvlm_allocate(bytes, 1);
+    if (budget->colours == NULL) return tvlm_budget_no_memory(budget);
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_RANKING, bytes, &colours));
+    TVLM_TRY(device->backend->ink(device, budget->source, image, colours, 0));
+    TVLM_TRY(device->backend->buffer_read(device, colours, 0, bytes, budget->colours));
+    return tvlm_budget_ink_make(budget->colours, width, height, budget->patch, &budget->ink)
+               ? TVLM_OK
+               : tvlm_budget_no_memory(budget);
+}
+
+/* Finds how many cells of each thumbnail are not blank. `blank` has room for a byte for each tile. False: no
+ * memory. */
+static bool count_cells(tvlm_budget *budget, uint8_t *blank) {
+    for (int32_t i = 0; i < budget->grid_count; ++i) {
+        const tvlm_budget_grid *const grid = &budget->grids[i];
+        budget->cells[i] =
+            tvlm_budget_blank(&budget->ink, grid->columns, grid->rows, blank, &budget->filled[i]);
+        if (budget->cells[i] < 0) return false;
+    }
+    return true;
+}
+
+tvlm_status tvlm_budget_list_grids(tvlm_budget *budget) {
+    TVLM_TRY(look_for_ink(budget));
+    uint8_t *const blank = tvlm_allocate((size_t)budget->tiles, 1);
+    budget->grid_count = budget->n > 0 ? list_for(&budget->ink, budget->n, budget->emphasis > 0.0,
+                                                  budget->grids, &budget->alone)
+                                       : list_ladder(&budget->ink, budget->tiles, budget->grids);
+    const bool made = blank != NULL && budget->grid_count >= 0 && count_cells(budget, blank);
+    free(blank);
+    return made ? TVLM_OK : tvlm_budget_no_memory(budget);
 }

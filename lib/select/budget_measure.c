@@ -13,23 +13,6 @@ tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget) {
                      "no memory for a budget over %d tiles", (int)budget->tiles);
 }
 
-tvlm_status tvlm_budget_look_for_ink(tvlm_budget *budget) {
-    tvlm_stack *const stack = budget->task->stack;
-    tvlm_device *const device = tvlm_stack_device(stack);
-    const int32_t width = budget->source->width, height = budget->source->height;
-    const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
-    const size_t bytes = tvlm_budget_ink_bytes(width, height);
-    tvlm_buffer *colours;
-    budget->colours = tvlm_allocate(bytes, 1);
-    if (budget->colours == NULL) return tvlm_budget_no_memory(budget);
-    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_RANKING, bytes, &colours));
-    TVLM_TRY(device->backend->ink(device, budget->source, image, colours, 0));
-    TVLM_TRY(device->backend->buffer_read(device, colours, 0, bytes, budget->colours));
-    return tvlm_budget_ink_make(budget->colours, width, height, budget->patch, &budget->ink)
-               ? TVLM_OK
-               : tvlm_budget_no_memory(budget);
-}
-
 static int32_t picture_count(const tvlm_budget *budget) {
     return TVLM_BUDGET_FIRST + budget->grid_count;
 }
@@ -108,7 +91,7 @@ static tvlm_status read_values(tvlm_budget *budget) {
     tvlm_budget_size sizes[TVLM_BUDGET_PICTURES];
     list_sizes(budget, sizes);
     const size_t tiles = (size_t)budget->tiles, losses = 2 * tiles * (size_t)budget->measured_count;
-    const bool emphasised = tvlm_budget_emphasis(task) > 0.0;
+    const bool emphasised = budget->emphasis > 0.0;
     tvlm_buffer *values, *scores;
     budget->values = tvlm_allocate(losses + tiles, sizeof *budget->values);
     if (budget->values == NULL) return tvlm_budget_no_memory(budget);
@@ -199,7 +182,8 @@ void tvlm_budget_place(tvlm_budget *budget, double emphasis) {
 #define FILLED       0.1
 #define FILLED_ALONE 0.002
 
-void tvlm_budget_fill_in(tvlm_budget *budget) {
+/* Lets thumbnails keep all their cells where filling the blank ones would show. */
+static void fill_in(tvlm_budget *budget) {
     for (int32_t i = 0; i < budget->grid_count; ++i) {
         const double share = i < budget->alone ? FILLED_ALONE : FILLED;
         if (budget->filled[i] <= share * budget->losses[TVLM_BUDGET_FIRST + i].sums[TVLM_BUDGET_ERROR])
@@ -212,16 +196,17 @@ void tvlm_budget_fill_in(tvlm_budget *budget) {
 tvlm_status tvlm_budget_measure(tvlm_budget *budget) {
     const size_t places = (size_t)budget->tree.places;
     const int32_t count = picture_count(budget);
-    const double emphasis = tvlm_budget_emphasis(budget->task);
     budget->memory = tvlm_allocate(TVLM_BUDGET_PARTS * places * (size_t)count, sizeof *budget->memory);
     if (budget->memory == NULL) return tvlm_budget_no_memory(budget);
     TVLM_TRY(read_values(budget));
-    if (emphasis > 0.0) tvlm_budget_importance(budget->task, tvlm_budget_matters(budget), budget->tiles);
+    if (budget->emphasis > 0.0)
+        tvlm_budget_importance(budget->task, tvlm_budget_matters(budget), budget->tiles);
     for (int32_t i = 0; i < count; ++i)
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
             budget->losses[i].parts[p] =
                 budget->memory + ((size_t)i * TVLM_BUDGET_PARTS + (size_t)p) * places;
     TVLM_TRY(tvlm_budget_prepare_reading(budget));
-    tvlm_budget_place(budget, emphasis);
+    tvlm_budget_place(budget, budget->emphasis);
+    fill_in(budget);
     return TVLM_OK;
 }

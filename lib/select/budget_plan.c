@@ -198,12 +198,6 @@ static void add_pictures(const tvlm_texture *source, const tvlm_budget_size *siz
     plan->table_floats = t->made->used;
 }
 
-/* core/constants.h has the correlation for windows of 8 pixels. A window is half as long as a tile, so that
- * is for tiles of 16. */
-float tvlm_budget_legible(int32_t patch) {
-    return TVLM_BUDGET_LEGIBLE + TVLM_BUDGET_WIDER * log2f((float)patch / 16.0f);
-}
-
 /* Makes the weights of a plan. There is room for their axes. */
 static bool make_table(const tvlm_texture *source, const tvlm_budget_size *sizes, int32_t count, table *t,
                        tvlm_budget_plan *plan, tvlm_budget_picture *pictures) {

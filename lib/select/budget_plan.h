@@ -37,9 +37,6 @@ void tvlm_budget_weights_free(void *weights);
 bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t patch,
                            const tvlm_budget_size *sizes, int32_t count, const tvlm_budget_weights *before,
                            tvlm_budget_plan *plan);
-/* The correlation at which half of the detail is read, in tiles of so many pixels (core/constants.h). */
-float tvlm_budget_legible(int32_t patch);
-
 void tvlm_budget_plan_free(tvlm_budget_plan *plan);
 
 #endif

@@ -90,7 +90,7 @@ static tvlm_status lower(tvlm_budget *budget, double emphasis, double limit, flo
 }
 
 tvlm_status tvlm_budget_solve_in_view(tvlm_budget *budget, tvlm_budget_answer *answer) {
-    const double emphasis = tvlm_budget_emphasis(budget->task);
+    const double emphasis = budget->emphasis;
     TVLM_TRY(tvlm_budget_solve(budget, budget->n, answer));
     if (emphasis == 0.0) return TVLM_OK;
     const double limit = ALLOWED * downsampled(budget);

@@ -52,7 +52,7 @@ static tvlm_status begin(const tvlm_task *task, tvlm_budget **made) {
         return tvlm_fail(tvlm_stack_log(task->stack), TVLM_ERROR_MEMORY, "no memory for a budget");
     budget->task = task;
     budget->patch = (int32_t)task->params.patch;
-    TVLM_TRY(tvlm_budget_check_emphasis(task));
+    TVLM_TRY(tvlm_budget_find_emphasis(task, &budget->emphasis));
     TVLM_TRY(tvlm_stack_make(task->stack, index, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
     budget->source = tvlm_stack_made(task->stack, index, TVLM_GRID_SOURCE);
     if (!tvlm_budget_tree_make((budget->source->width + budget->patch - 1) / budget->patch,
@@ -278,26 +278,6 @@ static tvlm_status find(tvlm_budget *budget, tvlm_selection *selection) {
     return status;
 }
 
-/* Lists the thumbnails that are tried, and how many cells of each are not blank. */
-static tvlm_status list_grids(tvlm_budget *budget) {
-    uint8_t *const blank = tvlm_allocate((size_t)budget->tiles, 1);
-    tvlm_status status = blank != NULL ? tvlm_budget_look_for_ink(budget) : tvlm_budget_no_memory(budget);
-    if (status == TVLM_OK)
-        budget->grid_count = budget->n > 0 ? tvlm_budget_grids(&budget->ink, budget->n,
-                                                               tvlm_budget_emphasis(budget->task) > 0.0,
-                                                               budget->grids, &budget->alone)
-                                           : tvlm_budget_ladder(&budget->ink, budget->tiles, budget->grids);
-    bool made = budget->grid_count >= 0;
-    for (int32_t i = 0; status == TVLM_OK && made && i < budget->grid_count; ++i) {
-        const tvlm_budget_grid *const grid = &budget->grids[i];
-        budget->cells[i] =
-            tvlm_budget_blank(&budget->ink, grid->columns, grid->rows, blank, &budget->filled[i]);
-        made = budget->cells[i] >= 0;
-    }
-    free(blank);
-    return status == TVLM_OK && !made ? tvlm_budget_no_memory(budget) : status;
-}
-
 static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     const tvlm_task *const task = budget->task;
     const float tolerance = task->params.budget.tolerance;
@@ -308,9 +288,8 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     if (all || tolerance == TVLM_EXPLICIT_ZERO) TVLM_TRY(tvlm_budget_look(task));
     if (tolerance == TVLM_EXPLICIT_ZERO) TVLM_TRY(tvlm_budget_equal(budget));
     if (all || tolerance == TVLM_EXPLICIT_ZERO) return deliver_all(budget, selection);
-    TVLM_TRY(list_grids(budget));
+    TVLM_TRY(tvlm_budget_list_grids(budget));
     TVLM_TRY(tvlm_budget_measure(budget));
-    tvlm_budget_fill_in(budget);
     return find(budget, selection);
 }
 

@@ -4,15 +4,8 @@
  */
 #include "select/selection.h"
 
-#include <math.h>
-
 #include "core/check.h"
 #include "core/memory.h"
-
-tvlm_scale tvlm_scale_of(const tvlm_stack *stack, int32_t index) {
-    const tvlm_original original = tvlm_stack_original(stack, index);
-    return (tvlm_scale){original.scale_x, original.scale_y, sqrt(original.scale_x * original.scale_y)};
-}
 
 tvlm_status tvlm_selection_make(const tvlm_stack *stack, const struct tvlm_select_params *params,
                                 tvlm_selection **selection) {

@@ -5,6 +5,8 @@
 #ifndef TVLM_SELECT_SELECTION_H
 #define TVLM_SELECT_SELECTION_H
 
+#include <math.h>
+
 #include "select/scoremap.h"
 #include "texturevlm/select.h"
 
@@ -48,6 +50,10 @@ void tvlm_selection_take_scores(const struct tvlm_select_params *params, tvlm_sc
 typedef struct tvlm_scale {
     double x, y, size;
 } tvlm_scale;
-tvlm_scale tvlm_scale_of(const tvlm_stack *stack, int32_t index);
+
+static inline tvlm_scale tvlm_scale_of(const tvlm_stack *stack, int32_t index) {
+    const tvlm_original original = tvlm_stack_original(stack, index);
+    return (tvlm_scale){original.scale_x, original.scale_y, sqrt(original.scale_x * original.scale_y)};
+}
 
 #endif
