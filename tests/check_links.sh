@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ci/check-links: it finds a circle of files that is too long, and what the library asks of the tools, and names the files.
+# ci/check-links: it finds a circle of files that is too long, what the library asks of the tools, and a strategy whose files
+# ask each other for too much, and names the files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 check=$PWD/ci/check-links
@@ -42,6 +43,25 @@ mkdir "$folder/lab"
 mv "$folder/lib/room/asks.c.o" "$folder/lab/"
 ! "$check" "$folder/lib" "$folder/lab" "$folder/tools" >"$folder/out" || fail "the lab may ask the tools"
 grep -qxF "asks.c asks for in_tools, which tool.c defines" "$folder/out" || fail "of the lab it said: $(cat "$folder/out")"
+
+# A file of the strategy budget defines 45 functions, and another one asks for COUNT of them.
+strategy() {
+    local count=$1
+    rm -rf "$folder/lib" "$folder/lab"
+    mkdir -p "$folder/lib/select"
+    for n in $(seq 45); do printf 'int b%d(void);\nint b%d(void) { return %d; }\n' "$n" "$n" "$n"; done >"$folder/tree.c"
+    for n in $(seq "$count"); do printf 'int b%d(void);\nint a%d(void);\nint a%d(void) { return b%d(); }\n' "$n" "$n" "$n" "$n"; done \
+        >"$folder/solve.c"
+    "${CC:-cc}" -c "$folder/tree.c" -o "$folder/lib/select/budget_tree.c.o"
+    "${CC:-cc}" -c "$folder/solve.c" -o "$folder/lib/select/budget_solve.c.o"
+}
+
+strategy 44
+"$check" "$folder/lib" >"$folder/out" || fail "a strategy that asks for 44 functions is refused: $(cat "$folder/out")"
+strategy 45
+! "$check" "$folder/lib" >"$folder/out" || fail "a strategy may ask for 45 functions"
+grep -q "^the files of the strategy budget ask lib/select for 45 functions, and may for 44: b1 b10 " "$folder/out" ||
+    fail "of the strategy it said: $(cat "$folder/out")"
 
 rm -rf "$folder/lib"
 mkdir "$folder/lib"
