@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/basis.h: a basis as an object on the host (texturevlm/features.h). lib/embed makes bases; questions that
- * have a basis (stack/query.c) read it.
+ * core/basis.h: a basis as an object on the host (texturevlm/features.h). lib/features makes bases; questions
+ * that have a basis (stack/query.c) read it.
  */
 #ifndef TVLM_CORE_BASIS_H
 #define TVLM_CORE_BASIS_H

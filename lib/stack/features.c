@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * features.c: what the stack keeps beside the encoder's vectors of an image, and the cosines of these vectors
- * with others of the same dimension. query.c and embed/similarity.c call this file.
+ * with others of the same dimension. query.c and features/similarity.c call this file.
  */
 #include <math.h>
 #include <stdio.h>
