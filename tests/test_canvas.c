@@ -228,7 +228,7 @@ static void images_of_all_kinds_are_drawn(void **state) {
 
 #define SIDE 64
 
-static void a_sheet_has_a_tile_for_each_channel(void **state) {
+static void a_sheet_has_a_panel_for_each_channel(void **state) {
     static const int32_t channels[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_EDGE_X, TVLM_CHANNEL_EDGES,
                                        TVLM_CHANNEL_ENTROPY};
     static float plane[SIDE * SIDE];
@@ -240,11 +240,11 @@ static void a_sheet_has_a_tile_for_each_channel(void **state) {
         for (int32_t p = 0; p < SIDE * SIDE / 2; ++p)
             plane[p] = p % SIDE < SIDE / 2 ? (i == 1 ? -0.5f : 0.0f) : 0.5f;
         assert_true(tvlm_sheet_add(&sheet, channels[i], plane, SIDE, SIDE / 2));
-        const int32_t x = TVLM_SHEET_GAP + i % columns * (TVLM_SHEET_TILE + TVLM_SHEET_GAP);
+        const int32_t x = TVLM_SHEET_GAP + i % columns * (TVLM_SHEET_PANEL + TVLM_SHEET_GAP);
         const int32_t y = TVLM_SHEET_TITLE + TVLM_SHEET_LABEL +
-                          i / columns * (sheet.tile_height + TVLM_SHEET_LABEL + TVLM_SHEET_GAP) + 60;
+                          i / columns * (sheet.panel_height + TVLM_SHEET_LABEL + TVLM_SHEET_GAP) + 60;
         const tvlm_colour left = at(&sheet.canvas, x + 60, y),
-                          right = at(&sheet.canvas, x + TVLM_SHEET_TILE - 60, y);
+                          right = at(&sheet.canvas, x + TVLM_SHEET_PANEL - 60, y);
         const tvlm_colour low = i == 0   ? (tvlm_colour){0, 0, 0}
                                 : i == 1 ? tvlm_colours_diverging(-1.0f)
                                          : tvlm_colours_viridis(0.0f);
@@ -254,11 +254,11 @@ static void a_sheet_has_a_tile_for_each_channel(void **state) {
         assert_colour(left, low.r, low.g, low.b, 1);
         assert_colour(right, high.r, high.g, high.b, 1);
     }
-    assert_int_equal(sheet.tiles, 4);
+    assert_int_equal(sheet.panels, 4);
     tvlm_canvas_release(&sheet.canvas);
 }
 
-static void a_sheet_names_what_has_no_tile(void **state) {
+static void a_sheet_names_what_has_no_panel(void **state) {
     int32_t channels[41];
     bool has[41];
     float plane[6] = {0};
@@ -275,7 +275,7 @@ static void a_sheet_names_what_has_no_tile(void **state) {
             if (shown) assert_true(tvlm_sheet_add(&sheet, channels[i], plane, 3, 2));
             expected += shown && i < 40;
         }
-        assert_int_equal(sheet.tiles, expected);
+        assert_int_equal(sheet.panels, expected);
         tvlm_canvas_release(&sheet.canvas);
     }
 }
@@ -301,7 +301,7 @@ static void a_sheet_without_input_is_short(void **state) {
     assert_true(tvlm_sheet_start(NULL, channels, has, 17, 3, 2, "", &sheet));
     assert_true(tvlm_sheet_start(NULL, channels, NULL, 17, 3, 2, "", &full));
     assert_true(tvlm_sheet_add(&sheet, channels[0], plane, 3, 2));
-    const int32_t below = TVLM_SHEET_TITLE + TVLM_SHEET_LABEL + sheet.tile_height + TVLM_SHEET_GAP;
+    const int32_t below = TVLM_SHEET_TITLE + TVLM_SHEET_LABEL + sheet.panel_height + TVLM_SHEET_GAP;
     assert_true(sheet.canvas.height < full.canvas.height);
     assert_true(ink_below(&sheet.canvas, below, &last) > 100);
     assert_true(last < below + TVLM_SHEET_GAP + 24 && last < sheet.canvas.height); /* one line, inside */
@@ -321,8 +321,8 @@ int main(void) {
         cmocka_unit_test(growing_keeps_ramps_and_corners),
         cmocka_unit_test(the_cubic_passes_through_its_points),
         cmocka_unit_test(images_of_all_kinds_are_drawn),
-        cmocka_unit_test(a_sheet_has_a_tile_for_each_channel),
-        cmocka_unit_test(a_sheet_names_what_has_no_tile),
+        cmocka_unit_test(a_sheet_has_a_panel_for_each_channel),
+        cmocka_unit_test(a_sheet_names_what_has_no_panel),
         cmocka_unit_test(a_sheet_without_input_is_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,7 +147,7 @@ static void check_labels(const cluster_made *made, const tvlm_family_settings *s
         const int32_t count = (int32_t)made->tables[(size_t)image * (size_t)made->layout.words];
         bool used[TVLM_CLUSTER_MAX] = {false};
         int32_t distinct = 0;
-        assert_in_range(count, 1, settings->clusters);
+        assert_in_range(count, 1, settings->regions);
         for (size_t p = 0; p < made->texels; ++p) {
             assert_in_range(labels[p], 0, count - 1);
             distinct += !used[labels[p]];
@@ -214,7 +214,7 @@ static const test_size even_sizes[] = {{64, 48}, {130, 66}, {258, 130}};
 
 static void patches(const test_target *target, tvlm_device *reference, test_size size, int32_t number,
                     uint64_t *random) {
-    const tvlm_family_settings settings = {.clusters = number, .compactness = number == 7 ? 0.5f : 10.0f};
+    const tvlm_family_settings settings = {.regions = number, .compactness = number == 7 ? 0.5f : 10.0f};
     const int32_t levels = tvlm_level_count(size.width, size.height);
     /* Level 1 of an odd side blends colours: only pictures that are not read there. */
     if (((size.width | size.height) & 1) != 0 &&
@@ -256,7 +256,7 @@ static void of_all_colours(const test_target *target, tvlm_device *reference) {
     const int pictures = test_small() ? 1 : TEST_PICTURES;
     for (size_t i = test_small() ? count - 1 : 0; i < count; ++i)
         for (int picture = 0; picture < pictures; ++picture) {
-            const tvlm_family_settings settings = {.clusters = picture == TEST_PICTURE_RANDOM ? 50 : 333,
+            const tvlm_family_settings settings = {.regions = picture == TEST_PICTURE_RANDOM ? 50 : 333,
                                                    .compactness = 10.0f};
             cluster_both both = both_of(target, reference, sizes[i], 3);
             test_pair_destroy(&both.source);
@@ -281,7 +281,7 @@ static void of_all_colours(const test_target *target, tvlm_device *reference) {
  * be. */
 static void given(const test_target *target, tvlm_device *reference, test_size size, int32_t regions,
                   bool all, uint64_t *random) {
-    const tvlm_family_settings settings = {.clusters = 12, .compactness = 10.0f};
+    const tvlm_family_settings settings = {.regions = 12, .compactness = 10.0f};
     const size_t texels = (size_t)size.width * (size_t)size.height;
     const int32_t counts[3] = {all ? regions : 0, regions, all ? 1 : 0};
     int32_t *labels = calloc(3 * texels, sizeof *labels);
@@ -319,7 +319,7 @@ static void handed_in(const test_target *target, tvlm_device *reference) {
 static void wide_sums(const test_target *target, tvlm_device *reference) {
     const tvlm_device_info *info = test_device_info(target->device);
     if (info->storage != TVLM_STORAGE_BUFFER || strstr(info->platform, "Oclgrind") != NULL) return;
-    const tvlm_family_settings settings = {.clusters = 1, .compactness = 10.0f};
+    const tvlm_family_settings settings = {.regions = 1, .compactness = 10.0f};
     const test_size size = {50000, 4}; /* x sums up to 5e9 */
     const int32_t counts[1] = {1};
     uint64_t random = 15;
@@ -343,7 +343,7 @@ static void again(const test_target *target, tvlm_device *reference) {
     cluster_made first = both.got, second = both.got;
     first.source = second.source = both.source.got;
     for (size_t n = test_small() ? 3 : 0; n < NUMBERS; n += test_small() ? NUMBERS : 1) {
-        const tvlm_family_settings settings = {.clusters = numbers[n], .compactness = 10.0f};
+        const tvlm_family_settings settings = {.regions = numbers[n], .compactness = 10.0f};
         make(&first, &settings, NULL, NULL);
         float *texels = test_read(first.device, first.out, 0, 0);
         make(&second, &settings, NULL, NULL);

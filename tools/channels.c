@@ -45,7 +45,7 @@ static const option_spec outputs_list[] = {
      "channels x height x width; with --each and --ragged a folder that is there, in which each image gets a file",
      0, 0, NULL},
     {0, OPTION_OUTPUT, "sheet", offsetof(generate_options, sheet), "SHEET.png",
-     "a contact sheet: a labelled tile for each channel", 0, 0, NULL},
+     "a contact sheet: a labelled panel for each channel", 0, 0, NULL},
     {0, OPTION_TEXT, "layout", offsetof(generate_options, layout), "NAME", "which channels (default: full40)",
      0, 0, NULL},
     {0, OPTION_TEXT, "channels", offsetof(generate_options, channels), "A,B,C", "a list of channels instead",
@@ -577,7 +577,7 @@ const tool_command channels_command = {
         "At least one of -o and --sheet. With --each every image gets a file of its own size, and with --jsonl a line. Layouts: visual12 cluster15 embed31 temporal34 full40 mvp13 patch13\n"
         "scene18; the last two are made at 32x32 unless --size says otherwise. Several images are brought to the\n"
         "size of the first one, or to that of the layout. Channels that this version does not make are 0 inside\n"
-        "a layout and refused in --channels; what no option hands in is 0; a sheet names both below its tiles.\n"
+        "a layout and refused in --channels; what no option hands in is 0; a sheet names both below its panels.\n"
         "IMAGE is " READ_PICTURES ".\n"
         "--flow: for what a stack moves along with a video, the first image is the present frame and the second the\n"
         "previous one. Both are of one size.\n",

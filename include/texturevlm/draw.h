@@ -111,15 +111,15 @@ struct tvlm_draw_channels_params {
 #define tvlm_draw_channels_params(...) TVLM_PARAMS(tvlm_draw_channels_params, __VA_ARGS__)
 
 /*
- * Draws a sheet of channels, with a tile for each, its number, its name and its range:
+ * Draws a sheet of channels, with a panel for each, its number, its name and its range:
  * - r, g, b, low and rgb_mean in gray;
  * - channels with a sign in TVLM_COLOURS_DIVERGING, with their neutral value in the middle;
  * - identifiers in TVLM_COLOURS_IDENTIFIER;
  * - all others in TVLM_COLOURS_VIRIDIS.
  *
- * A map is stretched over the values of its tile, except a hundredth of the values at either end. The label tells
+ * A map is stretched over the values of its panel, except a hundredth of the values at either end. The label tells
  * the true minimum and maximum. A channel without input (tvlm_stack_has_channel), or that this version does not
- * make, has no tile; lines below the tiles name these.
+ * make, has no panel; lines below the panels name these.
  *
  * Reads the channels of all images of the batch from the device, which must not be a ragged one. Waits. Errors also:
  * those of tvlm_stack_pack, which are told to the device's log.

@@ -17,8 +17,8 @@ static double merit(int32_t columns, int32_t rows, int32_t width, int32_t height
 tvlm_cluster_plan tvlm_cluster_plan_for(int32_t width, int32_t height, int32_t levels,
                                         const tvlm_family_settings *settings) {
     tvlm_cluster_plan plan = {1, 1, 0, 0.0f};
-    for (int32_t rows = 1; rows <= settings->clusters && rows <= height; ++rows) {
-        const int32_t fit = settings->clusters / rows, columns = fit < width ? fit : width;
+    for (int32_t rows = 1; rows <= settings->regions && rows <= height; ++rows) {
+        const int32_t fit = settings->regions / rows, columns = fit < width ? fit : width;
         if (merit(columns, rows, width, height) <= merit(plan.columns, plan.rows, width, height)) continue;
         plan.columns = columns;
         plan.rows = rows;
@@ -31,14 +31,14 @@ tvlm_cluster_plan tvlm_cluster_plan_for(int32_t width, int32_t height, int32_t l
     return plan;
 }
 
-/* Turns a mean into the sum over TVLM_CLUSTER_CENTRE_PIXELS pixels, rounded to nearest and at least 0. */
+/* Turns a mean into the sum over TVLM_REGION_CENTRE_PIXELS pixels, rounded to nearest and at least 0. */
 static int64_t whole(double value) {
-    const double sum = floor(value * TVLM_CLUSTER_CENTRE_PIXELS + 0.5);
+    const double sum = floor(value * TVLM_REGION_CENTRE_PIXELS + 0.5);
     return sum > 0.0 ? (int64_t)sum : 0;
 }
 
-void tvlm_cluster_centre_sums(const tvlm_cluster_centre *centre, float scale_x, float scale_y,
-                              int64_t sums[5]) {
+void tvlm_region_centre_sums(const tvlm_region_centre *centre, float scale_x, float scale_y,
+                             int64_t sums[5]) {
     const double steps = (double)TVLM_LAB_STEPS;
     sums[0] = whole((double)centre->x / (double)scale_x - 0.5);
     sums[1] = whole((double)centre->y / (double)scale_y - 0.5);

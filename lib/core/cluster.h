@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster.h: what both backends and the stack agree on about regions: how an image is divided before SLIC's
- * first pass, and how the tables that the family leaves behind (TVLM_PRODUCT_REGIONS) lie in memory.
+ * first pass, and how the tables that the family leaves behind (TVLM_PRODUCT_REGIONS) lie in memory. Names say
+ * `region` for one of them, and `cluster` for the family.
  */
 #ifndef TVLM_CORE_CLUSTER_H
 #define TVLM_CORE_CLUSTER_H
@@ -22,7 +23,7 @@ typedef struct tvlm_cluster_plan {
 } tvlm_cluster_plan;
 
 /*
- * Divides an image into at most settings->clusters cells, as many and as square as possible. `levels` is how
+ * Divides an image into at most settings->regions cells, as many and as square as possible. `levels` is how
  * many the source has. The weight is (compactness / S)^2 of the paper on SLIC, S^2 being the area of a cell.
  */
 tvlm_cluster_plan tvlm_cluster_plan_for(int32_t width, int32_t height, int32_t levels,
@@ -30,15 +31,14 @@ tvlm_cluster_plan tvlm_cluster_plan_for(int32_t width, int32_t height, int32_t l
 
 /* A centre that is handed in is turned into sums over this many pixels. That keeps its place to 1 / this
  * number of a texel. */
-#define TVLM_CLUSTER_CENTRE_PIXELS 256
+#define TVLM_REGION_CENTRE_PIXELS 256
 
 /*
  * Turns a centre that is handed in into the sums that a pass before the first one would have left: x, y, L, a
- * and b, each summed over TVLM_CLUSTER_CENTRE_PIXELS texels of scale_x x scale_y pixels. The sums are whole
+ * and b, each summed over TVLM_REGION_CENTRE_PIXELS texels of scale_x x scale_y pixels. The sums are whole
  * numbers, so that all devices begin at the same place.
  */
-void tvlm_cluster_centre_sums(const tvlm_cluster_centre *centre, float scale_x, float scale_y,
-                              int64_t sums[5]);
+void tvlm_region_centre_sums(const tvlm_region_centre *centre, float scale_x, float scale_y, int64_t sums[5]);
 
 /*
  * How an image's block of TVLM_PRODUCT_REGIONS lies in memory. It has `words` words of 32 bits:

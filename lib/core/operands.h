@@ -292,7 +292,7 @@ typedef enum tvlm_product {
 
 /* How families are made: the stack's parameters, defaults filled in. */
 typedef struct tvlm_family_settings {
-    int32_t clusters;  /* regions asked for */
+    int32_t regions;   /* how many are asked for, at most */
     float compactness; /* of SLIC */
 } tvlm_family_settings;
 
@@ -308,13 +308,13 @@ typedef struct tvlm_camera {
 } tvlm_camera;
 
 /* Where a region begins, in place of the middle of its cell: core/cluster.h. */
-typedef struct tvlm_cluster_centre {
+typedef struct tvlm_region_centre {
     /* The id that its region gets. The cells of an image have the ids 0 .. cells - 1, each of them once. */
     int32_t id;
     bool known;    /* otherwise it begins in the middle of its cell */
     float x, y;    /* pixels */
     float l, a, b; /* CIE L*a*b* */
-} tvlm_cluster_centre;
+} tvlm_region_centre;
 
 typedef struct tvlm_generate_args {
     tvlm_texture *const
@@ -337,7 +337,7 @@ typedef struct tvlm_generate_args {
     const tvlm_texture *inputs;
     /* CLUSTER: [cells of the plan]: where the regions of image 0 begin, and which ids they get. NULL: they
      * begin in the middles of their cells, and their ids are dense. */
-    const tvlm_cluster_centre *centres;
+    const tvlm_region_centre *centres;
     /* NULL: all is made. Otherwise `out` holds what was made of the last frame with `keep`, and only what
      * these tiles touch need be made. Whatever else is made comes out as it was. */
     const tvlm_tiles *tiles;

@@ -22,7 +22,7 @@ typedef struct reading {
     const int32_t *channels;
     int32_t count, width, height;
     bool *has;      /* [count]: whether there is input */
-    int32_t *shown; /* those that get a tile */
+    int32_t *shown; /* those that get a panel */
     int32_t shown_count;
     float *planes; /* [group][height][width] */
     int32_t group;

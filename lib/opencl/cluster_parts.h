@@ -19,7 +19,7 @@ typedef struct opencl_cluster {
     tvlm_region_layout layout;
     int32_t width, height, images;
     /* Where the regions of image 0 begin; NULL: in the middles of their cells. */
-    const tvlm_cluster_centre *centres;
+    const tvlm_region_centre *centres;
     /* The products: a label for each pixel, and the tables of regions. */
     cl_mem labels, regions;
     /* The colours of each image: its level 0, then its level 1 where passes run on that. */

@@ -86,7 +86,7 @@ static tvlm_status assign(const opencl_cluster *cluster, int32_t pass) {
 enum { SUM_COUNT = 0, SUM_X = 6, SUM_WORDS = 2 };
 
 /* Writes centres that were handed in as the sums that the first pass finds. */
-static tvlm_status write_centres(const opencl_cluster *cluster, const tvlm_cluster_centre *centres) {
+static tvlm_status write_centres(const opencl_cluster *cluster, const tvlm_region_centre *centres) {
     const opencl_slic_pass first = tvlm_opencl_slic_pass_of(cluster, 0);
     const int32_t cells = opencl_cluster_cells(cluster);
     const size_t words = (size_t)cells * TVLM_CLUSTER_SUMS;
@@ -97,8 +97,8 @@ static tvlm_status write_centres(const opencl_cluster *cluster, const tvlm_clust
         cl_uint *own = table + (size_t)i * TVLM_CLUSTER_SUMS;
         int64_t sums[5];
         if (!centres[i].known) continue;
-        tvlm_cluster_centre_sums(&centres[i], first.scale_before.s[0], first.scale_before.s[1], sums);
-        own[SUM_COUNT] = TVLM_CLUSTER_CENTRE_PIXELS;
+        tvlm_region_centre_sums(&centres[i], first.scale_before.s[0], first.scale_before.s[1], sums);
+        own[SUM_COUNT] = TVLM_REGION_CENTRE_PIXELS;
         for (int k = 0; k < 5; ++k) own[SUM_X + SUM_WORDS * k] = (cl_uint)sums[k];
     }
     const tvlm_status status =

@@ -148,18 +148,18 @@ static void move_centres(slic_state *slic, const reference_colours *before, cons
 }
 
 /* Sets the sums to what a pass before the first would have found, had it arrived at the centres handed in. */
-static void begin_at(slic_state *slic, const tvlm_cluster_centre *centres, const reference_colours *coarse) {
+static void begin_at(slic_state *slic, const tvlm_region_centre *centres, const reference_colours *coarse) {
     for (int32_t i = 0; i < slic->plan->columns * slic->plan->rows; ++i) {
         int64_t sums[5];
         if (!centres[i].known) continue;
-        tvlm_cluster_centre_sums(&centres[i], scale_of(slic->width, coarse->width),
-                                 scale_of(slic->height, coarse->height), sums);
+        tvlm_region_centre_sums(&centres[i], scale_of(slic->width, coarse->width),
+                                scale_of(slic->height, coarse->height), sums);
         slic->sums[i] =
-            (centre_sums){TVLM_CLUSTER_CENTRE_PIXELS, sums[0], sums[1], {sums[2], sums[3], sums[4]}};
+            (centre_sums){TVLM_REGION_CENTRE_PIXELS, sums[0], sums[1], {sums[2], sums[3], sums[4]}};
     }
 }
 
-static void run_passes(slic_state *slic, const tvlm_cluster_centre *centres, const reference_colours *coarse,
+static void run_passes(slic_state *slic, const tvlm_region_centre *centres, const reference_colours *coarse,
                        const reference_colours *full) {
     const reference_colours *before = centres != NULL ? coarse : NULL;
     if (centres != NULL) begin_at(slic, centres, coarse);
@@ -339,13 +339,13 @@ static bool make_whole(const slic_state *slic, const reference_colours *colours,
 }
 
 /* Labels become the ids of their centres. There is one centre for each cell. */
-static int32_t take_ids(const tvlm_cluster_centre *centres, int32_t cells, int32_t *labels, int32_t texels) {
+static int32_t take_ids(const tvlm_region_centre *centres, int32_t cells, int32_t *labels, int32_t texels) {
     for (int32_t p = 0; p < texels; ++p) labels[p] = centres[labels[p]].id;
     return cells;
 }
 
 bool tvlm_reference_slic(const tvlm_texture *source, int32_t slice, const reference_colours *full,
-                         const tvlm_cluster_plan *plan, const tvlm_cluster_centre *centres, int32_t *labels,
+                         const tvlm_cluster_plan *plan, const tvlm_region_centre *centres, int32_t *labels,
                          int32_t *count) {
     const size_t cells = (size_t)plan->columns * (size_t)plan->rows;
     slic_state slic = {.plan = plan, .width = full->width, .height = full->height};

@@ -33,7 +33,7 @@ static inline const int32_t *reference_colour(const reference_colours *colours, 
  * becomes the number of centres.
  */
 bool tvlm_reference_slic(const tvlm_texture *source, int32_t slice, const reference_colours *full,
-                         const tvlm_cluster_plan *plan, const tvlm_cluster_centre *centres, int32_t *labels,
+                         const tvlm_cluster_plan *plan, const tvlm_region_centre *centres, int32_t *labels,
                          int32_t *count);
 
 /*

@@ -116,7 +116,7 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
     stack->levels = tvlm_level_count(stack->width, stack->height);
     stack->format = tvlm_stack_format(stack->device, params->format);
     stack->settings =
-        (tvlm_family_settings){.clusters = params->clusters > 0 ? params->clusters : 50,
+        (tvlm_family_settings){.regions = params->clusters > 0 ? params->clusters : 50,
                                .compactness = params->compactness > 0.0f ? params->compactness : 10.0f};
     stack->question.image = -1;
     stack->bundle_max = TVLM_BUNDLE_MAX;

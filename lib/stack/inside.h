@@ -160,7 +160,7 @@ struct tvlm_stack {
 
     /* Where the regions of the only image begin. NULL: in the middles of their cells. Whoever set the centres
      * owns them. */
-    const tvlm_cluster_centre *centres;
+    const tvlm_region_centre *centres;
     tvlm_texture *relevance;  /* a map of scores on its way to the previous frame */
     struct tvlm_delta *delta; /* NULL until a frame was compared */
     tvlm_sent sent;           /* the next image, on its way to the device */

@@ -40,7 +40,7 @@ bool tvlm_stack_has_labels(const tvlm_stack *stack, int32_t index) {
     return chunk->label_counts != NULL && chunk->label_counts[index - chunk->first] > 0;
 }
 
-void tvlm_stack_set_centres(tvlm_stack *stack, const tvlm_cluster_centre *centres) {
+void tvlm_stack_set_centres(tvlm_stack *stack, const tvlm_region_centre *centres) {
     stack->centres = centres;
 }
 

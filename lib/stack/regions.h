@@ -21,6 +21,6 @@ bool tvlm_stack_region_table(const tvlm_stack *stack, int32_t index, tvlm_buffer
 /* Sets where the regions of a stack of one image begin when they are next made. There is one centre for each
  * cell of the plan; NULL means the middles of the cells. The centres stay the caller's, and must be valid
  * until others are set. */
-void tvlm_stack_set_centres(tvlm_stack *stack, const tvlm_cluster_centre *centres);
+void tvlm_stack_set_centres(tvlm_stack *stack, const tvlm_region_centre *centres);
 
 #endif

@@ -80,7 +80,7 @@ typedef struct stream_camera {
     stream_carried carried[TVLM_STREAMED_COUNT];
     /* Where regions begin in each cell; the regions of the last frame; and how many regions at most are in
      * the gathered buffer. */
-    tvlm_cluster_centre *centres;
+    tvlm_region_centre *centres;
     tvlm_region *regions;
     int32_t region_count;
     int32_t gathered;

@@ -119,7 +119,7 @@ static int32_t add_offers(const stream_camera *camera, const tvlm_cluster_plan *
 }
 
 /* Gives cells without a region the lowest ids that are free. */
-static void name_others(tvlm_cluster_centre *centres, int32_t cells, bool *used) {
+static void name_others(tvlm_region_centre *centres, int32_t cells, bool *used) {
     int32_t next = 0;
     for (int32_t i = 0; i < cells; ++i) used[i] = false;
     for (int32_t i = 0; i < cells; ++i)
@@ -136,11 +136,11 @@ static void deal_out(stream_camera *camera, const offer *offers, int32_t count, 
     for (int32_t i = 0; i < cells; ++i) placed[i] = false;
     for (int32_t i = 0; i < count; ++i) {
         const tvlm_region *region = &camera->regions[offers[i].region];
-        tvlm_cluster_centre *centre = &camera->centres[offers[i].cell];
+        tvlm_region_centre *centre = &camera->centres[offers[i].cell];
         if (centre->known || placed[offers[i].region]) continue;
         placed[offers[i].region] = true;
-        *centre = (tvlm_cluster_centre){offers[i].region, true,      region->x, region->y,
-                                        region->l,        region->a, region->b};
+        *centre = (tvlm_region_centre){offers[i].region, true,      region->x, region->y,
+                                       region->l,        region->a, region->b};
     }
     name_others(camera->centres, cells, placed);
 }

@@ -235,7 +235,7 @@ def sheet(network: Network, path: str | os.PathLike[str], *, image: Any = None, 
     Each kernel has a column, and each input a row. Colours go from blue (the smallest value) over white (0) to red. Each kernel
     has a scale of its own, the same for all its inputs.
 
-    With an image, in any form that texturevlm.select takes, there are more tiles below the kernels, row by row: the image, the
+    With an image, in any form that texturevlm.select takes, there are more panels below the kernels, row by row: the image, the
     network's outputs from 0 (black) to 1, and the result of each kernel for the image, in the order of the kernels. Each of these
     results is divided by its largest value.
 
@@ -254,20 +254,20 @@ def sheet(network: Network, path: str | os.PathLike[str], *, image: Any = None, 
 def _kernels(network: Network, scale: int) -> Array:
     weight = network.weight(0)
     hidden, inputs, side = weight.shape[:3]
-    tile = side * scale + 2
-    picture = np.full((inputs * tile + 2, hidden * tile + 2, 3), 40, np.uint8)
+    panel = side * scale + 2
+    picture = np.full((inputs * panel + 2, hidden * panel + 2, 3), 40, np.uint8)
     for o in range(hidden):
         most = max(float(np.abs(weight[o]).max()), 1e-12)
         for i in range(inputs):
             value = np.kron(weight[o, i] / most, np.ones((scale, scale)))
             colour = np.stack([1 + np.minimum(value, 0), 1 - np.abs(value), 1 - np.maximum(value, 0)], -1)
-            y, x = i * tile + 2, o * tile + 2
+            y, x = i * panel + 2, o * panel + 2
             picture[y:y + side * scale, x:x + side * scale] = np.round(255 * colour)
     return picture
 
 
 def _maps(network: Network, image: Any, width: int) -> Array:
-    """The image, the outputs, and the values of the first layer as tiles, at least four side by side in the width."""
+    """The image, the outputs, and the values of the first layer as panels, at least four side by side in the width."""
     layer = network._layer(0)
     hidden = len(layer["weight"])
     across = min(max(width // 200, 4), hidden)

@@ -129,7 +129,7 @@ class Idefics3Layout(SquareLayout):
 
 
 class Llama4Layout(SquareLayout):
-    """Each tile of an image is a picture. An image with several tiles is followed by the whole image, which is a picture, too."""
+    """Each crop of an image is a picture. An image with several crops is followed by the whole image, which is a picture, too."""
 
     def __init__(self, model: Any, batch: Mapping[str, Any]) -> None:
         super().__init__(model, batch)
