@@ -86,7 +86,7 @@ typedef struct tvlm_budget {
     const tvlm_texture *source;
     int32_t patch, tiles; /* the side of a patch in pixels, and how many tiles level 0 has */
     int32_t n;            /* the number of patches; 0: as many as a tolerance takes */
-    double emphasis;      /* how strongly m counts; 0: not at all */
+    double emphasis;      /* how strongly m is asked to count; 0: not at all */
     uint8_t *colours;     /* what `ink` reads: the image's colours (budget_blank.h) */
     tvlm_budget_ink ink;
     tvlm_budget_tree tree;

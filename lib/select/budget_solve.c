@@ -436,7 +436,9 @@ tvlm_status tvlm_budget_solve_tolerance(const tvlm_budget *budget, double tolera
     return with_memory(budget, 0, tolerance, answer);
 }
 
-/* Lists the tiles of an answer. */
+/* ---- What is handed out ---- */
+
+/* Lists the tiles of an answer. `memory` has room for the losses that they are chosen by. */
 static bool list_tiles(const tvlm_budget *budget, tvlm_budget_answer *answer, float *memory) {
     tvlm_budget_weighed weighed = {.memory = memory};
     const tvlm_budget_losses losses = tvlm_budget_weigh(budget, answer->grid, answer->weights, &weighed);
