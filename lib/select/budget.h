@@ -120,6 +120,8 @@ tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget);
  * than there are tiles.
  */
 tvlm_status tvlm_budget_list_grids(tvlm_budget *budget);
+/* Does only the first part of that, where thumbnails are given: fills in `colours` and `ink`. Waits. */
+tvlm_status tvlm_budget_look_for_ink(tvlm_budget *budget);
 
 /* Measures all pictures: fills in `losses`. Lets a thumbnail keep all its cells where filling the blank ones
  * would show: where that adds too much to what the thumbnail loses. Waits, once. */
@@ -207,6 +209,9 @@ tvlm_status tvlm_budget_itemise(const tvlm_budget *budget, tvlm_budget_answer *a
 
 /* How much detail counts where answers are compared; the squared error counts the rest of 1. */
 #define TVLM_BUDGET_COUNTS 0.8
+
+/* Returns a loss of these parts as a share of what a thumbnail of one patch loses. */
+double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]);
 
 /* Finds the weights with which the two parts of `whole`, a loss, count as they should: its detail counts
  * `detail`, and its squared error the rest of 1. A part of which nothing is lost has the weight 0. */

@@ -133,7 +133,7 @@ static int32_t list_ladder(const tvlm_budget_ink *ink, int32_t most,
 /* ---- What is seen, and what is kept ---- */
 
 /* Reads the image's colours at a quarter of its size from the device. */
-static tvlm_status look_for_ink(tvlm_budget *budget) {
+tvlm_status tvlm_budget_look_for_ink(tvlm_budget *budget) {
     tvlm_stack *const stack = budget->task->stack;
     tvlm_device *const device = tvlm_stack_device(stack);
     const int32_t width = budget->source->width, height = budget->source->height;
@@ -163,7 +163,7 @@ static bool count_cells(tvlm_budget *budget, uint8_t *blank) {
 }
 
 tvlm_status tvlm_budget_list_grids(tvlm_budget *budget) {
-    TVLM_TRY(look_for_ink(budget));
+    TVLM_TRY(tvlm_budget_look_for_ink(budget));
     uint8_t *const blank = tvlm_allocate((size_t)budget->tiles, 1);
     budget->grid_count = budget->n > 0 ? list_for(&budget->ink, budget->n, budget->emphasis > 0.0,
                                                   budget->grids, &budget->alone)

@@ -134,8 +134,7 @@ static void find_whole(const tvlm_budget *budget, int32_t grid, double whole[TVL
 /* The thumbnail of one patch: the picture before those that are tried. */
 enum { LEAST_GRID = TVLM_BUDGET_LEAST - TVLM_BUDGET_FIRST };
 
-/* A loss of these parts as a share of what a thumbnail of one patch loses. */
-static double share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]) {
+double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]) {
     double weights[TVLM_BUDGET_PARTS], whole[TVLM_BUDGET_PARTS];
     find_whole(budget, LEAST_GRID, whole);
     tvlm_budget_weigh_parts(whole, TVLM_BUDGET_COUNTS, weights);
@@ -455,8 +454,8 @@ tvlm_status tvlm_budget_itemise(const tvlm_budget *budget, tvlm_budget_answer *a
         weigh_places(budget, TVLM_BUDGET_FIRST + answer->grid, answer->weights, answer->under);
         answer->whole = 0.0;
         for (size_t i = 0; i < places; ++i) answer->whole += (double)answer->under[i];
-        answer->share = share_lost(budget, answer->parts);
-        answer->share_downsampled = share_lost(budget, answer->downsampled);
+        answer->share = tvlm_budget_share_lost(budget, answer->parts);
+        answer->share_downsampled = tvlm_budget_share_lost(budget, answer->downsampled);
         made = list_tiles(budget, answer, memory);
     }
     free(memory);
@@ -468,7 +467,7 @@ tvlm_status tvlm_budget_weigh_given(const tvlm_budget *budget, float **lost, dou
     const tvlm_budget_loss *const loss = &budget->losses[TVLM_BUDGET_FIRST];
     tvlm_budget_weigh_parts(loss->sums, TVLM_BUDGET_COUNTS, weights);
     for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) whole += weights[p] * loss->sums[p];
-    *share = share_lost(budget, loss->sums);
+    *share = tvlm_budget_share_lost(budget, loss->sums);
     *lost = tvlm_allocate((size_t)budget->tiles, sizeof **lost);
     if (*lost == NULL) return tvlm_budget_no_memory(budget);
     for (int32_t i = 0; whole > 0.0 && i < budget->tiles; ++i) {
