@@ -135,8 +135,9 @@ static void check_query(tvlm_device *device, tvlm_format format) {
             const struct tvlm_query query = {.vectors = vectors[q], .dimension = D};
             score_of(stack, &query, &known, expected);
             score_of(stack, &query, scorer, got);
-            /* An l2 of 1e-7, and a descent that ends where a step gains a billionth. */
-            test_compare("log odds", got, expected, CELLS, 0.1f, 0.03f);
+            /* An l2 of 1e-7, and a descent that ends where a step gains a billionth; on a GPU, whose filter has
+             * 8 fractional bits, 0.033 on average. */
+            test_compare("log odds", got, expected, CELLS, 0.1f, 0.04f);
         }
         tvlm_fit_destroy(&fit);
     }
