@@ -91,15 +91,17 @@ def frames_of(rows: torch.Tensor, t: int, h: int, w: int, merge: int, temporal: 
     return blocks.permute(0, 6, 1, 3, 7, 2, 4, 8, 5).reshape(t, temporal, h * side, w * side, 3)
 
 
-def pixels_of(values: torch.Tensor, mean: Any, std: Any) -> torch.Tensor:
-    """uint8: the pixels of normalised values, whose last dimension are the colours. Refuses values that are far from pixels."""
-    scale, shift = (torch.tensor(value, dtype=torch.float32, device=values.device) for value in (std, mean))
-    found = values.float() * scale + shift
+def pixels_of(values: torch.Tensor, mean: Any, std: Any, colours: int = -1) -> torch.Tensor:
+    """uint8: the pixels of normalised values, of which one dimension are the colours. Refuses values that are far from pixels."""
+    shape = [1] * values.ndim
+    shape[colours] = 3
+    scale, shift = (torch.tensor(value, dtype=torch.float32, device=values.device).view(shape) for value in (std, mean))
+    found = (values.float() * scale).add_(shift)
     low, high = (float(end) for end in found.aminmax())
     if not (low >= -_BEYOND and high <= 1 + _BEYOND):
         raise ArgumentError(f"pixel_values are those of pixels {low:.3g} .. {high:.3g} by that mean and std, not 0 .. 1: give the "
                             "processor that made them, or its mean and std")
-    return (found * 255).round().clamp(0, 255).to(torch.uint8)
+    return found.mul_(255).round_().clamp_(0, 255).to(torch.uint8)
 
 
 def _pictures(pixel_values: Any, grid: Any, merge: int | None, patch: int | None, temporal: int) -> Iterator[tuple[torch.Tensor, int]]:
@@ -227,8 +229,8 @@ def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, pro
     measures = spending is not None and spending.way != "cells" and query is None
     first = pixel_values[0][0] if isinstance(pixel_values, list) else pixel_values
     if measures and spending is not None and _are_stills(pixel_values, grid, merge, temporal):
-        stills = ((pixels_of(values[0, 0], mean, std).cpu().numpy(), side) for values, side in pictures)
-        kept, report = without_least(stills, spending, groups, options["device"])
+        stills = _stills(pixel_values, grid, merge, patch, temporal, mean, std)
+        kept, report = without_least(((pixels.cpu().numpy(), side) for pixels, side in stills), spending, groups, options["device"])
         return {"keep": [torch.from_numpy(flags.reshape(-1).nonzero()[0]).to(first.device) for flags in kept], "report": report}
     if spending is not None and (spending.budget is not None or (spending.tolerance is not None and not spending.default)):
         raise ArgumentError("of videos, and by their score, tokens are chosen by share or k, not by budget or tolerance")
@@ -251,11 +253,30 @@ def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, pro
 
 
 def _are_stills(pixel_values: Any, grid: Any, merge: int | None, temporal: int) -> bool:
-    """Whether no picture is a video."""
+    """Whether no picture is a video: each has one moment, all frames of which are the same."""
     if grid is None or not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim == 3:
         return True
-    return all(t == 1 for t, _, _ in check_patches(pixel_values, grid, 2 if merge is None else merge, temporal)) and \
-        all(torch.equal(frames[0, 0], frame) for frames, _ in _pictures(pixel_values, grid, merge, None, temporal) for frame in frames[0, 1:])
+    if any(t > 1 for t, _, _ in check_patches(pixel_values, grid, 2 if merge is None else merge, temporal)):
+        return False
+    frames = pixel_values.view(len(pixel_values), 3, temporal, -1)
+    return all(torch.equal(frames[:, :, 0], frames[:, :, i]) for i in range(1, temporal))
+
+
+def _stills(pixel_values: Any, grid: Any, merge: int | None, patch: int | None, temporal: int, mean: Any,
+            std: Any) -> Iterator[tuple[torch.Tensor, int]]:
+    """Yields for each picture its pixels, uint8 [height, width, 3], and the side of a token in pixels."""
+    if grid is None or not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim == 3:
+        for values, side in _pictures(pixel_values, grid, merge, patch, temporal):
+            yield pixels_of(values[0, 0], mean, std), side
+        return
+    # Of Qwen-VL's patches one frame becomes bytes before it is put in order: of large pictures that takes a fraction of the time.
+    merge, side, first = 2 if merge is None else merge, side_of(pixel_values.shape[1], temporal), 0
+    for _, h, w in grid.tolist():
+        frame = pixel_values[first:first + h * w].view(h * w, 3, temporal, side, side)[:, :, 0]
+        pixels = pixels_of(frame, mean, std, colours=1)
+        blocks = pixels.reshape(h // merge, w // merge, merge, merge, 3, side, side)
+        yield blocks.permute(0, 2, 5, 1, 3, 6, 4).reshape(h * side, w * side, 3), merge * side
+        first += h * w
 
 
 def groups_of(batch: Mapping[str, Any], token: int, sizes: Sequence[int]) -> list[int] | None:
