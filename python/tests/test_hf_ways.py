@@ -277,3 +277,22 @@ def test_families_of_one_size_say_so():
     batch["pixel_values"] = batch["pixel_values"].clamp(-1, 1)
     report = hf.Pruner(model, test_hf_prompt.Processor(), share=0.3).prune(batch).report
     assert "not compared with a smaller picture" in repr(report)
+
+
+def test_what_the_model_sees_is_drawn():
+    pruned = pruner(budget=24).prune(page(), question="what?")
+    drawn = np.asarray(tv.show(pruned))
+    one = pruned.report.pictures[0]
+    assert drawn.shape == (28 * one.rows, 28 * one.columns, 3) and drawn.min() < 200
+    kept = pruned._pictures["pixel_values"].kept.reshape(one.rows, one.columns).numpy()
+    faded = drawn.reshape(one.rows, 28, one.columns, 28, 3)[~kept.astype(bool)[:, None, :, None].repeat(28, 1).repeat(28, 3)]
+    assert faded.min() >= 255 - 255 // 8
+    several = pruner(budget=36, way="pictures").prune(spots(), question="what?")
+    wide = np.asarray(tv.show(several)).shape[1]
+    assert wide == sum(pixels.shape[1] + 8 for pixels, _ in several.report.seen) - 8
+    batch = pruner(budget=24).prune(pruner().batch_of(page(), "what?"))
+    assert np.asarray(tv.show(batch)).shape == (224, 224, 3)
+    with pytest.raises(tv.ArgumentError, match="it has no report to draw"):
+        tv.show(pruner(k=5).prune(pruner().batch_of(page(), "what?")))
+    with pytest.raises(tv.ArgumentTypeError, match="not a texturevlm.Selection"):
+        tv.show(page())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 
@@ -59,8 +59,23 @@ class Picture:
         return f"<texturevlm.Picture of {self.array.shape[1]} x {self.array.shape[0]}>"
 
 
-def show(image: ImageLike, selection: Selection, *, title: str = "", copy: bool = False) -> Picture:
-    """Draws a selection over its image, as ``tvlm select --overlay`` does.
+class Drawable(Protocol):
+    """What draws itself: a pruned batch of `texturevlm.hf`."""
+
+    @property
+    def report(self) -> Any: ...
+
+
+@overload
+def show(image: ImageLike, selection: Selection, *, title: str = "", copy: bool = False) -> Picture: ...
+
+
+@overload
+def show(image: Drawable) -> Picture: ...
+
+
+def show(image: Any, selection: Selection | None = None, *, title: str = "", copy: bool = False) -> Picture:
+    """Draws a selection over its image, as ``tvlm select --overlay`` does; or, of a pruned batch alone, what the model sees.
 
     What is drawn depends on the strategy: cells with frames in the colours of their ranks, squares of different sizes, or the
     thumbnail and the tiles of a budget. `copy` copies a tensor that is not on the CPU to the CPU, in full size.
@@ -68,6 +83,11 @@ def show(image: ImageLike, selection: Selection, *, title: str = "", copy: bool 
     Errors: `ArgumentError` if the image has another size than the selection's; `OutOfMemoryError` if there is no memory for the
     picture, or if a side of it is above 32767 pixels.
     """
+    if selection is None and hasattr(image, "report"):
+        if image.report is None:
+            raise ArgumentError("nothing was decided for this batch: it has no report to draw")
+        drawn: Picture = image.report.draw()
+        return drawn
     if not isinstance(selection, Selection):
         raise ArgumentTypeError(f"selection is {short(selection)}, not a texturevlm.Selection")
     picture = image_of(image, flag("copy", copy))
@@ -86,9 +106,9 @@ def show(image: ImageLike, selection: Selection, *, title: str = "", copy: bool 
     box = ffi.new("tvlm_image **")
     call(lib.tvlm_draw_selection, picture.c, info, positions_of(selection), len(selection), params, LOG, box)
     try:
-        drawn = box[0]
-        shape = (drawn.height, drawn.width, 3)
-        return Picture(np.frombuffer(ffi.buffer(drawn.pixels, int(np.prod(shape))), np.uint8).reshape(shape).copy())
+        made = box[0]
+        shape = (made.height, made.width, 3)
+        return Picture(np.frombuffer(ffi.buffer(made.pixels, int(np.prod(shape))), np.uint8).reshape(shape).copy())
     finally:
         lib.tvlm_image_destroy(box)
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import numpy as np
 import torch
 
 from .._arguments import short
@@ -156,21 +157,20 @@ class Pruner(Bound):
         """Chooses the size of each picture and the tokens of it, and makes the batch of these pictures."""
         began = time.perf_counter()
         images = getattr(self.processor, "image_processor", self.processor)
-        keep, chosen, among, full, grids = [], [], [], [], []
+        chosen, among, full, seen = [], [], [], []
         for conversation, parts in enumerate(given.images()):
             shown = [_ways.picture_of(part["image"]) for part in parts]
             pictures, found, candidates = _ways.decide(shown, rule, self._options["spending"], images.resample, self._options["device"])
             made = [picture.shown(one) for picture, one in zip(pictures, found)]
             given.replace(conversation, [[picture for picture, _ in several] for several in made])
-            masks = [mask for several in made for _, mask in several]
-            keep += [torch.from_numpy(mask.reshape(-1)) for mask in masks]
-            grids += [mask.shape for mask in masks]
+            seen += [(np.asarray(picture), mask) for several in made for picture, mask in several]
             full += [picture.all for picture in pictures]
             chosen += found
             among += candidates
-        report = _ways.Report(chosen, among, full, 1000 * (time.perf_counter() - began))
+        keep = [torch.from_numpy(mask.reshape(-1)) for _, mask in seen]
+        report = _ways.Report(chosen, among, full, 1000 * (time.perf_counter() - began), seen=seen)
         batch = self._moved(_messages.made_of(self.processor, given, {}))
-        _check_grids(batch["image_grid_thw"], unwrapped(self.model).config.vision_config.spatial_merge_size, grids)
+        _check_grids(batch["image_grid_thw"], unwrapped(self.model).config.vision_config.spatial_merge_size, [mask.shape for _, mask in seen])
         videos = {}
         if batch.get("pixel_values_videos") is not None:
             only = {name: value for name, value in batch.items() if name not in ("pixel_values", "image_grid_thw")}

@@ -19,6 +19,7 @@ from .._arguments import choice, integer, real
 from .._core import ArgumentError
 from .._functions import predict, scores, topk
 from .._prediction import PICTURES, Prediction
+from .._show import Picture
 from ._pictures import Cut, crop_of, cut
 
 WAYS = ("auto", "smaller", "pruned", "pictures", "cells")
@@ -94,6 +95,8 @@ class Report:
     full: for each picture, how many tokens the model would get without us.
     milliseconds: how long it took to decide.
     without: why a smaller picture was not among the candidates; None: it was. Then no choice is predicted to be worse than it.
+    seen: all pictures that the model gets, one after the other: uint8 [height, width, 3], and bool [rows, columns], which of their
+        tokens it gets. `texturevlm.show` draws them.
     """
 
     pictures: list[Candidate]
@@ -101,6 +104,20 @@ class Report:
     full: list[int]
     milliseconds: float
     without: str | None = None
+    seen: list[tuple[Any, Any]] = dataclasses.field(default_factory=list, repr=False)
+
+    def draw(self) -> Picture:
+        """A picture of what the model sees: its pictures side by side, in which tokens that are left out are nearly white."""
+        drawn = [_faded(np.asarray(pixels), np.asarray(kept)) for pixels, kept in self.seen]
+        if not drawn:
+            raise ArgumentError("the report has no pictures")
+        gap, high = 8, max(one.shape[0] for one in drawn)
+        whole = np.full((high, sum(one.shape[1] + gap for one in drawn) - gap, 3), 255, np.uint8)
+        left = 0
+        for one in drawn:
+            whole[:one.shape[0], left:left + one.shape[1]] = one
+            left += one.shape[1] + gap
+        return Picture(whole)
 
     @property
     def tokens(self) -> int:
@@ -115,6 +132,14 @@ class Report:
             lines.append(f"  picture {number}: {chosen.way}, {chosen.tokens} tokens of {chosen.columns} x {chosen.rows} "
                          f"(full: {full}), loss {chosen.loss:.3f}{f' ({others})' if others else ''}")
         return "\n".join(lines)
+
+
+def _faded(pixels: Any, kept: Any) -> Any:
+    """The pixels, of which those under tokens that are not kept are nearly white."""
+    rows, columns = kept.shape
+    side = (pixels.shape[0] // rows, pixels.shape[1] // columns)
+    shown = np.repeat(np.repeat(kept, side[0], 0), side[1], 1)[:, :, None]
+    return np.where(shown, pixels, 255 - (255 - pixels) // 8)
 
 
 # ---- The processor's rule ----
@@ -377,7 +402,9 @@ def without_least(pictures: Iterable[tuple[Any, int]], spending: Spending, group
     if spending.way == "smaller":
         raise ArgumentError(ONE_SIZE)
     found: list[Prediction] = []
+    seen = []
     for pixels, side in pictures:
+        seen.append(pixels)
         if side > TOKEN:
             raise ArgumentError(f"a token of {side} x {side} pixels cannot be measured, which is more than {TOKEN}: give way=\"cells\"")
         size = (pixels.shape[1] // side, pixels.shape[0] // side)
@@ -393,7 +420,7 @@ def without_least(pictures: Iterable[tuple[Any, int]], spending: Spending, group
         kept.append(flags)
         chosen.append(Candidate("full" if count == columns * rows else "pruned", columns, rows, count, loss))
     return kept, Report(chosen, [[one] for one in chosen], [one.columns * one.rows for one in chosen], _since(began),
-                        "the size of these pictures cannot be chosen any more")
+                        "the size of these pictures cannot be chosen any more", list(zip(seen, kept)))
 
 
 def _counts_of(group: list[Prediction], spending: Spending) -> list[int]:
