@@ -202,6 +202,13 @@ float *test_read(tvlm_device *device, tvlm_texture *texture, int32_t level, int3
     return rgba;
 }
 
+void test_is_zero(tvlm_device *device, tvlm_texture *texture, int32_t slice) {
+    float *rgba = test_read(device, texture, 0, slice);
+    for (size_t i = 0; i < 4 * test_texels(texture, 0); ++i)
+        if (rgba[i] != 0.0f) fail_msg("slice %d, [%zu] is %g, not 0", (int)slice, i, (double)rgba[i]);
+    free(rgba);
+}
+
 void test_pair_compare(const char *what, const test_pair *pair, const char *const names[4],
                        const test_tolerance tolerances[4]) {
     const size_t texels = test_texels(pair->got, 0);
@@ -258,8 +265,7 @@ test_pair test_source(const test_target *target, tvlm_device *reference, test_si
     return pair;
 }
 
-/* Returns the shape of a family's grid, as lib/stack/grids.c makes it. */
-static tvlm_texture family_shape(tvlm_grid grid, test_size size, int32_t images, tvlm_format format) {
+tvlm_texture test_grid_shape(tvlm_grid grid, test_size size, int32_t images, tvlm_format format) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     tvlm_texture shape = test_shape(size, info->layers, images, format);
     if (info->size == TVLM_SIZE_QUARTER) {
@@ -276,11 +282,20 @@ static tvlm_texture family_shape(tvlm_grid grid, test_size size, int32_t images,
     return shape;
 }
 
-static void generate(tvlm_device *device, tvlm_grid grid, tvlm_texture *source, tvlm_texture *out) {
-    tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_SOURCE] = source};
-    test_poison(device, out);
-    if (device->backend->generate[grid](device, &(tvlm_generate_args){.grids = grids, .out = out}) != TVLM_OK)
+void test_generate(tvlm_device *device, tvlm_grid grid, tvlm_grid from, tvlm_texture *input,
+                   tvlm_generate_args args) {
+    tvlm_texture *grids[TVLM_GRID_COUNT] = {NULL};
+    args.grids = grids;
+    grids[from] = input;
+    if (device->backend->generate[grid](device, &args) != TVLM_OK)
         fail_msg("%s: %s", tvlm_grid_get_info(grid)->name, test_last_log());
+}
+
+void test_pair_generate(const test_pair *out, tvlm_grid grid, tvlm_grid from, const test_pair *input) {
+    test_poison(out->device, out->got);
+    test_poison(out->reference, out->expected);
+    test_generate(out->device, grid, from, input->got, (tvlm_generate_args){.out = out->got});
+    test_generate(out->reference, grid, from, input->expected, (tvlm_generate_args){.out = out->expected});
 }
 
 /* Checks that a generator did not write the levels above 0. */
@@ -296,8 +311,8 @@ static void check_levels_untouched(const test_pair *pair) {
         }
 }
 
-void test_family(const test_target *target, tvlm_device *reference, tvlm_grid grid,
-                 const char *const names[4], const test_tolerance tolerances[4]) {
+void test_generated(const test_target *target, tvlm_device *reference, tvlm_grid grid,
+                    const char *const names[4], const test_tolerance tolerances[4]) {
     size_t count;
     const test_size *all = test_sizes(&count);
     uint64_t random = 2026 + (uint64_t)grid;
@@ -305,11 +320,10 @@ void test_family(const test_target *target, tvlm_device *reference, tvlm_grid gr
         for (int picture = 0; picture < TEST_PICTURES; ++picture) {
             const int32_t images = picture == TEST_PICTURE_RANDOM ? 3 : 1;
             test_pair source = test_source(target, reference, all[i], images, (test_picture)picture, &random);
-            const tvlm_texture shape = family_shape(grid, all[i], images, target->format);
+            const tvlm_texture shape = test_grid_shape(grid, all[i], images, target->format);
             test_pair out = test_pair_create(target, reference, &shape);
             char what[80];
-            generate(out.device, grid, source.got, out.got);
-            generate(out.reference, grid, source.expected, out.expected);
+            test_pair_generate(&out, grid, TVLM_GRID_SOURCE, &source);
             snprintf(what, sizeof what, "%s of %dx%d, picture %d", tvlm_grid_get_info(grid)->name,
                      (int)all[i].width, (int)all[i].height, picture);
             test_pair_compare(what, &out, names, tolerances);

@@ -96,6 +96,9 @@ void test_pair_equalise(const test_pair *pair);
 /* Reads one slice of a level, and checks that nothing is written behind it. The caller frees it. */
 float *test_read(tvlm_device *device, tvlm_texture *texture, int32_t level, int32_t slice);
 
+/* Fails unless a slice of level 0 is 0 everywhere. */
+void test_is_zero(tvlm_device *device, tvlm_texture *texture, int32_t slice);
+
 /* Compares level 0, with a tolerance for each component. `names` are those of the components, for messages.
  */
 void test_pair_compare(const char *what, const test_pair *pair, const char *const names[4],
@@ -114,10 +117,20 @@ typedef enum test_picture {
 test_pair test_source(const test_target *target, tvlm_device *reference, test_size size, int32_t images,
                       test_picture picture, uint64_t *random);
 
-/* Generates `grid` for all sizes, pictures, and batches of 1 and 3 on the device and on the reference, and
- * compares. Where its kernels have tiles, it is to be called under test_with_tunings. */
-void test_family(const test_target *target, tvlm_device *reference, tvlm_grid grid,
-                 const char *const names[4], const test_tolerance tolerances[4]);
+/* Returns the shape of a family's grid for images of `size`, as lib/stack/grids.c makes it. */
+tvlm_texture test_grid_shape(tvlm_grid grid, test_size size, int32_t images, tvlm_format format);
+
+/* Makes args.out of one other grid, `from`, which is `input`; args.grids is not looked at. */
+void test_generate(tvlm_device *device, tvlm_grid grid, tvlm_grid from, tvlm_texture *input,
+                   tvlm_generate_args args);
+
+/* Makes both, which are poisoned before, from the one grid `from`. */
+void test_pair_generate(const test_pair *out, tvlm_grid grid, tvlm_grid from, const test_pair *input);
+
+/* Makes `grid` for all sizes, pictures, and batches of 1 and 3 on the device and on the reference, and compares.
+ * Where its kernels have tiles, it is to be called under test_with_tunings. */
+void test_generated(const test_target *target, tvlm_device *reference, tvlm_grid grid,
+                    const char *const names[4], const test_tolerance tolerances[4]);
 
 /* ---- Buffers ---- */
 

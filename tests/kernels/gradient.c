@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_gradient.c: edge_x, edge_y, rgb_var, rgb_mean against the reference.
+ * gradient.c: edge_x, edge_y, rgb_var, rgb_mean against the reference.
  */
-#include "support_stage.h"
+#include "kernels/family.h"
 
 static const char *const names[4] = {"edge_x", "edge_y", "rgb_var", "rgb_mean"};
 
@@ -15,20 +15,5 @@ static const test_tolerance tolerances[4] = {{5e-7f, 1e-7f, TEST_HALF_ULP},
                                              {2e-6f, 3e-7f, TEST_HALF_ULP},
                                              {5e-7f, 1e-7f, TEST_HALF_ULP}};
 
-static void gradient(const test_target *target, tvlm_device *reference) {
-    test_family(target, reference, TVLM_GRID_GRADIENT, names, tolerances);
-}
-
-static void tuned(const test_target *target, tvlm_device *reference) {
-    test_with_tunings(target, reference, gradient);
-}
-
-static void test_gradient(void **state) {
-    (void)state;
-    test_on_targets(tuned);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradient)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(gradient, {"gradient", TEST_TUNED, .grid = TVLM_GRID_GRADIENT, .components = names,
+                       .tolerances = tolerances})
