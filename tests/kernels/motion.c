@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_motion.c: motion and what it keeps of a frame, against the reference; and through a stack: two frames.
+ * motion.c: motion and what it keeps of a frame, against the reference; and through a stack: two frames.
  */
-#include "support_stage.h"
+#include "kernels/family.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,16 +15,13 @@ static const test_tolerance tolerances[4] = {{6e-8f, 6e-8f, TEST_HALF_ULP}};
 /* What is kept is a copy. */
 static const test_tolerance exact[4];
 
-static test_size half_of(test_size size) {
-    return (test_size){tvlm_level_side(size.width, 1), tvlm_level_side(size.height, 1)};
-}
-
-static test_pair create(const test_target *target, tvlm_device *reference, test_size size, int32_t images,
-                        int32_t levels) {
-    tvlm_texture shape = test_shape(size, 1, images, target->format);
+/* Of half the size; `levels` 0: all. */
+static test_pair create(const test_trial *trial, int32_t levels) {
+    const test_size half = {tvlm_level_side(trial->size.width, 1), tvlm_level_side(trial->size.height, 1)};
+    tvlm_texture shape = test_shape(half, 1, trial->images, trial->target->format);
     if (levels > 0) shape.levels = levels;
     shape.scalar = true;
-    const test_pair pair = test_pair_create(target, reference, &shape);
+    const test_pair pair = test_pair_create(trial->target, trial->reference, &shape);
     test_poison(pair.device, pair.got);
     return pair;
 }
@@ -42,64 +39,47 @@ static void fill_previous(const test_pair *pair, uint64_t *random) {
 }
 
 static void make(tvlm_device *device, tvlm_texture *source, tvlm_texture *luma, tvlm_texture *out) {
-    tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_SOURCE] = source};
     tvlm_texture *previous[TVLM_PREVIOUS_COUNT] = {[TVLM_PREVIOUS_LUMA] = luma};
-    const tvlm_generate_args args = {.grids = grids, .out = out, .previous = previous};
-    if (device->backend->generate[TVLM_GRID_MOTION](device, &args) != TVLM_OK)
-        fail_msg("motion: %s", test_last_log());
+    test_generate(device, TVLM_GRID_MOTION, TVLM_GRID_SOURCE, source,
+                  (tvlm_generate_args){.out = out, .previous = previous});
 }
 
-static void assert_zero(tvlm_device *device, tvlm_texture *texture, int32_t slice) {
-    float *rgba = test_read(device, texture, 0, slice);
-    for (size_t i = 0; i < 4 * test_texels(texture, 0); ++i)
-        if (rgba[i] != 0.0f) fail_msg("slice %d, [%zu] is %g, not 0", (int)slice, i, (double)rgba[i]);
-    free(rgba);
+static void remember(tvlm_device *device, tvlm_texture *luma, tvlm_texture *source, int32_t image) {
+    const tvlm_remember_args args = {.luma = luma, .source = source, .image = image};
+    assert_int_equal(device->backend->remember(device, &args), TVLM_OK);
 }
 
-static void check_size(const test_target *target, tvlm_device *reference, test_size size, int32_t images,
-                       test_picture picture, uint64_t *random) {
-    test_pair source = test_source(target, reference, size, images, picture, random);
-    test_pair luma = create(target, reference, half_of(size), images, 1);
-    test_pair out = create(target, reference, half_of(size), images, 0);
-    fill_previous(&luma, random);
+static void frames(const test_trial *trial) {
+    const int32_t images = trial->images;
+    test_pair source = test_trial_source(trial);
+    test_pair luma = create(trial, 1), out = create(trial, 0);
+    fill_previous(&luma, trial->random);
     make(out.device, source.got, luma.got, out.got);
     make(out.reference, source.expected, luma.expected, out.expected);
     test_pair_compare("motion", &out, names, tolerances);
-    if (images > 1) assert_zero(out.device, out.got, 1);
+    if (images > 1) test_is_zero(out.device, out.got, 1);
 
     for (int32_t image = 0; image < images; ++image) {
-        tvlm_remember_args args = {.luma = luma.got, .source = source.got, .image = image};
-        assert_int_equal(target->device->backend->remember(target->device, &args), TVLM_OK);
-        args.luma = luma.expected;
-        args.source = source.expected;
-        assert_int_equal(reference->backend->remember(reference, &args), TVLM_OK);
+        remember(out.device, luma.got, source.got, image);
+        remember(out.reference, luma.expected, source.expected, image);
     }
     test_pair_compare("the luma that is kept", &luma, names, exact);
     make(out.device, source.got, luma.got, out.got); /* the same frame again */
     make(out.reference, source.expected, luma.expected, out.expected);
     for (int32_t image = 0; image < images; ++image) {
-        assert_zero(out.device, out.got, image);
-        assert_zero(out.reference, out.expected, image);
+        test_is_zero(out.device, out.got, image);
+        test_is_zero(out.reference, out.expected, image);
     }
     test_poison(out.device, out.got);
     make(out.device, source.got, NULL, out.got); /* no previous frame */
-    for (int32_t image = 0; image < images; ++image) assert_zero(out.device, out.got, image);
+    for (int32_t image = 0; image < images; ++image) test_is_zero(out.device, out.got, image);
     test_pair_destroy(&out);
     test_pair_destroy(&luma);
     test_pair_destroy(&source);
 }
 
-static void stages(const test_target *target, tvlm_device *reference) {
-    size_t count;
-    const test_size *sizes = test_sizes(&count);
-    uint64_t random = 707;
-    /* Kernels for CPUs read sixteen texels of the half of a row at once, and these are two such runs. */
-    check_size(target, reference, (test_size){66, 4}, 1, TEST_PICTURE_RANDOM, &random);
-    for (size_t i = 0; i < count; ++i)
-        for (int picture = 0; picture < TEST_PICTURES; ++picture)
-            check_size(target, reference, sizes[i], picture == TEST_PICTURE_RANDOM ? 3 : 1,
-                       (test_picture)picture, &random);
-}
+/* Kernels for CPUs read sixteen texels of the half of a row at once, and these are two such runs. */
+static const test_size two_runs[] = {{66, 4}, {0, 0}};
 
 /* ---- Through a stack ---- */
 
@@ -159,18 +139,11 @@ static void two_streams(const test_target *target, tvlm_device *reference) {
     tvlm_stack_destroy(&stack);
 }
 
-static void motion(const test_target *target, tvlm_device *reference) {
-    test_with_tunings(target, reference, stages);
+static void streams(const test_target *target, tvlm_device *reference) {
     two_streams(target, reference);
     two_streams(&(test_target){reference, target->format}, reference);
 }
 
-static void test_motion(void **state) {
-    (void)state;
-    test_on_targets(motion);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_motion)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(motion, {"motion", TEST_TUNED, .trial = frames, .pictures = true, .seed = 708},
+            {"two runs", TEST_TUNED, .trial = frames, .sizes = two_runs, .seed = 707},
+            {"two streams", .body = streams})

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_sharpness.c: sharpness against the reference, from laplacians that are the same on both sides; that it
+ * sharpness.c: sharpness against the reference, from laplacians that are the same on both sides; that it
  * is made in parts; and that it tells a sharp picture from a soft one.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/family.h"
 #include "stack_helper.h"
-#include "support_stage.h"
 #include "texturevlm/stack.h"
 
 static const char *const names[4] = {"sharpness", "component 1", "component 2", "component 3"};
@@ -16,60 +16,30 @@ static const char *const names[4] = {"sharpness", "component 1", "component 2", 
  * values are small, or 1. */
 static const test_tolerance tolerances[4] = {{8e-6f, 1e-6f, TEST_HALF_ULP}};
 
-static void make(tvlm_device *device, tvlm_texture *laplacian, tvlm_texture *out) {
-    tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_LAPLACIAN] = laplacian};
-    test_poison(device, out);
-    if (device->backend->generate[TVLM_GRID_SHARPNESS](
-            device, &(tvlm_generate_args){.grids = grids, .out = out}) != TVLM_OK)
-        fail_msg("sharpness: %s", test_last_log());
-}
-
 /* `offset`: of all values, which changes no variance. */
-static void compare(const test_target *target, tvlm_device *reference, test_size size, int32_t images,
-                    float offset, float most, uint64_t *random) {
-    tvlm_texture shape = test_shape(size, 1, images, target->format);
+static void compare(const test_trial *trial, float offset, float most) {
+    const tvlm_format format = trial->target->format;
+    const tvlm_texture shape = test_grid_shape(TVLM_GRID_LAPLACIAN, trial->size, trial->images, format),
+                       cells = test_grid_shape(TVLM_GRID_SHARPNESS, trial->size, trial->images, format);
     char what[80];
-    tvlm_texture cells = shape;
-    shape.scalar = true;
-    cells.width = (size.width + TVLM_CELL - 1) / TVLM_CELL;
-    cells.height = (size.height + TVLM_CELL - 1) / TVLM_CELL;
-    cells.extent_x = (float)(cells.width * TVLM_CELL);
-    cells.extent_y = (float)(cells.height * TVLM_CELL);
-    cells.levels = tvlm_level_count(cells.width, cells.height);
-    test_pair laplacian = test_pair_create(target, reference, &shape),
-              out = test_pair_create(target, reference, &cells);
-    test_pair_fill(&laplacian, random, offset - most, offset + most, false);
+    test_pair laplacian = test_pair_create(trial->target, trial->reference, &shape),
+              out = test_pair_create(trial->target, trial->reference, &cells);
+    test_pair_fill(&laplacian, trial->random, offset - most, offset + most, false);
     test_pair_mips(&laplacian);
     test_pair_equalise(&laplacian);
-    make(out.device, laplacian.got, out.got);
-    make(out.reference, laplacian.expected, out.expected);
-    snprintf(what, sizeof what, "sharpness of %dx%d, +-%g about %g", (int)size.width, (int)size.height,
-             (double)most, (double)offset);
+    test_pair_generate(&out, TVLM_GRID_SHARPNESS, TVLM_GRID_LAPLACIAN, &laplacian);
+    snprintf(what, sizeof what, "sharpness of %dx%d, +-%g about %g", (int)trial->size.width,
+             (int)trial->size.height, (double)most, (double)offset);
     test_pair_compare(what, &out, names, tolerances);
     test_pair_destroy(&laplacian);
     test_pair_destroy(&out);
 }
 
-static void sharpness(const test_target *target, tvlm_device *reference) {
-    size_t count;
-    const test_size *all = test_sizes(&count);
-    uint64_t random = 12288;
-    for (size_t i = 0; i < count; ++i) {
-        const int32_t images = i % 2 == 0 ? 3 : 1;
-        compare(target, reference, all[i], images, 0.0f, 0.05f, &random);
-        compare(target, reference, all[i], images, 0.75f, 0.05f, &random);
-        compare(target, reference, all[i], images, 0.0f, 0.0f, &random); /* flat */
-        compare(target, reference, all[i], images, 0.0f, 1.0f, &random); /* 1 everywhere */
-    }
-}
-
-static void both_tunings(const test_target *target, tvlm_device *reference) {
-    test_with_tunings(target, reference, sharpness);
-}
-
-static void as_the_reference(void **state) {
-    (void)state;
-    test_on_targets(both_tunings);
+static void sharpness(const test_trial *trial) {
+    compare(trial, 0.0f, 0.05f);
+    compare(trial, 0.75f, 0.05f);
+    compare(trial, 0.0f, 0.0f); /* flat */
+    compare(trial, 0.0f, 1.0f); /* 1 everywhere */
 }
 
 /* ---- What it is for ---- */
@@ -139,25 +109,12 @@ static void parts(const test_target *target, tvlm_device *reference) {
     free(pixels);
 }
 
-static void in_parts(void **state) {
-    (void)state;
-    test_on_targets(parts);
-}
-
-static void tells_blur(void **state) {
-    tvlm_device *device = NULL;
-    (void)state;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
-                     TVLM_OK);
+static void tells_blur(tvlm_device *device) {
     const float sharp = sharpness_of(device, 16, 1), soft = sharpness_of(device, 16, 4),
                 softest = sharpness_of(device, 16, 16);
     if (!(sharp > 4.0f * soft && soft > 4.0f * softest))
         fail_msg("sharp %g, soft %g, softest %g", (double)sharp, (double)soft, (double)softest);
-    tvlm_device_destroy(&device);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_the_reference), cmocka_unit_test(in_parts),
-                                       cmocka_unit_test(tells_blur)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(sharpness, {"sharpness", TEST_TUNED, .trial = sharpness, .seed = 12288},
+            {"in parts", .body = parts}, {"tells blur", .known = tells_blur})
