@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_planes.c: frames of every kind in buffers, in another size, against the reference; the reference
+ * planes.c: frames of every kind in buffers, in another size, against the reference; the reference
  * against what is known: NV12 by the integers of the standards' tables, and resampling as the host does it.
  * Images are in test_interop_images.c.
  */
@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/family.h"
 #include "stack/planes.h"
 #include "stack/resample.h"
-#include "support_stage.h"
 
 /* Products and sums in float against double: of two axes' shares, of four terms of NV12 (coefficients up to
  * 2.2), and of up to a thousand pixels. */
@@ -112,31 +112,11 @@ static void all_kinds(const test_target *target, tvlm_device *reference) {
         }
 }
 
-static void planes(const test_target *target, tvlm_device *reference) {
-    /* Buffers, whatever textures are. */
-    if (target->format == TVLM_FORMAT_F32 && target->device->info.storage == TVLM_STORAGE_BUFFER)
-        all_kinds(target, reference);
-}
-
-static void test_devices(void **state) {
-    (void)state;
-    test_on_targets(planes);
-}
-
 /* ---- What is known ---- */
 
-static tvlm_device *open_reference(void) {
-    tvlm_device *device = NULL;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
-                     TVLM_OK);
-    return device;
-}
-
 /* As host pixels are resampled: the same definition, once more by other code. */
-static void test_like_the_host(void **state) {
-    tvlm_device *device = open_reference();
+static void like_the_host(tvlm_device *device) {
     uint64_t random = 92;
-    (void)state;
     for (int i = 0; i < 20; ++i) {
         const test_size from = random_size(&random), to = random_size(&random);
         frame f = pixels_of(from, TVLM_PIXEL_U8, 3 + i % 2, &random);
@@ -154,7 +134,6 @@ static void test_like_the_host(void **state) {
         free(got);
         free(f.bytes);
     }
-    tvlm_device_destroy(&device);
 }
 
 typedef struct known_colour {
@@ -180,9 +159,7 @@ static const known_colour known[] = {
     {false, true, 29, 255, 107, {0, 0, 255}},      {false, false, 255, 128, 128, {255, 255, 255}},
 };
 
-static void test_known_colours(void **state) {
-    tvlm_device *device = open_reference();
-    (void)state;
+static void known_colours(tvlm_device *device) {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
         const known_colour *k = &known[i];
         unsigned char bytes[3] = {k->y, k->cb, k->cr};
@@ -196,11 +173,7 @@ static void test_known_colours(void **state) {
                          255.0 * (double)rgb[c], k->rgb[c]);
         free(rgb);
     }
-    tvlm_device_destroy(&device);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_like_the_host),
-                                       cmocka_unit_test(test_known_colours), cmocka_unit_test(test_devices)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(planes, {"like the host", .known = like_the_host}, {"known colours", .known = known_colours},
+            {"planes", TEST_BUFFERS, .body = all_kinds})

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_warp.c: vectors moved along a flow and blended, against the reference; and answers that are known.
+ * warp.c: vectors moved along a flow and blended, against the reference; and answers that are known.
  */
-#include "support_stage.h"
+#include "kernels/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -202,12 +202,4 @@ static void stages(const test_target *target, tvlm_device *reference) {
     }
 }
 
-static void test_stages(void **state) {
-    (void)state;
-    test_on_targets(stages);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stages)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(warp, {"warp and blend", .body = stages})

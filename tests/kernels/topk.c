@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_topk.c: every method of top-K on every device, against the reference (qsort): exact, to the bit.
+ * topk.c: every method of top-K on every device, against the reference (qsort): exact, to the bit.
  */
-#include "support_stage.h"
+#include "kernels/family.h"
 
 #include <limits.h>
 #include <math.h>
@@ -174,19 +174,4 @@ static void subnormal(const test_target *target, tvlm_device *reference) {
     free(expected);
 }
 
-static void everything(const test_target *target, tvlm_device *reference) {
-    /* Scores are floats in a buffer, whatever textures are. */
-    if (target->format != TVLM_FORMAT_F32 || target->device->info.storage != TVLM_STORAGE_BUFFER) return;
-    topk(target, reference);
-    subnormal(target, reference);
-}
-
-static void test_topk(void **state) {
-    (void)state;
-    test_on_targets(everything);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_topk)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(topk, {"topk", TEST_BUFFERS, .body = topk}, {"subnormal", TEST_BUFFERS, .body = subnormal})

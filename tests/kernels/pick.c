@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_pick.c: one component of a slice as a texture of its own: exactly what was written.
+ * pick.c: one component of a slice as a texture of its own: exactly what was written.
  */
-#include "support_stage.h"
+#include "kernels/family.h"
 
 #include <string.h>
 
 enum { LAYERS = 2, IMAGES = 3 };
 
-static void check(const test_target *target, tvlm_device *device, test_size size, uint64_t *random) {
-    tvlm_texture shape = test_shape(size, LAYERS, IMAGES, target->format);
+static void check(const test_trial *trial, tvlm_device *device) {
+    tvlm_texture shape = test_shape(trial->size, LAYERS, IMAGES, trial->target->format);
     const size_t texels = test_texels(&shape, 0);
     float *rgba = malloc(4 * texels * sizeof *rgba);
     assert_non_null(rgba);
@@ -19,7 +19,8 @@ static void check(const test_target *target, tvlm_device *device, test_size size
     tvlm_texture *out = test_texture(device, &shape);
     for (int32_t slice = 0; slice < LAYERS * IMAGES; ++slice) {
         /* Whole numbers: halves, too, hold them as they are. */
-        for (size_t i = 0; i < 4 * texels; ++i) rgba[i] = (float)(test_random(random) % 2048) - 1000.0f;
+        for (size_t i = 0; i < 4 * texels; ++i)
+            rgba[i] = (float)(test_random(trial->random) % 2048) - 1000.0f;
         assert_int_equal(device->backend->texture_write(device, from, slice, rgba), TVLM_OK);
     }
     for (int32_t slice = 0; slice < LAYERS * IMAGES; ++slice)
@@ -40,21 +41,11 @@ static void check(const test_target *target, tvlm_device *device, test_size size
     free(rgba);
 }
 
-static void all_sizes(const test_target *target, tvlm_device *reference) {
-    static const test_size sizes[] = {{1, 1}, {37, 1}, {1, 29}, {61, 34}};
-    uint64_t random = 21;
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
-        check(target, target->device, sizes[i], &random);
-        check(target, reference, sizes[i], &random);
-    }
+static void pick(const test_trial *trial) {
+    check(trial, trial->target->device);
+    check(trial, trial->reference);
 }
 
-static void test_all_sizes(void **state) {
-    (void)state;
-    test_on_targets(all_sizes);
-}
+static const test_size sizes[] = {{1, 1}, {37, 1}, {1, 29}, {61, 34}, {0, 0}};
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_sizes)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(pick, {"pick", .trial = pick, .sizes = sizes, .seed = 21})

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_follow.c: points that go along a flow, against the reference; and answers that are known.
+ * follow.c: points that go along a flow, against the reference; and answers that are known.
  */
-#include "support_stage.h"
+#include "kernels/family.h"
 
 #include <math.h>
 #include <string.h>
@@ -174,18 +174,4 @@ static void known(const test_target *target, tvlm_device *reference) {
     check_known(reference, target->format, 0.0f);
 }
 
-static void test_against_reference(void **state) {
-    (void)state;
-    test_on_targets(against_reference);
-}
-
-static void test_known(void **state) {
-    (void)state;
-    test_on_targets(known);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_reference),
-                                       cmocka_unit_test(test_known)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(follow, {"follow", .body = against_reference}, {"known", .body = known})

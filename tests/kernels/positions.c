@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_positions.c: positions made of a ranking, and places for patches made of positions, on the device
+ * positions.c: positions made of a ranking, and places for patches made of positions, on the device
  * against the reference; and what is no position.
  */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "support_stage.h"
+#include "kernels/family.h"
 #include "texturevlm/select.h"
 
 enum { BEFORE = 3, COUNT = 90, BYTES = COUNT * (int)sizeof(tvlm_position) };
@@ -173,19 +173,5 @@ static void list_places(const test_target *target, tvlm_device *reference) {
     }
 }
 
-static void everything(const test_target *target, tvlm_device *reference) {
-    /* All of it is in buffers, whatever textures are. */
-    if (target->format != TVLM_FORMAT_F32 || target->device->info.storage != TVLM_STORAGE_BUFFER) return;
-    places(target, reference);
-    list_places(target, reference);
-}
-
-static void test_positions(void **state) {
-    (void)state;
-    test_on_targets(everything);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_positions)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(positions, {"of a ranking", TEST_BUFFERS, .body = places},
+            {"of positions", TEST_BUFFERS, .body = list_places})
