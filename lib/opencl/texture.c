@@ -5,7 +5,7 @@
  *
  * Where levels lie is written twice, once for the host and once for kernels: tvlm_opencl_level_offset is
  * level_offset of cl/texture.clh, tvlm_opencl_level_corner its level_corner, and rest_size fits the latter.
- * Whoever changes one changes both; test_mips.c reads with the one what was written with the other, level by
+ * Whoever changes one changes both; tests/kernels/mips.c reads with the one what was written with the other, level by
  * level in every storage.
  */
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_gemm.c: products of matrices on every device against the reference: all transpositions, offsets,
+ * gemm.c: products of matrices on every device against the reference: all transpositions, offsets,
  * strides with gaps, what is already there; with CLBlast and with our own kernels wherever both run.
  */
-#include "support_stage.h"
+#include "kernels/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ static void one(const test_target *target, tvlm_device *reference, shape s, int 
     free(c.values);
 }
 
-static void all(const test_target *target, tvlm_device *reference) {
+static void products(const test_target *target, tvlm_device *reference) {
     const shape *list = test_small() ? small_shapes : shapes;
     const size_t count = test_small() ? sizeof small_shapes / sizeof *list : sizeof shapes / sizeof *list;
     uint64_t random = 4;
@@ -117,33 +117,15 @@ static void all(const test_target *target, tvlm_device *reference) {
         for (int how = 0; how < 16; ++how) one(target, reference, list[i], how, &random);
 }
 
-static void everything(const test_target *target, tvlm_device *reference) {
-    /* Matrices are floats in buffers, whatever textures are. */
-    if (target->format != TVLM_FORMAT_F32 || target->device->info.storage != TVLM_STORAGE_BUFFER) return;
-    if (!test_is_opencl(target->device)) {
-        all(target, reference);
-        return;
-    }
-    opencl_tuning *tuning = &((opencl_device *)target->device)->tuning;
-    const opencl_tuning kept = *tuning;
-    /* CLBlast's kernels, a million work-items to an interpreter, are not what is tested there. */
-    static const int32_t runs[] = {32, 3, 0};
-    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; ++i) {
-        if (runs[i] == 0 && test_small()) continue;
-        if (runs[i] > 0 && !test_has_long_loops(target->device)) continue;
-        tuning->gemm_run = runs[i];
-        printf("    %s %d\n", runs[i] > 0 ? "rows a work-item:" : "CLBlast", (int)runs[i]);
-        all(target, reference);
-    }
-    *tuning = kept;
+/* Our own kernels, with rows to a work-item, and CLBlast. The latter, a million work-items to an interpreter, is not what
+ * is tested there. */
+static bool runs(const test_target *target, opencl_tuning *tuning, int n) {
+    static const int32_t all[] = {32, 3, 0};
+    const int first = test_has_long_loops(target->device) ? 0 : 2, end = test_small() ? 2 : 3;
+    if (first + n >= end) return false;
+    tuning->gemm_run = all[first + n];
+    printf("    %s %d\n", tuning->gemm_run > 0 ? "rows a work-item:" : "CLBlast", (int)tuning->gemm_run);
+    return true;
 }
 
-static void test_gemm(void **state) {
-    (void)state;
-    test_on_targets(everything);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gemm)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(gemm, {"products", TEST_BUFFERS, .body = products, .tune = runs})

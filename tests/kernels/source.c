@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_source.c: pixels of every type and number of channels to r, g, b, luma, against the reference.
+ * source.c: pixels of every type and number of channels to r, g, b, luma, against the reference.
  */
-#include "support_stage.h"
+#include "kernels/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -182,10 +182,6 @@ static void check_levels(tvlm_device *device, tvlm_texture *texture) {
 static void with_levels(const test_target *target, tvlm_device *reference) {
     static const test_size sizes[] = {{131, 67}, {256, 160}, {129, 130}, {33, 300}, {130, 1}};
     uint64_t random = 6;
-    if (!test_is_opencl(target->device)) return;
-    opencl_tuning *tuning = &((opencl_device *)target->device)->tuning;
-    const bool usual = tuning->tiled_mips;
-    tuning->tiled_mips = true;
     for (size_t i = 0; i < (test_small() ? 1 : sizeof sizes / sizeof sizes[0]); ++i) {
         const tvlm_texture shape = test_shape(sizes[i], 1, 1, target->format);
         const tvlm_pixels layout = {
@@ -204,21 +200,13 @@ static void with_levels(const test_target *target, tvlm_device *reference) {
         free(data);
         test_pair_destroy(&pair);
     }
-    tuning->tiled_mips = usual;
 }
 
-static void everything(const test_target *target, tvlm_device *reference) {
-    rounding(target, reference);
-    source(target, reference);
-    with_levels(target, reference);
+static bool tiled(const test_target *target, opencl_tuning *tuning, int n) {
+    (void)target;
+    tuning->tiled_mips = true;
+    return n == 0;
 }
 
-static void test_pixels(void **state) {
-    (void)state;
-    test_on_targets(everything);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pixels)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(source, {"rounding", .body = rounding}, {"source", .body = source},
+            {"with levels", TEST_OPENCL, .body = with_levels, .tune = tiled})

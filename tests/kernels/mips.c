@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mips.c: the levels, by every rule and on every path (a launch a level, tiles and tail), against the
+ * mips.c: the levels, by every rule and on every path (a launch a level, tiles and tail), against the
  * reference.
  */
-#include "support_stage.h"
+#include "kernels/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -186,32 +186,18 @@ static void every_size(const test_target *target, tvlm_device *reference) {
     }
 }
 
-static void both_paths(const test_target *target, tvlm_device *reference) {
-    if (!test_is_opencl(target->device)) {
-        every_size(target, reference);
-        return;
-    }
-    opencl_tuning *tuning = &((opencl_device *)target->device)->tuning;
-    const opencl_tuning usual = *tuning;
-    tuning->tiled_mips = false;
-    printf("    a launch a level\n");
-    every_size(target, reference);
-    tuning->tiled_mips = true;
-    tuning->mips_run = 1; /* as on a GPU, where modes have a text of their own */
-    for (tuning->tail_lanes = 256; tuning->tail_lanes <= 1024; tuning->tail_lanes *= 4) {
-        printf("    tiles and a tail of %d work-items\n", (int)tuning->tail_lanes);
-        every_size(target, reference);
-        together(target, reference);
-    }
-    *tuning = usual;
+/* A launch a level; and tiles with a tail of so many work-items, as on a GPU, where modes have a text of their own. */
+static bool paths(const test_target *target, opencl_tuning *tuning, int n) {
+    (void)target;
+    tuning->tiled_mips = n > 0;
+    if (n > 0) tuning->mips_run = 1;
+    if (n > 0) tuning->tail_lanes = n == 1 ? 256 : 1024;
+    return n < 3;
 }
 
-static void test_mips(void **state) {
-    (void)state;
-    test_on_targets(both_paths);
+static bool tiles(const test_target *target, opencl_tuning *tuning, int n) {
+    return paths(target, tuning, n + 1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mips)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(mips, {"every size", .body = every_size, .tune = paths},
+            {"together", TEST_OPENCL, .body = together, .tune = tiles})
