@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_thumbnail.c: pictures of the source: what is known of them, and every device against the reference.
+ * thumbnail.c: pictures of the source: what is known of them, and every device against the reference.
  */
 #include <stdio.h>
 
+#include "kernels/family.h"
 #include "select/budget_plan.h"
-#include "support_stage.h"
 
 static const char *const names[4] = {"r", "g", "b", "luma"};
 
@@ -41,9 +41,10 @@ static test_pair pictures(const test_pair *source, test_size size) {
     return made;
 }
 
-static void compare(const test_target *target, tvlm_device *reference, test_size size, test_picture picture,
-                    uint64_t *random) {
-    test_pair source = test_source(target, reference, size, 2, picture, random);
+static void thumbnails(const test_trial *trial) {
+    const test_size size = trial->size;
+    test_pair source = test_source(trial->target, trial->reference, size, 2,
+                                   (test_picture)(trial->index % TEST_PICTURES), trial->random);
     const test_size sizes[] = {
         {1, 1}, {(size.width + 1) / 2, (size.height + 2) / 3}, {size.width, 1 + size.height / 5}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
@@ -57,29 +58,12 @@ static void compare(const test_target *target, tvlm_device *reference, test_size
     test_pair_destroy(&source);
 }
 
-static void thumbnails(const test_target *target, tvlm_device *reference) {
-    size_t count;
-    const test_size *const sizes = test_sizes(&count);
-    uint64_t random = 131;
-    for (size_t i = 0; i < count; ++i)
-        compare(target, reference, sizes[i], (test_picture)(i % TEST_PICTURES), &random);
-}
-
-static void as_the_reference(void **state) {
-    (void)state;
-    test_on_targets(thumbnails);
-}
-
 /* One texel of an image whose left half is black and whose right half is white is gray, whatever the filter, since
  * weights are symmetrical; and a picture of the image's own size is the image. */
-static void test_known(void **state) {
+static void known(tvlm_device *device) {
     enum { SIDE = 24 };
     static float rgba[SIDE * SIDE * 4];
     const tvlm_texture shape = test_shape((test_size){SIDE, SIDE}, 1, 1, TVLM_FORMAT_F32);
-    tvlm_device *device = NULL;
-    (void)state;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
-                     TVLM_OK);
     for (int i = 0; i < SIDE * SIDE * 4; ++i) rgba[i] = i / 4 % SIDE < SIDE / 2 ? 0.0f : 1.0f;
     test_pair source = {device, device, test_texture(device, &shape), test_texture(device, &shape)};
     test_pair_write(&source, 0, rgba);
@@ -93,10 +77,6 @@ static void test_known(void **state) {
     test_pair_destroy(&one);
     test_pair_destroy(&all);
     test_pair_destroy(&source);
-    tvlm_device_destroy(&device);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(as_the_reference)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(thumbnail, {"known", .known = known}, {"thumbnails", .trial = thumbnails, .seed = 131})

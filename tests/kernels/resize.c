@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_resize.c: resizing of bytes as Pillow does it: weights by their definition, every device against the
+ * resize.c: resizing of bytes as Pillow does it: weights by their definition, every device against the
  * reference to the byte. tests/python/check_export.py compares with Pillow itself.
  */
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "export/inside.h"
-#include "support_stage.h"
+#include "kernels/family.h"
 
 /* ---- Weights ---- */
 
@@ -36,18 +36,18 @@ static void check_axis(const axis_case *c) {
     free(table);
 }
 
-static void test_weights(void **state) {
-    (void)state;
+static void weights(tvlm_device *device) {
+    (void)device;
     for (size_t i = 0; i < sizeof axes / sizeof *axes; ++i) check_axis(&axes[i]);
 }
 
 /* From 2 pixels to 4, by hand: centres at 0.25 and 0.75 of a pixel; Keys' cubic at a = -0.5. */
-static void test_known_weights(void **state) {
+static void known_weights(tvlm_device *device) {
+    (void)device;
     /* output 1, centre 0.75: distances 0.25 and 0.75 to pixels 0 and 1; w = 0.8671875, 0.2265625, normalised
      */
     const double near = 0.8671875, far = 0.2265625, one = 1 << TVLM_RESIZE_BITS;
     int32_t taps = 0;
-    (void)state;
     int32_t *table = tvlm_resize_weights(2, 4, 0, 4, false, &taps);
     assert_non_null(table);
     const int32_t *entry = table + taps + TVLM_RESIZE_HEAD;
@@ -60,9 +60,9 @@ static void test_known_weights(void **state) {
 }
 
 /* Places beyond the result: those of the nearest one in it, or none. */
-static void test_places_beyond(void **state) {
+static void places_beyond(tvlm_device *device) {
+    (void)device;
     int32_t taps = 0;
-    (void)state;
     for (int black = 0; black < 2; ++black) {
         int32_t *table = tvlm_resize_weights(10, 7, -2, 11, black, &taps);
         int32_t *inside = tvlm_resize_weights(10, 7, 0, 7, false, &taps);
@@ -193,23 +193,9 @@ static void random_sizes(const test_target *target, tvlm_device *reference) {
     }
 }
 
-static void resizing(const test_target *target, tvlm_device *reference) {
-    /* Bytes and weights in buffers, whatever textures are. */
-    if (target->format != TVLM_FORMAT_F32 || target->device->info.storage != TVLM_STORAGE_BUFFER) return;
-    test_with_tunings(target, reference, random_sizes);
-}
-
-static void test_devices(void **state) {
-    (void)state;
-    test_on_targets(resizing);
-}
-
 /* Columns first is rows first of the picture that lies on its side. */
-static void test_order(void **state) {
-    tvlm_device *device = NULL;
+static void order(tvlm_device *device) {
     uint64_t random = 63;
-    (void)state;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference"), &device), TVLM_OK);
     for (int32_t channels = 1; channels <= 4; ++channels) {
         const resize_case c = {31, 22, {31, 19, 2, 13}, {22, 11, 0, 11}, channels, true};
         const resize_case side = {22, 31, c.y, c.x, channels, false};
@@ -234,15 +220,11 @@ static void test_order(void **state) {
         free(turned);
         free(pixels);
     }
-    tvlm_device_destroy(&device);
 }
 
 /* The same size, and one value everywhere: nothing changes. */
-static void test_identity(void **state) {
-    tvlm_device *device = NULL;
+static void identity(tvlm_device *device) {
     uint64_t random = 62;
-    (void)state;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference"), &device), TVLM_OK);
     const resize_case same = {23, 17, {23, 23, 0, 23}, {17, 17, 0, 17}, 3, false};
     uint8_t *pixels = random_bytes(&same, &random), *got = resize(device, &same, pixels);
     for (size_t y = 0; y < 17; ++y)
@@ -254,13 +236,9 @@ static void test_identity(void **state) {
     for (size_t i = 0; i < 750; ++i) assert_int_equal(got[OUT_OFFSET + i], 173);
     free(got);
     free(pixels);
-    tvlm_device_destroy(&device);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weights),       cmocka_unit_test(test_known_weights),
-        cmocka_unit_test(test_places_beyond), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_identity),      cmocka_unit_test(test_devices)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(resize, {"weights", .known = weights}, {"known weights", .known = known_weights},
+            {"places beyond", .known = places_beyond}, {"order", .known = order},
+            {"identity", .known = identity},
+            {"random sizes", TEST_TUNED | TEST_BUFFERS, .body = random_sizes})

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_ink.c: the colours of an image at a quarter of its size: what is known of them, and every device against the reference.
+ * ink.c: the colours of an image at a quarter of its size: what is known of them, and every device against the reference.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "support_stage.h"
+#include "kernels/family.h"
 
 enum { TEXEL = 4 /* pixels of a side, where 4 divides the image's */, BYTES = TVLM_INK_BYTES };
 
@@ -58,70 +58,52 @@ static void compare(const test_pair *source) {
     free(expected);
 }
 
-static void as_floats(const test_target *target, tvlm_device *reference) {
-    size_t count;
-    const test_size *const sizes = test_sizes(&count);
-    uint64_t random = 17;
-    for (size_t i = 0; i < count; ++i)
-        for (int picture = 0; picture < TEST_PICTURES; ++picture) {
-            test_pair source = test_source(target, reference, sizes[i], 2, (test_picture)picture, &random);
-            compare(&source);
-            test_pair_destroy(&source);
-        }
-}
-
-/* Bytes are a format of their own: each storage that has them is tried once, whatever the format of the target is; but for
- * native levels, which the layer that adds them to PoCL has of floats and halves alone (layer/mipmaps.c). */
-static void as_bytes(const test_target *target, tvlm_device *reference) {
-    const bool buffers = target->device->info.storage == TVLM_STORAGE_BUFFER;
-    size_t count;
-    const test_size *const sizes = test_sizes(&count);
-    uint64_t random = 19;
-    if (target->device->info.storage == TVLM_STORAGE_MIPMAPPED || !test_stores_bytes(target->device) ||
-        target->format != (buffers ? TVLM_FORMAT_F32 : TVLM_FORMAT_F16))
-        return;
-    for (size_t i = 0; i < count; ++i) {
-        tvlm_texture shape = test_shape(sizes[i], 1, 2, TVLM_FORMAT_U8);
-        shape.range = TVLM_RANGE_UNIT;
-        test_pair source = test_pair_create(target, reference, &shape);
-        test_pair_fill(&source, &random, 0.0f, 1.0f, false);
-        test_pair_mips(&source);
-        test_pair_equalise(&source);
-        compare(&source);
-        test_pair_destroy(&source);
-    }
-}
-
-/* Of a source with one level that level is seen. */
-static void as_one_level(const test_target *target, tvlm_device *reference) {
-    tvlm_texture shape = test_shape((test_size){21, 13}, 1, 1, target->format);
-    uint64_t random = 23;
-    shape.levels = 1;
-    test_pair source = test_pair_create(target, reference, &shape);
-    test_pair_fill(&source, &random, 0.0f, 1.0f, false);
+static void as_floats(const test_trial *trial) {
+    test_pair source =
+        test_source(trial->target, trial->reference, trial->size, 2, trial->picture, trial->random);
     compare(&source);
     test_pair_destroy(&source);
 }
 
-static void as_the_reference(void **state) {
-    (void)state;
-    test_on_targets(as_floats);
-    test_on_targets(as_bytes);
-    test_on_targets(as_one_level);
+/* Bytes are a format of their own: each storage that has them is tried once, whatever the format of the target is; but for
+ * native levels, which the layer that adds them to PoCL has of floats and halves alone (layer/mipmaps.c). */
+static void as_bytes(const test_trial *trial) {
+    const test_target *const target = trial->target;
+    const bool buffers = target->device->info.storage == TVLM_STORAGE_BUFFER;
+    if (target->device->info.storage == TVLM_STORAGE_MIPMAPPED || !test_stores_bytes(target->device) ||
+        target->format != (buffers ? TVLM_FORMAT_F32 : TVLM_FORMAT_F16))
+        return;
+    tvlm_texture shape = test_shape(trial->size, 1, 2, TVLM_FORMAT_U8);
+    shape.range = TVLM_RANGE_UNIT;
+    test_pair source = test_pair_create(target, trial->reference, &shape);
+    test_pair_fill(&source, trial->random, 0.0f, 1.0f, false);
+    test_pair_mips(&source);
+    test_pair_equalise(&source);
+    compare(&source);
+    test_pair_destroy(&source);
 }
+
+/* Of a source with one level that level is seen. */
+static void as_one_level(const test_trial *trial) {
+    tvlm_texture shape = test_shape(trial->size, 1, 1, trial->target->format);
+    shape.levels = 1;
+    test_pair source = test_pair_create(trial->target, trial->reference, &shape);
+    test_pair_fill(&source, trial->random, 0.0f, 1.0f, false);
+    compare(&source);
+    test_pair_destroy(&source);
+}
+
+static const test_size one_level[] = {{21, 13}, {0, 0}};
 
 /* ---- What is known ---- */
 
 typedef void painter(int32_t x, int32_t y, float rgb[3]);
 
 /* The colours of a picture on the reference. */
-static uint8_t *painted(test_size size, painter *paint) {
+static uint8_t *painted(tvlm_device *device, test_size size, painter *paint) {
     const tvlm_texture shape = test_shape(size, 1, 1, TVLM_FORMAT_F32);
-    tvlm_device *device = NULL;
     float *const rgba = calloc(4 * (size_t)size.width * (size_t)size.height, sizeof *rgba);
     assert_non_null(rgba);
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
-                     TVLM_OK);
     for (int32_t i = 0; i < size.width * size.height; ++i)
         paint(i % size.width, i / size.width, rgba + 4 * (ptrdiff_t)i);
     tvlm_texture *source = test_texture(device, &shape);
@@ -129,7 +111,6 @@ static uint8_t *painted(test_size size, painter *paint) {
     assert_int_equal(device->backend->mips(device, &source, 1), TVLM_OK);
     uint8_t *const colours = colours_at(device, source, 0, 0);
     device->backend->texture_destroy(device, &source);
-    tvlm_device_destroy(&device);
     free(rgba);
     return colours;
 }
@@ -143,10 +124,9 @@ static void paint_dot(int32_t x, int32_t y, float rgb[3]) {
 }
 
 /* A pixel is a sixteenth of a texel, 16 bytes of 255, and a quarter of one at half of the size. */
-static void test_dot(void **state) {
+static void dot(tvlm_device *device) {
     enum { SIDE = 64, COLUMNS = SIDE / TEXEL, WHERE = 37 / TEXEL * COLUMNS + 21 / TEXEL };
-    uint8_t *const colours = painted((test_size){SIDE, SIDE}, paint_dot);
-    (void)state;
+    uint8_t *const colours = painted(device, (test_size){SIDE, SIDE}, paint_dot);
     for (int i = 0; i < COLUMNS * COLUMNS; ++i) {
         const uint8_t white[BYTES] = {255, 255, 255, 0}, dotted[BYTES] = {239, 239, 239, 64};
         assert_memory_equal(colours + i * BYTES, i == WHERE ? dotted : white, BYTES);
@@ -160,10 +140,9 @@ static void paint_hairline(int32_t x, int32_t y, float rgb[3]) {
 }
 
 /* A gray line of one pixel is seen at a quarter of its contrast in all texels that it runs through. */
-static void test_hairline(void **state) {
+static void hairline(tvlm_device *device) {
     enum { SIDE = 64, COLUMNS = SIDE / TEXEL };
-    uint8_t *const colours = painted((test_size){SIDE, SIDE}, paint_hairline);
-    (void)state;
+    uint8_t *const colours = painted(device, (test_size){SIDE, SIDE}, paint_hairline);
     for (int i = 0; i < COLUMNS * COLUMNS; ++i)
         assert_int_equal(colours[i * BYTES + 1], i % COLUMNS == 21 / TEXEL ? 230 : 255);
     free(colours);
@@ -181,10 +160,9 @@ static void paint_noise(int32_t x, int32_t y, float rgb[3]) {
 }
 
 /* Noise of paper is no ink: its sigma is a quarter where 4 x 4 pixels are averaged. */
-static void test_noise(void **state) {
+static void noise(tvlm_device *device) {
     enum { SIDE = 256, COUNT = SIDE / TEXEL * SIDE / TEXEL };
-    uint8_t *const colours = painted((test_size){SIDE, SIDE}, paint_noise);
-    (void)state;
+    uint8_t *const colours = painted(device, (test_size){SIDE, SIDE}, paint_noise);
     for (int i = 0; i < COUNT; ++i) {
         assert_in_range(colours[i * BYTES + 1], 234, 246);
         assert_in_range(colours[i * BYTES + 3], 0, 12);
@@ -197,10 +175,9 @@ static void paint_watermark(int32_t x, int32_t y, float rgb[3]) {
     gray(rgb, x >= 21 && x < 27 && y >= 10 && y < 50 ? 230.0 : 250.0);
 }
 
-static void test_watermark(void **state) {
+static void watermark(tvlm_device *device) {
     enum { SIDE = 64, COLUMNS = SIDE / TEXEL };
-    uint8_t *const colours = painted((test_size){SIDE, SIDE}, paint_watermark);
-    (void)state;
+    uint8_t *const colours = painted(device, (test_size){SIDE, SIDE}, paint_watermark);
     for (int row = 3; row < 12; ++row)
         for (int column = 5; column < 7; ++column)
             assert_int_equal(colours[(row * COLUMNS + column) * BYTES + 1], 235);
@@ -214,11 +191,10 @@ static void paint_stripes(int32_t x, int32_t y, float rgb[3]) {
 }
 
 /* Stripes of two pixels are even gray at a quarter of the size: only what is finer tells of them. */
-static void test_stripes(void **state) {
+static void stripes(tvlm_device *device) {
     enum { SIDE = 64, COUNT = SIDE / TEXEL * SIDE / TEXEL };
     const uint8_t striped[BYTES] = {128, 128, 128, 255};
-    uint8_t *const colours = painted((test_size){SIDE, SIDE}, paint_stripes);
-    (void)state;
+    uint8_t *const colours = painted(device, (test_size){SIDE, SIDE}, paint_stripes);
     for (int i = 0; i < COUNT; ++i) assert_memory_equal(colours + i * BYTES, striped, BYTES);
     free(colours);
 }
@@ -230,11 +206,10 @@ static void paint_halves(int32_t x, int32_t y, float rgb[3]) {
 }
 
 /* Half a byte is rounded up. The last row of texels has a row of pixels more. */
-static void test_channels(void **state) {
+static void channels(tvlm_device *device) {
     enum { COLUMNS = 14, ROWS = 4 };
     const uint8_t left[BYTES] = {255, 0, 0, 0}, right[BYTES] = {0, 255, 128, 0};
-    uint8_t *const colours = painted((test_size){56, 17}, paint_halves);
-    (void)state;
+    uint8_t *const colours = painted(device, (test_size){56, 17}, paint_halves);
     for (int i = 0; i < COLUMNS * ROWS; ++i)
         assert_memory_equal(colours + i * BYTES, i % COLUMNS < 7 ? left : right, BYTES);
     free(colours);
@@ -246,9 +221,8 @@ static void paint_left(int32_t x, int32_t y, float rgb[3]) {
 }
 
 /* Nine pixels are two texels, of which the first is black but for half a pixel of 4.5. */
-static void test_odd(void **state) {
-    uint8_t *const colours = painted((test_size){9, 9}, paint_left);
-    (void)state;
+static void odd(tvlm_device *device) {
+    uint8_t *const colours = painted(device, (test_size){9, 9}, paint_left);
     for (int row = 0; row < 2; ++row) {
         assert_int_equal(colours[2 * row * BYTES], 28); /* 255 / 9 */
         assert_int_equal(colours[(2 * row + 1) * BYTES], 255);
@@ -264,18 +238,16 @@ static void paint_one(int32_t x, int32_t y, float rgb[3]) {
     rgb[2] = 1.0f;
 }
 
-static void test_pixel(void **state) {
+static void pixel(tvlm_device *device) {
     const uint8_t expected[BYTES] = {51, 128, 255, 0};
-    uint8_t *const colours = painted((test_size){1, 1}, paint_one);
-    (void)state;
+    uint8_t *const colours = painted(device, (test_size){1, 1}, paint_one);
     assert_memory_equal(colours, expected, BYTES);
     free(colours);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dot),   cmocka_unit_test(test_hairline),  cmocka_unit_test(test_stripes),
-        cmocka_unit_test(test_noise), cmocka_unit_test(test_watermark), cmocka_unit_test(test_channels),
-        cmocka_unit_test(test_odd),   cmocka_unit_test(test_pixel),     cmocka_unit_test(as_the_reference)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(ink, {"dot", .known = dot}, {"hairline", .known = hairline}, {"stripes", .known = stripes},
+            {"noise", .known = noise}, {"watermark", .known = watermark}, {"channels", .known = channels},
+            {"odd", .known = odd}, {"pixel", .known = pixel},
+            {"as floats", .trial = as_floats, .seed = 17, .pictures = true},
+            {"as bytes", .trial = as_bytes, .seed = 19},
+            {"as one level", .trial = as_one_level, .sizes = one_level, .seed = 23})

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_losses.c: what pictures of an image lose of its tiles: weights by their definition, known losses, and
+ * losses.c: what pictures of an image lose of its tiles: weights by their definition, known losses, and
  * every device against the reference.
  */
 #include <math.h>
 #include <stdio.h>
 
+#include "kernels/family.h"
 #include "select/budget_plan.h"
 #include "sides_helper.h"
-#include "support_stage.h"
 
 /* ---- Weights ---- */
 
@@ -26,9 +26,9 @@ static void check_axis(const tvlm_budget_plan *plan, const tvlm_budget_axis *axi
     }
 }
 
-static void test_weights(void **state) {
+static void weights(tvlm_device *device) {
     static const test_size sizes[] = {{1, 1}, {5, 3}, {64, 64}, {97, 61}, {640, 28}};
-    (void)state;
+    (void)device;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         const tvlm_texture shape = test_shape(sizes[i], 1, 1, TVLM_FORMAT_F32);
         const tvlm_budget_size pictures[] = {
@@ -54,14 +54,14 @@ static void test_weights(void **state) {
 
 /* From 2 pixels to 4, by hand: the centre of output 1 is 0.75; lanczos(0.25) = 0.8910, lanczos(0.75) = 0.2702,
  * normalised. */
-static void test_known_weights(void **state) {
+static void known_weights(tvlm_device *device) {
     const tvlm_texture shape = test_shape((test_size){4, 4}, 1, 1, TVLM_FORMAT_F32);
     const tvlm_budget_size two = {2, 2, 0.0};
     const double pi = 3.14159265358979323846;
     const double near = 3.0 * sin(pi * 0.25) * sin(pi * 0.25 / 3.0) / (pi * pi * 0.0625);
     const double far = 3.0 * sin(pi * 0.75) * sin(pi * 0.75 / 3.0) / (pi * pi * 0.5625);
     tvlm_budget_plan plan;
-    (void)state;
+    (void)device;
     assert_true(tvlm_budget_plan_make(&shape, 0, 16, &two, 1, NULL, &plan));
     assert_int_equal(plan.pictures[0].from, 1); /* the level of that size */
     const tvlm_budget_axis axis = plan.pictures[0].enlarge_x;
@@ -143,15 +143,6 @@ static void losses(const test_target *target, tvlm_device *reference) {
                 (test_picture)(i % TEST_PICTURES), &random);
 }
 
-static void both_tunings(const test_target *target, tvlm_device *reference) {
-    test_with_tunings(target, reference, losses);
-}
-
-static void as_the_reference(void **state) {
-    (void)state;
-    test_on_targets(both_tunings);
-}
-
 /* ---- Known losses ---- */
 
 enum { SIDE = 64 };
@@ -162,13 +153,10 @@ static bool is_black(int x, int y) {
 }
 
 /* The losses of a picture of that size of it on the reference. */
-static float *known(tvlm_budget_size size, int32_t patch) {
-    tvlm_device *device = NULL;
+static float *known(tvlm_device *device, tvlm_budget_size size, int32_t patch) {
     tvlm_texture shape = test_shape((test_size){SIDE, SIDE}, 1, 1, TVLM_FORMAT_F32);
     static float rgba[SIDE * SIDE * 4];
     tvlm_budget_plan plan;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
-                     TVLM_OK);
     for (int i = 0; i < SIDE * SIDE; ++i) {
         for (int c = 0; c < 4; ++c) rgba[4 * i + c] = is_black(i % SIDE, i / SIDE) ? 0.0f : 1.0f;
     }
@@ -179,7 +167,6 @@ static float *known(tvlm_budget_size size, int32_t patch) {
     float *const losses = losses_of(device, source, &plan, 0);
     tvlm_budget_plan_free(&plan);
     device->backend->texture_destroy(device, &source);
-    tvlm_device_destroy(&device);
     return losses;
 }
 
@@ -240,23 +227,18 @@ static void check_gray(const float *losses, int32_t patch, int32_t left, int32_t
 }
 
 /* The image itself loses nothing; a picture of one texel what is counted by hand. */
-static void test_known_losses(void **state) {
-    (void)state;
+static void known_losses(tvlm_device *device) {
     for (size_t s = 0; s < sizeof all_sides / sizeof *all_sides; ++s) {
         const int32_t patch = all_sides[s], columns = (SIDE + patch - 1) / patch;
-        float *losses = known((tvlm_budget_size){SIDE, SIDE, 0.0}, patch);
+        float *losses = known(device, (tvlm_budget_size){SIDE, SIDE, 0.0}, patch);
         for (int i = 0; i < 2 * columns * columns; ++i) assert_true(fabsf(losses[i]) < 1e-9f);
         free(losses);
-        losses = known((tvlm_budget_size){1, 1, 0.0}, patch);
+        losses = known(device, (tvlm_budget_size){1, 1, 0.0}, patch);
         for (int i = 0; i < columns * columns; ++i)
             check_gray(losses + 2 * i, patch, i % columns * patch, i / columns * patch);
         free(losses);
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_weights), cmocka_unit_test(test_known_weights),
-                                       cmocka_unit_test(test_known_losses),
-                                       cmocka_unit_test(as_the_reference)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(losses, {"weights", .known = weights}, {"known weights", .known = known_weights},
+            {"known losses", .known = known_losses}, {"losses", TEST_TUNED, .body = losses})

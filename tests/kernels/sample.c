@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_sample.c: channels of bundles of textures at points and at every texel of an array, against the
+ * sample.c: channels of bundles of textures at points and at every texel of an array, against the
  * reference.
  */
-#include "support_stage.h"
+#include "kernels/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -227,16 +227,4 @@ static void bundles(const test_target *target, tvlm_device *reference) {
     }
 }
 
-static void tuned(const test_target *target, tvlm_device *reference) {
-    test_with_tunings(target, reference, bundles);
-}
-
-static void test_sampling(void **state) {
-    (void)state;
-    test_on_targets(tuned);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sampling)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(sample, {"bundles", TEST_TUNED, .body = bundles})

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_patchify.c: frames of bytes cut into rows of numbers: every device against the reference to the bit,
+ * patchify.c: frames of bytes cut into rows of numbers: every device against the reference to the bit,
  * and the reference against the permutation of texturevlm/export.h, read backwards.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "support_stage.h"
+#include "kernels/family.h"
 
 static const tvlm_patchify layouts[] = {
     /* width, height, frames, patch, temporal, merge, blocks_x, blocks_y, count, listed */
@@ -90,17 +90,6 @@ static void every_layout(const test_target *target, tvlm_device *reference) {
     }
 }
 
-static void patches(const test_target *target, tvlm_device *reference) {
-    /* Bytes and floats in buffers, whatever textures are. */
-    if (target->format != TVLM_FORMAT_F32 || target->device->info.storage != TVLM_STORAGE_BUFFER) return;
-    test_with_tunings(target, reference, every_layout);
-}
-
-static void test_devices(void **state) {
-    (void)state;
-    test_on_targets(patches);
-}
-
 /*
  * From a pixel to where its number must be: written the other way round than the reference. Frames beyond the
  * last are the last one's; rows and columns that fill no token are nowhere.
@@ -119,12 +108,9 @@ static void check_pixel(const tvlm_patchify *l, const float *rows, int32_t frame
                  (double)got, (double)expected);
 }
 
-static void test_permutation(void **state) {
-    tvlm_device *device = NULL;
+static void permutation(tvlm_device *device) {
     float values[3 * 256];
     uint64_t random = 72;
-    (void)state;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference"), &device), TVLM_OK);
     fill_values(values, &random);
     for (int i = 0; i < LAYOUTS; ++i) {
         const tvlm_patchify *l = &layouts[i];
@@ -141,10 +127,7 @@ static void test_permutation(void **state) {
         free(rows);
         free(pixels);
     }
-    tvlm_device_destroy(&device);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_permutation), cmocka_unit_test(test_devices)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(patchify, {"permutation", .known = permutation},
+            {"every layout", TEST_TUNED | TEST_BUFFERS, .body = every_layout})

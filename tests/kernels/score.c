@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_score.c: scoring programs at grids of candidates, against the reference.
+ * score.c: scoring programs at grids of candidates, against the reference.
  */
-#include "support_stage.h"
+#include "kernels/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -290,24 +290,6 @@ static void bonus(const test_target *target, tvlm_device *reference) {
     free(got);
 }
 
-static void everything(const test_target *target, tvlm_device *reference) {
-    random_programs(target, reference);
-    all_equal(target, reference);
-    not_a_number(target, reference);
-    bonus(target, reference);
-    if (!test_small()) many(target, reference);
-}
-
-static void tuned(const test_target *target, tvlm_device *reference) {
-    test_with_tunings(target, reference, everything);
-}
-
-static void test_scores(void **state) {
-    (void)state;
-    test_on_targets(tuned);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scores)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(score, {"random programs", TEST_TUNED, .body = random_programs},
+            {"all equal", TEST_TUNED, .body = all_equal}, {"not a number", TEST_TUNED, .body = not_a_number},
+            {"bonus", TEST_TUNED, .body = bonus}, {"many", TEST_TUNED | TEST_LARGE, .body = many})
