@@ -2,7 +2,7 @@
 /*
  * test_attend.c: attention over the vectors of grids. Exact attention is compared with a softmax in double, a
  * coarse level with the definition written down for sides that are even; ties; what is refused; and the channel that
- * the map becomes. test_attend_reference.c compares devices with the reference.
+ * the map becomes. kernels/attend_reference.c compares devices with the reference.
  */
 #include "attend_helper.h"
 

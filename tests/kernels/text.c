@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_text.c: text against the reference, stage by stage on identical inputs: sums, growth and combination
+ * text.c: text against the reference, stage by stage on identical inputs: sums, growth and combination
  * are integers and equal; marks are a comparison of floats, equal but for what lies at the threshold. End to
  * end by the share of texels that differ.
  */
@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/family.h"
 #include "opencl/text.h"
 #include "reference/text.h"
-#include "support_stage.h"
 
 /*
  * A float comparison of integers below 2^31: some ten roundings of 6e-8. What is nearer to the threshold may
@@ -21,15 +21,6 @@
 /* End to end: the share of texels that may differ, all pictures together. A tie marks 15 blocks, and is rare.
  */
 #define SHARE 1e-4
-
-static tvlm_texture quarter_shape(test_size size, int32_t images, tvlm_format format) {
-    tvlm_texture shape = test_shape(
-        (test_size){tvlm_level_side(size.width, 2), tvlm_level_side(size.height, 2)}, 1, images, format);
-    shape.extent_x = (float)size.width;
-    shape.extent_y = (float)size.height;
-    shape.scalar = true;
-    return shape;
-}
 
 /* ---- A picture with text in it ---- */
 
@@ -197,7 +188,7 @@ static void compare_grown(const stage *s, int32_t image, int32_t level, size_t s
 
 static void check_combine(const test_target *target, tvlm_device *reference, const stage *s, test_size size,
                           const uint8_t *grown) {
-    const tvlm_texture shape = quarter_shape(size, s->images, target->format);
+    const tvlm_texture shape = test_grid_shape(TVLM_GRID_TEXT, size, s->images, target->format);
     test_pair out = test_pair_create(target, reference, &shape);
     tvlm_buffer *buffer = test_buffer(target->device, s->blocks, grown);
     const size_t texels = test_texels(out.got, 0);
@@ -278,27 +269,20 @@ static void stages_of(const test_target *target, tvlm_device *reference, test_si
     test_pair_destroy(&source);
 }
 
-/* With a run of blocks a work-item, as on CPUs, and with one, as on GPUs. */
 static void stages(const test_target *target, tvlm_device *reference) {
-    if (!test_is_opencl(target->device)) return; /* the reference has no other stages */
-    opencl_tuning *tuning = &((opencl_device *)target->device)->tuning;
-    const int32_t usual = tuning->run;
     size_t count, marked = 0, blocks = 0;
     const test_size *sizes = test_sizes(&count);
     for (size_t i = 0; i < count; ++i)
-        for (int32_t run = 1; run <= 4; run += 3) {
-            tuning->run = run;
-            stages_of(target, reference, sizes[i], i % 2 == 0 ? 3 : 1, &marked, &blocks);
-        }
-    tuning->run = usual;
+        stages_of(target, reference, sizes[i], i % 2 == 0 ? 3 : 1, &marked, &blocks);
     if (!test_small() && (marked < blocks / 20 || marked > blocks - blocks / 20))
         fail_msg("%zu of %zu blocks marked: the test compares nothing", marked, blocks);
 }
 
-static void generate(tvlm_device *device, tvlm_texture *source, tvlm_texture *out) {
-    tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_SOURCE] = source};
-    check(
-        device->backend->generate[TVLM_GRID_TEXT](device, &(tvlm_generate_args){.grids = grids, .out = out}));
+/* With one block a work-item, as on GPUs, and with a run of them, as on CPUs. */
+static bool runs(const test_target *target, opencl_tuning *tuning, int n) {
+    (void)target;
+    tuning->run = n == 0 ? 1 : 4;
+    return n < 2;
 }
 
 typedef struct tally {
@@ -306,12 +290,10 @@ typedef struct tally {
 } tally;
 
 static void compare_family(test_pair *source, test_size size, tvlm_format format, tally *counts) {
-    const tvlm_texture shape = quarter_shape(size, source->got->images, format);
+    const tvlm_texture shape = test_grid_shape(TVLM_GRID_TEXT, size, source->got->images, format);
     test_pair out = {source->device, source->reference, test_texture(source->device, &shape),
                      test_texture(source->reference, &shape)};
-    test_poison(out.device, out.got);
-    generate(out.device, source->got, out.got);
-    generate(out.reference, source->expected, out.expected);
+    test_pair_generate(&out, TVLM_GRID_TEXT, TVLM_GRID_SOURCE, source);
     for (int32_t image = 0; image < shape.images; ++image) {
         float *got = test_read(out.device, out.got, 0, image),
               *expected = test_read(out.reference, out.expected, 0, image);
@@ -361,14 +343,15 @@ static double share_of(const float *rgba, const tvlm_texture *shape, int32_t wid
 /* A single line is found, and what lies far from it is not; a page of lines is text throughout. */
 static void lines(const test_target *target, tvlm_device *reference) {
     const test_size size = {256, 320};
-    const tvlm_texture shape = quarter_shape(size, 1, target->format);
+    const tvlm_texture shape = test_grid_shape(TVLM_GRID_TEXT, size, 1, target->format);
     for (int page = 0; page < 2; ++page) {
         test_pair source = lines_source(target, reference, size, 1, page ? 20 : 1000);
         tvlm_texture *out = test_texture(target->device, &shape);
         tally counts = {0};
         compare_family(&source, size, target->format, &counts);
         if (counts.differ != 0) fail_msg("%zu of %zu texels differ", counts.differ, counts.texels);
-        generate(target->device, source.got, out);
+        test_generate(target->device, TVLM_GRID_TEXT, TVLM_GRID_SOURCE, source.got,
+                      (tvlm_generate_args){.out = out});
         float *rgba = test_read(target->device, out, 0, 0);
         const double line = share_of(rgba, &shape, size.width, 12, 22);
         const double rest = share_of(rgba, &shape, size.width, 200, 300);
@@ -417,25 +400,5 @@ static void long_sides(const test_target *target, tvlm_device *reference) {
     free(texels);
 }
 
-static void test_stages(void **state) {
-    (void)state;
-    test_on_targets(stages);
-}
-
-static void test_family_shares(void **state) {
-    (void)state;
-    test_on_targets(family);
-}
-
-static void test_lines(void **state) {
-    (void)state;
-    if (test_small()) skip(); /* its pictures are large; the tests above run the same kernels */
-    test_on_targets(lines);
-    test_on_targets(long_sides);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stages), cmocka_unit_test(test_family_shares),
-                                       cmocka_unit_test(test_lines)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(text, {"stages", TEST_OPENCL, .body = stages, .tune = runs}, {"family", .body = family},
+            {"lines", TEST_LARGE, .body = lines}, {"long sides", TEST_LARGE, .body = long_sides})

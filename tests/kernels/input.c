@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_input.c: the conversion of grids that are handed in, on the device against the reference and against the
+ * input.c: the conversion of grids that are handed in, on the device against the reference and against the
  * host. What a stack makes of them is in test_input_grids.c.
  */
 #include <float.h>
 
 #include "input_helper.h"
+#include "kernels/family.h"
 
 /* Rounding to half of values below 2; the division by a vector's length in float. */
 static const test_tolerance conversion = {4e-7f, 2e-7f, 2.0f * TEST_HALF_ULP};
 
-static void check_conversion(const test_target *target, tvlm_device *reference, test_size size,
-                             int32_t channels, bool half, int mode, uint64_t *random) {
+static void check_conversion(const test_trial *trial, int32_t channels, bool half, int mode) {
     static const char *const names[] = {"x", "y", "z", "w"};
+    const test_target *const target = trial->target;
+    tvlm_device *const reference = trial->reference;
+    const test_size size = trial->size;
     const int32_t layers = (channels + 3) / 4;
-    grid_bytes grid = random_grid(random, size, channels, half, true);
+    grid_bytes grid = random_grid(trial->random, size, channels, half, true);
     const tvlm_texture shape = test_shape(size, layers, 2, target->format);
     test_pair pair = test_pair_create(target, reference, &shape);
     tvlm_buffer *got = test_buffer(target->device, grid.size, grid.bytes);
@@ -48,15 +51,11 @@ static void check_conversion(const test_target *target, tvlm_device *reference, 
     free(grid.bytes);
 }
 
-static void conversions(const test_target *target, tvlm_device *reference) {
+static void conversions(const test_trial *trial) {
     static const int32_t channels[] = {1, 3, 16, 61};
-    uint64_t random = 31;
-    size_t count;
-    const test_size *sizes = test_sizes(&count);
-    for (size_t i = 0; i < count; ++i)
-        for (size_t c = 0; c < sizeof channels / sizeof channels[0]; ++c)
-            for (int mode = TVLM_INPUT_CLAMP; mode <= TVLM_INPUT_BINARY; ++mode)
-                check_conversion(target, reference, sizes[i], channels[c], (i + c) % 2 == 0, mode, &random);
+    for (size_t c = 0; c < sizeof channels / sizeof channels[0]; ++c)
+        for (int mode = TVLM_INPUT_CLAMP; mode <= TVLM_INPUT_BINARY; ++mode)
+            check_conversion(trial, channels[c], (trial->index + c) % 2 == 0, mode);
 }
 
 /* Whether any vector has a direction: none of zeros, of tiny, of huge and of no numbers, the last of which
@@ -115,14 +114,5 @@ static void extreme_vectors(const test_target *target, tvlm_device *reference) {
     test_pair_destroy(&pair);
 }
 
-static void test_conversion(void **state) {
-    (void)state;
-    test_on_targets(conversions);
-    test_on_targets(extreme_vectors);
-    test_on_targets(directions);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conversion)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(input, {"conversions", .trial = conversions, .seed = 31},
+            {"extreme vectors", .body = extreme_vectors}, {"directions", .body = directions})

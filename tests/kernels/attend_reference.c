@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_attend_reference.c: attention over the vectors of grids, on every device against the reference. A program of
+ * attend_reference.c: attention over the vectors of grids, on every device against the reference. A program of
  * its own, apart from test_attend.c: Oclgrind's own heap breaks when one program runs both (doc/drivers.md).
  */
 #include "attend_helper.h"
+#include "kernels/family.h"
 
 /*
  * Scores are below 20, sums of up to 70 products of floats: off by 1e-6 or so, and what comes out by that share of
@@ -55,16 +56,4 @@ static void body(const test_target *target, tvlm_device *reference) {
     }
 }
 
-static void both_tunings(const test_target *target, tvlm_device *reference) {
-    test_with_tunings(target, reference, body);
-}
-
-static void test_against_reference(void **state) {
-    (void)state;
-    test_on_targets(both_tunings);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_reference)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(attend_reference, {"attention", TEST_TUNED, .body = body})

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_cluster.c: regions on the device against the reference, stage by stage.
+ * cluster.c: regions on the device against the reference, stage by stage.
  *
  * What follows from colours in whole steps is integers and correctly rounded floats: it must be equal, bit
  * for bit. Only the steps themselves may differ, where L*a*b* in float falls to the other side of a half than
@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "core/cluster.h"
+#include "kernels/family.h"
 #include "reference/cluster.h"
 #include "reference/reference.h"
-#include "support_stage.h"
 
 static const char *const names[4] = {"cluster_id", "cluster_distance", "cluster_size", "boundary"};
 
@@ -41,7 +41,6 @@ static void take(cluster_made *made, tvlm_product which, void *data, size_t byte
 
 static void make(cluster_made *made, const tvlm_family_settings *settings, const int32_t *given,
                  const int32_t *counts) {
-    tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_SOURCE] = made->source};
     const tvlm_cluster_plan plan =
         tvlm_cluster_plan_for(made->source->width, made->source->height, made->source->levels, settings);
     const size_t images = (size_t)made->source->images;
@@ -51,13 +50,10 @@ static void make(cluster_made *made, const tvlm_family_settings *settings, const
     if (given != NULL)
         made->products[TVLM_PRODUCT_LABELS_GIVEN] =
             test_buffer(made->device, images * made->texels * sizeof *given, given);
-    const tvlm_generate_args args = {.grids = grids,
-                                     .out = made->out,
-                                     .settings = settings,
-                                     .products = made->products,
-                                     .label_counts = counts};
-    if (made->device->backend->generate[TVLM_GRID_CLUSTER](made->device, &args) != TVLM_OK)
-        fail_msg("cluster: %s", test_last_log());
+    test_generate(
+        made->device, TVLM_GRID_CLUSTER, TVLM_GRID_SOURCE, made->source,
+        (tvlm_generate_args){
+            .out = made->out, .settings = settings, .products = made->products, .label_counts = counts});
     made->labels = malloc(images * made->texels * sizeof *made->labels);
     made->tables = malloc(images * (size_t)made->layout.words * sizeof *made->tables);
     assert_non_null(made->labels);
@@ -361,43 +357,6 @@ static void again(const test_target *target, tvlm_device *reference) {
     both_release(&both);
 }
 
-#define TUNED(name)                                                                                          \
-    static void name##_tuned(const test_target *target, tvlm_device *reference) {                            \
-        test_with_tunings(target, reference, name);                                                          \
-    }
-TUNED(of_few_colours)
-TUNED(of_all_colours)
-TUNED(handed_in)
-TUNED(again)
-
-static void test_few_colours(void **state) {
-    (void)state;
-    test_on_targets(of_few_colours_tuned);
-}
-
-static void test_all_colours(void **state) {
-    (void)state;
-    test_on_targets(of_all_colours_tuned);
-}
-
-static void test_handed_in(void **state) {
-    (void)state;
-    test_on_targets(handed_in_tuned);
-}
-
-static void test_wide_sums(void **state) {
-    (void)state;
-    test_on_targets(wide_sums);
-}
-
-static void test_again(void **state) {
-    (void)state;
-    test_on_targets(again_tuned);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_colours), cmocka_unit_test(test_all_colours),
-                                       cmocka_unit_test(test_handed_in), cmocka_unit_test(test_wide_sums),
-                                       cmocka_unit_test(test_again)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(cluster, {"few colours", TEST_TUNED, .body = of_few_colours},
+            {"all colours", TEST_TUNED, .body = of_all_colours}, {"handed in", TEST_TUNED, .body = handed_in},
+            {"wide sums", .body = wide_sums}, {"again", TEST_TUNED, .body = again})

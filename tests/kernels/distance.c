@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_distance.c: the distance to the nearest edge, against the reference: of edges of pictures, and of
+ * distance.c: the distance to the nearest edge, against the reference: of edges of pictures, and of
  * masks that no picture makes. And the reference itself against the least of all distances, counted one by
  * one.
  */
@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "kernels/family.h"
 #include "opencl/distance.h"
 #include "reference/distance.h"
-#include "support_stage.h"
 
 static const char *const names[4] = {"distance", "component 1", "component 2", "component 3"};
 
@@ -120,7 +120,6 @@ static void masks(const test_target *target, tvlm_device *reference) {
     const test_size *sizes = test_sizes(&count);
     const size_t more = test_small() ? 1 : sizeof more_sizes / sizeof *more_sizes;
     uint64_t random = 34;
-    if (!test_is_opencl(target->device)) return;
     for (int kind = 0; kind < MASKS; ++kind) {
         /* An interpreter looks for what is read, not for values: there the size varies with the mask. */
         if (test_small() && kind != MASK_NONE && kind != MASK_SPARSE) {
@@ -138,7 +137,6 @@ static void masks(const test_target *target, tvlm_device *reference) {
 /* Rows for which local memory does not suffice have their envelope in global memory, whatever the tuning. */
 static void no_local_memory(const test_target *target, tvlm_device *reference) {
     uint64_t random = 35;
-    if (!test_is_opencl(target->device)) return;
     const uint64_t usual = target->device->info.local_bytes;
     target->device->info.local_bytes = 256;
     check_mask(target, reference, MASK_SPARSE, (test_size){131, test_small() ? 9 : 70}, 2, &random);
@@ -151,7 +149,7 @@ static void no_local_memory(const test_target *target, tvlm_device *reference) {
 static void long_sides(const test_target *target, tvlm_device *reference) {
     static const test_size sizes[] = {{50000, 1}, {1, 33000}};
     uint64_t random = 36;
-    if (!test_is_opencl(target->device) || target->device->info.storage != TVLM_STORAGE_BUFFER) return;
+    if (target->device->info.storage != TVLM_STORAGE_BUFFER) return;
     for (int i = 0; i < 2; ++i) {
         check_mask(target, reference, MASK_LAST, sizes[i], 1, &random);
         check_mask(target, reference, MASK_SPARSE, sizes[i], 1, &random);
@@ -164,62 +162,28 @@ static void long_sides(const test_target *target, tvlm_device *reference) {
  * From `visual` textures that are the same on both sides, so that no pixel is an edge on one of them only:
  * the mask's rule is comparisons of the stored values and of sums of two of them.
  */
-static void check_family(const test_target *target, tvlm_device *reference, test_size size, int32_t images,
-                         test_picture picture, uint64_t *random) {
-    const tvlm_texture shape = test_shape(size, 1, images, target->format);
+static void pictures(const test_trial *trial) {
+    const int32_t images = trial->index % 2 == 0 ? 3 : 1;
+    const tvlm_texture shape = test_shape(trial->size, 1, images, trial->target->format);
     tvlm_texture scalar = shape;
     scalar.scalar = true;
-    test_pair source = test_source(target, reference, size, images, picture, random),
-              visual = test_pair_create(target, reference, &shape),
-              pair = test_pair_create(target, reference, &scalar);
-    tvlm_texture *grids[TVLM_GRID_COUNT] = {NULL}, *expected[TVLM_GRID_COUNT] = {NULL};
+    if (test_small() && trial->picture != TEST_PICTURE_RANDOM) return;
+    test_pair source = test_source(trial->target, trial->reference, trial->size, images, trial->picture,
+                                   trial->random),
+              visual = test_pair_create(trial->target, trial->reference, &shape),
+              pair = test_pair_create(trial->target, trial->reference, &scalar);
     char what[96];
-    snprintf(what, sizeof what, "picture %d, %dx%d", (int)picture, (int)size.width, (int)size.height);
-    grids[TVLM_GRID_SOURCE] = source.got;
-    assert_int_equal(target->device->backend->generate[TVLM_GRID_VISUAL](
-                         target->device, &(tvlm_generate_args){.grids = grids, .out = visual.got}),
-                     TVLM_OK);
+    snprintf(what, sizeof what, "picture %d, %dx%d", (int)trial->picture, (int)trial->size.width,
+             (int)trial->size.height);
+    test_generate(visual.device, TVLM_GRID_VISUAL, TVLM_GRID_SOURCE, source.got,
+                  (tvlm_generate_args){.out = visual.got});
     test_pair_mips(&visual);
     test_pair_equalise(&visual);
-    grids[TVLM_GRID_VISUAL] = visual.got;
-    expected[TVLM_GRID_VISUAL] = visual.expected;
-    test_poison(pair.device, pair.got);
-    test_poison(pair.reference, pair.expected);
-    if (target->device->backend->generate[TVLM_GRID_DISTANCE](
-            target->device, &(tvlm_generate_args){.grids = grids, .out = pair.got}) != TVLM_OK)
-        fail_msg("%s: %s", what, test_last_log());
-    assert_int_equal(reference->backend->generate[TVLM_GRID_DISTANCE](
-                         reference, &(tvlm_generate_args){.grids = expected, .out = pair.expected}),
-                     TVLM_OK);
+    test_pair_generate(&pair, TVLM_GRID_DISTANCE, TVLM_GRID_VISUAL, &visual);
     test_pair_compare(what, &pair, names, tolerances);
     test_pair_destroy(&source);
     test_pair_destroy(&visual);
     test_pair_destroy(&pair);
-}
-
-static void pictures(const test_target *target, tvlm_device *reference) {
-    size_t count;
-    const test_size *sizes = test_sizes(&count);
-    uint64_t random = 36;
-    for (int picture = 0; picture < (test_small() ? 1 : TEST_PICTURES); ++picture)
-        for (size_t i = 0; i < count; ++i)
-            check_family(target, reference, sizes[i], i % 2 == 0 ? 3 : 1, (test_picture)picture, &random);
-}
-
-static void both(const test_target *target, tvlm_device *reference) {
-    masks(target, reference);
-    pictures(target, reference);
-}
-
-static void distance(const test_target *target, tvlm_device *reference) {
-    test_with_tunings(target, reference, both);
-    no_local_memory(target, reference);
-    if (!test_small()) test_with_tunings(target, reference, long_sides);
-}
-
-static void test_distance(void **state) {
-    (void)state;
-    test_on_targets(distance);
 }
 
 /* ---- The reference ---- */
@@ -234,13 +198,9 @@ static double by_definition(const bool *mask, test_size size, int32_t x, int32_t
     return fmin(1.0, least / range);
 }
 
-static void test_definition(void **state) {
+static void definition(tvlm_device *device) {
     static const test_size sizes[] = {{1, 1}, {1, 9}, {9, 1}, {8, 8}, {37, 29}, {29, 50}, {400, 3}, {3, 400}};
     uint64_t random = 37;
-    tvlm_device *device = NULL;
-    (void)state;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
-                     TVLM_OK);
     for (int kind = 0; kind < MASKS; ++kind)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s) {
             const tvlm_texture shape = test_shape(sizes[s], 1, 1, TVLM_FORMAT_F32);
@@ -258,18 +218,13 @@ static void test_definition(void **state) {
             free(mask);
             device->backend->texture_destroy(device, &out);
         }
-    tvlm_device_destroy(&device);
 }
 
 /* A strip whose squares fit no int, with one edge pixel: each pixel's distance is that from it. */
-static void test_long_strip(void **state) {
+static void long_strip(tvlm_device *device) {
     const test_size size = {test_small() ? 400 : 60000, 16};
     const int32_t column = size.width / 3, row = 11;
     const double range = size.width / 8.0;
-    tvlm_device *device = NULL;
-    (void)state;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
-                     TVLM_OK);
     const tvlm_texture shape = test_shape(size, 1, 1, TVLM_FORMAT_F32);
     tvlm_texture *out = test_texture(device, &shape);
     bool *const mask = tvlm_allocate(test_texels(&shape, 0), sizeof *mask);
@@ -285,11 +240,10 @@ static void test_long_strip(void **state) {
     free(rgba);
     free(mask);
     device->backend->texture_destroy(device, &out);
-    tvlm_device_destroy(&device);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_definition), cmocka_unit_test(test_long_strip),
-                                       cmocka_unit_test(test_distance)};
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+TEST_FAMILY(distance, {"definition", .known = definition}, {"long strip", .known = long_strip},
+            {"masks", TEST_TUNED | TEST_OPENCL, .body = masks},
+            {"pictures", TEST_TUNED, .trial = pictures, .pictures = true, .seed = 36},
+            {"no local memory", TEST_OPENCL, .body = no_local_memory},
+            {"long sides", TEST_TUNED | TEST_OPENCL | TEST_LARGE, .body = long_sides})
