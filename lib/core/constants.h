@@ -270,8 +270,8 @@
 /*
  * Footprints (anisotropic filtering). RATIO is the largest ratio of the two axes; graphics hardware has the
  * same limit. There are PROBES probes for each unit of the ratio, and they read BIAS levels from the level of
- * the shorter axis. Both numbers were measured (test_footprint). The direction of a footprint is noise where
- * gradients are weaker than FLOOR, in luma between two samples.
+ * the shorter axis. Both numbers were measured (test_footprint_stack). The direction of a footprint is noise
+ * where gradients are weaker than FLOOR, in luma between two samples.
  */
 #define TVLM_FOOTPRINT_RATIO  16
 #define TVLM_FOOTPRINT_PROBES 1

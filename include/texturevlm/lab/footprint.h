@@ -31,7 +31,7 @@ typedef struct tvlm_footprint {
  *
  * Several probes along the longer axis are read at the level of the shorter axis. Each is weighted by how wide
  * the ellipse is at its place (Feline: McCormack et al. 1999). An ellipse longer than 16 : 1 is widened to
- * that. Identifiers are read at the centre only. test_footprint prints the errors against the integral over
+ * that. Identifiers are read at the centre only. test_footprint_stack prints the errors against the integral over
  * the ellipse's area, for 1 : 1 to 16 : 1.
  *
  * Errors: ARGUMENT (a centre that is NaN, axes that are not finite, no such channel or image), MEMORY,

@@ -1,110 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Occlusion and normals from depth: the device against the reference, and known scenes: walls, planes, steps,
- * nothing.
+ * test_scene_stack.c: occlusion and normals of known scenes: walls, planes, steps, nothing; and those that are handed in.
  */
 #include "stack/inside.h"
 #include "stack_helper.h"
-#include "support_stage.h"
-
-/* ---- The device against the reference ---- */
-
-/* Slanted planes, boxes in front of them, noise, and holes (0, and below). */
-static void fill_depth(const test_pair *depth, uint64_t *random) {
-    const int32_t width = depth->got->width, height = depth->got->height;
-    float *rgba = calloc((size_t)width * (size_t)height, 4 * sizeof *rgba);
-    assert_non_null(rgba);
-    for (int32_t slice = 0; slice < test_slices(depth->got); ++slice) {
-        const float a = 0.2f + test_random_unit(random), b = 0.3f * test_random_unit(random);
-        const float left = test_random_unit(random), right = left + test_random_unit(random);
-        for (int32_t y = 0; y < height; ++y)
-            for (int32_t x = 0; x < width; ++x) {
-                const float u = ((float)x + 0.5f) / (float)width, v = ((float)y + 0.5f) / (float)height;
-                float z = 1.0f / (a + b * u - 0.1f * v);
-                if (u > left && u < right && v > 0.4f) z = 0.5f + 0.2f * u;
-                if (u < 0.3f && v < 0.3f) z += 0.4f * test_random_unit(random);
-                if (test_random(random) % 40 == 0) z = (float)(test_random(random) % 2) - 1.0f;
-                rgba[4 * ((size_t)y * (size_t)width + (size_t)x)] = z;
-            }
-        test_pair_write(depth, slice, rgba);
-    }
-    test_pair_mips(depth);
-    test_pair_equalise(depth);
-    free(rgba);
-}
-
-static void generate(tvlm_device *device, tvlm_grid grid, tvlm_texture *depth, tvlm_texture *out) {
-    static const tvlm_camera cameras[2] = {{100, 120, 30, 20}, {500, 300, 0, 100}};
-    tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_DEPTH] = depth};
-    const tvlm_generate_args args = {.grids = grids, .out = out, .cameras = cameras};
-    test_poison(device, out);
-    if (device->backend->generate[grid](device, &args) != TVLM_OK) fail_msg("%s", test_last_log());
-}
-
-/*
- * Where the two sides of a texel differ by about TVLM_SCENE_STEP, or equally much, one of them may take the
- * other side: then the normals have nothing to do with each other. There may be one such texel in a thousand,
- * and one in any case.
- */
-static void compare_but_for_few(const char *what, const test_pair *pair, test_tolerance tolerance) {
-    const size_t texels = test_texels(pair->got, 0);
-    for (int32_t slice = 0; slice < test_slices(pair->got); ++slice) {
-        float *got = test_read(pair->device, pair->got, 0, slice);
-        float *expected = test_read(pair->reference, pair->expected, 0, slice);
-        size_t few = 0;
-        for (size_t i = 0; i < texels; ++i) {
-            float worst = 0.0f;
-            for (size_t c = 0; c < 4; ++c) worst = fmaxf(worst, fabsf(got[4 * i + c] - expected[4 * i + c]));
-            if (!(worst > 0.01f)) continue;
-            ++few;
-            memcpy(got + 4 * i, expected + 4 * i, 4 * sizeof *got);
-        }
-        if (few > 1 + texels / 1000) fail_msg("%s: %zu of %zu texels differ", what, few, texels);
-        for (size_t c = 0; c < 4; ++c)
-            test_compare_stage(what, got + c, expected + c, texels, 4, tolerance,
-                               pair->got->format == TVLM_FORMAT_F16);
-        free(got);
-        free(expected);
-    }
-}
-
-static void both(const test_target *target, tvlm_device *reference) {
-    /* u and v are differences of coordinates in float, a few ulp of 1 beside slopes of a hundredth */
-    static const test_tolerance normal = {5e-4f, 2e-5f, TEST_HALF_ULP},
-                                occlusion = {2e-5f, 1e-6f, TEST_HALF_ULP};
-    uint64_t random = 3;
-    size_t count;
-    const test_size *sizes = test_sizes(&count);
-    for (size_t i = 0; i < count; ++i) {
-        tvlm_texture shape = test_shape(sizes[i], 1, 2, target->format);
-        shape.extent_x = 2.5f * (float)sizes[i].width; /* coarser than the image */
-        test_pair depth = test_pair_create(target, reference, &shape);
-        fill_depth(&depth, &random);
-        for (int k = 0; k < 2; ++k) {
-            const tvlm_grid grid = k == 0 ? TVLM_GRID_OCCLUSION : TVLM_GRID_NORMAL;
-            test_pair out = test_pair_create(target, reference, &shape);
-            char what[64];
-            generate(out.device, grid, depth.got, out.got);
-            generate(out.reference, grid, depth.expected, out.expected);
-            snprintf(what, sizeof what, "%s of %dx%d", tvlm_grid_get_info(grid)->name, (int)sizes[i].width,
-                     (int)sizes[i].height);
-            compare_but_for_few(what, &out, k == 0 ? occlusion : normal);
-            test_pair_destroy(&out);
-        }
-        test_pair_destroy(&depth);
-    }
-}
-
-static void both_tunings(const test_target *target, tvlm_device *reference) {
-    test_with_tunings(target, reference, both);
-}
-
-static void test_both(void **state) {
-    (void)state;
-    test_on_targets(both_tunings);
-}
-
-/* ---- Known scenes ---- */
 
 enum { WIDTH = 64, HEIGHT = 48 };
 static const int32_t normals[] = {TVLM_CHANNEL_NORMAL_X, TVLM_CHANNEL_NORMAL_Y, TVLM_CHANNEL_NORMAL_Z};
@@ -242,14 +141,4 @@ static void check_given(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
-DEVICE_CHECKS(check_planes, check_step, check_unknown, check_given)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both),
-        cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_targets),
-    };
-    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
-}
+DEVICE_CHECKS_MAIN(check_planes, check_step, check_unknown, check_given)
