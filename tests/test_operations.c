@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_operations.c: every operation of the list has a test that notices when it does nothing, and a row of
- * the benchmark that runs it.
+ * the benchmark that runs it. Every family of kernels is such a test, and so has a row; and every row of a
+ * single operation is in the list, and so has a test.
  *
  * Nothing is taken on trust: the program that the list names runs once more with the operation left out
  * ($TVLM_TEST_WITHOUT), and must fail; and the row runs with the operation refusing, and must reach it.
@@ -46,6 +47,22 @@ static bool row_runs(struct bench *bench, const bench_stage *row, const test_ope
     return reached;
 }
 
+/* How many of the rows that run a single operation are those of none in the list. */
+static int rows_without_operation(const struct bench *bench) {
+    bench_stage rows[BENCH_STAGES_MAX];
+    int32_t count = 0;
+    int missing = 0;
+    bench_operations_list(bench, rows, &count);
+    for (int32_t i = 0; i < count; ++i) {
+        size_t at = 0;
+        while (at < TEST_OPERATIONS && strcmp(test_operations[at].row, rows[i].name) != 0) ++at;
+        if (at < TEST_OPERATIONS) continue;
+        print_error("the row \"%s\" of the benchmark runs no operation of the list\n", rows[i].name);
+        ++missing;
+    }
+    return missing;
+}
+
 /* The rows ran on an OpenCL device: there is one. */
 static bool done;
 
@@ -70,6 +87,7 @@ static void rows_on(const test_target *target, tvlm_device *reference) {
                         row == NULL ? "the benchmark has no row" : "is not run by the row", operation->row);
             ++missing;
         }
+        missing += rows_without_operation(&bench);
         bench_release(&bench);
         done = true;
     }
@@ -80,6 +98,28 @@ static void rows_on(const test_target *target, tvlm_device *reference) {
 static void have_rows(void **state) {
     (void)state;
     test_on_targets(rows_on);
+}
+
+/* ---- Families ---- */
+
+/* The test of each family in kernels/; CMake makes the list. */
+#define X(family) "test_" #family,
+static const char *const families[] = {
+#include "families.inc"
+};
+#undef X
+
+static void are_families_listed(void **state) {
+    int missing = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; ++i) {
+        size_t at = 0;
+        while (at < TEST_OPERATIONS && strcmp(test_operations[at].test, families[i]) != 0) ++at;
+        if (at < TEST_OPERATIONS) continue;
+        print_error("%s is the test of no operation, and has no row of the benchmark\n", families[i]);
+        ++missing;
+    }
+    assert_int_equal(missing, 0);
 }
 
 /* ---- Tests ---- */
@@ -135,7 +175,8 @@ static void have_tests(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(have_rows), cmocka_unit_test(have_tests)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(are_families_listed), cmocka_unit_test(have_rows),
+                                       cmocka_unit_test(have_tests)};
     (void)argc;
     const char *slash = strrchr(argv[0], '/');
     snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - argv[0]) : 1,

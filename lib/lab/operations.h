@@ -62,7 +62,7 @@ typedef tvlm_status tvlm_network_operation(tvlm_device *device, const tvlm_netwo
     X(sample_backward, "test_backward", "sample backward")                                                   \
     X(footprint, "test_footprint", "footprint 273")                                                          \
     X(network, "test_learned", "score by a network")                                                         \
-    X(attend, "test_attend", "attention")
+    X(attend, "test_attend_reference", "attention")
 
 struct tvlm_lab_operations {
 #define TVLM_MEMBER(operation, ...) tvlm_##operation##_operation *operation;
