@@ -105,6 +105,10 @@ tvlm_texture test_shape(test_size size, int32_t layers, int32_t images, tvlm_for
                           .extent_y = (float)size.height};
 }
 
+test_size test_level_size(test_size size, int32_t level) {
+    return (test_size){tvlm_level_side(size.width, level), tvlm_level_side(size.height, level)};
+}
+
 size_t test_texels(const tvlm_texture *texture, int32_t level) {
     return (size_t)tvlm_level_side(texture->width, level) * (size_t)tvlm_level_side(texture->height, level);
 }
@@ -190,6 +194,11 @@ void test_pair_equalise(const test_pair *pair) {
         }
 }
 
+void test_pair_levels(const test_pair *pair) {
+    test_pair_mips(pair);
+    test_pair_equalise(pair);
+}
+
 float *test_read(tvlm_device *device, tvlm_texture *texture, int32_t level, int32_t slice) {
     const size_t count = 4 * test_texels(texture, level), guard = 16;
     float *rgba = malloc((count + guard) * sizeof *rgba);
@@ -260,8 +269,7 @@ test_pair test_source(const test_target *target, tvlm_device *reference, test_si
         test_pair_write(&pair, image, rgba);
         free(rgba);
     }
-    test_pair_mips(&pair);
-    test_pair_equalise(&pair);
+    test_pair_levels(&pair);
     return pair;
 }
 
@@ -442,8 +450,7 @@ test_bundle test_bundle_create(const test_target *target, tvlm_device *reference
         const tvlm_texture shape = bundle_shape(i, identifiers, target->format, random);
         bundle.pairs[i] = test_pair_create(target, reference, &shape);
         fill_mixed(&bundle.pairs[i], low, high, random);
-        test_pair_mips(&bundle.pairs[i]);
-        test_pair_equalise(&bundle.pairs[i]);
+        test_pair_levels(&bundle.pairs[i]);
         bundle.got.textures[i] = bundle.pairs[i].got;
         bundle.expected.textures[i] = bundle.pairs[i].expected;
     }

@@ -69,6 +69,7 @@ typedef struct test_pair {
 
 /* Returns a shape with all levels, which are means, and an extent of its own size. */
 tvlm_texture test_shape(test_size size, int32_t layers, int32_t images, tvlm_format format);
+test_size test_level_size(test_size size, int32_t level);
 size_t test_texels(const tvlm_texture *texture, int32_t level); /* how many one slice has */
 int32_t test_slices(const tvlm_texture *texture);
 
@@ -92,6 +93,9 @@ void test_pair_mips(const test_pair *pair);
 /* Copies every level of the device's texture into the reference's, so that inputs are identical at all
  * levels. */
 void test_pair_equalise(const test_pair *pair);
+
+/* Makes the levels of both, which are then the same: both of the above. */
+void test_pair_levels(const test_pair *pair);
 
 /* Reads one slice of a level, and checks that nothing is written behind it. The caller frees it. */
 float *test_read(tvlm_device *device, tvlm_texture *texture, int32_t level, int32_t slice);

@@ -110,13 +110,15 @@ static void run_row(void **state) {
 
 /* Returns how many rows failed. */
 static int run_family(const test_family *family) {
-    struct CMUnitTest tests[TEST_ROWS_MAX];
-    size_t count = 0;
-    for (; family->rows[count].name != NULL; ++count)
-        tests[count] = (struct CMUnitTest){.name = family->rows[count].name,
-                                           .test_func = run_row,
-                                           .initial_state = (void *)(uintptr_t)&family->rows[count]};
-    return _cmocka_run_group_tests(family->name, tests, count, NULL, NULL);
+    struct CMUnitTest *const tests = calloc(family->count, sizeof *tests);
+    if (tests == NULL) return 1;
+    for (size_t i = 0; i < family->count; ++i)
+        tests[i] = (struct CMUnitTest){.name = family->rows[i].name,
+                                       .test_func = run_row,
+                                       .initial_state = (void *)(uintptr_t)&family->rows[i]};
+    const int failed = _cmocka_run_group_tests(family->name, tests, family->count, NULL, NULL);
+    free(tests);
+    return failed;
 }
 
 static const test_family *find(const char *name) {

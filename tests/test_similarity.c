@@ -201,8 +201,7 @@ static void operations(const test_target *target, tvlm_device *reference) {
     shape.levels = tvlm_level_count(19, 6);
     test_pair pair = test_pair_create(target, reference, &shape);
     test_pair_fill(&pair, &random, -2.0f, 3.0f, false);
-    test_pair_mips(&pair);
-    test_pair_equalise(&pair);
+    test_pair_levels(&pair);
     for (int i = 0; i < 2; ++i) {
         tvlm_features features = {
             .texture = i == 0 ? pair.got : pair.expected, .image = 1, .dimension = DIMENSION};

@@ -74,8 +74,7 @@ static void compare_operation(const test_target *target, tvlm_device *reference,
     float *const gradients = malloc((size_t)count * width * sizeof *gradients);
     assert_true(points != NULL && gradients != NULL);
     test_pair_fill(&pair, random, -1.0f, 1.0f, false);
-    test_pair_mips(&pair);
-    test_pair_equalise(&pair);
+    test_pair_levels(&pair);
     for (int32_t i = 0; i < count; ++i) points[i] = operation_point(shape, image, random);
     for (size_t i = 0; i < (size_t)count * width; ++i) gradients[i] = 2.0f * test_random_unit(random) - 1.0f;
     found got = run_operation(target->device, &asked, gradients);

@@ -191,8 +191,7 @@ static cluster_both both_of(const test_target *target, tvlm_device *reference, t
 
 static void both_make(cluster_both *both, const tvlm_family_settings *settings, const int32_t *given,
                       const int32_t *counts) {
-    test_pair_mips(&both->source);
-    test_pair_equalise(&both->source);
+    test_pair_levels(&both->source);
     make(&both->got, settings, given, counts);
     make(&both->expected, settings, given, counts);
 }

@@ -177,8 +177,7 @@ static void pictures(const test_trial *trial) {
              (int)trial->size.height);
     test_generate(visual.device, TVLM_GRID_VISUAL, TVLM_GRID_SOURCE, source.got,
                   (tvlm_generate_args){.out = visual.got});
-    test_pair_mips(&visual);
-    test_pair_equalise(&visual);
+    test_pair_levels(&visual);
     test_pair_generate(&pair, TVLM_GRID_DISTANCE, TVLM_GRID_VISUAL, &visual);
     test_pair_compare(what, &pair, names, tolerances);
     test_pair_destroy(&source);

@@ -52,14 +52,16 @@ typedef struct test_row {
     bool (*tune)(const test_target *target, struct opencl_tuning *tuning, int n);
 } test_row;
 
-/* The rows end with the first that has no name. */
-enum { TEST_ROWS_MAX = 12 };
 typedef struct test_family {
     const char *name;
-    test_row rows[TEST_ROWS_MAX + 1];
+    const test_row *rows;
+    size_t count;
 } test_family;
 
 /* Stands at the end of the family's file, with its rows. */
-#define TEST_FAMILY(family, ...) const test_family test_family_##family = {#family, {__VA_ARGS__}};
+#define TEST_FAMILY(family, ...)                                                                             \
+    static const test_row rows_of_family[] = {__VA_ARGS__};                                                  \
+    const test_family test_family_##family = {#family, rows_of_family,                                       \
+                                              sizeof rows_of_family / sizeof rows_of_family[0]};
 
 #endif

@@ -29,8 +29,7 @@ static test_pair second_source(const test_target *target, tvlm_device *reference
         free(from);
         free(to);
     }
-    test_pair_mips(&pair);
-    test_pair_equalise(&pair);
+    test_pair_levels(&pair);
     return pair;
 }
 

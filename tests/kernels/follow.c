@@ -19,7 +19,7 @@ typedef struct setting {
 /* Smooth, of half the image's size; unsure in the lower third. */
 static test_pair create_flow(const test_target *target, tvlm_device *reference, test_size image,
                              uint64_t *random) {
-    const test_size half = {tvlm_level_side(image.width, 1), tvlm_level_side(image.height, 1)};
+    const test_size half = test_level_size(image, 1);
     tvlm_texture shape = test_shape(half, 1, 1, target->format);
     shape.extent_x = (float)image.width;
     shape.extent_y = (float)image.height;
@@ -34,8 +34,7 @@ static test_pair create_flow(const test_target *target, tvlm_device *reference, 
         rgba[4 * i + 2] = 3.0f * down > 2.0f * (float)half.height ? 0.1f : 0.9f;
     }
     test_pair_write(&pair, 0, rgba);
-    test_pair_mips(&pair);
-    test_pair_equalise(&pair);
+    test_pair_levels(&pair);
     free(rgba);
     return pair;
 }

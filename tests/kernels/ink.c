@@ -77,8 +77,7 @@ static void as_bytes(const test_trial *trial) {
     shape.range = TVLM_RANGE_UNIT;
     test_pair source = test_pair_create(target, trial->reference, &shape);
     test_pair_fill(&source, trial->random, 0.0f, 1.0f, false);
-    test_pair_mips(&source);
-    test_pair_equalise(&source);
+    test_pair_levels(&source);
     compare(&source);
     test_pair_destroy(&source);
 }

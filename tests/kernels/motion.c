@@ -17,7 +17,7 @@ static const test_tolerance exact[4];
 
 /* Of half the size; `levels` 0: all. */
 static test_pair create(const test_trial *trial, int32_t levels) {
-    const test_size half = {tvlm_level_side(trial->size.width, 1), tvlm_level_side(trial->size.height, 1)};
+    const test_size half = test_level_size(trial->size, 1);
     tvlm_texture shape = test_shape(half, 1, trial->images, trial->target->format);
     if (levels > 0) shape.levels = levels;
     shape.scalar = true;

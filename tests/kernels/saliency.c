@@ -74,8 +74,7 @@ static void figure_and_ground(const test_target *target, tvlm_device *reference)
         }
     test_pair_write(&source, 0, rgba);
     free(rgba);
-    test_pair_mips(&source);
-    test_pair_equalise(&source);
+    test_pair_levels(&source);
     test_pair out = generate_and_compare("a square", target, &source);
     float *made = test_read(target->device, out.got, 0, 0);
     const float middle = made[4 * (14 * (SIDE / 4) + 14)], ground = made[4 * (3 * (SIDE / 4) + 3)];

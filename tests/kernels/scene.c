@@ -27,8 +27,7 @@ static void fill_depth(const test_pair *depth, uint64_t *random) {
             }
         test_pair_write(depth, slice, rgba);
     }
-    test_pair_mips(depth);
-    test_pair_equalise(depth);
+    test_pair_levels(depth);
     free(rgba);
 }
 

@@ -25,8 +25,7 @@ static void compare(const test_trial *trial, float offset, float most) {
     test_pair laplacian = test_pair_create(trial->target, trial->reference, &shape),
               out = test_pair_create(trial->target, trial->reference, &cells);
     test_pair_fill(&laplacian, trial->random, offset - most, offset + most, false);
-    test_pair_mips(&laplacian);
-    test_pair_equalise(&laplacian);
+    test_pair_levels(&laplacian);
     test_pair_generate(&out, TVLM_GRID_SHARPNESS, TVLM_GRID_LAPLACIAN, &laplacian);
     snprintf(what, sizeof what, "sharpness of %dx%d, +-%g about %g", (int)trial->size.width,
              (int)trial->size.height, (double)most, (double)offset);

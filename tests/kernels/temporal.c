@@ -24,11 +24,6 @@ static test_pair create(const test_target *target, tvlm_device *reference, test_
     return pair;
 }
 
-static void with_levels(const test_pair *pair) {
-    test_pair_mips(pair);
-    test_pair_equalise(pair);
-}
-
 /* The cells of an image, as lib/stack/grids.c has them. */
 static test_pair create_cells(const test_target *target, tvlm_device *reference, test_size size,
                               int32_t images) {
@@ -71,7 +66,7 @@ static void state_tolerances(const test_target *target, int32_t side, test_toler
 static void check_remember(const test_target *target, tvlm_device *reference, test_size size, bool everything,
                            uint64_t *random) {
     const int32_t images = everything ? 3 : 1, image = everything ? 1 : 0;
-    const test_size quarter = {tvlm_level_side(size.width, 2), tvlm_level_side(size.height, 2)};
+    const test_size quarter = test_level_size(size, 2);
     test_pair saliency = create(target, reference, quarter, size, images, 0);
     test_pair map = create(target, reference, (test_size){13, 6}, size, 1, 0);
     test_pair temporal = create_cells(target, reference, size, images),
@@ -81,7 +76,7 @@ static void check_remember(const test_target *target, tvlm_device *reference, te
     test_tolerance tolerances[4];
     for (size_t i = 0; i < 3; ++i) {
         test_pair_fill(filled[i], random, 0.0f, 1.0f, false);
-        with_levels(filled[i]);
+        test_pair_levels(filled[i]);
     }
     for (int i = 0; i < POSITIONS; ++i) {
         positions[2 * i] = (test_random_unit(random) * 1.4f - 0.2f) * (float)size.width;
@@ -117,7 +112,7 @@ static void check_remember(const test_target *target, tvlm_device *reference, te
 
 static test_pair create_luma(const test_target *target, tvlm_device *reference, test_size size,
                              int32_t images) {
-    const test_size half = {tvlm_level_side(size.width, 1), tvlm_level_side(size.height, 1)};
+    const test_size half = test_level_size(size, 1);
     tvlm_texture shape = test_shape(half, 1, images, target->format);
     shape.levels = 1;
     shape.scalar = true;
@@ -132,7 +127,7 @@ static void check_remember_scores(const test_target *target, tvlm_device *refere
                                   uint64_t *random) {
     static const char *const luma_names[4] = {"luma", "component 1", "component 2", "component 3"};
     static const test_tolerance exact[4];
-    const test_size quarter = {tvlm_level_side(size.width, 2), tvlm_level_side(size.height, 2)};
+    const test_size quarter = test_level_size(size, 2);
     const int32_t images = 2, image = 1;
     test_pair saliency = create(target, reference, quarter, size, images, 0);
     test_pair source = test_source(target, reference, size, images, TEST_PICTURE_RANDOM, random);
@@ -146,7 +141,7 @@ static void check_remember_scores(const test_target *target, tvlm_device *refere
         scores[i] = i % 7 == 3 ? NAN : i % 7 == 5 ? INFINITY : 2.0f * test_random_unit(random) - 0.5f;
     for (int i = 0; i < 3 + 2 * POSITIONS; ++i) positions[i] = test_random_unit(random) * (float)size.width;
     test_pair_fill(&saliency, random, 0.0f, 1.0f, false);
-    with_levels(&saliency);
+    test_pair_levels(&saliency);
     test_pair_fill(&state, random, 0.0f, 1.0f, false); /* the other images stay as they are */
     test_pair_fill(&luma, random, 0.0f, 1.0f, false);
     tvlm_buffer *got[] = {test_buffer(target->device, cells * sizeof *scores, scores),
@@ -245,7 +240,7 @@ static void check_move(const test_target *target, tvlm_device *reference, test_s
               state = create_cells(target, reference, size, 4);
     test_pair out = create_cells(target, reference, size, 4);
     fill_flow(&flow, random);
-    with_levels(&flow);
+    test_pair_levels(&flow);
     test_pair_fill(&state, random, 0.1f, 1.0f, false);
     move(out.device, size, flow.got, state.got, carry, out.got);
     move(out.reference, size, flow.expected, state.expected, carry, out.expected);

@@ -52,8 +52,7 @@ static test_pair lines_source(const test_target *target, tvlm_device *reference,
         test_pair_write(&pair, image, rgba);
     }
     free(rgba);
-    test_pair_mips(&pair);
-    test_pair_equalise(&pair);
+    test_pair_levels(&pair);
     return pair;
 }
 

@@ -31,7 +31,7 @@ static test_pair create(const test_target *target, tvlm_device *reference, const
  */
 static test_pair create_flow(const test_target *target, tvlm_device *reference, const grid *g,
                              uint64_t *random) {
-    const test_size half = {tvlm_level_side(g->image.width, 1), tvlm_level_side(g->image.height, 1)};
+    const test_size half = test_level_size(g->image, 1);
     tvlm_texture shape = test_shape(half, 1, 1, target->format);
     shape.extent_x = (float)g->image.width;
     shape.extent_y = (float)g->image.height;
@@ -47,8 +47,7 @@ static test_pair create_flow(const test_target *target, tvlm_device *reference, 
         rgba[4 * i + 2] = down > 0.67f ? 0.1f : 0.9f;
     }
     test_pair_write(&pair, 0, rgba);
-    test_pair_mips(&pair);
-    test_pair_equalise(&pair);
+    test_pair_levels(&pair);
     free(rgba);
     return pair;
 }
