@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "lab/network.h"
-#include "lab/operations.h"
 #include "network_helper.h"
 #include "stack/grids.h"
 #include "stack/inside.h"

@@ -2,8 +2,6 @@
 /*
  * test_temporal_stack.c: what outlives a frame, through a stack: answers that are known, and what is refused.
  */
-#include "support_stage.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

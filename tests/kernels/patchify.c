@@ -3,7 +3,6 @@
  * patchify.c: frames of bytes cut into rows of numbers: every device against the reference to the bit,
  * and the reference against the permutation of texturevlm/export.h, read backwards.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "kernels/family.h"

@@ -4,7 +4,6 @@
  * reference to the byte. tests/python/check_export.py compares with Pillow itself.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "export/inside.h"

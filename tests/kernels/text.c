@@ -5,7 +5,6 @@
  * end by the share of texels that differ.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "kernels/family.h"

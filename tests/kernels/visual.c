@@ -5,7 +5,6 @@
 #include "kernels/family.h"
 #include "opencl/backend.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *const names[4] = {"edges", "edges_inv", "high", "low"};

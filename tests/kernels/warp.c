@@ -5,7 +5,6 @@
 #include "kernels/family.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { LAYERS = 3 };
