@@ -136,5 +136,5 @@ def crop_of(image: Any, crop: Crop, side: int, resample: Any) -> Any:
 
 
 def _from_array(pixels: Any) -> Any:
-    from PIL import Image
-    return Image.fromarray(pixels)
+    from transformers.image_transforms import to_pil_image
+    return to_pil_image(pixels)

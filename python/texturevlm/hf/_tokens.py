@@ -208,8 +208,9 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
         share = 0.25
     options = checked(share=share, k=k, strategy=strategy, weights=weights, scorer=scorer, device=device, budget=budget,
                       tolerance=tolerance, way=way, query=query)
-    return chosen_tokens(pixel_values, grid, merge, processor=processor, patch=patch, mean=mean, std=std, temporal=temporal, query=query,
-                         features=features, **options)["keep"]
+    keep: list[torch.Tensor] = chosen_tokens(pixel_values, grid, merge, processor=processor, patch=patch, mean=mean, std=std,
+                                             temporal=temporal, query=query, features=features, **options)["keep"]
+    return keep
 
 
 def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, processor: Any = None, patch: Any = None, mean: Any = None,

@@ -171,7 +171,7 @@ def rule_of(processor: Any, side: int) -> Rule | None:
     limits = _limits(images)
     if module is None or limits is None or getattr(images, "do_resize", True) is False:
         return None
-    function: Any = module.smart_resize  # type: ignore[attr-defined]
+    function: Any = module.smart_resize
     names = inspect.signature(function).parameters
     own: dict[str, Any] = {"factor": side}
     if "num_frames" in names:  # GLM counts the pixels of all frames of a token
@@ -235,7 +235,8 @@ class Measured:
 
     def _listed(self, tokens: Sequence[int]) -> list[tuple[int, int]]:
         """The sizes of pictures of so many tokens, from few to many, each once, and the full one as the last."""
-        sizes = {self.rule.size(*self.image.size, count) for count in tokens}
+        width, height = self.image.size
+        sizes = {self.rule.size(width, height, count) for count in tokens}
         smaller = sorted((size for size in sizes if size[0] * size[1] < self.all), key=lambda size: size[0] * size[1])
         return [*smaller[:PICTURES - 1], self.full]
 
