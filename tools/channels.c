@@ -35,7 +35,7 @@ typedef struct generate_options {
 
 #define SIDE_MAX 16777216.0
 
-enum { GAUSSIAN = 2 }; /* its index among the choices of --reduce */
+enum { GAUSSIAN = 1 }; /* its index among the choices of --reduce */
 
 static const char *const reductions[] = {"mean", "gaussian", NULL};
 

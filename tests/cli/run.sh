@@ -140,6 +140,10 @@ succeeds "${generate[@]}" "$photo" -o patch.npy --layout patch13 --json
 json "$work/stdout" 'd["shape"] == [13, 32, 32]'
 
 succeeds "${generate[@]}" "$photo" -o turned.npy --channels rope_x_cos_0 --rope 100,16,8 --reduce gaussian --level 1
+for reduce in mean gaussian; do
+    succeeds "${generate[@]}" "$photo" -o $reduce.npy --channels edges --reduce $reduce --level 2
+done
+differ "--reduce gaussian" mean.npy gaussian.npy
 refused 1 'base 1;' "${generate[@]}" "$photo" -o none.npy --channels rope_x_cos_0 --rope 1,16,8
 mkdir -p ragged
 succeeds "${generate[@]}" --ragged -o ragged "$photo" "$work/in/dot.pgm" --channels r,edges,entropy --json
