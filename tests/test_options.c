@@ -34,7 +34,8 @@ typedef struct sample_shape {
 } sample_shape;
 
 typedef struct sample_options {
-    int flag, choice, rare;
+    int flag, rare;
+    option_choice choice;
     const char *given[2];
     option_integer depth;
     const char *text;
@@ -128,7 +129,7 @@ static void options_come_from_the_table(void **state) {
     assert_true(parse_words(words, &options, &first, error, sizeof error));
     assert_int_equal(first, 13); /* two operands, moved to the end */
     assert_int_equal(options.flag, 2);
-    assert_int_equal(options.choice, 1);
+    assert_true(options.choice.given && options.choice.value == 1);
     assert_string_equal(options.text, "=x");
     assert_true(options.integer.given && options.integer.value == -5);
     assert_true(options.number.given && options.number.value == 0.25f && options.number.word == 0);
@@ -184,6 +185,17 @@ static void what_was_given_is_known(void **state) {
     }
     assert_int_equal(given, table.count - 1); /* all but --set itself, which has no value */
     free_option_table(&table);
+}
+
+/* Also where its value is what stands there without it. */
+static void the_first_choice_is_given_too(void **state) {
+    static const char *const words[] = {"--choice", "red", NULL};
+    sample_options options;
+    char error[200];
+    int first;
+    (void)state;
+    assert_true(parse_words(words, &options, &first, error, sizeof error));
+    assert_true(options.choice.value == 0 && option_given(&sample_specs[1], &options));
 }
 
 static void one_number_is_a_square(void **state) {
@@ -318,6 +330,7 @@ int main(void) {
         cmocka_unit_test(options_come_from_the_table),
         cmocka_unit_test(the_last_option_of_many_is_taken),
         cmocka_unit_test(a_word_in_place_of_a_number),
+        cmocka_unit_test(the_first_choice_is_given_too),
         cmocka_unit_test(one_number_is_a_square),
         cmocka_unit_test(settings_and_channels_have_names),
         cmocka_unit_test(what_was_given_is_known),

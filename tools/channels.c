@@ -27,7 +27,8 @@ typedef struct generate_options {
     option_integer level, clusters, max_side;
     option_size size;
     option_triple rope;
-    int reduce, ragged;
+    option_choice reduce;
+    int ragged;
     input_options inputs;
     each_options each;
     flow_options flow;
@@ -295,7 +296,7 @@ static int create_stack(struct job *job) {
     const generate_options *const options = job->options;
     const char *const layout = job->layout;
     struct tvlm_stack_params params = {.layout = layout,
-                                       .format = (tvlm_format)options->common.format,
+                                       .format = (tvlm_format)options->common.format.value,
                                        .clusters = options->clusters.given ? options->clusters.value : 0,
                                        .max_side = options->max_side.value,
                                        .network = job->network};
@@ -313,7 +314,8 @@ static int create_stack(struct job *job) {
 static int prepare_stack(struct tool *tool, const void *values, tvlm_stack *stack) {
     const generate_options *const options = values;
     int code = TOOL_DONE;
-    if (options->reduce == GAUSSIAN) code = tool_status(tool, tvlm_stack_set_reduce(stack, TVLM_GAUSSIAN));
+    if (options->reduce.value == GAUSSIAN)
+        code = tool_status(tool, tvlm_stack_set_reduce(stack, TVLM_GAUSSIAN));
     return code == TOOL_DONE ? rope_set(tool, &options->rope, stack) : code;
 }
 

@@ -71,7 +71,7 @@ static int load_images(run *r) {
 static int make_batch(run *r) {
     const struct tvlm_stack_params params = {.layout = r->options->layout,
                                              .images = r->count,
-                                             .format = (tvlm_format)r->options->common->format,
+                                             .format = (tvlm_format)r->options->common->format.value,
                                              .network = r->options->network,
                                              .sizes = r->sizes[0]};
     int code = tool_open_device(r->tool, r->options->common, &r->device);

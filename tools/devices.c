@@ -179,7 +179,7 @@ end:
 static int find_named(struct tool *tool, const tool_common *common, found_device **found, int32_t *count) {
     *found = calloc(1, sizeof **found);
     if (*found == NULL) return tool_fail(tool, "no memory");
-    open_one(common->device, (tvlm_storage)common->storage, common->fallback > 0, *found);
+    open_one(common->device, (tvlm_storage)common->storage.value, common->fallback > 0, *found);
     *count = 1;
     tvlm_device_info *const info = &(*found)->info;
     int32_t devices;
@@ -209,7 +209,7 @@ static int run_devices(struct tool *tool, const void *values, int operand_count,
     if (options->tuning.tune > 0) return tune_run(tool, common, &options->tuning);
     if (options->tuning.seconds.given) return tool_usage(tool, "--seconds is for --tune");
     int code = common->device != NULL ? find_named(tool, common, &found, &count)
-                                      : find_all(tool, (tvlm_storage)common->storage, &found, &count);
+                                      : find_all(tool, (tvlm_storage)common->storage.value, &found, &count);
     if (code == TOOL_DONE) {
         if (common->json > 0) {
             code = print_json(tool, found, count);

@@ -170,7 +170,7 @@ static int load(struct job *job) {
 static int compute(struct job *job) {
     struct tool *const tool = job->tool;
     const struct tvlm_stack_params params = {
-        .layout = "r", .images = 2, .format = (tvlm_format)job->common->format};
+        .layout = "r", .images = 2, .format = (tvlm_format)job->common->format.value};
     const struct tvlm_flow_params flow = {.full = job->options->full > 0};
     int code = tool_open_device(tool, job->common, &job->device);
     if (code == TOOL_DONE)

@@ -56,8 +56,8 @@ bool option_given(const option_spec *spec, const void *values) {
     const void *const value = (const char *)values + spec->offset;
     const char *const *const files = value;
     switch (spec->kind) {
-    case OPTION_FLAG:
-    case OPTION_CHOICE: return *(const int *)value != 0;
+    case OPTION_FLAG: return *(const int *)value != 0;
+    case OPTION_CHOICE: return ((const option_choice *)value)->given;
     case OPTION_INTEGER: return ((const option_integer *)value)->given;
     case OPTION_NUMBER: return ((const option_number *)value)->given;
     case OPTION_TRIPLE: return ((const option_triple *)value)->given;
@@ -189,7 +189,7 @@ static bool set_points(const char *text, option_points *out, struct complaint *c
     return true;
 }
 
-static bool set_choice(const option_spec *spec, const char *text, int *out, struct complaint *complaint) {
+static bool find_choice(const option_spec *spec, const char *text, int *out, struct complaint *complaint) {
     char all[256] = "";
     for (int i = 0; spec->choices[i] != NULL; ++i) {
         if (strcmp(text, spec->choices[i]) == 0) {
@@ -202,10 +202,16 @@ static bool set_choice(const option_spec *spec, const char *text, int *out, stru
     return complain(complaint, "'%s' is none of %s", text, all);
 }
 
+static bool set_choice(const option_spec *spec, const char *text, option_choice *out,
+                       struct complaint *complaint) {
+    out->given = find_choice(spec, text, &out->value, complaint);
+    return out->given;
+}
+
 static bool set_word(const option_spec *spec, const char *text, const char **out,
                      struct complaint *complaint) {
     int place = 0;
-    if (!set_choice(spec, text, &place, complaint)) return false;
+    if (!find_choice(spec, text, &place, complaint)) return false;
     *out = spec->choices[place];
     return true;
 }
@@ -246,7 +252,7 @@ static bool set_given(const option_spec *spec, const char *text, const char **ou
     if (equals == NULL || (size_t)(equals - text) >= sizeof name)
         return complain(complaint, "'%s' is not %s", text, spec->argument);
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    if (!set_choice(spec, name, &place, complaint)) return false;
+    if (!find_choice(spec, name, &place, complaint)) return false;
     if (equals[1] == '\0') return complain(complaint, "the file of %s is missing", name);
     if (out[place] != NULL) return complain(complaint, "%s is given twice", name);
     out[place] = strcmp(equals + 1, "-") == 0 ? FILES_STDIN : equals + 1;

@@ -23,7 +23,7 @@ typedef enum option_kind {
     OPTION_NUMBER,  /* option_number: a finite number, or one of the words in `choices`, if there are any */
     OPTION_TRIPLE,  /* option_triple: three finite numbers with commas between them */
     OPTION_POINTS,  /* option_points: "X,Y", as often as it is given */
-    OPTION_CHOICE,  /* int: the index in `choices`, 0 if it was not given */
+    OPTION_CHOICE,  /* option_choice: one of `choices` */
     OPTION_WORD,    /* const char *: one of `choices`, NULL if it was not given */
     OPTION_LIST,    /* option_list: a text each time it is given */
     OPTION_SIZE,    /* option_size: "640x480", or "512" for a square; each side in the range */
@@ -52,6 +52,11 @@ typedef struct option_triple {
     bool given;
     float values[3];
 } option_triple;
+
+typedef struct option_choice {
+    bool given;
+    int value; /* the index in `choices`; of what was not given 0 */
+} option_choice;
 
 #define OPTION_POINTS_MAX 64
 typedef struct option_points {
@@ -128,7 +133,7 @@ typedef struct option_table {
 /* Writes option i as it is typed: "--stride", "-k" or "--set keep-regions". */
 void option_label(const option_table *table, int i, char *label, size_t size);
 
-/* Whether an option was given, judged by its value. A flag of 0 and the first of CHOICE are not. */
+/* Whether an option was given, judged by its value. A flag of 0 is not. */
 bool option_given(const option_spec *spec, const void *values);
 
 /* Makes one table of groups. Returns false if there is no memory. free_option_table is due in any case. */

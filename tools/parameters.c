@@ -159,8 +159,8 @@ static void set(const tvlm_parameter *p, const parameter_value *given, void *pla
     switch (p->type) {
     case TVLM_PARAMETER_NUMBER: *(float *)place = number_given(p, &given->number); return;
     case TVLM_PARAMETER_INTEGER: *(int32_t *)place = given->integer.value; return;
-    case TVLM_PARAMETER_FLAG: *(bool *)place = given->choice != 0; return;
-    case TVLM_PARAMETER_CHOICE: memcpy(place, &given->choice, p->size); return;
+    case TVLM_PARAMETER_FLAG: *(bool *)place = given->flag != 0; return;
+    case TVLM_PARAMETER_CHOICE: memcpy(place, &given->choice.value, p->size); return;
     case TVLM_PARAMETER_POINTS:
     case TVLM_PARAMETER_CHANNEL:
     case TVLM_PARAMETER_OBJECT: return;

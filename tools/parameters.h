@@ -15,7 +15,8 @@ enum { PARAMETERS_MAX = 32 };
 typedef union parameter_value {
     option_number number;
     option_integer integer;
-    int choice; /* of a choice and of a flag */
+    option_choice choice;
+    int flag;
     const char *text;
 } parameter_value;
 

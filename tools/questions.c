@@ -325,8 +325,7 @@ static int check_usage(struct tool *tool, const question_options *options, int i
     }
     if (options->query == NULL && options->mean != NULL)
         return tool_usage(tool, "--set query-mean needs --query");
-    if (options->query == NULL && options->combine != QUESTION_EACH)
-        return tool_usage(tool, "--combine needs --query");
+    if (options->query == NULL && options->combine.given) return tool_usage(tool, "--combine needs --query");
     return TOOL_DONE;
 }
 
@@ -370,7 +369,7 @@ int questions_read(struct tool *tool, const question_options *options, int image
     if ((code = vectors_read(tool, "--query", options->query, &q->queries)) != TOOL_DONE ||
         (code = read_mean(tool, q)) != TOOL_DONE || (code = check_directions(tool, q)) != TOOL_DONE)
         return code;
-    if (options->combine == QUESTION_EACH) q->count = q->queries.count;
+    if (options->combine.value == QUESTION_EACH) q->count = q->queries.count;
     q->several = q->count > 1;
     return TOOL_DONE;
 }
@@ -416,13 +415,13 @@ int questions_scorer(struct tool *tool, const question_options *options, bool em
 }
 
 const struct tvlm_query *questions_query(const questions *q, int32_t number, struct tvlm_query *query) {
-    const bool each = q->options->combine == QUESTION_EACH;
+    const bool each = q->options->combine.value == QUESTION_EACH;
     if (q->queries.path == NULL) return NULL;
     *query = (struct tvlm_query){
         .vectors = q->queries.values + (each ? (size_t)number * (size_t)q->queries.dimension : 0),
         .count = each ? 1 : q->queries.count,
         .dimension = q->queries.dimension,
-        .combine = q->options->combine == QUESTION_MEAN ? TVLM_COMBINE_MEAN : TVLM_COMBINE_MAX,
+        .combine = q->options->combine.value == QUESTION_MEAN ? TVLM_COMBINE_MEAN : TVLM_COMBINE_MAX,
         .mean = q->mean.path != NULL ? q->mean.values : NULL,
         .basis = q->basis,
     };

@@ -63,7 +63,7 @@ typedef struct question_options {
     option_list features;
     option_number patch;
     const char *query, *mean, *words;
-    int combine; /* a question_combine */
+    option_choice combine; /* a question_combine */
 } question_options;
 
 /* Tables of the options. There are several, since not every command has all options. */

@@ -222,7 +222,7 @@ static void write_selection(select_run *run, const select_job *job) {
     json_integer(json, "width", image_width(job->image));
     json_integer(json, "height", image_height(job->image));
     json_close(json);
-    if (run->questions.queries.path != NULL && run->options->questions.combine == QUESTION_EACH &&
+    if (run->questions.queries.path != NULL && run->options->questions.combine.value == QUESTION_EACH &&
         (run->several || run->questions.several))
         json_integer(json, "query", job->query_number);
     json_string(json, "layout", run->layout);

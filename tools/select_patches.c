@@ -69,7 +69,7 @@ static int read_norm(struct tool *tool, const patch_options *options, patch_plan
         return tool_usage(tool,
                           "--patch-norm excludes patch-channels, patch-mean and patch-std: it is of r, g, b");
     const tvlm_export_model model =
-        strcmp(norms[options->norm], "clip") == 0 ? TVLM_EXPORT_CLIP : TVLM_EXPORT_SIGLIP;
+        strcmp(norms[options->norm.value], "clip") == 0 ? TVLM_EXPORT_CLIP : TVLM_EXPORT_SIGLIP;
     const int code = tool_status(tool, tvlm_export_processor_get(model, &processor));
     if (code != TOOL_DONE) return code;
     memcpy(plan->mean, processor.mean, sizeof processor.mean);
@@ -79,7 +79,7 @@ static int read_norm(struct tool *tool, const patch_options *options, patch_plan
 
 int patches_read(struct tool *tool, const patch_options *options, patch_plan *plan) {
     const bool given = options->channels != NULL || options->mean != NULL || options->deviation != NULL ||
-                       options->norm != 0 || options->format != 0 || options->border != 0 ||
+                       options->norm.given || options->format.given || options->border.given ||
                        options->side.given;
     int code = TOOL_DONE;
     if (options->output == NULL && given)
@@ -96,9 +96,9 @@ int patches_read(struct tool *tool, const patch_options *options, patch_plan *pl
         plan->mean[i] = 0.0f;
         plan->deviation[i] = 1.0f;
     }
-    plan->format = options->format != 0 ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32;
-    plan->border = options->border != 0 ? TVLM_BORDER_REFLECT : TVLM_BORDER_CLAMP;
-    if (options->norm != 0) return read_norm(tool, options, plan);
+    plan->format = options->format.value != 0 ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32;
+    plan->border = options->border.value != 0 ? TVLM_BORDER_REFLECT : TVLM_BORDER_CLAMP;
+    if (options->norm.value != 0) return read_norm(tool, options, plan);
     if (options->mean != NULL)
         code = read_numbers(tool, "--set patch-mean", options->mean, plan->count, true, plan->mean);
     if (code == TOOL_DONE && options->deviation != NULL)

@@ -23,7 +23,7 @@ void select_array_release(select_array *array);
 typedef struct patch_options {
     const char *output, *channels, *mean, *deviation;
     option_integer side;
-    int norm, format, border; /* indices in the choices below */
+    option_choice norm, format, border;
 } patch_options;
 
 extern const option_specs patch_specs, patch_settings;

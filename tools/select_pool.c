@@ -279,10 +279,10 @@ static int open_pool(pooled *all) {
     const tool_common *const common = &run->options->common;
     const bool several = select_pool_wanted(common);
     const tvlm_log log = {write_pool_line, all};
-    const struct tvlm_device_params open = {.storage = (tvlm_storage)common->storage,
+    const struct tvlm_device_params open = {.storage = (tvlm_storage)common->storage.value,
                                             .fallback = common->fallback > 0,
                                             .log = &log,
-                                            .format = (tvlm_format)common->format,
+                                            .format = (tvlm_format)common->format.value,
                                             .keep_memory = true};
     int code = several ? TOOL_DONE : tool_open_device(run->tool, common, &all->device);
     if (code != TOOL_DONE) return code;

@@ -176,7 +176,7 @@ tvlm_status stack_send(stack_source *source, const tvlm_image *image) {
 int stack_find(stack_source *source, const char *path, const tvlm_image *image, const char *layout,
                const char *key, image_stack *found) {
     struct tvlm_stack_params params = {.layout = layout,
-                                       .format = (tvlm_format)source->common->format,
+                                       .format = (tvlm_format)source->common->format.value,
                                        .clusters = source->clusters,
                                        .network = source->network};
     struct tool *const tool = source->tool;

@@ -34,7 +34,7 @@ typedef struct export_options {
     option_integer pillow;
     option_number overview;
     int all, video, selected_only;
-    int strategy;           /* an index in ways[] */
+    option_choice strategy; /* an index in ways[] */
     question_options asked; /* asked.combine is an index in combinations[] */
     handed_options given;
     each_options each;
@@ -167,7 +167,7 @@ static int find_model(struct tool *tool, const char *name, int *model) {
 
 /* The strategy that the options name, or else the one that goes with the model. */
 static tvlm_strategy strategy_of(const struct job *job) {
-    const tvlm_strategy named = ways_meant[job->options->strategy];
+    const tvlm_strategy named = ways_meant[job->options->strategy.value];
     if (named != TVLM_STRATEGY_DEFAULT) return named;
     return export_is_cut((tvlm_export_model)job->model) ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
 }
@@ -181,7 +181,7 @@ static int check_spending(struct job *job) {
                                              : options->asked.query != NULL   ? "query"
                                                                               : NULL};
     const int code =
-        parameters_check(job->tool, strategy_of(job), options->strategy != 0, &options->parameters);
+        parameters_check(job->tool, strategy_of(job), options->strategy.value != 0, &options->parameters);
     return code == TOOL_DONE ? budget_check(job->tool, &options->parameters, &beside, &job->spending.budget)
                              : code;
 }
@@ -211,8 +211,7 @@ static int check(struct job *job) {
 static int read_questions(struct job *job) {
     const question_options *const given = &job->options->asked;
     job->asked = *given;
-    job->asked.combine = given->combine == 1 ? QUESTION_MEAN : QUESTION_MAX;
-    if (given->query == NULL && given->combine == 0) job->asked.combine = QUESTION_EACH;
+    job->asked.combine.value = given->combine.value == 1 ? QUESTION_MEAN : QUESTION_MAX;
     if (given->features.count > 0 && given->query == NULL && job->options->weighing.scorer == NULL &&
         job->options->projection == NULL)
         return tool_usage(job->tool,
@@ -307,11 +306,11 @@ static struct tvlm_export_params params_of(const struct job *job) {
         .patch = options->patch.value,
         .budget = options->budget.value,
         .all = options->all > 0,
-        .strategy = ways_meant[options->strategy],
+        .strategy = ways_meant[options->strategy.value],
         .spending = job->spending.budget,
         .video = options->video > 0,
         .pillow = options->pillow.value,
-        .format = (tvlm_format)options->common.format,
+        .format = (tvlm_format)options->common.format.value,
         .score = {.weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
                   .scorer = job->scorer}};
 }

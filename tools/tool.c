@@ -152,10 +152,10 @@ int tool_end(struct tool *tool, int code) {
 
 int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device **device) {
     const struct tvlm_device_params params = {.name = common->device,
-                                              .storage = (tvlm_storage)common->storage,
+                                              .storage = (tvlm_storage)common->storage.value,
                                               .fallback = common->fallback > 0,
                                               .untuned = tool->untuned,
-                                              .format = (tvlm_format)common->format,
+                                              .format = (tvlm_format)common->format.value,
                                               .keep_memory = true,
                                               .log = &tool->log};
     const char *const subject = tool->subject;

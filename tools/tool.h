@@ -85,7 +85,7 @@ typedef struct tool_program {
 /* The options that every command has. */
 typedef struct tool_common {
     const char *device;
-    int storage, format; /* a tvlm_storage and a tvlm_format */
+    option_choice storage, format; /* a tvlm_storage and a tvlm_format */
     int fallback, json, verbose, quiet, help, version;
 } tool_common;
 

@@ -98,7 +98,7 @@ static int report(struct tool *tool, const tool_common *common, tvlm_device *dev
 int tune_run(struct tool *tool, const tool_common *common, const tune_options *options) {
     const struct tvlm_tune_params params = {.seconds =
                                                 options->seconds.given ? (float)options->seconds.value : 0.0f,
-                                            .keep_storage = common->storage != TVLM_STORAGE_AUTO,
+                                            .keep_storage = common->storage.value != TVLM_STORAGE_AUTO,
                                             .progress = show};
     tvlm_device *device = NULL;
     tvlm_tuning *tuning = NULL;

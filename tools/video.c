@@ -282,7 +282,7 @@ static int check_usage(struct tool *tool, const video_options *options) {
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if (options->frames.given && options->weighing.scorer == NULL)
         return tool_usage(tool, "--frames is for a --scorer that looks back");
-    if (video_use(options->preset) == TVLM_STREAM_GAZE && options->gaze == NULL)
+    if (video_use(options->preset.value) == TVLM_STREAM_GAZE && options->gaze == NULL)
         return tool_usage(tool, "--preset gaze needs --gaze FILE");
     if (options->features != NULL && options->questions.query == NULL && options->weighing.scorer == NULL)
         return tool_usage(tool, "--features needs --query, or a --scorer that reads them");

@@ -22,7 +22,7 @@ typedef struct video_options {
     const char *strategy; /* its name; NULL: none was given */
     parameter_options parameters;
     weighing_options weighing;
-    int preset; /* an index in video_presets */
+    option_choice preset; /* an index in video_presets */
     int no_delta;
     option_number rate, steadiness, cut, threshold, carry;
     option_size size;

@@ -170,9 +170,9 @@ static int create(video_session *session, const tvlm_image *image) {
     struct tvlm_stream_params *const params = &session->params;
     const int32_t width = options->size.given ? options->size.width : image->width;
     const int32_t height = options->size.given ? options->size.height : image->height;
-    int code = tool_status(session->tool, tvlm_stream_preset(video_use(options->preset), params));
+    int code = tool_status(session->tool, tvlm_stream_preset(video_use(options->preset.value), params));
     if (code != TOOL_DONE) return code;
-    params->format = (tvlm_format)options->common.format;
+    params->format = (tvlm_format)options->common.format.value;
     params->network = session->network;
     if (options->keyframe.given) params->keyframe_interval = options->keyframe.value;
     if (options->steadiness.given) params->steadiness = said(options->steadiness.value);

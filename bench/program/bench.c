@@ -409,7 +409,7 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     struct bench bench = {0};
     memory taken = {0};
     cold c = {0};
-    const tvlm_format format = (tvlm_format)options->common.format;
+    const tvlm_format format = (tvlm_format)options->common.format.value;
     (void)operand_count;
     (void)operands;
     if (options->video > 0 && options->layouts > 0)

@@ -58,7 +58,7 @@ static int measure_layout(struct tool *tool, const tool_common *common, const ch
                           const tvlm_image *image, int32_t repeat, double *times, cost *c) {
     tvlm_device *device = NULL;
     tvlm_stack *stack = NULL;
-    const struct tvlm_stack_params params = {.layout = layout, .format = (tvlm_format)common->format};
+    const struct tvlm_stack_params params = {.layout = layout, .format = (tvlm_format)common->format.value};
     int code = tool_open_device(tool, common, &device);
     if (code == TOOL_DONE)
         code = tool_status(tool, tvlm_stack_create_for_image(device, image, &params, &stack));

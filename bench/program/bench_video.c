@@ -353,7 +353,7 @@ static tvlm_status measure_mode(tvlm_device *device, const struct scene *scene, 
 static int measure_scene(struct tool *tool, const struct bench_video_options *options, tvlm_device *device,
                          const struct scene *scene, json_writer *json, struct times times[MODES]) {
     const int32_t repeat = options->repeat;
-    const tvlm_format format = (tvlm_format)options->common->format;
+    const tvlm_format format = (tvlm_format)options->common->format.value;
     double *const values = malloc(4 * (size_t)repeat * sizeof *values);
     int code = TOOL_DONE;
     if (values == NULL) return tool_fail(tool, "no memory");

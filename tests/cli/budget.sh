@@ -146,7 +146,7 @@ for side in 3 65 14.5; do
     refused 1 "photo.png: a patch of $side pixels; for budget it is a whole number from 4 to 64" "${select[@]}" "$photo" --patch $side
 done
 for option in "--stride 8" "--set min-distance=3" "--overview .2" "--weights 1,1,0" "--fixation 3,3" "--e0 .3" "--level 1" \
-    "--set keep-regions=3" "--set cull-distance=.5" "--set cover" "--set arrangement=log-polar"; do
+    "--set keep-regions=3" "--set cull-distance=.5" "--set cover" "--set arrangement=log-polar" "--set arrangement=sunflower"; do
     refused 2 "$(named "$option") is for --strategy .*, not for budget" "${select[@]}" "$photo" $option
 done
 for option in "--share .5" "--tolerance .1" "--emphasis 2" "--crops ."; do

@@ -247,6 +247,7 @@ refused 1 'is the input' "${ranked[@]}" --features "$in/rows.npy" --scorer "$in/
 refused 2 'query needs --features' "${ask[@]}" --query "$in/query.npy" -o x.safetensors
 refused 2 'features needs --query' "${asked[@]}" -o x.safetensors
 refused 2 'combine needs --query' "${ask[@]}" --combine mean -o x.safetensors
+refused 2 'combine needs --query' "${ask[@]}" --combine max -o x.safetensors
 refused 2 'features is given for 2 of 1' "${asked[@]}" --features "$in/features.npy" --query "$in/query.npy" -o x.safetensors
 refused 1 'vectors of 2 dimensions; those of .*wide.npy have 3' "${asked[@]}" --query "$in/wide.npy" -o x.safetensors
 refused 1 'zero vector, less the mean' "${asked[@]}" --query "$in/query.npy" --set query-mean="$in/query.npy" -o x.safetensors

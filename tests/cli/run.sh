@@ -83,6 +83,9 @@ refused 2 '--str: may be --strategy or --stride' "$tvlm" select "$photo" --str g
 refused 2 'only one input can come from stdin' "$tvlm" channels - --give depth=- -o o.npy
 refused 2 '--attention: write --give attention=FILE' "$tvlm" select "$photo" --attention a.npy
 refused 2 '--patch-size: write --set patch-size=P' "$tvlm" select "$photo" --patch-size=14
+for reduce in mean gaussian; do # also the one that is the default
+    refused 2 '--reduce is not for --flow' "$tvlm" channels --flow "$photo" "$photo" --reduce $reduce -o o.flo
+done
 refused 2 '--layout is not for --flow' "$tvlm" channels --flow "$photo" "$photo" --layout r -o o.flo
 refused 2 '--picture is for --flow' "$tvlm" channels "$photo" --picture p.png -o o.npy
 refused 2 '--flow takes two images, not 1' "$tvlm" channels --flow "$photo" -o o.flo
@@ -375,6 +378,7 @@ refused 2 "mean: 'x' is no number" "${patches[@]}" --set patch-mean=x,0,1
 refused 2 "format: 'f64' is none of" "${patches[@]}" --set patch-format=f64
 refused 2 'egdes' "${patches[@]}" --set patch-channels=r,egdes
 refused 2 'are for --patches' "${select[@]}" "$photo" --set patch-border=reflect
+refused 2 'are for --patches' "${select[@]}" "$photo" --set patch-border=clamp
 refused 2 'for --strategy cascade' "${select[@]}" "$photo" --set cover
 rm -f cover.* clip.npy siglip.npy clamp.npy reflect.npy no.json
 refused 1 'room for 250 patches' "${squares[@]}" foveated -k 251 -o no.json

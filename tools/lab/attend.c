@@ -79,7 +79,7 @@ static int open_grid(struct job *job, const char *path, const vector_file *vecto
     const struct tvlm_stack_params params = {.layout = "x",
                                              .width = code == TOOL_DONE ? input.columns : 0,
                                              .height = code == TOOL_DONE ? input.rows : 0,
-                                             .format = (tvlm_format)job->options->common.format};
+                                             .format = (tvlm_format)job->options->common.format.value};
     if (code == TOOL_DONE) code = tool_status(tool, tvlm_stack_create(job->device, &params, stack));
     if (code == TOOL_DONE)
         code = tool_status(tool, tvlm_stack_set_grid(*stack, 0, TVLM_CHANNEL_FEATURE_0, &input));
@@ -217,7 +217,8 @@ static int check(struct tool *tool, const attend_options *options) {
                                                : "--steps");
     if (options->mix.given && options->steps > 0)
         return tool_usage(tool, "--mix and --steps exclude each other");
-    if (options->common.format == TVLM_FORMAT_U8) return tool_usage(tool, "--format u8 holds no vectors");
+    if (options->common.format.value == TVLM_FORMAT_U8)
+        return tool_usage(tool, "--format u8 holds no vectors");
     return TOOL_DONE;
 }
 

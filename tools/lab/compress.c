@@ -207,7 +207,7 @@ static int print_about(struct tool *tool, const compress_options *options, const
 static int add_image(struct tool *tool, const compress_options *options, const char *path, int number,
                      const training *t, tvlm_codec_trainer *trainer, tvlm_device **device) {
     const struct tvlm_stack_params params = {.layout = t->layout,
-                                             .format = (tvlm_format)options->common.format};
+                                             .format = (tvlm_format)options->common.format.value};
     tvlm_stack *stack = NULL;
     int code = open_stack(tool, options, path, number, &params, device, &stack);
     if (code == TOOL_DONE) code = tool_status(tool, tvlm_codec_trainer_add(trainer, stack, 0));
@@ -386,7 +386,7 @@ static int begin(application *a, const char *path) {
     struct tool *const tool = a->tool;
     char *const layout = codec_names(a->about.channels, a->about.channel_count);
     const struct tvlm_stack_params params = {.layout = layout,
-                                             .format = (tvlm_format)a->options->common.format,
+                                             .format = (tvlm_format)a->options->common.format.value,
                                              .network = tvlm_codec_network(a->codec)};
     int code = layout != NULL ? TOOL_DONE : tool_fail(tool, "no memory");
     if (code == TOOL_DONE) code = open_stack(tool, a->options, path, 0, &params, &a->device, &a->stack);

@@ -118,7 +118,7 @@ static int create_fit(struct run *run) {
     const fit_options *const options = run->options;
     struct tvlm_fit_params params = {.channels = run->channels,
                                      .channel_count = run->channel_count,
-                                     .taps = options->taps == 0 ? 1 : 9,
+                                     .taps = options->taps.value == 0 ? 1 : 9,
                                      .stride = run->stride,
                                      .hidden = options->hidden.value,
                                      .query_weights = options->query_weights != NULL};
@@ -280,8 +280,9 @@ static int measure(struct run *run, tvlm_stack *stack, const tvlm_scorer *scorer
 static int open_stack(struct run *run, const struct photo *photo, tvlm_image **image, tvlm_stack **stack) {
     struct tool *const tool = run->tool;
     const question_options *const asked = &run->options->questions;
-    const struct tvlm_stack_params params = {
-        .layout = run->layout, .format = (tvlm_format)run->options->common.format, .network = run->network};
+    const struct tvlm_stack_params params = {.layout = run->layout,
+                                             .format = (tvlm_format)run->options->common.format.value,
+                                             .network = run->network};
     int code = tool_status(tool, tvlm_image_load(photo->path, &tool->log, image));
     if (code == TOOL_DONE && run->device == NULL)
         code = tool_open_device(tool, &run->options->common, &run->device);

@@ -18,7 +18,7 @@ typedef struct fit_options {
     truth_options truth;
     question_options questions;
     const char *output, *channels, *layout, *network, *query_weights;
-    int taps; /* an index in taps_choices */
+    option_choice taps; /* an index in taps_choices */
     option_number stride, l2, held_out, largest;
     option_integer k, seed, hidden;
     int leave_one_out;

@@ -91,7 +91,7 @@ static void write_scorer(const struct run *run, json_writer *json) {
     const tvlm_scorer *const scorer = run->scorer;
     json_open_object(json, "scorer", false);
     json_string(json, "channels", run->layout);
-    json_integer(json, "taps", run->options->taps == 0 ? 1 : 9);
+    json_integer(json, "taps", run->options->taps.value == 0 ? 1 : 9);
     if (scorer->network != NULL) {
         json_integer(json, "hidden", scorer->network->layers[0].outputs);
     } else {

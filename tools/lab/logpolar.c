@@ -62,7 +62,7 @@ struct job {
 static int open_stack(struct job *job) {
     struct tool *const tool = job->tool;
     const struct tvlm_stack_params params = {.layout = "r,g,b",
-                                             .format = (tvlm_format)job->options->common.format};
+                                             .format = (tvlm_format)job->options->common.format.value};
     tool->subject = job->path;
     int code = tool_status(tool, tvlm_image_load(job->path, &tool->log, &job->image));
     if (code == TOOL_DONE) code = tool_open_device(tool, &job->options->common, &job->device);

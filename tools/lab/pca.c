@@ -20,7 +20,8 @@
 typedef struct pca_options {
     tool_common common;
     option_integer k;
-    int centred, method;
+    int centred;
+    option_choice method;
     const char *output, *queries, *plot;
     option_number variance, error, neighbours, rank, top, largest;
 } pca_options;
@@ -112,8 +113,9 @@ static int print_about(struct tool *tool, const pca_options *options, const char
 }
 
 static int train(struct tool *tool, const pca_options *options, int count, char *const *paths) {
-    struct tvlm_trainer_params params = {
-        .k = options->k.value, .centred = options->centred > 0, .method = (tvlm_basis_method)options->method};
+    struct tvlm_trainer_params params = {.k = options->k.value,
+                                         .centred = options->centred > 0,
+                                         .method = (tvlm_basis_method)options->method.value};
     tvlm_device *device = NULL;
     tvlm_trainer *trainer = NULL;
     tvlm_basis *basis = NULL;
@@ -347,7 +349,7 @@ static int check_usage(struct tool *tool, const pca_options *options, bool train
     if (trains && options->output == NULL)
         return tool_usage(tool, "nothing to write: -o BASIS.safetensors is missing");
     if (!trains &&
-        (options->output != NULL || options->k.given || options->centred > 0 || options->method != 0))
+        (options->output != NULL || options->k.given || options->centred > 0 || options->method.given))
         return tool_usage(tool, "-o, -k, --centred and --method are of train");
     if (!validates && (options->queries != NULL || options->plot != NULL || threshold_given))
         return tool_usage(tool, "--queries, --plot and thresholds are of validate");
