@@ -243,7 +243,11 @@ static void wrong_options_are_told(void **state) {
         {"--give", "depth", "--give: 'depth' is not CHANNEL=FILE"},
         {"--give", "sound=f", "--give: 'sound' is none of depth, gaze"},
         {"--give", "depth=", "--give: the file of depth is missing"},
-        {"--saliency-map", NULL, "--saliency-map: write --give saliency=FILE"},
+        {"--depth", NULL, "--depth: write --give depth=FILE"},
+        {"--ga=f", NULL, "--ga: write --give gaze=FILE"},
+        {"--dee", NULL, "--dee: write --set deep=N"},
+        {"--de", NULL, "unknown option '--de'"},                     /* both */
+        {"--saliency-map", NULL, "unknown option '--saliency-map'"}, /* no channel of this --give */
     };
     sample_options options;
     char error[200];

@@ -367,25 +367,44 @@ static int number_of(const option_table *table, int found) {
     return -1;
 }
 
+/* Returns an old option of the command: that of setting i, or from table->count on that of moved[i - table->count], if
+ * its --give has that channel. NULL: this is none. */
+static const char *old_name(const option_table *table, int i) {
+    if (i < table->count) return table->groups[i]->settings ? table->specs[i].name : NULL;
+    const int give = find(table, "give", 4, false);
+    for (const char *const *known = give >= 0 ? table->specs[give].choices : NULL;
+         known != NULL && *known != NULL; ++known)
+        if (strcmp(*known, moved[i - table->count].channel) == 0) return moved[i - table->count].old;
+    return NULL;
+}
+
+/* Returns the number of the old option that the word is, or of the only one that it begins. -1: there is none. */
+static int find_old(const option_table *table, const char *word, size_t length) {
+    int found = -1, count = 0;
+    for (int i = 0; i < table->count + (int)(sizeof moved / sizeof *moved); ++i) {
+        const char *const old = old_name(table, i);
+        if (old == NULL || strncmp(old, word, length) != 0) continue;
+        if (old[length] == '\0') return i;
+        found = i;
+        ++count;
+    }
+    return count == 1 ? found : -1;
+}
+
 /* If a long option is unknown because it has become another one, says which. */
 static bool complain_moved(const option_table *table, const char *word, struct complaint *complaint) {
-    const char *const name = word + 2;
-    if (strncmp(word, "--", 2) != 0) return false;
-    const size_t length = strcspn(name, "=");
-    const int setting = find(table, name, length, true), give = find(table, "give", 4, false);
-    snprintf(complaint->label, sizeof complaint->label, "--%.*s", (int)(length < 48 ? length : 48), name);
-    if (setting >= 0) {
-        const option_spec *const spec = &table->specs[setting];
-        complain(complaint, "write --set %s%s%s", spec->name, spec->argument != NULL ? "=" : "",
-                 spec->argument != NULL ? spec->argument : "");
+    const size_t length = strcspn(word, "=");
+    const int old = strncmp(word, "--", 2) == 0 ? find_old(table, word + 2, length - 2) : -1;
+    if (old < 0) return false;
+    snprintf(complaint->label, sizeof complaint->label, "%.*s", (int)(length < 48 ? length : 48), word);
+    if (old >= table->count) {
+        complain(complaint, "write --give %s=FILE", moved[old - table->count].channel);
         return true;
     }
-    for (size_t i = 0; give >= 0 && i < sizeof moved / sizeof *moved; ++i)
-        if (strlen(moved[i].old) == length && strncmp(moved[i].old, name, length) == 0) {
-            complain(complaint, "write --give %s=FILE", moved[i].channel);
-            return true;
-        }
-    return false;
+    const option_spec *const spec = &table->specs[old];
+    complain(complaint, "write --set %s%s%s", spec->name, spec->argument != NULL ? "=" : "",
+             spec->argument != NULL ? spec->argument : "");
+    return true;
 }
 
 /* If a long option is the beginning of several, says which. */
