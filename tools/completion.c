@@ -3,10 +3,12 @@
 
 #include <string.h>
 
-static void put_commands(const struct tool *tool, const tool_command *const *commands, FILE *file) {
-    for (int i = 0; commands[i] != NULL; ++i) fprintf(file, "%s%s", i > 0 ? " " : "", commands[i]->name);
-    for (const tool_elsewhere *other = tool->program->elsewhere; other->name != NULL; ++other)
-        if (other->summary != NULL) fprintf(file, " %s", other->name);
+#include "start.h"
+
+static void put_commands(const struct tool *tool, FILE *file) {
+    const char *name, *summary;
+    for (int i = 0; (name = start_listed(tool->program, i, &summary)) != NULL; ++i)
+        fprintf(file, "%s%s", i > 0 ? " " : "", name);
 }
 
 /* Writes the name of the program as a name of a function: "_tvlm_lab". */
@@ -69,10 +71,11 @@ static void put_options(const tool_command *command, const option_table *table, 
 }
 
 /* Calls `put` for each command and its table. */
-static int each_table(struct tool *tool, const tool_command *const *commands, FILE *file,
+static int each_table(struct tool *tool, FILE *file,
                       void (*put)(const tool_command *command, const option_table *table, FILE *file)) {
     int code = TOOL_DONE;
-    for (; code == TOOL_DONE && *commands != NULL; ++commands) {
+    for (const tool_command *const *commands = tool->program->commands;
+         code == TOOL_DONE && *commands != NULL; ++commands) {
         option_table table;
         if (tool_table(*commands, &table))
             put(*commands, &table, file);
@@ -88,25 +91,28 @@ static void put_all_values(const tool_command *command, const option_table *tabl
         if (!table->groups[i]->settings) put_values(command, table, &table->specs[i], file);
 }
 
-int completion_bash(struct tool *tool, const tool_command *const *commands, FILE *file) {
+int completion_bash(struct tool *tool, FILE *file) {
     fprintf(file, "# bash completion for %s, made of its tables of options\n", tool->program->name);
     put_function(tool, file);
     fputs("() {\n    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options=''\n"
           "    COMPREPLY=()\n"
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W '",
           file);
-    put_commands(tool, commands, file);
+    put_commands(tool, file);
     fputs(" help -h --help -V --version' -- \"$word\"))\n        return\n    fi\n"
           "    # --option=value comes as three words\n"
           "    if [ \"$word\" = = ]; then\n        word=\n"
           "    elif [ \"$before\" = = ]; then\n        before=${COMP_WORDS[COMP_CWORD - 2]}\n    fi\n"
-          "    case \"${COMP_WORDS[1]} $before\" in\n    'help '*) COMPREPLY=($(compgen -W '",
+          "    if [ \"${COMP_WORDS[1]}\" = help ]; then\n        compopt +o default\n"
+          "        case $COMP_CWORD in\n        2) COMPREPLY=($(compgen -W '",
           file);
-    put_commands(tool, commands, file);
-    fputs("' -- \"$word\")); return ;;\n", file);
-    int code = each_table(tool, commands, file, put_all_values);
+    put_commands(tool, file);
+    fputs("' -- \"$word\")) ;;\n        3) COMPREPLY=($(compgen -W all -- \"$word\")) ;;\n"
+          "        esac\n        return\n    fi\n    case \"${COMP_WORDS[1]} $before\" in\n",
+          file);
+    int code = each_table(tool, file, put_all_values);
     fputs("    esac\n    [[ $word == -* ]] || return\n    case ${COMP_WORDS[1]} in\n", file);
-    if (code == TOOL_DONE) code = each_table(tool, commands, file, put_options);
+    if (code == TOOL_DONE) code = each_table(tool, file, put_options);
     fputs("    esac\n    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n}\ncomplete -o default -F ",
           file);
     put_function(tool, file);
@@ -153,7 +159,12 @@ static void put_argument(const option_table *table, const option_spec *spec, FIL
     putc(':', file);
     put_zsh(file, spec->argument);
     putc(':', file);
-    if (has_choices(spec) && (!option_is_file(spec) || spec->kind == OPTION_GIVE)) {
+    if (spec->kind == OPTION_GIVE || spec->kind == OPTION_SET) { /* a value follows, and no blank */
+        fprintf(file, "{if compset -P \"*=\"; then %s; else compadd \"$expl[@]\" -S \"\" -- ",
+                option_is_file(spec) ? "_files" : "true");
+        put_choices(table, spec, file);
+        fputs("; fi}", file);
+    } else if (has_choices(spec) && !option_is_file(spec)) {
         putc('(', file);
         put_choices(table, spec, file);
         putc(')', file);
@@ -178,26 +189,23 @@ static void put_zsh_options(const tool_command *command, const option_table *tab
     fputs("            '*:file:_files' ;;\n", file);
 }
 
-int completion_zsh(struct tool *tool, const tool_command *const *commands, FILE *file) {
+int completion_zsh(struct tool *tool, FILE *file) {
+    const char *name, *summary;
     fprintf(file, "#compdef %s\n# made of its tables of options\n", tool->program->name);
     put_function(tool, file);
     fputs("() {\n    local -a commands\n    commands=(\n", file);
-    for (int i = 0; commands[i] != NULL; ++i) {
-        fprintf(file, "        '%s:", commands[i]->name);
-        put_zsh(file, commands[i]->summary);
-        fputs("'\n", file);
-    }
-    for (const tool_elsewhere *other = tool->program->elsewhere; other->name != NULL; ++other) {
-        if (other->summary == NULL) continue;
-        fprintf(file, "        '%s:", other->name);
-        put_zsh(file, other->summary);
+    for (int i = 0; (name = start_listed(tool->program, i, &summary)) != NULL; ++i) {
+        fprintf(file, "        '%s:", name);
+        put_zsh(file, summary);
         fputs("'\n", file);
     }
     fputs(
         "    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n    fi\n"
-        "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n    (help) _describe command commands ;;\n",
+        "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n    (help)\n"
+        "        if (( CURRENT == 2 )); then _describe command commands\n"
+        "        elif (( CURRENT == 3 )); then compadd all; fi ;;\n",
         file);
-    const int code = each_table(tool, commands, file, put_zsh_options);
+    const int code = each_table(tool, file, put_zsh_options);
     fputs("    (*) _files ;;\n    esac\n}\n", file);
     put_function(tool, file);
     fputs(" \"$@\"\n", file);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "completion.h"
+#include "start.h"
 
 /* ---- Text for roff ---- */
 
@@ -76,7 +77,7 @@ static void put_options(FILE *file, const option_table *table) {
     }
 }
 
-int manual_page(struct tool *tool, const tool_command *command, FILE *file) {
+static int put_page(struct tool *tool, const tool_command *command, FILE *file) {
     option_table table;
     char title[64], name[64];
     const char *const program = tool->program->name;
@@ -115,21 +116,16 @@ int manual_page(struct tool *tool, const tool_command *command, FILE *file) {
     return TOOL_DONE;
 }
 
-static int put_overview(struct tool *tool, const tool_command *const *commands, FILE *file) {
+static int put_overview(struct tool *tool, FILE *file) {
+    const char *name, *summary;
     const tool_program *const program = tool->program;
     put_head(file, program->name, program->name, program->summary);
     fputs(".SH SYNOPSIS\n\\fB", file);
     put_escaped(file, program->name);
     fputs("\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIFILE\\fR...]\n.SH COMMANDS\n", file);
-    for (; *commands != NULL; ++commands) {
-        fprintf(file, ".TP\n.B %s\n", (*commands)->name);
-        put_escaped(file, (*commands)->summary);
-        putc('\n', file);
-    }
-    for (const tool_elsewhere *other = program->elsewhere; other->name != NULL; ++other) {
-        if (other->summary == NULL) continue;
-        fprintf(file, ".TP\n.B %s\n", other->name);
-        put_escaped(file, other->summary);
+    for (int i = 0; (name = start_listed(program, i, &summary)) != NULL; ++i) {
+        fprintf(file, ".TP\n.B %s\n", name);
+        put_escaped(file, summary);
         putc('\n', file);
     }
     fputs(
@@ -143,21 +139,15 @@ static int put_overview(struct tool *tool, const tool_command *const *commands, 
 
 /* ---- Files ---- */
 
-/* A function that writes a page, or a completion file, for the commands. */
-typedef int put_file(struct tool *tool, const tool_command *const *commands, FILE *file);
-
-static int put_page(struct tool *tool, const tool_command *const *commands, FILE *file) {
-    return manual_page(tool, *commands, file);
-}
-
-static int write_file(struct tool *tool, const char *folder, const char *name, put_file *put,
-                      const tool_command *const *commands) {
+/* Writes the page of the command, or what `put` writes where that is NULL. */
+static int write_file(struct tool *tool, const char *folder, const char *name, const tool_command *command,
+                      int (*put)(struct tool *tool, FILE *file)) {
     char path[4096];
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
         return tool_fail(tool, "%.64s...: the path is too long", folder);
     FILE *const file = fopen(path, "w");
     if (file == NULL) return tool_fail(tool, "cannot write %s: %s", path, strerror(errno));
-    int code = put(tool, commands, file);
+    int code = command != NULL ? put_page(tool, command, file) : put(tool, file);
     const bool failed = ferror(file) != 0;
     if ((fclose(file) != 0 || failed) && code == TOOL_DONE)
         code = tool_fail(tool, "cannot write %s: %s", path, strerror(errno));
@@ -165,22 +155,21 @@ static int write_file(struct tool *tool, const char *folder, const char *name, p
 }
 
 int manual_write_page(struct tool *tool, const tool_command *command, const char *folder) {
-    const tool_command *const commands[] = {command, NULL};
     char name[64];
     snprintf(name, sizeof name, "%s-%s.1", tool->program->name, command->name);
-    return write_file(tool, folder, name, put_page, commands);
+    return write_file(tool, folder, name, command, NULL);
 }
 
-int manual_write(struct tool *tool, const tool_command *const *commands, const char *folder) {
+int manual_write(struct tool *tool, const char *folder) {
     const char *const program = tool->program->name;
     char name[64];
     snprintf(name, sizeof name, "%s.1", program);
-    int code = write_file(tool, folder, name, put_overview, commands);
-    for (int i = 0; code == TOOL_DONE && commands[i] != NULL; ++i)
-        code = manual_write_page(tool, commands[i], folder);
-    if (code == TOOL_DONE) code = write_file(tool, folder, program, completion_bash, commands);
+    int code = write_file(tool, folder, name, NULL, put_overview);
+    for (int i = 0; code == TOOL_DONE && tool->program->commands[i] != NULL; ++i)
+        code = manual_write_page(tool, tool->program->commands[i], folder);
+    if (code == TOOL_DONE) code = write_file(tool, folder, program, NULL, completion_bash);
     snprintf(name, sizeof name, "_%s", program);
-    return code == TOOL_DONE ? write_file(tool, folder, name, completion_zsh, commands) : code;
+    return code == TOOL_DONE ? write_file(tool, folder, name, NULL, completion_zsh) : code;
 }
 
 static const char *kind_name(option_kind kind) {
@@ -195,9 +184,10 @@ static const char *kind_name(option_kind kind) {
     }
 }
 
-int manual_files(struct tool *tool, const tool_command *const *commands) {
+int manual_files(struct tool *tool) {
     int code = TOOL_DONE;
-    for (; code == TOOL_DONE && *commands != NULL; ++commands) {
+    for (const tool_command *const *commands = tool->program->commands;
+         code == TOOL_DONE && *commands != NULL; ++commands) {
         option_table table;
         if (!tool_table(*commands, &table)) code = tool_fail(tool, "no memory");
         for (int i = 0; i < table.count; ++i) {

@@ -9,18 +9,15 @@
 
 /* Prints the options that name files, for tests. Each has a line "COMMAND KIND OPTION". A
  * setting is "--set NAME". */
-int manual_files(struct tool *tool, const tool_command *const *commands);
-
-/* Prints the page of a command for man: PROGRAM-COMMAND(1). */
-int manual_page(struct tool *tool, const tool_command *command, FILE *file);
+int manual_files(struct tool *tool);
 
 /*
  * Writes files into a folder: tvlm.1, the page of each command, and the completion files "tvlm" for bash and
- * "_tvlm" for zsh, for the program of that name. The list of commands ends with NULL.
+ * "_tvlm" for zsh, for the program of that name.
  */
-int manual_write(struct tool *tool, const tool_command *const *commands, const char *folder);
+int manual_write(struct tool *tool, const char *folder);
 
-/* Writes the page of a command that is a program of its own. */
+/* Writes the page of a command: PROGRAM-COMMAND(1). */
 int manual_write_page(struct tool *tool, const tool_command *command, const char *folder);
 
 #endif

@@ -28,12 +28,11 @@ static const tool_elsewhere *find_elsewhere(const tool_program *program, const c
 }
 
 static int print_overview(const tool_program *program) {
+    const char *name, *summary;
     printf("%s %s: %s\n\nusage: %s COMMAND [OPTIONS]\n\n", program->name, tvlm_version(), program->summary,
            program->name);
-    for (int i = 0; program->commands[i] != NULL; ++i)
-        printf("  %-10s %s\n", program->commands[i]->name, program->commands[i]->summary);
-    for (const tool_elsewhere *other = program->elsewhere; other->name != NULL; ++other)
-        if (other->summary != NULL) printf("  %-10s %s\n", other->name, other->summary);
+    for (int i = 0; (name = start_listed(program, i, &summary)) != NULL; ++i)
+        printf("  %-10s %s\n", name, summary);
     printf(
         "\n'%s COMMAND --help' tells the options of each, and '--help all' those that few need.\nExit: 0 done, 1 failed, 2 wrong usage, 3 some of many images failed (--skip-errors), or an archive\nor a clip is damaged behind what was answered of it.\n",
         program->name);
@@ -107,8 +106,8 @@ static int run(struct tool *tool, int argc, char **argv) {
         return decoders_print_version(tool->program->name);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return print_overview(program);
     if (strcmp(name, "help") == 0) return argc > 2 ? help_on(tool, argc, argv) : print_overview(program);
-    if (strcmp(name, "--files") == 0) return manual_files(tool, program->commands);
-    if (strcmp(name, "--manual") == 0 && argc == 3) return manual_write(tool, program->commands, argv[2]);
+    if (strcmp(name, "--files") == 0) return manual_files(tool);
+    if (strcmp(name, "--manual") == 0 && argc == 3) return manual_write(tool, argv[2]);
     const tool_command *const command = find_command(program, name);
     const tool_elsewhere *const other = find_elsewhere(program, name);
     if (command != NULL) return tool_run(tool, command, argc - 1, argv + 1);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,36 @@ static void own_folder(char *folder, size_t size) {
     folder[length > 0 ? length : 0] = '\0';
     char *const slash = strrchr(folder, '/');
     if (slash != NULL) slash[1] = '\0';
+}
+
+/* Whether start_program finds a program. */
+static bool is_there(const char *name) {
+    char folder[4096], path[4096 + 64];
+    own_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s%s", folder, name);
+    bool there = folder[0] != '\0' && access(path, X_OK) == 0;
+    const char *folders = getenv("PATH");
+    while (!there && folders != NULL && *folders != '\0') {
+        const size_t length = strcspn(folders, ":");
+        snprintf(path, sizeof path, "%.*s/%s", length < sizeof folder ? (int)length : 0, folders, name);
+        there = access(path, X_OK) == 0;
+        folders += length + (folders[length] == ':');
+    }
+    return there;
+}
+
+const char *start_listed(const tool_program *program, int i, const char **summary) {
+    for (const tool_command *const *command = program->commands; *command != NULL; ++command)
+        if (i-- == 0) {
+            *summary = (*command)->summary;
+            return (*command)->name;
+        }
+    for (const tool_elsewhere *other = program->elsewhere; other->name != NULL; ++other)
+        if (other->summary != NULL && is_there(other->program) && i-- == 0) {
+            *summary = other->summary;
+            return other->name;
+        }
+    return NULL;
 }
 
 int start_program(struct tool *tool, const char *name, char **argv) {

@@ -40,6 +40,15 @@ if command -v groff >/dev/null; then
     done
 fi
 
+echo "== programs that are not there"
+mkdir "$work/in/alone" "$work/in/alone/manual"
+cp "$tvlm" "$work/in/alone/tvlm"
+alone() { PATH=$work/in/alone "$work/in/alone/tvlm" "$@"; }
+succeeds alone --manual "$work/in/alone/manual"
+is "--help lists a program that is not there" test -z "$(alone --help | grep -E '^  (bench|lab) ')"
+is "a page or completion lists a program that is not there" test -z "$(grep -E "^\.B (bench|lab)$| devices (bench|lab)|'(bench|lab):" "$work"/in/alone/manual/*tvlm{,.1})"
+is "--help does not list what is there" test -n "$(touch "$work/in/alone/tvlm-lab" && chmod +x "$work/in/alone/tvlm-lab" && alone --help | grep '^  lab ')"
+
 echo "== bash"
 . "$manual/tvlm"
 # offers WORD...: what the last word may become, in one line. (compopt works in a real completion only.)
@@ -57,6 +66,9 @@ offered() { # EXPECTED WORD...
 }
 offered "select" tvlm se
 offered "channels" tvlm help ch
+offered "all" tvlm help select ""
+offered "" tvlm help select s
+offered "" tvlm help select all ""
 offered "--strategy" tvlm select photo.png --stra
 offered "foveated" tvlm select photo.png --strategy fo
 offered "foveated" tvlm select photo.png --strategy = fo
@@ -85,6 +97,10 @@ each "$lab"
 
 echo "== zsh"
 for name in tvlm tvlm-lab; do is "zsh: the first line" grep -qx "#compdef $name" <(head -1 "$manual/_$name"); done
+# What a value follows has no blank behind it.
+is "zsh: a channel gets a blank" grep -qE -- "'\*--give=.*:\{.* compadd .* -S \"\" -- attention= .*\}'" "$manual/_tvlm"
+is "zsh: a setting gets a blank" grep -qE -- "'\*--set=.*:\{.* compadd .* -S \"\" -- min-distance= .*\}'" "$manual/_tvlm"
+is "zsh: what help takes" grep -qE 'CURRENT == 3 .* compadd all;' "$manual/_tvlm"
 if command -v zsh >/dev/null; then is "zsh cannot read it" zsh -n "$manual/_tvlm"; fi
 
 finish
