@@ -77,6 +77,34 @@ static void put_options(FILE *file, const option_table *table) {
     }
 }
 
+/*
+ * Writes details, whose lines are those of a wide terminal: roff fills their paragraphs anew. A paragraph ends with a
+ * line that ends with a full stop. "  NAME   TEXT" is an item of a list, with which lines that begin with as many blanks
+ * go on; other lines that begin with blanks stay lines.
+ */
+static void put_details(FILE *file, const char *text) {
+    bool begins = false, item = false; /* a paragraph; and an item goes on */
+    for (size_t length; *text != '\0'; text += length + 1) {
+        char line[256];
+        length = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s\n", (int)length, text);
+        const size_t blanks = strspn(line, " ");
+        char *const gap = blanks == 2 ? strstr(line + blanks, "  ") : NULL;
+        item = gap != NULL || (item && blanks > 2);
+        if (gap != NULL) {
+            *gap = '\0';
+            fputs(".TP 18n\n", file);
+            put_escaped(file, line + blanks);
+            putc('\n', file);
+            put_escaped(file, gap + 1 + strspn(gap + 1, " "));
+        } else if (length > 0) {
+            if (begins && blanks == 0) fputs(".PP\n", file);
+            put_escaped(file, item ? line + blanks : line);
+        }
+        begins = blanks > 0 || length == 0 || line[length - 1] == '.';
+    }
+}
+
 static int put_page(struct tool *tool, const tool_command *command, FILE *file) {
     option_table table;
     char title[64], name[64];
@@ -106,10 +134,10 @@ static int put_page(struct tool *tool, const tool_command *command, FILE *file) 
     }
     fputs(".SH OPTIONS\n", file);
     put_options(file, &table);
-    if (command->details != NULL) { /* it is divided into lines already */
-        fputs(".SH DETAILS\n.nf\n", file);
-        put_escaped(file, command->details);
-        fputs(".fi\n", file);
+    if (command->details != NULL) {
+        fputs(".SH DETAILS\n.ad l\n.nh\n", file); /* names and lines to type stay as they are */
+        put_details(file, command->details);
+        fputs(".hy\n.ad\n", file);
     }
     put_end(file, program, " (1)");
     free_option_table(&table);

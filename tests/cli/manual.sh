@@ -40,6 +40,14 @@ if command -v groff >/dev/null; then
     done
 fi
 
+# Details are filled as any text: a page fits a terminal. What groff sets in bold or underlines is not counted.
+if command -v groff >/dev/null; then
+    for page in "$manual"/*.1; do
+        wide=$(groff -man -Tascii -P-cbou "$page" 2>/dev/null | awk 'length > 80' | head -1)
+        is "${page##*/} has a line that is wider than 80 columns: $wide" test -z "$wide"
+    done
+fi
+
 echo "== programs that are not there"
 mkdir "$work/in/alone" "$work/in/alone/manual"
 cp "$tvlm" "$work/in/alone/tvlm"

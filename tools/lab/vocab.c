@@ -343,16 +343,18 @@ const tool_command vocab_command = {
         "memory, of which a fair sample is kept. The same files, order and seed give the same centres on every device.\n"
         "\n"
         "  tvlm-lab vocab train features/*.npy -n 1024 -o vocab.safetensors\n"
-        "  tvlm-lab vocab apply vocab.safetensors features/a.npy -o a.npy       # two bytes a cell\n"
-        "  tvlm-lab vocab score vocab.safetensors a.npy --query Q.npy -o s.npy  # without the features\n"
+        "  # two bytes a cell\n"
+        "  tvlm-lab vocab apply vocab.safetensors features/a.npy -o a.npy\n"
+        "  # without the features\n"
+        "  tvlm-lab vocab score vocab.safetensors a.npy --query Q.npy -o s.npy\n"
         "\n"
         "A score is the product of the query, at length 1, with the centre of the cell: the mean of the cosines of what the\n"
         "centre was made of. All cells of a centre have the same; a basis (tvlm-lab pca) takes more and keeps more of the order.\n"
         "\n"
         "A vocabulary is a .safetensors file: centres [n, D], means of vectors of length 1; the metadata format =\n"
         "texturevlm.vocab. From scikit-learn:\n"
-        "  safetensors.numpy.save_file({\"centres\": kmeans.cluster_centers_}, \"vocab.safetensors\",\n"
-        "      metadata={\"format\": \"texturevlm.vocab\"})\n",
+        "  safetensors.numpy.save_file({\"centres\": kmeans.cluster_centers_},\n"
+        "      \"vocab.safetensors\", metadata={\"format\": \"texturevlm.vocab\"})\n",
     .options = groups,
     .options_size = sizeof(vocab_options),
     .run = run_vocab,
