@@ -515,7 +515,7 @@ static void storage(const test_target *target) {
     remove_folder(path);
 }
 
-/* ---- tune.h ---- */
+/* ---- device.h ---- */
 
 typedef struct watcher {
     int calls, most;

@@ -8,13 +8,11 @@
 
 #include "lab.h"
 #include "networks.h"
+#include "parameters.h"
 #include "progress.h"
 #include "select_answer.h"
 #include "select_layout.h"
-#include "select_outputs.h"
-#include "select_pool.h"
 #include "shared.h"
-#include "strategies.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
 

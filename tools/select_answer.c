@@ -4,11 +4,44 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "budget_scales.h"
 #include "positions.h"
-#include "select_outputs.h"
+#include "select_budget.h"
 #include "texturevlm/io.h"
+
+/* ---- The names of files ---- */
+
+int select_output_name(struct tool *tool, const char *pattern, const char *image, bool several, int32_t query,
+                       char *path) {
+    char stem[512] = "", number[16] = "";
+    const char *const slash = strrchr(pattern, '/');
+    const char *const dot = strrchr(slash != NULL ? slash + 1 : pattern, '.');
+    const size_t base = dot != NULL ? (size_t)(dot - pattern) : strlen(pattern);
+    int length;
+    if ((several || query >= 0) && strcmp(pattern, FILES_STDOUT) == 0)
+        return tool_usage(tool, "only one picture or array can go to stdout");
+    if (several) tool_stem(image, stem, sizeof stem);
+    if (query >= 0) snprintf(number, sizeof number, "-q%d", (int)query);
+    length = snprintf(path, SELECT_PATH_SIZE, "%.*s%s%s%s%s", (int)base, pattern, several ? "-" : "", stem,
+                      number, dot != NULL ? dot : "");
+    return length < SELECT_PATH_SIZE ? TOOL_DONE : tool_fail(tool, "%.64s...: the path is too long", pattern);
+}
+
+int select_outputs_note(struct tool *tool, const select_outputs *outputs, int count, char *const *images) {
+    char path[SELECT_PATH_SIZE];
+    int code = TOOL_DONE;
+    for (int p = 0; p < SELECT_PATTERNS; ++p) {
+        if (outputs->patterns[p].name == NULL) continue;
+        for (int i = 0; code == TOOL_DONE && i < count; ++i)
+            for (int32_t q = 0; code == TOOL_DONE && q < outputs->query_count; ++q) {
+                code = select_output_name(tool, outputs->patterns[p].name, images[i], count > 1,
+                                          outputs->several_queries ? q : -1, path);
+                if (code == TOOL_DONE) code = files_output(tool, outputs->patterns[p].option, path);
+            }
+    }
+    return code;
+}
 
 /* ---- The image ---- */
 
@@ -44,6 +77,29 @@ static int read_whole(const select_run *run, select_job *job) {
 
 static const tvlm_image *whole(const select_job *job) {
     return job->whole != NULL ? job->whole : job->image;
+}
+
+/* ---- Scores of the user's own ---- */
+
+/* Reads the scores of a file for the candidates of `params`. The array is rows x columns, or has all scores
+ * row after row, as --patch-scores writes them. The caller releases the scores, also after an error. */
+static int own_scores_read(struct tool *tool, const char *path, const tvlm_stack *stack,
+                           const struct tvlm_select_params *params, own_scores *own) {
+    struct tvlm_score_params score = params->score;
+    int32_t columns = 0, rows = 0;
+    if (params->strategy == TVLM_STRATEGY_BUDGET) score.stride = params->patch; /* its tiles of level 0 */
+    int code = tool_status(tool, tvlm_score_size(stack, &score, &columns, &rows));
+    if (code == TOOL_DONE) code = vectors_read(tool, "--scores", path, &own->file);
+    if (code != TOOL_DONE) return code;
+    const vector_file *const file = &own->file;
+    const bool whole = file->count == rows && file->dimension == columns;
+    const bool listed = file->count == 1 && (int64_t)file->dimension == (int64_t)columns * rows;
+    own->scores = (struct tvlm_scores){.values = file->values, .columns = columns, .rows = rows};
+    if (whole || listed) return TOOL_DONE;
+    tool->subject = path; /* the error is about the file */
+    return tool_fail(tool,
+                     "--scores takes %d x %d numbers, a row for each row of cells; this array has %d x %d",
+                     rows, columns, file->count, file->dimension);
 }
 
 /* ---- Choosing ---- */
@@ -399,7 +455,7 @@ void select_answer_release(select_job *job) {
     select_array_release(&job->cut_out);
     select_array_release(&job->patch_scores);
     explained_release(&job->explained);
-    own_scores_release(&job->scores);
+    vectors_release(&job->scores.file);
     free(job->axes);
     job->axes = NULL;
     tvlm_selection_destroy(&job->selection);

@@ -9,14 +9,12 @@
 #include "bases.h"
 #include "batch.h"
 #include "batch_lines.h"
-#include "codecs.h"
 #include "handed.h"
 #include "json.h"
+#include "lab.h"
 #include "questions.h"
 #include "select_budget.h"
-#include "select_explain.h"
 #include "select_patches.h"
-#include "select_scores.h"
 #include "select_stack.h"
 #include "shared.h"
 #include "texturevlm/draw.h"
@@ -42,7 +40,34 @@ typedef struct select_options {
     batch_options batch;
 } select_options;
 
+/* ---- The names of files ---- */
+
+enum { SELECT_PATH_SIZE = 4096, SELECT_PATTERNS = 5 };
+
+typedef struct select_outputs {
+    /* The names of files that are written for each image and query, and the options that name them. NULL: no
+     * such file is written. */
+    struct {
+        const char *option, *name;
+    } patterns[SELECT_PATTERNS];
+    int32_t query_count;
+    bool several_queries;
+} select_outputs;
+
+/* Makes the name of a file: path[SELECT_PATH_SIZE]. With several images "out.png" becomes "out-STEM.png", and
+ * with several queries (query >= 0) it becomes "out-qN.png". */
+int select_output_name(struct tool *tool, const char *pattern, const char *image, bool several, int32_t query,
+                       char *path);
+
+/* Notes all files that will be written, before anything is computed. */
+int select_outputs_note(struct tool *tool, const select_outputs *outputs, int count, char *const *images);
+
 #define SELECT_LAYOUT_SIZE 2048
+
+typedef struct own_scores {
+    vector_file file;
+    struct tvlm_scores scores; /* points into the file */
+} own_scores;
 
 /* What is the same for all images. */
 typedef struct select_run {
@@ -108,5 +133,14 @@ int select_compute(select_run *run, select_job *job);
 int select_write(select_run *run, select_job *job);
 /* Is due after each answer, also after an error. */
 void select_answer_release(select_job *job);
+
+/* ---- Many images (select_pool.c) ---- */
+
+/* Whether --device, or else $TVLM_DEVICE, names more than one device: "all", or several names with commas
+ * between them. */
+bool select_pool_wanted(const tool_common *common);
+
+/* Answers all questions about all images, and writes all outputs that are asked for. */
+int select_pool_run(select_run *run, int count, char *const *paths);
 
 #endif

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget_scales.h"
 #include "select_budget.h"
 #include "texturevlm/draw.h"
 #include "texturevlm/io.h"

@@ -3,7 +3,7 @@
 
 #include <float.h>
 
-#include "strategies.h"
+#include "parameters.h"
 
 static const option_spec strategy[] = {
     {0, OPTION_WORD, "strategy", 0, "NAME",

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tensors_inputs.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
 #include "texturevlm/stack.h"
+#include "video_frames.h"
+
+/* ---- Inputs beside the pictures ---- */
 
 static const option_spec specs[] = {
     {0, OPTION_INTEGER, "clusters", offsetof(handed_options, clusters), "N",
@@ -47,4 +55,92 @@ int export_inputs_set(export_inputs *inputs, const export_pictures *pictures, tv
 
 void export_inputs_release(export_inputs *inputs) {
     handed_release(&inputs->read);
+}
+
+/* ---- Pictures ---- */
+
+/* Recognises a video by its first bytes. Those of HEIF and AVIF images differ from those of MP4 only by the
+ * brand. */
+static bool is_video(const char *path) {
+    static const char *const images[] = {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1",
+                                         "msf1", "avif", "avis", "crx ", "jp2 ", "jpx ", "jxl "};
+    unsigned char head[12] = {0};
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false; /* a pipe would lose what is read */
+    FILE *const file = fopen(path, "rb");
+    const size_t size = file != NULL ? fread(head, 1, sizeof head, file) : 0;
+    if (file != NULL) fclose(file);
+    if (size < sizeof head) return false;
+    if (memcmp(head, "\x1A\x45\xDF\xA3", 4) == 0) return true; /* Matroska or WebM */
+    if (memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "AVI ", 4) == 0) return true;
+    if (memcmp(head + 4, "ftyp", 4) != 0) return false;
+    for (size_t i = 0; i < sizeof images / sizeof *images; ++i)
+        if (memcmp(head + 8, images[i], 4) == 0) return false;
+    return true;
+}
+
+int export_pictures_load(struct tool *tool, char *const *paths, int count, bool among_frames,
+                         export_pictures *pictures) {
+    int code = TOOL_DONE;
+    pictures->loaded = calloc((size_t)count, sizeof *pictures->loaded);
+    pictures->images = calloc((size_t)count, sizeof *pictures->images);
+    if (pictures->loaded == NULL || pictures->images == NULL) return tool_fail(tool, "no memory");
+    for (int i = 0; code == TOOL_DONE && i < count; ++i) {
+        tool->subject = paths[i];
+        if (is_video(paths[i])) {
+            code = tool_fail(tool, "%s is a video: %s", paths[i],
+                             among_frames ? "with --video it is the only file"
+                                          : "--video takes its frames (of the Qwen-VL models)");
+            break;
+        }
+        code = tool_status(tool, tvlm_image_load(paths[i], &tool->log, &pictures->loaded[i]));
+        if (code != TOOL_DONE) break;
+        pictures->images[i] = *pictures->loaded[i];
+        ++pictures->count;
+    }
+    if (count > 1) tool->subject = NULL; /* an error from here on may be about any of them */
+    return code;
+}
+
+/* Adds a copy of a frame. The frame itself belongs to the reader, and is valid only until the next one. */
+static int copy_frame(struct tool *tool, const tvlm_image *frame, export_pictures *pictures) {
+    const size_t row = (size_t)frame->width * (size_t)frame->channels, height = (size_t)frame->height;
+    const size_t stride = frame->row_stride != 0 ? frame->row_stride : row;
+    if (pictures->count == EXPORT_FRAMES_MAX)
+        return tool_fail(tool, "more than %d frames; --every takes fewer of them", EXPORT_FRAMES_MAX);
+    uint8_t *const copy = malloc(row * height);
+    if (copy == NULL) return tool_fail(tool, "no memory for frame %d", pictures->count);
+    for (size_t y = 0; y < height; ++y)
+        memcpy(copy + y * row, (const uint8_t *)frame->pixels + y * stride, row);
+    pictures->images[pictures->count] = *frame;
+    pictures->images[pictures->count].pixels = copy;
+    pictures->images[pictures->count++].row_stride = 0;
+    return TOOL_DONE;
+}
+
+int export_pictures_decode(struct tool *tool, char *const *path, int32_t every, export_pictures *pictures) {
+    video_frames frames;
+    video_frame frame = {0};
+    int code = video_frames_open(tool, path, 1, every, 0.0, NULL, &frames);
+    if (code == TOOL_DONE && frames.library != NULL) {
+        pictures->of_video = true;
+        pictures->images = calloc(EXPORT_FRAMES_MAX, sizeof *pictures->images);
+        if (pictures->images == NULL) code = tool_fail(tool, "no memory");
+        while (code == TOOL_DONE && (code = video_frames_next(&frames, &frame)) == TOOL_DONE && !frame.end)
+            code = copy_frame(tool, &frame.image, pictures);
+    }
+    video_frames_release(&frames);
+    return code;
+}
+
+void export_pictures_release(export_pictures *pictures) {
+    for (int i = 0; i < pictures->count; ++i) {
+        if (pictures->of_video)
+            free((void *)(uintptr_t)pictures->images[i].pixels);
+        else
+            tvlm_image_destroy(&pictures->loaded[i]);
+    }
+    free(pictures->loaded);
+    free(pictures->images);
+    *pictures = (export_pictures){0};
 }

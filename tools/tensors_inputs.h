@@ -1,14 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tensors_inputs.h: hands in to an export the inputs that it takes beside pictures and features (handed.h).
+ * tensors_inputs.h: what goes into an export: the pictures of `tvlm tensors`, which are image files or the frames of a
+ * video, and the inputs that it takes beside pictures and features (handed.h).
  */
 #ifndef TVLM_TOOLS_TENSORS_INPUTS_H
 #define TVLM_TOOLS_TENSORS_INPUTS_H
 
 #include "handed.h"
-#include "tensors_pictures.h"
 #include "texturevlm/export.h"
+#include "texturevlm/io.h"
 #include "texturevlm/lab/network.h"
+#include "tool.h"
+
+/* ---- Pictures ---- */
+
+/* How many frames Qwen-VL's own tools take of one video. All of them are in memory at once. */
+#define EXPORT_FRAMES_MAX 768
+
+typedef struct export_pictures {
+    int count;
+    tvlm_image *images;  /* [count] */
+    tvlm_image **loaded; /* [count]: images of files, which must be destroyed; NULL for a video */
+    bool of_video;       /* whether the images are copies of frames, whose pixels must be freed */
+} export_pictures;
+
+/* Loads files, each of which must be an image. `among_frames` says that they are frames of one video; the
+ * error about a file that is no image then says so. */
+int export_pictures_load(struct tool *tool, char *const *paths, int count, bool among_frames,
+                         export_pictures *pictures);
+
+/* Decodes every `every`-th frame of the file, if it is a video. If it is not, *pictures stays empty. */
+int export_pictures_decode(struct tool *tool, char *const *path, int32_t every, export_pictures *pictures);
+
+void export_pictures_release(export_pictures *pictures);
+
+/* ---- Inputs beside them ---- */
 
 /* The table of the option for `clusters`. The other options have tables of their own. */
 extern const option_specs export_clusters_specs;

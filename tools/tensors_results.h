@@ -7,7 +7,7 @@
 #define TVLM_TOOLS_TENSORS_RESULTS_H
 
 #include "json.h"
-#include "tensors_pictures.h"
+#include "tensors_inputs.h"
 #include "texturevlm/export.h"
 #include "texturevlm/io.h"
 #include "tool.h"

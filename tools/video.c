@@ -11,11 +11,85 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "parameters.h"
 #include "progress.h"
 #include "shared.h"
 #include "signals.h"
-#include "strategies.h"
-#include "video_overlay.h"
+#include "texturevlm/io.h"
+#include "video_frames.h"
+#include "video_library.h"
+
+/* ---- The overlay ---- */
+
+/* Where annotated frames go: each as a PNG in a folder, or all as a video. */
+typedef struct video_overlay {
+    struct tool *tool;
+    const char *path; /* the folder or the video; NULL: nothing is drawn */
+    double rate;
+    const video_library *library; /* NULL: the path is a folder */
+    tvlm_video_writer *writer;    /* NULL before the first frame */
+} video_overlay;
+
+static bool names_folder(const char *path) {
+    struct stat info;
+    const char *const slash = strrchr(path, '/');
+    if (stat(path, &info) == 0) return S_ISDIR(info.st_mode);
+    return (slash != NULL && slash[1] == '\0') || strchr(slash != NULL ? slash + 1 : path, '.') == NULL;
+}
+
+/*
+ * Opens an overlay, before any work. A path that ends with '/', has no ending, or is a folder is taken for a
+ * folder, which is made if it does not exist. Any other path is taken for a video.
+ */
+static int video_overlay_open(struct tool *tool, const char *path, double rate, video_overlay *overlay) {
+    *overlay = (video_overlay){.tool = tool, .path = path, .rate = rate};
+    if (path == NULL) return TOOL_DONE;
+    if (names_folder(path)) return video_folder_make(tool, path);
+    int code = files_output(tool, "--overlay", path);
+    if (code == TOOL_DONE) code = video_library_load(tool, path, &overlay->library);
+    if (code == TOOL_DONE && !overlay->library->writable(path))
+        code = tool_fail(tool, "%s: there is no video format of that ending (for PNGs name a folder)", path);
+    return code;
+}
+
+static int add_picture(video_overlay *overlay, const tvlm_image *picture, int64_t number) {
+    char path[4096];
+    const size_t length = strlen(overlay->path);
+    const int written = snprintf(path, sizeof path, "%s%sframe-%06lld.png", overlay->path,
+                                 overlay->path[length - 1] == '/' ? "" : "/", (long long)number);
+    if (written >= (int)sizeof path) return tool_fail(overlay->tool, "%.64s...: the path is too long", path);
+    const int code = files_output(overlay->tool, "--overlay", path);
+    if (code != TOOL_DONE) return code;
+    return tool_status(overlay->tool, tvlm_png_write(path, picture->width, picture->height, 3,
+                                                     picture->pixels, &overlay->tool->log));
+}
+
+/* Adds the next frame. All frames have the same size. A PNG is called frame-NNNNNN.png, with the number of
+ * the frame. */
+static int video_overlay_add(video_overlay *overlay, const tvlm_image *picture, int64_t number, double time) {
+    const struct tvlm_video_writer_params params = {.rate = overlay->rate, .log = &overlay->tool->log};
+    if (overlay->library == NULL) return add_picture(overlay, picture, number);
+    if (overlay->writer == NULL) {
+        const int code = tool_status(
+            overlay->tool, overlay->library->writer_open(overlay->path, picture->width, picture->height,
+                                                         &params, &overlay->writer));
+        if (code != TOOL_DONE) return code;
+    }
+    return tool_status(overlay->tool, overlay->library->writer_add(overlay->writer, picture, time));
+}
+
+/* Completes the video. */
+static int video_overlay_finish(video_overlay *overlay) {
+    if (overlay->writer == NULL) return TOOL_DONE;
+    return tool_status(overlay->tool, overlay->library->writer_finish(overlay->writer));
+}
+
+/* Releases the overlay. If it was not finished, no video is left. */
+static void video_overlay_release(video_overlay *overlay) {
+    if (overlay->library != NULL) overlay->library->writer_destroy(&overlay->writer);
+}
+
+/* ---- Options ---- */
 
 static const option_spec outputs_list[] = {
     {0, OPTION_PATTERN, "overlay", offsetof(video_options, overlay), "DIR|FILE.mp4",

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget_scales.h"
 #include "json.h"
 #include "positions.h"
+#include "select_budget.h"
 #include "video.h"
 
 static void write_state(json_writer *json, const video_answer *answer, bool with_features) {

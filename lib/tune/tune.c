@@ -331,7 +331,7 @@ static tvlm_status tune_storage(tuner_state *t, tvlm_device **fastest) {
     return TVLM_OK;
 }
 
-/* ---- tune.h ---- */
+/* ---- device.h ---- */
 
 static tvlm_status check(const tvlm_device *device, const struct tvlm_tune_params *params) {
     TVLM_CHECK_RESERVED(&device->log, tvlm_tune_params, params);

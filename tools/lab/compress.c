@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs.h"
 #include "json.h"
+#include "lab.h"
 #include "progress.h"
 #include "questions.h"
 #include "texturevlm/io.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "select_explain.h"
+#include "lab.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget_scales.h"
+#include "select_budget.h"
 #include "texturevlm/draw.h"
 #include "texturevlm/io.h"
 #include "texturevlm/lab/explain.h"

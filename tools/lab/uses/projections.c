@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "projections.h"
+#include "lab.h"
 
 #include "select_layout.h"
 #include "texturevlm/lab/io_projection.h"
