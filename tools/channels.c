@@ -227,11 +227,7 @@ static int close_outputs(struct job *job) {
 
 static void print_images(json_writer *json, const struct job *job) {
     if (job->path_count == 1) {
-        json_open_object(json, "image", true);
-        json_string(json, "path", job->paths[0]);
-        json_integer(json, "width", job->image_width);
-        json_integer(json, "height", job->image_height);
-        json_close(json);
+        json_image(json, job->paths[0], job->image_width, job->image_height);
         return;
     }
     json_open_array(json, "images", false);
@@ -240,12 +236,9 @@ static void print_images(json_writer *json, const struct job *job) {
 }
 
 static void print_array(json_writer *json, const struct job *job) {
-    json_open_array(json, "shape", true);
-    if (job->path_count > 1) json_integer(json, NULL, job->path_count);
-    json_integer(json, NULL, job->channel_count);
-    json_integer(json, NULL, job->height);
-    json_integer(json, NULL, job->width);
-    json_close(json);
+    const int64_t shape[] = {job->path_count, job->channel_count, job->height, job->width};
+    const int first = job->path_count > 1 ? 0 : 1;
+    json_integers(json, "shape", 4 - first, shape + first);
     json_open_array(json, "channels", true);
     for (int32_t i = 0; i < job->channel_count; ++i) {
         tvlm_channel_info channel = {.name = ""};
@@ -264,10 +257,7 @@ static int print_summary(struct job *job) {
     json_string(&json, "path", options->output);
     json_string(&json, "sheet", options->sheet);
     print_array(&json, job);
-    json_close(&json);
-    const int code = tool_print(job->tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(job->tool, &json);
 }
 
 /* Chooses the size of the stack: the image's size, or the largest of its shape that the device has memory

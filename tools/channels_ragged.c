@@ -143,10 +143,7 @@ static int print_summary(run *r) {
         json_string(&json, NULL, info.name);
     }
     json_close(&json);
-    json_close(&json);
-    const int code = tool_print(r->tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(r->tool, &json);
 }
 
 static int run_all(run *r) {

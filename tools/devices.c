@@ -78,10 +78,7 @@ static int print_tuning(struct tool *tool, const tvlm_device_info *device, const
         json_close(&json);
     }
     json_close(&json);
-    json_close(&json);
-    const int code = tool_print(tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(tool, &json);
 }
 
 static int report(struct tool *tool, const tool_common *common, tvlm_device *device,
@@ -230,11 +227,8 @@ static void write_device(json_writer *json, const found_device *found) {
     json_integer(json, "compute_units", info->compute_units);
     json_boolean(json, "images", info->images);
     json_boolean(json, "mipmap_extension", info->mipmap_extension);
-    json_open_array(json, "image_limits", true); /* width, height, slices */
-    json_integer(json, NULL, info->image_width_max);
-    json_integer(json, NULL, info->image_height_max);
-    json_integer(json, NULL, info->image_slices_max);
-    json_close(json);
+    json_integers(json, "image_limits", 3,
+                  (const int64_t[]){info->image_width_max, info->image_height_max, info->image_slices_max});
     json_open_array(json, "self_tests", false);
     for (int32_t i = 0; i < info->self_test_count; ++i) {
         json_open_object(json, NULL, true);
@@ -254,10 +248,7 @@ static int print_json(struct tool *tool, const found_device *found, int32_t coun
     for (int32_t i = 0; i < count; ++i) write_device(&json, &found[i]);
     json_close(&json);
     decoders_write(&json);
-    json_close(&json);
-    const int code = tool_print(tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(tool, &json);
 }
 
 /* Finds all devices of the machine. The caller frees *found. */

@@ -60,11 +60,8 @@ typedef struct run {
 
 static void begin_line(run *r, const each_image *one) {
     json_open_object(&r->json, NULL, true);
-    json_open_object(&r->json, "image", true);
-    json_string(&r->json, "path", one->name);
-    json_integer(&r->json, "width", one->image->of_width > 0 ? one->image->of_width : one->image->width);
-    json_integer(&r->json, "height", one->image->of_height > 0 ? one->image->of_height : one->image->height);
-    json_close(&r->json);
+    json_image(&r->json, one->name, one->image->of_width > 0 ? one->image->of_width : one->image->width,
+               one->image->of_height > 0 ? one->image->of_height : one->image->height);
     json_string(&r->json, "output", one->output);
 }
 

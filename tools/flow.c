@@ -223,18 +223,12 @@ static int print_summary(const struct job *job) {
     json_integer(&json, "width", image->width);
     json_integer(&json, "height", image->height);
     json_device(&json, job->device);
-    json_open_array(&json, "grid", true);
-    json_integer(&json, NULL, job->info.width);
-    json_integer(&json, NULL, job->info.height);
-    json_close(&json);
+    json_integers(&json, "grid", 2, (const int64_t[]){job->info.width, job->info.height});
     json_double(&json, "length_mean", length / (double)count);
     json_float(&json, "length_max", longest(job));
     json_double(&json, "confidence_mean", confidence / (double)count);
     json_double(&json, "confident_share", (double)sure / (double)count);
-    json_close(&json);
-    const int code = tool_print(job->tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(job->tool, &json);
 }
 
 static int check(struct tool *tool, const flow_options *options, bool wanted, int count) {

@@ -168,6 +168,20 @@ void json_boolean(json_writer *json, const char *key, bool value) {
     put_text(json, value ? "true" : "false");
 }
 
+void json_integers(json_writer *json, const char *key, int count, const int64_t *values) {
+    json_open_array(json, key, true);
+    for (int i = 0; i < count; ++i) json_integer(json, NULL, values[i]);
+    json_close(json);
+}
+
+void json_image(json_writer *json, const char *path, int32_t width, int32_t height) {
+    json_open_object(json, "image", true);
+    json_string(json, "path", path);
+    json_integer(json, "width", width);
+    json_integer(json, "height", height);
+    json_close(json);
+}
+
 const char *json_text_of(json_writer *json) {
     put_text(json, "\n");
     return json->failed ? NULL : json->text;

@@ -38,6 +38,10 @@ void json_float(json_writer *json, const char *key, float value);   /* null if i
 void json_double(json_writer *json, const char *key, double value); /* six digits; null as above */
 void json_boolean(json_writer *json, const char *key, bool value);
 
+/* An array of integers on one line; and "image": what a file is called, and its size. */
+void json_integers(json_writer *json, const char *key, int count, const int64_t *values);
+void json_image(json_writer *json, const char *path, int32_t width, int32_t height);
+
 /* Returns the text with a newline at its end, or NULL if memory ran out. The text is valid until
  * json_release. */
 const char *json_text_of(json_writer *json);

@@ -44,10 +44,7 @@ void positions_write(json_writer *json, const tvlm_position *positions, int32_t 
         json_float(json, "size", position->size);
         if (position->height > 0.0f) json_float(json, "height", position->height);
         if (position->column >= 0) {
-            json_open_array(json, "cell", true);
-            json_integer(json, NULL, position->column);
-            json_integer(json, NULL, position->row);
-            json_close(json);
+            json_integers(json, "cell", 2, (const int64_t[]){position->column, position->row});
         }
         if (axes != NULL) write_axes(json, &axes[i]);
         json_close(json);

@@ -264,20 +264,13 @@ static void write_overview(json_writer *json, const tvlm_selection *selection) {
     tvlm_selection_info info;
     (void)tvlm_selection_get_info(selection, &info);
     if (info.overview_columns == 0) return;
-    json_open_array(json, "overview", true);
-    json_integer(json, NULL, info.overview_columns);
-    json_integer(json, NULL, info.overview_rows);
-    json_close(json);
+    json_integers(json, "overview", 2, (const int64_t[]){info.overview_columns, info.overview_rows});
 }
 
 static void write_selection(select_run *run, const select_job *job) {
     json_writer *const json = &run->json;
     json_open_object(json, NULL, run->lines != NULL);
-    json_open_object(json, "image", true);
-    json_string(json, "path", job->path);
-    json_integer(json, "width", image_width(job->image));
-    json_integer(json, "height", image_height(job->image));
-    json_close(json);
+    json_image(json, job->path, image_width(job->image), image_height(job->image));
     if (run->questions.queries.path != NULL && run->options->questions.combine.value == QUESTION_EACH &&
         (run->several || run->questions.several))
         json_integer(json, "query", job->query_number);

@@ -49,12 +49,9 @@ static void write_duplicates(json_writer *json, const tvlm_selection *selection)
     if (count == 0) return;
     json_open_array(json, "duplicates", false);
     for (int32_t i = 0; i < count; ++i) {
-        json_open_array(json, NULL, true);
-        json_integer(json, NULL, duplicates[i].column);
-        json_integer(json, NULL, duplicates[i].row);
-        json_integer(json, NULL, duplicates[i].of_column);
-        json_integer(json, NULL, duplicates[i].of_row);
-        json_close(json);
+        json_integers(json, NULL, 4,
+                      (const int64_t[]){duplicates[i].column, duplicates[i].row, duplicates[i].of_column,
+                                        duplicates[i].of_row});
     }
     json_close(json);
 }
@@ -64,17 +61,11 @@ static void write_thumbnail(json_writer *json, const tvlm_selection *selection,
     int32_t count;
     const tvlm_cell *const empty = tvlm_selection_empty(selection, &count);
     if (info->thumbnail_columns == 0) return;
-    json_open_array(json, "thumbnail", true);
-    json_integer(json, NULL, info->thumbnail_columns);
-    json_integer(json, NULL, info->thumbnail_rows);
-    json_close(json);
+    json_integers(json, "thumbnail", 2, (const int64_t[]){info->thumbnail_columns, info->thumbnail_rows});
     if (count == 0) return;
     json_open_array(json, "empty", false);
     for (int32_t i = 0; i < count; ++i) {
-        json_open_array(json, NULL, true);
-        json_integer(json, NULL, empty[i].column);
-        json_integer(json, NULL, empty[i].row);
-        json_close(json);
+        json_integers(json, NULL, 2, (const int64_t[]){empty[i].column, empty[i].row});
     }
     json_close(json);
 }

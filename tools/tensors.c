@@ -362,10 +362,7 @@ static int print_json(struct job *job) {
     json_string(&json, "output", job->output);
     json_device(&json, job->device);
     export_results_json(&job->results, &json);
-    json_close(&json);
-    const int code = tool_print(job->tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(job->tool, &json);
 }
 
 static void release_features(struct job *job) {

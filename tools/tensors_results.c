@@ -81,11 +81,7 @@ static void json_picture(const export_results *results, json_writer *json, const
     json_string(json, "path", results->paths[p->source]);
     json_integer(json, "width", p->width);
     json_integer(json, "height", p->height);
-    json_open_array(json, "grid_thw", true);
-    json_integer(json, NULL, p->grid_t);
-    json_integer(json, NULL, p->grid_h);
-    json_integer(json, NULL, p->grid_w);
-    json_close(json);
+    json_integers(json, "grid_thw", 3, (const int64_t[]){p->grid_t, p->grid_h, p->grid_w});
     if (is_several(results)) {
         json_open_array(json, "scale", true);
         json_float(json, NULL, p->scale_h);
@@ -115,9 +111,7 @@ static void json_tensors(const export_results *results, json_writer *json) {
         json_open_object(json, NULL, true);
         json_string(json, "name", tensor->name);
         json_string(json, "type", tvlm_element_name(tensor->type));
-        json_open_array(json, "shape", true);
-        for (int32_t d = 0; d < tensor->rank; ++d) json_integer(json, NULL, tensor->shape[d]);
-        json_close(json);
+        json_integers(json, "shape", tensor->rank, tensor->shape);
         json_close(json);
     }
     json_close(json);

@@ -140,6 +140,13 @@ int tool_print(struct tool *tool, const char *text) {
     return fputs(text, tool_report(tool)) >= 0 ? TOOL_DONE : stdout_failed(tool);
 }
 
+int tool_print_json(struct tool *tool, json_writer *json) {
+    json_close(json);
+    const int code = tool_print(tool, json_text_of(json));
+    json_release(json);
+    return code;
+}
+
 int tool_end(struct tool *tool, int code) {
     progress_clear();
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_DONE) code = stdout_failed(tool);

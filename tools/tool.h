@@ -22,6 +22,7 @@
 #include <stdio.h>
 
 #include "files.h"
+#include "json.h"
 #include "options.h"
 #include "texturevlm/texturevlm.h"
 
@@ -129,6 +130,9 @@ int tool_keep_files(struct tool *tool);
 
 /* Prints a result to stdout. NULL means that there was no memory for the result, and is an error. */
 int tool_print(struct tool *tool, const char *text);
+
+/* Closes the object that the writer is in, prints it as a result, and releases the writer. */
+int tool_print_json(struct tool *tool, json_writer *json);
 
 /* Flushes stdout, prints the error if there is one, and returns the exit code. */
 int tool_end(struct tool *tool, int code);

@@ -28,10 +28,7 @@ static void write_state(json_writer *json, const video_answer *answer, bool with
         json_float(json, "needs", report->needs);
         json_boolean(json, "needs_all", report->needs_all);
         if (report->columns > 0) {
-            json_open_array(json, "cells", true);
-            json_integer(json, NULL, report->columns);
-            json_integer(json, NULL, report->rows);
-            json_close(json);
+            json_integers(json, "cells", 2, (const int64_t[]){report->columns, report->rows});
         }
         json_close(json);
     }
@@ -44,20 +41,14 @@ int video_answer_print(const video_session *session, const video_answer *answer)
     json_integer(&json, "frame", frame->number);
     json_double(&json, "time", frame->time);
     write_state(&json, answer, session->options->features != NULL);
-    json_open_object(&json, "image", true);
-    json_string(&json, "path", frame->path);
-    json_integer(&json, "width", frame->image.width);
-    json_integer(&json, "height", frame->image.height);
-    json_close(&json);
+    json_image(&json, frame->path, frame->image.width, frame->image.height);
     json_string(&json, "layout", session->params.layout != NULL ? session->params.layout : "temporal34");
     json_string(&json, "strategy", tvlm_strategy_name(video_strategy(session->options)));
     json_device(&json, session->device);
     json_integer(&json, "k", answer->k);
     budget_write(&json, answer->selection);
     positions_write(&json, answer->positions, answer->count, NULL, true);
-    json_close(&json);
-    int code = tool_print(session->tool, json_text_of(&json));
-    json_release(&json);
+    int code = tool_print_json(session->tool, &json);
     if (code == TOOL_DONE && fflush(stdout) != 0) code = tool_fail(session->tool, "cannot write to stdout");
     return code;
 }

@@ -199,10 +199,7 @@ static int print_summary(const struct job *job) {
     json_double(&json, "keys_read", job->info.keys);
     json_double(&json, "values_read", job->info.values);
     json_double(&json, "bytes", job->info.bytes);
-    json_close(&json);
-    const int code = tool_print(job->tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(job->tool, &json);
 }
 
 static int check(struct tool *tool, const attend_options *options) {

@@ -346,11 +346,7 @@ static int print_json(application *a) {
     json_string(&json, "path", a->options->output);
     json_string(&json, "codec", a->options->codec);
     json_device(&json, a->device);
-    json_open_array(&json, "shape", true);
-    json_integer(&json, NULL, a->height);
-    json_integer(&json, NULL, a->width);
-    json_integer(&json, NULL, a->about.k);
-    json_close(&json);
+    json_integers(&json, "shape", 3, (const int64_t[]){a->height, a->width, a->about.k});
     json_open_array(&json, "channels", false);
     for (int32_t c = 0; c < a->about.channel_count; ++c) {
         json_open_object(&json, NULL, true);
@@ -359,10 +355,7 @@ static int print_json(application *a) {
         json_close(&json);
     }
     json_close(&json);
-    json_close(&json);
-    const int code = tool_print(a->tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(a->tool, &json);
 }
 
 static int print_losses(application *a) {

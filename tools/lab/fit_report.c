@@ -138,10 +138,7 @@ static int print_json(const struct run *run) {
     json_close(&json);
     for (int c = 0; c < CHOICES; ++c) mean[c] = mean_of(run, c);
     if (counted(run) > 0) write_worths(run, &json, "mean", mean);
-    json_close(&json);
-    const int code = tool_print(run->tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(run->tool, &json);
 }
 
 int fit_report(struct run *run) {

@@ -151,10 +151,7 @@ static int print_summary(const struct job *job) {
     json_float(&json, "outer", job->info.outer * across);
     json_integer(&json, "rings", job->info.rings);
     json_integer(&json, "sectors", job->info.sectors);
-    json_close(&json);
-    const int code = tool_print(job->tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(job->tool, &json);
 }
 
 static int check(struct tool *tool, const logpolar_options *options) {

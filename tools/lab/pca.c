@@ -235,10 +235,7 @@ static int print_json(struct tool *tool, const report *r) {
         json_close(&json);
     }
     json_close(&json);
-    json_close(&json);
-    const int code = tool_print(tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(tool, &json);
 }
 
 static int plot(struct tool *tool, const pca_options *options, const tvlm_basis *basis,

@@ -83,10 +83,7 @@ static int print_about(struct tool *tool, const vocab_options *options, const ch
     json_integer(&json, "count", about.count);
     json_integer(&json, "vectors", about.vectors);
     json_float(&json, "error", about.error);
-    json_close(&json);
-    const int code = tool_print(tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(tool, &json);
 }
 
 static int train(struct tool *tool, const vocab_options *options, int count, char *const *paths) {
@@ -185,10 +182,7 @@ static int print_cells(const application *a) {
     json_integer(&json, "cells", a->features.count);
     json_integer(&json, "centres", used);
     json_double(&json, "residual", residual);
-    json_close(&json);
-    const int code = tool_print(a->tool, json_text_of(&json));
-    json_release(&json);
-    return code;
+    return tool_print_json(a->tool, &json);
 }
 
 static int apply(struct tool *tool, const vocab_options *options, int count, char *const *paths) {

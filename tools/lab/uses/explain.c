@@ -76,11 +76,7 @@ static void make_json(json_writer *json, const explain_subject *s, const reason_
     tvlm_selection_info info;
     (void)tvlm_selection_get_info(s->selection, &info);
     json_open_object(json, NULL, false);
-    json_open_object(json, "image", true);
-    json_string(json, "path", s->path);
-    json_integer(json, "width", s->image->width);
-    json_integer(json, "height", s->image->height);
-    json_close(json);
+    json_image(json, s->path, s->image->width, s->image->height);
     json_string(json, "strategy", tvlm_strategy_name(info.strategy));
     json_open_array(json, "positions", false);
     for (int32_t i = 0; i < list->positions; ++i) {
