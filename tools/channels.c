@@ -425,20 +425,15 @@ static int run_each(struct job *job, int count, char *const *operands) {
 
 /* Refuses options that are for a single image. */
 static int check_each(struct tool *tool, const generate_options *options) {
-    const char *const other = options->ragged > 0        ? "--ragged"
-                              : options->sheet != NULL   ? "--sheet"
-                              : options->common.json > 0 ? "--json"
-                                                         : inputs_given(&options->inputs);
+    const char *const own = tool_given(tool, "ragged sheet json");
+    const char *const other = own != NULL ? own : inputs_given(&options->inputs);
     return other != NULL ? tool_usage(tool, "%s is not for --each", other) : TOOL_DONE;
 }
 
 /* Refuses options that are not for images of different sizes. */
 static int check_ragged(struct tool *tool, const generate_options *options) {
-    const char *const other = options->sheet != NULL    ? "--sheet"
-                              : options->size.given     ? "--size"
-                              : options->max_side.given ? "--max-side"
-                              : options->clusters.given ? "--clusters"
-                                                        : inputs_given(&options->inputs);
+    const char *const own = tool_given(tool, "sheet size max-side clusters");
+    const char *const other = own != NULL ? own : inputs_given(&options->inputs);
     return other != NULL ? tool_usage(tool, "%s is not for --ragged", other) : TOOL_DONE;
 }
 
@@ -489,17 +484,15 @@ static bool is_of_flow(const option_table *table, int i) {
 /* Refuses options of the channels with --flow, and options of the flow without. */
 static int check_flow(struct tool *tool, const generate_options *options) {
     const bool flow = options->flow.flow > 0;
-    option_table table;
-    int code = tool_table(&channels_command, &table) ? TOOL_DONE : tool_fail(tool, "no memory");
-    for (int i = 0; code == TOOL_DONE && i < table.count; ++i) {
+    for (int i = 0; i < tool->table->count; ++i) {
         char label[64];
-        if (!option_given(&table.specs[i], options)) continue;
-        option_label(&table, i, label, sizeof label);
-        if (flow && !is_of_flow(&table, i)) code = tool_usage(tool, "%s is not for --flow", label);
-        if (!flow && table.groups[i] == &flow_specs) code = tool_usage(tool, "%s is for --flow", label);
+        if (!option_given(&tool->table->specs[i], options)) continue;
+        option_label(tool->table, i, label, sizeof label);
+        if (flow && !is_of_flow(tool->table, i)) return tool_usage(tool, "%s is not for --flow", label);
+        if (!flow && tool->table->groups[i] == &flow_specs)
+            return tool_usage(tool, "%s is for --flow", label);
     }
-    free_option_table(&table);
-    return code;
+    return TOOL_DONE;
 }
 
 static int run_flow(struct tool *tool, const generate_options *options, int count, char *const *paths) {

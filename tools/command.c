@@ -85,6 +85,8 @@ static void name_stdin(int count, char **operands) {
 static int run_once(struct tool *tool, const tool_command *command, const option_table *table,
                     const void *options, int count, char **operands) {
     const int words = command->operand_words < count ? command->operand_words : count;
+    tool->table = table;
+    tool->options = options;
     int code = files_note(tool, table, options, count - words, operands + words);
     if (code != TOOL_DONE) return code;
     tvlm_files_begin();

@@ -19,26 +19,13 @@ static const option_spec specs[] = {
 };
 const option_specs each_specs = OPTION_SPECS("Many images", specs);
 
-/* The name of a given option that is only for --each, or NULL. */
-static const char *find_given(const batch_options *batch) {
-    return batch->jsonl > 0               ? "--jsonl"
-           : batch->resume != NULL        ? "--resume"
-           : batch->skip_errors > 0       ? "--skip-errors"
-           : batch->sources.list != NULL  ? "--list"
-           : batch->sources.null > 0      ? "--null"
-           : batch->sources.recursive > 0 ? "--recursive"
-           : batch->threads.jobs.given    ? "--jobs"
-           : batch->threads.memory.given  ? "--memory"
-                                          : NULL;
-}
-
 int each_check(struct tool *tool, const each_options *options, const char *folder, int count,
                char *const *operands) {
     const batch_options *const batch = &options->batch;
     struct stat info;
     if (count == 0 && batch->sources.list == NULL) return tool_usage(tool, "IMAGE... is missing");
-    if (options->each == 0)
-        return find_given(batch) == NULL ? TOOL_DONE : tool_usage(tool, "%s needs --each", find_given(batch));
+    const char *const other = tool_given(tool, "jsonl resume skip-errors list null recursive jobs memory");
+    if (options->each == 0) return other == NULL ? TOOL_DONE : tool_usage(tool, "%s needs --each", other);
     if (folder == NULL) return tool_usage(tool, "--each needs -o DIR");
     const int code = batch_check(tool, batch, NULL, true, count, operands);
     if (code != TOOL_DONE) return code;

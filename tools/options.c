@@ -557,6 +557,16 @@ const char *options_help_brief(const option_table *table, const option_brief *br
     return NULL;
 }
 
+int options_first_given(const option_table *table, const void *values, const char *names) {
+    for (; *names != '\0'; names += strspn(names, " ")) {
+        const size_t length = strcspn(names, " ");
+        const int i = named(table, names, length);
+        if (i >= 0 && option_given(&table->specs[i], values)) return i;
+        names += length;
+    }
+    return -1;
+}
+
 int options_brief_count(const option_brief *brief) {
     int count = 0;
     for (; brief->heading != NULL; ++brief)

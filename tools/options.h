@@ -153,6 +153,9 @@ void options_help(const option_table *table, FILE *file);
 /* Prints those options that `brief` names. Returns the first name that is no option, or NULL. */
 const char *options_help_brief(const option_table *table, const option_brief *brief, FILE *file);
 
+/* Returns the first option or setting given of those that `names` has, with blanks between; or -1. */
+int options_first_given(const option_table *table, const void *values, const char *names);
+
 /* How many options a brief names. */
 int options_brief_count(const option_brief *brief);
 

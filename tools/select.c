@@ -243,17 +243,9 @@ static int check_strategy(struct tool *tool, const select_run *run) {
 
 /* Refuses options that would have no effect beside the user's own scores. */
 static int check_scores(struct tool *tool, const select_options *options, int images) {
-    const struct {
-        const char *name;
-        bool given;
-    } others[] = {
-        {"query", options->questions.query != NULL},  {"features", options->questions.features.count > 0},
-        {"weights", options->weighing.weights.given}, {"scorer", options->weighing.scorer != NULL},
-        {"explain", options->explain != NULL},
-    };
+    const char *const other = tool_given(tool, "query features weights scorer explain");
     if (options->scores.count == 0) return TOOL_DONE;
-    for (size_t i = 0; i < sizeof others / sizeof *others; ++i)
-        if (others[i].given) return tool_usage(tool, "--scores and --%s exclude each other", others[i].name);
+    if (other != NULL) return tool_usage(tool, "--scores and %s exclude each other", other);
     if (options->scores.count == images) return TOOL_DONE;
     return tool_usage(tool, "--scores is given for %d of %d images", (int)options->scores.count, images);
 }
@@ -270,23 +262,10 @@ static int check_questions(struct tool *tool, const select_options *options) {
 
 /* Finds an option that hands in something for each image, and so needs the number or the names of the images.
  * */
-static const char *find_named(const select_options *options) {
-    const struct {
-        const char *name;
-        bool given;
-    } named[] = {
-        {"--overlay", options->overlay != NULL},
-        {"--heatmap", options->heatmap != NULL},
-        {"--explain", options->explain != NULL},
-        {"--patches", options->patches.output != NULL},
-        {"--patch-scores", options->patch_scores != NULL},
-        {"--crops", options->crops != NULL},
-        {"--scores", options->scores.count > 0},
-        {"--features", options->questions.features.count > 0},
-    };
-    for (size_t i = 0; i < sizeof named / sizeof *named; ++i)
-        if (named[i].given) return named[i].name;
-    return inputs_given(&options->given.files);
+static const char *find_named(struct tool *tool, const select_options *options) {
+    const char *const named =
+        tool_given(tool, "overlay heatmap explain patches patch-scores crops scores features");
+    return named != NULL ? named : inputs_given(&options->given.files);
 }
 
 static int check_batch(struct tool *tool, const select_options *options, int count, char *const *operands) {
@@ -294,7 +273,7 @@ static int check_batch(struct tool *tool, const select_options *options, int cou
     if (count == 0 && batch->sources.list == NULL) return tool_usage(tool, "IMAGE... is missing");
     const int code = batch_check(tool, batch, options->output, false, count, operands);
     if (code != TOOL_DONE || !batch_is_open(&batch->sources, count, operands)) return code;
-    const char *const named = find_named(options);
+    const char *const named = find_named(tool, options);
     return named == NULL ? TOOL_DONE : tool_usage(tool, "%s needs each image as an argument", named);
 }
 

@@ -78,11 +78,10 @@ static int read_norm(struct tool *tool, const patch_options *options, patch_plan
 }
 
 int patches_read(struct tool *tool, const patch_options *options, patch_plan *plan) {
-    const bool given = options->channels != NULL || options->mean != NULL || options->deviation != NULL ||
-                       options->norm.given || options->format.given || options->border.given ||
-                       options->side.given;
+    const char *const given = tool_given(
+        tool, "patch-size patch-channels patch-mean patch-std patch-norm patch-format patch-border");
     int code = TOOL_DONE;
-    if (options->output == NULL && given)
+    if (options->output == NULL && given != NULL)
         return tool_usage(
             tool,
             "--patch-norm, and --set of patch-size, patch-channels, patch-mean, patch-std, patch-format and patch-border, are for --patches");

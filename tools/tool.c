@@ -77,6 +77,13 @@ void tool_start(struct tool *tool, const tool_program *program) {
     driver_cache_start();
 }
 
+const char *tool_given(struct tool *tool, const char *names) {
+    const int i = options_first_given(tool->table, tool->options, names);
+    if (i < 0) return NULL;
+    option_label(tool->table, i, tool->given, sizeof tool->given);
+    return tool->given;
+}
+
 int tool_fail(struct tool *tool, const char *format, ...) {
     char line[1024];
     va_list arguments;

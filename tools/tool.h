@@ -38,10 +38,13 @@ struct tool {
     int32_t lost;     /* the index of the device that was lost last */
     int32_t replaced; /* how many devices were lost so far, and replaced */
     const struct tool_program *program;
-    const char *command; /* the command's name; NULL before it is known */
-    file_list files;     /* all files that it reads and writes */
-    bool stdout_taken;   /* an output goes to stdout, so the command's reports go to stderr */
-    bool printed;        /* a result was printed to stdout, or files were kept */
+    const char *command;       /* the command's name; NULL before it is known */
+    const option_table *table; /* the options of the command, and their values, while it runs */
+    const void *options;
+    char given[64];    /* what tool_given returns */
+    file_list files;   /* all files that it reads and writes */
+    bool stdout_taken; /* an output goes to stdout, so the command's reports go to stderr */
+    bool printed;      /* a result was printed to stdout, or files were kept */
     /* The file that is worked on, or NULL. Errors begin with its name, unless they name it anyway. */
     const char *subject;
     char error[1600];   /* the first error; "": there was none */
@@ -105,6 +108,10 @@ int tool_help(struct tool *tool, const tool_command *command, bool all);
 /* Makes one table of all options of a command, for the parser and --help. The common options come last.
  * Returns false if there is no memory. */
 bool tool_table(const tool_command *command, option_table *table);
+
+/* Returns the first option given of those that `names` has, with blanks between, as it is typed; or NULL. It is for refusals,
+ * and valid until the next call. */
+const char *tool_given(struct tool *tool, const char *names);
 
 /* Keeps the line as the error, if it is the first. Returns TOOL_FAILED. */
 int tool_fail(struct tool *tool, const char *format, ...) TVLM_PRINTF(2, 3);
