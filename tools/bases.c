@@ -82,6 +82,5 @@ int basis_embed(struct tool *tool, const basis_options *options, const vector_fi
         if (*basis == NULL) code = tool_status(tool, tvlm_basis_load(options->name, &tool->log, basis));
     }
     if (code == TOOL_DONE) code = tool_status(tool, tvlm_stack_embed(stack, 0, *basis));
-    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
-    return code;
+    return tool_back_to(tool, subject, code);
 }

@@ -237,7 +237,7 @@ static bool hand_out(batch_names *names, char *name, const char *error, batch_in
     const int64_t number = names->number++;
     char *const stem = name != NULL && names->params.stems ? make_stem(names, name) : NULL;
     const bool made = name != NULL && (stem != NULL || !names->params.stems);
-    if (name != NULL && names->params.passed != NULL && names->params.passed(names->params.user, name)) {
+    if (name != NULL && names->params.lines != NULL && batch_lines_passed(names->params.lines, name)) {
         free(name);
         free(stem);
         return false;

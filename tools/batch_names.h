@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "batch.h"
+#include "batch_lines.h"
 
 /* One input. It owns what it points to. */
 typedef struct batch_input {
@@ -34,10 +35,7 @@ struct batch_names_params {
     int count;
     char *const *operands; /* [count]; they must live as long as the names */
     bool stems;            /* inputs get names for files, which takes memory for each of them */
-    /* Whether an input is left out. It is called once for each input, in order. NULL: no input is left out.
-     * */
-    bool (*passed)(void *user, const char *name);
-    void *user;
+    batch_lines *lines;    /* an input that has a line there already is left out; NULL: there are none */
 };
 
 /* Whether a name is that of an archive, judged by its ending. */

@@ -80,14 +80,18 @@ static void return_memory(void) {
 #endif
 }
 
-int batch_queue_open(struct tool *tool, batch_names *names, const batch_threads *threads, int32_t max_side,
-                     batch_queue **queue) {
+int batch_queue_open(struct tool *tool, const struct batch_names_params *params, const batch_threads *threads,
+                     int32_t max_side, batch_queue **queue) {
     const int jobs = batch_jobs(threads);
+    batch_names *names = NULL;
+    const int code = batch_names_open(tool, params, &names);
+    if (code != TOOL_DONE) return code;
     batch_queue *made = calloc(1, sizeof *made);
-    batch_room *const room = batch_room_open(batch_memory(threads));
+    batch_room *const room = batch_room_open(params->memory);
     if (made == NULL || room == NULL) {
         free(made);
         free(room);
+        batch_names_close(&names);
         return tool_fail(tool, "no memory for a queue of images");
     }
     return_memory();
@@ -168,6 +172,7 @@ void batch_queue_close(batch_queue **queue) {
     free(q->slots);
     free(q->threads);
     batch_room_close(&q->load.room);
+    batch_names_close(&q->names);
     free(q);
     *queue = NULL;
 }

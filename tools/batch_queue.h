@@ -17,10 +17,10 @@ typedef enum batch_turn {
 
 typedef struct batch_queue batch_queue;
 
-/* Starts the threads. From here on only they use the names. Warnings go to the tool's log. Images are decoded
- * for a `max_side` (tvlm_image_load_for), or in their own size if that is 0. */
-int batch_queue_open(struct tool *tool, batch_names *names, const batch_threads *threads, int32_t max_side,
-                     batch_queue **queue);
+/* Opens the names, and starts the threads, which alone use them. Warnings go to the tool's log. Images are
+ * decoded for a `max_side` (tvlm_image_load_for), or in their own size if that is 0. */
+int batch_queue_open(struct tool *tool, const struct batch_names_params *params, const batch_threads *threads,
+                     int32_t max_side, batch_queue **queue);
 
 /* Takes the next image, and waits for it. The wait has no end, unless `impatient` is set: then it ends after
  * some milliseconds, or with batch_queue_wake. */

@@ -139,10 +139,6 @@ static int answer_all(run *r) {
     return code;
 }
 
-static bool has_line(void *user, const char *name) {
-    return batch_lines_passed(user, name);
-}
-
 int each_run(struct tool *tool, const each_options *options, const char *folder, int count,
              char *const *operands, const each_work *work) {
     const batch_options *const batch = &options->batch;
@@ -154,17 +150,13 @@ int each_run(struct tool *tool, const each_options *options, const char *folder,
                                               .count = count,
                                               .operands = operands,
                                               .stems = true,
-                                              .passed = r.lines != NULL ? has_line : NULL,
-                                              .user = r.lines};
-    batch_names *names = NULL;
-    if (code == TOOL_DONE) code = batch_names_open(tool, &params, &names);
-    if (code == TOOL_DONE) code = batch_queue_open(tool, names, &batch->threads, 0, &r.queue);
+                                              .lines = r.lines};
+    if (code == TOOL_DONE) code = batch_queue_open(tool, &params, &batch->threads, 0, &r.queue);
     if (code == TOOL_DONE) code = answer_all(&r);
     if (code == TOOL_DONE && r.lines != NULL)
         code = batch_partly(tool, r.failed + batch_lines_failed(r.lines),
                             r.answered + batch_lines_found(r.lines));
     batch_queue_close(&r.queue);
-    batch_names_close(&names);
     batch_lines_close(&r.lines);
     json_release(&r.json);
     return code;

@@ -329,9 +329,8 @@ int inputs_read(struct tool *tool, const input_options *options, input_files **f
     }
     if (code == TOOL_DONE && options->words != NULL)
         code = vectors_read(tool, "--words", options->words, &made->words);
-    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
     *files = made;
-    return code;
+    return tool_back_to(tool, subject, code);
 }
 
 static int set_words(struct tool *tool, const vector_file *words, tvlm_stack *stack) {
@@ -370,8 +369,7 @@ int inputs_set(struct tool *tool, input_files *files, int32_t width, tvlm_stack 
         code = basis_embed(tool, &files->options->basis, &files->words, NULL, stack, &files->basis);
     if (code == TOOL_DONE && files != NULL && files->words.path != NULL)
         code = set_words(tool, &files->words, stack);
-    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
-    return code;
+    return tool_back_to(tool, subject, code);
 }
 
 void inputs_release(input_files **files) {

@@ -93,7 +93,9 @@ static int take_values(struct tool *tool, const char *option, const tvlm_npy *ar
 
 static int read_vectors(struct tool *tool, const char *option, const char *path, int rank_max,
                         vector_file *file) {
+    const char *const subject = tool->subject;
     tvlm_npy *array = NULL;
+    tool->subject = path;
     int code = tool_status(tool, tvlm_npy_read(path, &tool->log, &array));
     if (code == TOOL_DONE && (array->rank < 1 || array->rank > rank_max))
         code = tool_fail(tool, "%s takes D or N x D numbers; this array has %d dimensions", option,
@@ -108,27 +110,17 @@ static int read_vectors(struct tool *tool, const char *option, const char *path,
         if (count > INT32_MAX) code = tool_fail(tool, "%s: more than 2^31 - 1 vectors", option);
         file->count = (int32_t)count;
     }
-    if (code == TOOL_DONE) {
-        code = take_values(tool, option, array, file);
-    }
+    if (code == TOOL_DONE) code = take_values(tool, option, array, file);
     tvlm_npy_destroy(&array);
-    return code;
+    return tool_back_to(tool, subject, code);
 }
 
 int vectors_read(struct tool *tool, const char *option, const char *path, vector_file *file) {
-    const char *const subject = tool->subject;
-    tool->subject = path;
-    const int code = read_vectors(tool, option, path, 2, file);
-    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
-    return code;
+    return read_vectors(tool, option, path, 2, file);
 }
 
 int features_read(struct tool *tool, const char *path, vector_file *file) {
-    const char *const subject = tool->subject;
-    tool->subject = path;
-    const int code = read_vectors(tool, "features", path, TVLM_MAX_RANK, file);
-    if (code == TOOL_DONE) tool->subject = subject;
-    return code;
+    return read_vectors(tool, "features", path, TVLM_MAX_RANK, file);
 }
 
 void vectors_release(vector_file *file) {
@@ -144,71 +136,54 @@ void vectors_release(vector_file *file) {
 typedef struct vector_reader {
     const char *path;
     int32_t dimension;
-    int64_t count, done; /* how many vectors the file has, and how many of them were read */
-    struct vector_pieces *pieces;
-} vector_reader;
-
-struct vector_pieces {
+    int64_t count, done, most; /* how many vectors there are, were read, and are at most in a block */
     tvlm_npy_reader *reader;
     tvlm_npy array;
     void *data;
     float *values;
-    int64_t most; /* how many vectors a block has at most */
-};
+} vector_reader;
 
-static int open_pieces(struct tool *tool, vector_reader *reader) {
-    struct vector_pieces *const p = reader->pieces = calloc(1, sizeof *p);
-    if (p == NULL) return tool_fail(tool, "no memory for vectors");
-    int code = tool_status(tool, tvlm_npy_reader_open(reader->path, &tool->log, &p->array, &p->reader));
-    if (code == TOOL_DONE && p->array.rank < 1)
-        code = tool_fail(tool, "features takes N x D numbers; this is a single one");
-    if (code == TOOL_DONE) code = check_array(tool, "features", &p->array);
-    if (code != TOOL_DONE) return code;
-    const size_t element = tvlm_element_size(p->array.type);
-    reader->dimension = (int32_t)p->array.shape[p->array.rank - 1];
-    reader->count = (int64_t)(p->array.size / element / (size_t)reader->dimension);
-    const size_t dimension = (size_t)reader->dimension;
-    p->most = dimension < BLOCK_VALUES ? (int64_t)(BLOCK_VALUES / dimension) : 1;
-    p->data = malloc((size_t)p->most * dimension * element);
-    p->values = malloc((size_t)p->most * dimension * sizeof *p->values);
-    return p->data != NULL && p->values != NULL ? TOOL_DONE : tool_fail(tool, "no memory for vectors");
-}
-
-static int open_vectors(struct tool *tool, const char *path, vector_reader *reader) {
+static int open_vectors(struct tool *tool, const char *path, vector_reader *r) {
     const char *const subject = tool->subject;
-    *reader = (vector_reader){.path = path};
+    *r = (vector_reader){.path = path};
     tool->subject = path;
-    const int code = open_pieces(tool, reader);
-    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
-    return code;
+    int code = tool_status(tool, tvlm_npy_reader_open(path, &tool->log, &r->array, &r->reader));
+    if (code == TOOL_DONE && r->array.rank < 1)
+        code = tool_fail(tool, "features takes N x D numbers; this is a single one");
+    if (code == TOOL_DONE) code = check_array(tool, "features", &r->array);
+    if (code != TOOL_DONE) return code;
+    const size_t element = tvlm_element_size(r->array.type);
+    const size_t dimension = (size_t)r->array.shape[r->array.rank - 1];
+    r->dimension = (int32_t)dimension;
+    r->count = (int64_t)(r->array.size / element / dimension);
+    r->most = dimension < BLOCK_VALUES ? (int64_t)(BLOCK_VALUES / dimension) : 1;
+    r->data = malloc((size_t)r->most * dimension * element);
+    r->values = malloc((size_t)r->most * dimension * sizeof *r->values);
+    if (r->data == NULL || r->values == NULL) return tool_fail(tool, "no memory for vectors");
+    return tool_back_to(tool, subject, TOOL_DONE);
 }
 
 /* Reads the next block: *values[*count * dimension]. The values belong to the reader. *count is 0 after the
  * last block. */
-static int next_vectors(struct tool *tool, vector_reader *reader, const float **values, int64_t *count) {
-    struct vector_pieces *const p = reader->pieces;
+static int next_vectors(struct tool *tool, vector_reader *r, const float **values, int64_t *count) {
     const char *const subject = tool->subject;
-    const size_t dimension = (size_t)reader->dimension, before = (size_t)reader->done * dimension;
-    *values = p->values;
-    *count = reader->count - reader->done < p->most ? reader->count - reader->done : p->most;
+    const size_t dimension = (size_t)r->dimension, before = (size_t)r->done * dimension;
+    *values = r->values;
+    *count = r->count - r->done < r->most ? r->count - r->done : r->most;
     const size_t numbers = (size_t)*count * dimension;
-    tool->subject = reader->path;
-    int code = tool_status(tool, tvlm_npy_reader_read(p->reader, p->data, numbers));
+    tool->subject = r->path;
+    int code = tool_status(tool, tvlm_npy_reader_read(r->reader, r->data, numbers));
     if (code == TOOL_DONE)
-        code = convert(tool, "features", p->array.type, p->data, numbers, before, p->values);
-    if (code == TOOL_DONE) tool->subject = subject;
-    reader->done += *count;
-    return code;
+        code = convert(tool, "features", r->array.type, r->data, numbers, before, r->values);
+    r->done += *count;
+    return tool_back_to(tool, subject, code);
 }
 
-static void close_vectors(vector_reader *reader) {
-    if (reader->pieces != NULL) {
-        tvlm_npy_reader_destroy(&reader->pieces->reader);
-        free(reader->pieces->data);
-        free(reader->pieces->values);
-        free(reader->pieces);
-    }
-    *reader = (vector_reader){0};
+static void close_vectors(vector_reader *r) {
+    tvlm_npy_reader_destroy(&r->reader);
+    free(r->data);
+    free(r->values);
+    *r = (vector_reader){0};
 }
 
 int vectors_dimension(struct tool *tool, const char *path, int32_t *dimension) {
@@ -276,8 +251,7 @@ int features_open(struct tool *tool, const char *path, const vector_file *vector
     const char *const subject = tool->subject;
     tool->subject = path;
     const int code = read_grid(tool, path, vectors, array, input);
-    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
-    return code;
+    return tool_back_to(tool, subject, code);
 }
 
 int features_set_by(struct tool *tool, const char *path, float patch, int32_t width,
@@ -292,8 +266,7 @@ int features_set_by(struct tool *tool, const char *path, float patch, int32_t wi
     if (code == TOOL_DONE) input.cell = patch * (float)info.width / (float)width; /* of the working image */
     if (code == TOOL_DONE) code = tool_status(tool, set(target, &input));
     tvlm_npy_destroy(&array);
-    if (code == TOOL_DONE) tool->subject = subject; /* after an error, the subject is still the file */
-    return code;
+    return tool_back_to(tool, subject, code);
 }
 
 struct stack_image {

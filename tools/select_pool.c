@@ -343,30 +343,20 @@ bool select_pool_wanted(const tool_common *common) {
     return names != NULL && (strcmp(names, "all") == 0 || strchr(names, ',') != NULL);
 }
 
-static bool has_line(void *user, const char *name) {
-    return batch_lines_passed(user, name);
-}
-
 int select_pool_run(select_run *run, int count, char *const *paths) {
     const batch_options *const options = &run->options->batch;
     const struct batch_names_params params = {.sources = &options->sources,
                                               .memory = batch_memory(&options->threads),
                                               .count = count,
                                               .operands = paths,
-                                              .passed = run->lines != NULL ? has_line : NULL,
-                                              .user = run->lines};
+                                              .lines = run->lines};
     pooled all = {.run = run, .begin = *run, .handing_in = PTHREAD_MUTEX_INITIALIZER};
-    batch_names *names = NULL;
-    int code = batch_names_open(run->tool, &params, &names);
-    if (code == TOOL_DONE)
-        code = batch_queue_open(
-            run->tool, names, &options->threads,
-            select_side(run->tool, run->options, batch_is_open(&options->sources, count, paths)), &all.queue);
+    const int32_t side = select_side(run->tool, run->options, batch_is_open(&options->sources, count, paths));
+    int code = batch_queue_open(run->tool, &params, &options->threads, side, &all.queue);
     if (code == TOOL_DONE) code = answer_images(&all);
     tvlm_pool_destroy(&all.pool);
     tvlm_device_destroy(&all.device);
     batch_queue_close(&all.queue);
-    batch_names_close(&names);
     if (code != TOOL_DONE || run->lines == NULL) return code;
     return batch_partly(run->tool, all.failed + batch_lines_failed(run->lines),
                         all.answered + batch_lines_found(run->lines));

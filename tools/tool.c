@@ -94,6 +94,11 @@ int tool_fail(struct tool *tool, const char *format, ...) {
     return TOOL_FAILED;
 }
 
+int tool_back_to(struct tool *tool, const char *subject, int code) {
+    if (code == TOOL_DONE) tool->subject = subject;
+    return code;
+}
+
 int tool_usage(struct tool *tool, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

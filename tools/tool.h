@@ -116,6 +116,10 @@ const char *tool_given(struct tool *tool, const char *names);
 /* Keeps the line as the error, if it is the first. Returns TOOL_FAILED. */
 int tool_fail(struct tool *tool, const char *format, ...) TVLM_PRINTF(2, 3);
 
+/* Returns the code. If it is TOOL_DONE, the file that is worked on is again `subject`; after an error it stays the one that
+ * the error is about. */
+int tool_back_to(struct tool *tool, const char *subject, int code);
+
 /* Does the same for wrong usage, and returns TOOL_USAGE. */
 int tool_usage(struct tool *tool, const char *format, ...) TVLM_PRINTF(2, 3);
 
