@@ -328,11 +328,6 @@ typedef struct getopt_input {
     struct option *longs;
 } getopt_input;
 
-static void free_getopt_input(getopt_input *input) {
-    free(input->letters);
-    free(input->longs);
-}
-
 static bool make_getopt_input(const option_table *table, getopt_input *input) {
     const size_t specs = (size_t)table->count;
     int long_count = 0;
@@ -468,7 +463,8 @@ bool options_parse(const option_table *table, int argc, char **argv, void *value
     struct complaint complaint = {.text = error, .size = error_size, .label = "the options"};
     const bool done = make_getopt_input(table, &input) ? parse(table, &input, argc, argv, values, complaint)
                                                        : complain(&complaint, "no memory");
-    free_getopt_input(&input);
+    free(input.letters);
+    free(input.longs);
     *first = optind;
     return done;
 }

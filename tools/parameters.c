@@ -11,7 +11,7 @@
 
 const char *strategies[STRATEGIES_MAX + 1];
 
-void strategies_name(void) {
+static void name_strategies(void) {
     for (int i = 0; i < STRATEGIES_MAX; ++i) {
         const char *const name = tvlm_strategy_name((tvlm_strategy)(TVLM_STRATEGY_GRID + i));
         if (tvlm_strategy_find(name) < 0) break;
@@ -27,13 +27,17 @@ static uint32_t readers_of(const char *name) {
     return 0;
 }
 
-bool strategies_all(uint32_t strategies_of) {
+/* Whether all strategies are among these: the bit 1 << TVLM_STRATEGY_GRID stands for the grid, and so on. */
+static bool strategies_all(uint32_t strategies_of) {
     for (int i = 0; strategies[i] != NULL; ++i)
         if ((strategies_of >> tvlm_strategy_find(strategies[i]) & 1u) == 0) return false;
     return true;
 }
 
-void strategies_list(uint32_t strategies_of, const char *comma, const char *last, char *text, size_t size) {
+/* Writes the names of strategies into an empty text: with `last` before the last of them, and `comma` before the
+ * others. */
+static void strategies_list(uint32_t strategies_of, const char *comma, const char *last, char *text,
+                            size_t size) {
     for (int i = 0; strategies[i] != NULL; ++i) {
         const int number = tvlm_strategy_find(strategies[i]);
         const size_t used = strlen(text);
@@ -46,8 +50,10 @@ void strategies_list(uint32_t strategies_of, const char *comma, const char *last
     }
 }
 
-int strategies_read(struct tool *tool, tvlm_strategy strategy, bool asked, const char *option,
-                    uint32_t readers) {
+/* Refuses an option, as it is typed, if the strategy is none of `readers` (1 << strategy for each). `asked` says whether
+ * the strategy was asked for; otherwise it is the default. */
+static int strategies_read(struct tool *tool, tvlm_strategy strategy, bool asked, const char *option,
+                           uint32_t readers) {
     char names[256] = "";
     if ((readers >> strategy & 1u) != 0) return TOOL_DONE;
     strategies_list(readers, " or ", " or ", names, sizeof names);
@@ -178,6 +184,7 @@ void parameters_name(void) {
     static const char video[] = "k overview patch share tolerance emphasis stride min_distance";
     static const char tensors[] = "share tolerance emphasis";
     static option_spec room[6][PARAMETERS_MAX];
+    name_strategies();
     for (int32_t i = 0; at(i) != NULL; ++i) make_spec(i);
     fill(&parameter_specs, room[0], NULL, PART_OPTIONS);
     fill(&parameter_settings, room[1], NULL, PART_SETTINGS);

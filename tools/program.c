@@ -15,25 +15,26 @@
 
 /* ---- Programs of their own ---- */
 
-/* Finds the folder of the running program, with a slash at its end. It is "" if the system does not tell it.
- * */
-static void own_folder(char *folder, size_t size) {
-    const ssize_t length = readlink("/proc/self/exe", folder, size - 1);
-    folder[length > 0 ? length : 0] = '\0';
-    char *const slash = strrchr(folder, '/');
-    if (slash != NULL) slash[1] = '\0';
+#define PATH_BYTES 4096
+
+/* Writes the path of a program in the folder of the running one. Returns false, with the name alone, if the system
+ * does not tell that folder. */
+static bool path_beside(const char *name, char path[PATH_BYTES]) {
+    const ssize_t length = readlink("/proc/self/exe", path, PATH_BYTES - 64);
+    path[length > 0 ? length : 0] = '\0';
+    char *const slash = strrchr(path, '/');
+    snprintf(slash != NULL ? slash + 1 : path, 64, "%s", name);
+    return slash != NULL;
 }
 
 /* Whether start_program finds a program. */
 static bool is_there(const char *name) {
-    char folder[4096], path[4096 + 64];
-    own_folder(folder, sizeof folder);
-    snprintf(path, sizeof path, "%s%s", folder, name);
-    bool there = folder[0] != '\0' && access(path, X_OK) == 0;
+    char path[PATH_BYTES];
+    bool there = path_beside(name, path) && access(path, X_OK) == 0;
     const char *folders = getenv("PATH");
     while (!there && folders != NULL && *folders != '\0') {
         const size_t length = strcspn(folders, ":");
-        snprintf(path, sizeof path, "%.*s/%s", length < sizeof folder ? (int)length : 0, folders, name);
+        snprintf(path, sizeof path, "%.*s/%s", length < PATH_BYTES - 64 ? (int)length : 0, folders, name);
         there = access(path, X_OK) == 0;
         folders += length + (folders[length] == ':');
     }
@@ -59,12 +60,11 @@ const char *program_listed(const tool_program *program, int i, const char **summ
  * arguments, ended by NULL; argv[0] is replaced. Returns only on failure, with an error.
  */
 static int start_program(struct tool *tool, const char *name, char **argv) {
-    char folder[4096], path[4096 + 64];
-    own_folder(folder, sizeof folder);
-    snprintf(path, sizeof path, "%s%s", folder, name);
+    char path[PATH_BYTES];
+    const bool beside = path_beside(name, path);
     argv[0] = path;
-    if (folder[0] != '\0') (void)execv(path, argv);
-    if (folder[0] == '\0' || errno == ENOENT) (void)execvp(name, argv);
+    if (beside) (void)execv(path, argv);
+    if (!beside || errno == ENOENT) (void)execvp(name, argv);
     if (errno == ENOENT)
         return tool_fail(tool, "%s is not installed: it is neither beside tvlm nor on the PATH", name);
     return tool_fail(tool, "%s cannot be started: %s", name, strerror(errno));
@@ -178,7 +178,6 @@ int program_main(const tool_program *program, int argc, char **argv) {
     struct tool tool;
     signals_start();
     tool_start(&tool, program);
-    strategies_name();
     parameters_name();
     return tool_end(&tool, run(&tool, argc, argv));
 }

@@ -288,7 +288,8 @@ static int check(struct tool *tool, const select_run *run, int images) {
     int code = TOOL_DONE;
     if (options->stacks.codec != NULL) code = lab_check(tool, "--codec");
     if (code == TOOL_DONE && options->anisotropic) code = lab_check(tool, "--set anisotropic");
-    if (code == TOOL_DONE) code = stack_options_check(tool, &options->stacks);
+    if (code == TOOL_DONE && options->stacks.size.given && options->stacks.max_side.given)
+        code = tool_usage(tool, "--size and --max-side exclude each other");
     if (code == TOOL_DONE) code = check_strategy(tool, run);
     if (code == TOOL_DONE) code = check_scores(tool, options, images);
     return code == TOOL_DONE ? check_questions(tool, options) : code;

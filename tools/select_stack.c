@@ -35,12 +35,6 @@ static const option_spec further[] = {
 };
 const option_specs stack_settings = OPTION_SETTINGS("Many images", further);
 
-int stack_options_check(struct tool *tool, const stack_options *options) {
-    if (options->size.given && options->max_side.given)
-        return tool_usage(tool, "--size and --max-side exclude each other");
-    return TOOL_DONE;
-}
-
 /* Opens the device, with the first image: a wrong path is then an error before a device is looked for. */
 static int open_device(stack_source *source) {
     return source->device != NULL ? TOOL_DONE

@@ -22,9 +22,6 @@ typedef struct stack_options {
 } stack_options;
 extern const option_specs stack_specs, stack_makers, stack_settings;
 
-/* Refuses options that exclude each other, as wrong usage. */
-int stack_options_check(struct tool *tool, const stack_options *options);
-
 /* A stack that stays for images of its size. */
 typedef struct stack_place {
     tvlm_stack *stack;      /* NULL: there is none */

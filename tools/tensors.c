@@ -242,7 +242,8 @@ static int read_inputs(struct job *job) {
                                   .network = job->network,
                                   .paths = job->paths,
                                   .middle = processor.centre};
-    return export_inputs_read(&job->inputs, job->count, layout);
+    const handed_use use = {.layout = layout};
+    return handed_read(job->tool, &options->given, &use, job->count, job->paths, &job->inputs.read);
 }
 
 /* Reads the projection, if there is one. */
@@ -379,7 +380,7 @@ static void release(struct job *job) {
     export_results_release(&job->results);
     release_features(job);
     questions_release(&job->questions);
-    export_inputs_release(&job->inputs);
+    handed_release(&job->inputs.read);
     export_pictures_release(&job->pictures);
     tvlm_export_destroy(&job->export);
     tvlm_device_destroy(&job->device);

@@ -18,11 +18,6 @@ static const option_spec specs[] = {
 };
 const option_specs export_clusters_specs = OPTION_SPECS("What is known of the image", specs);
 
-int export_inputs_read(export_inputs *inputs, int count, const char *layout) {
-    const handed_use use = {.layout = layout};
-    return handed_read(inputs->tool, inputs->options, &use, count, inputs->paths, &inputs->read);
-}
-
 /* The export calls this before it scores a picture. */
 static tvlm_status hand_in(void *user, int32_t image, tvlm_stack *stack) {
     export_inputs *const inputs = user;
@@ -51,10 +46,6 @@ int export_inputs_set(export_inputs *inputs, const export_pictures *pictures, tv
                                                                 .user = inputs,
                                                                 .clusters = inputs->options->clusters.value,
                                                                 .network = inputs->network}));
-}
-
-void export_inputs_release(export_inputs *inputs) {
-    handed_release(&inputs->read);
 }
 
 /* ---- Pictures ---- */

@@ -51,14 +51,8 @@ typedef struct export_inputs {
     bool failed; /* a file could not be handed in; the tool's error is about it */
 } export_inputs;
 
-/* Reads the files that the options name for `count` images. Refuses an input from which no channel of the
- * layout follows. */
-int export_inputs_read(export_inputs *inputs, int count, const char *layout);
-
 /* Lets an export hand in the inputs to its pictures. `inputs` and `pictures` must live until the export's
  * last run. */
 int export_inputs_set(export_inputs *inputs, const export_pictures *pictures, tvlm_export *export);
-
-void export_inputs_release(export_inputs *inputs);
 
 #endif

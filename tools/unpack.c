@@ -25,8 +25,9 @@ typedef struct format {
     const char *name, *magic;
     bool (*open)(unpack *stream, uint64_t memory); /* called at the beginning of each stream */
     step (*step)(unpack *stream);                  /* from the rest of `in` to the rest of `out` */
-    uint64_t (*memory)(const unpack *stream);      /* how many bytes it takes now */
+    uint64_t (*memory)(const unpack *stream);      /* how many bytes it takes now; NULL: `takes` */
     void (*close)(unpack *stream);
+    uint64_t takes;
 } format;
 
 struct unpack {
@@ -169,16 +170,6 @@ static void close_zstd(unpack *stream) {
     (void)ZSTD_freeDStream(stream->with.zstd);
 }
 
-static uint64_t memory_gzip(const unpack *stream) {
-    (void)stream;
-    return (uint64_t)1 << 16;
-}
-
-static uint64_t memory_bzip2(const unpack *stream) {
-    (void)stream;
-    return (uint64_t)1 << 22;
-}
-
 static uint64_t memory_xz(const unpack *stream) {
     return lzma_memusage(&stream->with.xz);
 }
@@ -188,13 +179,13 @@ static uint64_t memory_zstd(const unpack *stream) {
 }
 
 static const format formats[] = {
-    {"gzip", "\x1f\x8b", open_gzip, step_gzip, memory_gzip, close_gzip},
-    {"bzip2", "BZh", open_bzip2, step_bzip2, memory_bzip2, close_bzip2},
+    {"gzip", "\x1f\x8b", open_gzip, step_gzip, NULL, close_gzip, 1 << 16},
+    {"bzip2", "BZh", open_bzip2, step_bzip2, NULL, close_bzip2, 1 << 22},
     {"xz",
      "\xfd"
      "7zXZ",
-     open_xz, step_xz, memory_xz, close_xz},
-    {"zstd", "\x28\xb5\x2f\xfd", open_zstd, step_zstd, memory_zstd, close_zstd},
+     open_xz, step_xz, memory_xz, close_xz, 0},
+    {"zstd", "\x28\xb5\x2f\xfd", open_zstd, step_zstd, memory_zstd, close_zstd, 0},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -342,7 +333,8 @@ int64_t unpack_skip(unpack *stream, int64_t count) {
 }
 
 uint64_t unpack_memory(const unpack *stream) {
-    return stream->opened ? stream->format->memory(stream) : 0;
+    if (!stream->opened) return 0;
+    return stream->format->memory != NULL ? stream->format->memory(stream) : stream->format->takes;
 }
 
 int64_t unpack_count(const unpack *stream) {
