@@ -363,13 +363,7 @@ static int read_handed(select_run *run, int count, char *const *paths) {
 static int prepare(select_run *run, int count, char *const *paths) {
     const select_options *const options = run->options;
     struct tool *const tool = run->tool;
-    const budget_beside beside = {.count = "-k",
-                                  .counted = run->params.k != 0,
-                                  .matters = options->weighing.scorer != NULL   ? "scorer"
-                                             : options->scores.count > 0        ? "scores"
-                                             : options->questions.query != NULL ? "query"
-                                                                                : NULL};
-    int code = budget_check(tool, &options->parameters, &beside, &run->params.budget);
+    int code = budget_check(tool, &options->parameters, "-k", &run->params.budget);
     if (code == TOOL_DONE) code = patches_read(tool, &options->patches, &run->patches);
     if (code == TOOL_DONE) code = questions_read(tool, &options->questions, count, &run->questions);
     if (code == TOOL_DONE && options->crops != NULL && run->questions.several)

@@ -28,16 +28,18 @@ static int read_emphasis(struct tool *tool, const char *text, struct tvlm_budget
     return TOOL_DONE;
 }
 
-int budget_check(struct tool *tool, const parameter_options *options, const budget_beside *beside,
+int budget_check(struct tool *tool, const parameter_options *options, const char *count,
                  struct tvlm_budget_params *budget) {
-    const char *const matters = beside->matters, *const emphasis = parameter_text(options, "emphasis");
-    if (beside->counted + (budget->share != 0.0f) + (budget->tolerance != 0.0f) > 1)
-        return tool_usage(tool, "%s, --share and --tolerance exclude each other", beside->count);
+    const char *const emphasis = parameter_text(options, "emphasis");
+    const bool counted = tool_given(tool, count + strspn(count, "-")) != NULL;
+    if (counted + (budget->share != 0.0f) + (budget->tolerance != 0.0f) > 1)
+        return tool_usage(tool, "%s, --share and --tolerance exclude each other", count);
     const int code = emphasis != NULL ? read_emphasis(tool, emphasis, budget) : TOOL_DONE;
+    const char *const matters = tool_given(tool, "scorer scores query");
     if (code != TOOL_DONE || budget->emphasis_channel == 0 || matters == NULL) return code;
-    if (budget->emphasis_channel == TVLM_CHANNEL_QUERY_SIMILARITY && strcmp(matters, "query") == 0)
+    if (budget->emphasis_channel == TVLM_CHANNEL_QUERY_SIMILARITY && strcmp(matters, "--query") == 0)
         return TOOL_DONE;
-    return tool_usage(tool, "--emphasis %s and --%s exclude each other: both say what matters", emphasis,
+    return tool_usage(tool, "--emphasis %s and %s exclude each other: both say what matters", emphasis,
                       matters);
 }
 

@@ -14,18 +14,10 @@
 #include "texturevlm/select.h"
 #include "tool.h"
 
-/* Other options of the command that concern these: the option that counts patches, "-k" or "--budget", and
- * whether it is given; and the option that says what matters, "scorer", "scores" or "query", or NULL. Beside
- * the latter no channel can say what matters. */
-typedef struct budget_beside {
-    const char *count;
-    bool counted;
-    const char *matters;
-} budget_beside;
-
 /* Reads the emphasis, "L" or "L:CHANNEL", into the parameters, which have the share and the tolerance. Refuses more than
- * one of these: the option that counts patches, --share and --tolerance. */
-int budget_check(struct tool *tool, const parameter_options *options, const budget_beside *beside,
+ * one of these: the option `count` that counts patches ("-k"), --share and --tolerance. Also refuses a channel that says
+ * what matters beside another option that does: --scorer, --scores or --query. */
+int budget_check(struct tool *tool, const parameter_options *options, const char *count,
                  struct tvlm_budget_params *budget);
 
 /* Writes "loss", "downsampled", "thumbnail" and "duplicates", as far as the selection has them. */

@@ -174,15 +174,11 @@ static tvlm_strategy strategy_of(const struct job *job) {
 /* Checks the options of the strategy budget, and reads the emphasis. */
 static int check_spending(struct job *job) {
     const export_options *const options = job->options;
-    const budget_beside beside = {.count = "--budget",
-                                  .counted = options->budget.given,
-                                  .matters = options->weighing.scorer != NULL ? "scorer"
-                                             : options->asked.query != NULL   ? "query"
-                                                                              : NULL};
     const int code =
         parameters_check(job->tool, strategy_of(job), options->strategy.value != 0, &options->parameters);
-    return code == TOOL_DONE ? budget_check(job->tool, &options->parameters, &beside, &job->spending.budget)
-                             : code;
+    return code == TOOL_DONE
+               ? budget_check(job->tool, &options->parameters, "--budget", &job->spending.budget)
+               : code;
 }
 
 static int check(struct job *job) {

@@ -147,12 +147,7 @@ int video_session_open(struct tool *tool, const video_options *options, video_se
     *session = (video_session){.tool = tool, .options = options, .asked = -1};
     session->asks.strategy = video_strategy(options);
     parameters_set(&options->parameters, &session->asks);
-    const budget_beside beside = {.count = "-k",
-                                  .counted = session->asks.k != 0,
-                                  .matters = options->weighing.scorer != NULL   ? "scorer"
-                                             : options->questions.query != NULL ? "query"
-                                                                                : NULL};
-    int code = budget_check(tool, &options->parameters, &beside, &session->asks.budget);
+    int code = budget_check(tool, &options->parameters, "-k", &session->asks.budget);
     if (code == TOOL_DONE && options->gaze != NULL)
         code = video_gaze_read(tool, options->gaze, &session->gaze);
     if (code == TOOL_DONE) code = questions_read(tool, &options->questions, 1, &session->questions);

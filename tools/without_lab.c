@@ -2,6 +2,7 @@
 /*
  * without_lab.c: takes the place of lab/uses/ in a build without the lab. All of it refuses.
  */
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* what refuses reads no parameters */
 #include "lab.h"
 #include "networks.h"
 #include "texturevlm/io.h"
@@ -12,34 +13,28 @@ int lab_check(struct tool *tool, const char *name) {
 
 int lab_basis_of_image(struct tool *tool, tvlm_stack *stack, const struct tvlm_image_basis_params *params,
                        tvlm_basis **basis) {
-    (void)stack, (void)params, (void)basis;
     return lab_check(tool, "an embedding without --basis FILE");
 }
 
 int lab_structure(struct tool *tool, tvlm_stack *stack, const tvlm_sample_point *points, const float *sizes,
                   int32_t count, tvlm_footprint *axes) {
-    (void)stack, (void)points, (void)sizes, (void)count, (void)axes;
     return lab_check(tool, "--set anisotropic");
 }
 
 int codec_read_folded(struct tool *tool, const char *path, const tvlm_scorer *scorer, int32_t first,
                       tvlm_codec **codec, tvlm_scorer **folded) {
-    (void)path, (void)scorer, (void)first, (void)codec, (void)folded;
     return lab_check(tool, "--codec");
 }
 
 int codec_layout(struct tool *tool, const char *path, const tvlm_codec *codec, char *layout, size_t size) {
-    (void)path, (void)codec, (void)layout, (void)size;
     return lab_check(tool, "--codec");
 }
 
 int codec_check_image(struct tool *tool, const tvlm_codec *codec, tvlm_stack *stack) {
-    (void)codec, (void)stack;
     return lab_check(tool, "--codec");
 }
 
 const tvlm_network *codec_network(const tvlm_codec *codec) {
-    (void)codec;
     return NULL;
 }
 
@@ -48,12 +43,10 @@ int explain_check(struct tool *tool, const char *file) {
 }
 
 int explain_make(struct tool *tool, const explain_subject *subject, const char *file, explained *made) {
-    (void)subject, (void)file, (void)made;
     return lab_check(tool, "--explain");
 }
 
 int explain_write(struct tool *tool, const char *path, explained *made) {
-    (void)path, (void)made;
     return lab_check(tool, "--explain");
 }
 
@@ -62,35 +55,25 @@ void explained_release(explained *made) {
     tvlm_image_destroy(&made->picture);
 }
 
-void codec_release(tvlm_codec **codec, tvlm_scorer **folded) {
-    (void)codec, (void)folded;
-}
+void codec_release(tvlm_codec **codec, tvlm_scorer **folded) {}
 
 int projection_read(struct tool *tool, const char *path, bool features, tvlm_projection **projection) {
-    (void)path, (void)features, (void)projection;
     return lab_check(tool, "--projection");
 }
 
 int projection_layout(struct tool *tool, const char *path, const tvlm_projection *projection, char *layout,
                       size_t size) {
-    (void)path, (void)projection, (void)layout, (void)size;
     return lab_check(tool, "--projection");
 }
 
 int projection_set(struct tool *tool, const tvlm_projection *projection, tvlm_export *export) {
-    (void)projection, (void)export;
     return lab_check(tool, "--projection");
 }
 
-void projection_release(tvlm_projection **projection) {
-    (void)projection;
-}
+void projection_release(tvlm_projection **projection) {}
 
 int network_load(struct tool *tool, const char *path, tvlm_network **network) {
-    (void)path, (void)network;
     return lab_check(tool, "--network");
 }
 
-void network_release(tvlm_network **network) {
-    (void)network;
-}
+void network_release(tvlm_network **network) {}
