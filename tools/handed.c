@@ -50,9 +50,7 @@ const char *handed_given(const handed_options *options) {
 
 static int check(struct tool *tool, const handed_options *options, const handed_use *use, int count) {
     const char *const file = inputs_given(&options->files), *const objects = truth_given(&options->objects);
-    const char *const regions = options->files.labels != NULL ? "--labels"
-                                : options->clusters.given     ? "--clusters"
-                                                              : NULL;
+    const char *const regions = tool_given(tool, "labels clusters");
     if (count > 1 && file != NULL) return tool_usage(tool, "%s is of one image", file);
     if (options->clusters.given && options->files.labels != NULL)
         return tool_usage(tool, "--clusters and --labels exclude each other");

@@ -285,21 +285,23 @@ static void write_selection(select_run *run, const select_job *job) {
     json_close(json);
 }
 
-/* Makes the name of an output of this image and query. */
-static int name_output(const select_run *run, const char *pattern, const select_job *job,
-                       char path[SELECT_PATH_SIZE]) {
-    return select_output_name(run->tool, pattern, job->path, run->several,
-                              run->questions.several ? job->query_number : -1, path);
-}
-
-static int write_picture(select_run *run, const char *pattern, const select_job *job,
-                         const tvlm_image *picture) {
+/* Writes a file of this image and query, if the option of `pattern` is given: the picture, the array, or if both are NULL
+ * the explanation. */
+static int write_output(select_run *run, const char *pattern, select_job *job, const tvlm_image *picture,
+                        const select_array *array) {
     char path[SELECT_PATH_SIZE];
+    const tvlm_log *const log = &run->tool->log;
     if (pattern == NULL) return TOOL_DONE;
-    const int code = name_output(run, pattern, job, path);
+    const int code = select_output_name(run->tool, pattern, job->path, run->several,
+                                        run->questions.several ? job->query_number : -1, path);
     if (code != TOOL_DONE) return code;
-    return tool_status(run->tool, tvlm_png_write(path, picture->width, picture->height, 3, picture->pixels,
-                                                 &run->tool->log));
+    if (picture != NULL)
+        return tool_status(run->tool,
+                           tvlm_png_write(path, picture->width, picture->height, 3, picture->pixels, log));
+    if (array != NULL)
+        return tool_status(run->tool,
+                           tvlm_npy_write(path, array->type, array->rank, array->shape, array->data, log));
+    return explain_write(run->tool, path, &job->explained);
 }
 
 /* Writes the crops. With several queries there would be only those of the first one, so that is refused
@@ -312,31 +314,14 @@ static int write_crops(select_run *run, const select_job *job) {
                               job->cut_out.data, (int32_t)patch);
 }
 
-static int write_array(select_run *run, const char *pattern, const select_job *job,
-                       const select_array *array) {
-    char path[SELECT_PATH_SIZE];
-    if (pattern == NULL) return TOOL_DONE;
-    const int code = name_output(run, pattern, job, path);
-    if (code != TOOL_DONE) return code;
-    return tool_status(run->tool, tvlm_npy_write(path, array->type, array->rank, array->shape, array->data,
-                                                 &run->tool->log));
-}
-
-static int write_explained(select_run *run, const char *pattern, select_job *job) {
-    char path[SELECT_PATH_SIZE];
-    if (pattern == NULL) return TOOL_DONE;
-    const int code = name_output(run, pattern, job, path);
-    return code == TOOL_DONE ? explain_write(run->tool, path, &job->explained) : code;
-}
-
 static int write_files(select_run *run, select_job *job) {
     const select_options *const options = run->options;
-    int code = write_picture(run, options->overlay, job, job->overlay);
-    if (code == TOOL_DONE) code = write_picture(run, options->heatmap, job, job->heatmap);
+    int code = write_output(run, options->overlay, job, job->overlay, NULL);
+    if (code == TOOL_DONE) code = write_output(run, options->heatmap, job, job->heatmap, NULL);
     if (code == TOOL_DONE) code = write_crops(run, job);
-    if (code == TOOL_DONE) code = write_array(run, options->patches.output, job, &job->patches);
-    if (code == TOOL_DONE) code = write_array(run, options->patch_scores, job, &job->patch_scores);
-    if (code == TOOL_DONE) code = write_explained(run, options->explain, job);
+    if (code == TOOL_DONE) code = write_output(run, options->patches.output, job, NULL, &job->patches);
+    if (code == TOOL_DONE) code = write_output(run, options->patch_scores, job, NULL, &job->patch_scores);
+    if (code == TOOL_DONE) code = write_output(run, options->explain, job, NULL, NULL);
     return code;
 }
 
