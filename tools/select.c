@@ -96,18 +96,25 @@ static const option_group groups[] = {
 
 /* ---- Outputs ---- */
 
+/* Notes all files that will be written, before anything is computed. */
 static int note_outputs(select_run *run, int count, char *const *images) {
     const select_options *const options = run->options;
-    const select_outputs outputs = {
-        .patterns = {{"--overlay", options->overlay},
-                     {"--heatmap", options->heatmap},
-                     {"--patches", options->patches.output},
-                     {"--patch-scores", options->patch_scores},
-                     {"--explain", options->explain}},
-        .query_count = run->questions.count,
-        .several_queries = run->questions.several,
-    };
-    int code = select_outputs_note(run->tool, &outputs, count, images);
+    const struct {
+        const char *option, *pattern; /* NULL: no such file is written */
+    } outputs[] = {{"--overlay", options->overlay},
+                   {"--heatmap", options->heatmap},
+                   {"--patches", options->patches.output},
+                   {"--patch-scores", options->patch_scores},
+                   {"--explain", options->explain}};
+    char path[SELECT_PATH_SIZE];
+    int code = TOOL_DONE;
+    for (size_t p = 0; p < sizeof outputs / sizeof *outputs; ++p)
+        for (int i = 0; outputs[p].pattern != NULL && code == TOOL_DONE && i < count; ++i)
+            for (int32_t q = 0; code == TOOL_DONE && q < run->questions.count; ++q) {
+                code = select_output_name(run->tool, outputs[p].pattern, images[i], count > 1,
+                                          run->questions.several ? q : -1, path);
+                if (code == TOOL_DONE) code = files_output(run->tool, outputs[p].option, path);
+            }
     for (int i = 0; code == TOOL_DONE && options->crops != NULL && i < count; ++i)
         code = budget_note_crops(run->tool, options->crops, images[i]);
     return code;

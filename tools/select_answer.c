@@ -28,21 +28,6 @@ int select_output_name(struct tool *tool, const char *pattern, const char *image
     return length < SELECT_PATH_SIZE ? TOOL_DONE : tool_fail(tool, "%.64s...: the path is too long", pattern);
 }
 
-int select_outputs_note(struct tool *tool, const select_outputs *outputs, int count, char *const *images) {
-    char path[SELECT_PATH_SIZE];
-    int code = TOOL_DONE;
-    for (int p = 0; p < SELECT_PATTERNS; ++p) {
-        if (outputs->patterns[p].name == NULL) continue;
-        for (int i = 0; code == TOOL_DONE && i < count; ++i)
-            for (int32_t q = 0; code == TOOL_DONE && q < outputs->query_count; ++q) {
-                code = select_output_name(tool, outputs->patterns[p].name, images[i], count > 1,
-                                          outputs->several_queries ? q : -1, path);
-                if (code == TOOL_DONE) code = files_output(tool, outputs->patterns[p].option, path);
-            }
-    }
-    return code;
-}
-
 /* ---- The image ---- */
 
 /* The width of the image in its file. All answers are in pixels of the file, even if --max-side let the image

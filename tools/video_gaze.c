@@ -47,23 +47,16 @@ int video_gaze_read(struct tool *tool, const char *path, video_gaze *gaze) {
     size_t size, lines = 1;
     int code = tool_status(tool, tvlm_file_read(path, &tool->log, &bytes, &size));
     if (code != TOOL_DONE) return code;
-    char *const text = malloc(size + 1);
     for (size_t i = 0; i < size; ++i) lines += ((const char *)bytes)[i] == '\n';
     gaze->samples = calloc(3 * lines, sizeof *gaze->samples);
-    if (text == NULL || gaze->samples == NULL) {
-        code = tool_fail(tool, "%s: no memory", path);
-    } else {
-        memcpy(text, bytes, size);
-        text[size] = '\0';
-        const char *at = text;
-        for (size_t line = 1; code == TOOL_DONE && *at != '\0'; ++line) {
-            code = add_line(tool, path, line, at, gaze);
-            at += strcspn(at, "\n");
-            at += *at == '\n';
-        }
+    if (gaze->samples == NULL) code = tool_fail(tool, "%s: no memory", path);
+    const char *at = bytes; /* a zero byte follows the content */
+    for (size_t line = 1; code == TOOL_DONE && *at != '\0'; ++line) {
+        code = add_line(tool, path, line, at, gaze);
+        at += strcspn(at, "\n");
+        at += *at == '\n';
     }
     if (code == TOOL_DONE && gaze->count == 0) code = tool_fail(tool, "%s: no line \"time,x,y\" in it", path);
-    free(text);
     free(bytes);
     return code;
 }
