@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels_ragged.h"
+#include "channels.h"
 #include "each.h"
 #include "files.h"
-#include "flow.h"
 #include "inputs.h"
 #include "json.h"
 #include "networks.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "channels_ragged.h"
+#include "channels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * tvlm channels --flow: computes the optical flow from one image to another, with its confidence, and writes it as
  * .flo and as a picture.
  */
-#include "flow.h"
+#include "channels.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "networks.h"
 #include "parameters.h"
 #include "progress.h"
-#include "select_answer.h"
+#include "select.h"
 #include "select_layout.h"
 #include "shared.h"
 #include "texturevlm/io.h"

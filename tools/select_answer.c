@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "select_answer.h"
+#include "select.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -336,7 +336,7 @@ static int make_arrays(select_run *run, select_job *job) {
     return code;
 }
 
-/* ---- select_answer.h ---- */
+/* ---- select.h ---- */
 
 /* An image from a pipe or an archive cannot be decoded again, so it is decoded in full if it will be drawn
  * on. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "select_patches.h"
+#include "select.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * select_pool.c: everything about an image is computed in the thread of its device, with a select_run and a
  * struct tool of its own. It is written in the tool's thread.
  */
-#include "select_answer.h"
+#include "select.h"
 
 #include <pthread.h>
 #include <stdio.h>

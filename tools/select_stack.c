@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "select_stack.h"
+#include "select.h"
 
 #include <string.h>
 

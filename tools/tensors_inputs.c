@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tensors_inputs.h"
+#include "tensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>

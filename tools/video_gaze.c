@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "video_gaze.h"
+#include "video.h"
 
 #include <math.h>
 #include <stdio.h>

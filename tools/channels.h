@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channels_ragged.h: `tvlm channels --ragged`: makes the channels of images of different sizes in one batch.
+ * channels.h: the parts of `tvlm channels`: batches of images of different sizes, and optical flow.
  */
-#ifndef TVLM_TOOLS_CHANNELS_RAGGED_H
-#define TVLM_TOOLS_CHANNELS_RAGGED_H
+#ifndef TVLM_TOOLS_CHANNELS_H
+#define TVLM_TOOLS_CHANNELS_H
 
 #include "texturevlm/lab/network.h"
 #include "tool.h"
+
+/* ---- --ragged (channels_ragged.c) ---- */
 
 typedef struct ragged_options {
     const tool_common *common;
@@ -22,5 +24,19 @@ typedef struct ragged_options {
 /* Writes a file NAME.npy into the folder for each image NAME.jpg. The array is channels x height x width, at
  * the image's own size. */
 int generate_ragged(struct tool *tool, const ragged_options *options, int count, char *const *paths);
+
+/* ---- --flow (flow.c) ---- */
+
+typedef struct flow_options {
+    int flow, full;
+    const char *picture, *confidence;
+} flow_options;
+
+extern const option_specs flow_specs;
+
+/* Computes and writes the flow from the first to the second of `count` images, which must be two. `output` is the
+ * .flo, or NULL. */
+int flow_run(struct tool *tool, const tool_common *common, const flow_options *options, const char *output,
+             int count, char *const *paths);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tensors_inputs.h: what goes into an export: the pictures of `tvlm tensors`, which are image files or the frames of a
- * video, and the inputs that it takes beside pictures and features (handed.h).
+ * tensors.h: the parts of `tvlm tensors`: what goes into an export (the pictures, which are image files or the frames of
+ * a video, and the inputs that it takes beside these and features, handed.h), and what comes out of it.
  */
-#ifndef TVLM_TOOLS_TENSORS_INPUTS_H
-#define TVLM_TOOLS_TENSORS_INPUTS_H
+#ifndef TVLM_TOOLS_TENSORS_H
+#define TVLM_TOOLS_TENSORS_H
 
 #include "handed.h"
+#include "json.h"
 #include "texturevlm/export.h"
 #include "texturevlm/io.h"
 #include "texturevlm/lab/network.h"
@@ -54,5 +55,41 @@ typedef struct export_inputs {
 /* Lets an export hand in the inputs to its pictures. `inputs` and `pictures` must live until the export's
  * last run. */
 int export_inputs_set(export_inputs *inputs, const export_pictures *pictures, tvlm_export *export);
+
+/* ---- Results (tensors_results.c) ---- */
+
+#define EXPORT_TENSORS_MAX 12
+
+typedef struct export_results {
+    /* What the tensors are made of. The caller sets these members and keeps what they point to. */
+    struct tool *tool;
+    tvlm_export *export; /* the export, after its run */
+    tvlm_export_model model;
+    const export_pictures *pictures;
+    char *const *paths; /* [pictures->count] */
+    /* The tensors. export_results_read fills them in. */
+    tvlm_tensor tensors[EXPORT_TENSORS_MAX];
+    void *data[EXPORT_TENSORS_MAX];
+    int32_t count;
+} export_results;
+
+/* Reads all tensors, or with `selected_only` all but the pixel values of every token. Returns TOOL_FAILED
+ * also if a score is not a number. */
+int export_results_read(export_results *results, bool selected_only);
+
+/* Writes the tensors that were read. */
+int export_results_write(const export_results *results, const char *path);
+
+/* Prints a line for each picture: its sizes, and how many of its tokens were chosen. */
+int export_results_text(const export_results *results);
+
+/* Adds "images" and "tensors" to an object that is open. */
+void export_results_json(const export_results *results, json_writer *json);
+
+/* Releases the tensors. What they are made of still belongs to the caller. */
+void export_results_release(export_results *results);
+
+/* Whether a model takes crops of an image in place of patches. */
+bool export_is_cut(tvlm_export_model model);
 
 #endif
