@@ -7,18 +7,7 @@
 
 #include "batch_names.h"
 
-static const option_spec sources[] = {
-    {0, OPTION_INPUT, "list", offsetof(batch_sources, list), "FILE",
-     "the names of further images, one a line, after those that are arguments; of - each is answered as it comes",
-     0, 0, NULL},
-    {0, OPTION_FLAG, "null", offsetof(batch_sources, null), NULL,
-     "a zero byte, and not a line's end, stands behind each name of --list (find -print0)", 0, 0, NULL},
-    {0, OPTION_FLAG, "recursive", offsetof(batch_sources, recursive), NULL,
-     "walks folders and archives (.tar); sorted by name, pictures by their names' ends; neither what "
-     "begins with a dot nor links to folders",
-     0, 0, NULL},
-};
-const option_specs batch_source_specs = OPTION_SPECS("Many images", sources);
+enum { MEMORY_DEFAULT = 1024, MEMORY_MAX = 1 << 24 };
 
 static const option_spec specs[] = {
     {0, OPTION_FLAG, "jsonl", offsetof(batch_options, jsonl), NULL,
@@ -33,21 +22,24 @@ static const option_spec specs[] = {
      "lines into FILE, going on with those of a run that was cut short; in place of --jsonl; the same "
      "images are given again; those with a line there, be it an error, are left out",
      0, 0, NULL},
-};
-const option_specs batch_specs = OPTION_SPECS("Many images", specs);
-
-enum { MEMORY_DEFAULT = 1024, MEMORY_MAX = 1 << 24 };
-
-static const option_spec threads[] = {
-    {0, OPTION_INTEGER, "jobs", offsetof(batch_threads, jobs), "N",
+    {0, OPTION_INPUT, "list", offsetof(batch_options, sources.list), "FILE",
+     "the names of further images, one a line, after those that are arguments; of - each is answered as it comes",
+     0, 0, NULL},
+    {0, OPTION_FLAG, "null", offsetof(batch_options, sources.null), NULL,
+     "a zero byte, and not a line's end, stands behind each name of --list (find -print0)", 0, 0, NULL},
+    {0, OPTION_FLAG, "recursive", offsetof(batch_options, sources.recursive), NULL,
+     "walks folders and archives (.tar); sorted by name, pictures by their names' ends; neither what "
+     "begins with a dot nor links to folders",
+     0, 0, NULL},
+    {0, OPTION_INTEGER, "jobs", offsetof(batch_options, threads.jobs), "N",
      "threads that decode ahead of the device, each with one image in memory (default: the cores)", 1, 1024,
      NULL},
-    {0, OPTION_INTEGER, "memory", offsetof(batch_threads, memory), "MIB",
+    {0, OPTION_INTEGER, "memory", offsetof(batch_options, threads.memory), "MIB",
      "how much memory all of them may take together, for what they read, unpack and decode and for pixels that wait for the "
      "device: a thread waits until there is room, and an image that alone takes more is an error (default: 1024)",
      1, MEMORY_MAX, NULL},
 };
-const option_specs batch_thread_specs = OPTION_SPECS("Many images", threads);
+const option_specs batch_specs = OPTION_SPECS("Many images", specs);
 
 bool batch_has_lines(const batch_options *options) {
     return options->jsonl > 0 || options->resume != NULL;

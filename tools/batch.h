@@ -17,7 +17,6 @@ typedef struct batch_sources {
     const char *list;
     int null, recursive;
 } batch_sources;
-extern const option_specs batch_source_specs;
 
 /* The threads that decode. */
 typedef struct batch_threads {
@@ -31,8 +30,7 @@ typedef struct batch_options {
     const char *resume;
     batch_threads threads;
 } batch_options;
-extern const option_specs batch_specs; /* all but `sources` and `threads` */
-extern const option_specs batch_thread_specs;
+extern const option_specs batch_specs;
 
 /* Whether a line is written for each image. --jsonl asks for it, and --resume implies it. */
 bool batch_has_lines(const batch_options *options);

@@ -93,8 +93,6 @@ static const option_group groups[] = {
     {&own_together_specs, 0},
     {&each_specs, offsetof(generate_options, each)},
     {&batch_specs, offsetof(generate_options, each.batch)},
-    {&batch_source_specs, offsetof(generate_options, each.batch.sources)},
-    {&batch_thread_specs, offsetof(generate_options, each.batch.threads)},
     {0},
 };
 

@@ -88,8 +88,6 @@ static const option_group groups[] = {
     {&stack_specs, offsetof(select_options, stacks)},
     {&rope_specs, offsetof(select_options, stacks.rope)},
     {&batch_specs, offsetof(select_options, batch)},
-    {&batch_source_specs, offsetof(select_options, batch.sources)},
-    {&batch_thread_specs, offsetof(select_options, batch.threads)},
     {&stack_settings, offsetof(select_options, stacks)},
     {0},
 };

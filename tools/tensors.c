@@ -119,8 +119,6 @@ static const option_group groups[] = {
     {&every_specs, offsetof(export_options, every)},
     {&each_specs, offsetof(export_options, each)},
     {&batch_specs, offsetof(export_options, each.batch)},
-    {&batch_source_specs, offsetof(export_options, each.batch.sources)},
-    {&batch_thread_specs, offsetof(export_options, each.batch.threads)},
     {0},
 };
 
