@@ -84,8 +84,7 @@ int batch_queue_open(struct tool *tool, const struct batch_names_params *params,
                      int32_t max_side, batch_queue **queue) {
     const int jobs = batch_jobs(threads);
     batch_names *names = NULL;
-    const int code = batch_names_open(tool, params, &names);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(batch_names_open(tool, params, &names));
     batch_queue *made = calloc(1, sizeof *made);
     batch_room *const room = batch_room_open(params->memory);
     if (made == NULL || room == NULL) {

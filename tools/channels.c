@@ -124,8 +124,7 @@ struct job {
 static int find_size(struct job *job) {
     const generate_options *const options = job->options;
     tvlm_stack_info info;
-    int code = tool_status(job->tool, tvlm_stack_get_info(job->stack, &info));
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_status(job->tool, tvlm_stack_get_info(job->stack, &info)));
     if (options->level.value >= info.levels)
         return tool_fail(job->tool, "--level %d: %d x %d pixels have levels 0 .. %d", options->level.value,
                          info.width, info.height, info.levels - 1);
@@ -307,8 +306,7 @@ static int prepare_stack(struct tool *tool, const void *values, tvlm_stack *stac
 }
 
 static int open_stack(struct job *job) {
-    const int code = create_stack(job);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(create_stack(job));
     job->channels = tvlm_stack_channels(job->stack, &job->channel_count);
     return prepare_stack(job->tool, job->options, job->stack);
 }
@@ -449,9 +447,8 @@ static int check_usage(struct tool *tool, const generate_options *options, int p
                           options->inputs.words != NULL ? "--words" : "--feature-patch");
     if (options->inputs.basis.name != NULL && options->inputs.given[INPUT_EMBEDDING] != NULL)
         return tool_usage(tool, "--basis and --give embedding exclude each other");
-    const int code = basis_check(tool, &options->inputs.basis, options->inputs.features != NULL,
-                                 options->inputs.words != NULL, "--words");
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(basis_check(tool, &options->inputs.basis, options->inputs.features != NULL,
+                         options->inputs.words != NULL, "--words"));
     if (options->each.each > 0) return check_each(tool, options);
     if (options->ragged > 0) return check_ragged(tool, options);
     if (path_count > 1 && options->sheet != NULL) return tool_usage(tool, "--sheet is of one image");
@@ -493,9 +490,8 @@ static int check_flow(struct tool *tool, const generate_options *options) {
 }
 
 static int run_flow(struct tool *tool, const generate_options *options, int count, char *const *paths) {
-    const int code = options->output != NULL ? files_output(tool, "--output", options->output) : TOOL_DONE;
-    return code == TOOL_DONE ? flow_run(tool, &options->common, &options->flow, options->output, count, paths)
-                             : code;
+    TOOL_TRY(options->output != NULL ? files_output(tool, "--output", options->output) : TOOL_DONE);
+    return flow_run(tool, &options->common, &options->flow, options->output, count, paths);
 }
 
 static int run_generate(struct tool *tool, const void *values, int operand_count, char *const *operands) {

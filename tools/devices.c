@@ -87,9 +87,8 @@ static int report(struct tool *tool, const tool_common *common, tvlm_device *dev
     tvlm_tuning_info info;
     int32_t count = 0;
     const tvlm_tuned_stage *const stages = tvlm_tuning_stages(tuning, &count);
-    int code = tool_status(tool, tvlm_device_get_info(device, &about));
-    if (code == TOOL_DONE) code = tool_status(tool, tvlm_tuning_get_info(tuning, &info));
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_status(tool, tvlm_device_get_info(device, &about)));
+    TOOL_TRY(tool_status(tool, tvlm_tuning_get_info(tuning, &info)));
     if (common->json > 0) return print_tuning(tool, &about, stages, count, &info);
     print_stages(&about, stages, count, &info);
     return TOOL_DONE;

@@ -27,8 +27,7 @@ int each_check(struct tool *tool, const each_options *options, const char *folde
     const char *const other = tool_given(tool, "jsonl resume skip-errors list null recursive jobs memory");
     if (options->each == 0) return other == NULL ? TOOL_DONE : tool_usage(tool, "%s needs --each", other);
     if (folder == NULL) return tool_usage(tool, "--each needs -o DIR");
-    const int code = batch_check(tool, batch, NULL, true, count, operands);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(batch_check(tool, batch, NULL, true, count, operands));
     if (stat(folder, &info) == 0 && S_ISDIR(info.st_mode)) return TOOL_DONE;
     return tool_fail(tool, "--each: there is no folder %.512s", folder);
 }

@@ -172,20 +172,17 @@ static int compute(struct job *job) {
     const struct tvlm_stack_params params = {
         .layout = "r", .images = 2, .format = (tvlm_format)job->common->format.value};
     const struct tvlm_flow_params flow = {.full = job->options->full > 0};
-    int code = tool_open_device(tool, job->common, &job->device);
-    if (code == TOOL_DONE)
-        code =
-            tool_status(tool, tvlm_stack_create_for_image(job->device, job->images[0], &params, &job->stack));
-    if (code == TOOL_DONE) code = tool_status(tool, tvlm_stack_set_image(job->stack, 1, job->images[1]));
-    if (code == TOOL_DONE)
-        code = tool_status(tool, tvlm_flow_compute(job->stack, 0, job->stack, 1, &flow, &job->flow));
-    if (code == TOOL_DONE) code = tool_status(tool, tvlm_flow_get_info(job->flow, &job->info));
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_open_device(tool, job->common, &job->device));
+    TOOL_TRY(
+        tool_status(tool, tvlm_stack_create_for_image(job->device, job->images[0], &params, &job->stack)));
+    TOOL_TRY(tool_status(tool, tvlm_stack_set_image(job->stack, 1, job->images[1])));
+    TOOL_TRY(tool_status(tool, tvlm_flow_compute(job->stack, 0, job->stack, 1, &flow, &job->flow)));
+    TOOL_TRY(tool_status(tool, tvlm_flow_get_info(job->flow, &job->info)));
     const size_t count = 3 * (size_t)job->info.width * (size_t)job->info.height;
     job->grid = malloc(count * sizeof *job->grid);
     if (job->grid == NULL) return tool_fail(tool, "no memory for the flow");
-    code = tool_status(tool, tvlm_flow_read(job->flow, count, job->grid));
-    return code == TOOL_DONE ? spread(job) : code;
+    TOOL_TRY(tool_status(tool, tvlm_flow_read(job->flow, count, job->grid)));
+    return spread(job);
 }
 
 static int write_files(const struct job *job) {

@@ -56,12 +56,12 @@ static int check(struct tool *tool, const handed_options *options, const handed_
         return tool_usage(tool, "--clusters and --labels exclude each other");
     if (objects != NULL && options->files.given[INPUT_SALIENCY] != NULL)
         return tool_usage(tool, "%s and --give saliency exclude each other", objects);
-    int code = inputs_check(tool, &options->files, use->layout);
-    if (code == TOOL_DONE && regions != NULL && !use->regions)
-        code = inputs_check_read(tool, regions, TVLM_CHANNEL_CLUSTER_ID, use->layout);
-    if (code == TOOL_DONE && objects != NULL && !use->points)
-        code = inputs_check_read(tool, objects, TVLM_CHANNEL_SALIENCY, use->layout);
-    return code;
+    TOOL_TRY(inputs_check(tool, &options->files, use->layout));
+    if (regions != NULL && !use->regions)
+        TOOL_TRY(inputs_check_read(tool, regions, TVLM_CHANNEL_CLUSTER_ID, use->layout));
+    if (objects != NULL && !use->points)
+        TOOL_TRY(inputs_check_read(tool, objects, TVLM_CHANNEL_SALIENCY, use->layout));
+    return TOOL_DONE;
 }
 
 int handed_read(struct tool *tool, const handed_options *options, const handed_use *use, int count,

@@ -284,8 +284,7 @@ static int read_picture(struct tool *tool, const input_row *row, const char *pat
     const size_t at = (size_t)(row - rows);
     struct tvlm_grid_input *const grid = &files->file[at].grid;
     tvlm_image *image = NULL;
-    const int code = tool_status(tool, tvlm_image_load(path, &tool->log, &image));
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_status(tool, tvlm_image_load(path, &tool->log, &image)));
     const size_t count = (size_t)image->width * (size_t)image->height;
     float *const values = malloc(count * sizeof *values);
     for (size_t i = 0; values != NULL && i < count; ++i) values[i] = gray_at(image, i);

@@ -147,11 +147,9 @@ static int open_vectors(struct tool *tool, const char *path, vector_reader *r) {
     const char *const subject = tool->subject;
     *r = (vector_reader){.path = path};
     tool->subject = path;
-    int code = tool_status(tool, tvlm_npy_reader_open(path, &tool->log, &r->array, &r->reader));
-    if (code == TOOL_DONE && r->array.rank < 1)
-        code = tool_fail(tool, "features takes N x D numbers; this is a single one");
-    if (code == TOOL_DONE) code = check_array(tool, "features", &r->array);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_status(tool, tvlm_npy_reader_open(path, &tool->log, &r->array, &r->reader)));
+    if (r->array.rank < 1) return tool_fail(tool, "features takes N x D numbers; this is a single one");
+    TOOL_TRY(check_array(tool, "features", &r->array));
     const size_t element = tvlm_element_size(r->array.type);
     const size_t dimension = (size_t)r->array.shape[r->array.rank - 1];
     r->dimension = (int32_t)dimension;
@@ -322,8 +320,7 @@ static int check_directions(struct tool *tool, const questions *q) {
 
 static int read_mean(struct tool *tool, questions *q) {
     if (q->options->mean == NULL) return TOOL_DONE;
-    const int code = vectors_read(tool, "--set query-mean", q->options->mean, &q->mean);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(vectors_read(tool, "--set query-mean", q->options->mean, &q->mean));
     tool->subject = q->mean.path;
     if (q->mean.count != 1) return tool_fail(tool, "%d vectors; the mean is one", (int)q->mean.count);
     if (q->mean.dimension != q->queries.dimension)

@@ -240,9 +240,8 @@ static int check_strategy(struct tool *tool, const select_run *run) {
     };
     const tvlm_strategy strategy = run->params.strategy;
     const bool asked = options->strategy != NULL || parameter_given(&options->parameters, "overview");
-    int code = check_cover(tool, &run->params);
-    if (code == TOOL_DONE) code = parameters_check(tool, strategy, asked, &options->parameters);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(check_cover(tool, &run->params));
+    TOOL_TRY(parameters_check(tool, strategy, asked, &options->parameters));
     return strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
 }
 
@@ -306,16 +305,14 @@ static int check(struct tool *tool, const select_run *run, int images) {
  * */
 static int read_scorer(select_run *run) {
     const char *const path = run->options->weighing.scorer, *const codec = run->options->stacks.codec;
-    int code = questions_scorer(run->tool, &run->options->questions,
-                                run->options->given.files.given[INPUT_EMBEDDING] != NULL, path, &run->scorer);
-    if (code == TOOL_DONE && codec != NULL)
-        code = codec_read_folded(run->tool, codec, run->scorer, 0, &run->codec, &run->folded);
-    if (code == TOOL_DONE)
-        code = scorer_layout(run->tool, path, run->folded != NULL ? run->folded : run->scorer, run->layout,
-                             sizeof run->layout);
-    if (code == TOOL_DONE && codec != NULL)
-        code = codec_layout(run->tool, codec, run->codec, run->layout, sizeof run->layout);
-    return code;
+    TOOL_TRY(questions_scorer(run->tool, &run->options->questions,
+                              run->options->given.files.given[INPUT_EMBEDDING] != NULL, path, &run->scorer));
+    if (codec != NULL)
+        TOOL_TRY(codec_read_folded(run->tool, codec, run->scorer, 0, &run->codec, &run->folded));
+    TOOL_TRY(scorer_layout(run->tool, path, run->folded != NULL ? run->folded : run->scorer, run->layout,
+                           sizeof run->layout));
+    if (codec != NULL) TOOL_TRY(codec_layout(run->tool, codec, run->codec, run->layout, sizeof run->layout));
+    return TOOL_DONE;
 }
 
 /* Finds what makes the channels from learned_0 on: a codec or a network. */
@@ -368,16 +365,15 @@ static int read_handed(select_run *run, int count, char *const *paths) {
 static int prepare(select_run *run, int count, char *const *paths) {
     const select_options *const options = run->options;
     struct tool *const tool = run->tool;
-    int code = budget_check(tool, &options->parameters, "-k", &run->params.budget);
-    if (code == TOOL_DONE) code = patches_read(tool, &options->patches, &run->patches);
-    if (code == TOOL_DONE) code = questions_read(tool, &options->questions, count, &run->questions);
-    if (code == TOOL_DONE && options->crops != NULL && run->questions.several)
-        code = tool_usage(tool, "--crops takes one query");
-    if (code == TOOL_DONE) code = note_outputs(run, count, paths);
-    if (code == TOOL_DONE) code = explain_check(tool, options->explain);
-    if (code == TOOL_DONE) code = find_layout(run);
-    if (code == TOOL_DONE) code = read_network(run);
-    return code == TOOL_DONE ? read_handed(run, count, paths) : code;
+    TOOL_TRY(budget_check(tool, &options->parameters, "-k", &run->params.budget));
+    TOOL_TRY(patches_read(tool, &options->patches, &run->patches));
+    TOOL_TRY(questions_read(tool, &options->questions, count, &run->questions));
+    if (options->crops != NULL && run->questions.several) return tool_usage(tool, "--crops takes one query");
+    TOOL_TRY(note_outputs(run, count, paths));
+    TOOL_TRY(explain_check(tool, options->explain));
+    TOOL_TRY(find_layout(run));
+    TOOL_TRY(read_network(run));
+    return read_handed(run, count, paths);
 }
 
 /* Whether a stack can take one image after the other. It can if each image gets a line, and if only pixels

@@ -73,9 +73,8 @@ static int own_scores_read(struct tool *tool, const char *path, const tvlm_stack
     struct tvlm_score_params score = params->score;
     int32_t columns = 0, rows = 0;
     if (params->strategy == TVLM_STRATEGY_BUDGET) score.stride = params->patch; /* its tiles of level 0 */
-    int code = tool_status(tool, tvlm_score_size(stack, &score, &columns, &rows));
-    if (code == TOOL_DONE) code = vectors_read(tool, "--scores", path, &own->file);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_status(tool, tvlm_score_size(stack, &score, &columns, &rows)));
+    TOOL_TRY(vectors_read(tool, "--scores", path, &own->file));
     const vector_file *const file = &own->file;
     const bool whole = file->count == rows && file->dimension == columns;
     const bool listed = file->count == 1 && (int64_t)file->dimension == (int64_t)columns * rows;
@@ -150,8 +149,7 @@ static int note_candidates(const select_run *run, select_job *job, const tvlm_se
     const int32_t k = run->params.k;
     const struct tvlm_score_params cells = score_params_of(run);
     int32_t columns = 0, rows = 0;
-    const int code = tool_status(run->tool, tvlm_score_size(job->stack, &cells, &columns, &rows));
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_status(run->tool, tvlm_score_size(job->stack, &cells, &columns, &rows)));
     const int64_t candidates =
         run->params.strategy == TVLM_STRATEGY_FOVEATED ? job->count : (int64_t)columns * rows;
     job->k = k != 0 ? k : candidates < TVLM_K_DEFAULT ? (int32_t)candidates : TVLM_K_DEFAULT;
@@ -277,9 +275,8 @@ static int write_output(select_run *run, const char *pattern, select_job *job, c
     char path[SELECT_PATH_SIZE];
     const tvlm_log *const log = &run->tool->log;
     if (pattern == NULL) return TOOL_DONE;
-    const int code = select_output_name(run->tool, pattern, job->path, run->several,
-                                        run->questions.several ? job->query_number : -1, path);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(select_output_name(run->tool, pattern, job->path, run->several,
+                                run->questions.several ? job->query_number : -1, path));
     if (picture != NULL)
         return tool_status(run->tool,
                            tvlm_png_write(path, picture->width, picture->height, 3, picture->pixels, log));
@@ -301,13 +298,12 @@ static int write_crops(select_run *run, const select_job *job) {
 
 static int write_files(select_run *run, select_job *job) {
     const select_options *const options = run->options;
-    int code = write_output(run, options->overlay, job, job->overlay, NULL);
-    if (code == TOOL_DONE) code = write_output(run, options->heatmap, job, job->heatmap, NULL);
-    if (code == TOOL_DONE) code = write_crops(run, job);
-    if (code == TOOL_DONE) code = write_output(run, options->patches.output, job, NULL, &job->patches);
-    if (code == TOOL_DONE) code = write_output(run, options->patch_scores, job, NULL, &job->patch_scores);
-    if (code == TOOL_DONE) code = write_output(run, options->explain, job, NULL, NULL);
-    return code;
+    TOOL_TRY(write_output(run, options->overlay, job, job->overlay, NULL));
+    TOOL_TRY(write_output(run, options->heatmap, job, job->heatmap, NULL));
+    TOOL_TRY(write_crops(run, job));
+    TOOL_TRY(write_output(run, options->patches.output, job, NULL, &job->patches));
+    TOOL_TRY(write_output(run, options->patch_scores, job, NULL, &job->patch_scores));
+    return write_output(run, options->explain, job, NULL, NULL);
 }
 
 /* Extracts the patches of all positions, from which --crops makes pictures. */

@@ -70,8 +70,7 @@ static int read_norm(struct tool *tool, const patch_options *options, patch_plan
                           "--patch-norm excludes patch-channels, patch-mean and patch-std: it is of r, g, b");
     const tvlm_export_model model =
         strcmp(norms[options->norm.value], "clip") == 0 ? TVLM_EXPORT_CLIP : TVLM_EXPORT_SIGLIP;
-    const int code = tool_status(tool, tvlm_export_processor_get(model, &processor));
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_status(tool, tvlm_export_processor_get(model, &processor)));
     memcpy(plan->mean, processor.mean, sizeof processor.mean);
     memcpy(plan->deviation, processor.std, sizeof processor.std);
     return TOOL_DONE;

@@ -181,8 +181,7 @@ static int check_spending(struct job *job) {
 static int check(struct job *job) {
     const export_options *const options = job->options;
     struct tool *const tool = job->tool;
-    int code = find_model(tool, options->model, &job->model);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(find_model(tool, options->model, &job->model));
     if (job->output == NULL) return tool_usage(tool, "-o FILE.safetensors is missing");
     if (options->all > 0 && (options->budget.given || job->spending.budget.share != 0.0f ||
                              job->spending.budget.tolerance != 0.0f))
@@ -386,11 +385,10 @@ static void release(struct job *job) {
 
 static int export_all(struct job *job) {
     job->feature_paths = job->asked.features.values;
-    int code = load(job);
-    if (code == TOOL_DONE) code = load_features(job);
-    if (code == TOOL_DONE) code = process(job);
-    if (code == TOOL_DONE) code = write_tensors(job);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(load(job));
+    TOOL_TRY(load_features(job));
+    TOOL_TRY(process(job));
+    TOOL_TRY(write_tensors(job));
     return job->options->common.json > 0 ? print_json(job) : export_results_text(&job->results);
 }
 

@@ -17,8 +17,7 @@ bool export_is_cut(tvlm_export_model model) {
 /* Reads the next tensor, if it is wanted. */
 static int read_tensor(export_results *results, bool selected_only, int32_t index) {
     tvlm_export_tensor found;
-    int code = tool_status(results->tool, tvlm_export_get_tensor(results->export, index, &found));
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_status(results->tool, tvlm_export_get_tensor(results->export, index, &found)));
     if (selected_only && strncmp(found.name, "pixel_values", strlen("pixel_values")) == 0) return TOOL_DONE;
     tvlm_tensor *const tensor = &results->tensors[results->count];
     void *const data = malloc(found.bytes);
@@ -29,10 +28,10 @@ static int read_tensor(export_results *results, bool selected_only, int32_t inde
                             .rank = found.rank,
                             .data = data};
     memcpy(tensor->shape, found.shape, sizeof found.shape);
-    code = tool_status(results->tool, tvlm_export_read(results->export, index, found.bytes, data));
-    if (code == TOOL_DONE && strcmp(found.name, "scores") == 0)
-        code = scores_check(results->tool, data, found.bytes / sizeof(float));
-    return code;
+    TOOL_TRY(tool_status(results->tool, tvlm_export_read(results->export, index, found.bytes, data)));
+    if (strcmp(found.name, "scores") == 0)
+        TOOL_TRY(scores_check(results->tool, data, found.bytes / sizeof(float)));
+    return TOOL_DONE;
 }
 
 int export_results_read(export_results *results, bool selected_only) {

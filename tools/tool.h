@@ -28,6 +28,13 @@
 
 enum { TOOL_DONE = 0, TOOL_FAILED = 1, TOOL_USAGE = 2, TOOL_PARTLY = 3 };
 
+/* Returns the code of the call where that is not TOOL_DONE. It is for functions that have nothing to release by then. */
+#define TOOL_TRY(call)                                                                                       \
+    do {                                                                                                     \
+        const int tool_try_code = (call);                                                                    \
+        if (tool_try_code != TOOL_DONE) return tool_try_code;                                                \
+    } while (0)
+
 struct tool {
     tvlm_log log; /* the log of the library, whose lines come to this tool */
     int verbose;

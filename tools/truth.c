@@ -129,8 +129,7 @@ static int note_beside(struct tool *tool, const char *folder, const char *image,
 }
 
 static int load_map(struct tool *tool, const char *path, int32_t width, int32_t height, tvlm_image **map) {
-    const int code = tool_status(tool, tvlm_image_load(path, &tool->log, map));
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_status(tool, tvlm_image_load(path, &tool->log, map)));
     if ((*map)->width != width || (*map)->height != height)
         return tool_fail(tool, "%s: %dx%d, the image is %dx%d", path, (*map)->width, (*map)->height, width,
                          height);
@@ -423,8 +422,7 @@ static int read_json(struct tool *tool, truth *made) {
     const char *const path = made->options->coco;
     void *bytes = NULL;
     size_t size;
-    int code = tool_status(tool, tvlm_file_read(path, &tool->log, &bytes, &size));
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_status(tool, tvlm_file_read(path, &tool->log, &bytes, &size)));
     made->json = cJSON_ParseWithLength(bytes, size);
     free(bytes);
     const cJSON *const all = cJSON_GetObjectItemCaseSensitive(made->json, "annotations");

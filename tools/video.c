@@ -45,11 +45,11 @@ static int video_overlay_open(struct tool *tool, const char *path, double rate, 
     *overlay = (video_overlay){.tool = tool, .path = path, .rate = rate};
     if (path == NULL) return TOOL_DONE;
     if (names_folder(path)) return video_folder_make(tool, path);
-    int code = files_output(tool, "--overlay", path);
-    if (code == TOOL_DONE) code = video_library_load(tool, path, &overlay->library);
-    if (code == TOOL_DONE && !overlay->library->writable(path))
-        code = tool_fail(tool, "%s: there is no video format of that ending (for PNGs name a folder)", path);
-    return code;
+    TOOL_TRY(files_output(tool, "--overlay", path));
+    TOOL_TRY(video_library_load(tool, path, &overlay->library));
+    if (!overlay->library->writable(path))
+        return tool_fail(tool, "%s: there is no video format of that ending (for PNGs name a folder)", path);
+    return TOOL_DONE;
 }
 
 static int add_picture(video_overlay *overlay, const tvlm_image *picture, int64_t number) {
@@ -58,8 +58,7 @@ static int add_picture(video_overlay *overlay, const tvlm_image *picture, int64_
     const int written = snprintf(path, sizeof path, "%s%sframe-%06lld.png", overlay->path,
                                  overlay->path[length - 1] == '/' ? "" : "/", (long long)number);
     if (written >= (int)sizeof path) return tool_fail(overlay->tool, "%.64s...: the path is too long", path);
-    const int code = files_output(overlay->tool, "--overlay", path);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(files_output(overlay->tool, "--overlay", path));
     return tool_status(overlay->tool, tvlm_png_write(path, picture->width, picture->height, 3,
                                                      picture->pixels, &overlay->tool->log));
 }
@@ -346,8 +345,7 @@ static int check_strategy(struct tool *tool, const video_options *options) {
     const bool asked = options->strategy != NULL;
     if (options->steadiness.value > 0.0f && strategy != TVLM_STRATEGY_GRID)
         return tool_usage(tool, "--steadiness is for --strategy grid");
-    const int code = parameters_check(tool, strategy, asked, &options->parameters);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(parameters_check(tool, strategy, asked, &options->parameters));
     return strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
 }
 

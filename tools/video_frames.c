@@ -61,8 +61,7 @@ static int check_no_clip(struct tool *tool, char *const *paths, int32_t count) {
 static int open_video(video_frames *frames, const char *path) {
     const struct tvlm_video_reader_params params = {.stop = frames->stop, .log = &frames->log};
     tvlm_video_info info;
-    const int code = video_library_load(frames->tool, path, &frames->library);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(video_library_load(frames->tool, path, &frames->library));
     const tvlm_status status = frames->library->reader_open(path, &params, &frames->reader);
     if (status != TVLM_OK)
         return tool_fail(frames->tool, "%s",

@@ -147,16 +147,14 @@ int video_session_open(struct tool *tool, const video_options *options, video_se
     *session = (video_session){.tool = tool, .options = options, .asked = -1};
     session->asks.strategy = video_strategy(options);
     parameters_set(&options->parameters, &session->asks);
-    int code = budget_check(tool, &options->parameters, "-k", &session->asks.budget);
-    if (code == TOOL_DONE && options->gaze != NULL)
-        code = video_gaze_read(tool, options->gaze, &session->gaze);
-    if (code == TOOL_DONE) code = questions_read(tool, &options->questions, 1, &session->questions);
-    if (code == TOOL_DONE && session->questions.several)
-        code = tool_usage(tool, "--query holds %d vectors: --combine max or mean makes one question of them",
+    TOOL_TRY(budget_check(tool, &options->parameters, "-k", &session->asks.budget));
+    if (options->gaze != NULL) TOOL_TRY(video_gaze_read(tool, options->gaze, &session->gaze));
+    TOOL_TRY(questions_read(tool, &options->questions, 1, &session->questions));
+    if (session->questions.several)
+        return tool_usage(tool, "--query holds %d vectors: --combine max or mean makes one question of them",
                           (int)session->questions.count);
-    if (code == TOOL_DONE) code = read_weighing(session);
-    if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &session->device);
-    return code;
+    TOOL_TRY(read_weighing(session));
+    return tool_open_device(tool, &options->common, &session->device);
 }
 
 /* Creates the stream. This needs the size of a frame. */
@@ -297,17 +295,16 @@ int video_session_push(video_session *session, const video_frame *frame, bool se
     struct tvlm_push_params params = {0};
     const bool first = session->stream == NULL;
     *answer = (video_answer){.frame = frame, .jumps = -1};
-    int code = first ? create(session, &frame->image) : read_flow(session, frame, answer);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(first ? create(session, &frame->image) : read_flow(session, frame, answer));
     if (answer->has_flow) params.flow = &session->flow.grid;
     if (session->options->gaze != NULL) {
         params.fixations = looked;
         params.fixation_count = video_gaze_take(&session->gaze, frame->time, GAZE_MAX, looked);
     }
-    code = tool_status(session->tool, tvlm_stream_push(session->stream, 0, sent ? NULL : &frame->image,
-                                                       &params, &answer->report));
-    if (code == TOOL_DONE) code = write_needs(session, answer);
-    return code == TOOL_DONE ? read_features(session, answer) : code;
+    TOOL_TRY(tool_status(session->tool, tvlm_stream_push(session->stream, 0, sent ? NULL : &frame->image,
+                                                         &params, &answer->report)));
+    TOOL_TRY(write_needs(session, answer));
+    return read_features(session, answer);
 }
 
 static void warn_unread(const video_session *session, const char *folder, const char *ending) {
@@ -401,15 +398,12 @@ int video_session_select(video_session *session, video_answer *answer) {
     const struct tvlm_query *const query = can_ask ? questions_query(&session->questions, 0, &storage) : NULL;
     if (query == NULL && params.budget.emphasis_channel == TVLM_CHANNEL_QUERY_SIMILARITY)
         params.budget.emphasis_channel = 0, params.budget.emphasis = 0.0f;
-    int code = tool_status(session->tool,
-                           tvlm_stream_select(session->stream, 0, query, &params, &answer->selection));
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_status(session->tool,
+                         tvlm_stream_select(session->stream, 0, query, &params, &answer->selection)));
     answer->positions = tvlm_selection_positions(answer->selection, &answer->count);
-    code = positions_check(session->tool, answer->positions, answer->count);
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(positions_check(session->tool, answer->positions, answer->count));
     (void)tvlm_selection_get_info(answer->selection, &info);
-    code = tool_status(session->tool, tvlm_stack_get_info(tvlm_stream_stack(session->stream, 0), &stack));
-    if (code != TOOL_DONE) return code;
+    TOOL_TRY(tool_status(session->tool, tvlm_stack_get_info(tvlm_stream_stack(session->stream, 0), &stack)));
     const float stride = params.score.stride != 0.0f ? params.score.stride : TVLM_STRIDE_DEFAULT;
     answer->grid =
         (struct tvlm_draw_params){.columns = (int32_t)ceilf((float)stack.width / stride),
