@@ -161,11 +161,20 @@ static int find_model(struct tool *tool, const char *name, int *model) {
     return tool_usage(tool, "--for %.64s: there is no such model; there are %s", name, known);
 }
 
-/* The strategy that the options name, or else the one that goes with the model. */
+/* Whether an option of the strategy budget is given. */
+static bool says_budget(const parameter_options *options) {
+    return parameter_given(options, "share") || parameter_given(options, "tolerance") ||
+           parameter_given(options, "emphasis");
+}
+
+/* The strategy that the options name, or else the one that goes with them and the model. */
 static tvlm_strategy strategy_of(const struct job *job) {
-    const tvlm_strategy named = ways_meant[job->options->strategy.value];
+    const export_options *const options = job->options;
+    const tvlm_strategy named = ways_meant[options->strategy.value];
     if (named != TVLM_STRATEGY_DEFAULT) return named;
-    return export_is_cut((tvlm_export_model)job->model) ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
+    const bool budget = export_is_cut((tvlm_export_model)job->model) ||
+                        (options->all == 0 && says_budget(&options->parameters));
+    return budget ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
 }
 
 /* Checks the options of the strategy budget, and reads the emphasis. */

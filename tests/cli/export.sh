@@ -163,7 +163,12 @@ says ' 0 of 6 crops' export_ "$scene" --for internvl --tolerance 1 -o crops.safe
 says ' 6 of 6 crops' export_ "$scene" --for internvl --share 1 -o crops.safetensors
 rm -f ./*.safetensors
 for option in "--share .5" "--tolerance .1" "--emphasis 2"; do
-    refused 2 "${option%% *} is for --strategy budget, not for grid, which is the default" export_ "$scene" --for qwen2-vl $option -o x.safetensors
+    succeeds export_ "$scene" --for qwen2-vl $option -o asked.safetensors
+    cp asked.safetensors "$work/asked"
+    succeeds export_ "$scene" --for qwen2-vl $option --strategy budget -o asked.safetensors
+    same "what $option chooses without its strategy" asked.safetensors "$work/asked"
+    rm asked.safetensors
+    refused 2 "clip takes one picture" export_ "$scene" --for clip $option -o x.safetensors
     refused 2 "${option%% *} is for --strategy budget, not for grid \\(see" export_ "$scene" --for llava --strategy grid $option -o x.safetensors
 done
 refused 2 '--budget, --share and --tolerance exclude each other' "${spend[@]}" --budget 4 --share .5 -o x.safetensors
