@@ -296,3 +296,30 @@ def test_what_the_model_sees_is_drawn():
         tv.show(pruner(k=5).prune(pruner().batch_of(page(), "what?")))
     with pytest.raises(tv.ArgumentTypeError, match="not a texturevlm.Selection"):
         tv.show(page())
+
+
+@pytest.mark.parametrize("name, side, options", [
+    ("Qwen2VLImageProcessor", 28, {}),
+    ("Qwen2VLImageProcessor", 32, {"patch_size": 16, "min_pixels": 65536, "max_pixels": 4194304}),  # Qwen3-VL's
+    ("Glm4vImageProcessor", 28, {})])
+def test_sizes_are_those_that_processors_make(name, side, options):
+    """Of an image, and of a picture that has such a size already, which the processor leaves as it is."""
+    from texturevlm.hf import _ways
+    processor = getattr(tiny.transformers, name, None)
+    if processor is None:
+        pytest.skip(f"transformers {tiny.transformers.__version__} has no {name}")
+    images, random = processor(**options), np.random.default_rng(3)
+    rule = _ways.rule_of(images, side)
+
+    def made(width, height):
+        grid = images(images=PIL.Image.new("RGB", (width, height)), return_tensors="pt")["image_grid_thw"][0].tolist()
+        return grid[2] // images.merge_size, grid[1] // images.merge_size
+
+    for width, height in random.integers(40, 700, (8, 2)).tolist():
+        assert rule.size(width, height) == made(width, height)
+        for tokens in (1, 9, 30, 100):
+            columns, rows = rule.size(width, height, tokens)
+            assert made(columns * side, rows * side) == (columns, rows)
+            assert columns * rows <= max(tokens, -(-rule.least // side**2) * 2)
+    images.do_resize = False
+    assert _ways.rule_of(images, side) is None

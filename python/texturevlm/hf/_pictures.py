@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from typing import Any
 
 import numpy as np
@@ -136,5 +137,4 @@ def crop_of(image: Any, crop: Crop, side: int, resample: Any) -> Any:
 
 
 def _from_array(pixels: Any) -> Any:
-    from transformers.image_transforms import to_pil_image
-    return to_pil_image(pixels)
+    return importlib.import_module("PIL.Image").fromarray(pixels)

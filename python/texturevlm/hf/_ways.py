@@ -156,10 +156,16 @@ class Rule:
     def size(self, width: int, height: int, tokens: int | None = None) -> tuple[int, int]:
         """Columns and rows of the picture of at most so many tokens; None: as many as the processor allows.
 
-        The processor makes none of fewer than `least` pixels.
+        The processor makes none of fewer than `least` pixels, and so there may be more tokens.
         """
         most = self.most if tokens is None else min(self.most, max(tokens * self.side**2, self.least))
         high, wide = self._resize(height, width, self.least, most)
+        # A picture that was rounded down below the least is made larger when the processor gets it.
+        for _ in range(4):
+            again = self._resize(high, wide, self.least, self.most)
+            if again == (high, wide):
+                break
+            high, wide = again
         return wide // self.side, high // self.side
 
 

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a model can read in the picture that `texturevlm.hf` gives it: words of held pages, by each way of spending tokens.
+
+    bench/ways.py [--tokens 64,128,256,512,1024] [--pages NAME,...] [--json FILE]
+
+Tokens have 28 x 28 pixels, and pictures are made by the rule of Qwen-VL's processor. Words are those that Tesseract reads in the
+full page. Where no token is kept the picture is filled from around it, which is the best that a reader could make of it. `auto` is
+the way of the least predicted loss. Needs the package (PYTHONPATH), OpenCV, Pillow and Debian's tesseract-ocr; exit 77 without.
+"""
+import argparse
+import importlib
+import json
+import math
+import os
+import sys
+import tempfile
+import types
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "python"))
+from common import need, np  # noqa: E402
+
+need("cv2", "PIL", "cffi")
+import PIL.Image  # noqa: E402
+import measures  # noqa: E402
+import texturevlm  # noqa: E402
+from drawing import fill_empty  # noqa: E402
+from images import Images  # noqa: E402
+
+SIDE, LEAST = 28, 4
+WAYS = ("smaller", "pruned", "pictures", "cells")
+
+
+def decider():
+    """texturevlm.hf's module that decides, without PyTorch and transformers, which it does not need."""
+    package = types.ModuleType("texturevlm.hf")
+    package.__path__ = [os.path.join(os.path.dirname(texturevlm.__file__), "hf")]
+    sys.modules.setdefault("texturevlm.hf", package)
+    return importlib.import_module("texturevlm.hf._ways")
+
+
+def resize(height, width, least, most):
+    """The size that the processor of Qwen2-VL makes of an image."""
+    high, wide = (round(side / SIDE) * SIDE for side in (height, width))
+    if high * wide > most:
+        scale = math.sqrt(height * width / most)
+        high, wide = (max(SIDE, math.floor(side / scale / SIDE) * SIDE) for side in (height, width))
+    elif high * wide < least:
+        scale = math.sqrt(least / (height * width))
+        high, wide = (math.ceil(side * scale / SIDE) * SIDE for side in (height, width))
+    return high, wide
+
+
+def enlarged(picture, kept, size):
+    """A picture as large as the page, what is not kept filled from around it."""
+    pixels = np.asarray(picture).astype(np.float32)
+    fill_empty(pixels, [(int(column), int(row)) for row, column in np.argwhere(~kept)], SIDE)
+    return np.asarray(PIL.Image.fromarray(np.uint8(np.clip(np.rint(pixels), 0, 255))).resize(size, PIL.Image.BICUBIC))
+
+
+def shown(measured, one, size):
+    """What a candidate shows of the page."""
+    (whole, kept), *crops = measured.shown(one)
+    page = enlarged(whole, kept, size).copy()
+    scale = size[0] / (measured.full[0] * SIDE), size[1] / (measured.full[1] * SIDE)
+    for (picture, _), crop in zip(crops, measured._cut.crops if crops else ()):
+        left, top, right, bottom = (round(edge * scale[i % 2]) for i, edge in enumerate(crop.box))
+        part = picture.resize((max(right - left, 1), max(bottom - top, 1)), PIL.Image.BICUBIC)
+        page[top:bottom, left:right] = np.asarray(part)[:page.shape[0] - top, :page.shape[1] - left]
+    return page
+
+
+def candidates(measured, tokens):
+    found = {"smaller": measured.smaller(tokens), "pruned": measured.pruned(tokens), "cells": measured.cells(tokens),
+             "pictures": measured.pictures(tokens)}
+    return {way: one for way, one in found.items() if one is not None}
+
+
+def measure(ways, item, words, tokens):
+    """For each way how many words are read; and the way of least predicted loss."""
+    rule = ways.Rule(SIDE, LEAST * SIDE ** 2, 2 ** 31, resize)
+    image = PIL.Image.fromarray(item.pixels)
+    measured = ways.measured(image, rule, tokens, PIL.Image.BICUBIC, None)
+    found = candidates(measured, tokens)
+    read = {way: int(measures.words_read(words, shown(measured, one, image.size)).sum()) for way, one in found.items()}
+    among = {way: found[way] for way in WAYS[:3] if way in found}
+    return read, min(among, key=lambda way: among[way].loss)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tokens", default="64,128,256,512,1024")
+    parser.add_argument("--pages", default="")
+    parser.add_argument("--json", default="")
+    options = parser.parse_args()
+    if not measures.can_read():
+        print("SKIPPED: no tesseract")
+        return 77
+    ways, rows = decider(), []
+    with tempfile.TemporaryDirectory() as folder:
+        for item in Images(folder).of("held"):
+            if options.pages and item.name not in options.pages.split(","):
+                continue
+            words = [word for word, there in zip(item.words, measures.words_read(item.words, item.pixels)) if there]
+            for tokens in map(int, options.tokens.split(",")):
+                read, auto = measure(ways, item, words, tokens)
+                rows.append({"page": item.name, "tokens": tokens, "words": len(words), "auto": auto, **read})
+                print(f"{item.name:12} {tokens:5d} tokens, {len(words):4d} words: " +
+                      ", ".join(f"{way} {read[way]}" for way in WAYS if way in read) + f"; auto: {auto}", flush=True)
+    print_table(rows)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(rows, file)
+    return 0
+
+
+def print_table(rows):
+    print(f"\n{'tokens':>7} " + " ".join(f"{way:>9}" for way in (*WAYS, "auto")) + "   words read, % of those read in the full page")
+    for tokens in sorted({row["tokens"] for row in rows}):
+        own = [row for row in rows if row["tokens"] == tokens]
+        words = sum(row["words"] for row in own)
+        shares = [sum(row.get(way, row["smaller"]) for row in own) / words for way in WAYS]
+        shares.append(sum(row[row["auto"]] for row in own) / words)
+        print(f"{tokens:7d} " + " ".join(f"{100 * share:9.0f}" for share in shares))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
