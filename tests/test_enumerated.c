@@ -438,6 +438,8 @@ static void test_scores(void **state) {
 static void test_selections(void **state) {
     tvlm_selection *chosen = NULL;
     tvlm_reason *const reasons = calloc(4096, sizeof *reasons);
+    const tvlm_picture picture = {2, 2};
+    tvlm_prediction *prediction = NULL;
     int32_t count = 0;
     struct tvlm_query query;
     (void)state;
@@ -462,6 +464,17 @@ static void test_selections(void **state) {
                         tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED,
                                            .foveated.arrangement = (tvlm_arrangement)wrong),
                         &chosen));
+#define PREDICT(QUERY, ...)                                                                                  \
+    tvlm_predict(stack, QUERY, tvlm_select_params(__VA_ARGS__), &picture, 1, &prediction)
+    REFUSES("tvlm_predict query.combine", TVLM_COMBINE_MEAN, (query = query_of(wrong), PREDICT(&query, 0)));
+    REFUSES("tvlm_predict params.strategy", TVLM_STRATEGY_BUDGET,
+            PREDICT(NULL, .strategy = (tvlm_strategy)wrong));
+    REFUSES("tvlm_predict params.score.scorer.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
+            PREDICT(NULL, .score = {.scorer = scorer_of(wrong)}));
+    REFUSES("tvlm_predict params.foveated.arrangement", TVLM_ARRANGEMENT_LOG_POLAR,
+            PREDICT(NULL, .foveated.arrangement = (tvlm_arrangement)wrong));
+    assert_null(prediction);
+#undef PREDICT
 #define EXPLAIN(QUERY, ...)                                                                                  \
     tvlm_explain(stack, QUERY, tvlm_select_params(__VA_ARGS__), selection, 4096, reasons, &count)
     REFUSES("tvlm_explain query.combine", TVLM_COMBINE_MEAN, (query = query_of(wrong), EXPLAIN(&query, 0)));

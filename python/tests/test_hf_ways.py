@@ -4,13 +4,15 @@ import importlib.util
 import pathlib
 
 import numpy as np
-import PIL.Image
 import pytest
-import torch
 
 import texturevlm as tv
 
 hf = pytest.importorskip("texturevlm.hf")
+PIL = pytest.importorskip("PIL")
+import PIL.Image  # noqa: E402
+import torch  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
