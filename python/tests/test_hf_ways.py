@@ -8,11 +8,15 @@ import pytest
 
 import texturevlm as tv
 
-hf = pytest.importorskip("texturevlm.hf")
-PIL = pytest.importorskip("PIL")
-import PIL.Image  # noqa: E402
-import torch  # noqa: E402
-
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+Image = pytest.importorskip("PIL.Image")
+if tuple(map(int, transformers.__version__.split(".")[:2])) < (4, 57):
+    pytest.skip("its apply_chat_template makes text only (test_hf.py)", allow_module_level=True)
+if importlib.util.find_spec("torchvision") is None:
+    pytest.skip("Qwen-VL's processor needs torchvision (ci/hf-environment processors)", allow_module_level=True)
+hf = tv.hf
+pytestmark = pytest.mark.usefixtures("no_gradients")
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
@@ -32,7 +36,7 @@ def photo(seed=1, width=448, height=448):
     """Noise that fades to one side."""
     random = np.random.default_rng(seed)
     noise = random.normal(size=(height, width, 3)) * np.linspace(80, 4, width)[None, :, None]
-    return PIL.Image.fromarray((128 + noise).clip(0, 255).astype("uint8"))
+    return Image.fromarray((128 + noise).clip(0, 255).astype("uint8"))
 
 
 def page(width=448, height=448):
@@ -40,7 +44,7 @@ def page(width=448, height=448):
     pixels = np.full((height, width, 3), 255, "uint8")
     pixels[:, 28:28 + width // 4 - 28:4] = 20
     pixels[::7] = 255
-    return PIL.Image.fromarray(pixels)
+    return Image.fromarray(pixels)
 
 
 def pruner(**options):
@@ -71,7 +75,7 @@ def test_a_smaller_picture_is_the_processors_own():
     """Its rule rounds down, so that for 30 tokens it makes a picture of 24: with a budget of 24 it is made, too."""
     image = photo(3, 500, 400)
     pruned = pruner(budget=24, way="smaller").prune(image, question="what?")
-    theirs = tiny.transformers.Qwen2VLImageProcessor(min_pixels=4 * 784, max_pixels=30 * 784)(image, return_tensors="pt")
+    theirs = transformers.Qwen2VLImageProcessor(min_pixels=4 * 784, max_pixels=30 * 784)(image, return_tensors="pt")
     one = pruned.report.pictures[0]
     assert [[1, 2 * one.rows, 2 * one.columns]] == theirs["image_grid_thw"].tolist()
     assert torch.allclose(pruned._pictures["pixel_values"].pixels, theirs["pixel_values"], atol=0.05)
@@ -103,7 +107,7 @@ def spots(seed=20, width=448, height=448):
     pixels[::40] = 150
     for left, top in ((56, 112), (336, 280)):
         pixels[top:top + 56, left:left + 56] = random.integers(0, 256, (56, 56, 3))
-    return PIL.Image.fromarray(pixels)
+    return Image.fromarray(pixels)
 
 
 @pytest.mark.parametrize("budget", [24, 36])
@@ -122,13 +126,13 @@ def test_crops_show_what_a_small_picture_does_not(budget):
 
 def test_a_crop_is_that_part_of_the_full_picture():
     from texturevlm.hf import _pictures
-    full = spots().resize((224, 224), PIL.Image.BICUBIC)
+    full = spots().resize((224, 224), Image.BICUBIC)
     found = _pictures.cut(np.asarray(full), 28, 4, None, tokens=24)
     assert found is not None and found.tokens <= 24
     for crop in found.crops:
         left, top, right, bottom = crop.box
         assert 0 <= left < right and 0 <= top < bottom and left < 224 and top < 224 and crop.columns * crop.rows >= 4
-        shown = _pictures.crop_of(full, crop, 28, PIL.Image.BICUBIC)
+        shown = _pictures.crop_of(full, crop, 28, Image.BICUBIC)
         assert shown.size == (28 * crop.columns, 28 * crop.rows)
         if shown.size == (right - left, bottom - top) and right <= 224 and bottom <= 224:
             assert np.array_equal(np.asarray(shown), np.asarray(full)[top:bottom, left:right])
@@ -166,7 +170,7 @@ def test_a_share_is_of_each_pictures_own_tokens():
 
 def test_a_budget_is_shared_by_what_is_lost():
     """A page with little on it leaves its tokens to the photo; each conversation has a budget of its own."""
-    flat = PIL.Image.fromarray(np.full((448, 448, 3), 200, "uint8"))
+    flat = Image.fromarray(np.full((448, 448, 3), 200, "uint8"))
     report = pruner(budget=40).prune([photo(8), flat], question="which?").report
     assert report.tokens <= 40 and report.pictures[0].tokens > 3 * report.pictures[1].tokens
     alone = pruner(budget=40).prune(photo(8), question="which?").report.pictures[0].tokens
@@ -196,7 +200,7 @@ def test_the_model_computes_what_it_computes_of_the_masked_picture(way):
     pruned = pruner(budget=20, way=way).prune(image, question="what?")
     one = pruned.report.pictures[0]
     assert one.way == way and one.tokens == image_tokens(pruned)
-    again = hf.prune_batch(MODEL, pruner().batch_of(image.resize((28 * one.columns, 28 * one.rows), PIL.Image.BICUBIC), "what?"),
+    again = hf.prune_batch(MODEL, pruner().batch_of(image.resize((28 * one.columns, 28 * one.rows), Image.BICUBIC), "what?"),
                            [pruned._pictures["pixel_values"].kept])
     with torch.no_grad():
         assert torch.equal(pruned.forward().logits, again.forward().logits)
@@ -307,14 +311,14 @@ def test_what_the_model_sees_is_drawn():
 def test_sizes_are_those_that_processors_make(name, side, options):
     """Of an image, and of a picture that has such a size already, which the processor leaves as it is."""
     from texturevlm.hf import _ways
-    processor = getattr(tiny.transformers, name, None)
+    processor = getattr(transformers, name, None)
     if processor is None:
-        pytest.skip(f"transformers {tiny.transformers.__version__} has no {name}")
+        pytest.skip(f"transformers {transformers.__version__} has no {name}")
     images, random = processor(**options), np.random.default_rng(3)
     rule = _ways.rule_of(images, side)
 
     def made(width, height):
-        grid = images(images=PIL.Image.new("RGB", (width, height)), return_tensors="pt")["image_grid_thw"][0].tolist()
+        grid = images(images=Image.new("RGB", (width, height)), return_tensors="pt")["image_grid_thw"][0].tolist()
         return grid[2] // images.merge_size, grid[1] // images.merge_size
 
     for width, height in random.integers(40, 700, (8, 2)).tolist():
