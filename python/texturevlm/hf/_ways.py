@@ -136,6 +136,8 @@ class Report:
 
 def _faded(pixels: Any, kept: Any) -> Any:
     """The pixels, of which those under tokens that are not kept are nearly white."""
+    if kept.all():
+        return pixels
     rows, columns = kept.shape
     side = (pixels.shape[0] // rows, pixels.shape[1] // columns)
     shown = np.repeat(np.repeat(kept, side[0], 0), side[1], 1)[:, :, None]
@@ -296,6 +298,8 @@ class Measured:
     def shown(self, chosen: Candidate) -> list[tuple[Any, Any]]:
         """The pictures of a candidate, and of each the tokens that the model gets: bool [rows, columns]."""
         picture = self.resized((chosen.columns, chosen.rows))
+        if chosen.way == "full":  # the processor resizes it, as it does without us
+            return [(self.image, np.ones((chosen.rows, chosen.columns), bool))]
         if chosen.way == "pictures" and self._cut is not None:
             full, side = self.resized(self.full), self.rule.side
             crops = [(crop_of(full, crop, side, self._resample), np.ones((crop.rows, crop.columns), bool)) for crop in self._cut.crops]
