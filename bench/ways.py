@@ -6,7 +6,9 @@
 
 Tokens have 28 x 28 pixels, and pictures are made by the rule of Qwen-VL's processor. Words are those that Tesseract reads in the
 full page. Where no token is kept the picture is filled from around it, which is the best that a reader could make of it. `auto` is
-the way of the least predicted loss. Needs the package (PYTHONPATH), OpenCV, Pillow and Debian's tesseract-ocr; exit 77 without.
+the way of the least predicted loss. `equal` and `alike` are PixelPrune's rule (arXiv 2604.00886) at the largest size that has so few
+tokens left: a token is left out whose pixels equal, or differ by at most .02 from, those of the one to the left or above, and shows
+these. Needs the package (PYTHONPATH), OpenCV, Pillow and Debian's tesseract-ocr; exit 77 without.
 """
 import argparse
 import importlib
@@ -30,6 +32,7 @@ from images import Images  # noqa: E402
 
 SIDE, LEAST = 28, 4
 WAYS = ("smaller", "pruned", "pictures", "cells")
+RULES = {"equal": 0, "alike": 0.02}  # PixelPrune's, and its threshold
 
 
 def decider():
@@ -71,6 +74,29 @@ def shown(measured, one, size):
     return page
 
 
+def repeated(picture, threshold):
+    """Which tokens of a picture PixelPrune keeps, bool [rows, columns], and the picture with the others as their neighbours."""
+    pixels = np.asarray(picture).astype(np.int16)
+    rows, columns = pixels.shape[0] // SIDE, pixels.shape[1] // SIDE
+    blocks = pixels.reshape(rows, SIDE, columns, SIDE, 3).swapaxes(1, 2)
+    left, above = np.zeros((2, rows, columns), bool)
+    left[:, 1:] = np.abs(blocks[:, 1:] - blocks[:, :-1]).max((2, 3, 4)) <= 255 * threshold
+    above[1:] = np.abs(blocks[1:] - blocks[:-1]).max((2, 3, 4)) <= 255 * threshold
+    shown = blocks.copy()
+    for row, column in np.argwhere(left | above):
+        shown[row, column] = shown[row, column - 1] if left[row, column] else shown[row - 1, column]
+    return ~(left | above), PIL.Image.fromarray(np.uint8(shown.swapaxes(1, 2).reshape(pixels.shape)))
+
+
+def by_rule(measured, threshold, tokens, size):
+    """What PixelPrune shows of the page with at most so many tokens."""
+    for grid in measured.sizes[::-1]:
+        kept, picture = repeated(measured.resized(grid), threshold)
+        if kept.sum() <= tokens:
+            return np.asarray(picture.resize(size, PIL.Image.BICUBIC))
+    return np.zeros((size[1], size[0], 3), np.uint8)
+
+
 def candidates(measured, tokens):
     found = {"smaller": measured.smaller(tokens), "pruned": measured.pruned(tokens), "cells": measured.cells(tokens),
              "pictures": measured.pictures(tokens)}
@@ -84,6 +110,8 @@ def measure(ways, item, words, tokens):
     measured = ways.measured(image, rule, tokens, PIL.Image.BICUBIC, None)
     found = candidates(measured, tokens)
     read = {way: int(measures.words_read(words, shown(measured, one, image.size)).sum()) for way, one in found.items()}
+    for way, threshold in RULES.items():
+        read[way] = int(measures.words_read(words, by_rule(measured, threshold, tokens, image.size)).sum())
     among = {way: found[way] for way in WAYS[:3] if way in found}
     return read, min(among, key=lambda way: among[way].loss)
 
@@ -107,7 +135,7 @@ def main():
                 read, auto = measure(ways, item, words, tokens)
                 rows.append({"page": item.name, "tokens": tokens, "words": len(words), "auto": auto, **read})
                 print(f"{item.name:12} {tokens:5d} tokens, {len(words):4d} words: " +
-                      ", ".join(f"{way} {read[way]}" for way in WAYS if way in read) + f"; auto: {auto}", flush=True)
+                      ", ".join(f"{way} {read[way]}" for way in (*WAYS, *RULES) if way in read) + f"; auto: {auto}", flush=True)
     print_table(rows)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
@@ -116,11 +144,11 @@ def main():
 
 
 def print_table(rows):
-    print(f"\n{'tokens':>7} " + " ".join(f"{way:>9}" for way in (*WAYS, "auto")) + "   words read, % of those read in the full page")
+    print(f"\n{'tokens':>7} " + " ".join(f"{way:>9}" for way in (*WAYS, *RULES, "auto")) + "   words read, % of those read in the full page")
     for tokens in sorted({row["tokens"] for row in rows}):
         own = [row for row in rows if row["tokens"] == tokens]
         words = sum(row["words"] for row in own)
-        shares = [sum(row.get(way, row["smaller"]) for row in own) / words for way in WAYS]
+        shares = [sum(row.get(way, row["smaller"]) for row in own) / words for way in (*WAYS, *RULES)]
         shares.append(sum(row[row["auto"]] for row in own) / words)
         print(f"{tokens:7d} " + " ".join(f"{100 * share:9.0f}" for share in shares))
 

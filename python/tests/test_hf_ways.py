@@ -299,7 +299,7 @@ def test_what_the_model_sees_is_drawn():
     batch = pruner(budget=24).prune(pruner().batch_of(page(), "what?"))
     assert np.asarray(tv.show(batch)).shape == (224, 224, 3)
     with pytest.raises(tv.ArgumentError, match="it has no report to draw"):
-        tv.show(pruner(k=5).prune(pruner().batch_of(page(), "what?")))
+        tv.show(pruner(share=0.2, strategy="grid").prune(pruner().batch_of(page(), "what?")))
     with pytest.raises(tv.ArgumentTypeError, match="not a texturevlm.Selection"):
         tv.show(page())
 
@@ -329,3 +329,8 @@ def test_sizes_are_those_that_processors_make(name, side, options):
             assert columns * rows <= max(tokens, -(-rule.least // side**2) * 2)
     images.do_resize = False
     assert _ways.rule_of(images, side) is None
+
+
+def test_k_works_with_a_warning():
+    with pytest.warns(tv.TexturevlmWarning, match="k of a Pruner goes with version 0.4: budget says"):
+        assert pruner(k=7).prune(pruner().batch_of(page(), "what?")).tokens == 7

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from .._arguments import short
-from .._core import ArgumentError, ArgumentTypeError
+from .._core import ArgumentError, ArgumentTypeError, warn
 from .._device import Device
 from . import _encoder, _features, _messages, _prompt, _qwen, _ways
 from ._batch import PrunedBatch
@@ -101,7 +101,7 @@ class Pruner(Bound):
             - ``"cells"``: the best cells of the full picture by their score, for small details, and for models that were trained
               with so few tokens. A smaller picture loses less.
         k, strategy, weights, scorer: as in `select_tokens`. With one of them, tokens of the full picture are chosen by it, and
-            `way` is not asked.
+            `way` is not asked. `k` goes with version 0.4.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
 
     The size of a picture can be chosen where images are given as messages, and the processor is of Qwen-VL's kind. A batch has
@@ -124,6 +124,8 @@ class Pruner(Bound):
         self.model, self.processor = model, processor
         if self._family.kind == "encoder" and budget is None and share is None and tolerance is None and k is None:
             share = 0.25  # of all pictures of a batch as many patches are kept
+        if k is not None:
+            warn("k of a Pruner goes with version 0.4: budget says how many tokens there are, and way=\"cells\" chooses them by their score")
         if way == "smaller" and self._family.kind != "qwen":
             raise ArgumentError(f"a {inner.config.model_type} has pictures of one size, or of sizes that are not known: it has no way smaller")
         self._options = checked(budget=budget, share=share, tolerance=tolerance, way=way, k=k, strategy=strategy, weights=weights,
