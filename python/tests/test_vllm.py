@@ -197,6 +197,15 @@ def test_the_processor_selects_as_texturevlm_hf(processor, settings, on_device):
     assert made["prompt_token_ids"].count(IMAGE) == sum(map(len, chosen))
 
 
+def test_the_log_says_how_many_tokens_were_saved(processor, monkeypatch):
+    from texturevlm.vllm import _processor
+    lines = []
+    monkeypatch.setattr(_processor.LOG, "info", lambda line, *values: lines.append(line % values))
+    made = process(processor({"texturevlm": {"share": 0.25}}), PICTURE, pictures((256, 256)))
+    kept = made["prompt_token_ids"].count(IMAGE)
+    assert lines == [f"texturevlm: {kept} of 64 tokens of 1 images, {64 - kept} saved"]
+
+
 def test_all_tokens_and_videos_are_vllms_own(processor):
     own = processor({}, architecture="Qwen3VLForConditionalGeneration")
     images, videos = pictures((200, 300)), [np.stack([draw(128, 96, seed) for seed in range(4)])]

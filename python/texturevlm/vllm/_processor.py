@@ -19,10 +19,13 @@ from . import check_version
 from ._prompt import NAME, flags_of, kept_tokens, settings_of
 
 check_version()
+from vllm.logger import init_logger  # noqa: E402
 from vllm.model_executor.models.qwen3_vl import Qwen3VLMultiModalProcessor, Qwen3VLProcessingInfo  # noqa: E402
 from vllm.multimodal.hasher import MultiModalHasher  # noqa: E402
 from vllm.multimodal.inputs import MultiModalFieldConfig  # noqa: E402
 from vllm.multimodal.processing.context import InputProcessingContext  # noqa: E402
+
+LOG = init_logger("vllm.texturevlm")
 
 
 class Context(InputProcessingContext):  # type: ignore[misc]
@@ -94,6 +97,8 @@ class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
                 rows.append(pixels[kept.repeat_interleave(unit).to(pixels.device)])
                 flags.append(kept)
             found["pixel_values"], found["image_keep"] = torch.cat(rows), torch.cat(flags)
+            kept, there = int(found["image_keep"].sum()), len(found["image_keep"])
+            LOG.info("texturevlm: %d of %d tokens of %d images, %d saved", kept, there, len(flags), there - kept)
         return found
 
     def _get_mm_fields_config(self, hf_inputs: Any, hf_processor_mm_kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
