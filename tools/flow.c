@@ -132,8 +132,8 @@ static int spread(struct job *job) {
     const int32_t width = job->images[0]->width, height = job->images[0]->height;
     const tvlm_flow_info *const info = &job->info;
     const size_t count = (size_t)width * (size_t)height;
-    job->vectors = malloc(count * 2 * sizeof *job->vectors);
-    job->confidence = malloc(count * sizeof *job->confidence);
+    job->vectors = calloc(count, 2 * sizeof *job->vectors);
+    job->confidence = calloc(count, sizeof *job->confidence);
     if (job->vectors == NULL || job->confidence == NULL)
         return tool_fail(job->tool, "no memory for the flow of %d x %d pixels", width, height);
     const float across = (float)width / (float)info->image_width,

@@ -86,7 +86,7 @@ static int convert(struct tool *tool, const char *option, tvlm_element type, con
 
 static int take_values(struct tool *tool, const char *option, const tvlm_npy *array, vector_file *file) {
     const size_t count = array->size / tvlm_element_size(array->type);
-    file->values = malloc(count * sizeof *file->values);
+    file->values = calloc(count, sizeof *file->values);
     if (file->values == NULL) return tool_fail(tool, "no memory for vectors");
     return convert(tool, option, array->type, array->data, count, 0, file->values);
 }

@@ -60,7 +60,7 @@ static tvlm_status find_channels(reading *r) {
 
 static tvlm_status make_planes(reading *r) {
     size_t bytes, all;
-    if (!tvlm_multiply((size_t)r->width, (size_t)r->height * sizeof(float), &bytes))
+    if (!tvlm_multiply((size_t)r->width, (size_t)r->height * sizeof(float), &bytes) || bytes == 0)
         return tvlm_stage_no_memory(r->log);
     const size_t fit = GROUP_BYTES / bytes / GROUP_STEP * GROUP_STEP;
     r->group = fit < GROUP_STEP ? GROUP_STEP : fit < (size_t)r->count ? (int32_t)fit : r->count;

@@ -124,8 +124,3 @@ tvlm_status tvlm_stage_finish(tvlm_canvas *canvas, const tvlm_log *log, tvlm_ima
     canvas->rgb = NULL;
     return tvlm_io_picture_wrap(&source, &made, picture);
 }
-
-tvlm_status tvlm_stage_no_memory(const tvlm_log *log) {
-    return tvlm_fail(log, TVLM_ERROR_MEMORY,
-                     "no memory for a picture, or a side of it is above 32767 pixels");
-}

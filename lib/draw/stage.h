@@ -50,6 +50,9 @@ void tvlm_stage_legend(const tvlm_stage *stage, const char *title, tvlm_colour (
 tvlm_status tvlm_stage_finish(tvlm_canvas *canvas, const tvlm_log *log, tvlm_image **picture);
 
 /* Logs that there is no memory for a picture, and returns TVLM_ERROR_MEMORY. */
-tvlm_status tvlm_stage_no_memory(const tvlm_log *log);
+static inline tvlm_status tvlm_stage_no_memory(const tvlm_log *log) {
+    (void)tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a picture, or a side of it is above 32767 pixels");
+    return TVLM_ERROR_MEMORY;
+}
 
 #endif

@@ -136,6 +136,11 @@ bool tvlm_budget_choice_make(const tvlm_budget_tree *tree, tvlm_budget_choice *c
     return true;
 }
 
+void tvlm_budget_choice_free(tvlm_budget_choice *choice) {
+    free(choice->chosen[0]);
+    *choice = (tvlm_budget_choice){0};
+}
+
 /* ---- What is lost, and what a tile gains ---- */
 
 /* The kinds of tiles, from fine to coarse, and where each stands in that order. */

@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* How many levels of tiles there are; how many tiles of level 0, and of level 1, a tile of level 2 has. */
@@ -109,11 +108,7 @@ typedef struct tvlm_budget_choice {
 } tvlm_budget_choice;
 
 bool tvlm_budget_choice_make(const tvlm_budget_tree *tree, tvlm_budget_choice *choice);
-
-static inline void tvlm_budget_choice_free(tvlm_budget_choice *choice) {
-    free(choice->chosen[0]);
-    *choice = (tvlm_budget_choice){0};
-}
+void tvlm_budget_choice_free(tvlm_budget_choice *choice);
 
 /* Empties a choice. */
 static inline void tvlm_budget_choice_clear(tvlm_budget_choice *choice) {

@@ -76,14 +76,17 @@ static tvlm_status lower(tvlm_budget *budget, double emphasis, double limit, flo
     TVLM_TRY(tvlm_budget_solve(budget, budget->n, answer));
     for (int step = 0; step < STEPS; ++step) {
         const double middle = sqrt((1.0 + low) * (1.0 + high)) - 1.0;
-        tvlm_budget_answer tried, unused;
+        tvlm_budget_answer tried = {0};
         tvlm_budget_place(budget, middle);
         TVLM_TRY(tvlm_budget_solve(budget, budget->n, &tried));
         const bool holds = lost_by(budget, &tried, memory) <= limit;
         *(holds ? &low : &high) = middle;
-        unused = holds ? *answer : tried;
-        if (holds) *answer = tried;
-        tvlm_budget_answer_free(&unused);
+        if (holds) {
+            const tvlm_budget_answer before = *answer;
+            *answer = tried;
+            tried = before;
+        }
+        tvlm_budget_answer_free(&tried);
     }
     tvlm_budget_place(budget, low);
     return TVLM_OK;

@@ -465,7 +465,7 @@ tvlm_status tvlm_score_size(const tvlm_stack *stack, const struct tvlm_score_par
 tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *query,
                        const struct tvlm_score_params *params, size_t capacity, float *scores) {
     tvlm_candidates candidates;
-    tvlm_buffer *buffer;
+    tvlm_buffer *buffer = NULL;
     TVLM_NEED(NULL, stack);
     TVLM_ENTER(tvlm_stack_device(stack));
     TVLM_NEED(tvlm_stack_log(stack), scores);
