@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import texturevlm as tv
 
 IMAGE = np.random.default_rng(0).integers(0, 255, (48, 64, 3), np.uint8)
+PREDICTION = tv.predict(IMAGE, [(4, 3), (8, 6)], patch=8, device="reference")
 FEATURES = np.random.default_rng(1).normal(size=(3, 4, 8)).astype("f4")
 EXAMPLES = int(os.environ.get("TVLM_TEST_EXAMPLES", "12"))  # ci/full tries more
 SETTINGS = settings(max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
@@ -114,6 +115,12 @@ def test_what_takes_arrays(a, b):
     tried(tv.channels, IMAGE, "r", size=a)
     tried(tv.channels, [IMAGE, a], b)
     tried(tv.channels, [IMAGE, IMAGE[:7, :9]], a, level=b)
+    tried(tv.predict, IMAGE, a, patch=b)
+    tried(tv.predict, IMAGE, [(3, 2)], scores=a, emphasis=b)
+    tried(PREDICTION.loss, a, b)
+    tried(PREDICTION.loss, 0, a)
+    tried(PREDICTION.keep, a, b)
+    tried(PREDICTION.least, a, b)
     tried(tv.scores, IMAGE, a, features=b)
     tried(tv.scores, IMAGE, stride=a, weights=b)
     tried(tv.Query, a, mean=b)
@@ -300,7 +307,7 @@ def test_thumbnails(a):
 def test_every_public_callable_is_tried():
     """Here, by its name; but for those that take nothing, and what only tells."""
     text = pathlib.Path(__file__).read_text(encoding="utf-8")
-    harmless = {"close", "finish", "tensor", "devices", "layouts", "Picture", "Position", "Selection", "to_dict", "to_pandas", "to_arrow", "image"}
+    harmless = {"close", "finish", "tensor", "devices", "layouts", "Picture", "Position", "Prediction", "Selection", "to_dict", "to_pandas", "to_arrow", "image"}
     for name in tv.__all__:
         thing = getattr(tv, name)
         if isinstance(thing, type) and issubclass(thing, (Exception, Warning)):

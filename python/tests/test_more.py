@@ -138,8 +138,9 @@ def test_export_takes_several_images_and_videos(photo):
         tv.export(photo, "qwen9")
     with pytest.raises(tv.Error, match="clip takes one picture"):
         tv.export(photo, "clip", strategy="budget")
+    assert "picture_source" in tv.export(photo, "qwen2-vl", share=0.5)  # asks for the budget
     with pytest.raises(tv.Error, match="share is for the strategy budget, not for grid"):
-        tv.export(photo, "qwen2-vl", share=0.1)
+        tv.export(photo, "qwen2-vl", share=0.1, strategy="grid")
 
 
 @pytest.mark.parametrize("module, package, needs, extra", [

@@ -77,6 +77,7 @@ KINDS = [
         "size": lambda s: s.size, "image_size": lambda s: s.image_size, "levels": lambda s: s.levels, "layout": lambda s: s.layout,
         "bytes": lambda s: s.bytes and None, "has": lambda s: s.has("depth"), "features_shape": lambda s: s.features_shape,
         "select": lambda s: s.select(12, query=FEATURES[0, 0], strategy="grid"), "scores": lambda s: s.scores(),
+        "predict": lambda s: s.predict([(4, 3)], patch=8).keep(0, 5)[0],
         "channels": lambda s: s.channels(), "read": lambda s: s.read("edges", 1), "sample": lambda s: s.sample(POINTS, "r,edges"),
         "patches": lambda s: s.patches([[20, 20, 16]], side=4), "similarity": lambda s: s.similarity(np.eye(8)[:2]),
         "merge_tokens": lambda s: s.merge_tokens(SELECTION).tokens, "labels": lambda s: s.labels(),
