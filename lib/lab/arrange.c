@@ -56,7 +56,7 @@ static double grown_inverse(double q, inverse *last) {
     }
 }
 
-/* Returns how far it is to the end of a side in that direction. */
+/* Returns how far it is to that end of the side to which the direction points. */
 static double to_side(double from, double direction, double side) {
     if (direction > 0.0) return (side - from) / direction;
     return direction < 0.0 ? from / -direction : INFINITY;
@@ -91,7 +91,7 @@ typedef struct seeds {
     double *thresholds; /* [count]: that of each seed */
     int32_t count, capacity, turns;
     double dx[TVLM_FIXATIONS_MAX], dy[TVLM_FIXATIONS_MAX]; /* the direction of the next turn */
-    double farthest; /* what `grown` is at the corner that is farthest from any fixation */
+    double farthest; /* the value of `grown` at the corner that is farthest from any fixation */
 } seeds;
 
 static void begin_seeds(seeds *s, const tvlm_fovea *fovea) {
@@ -106,7 +106,7 @@ static void begin_seeds(seeds *s, const tvlm_fovea *fovea) {
     s->farthest = grown(farthest / fovea->e0);
 }
 
-/* Lists the seeds of so many more turns, but not those that can never be inside the image. */
+/* Lists the seeds of `turns` more turns. Leaves out those that can never be inside the image. */
 static void list_seeds(seeds *s, int32_t turns) {
     const tvlm_fovea *fovea = s->fovea;
     const double step_x = cos(GOLDEN_ANGLE), step_y = sin(GOLDEN_ANGLE);
@@ -206,7 +206,7 @@ bool tvlm_fovea_sunflower(const tvlm_fovea *fovea, int32_t k, tvlm_placed *place
     begin_seeds(&s, fovea);
     const bool made = choose_seeds(&s, k, placed, spacing);
     free(s.list);       /* NOLINT(clang-analyzer-*): room is never 0, so that realloc frees nothing */
-    free(s.thresholds); /* NOLINT(clang-analyzer-*): as there */
+    free(s.thresholds); /* NOLINT(clang-analyzer-*): for the same reason */
     return made;
 }
 
@@ -241,8 +241,8 @@ static int32_t list_rings(const tvlm_fovea *fovea, double m0, int32_t room, tvlm
     }
 }
 
-/* The number of positions inside jumps by several at once, so the outermost ones of the last ring are left
- * out. Spreading fills the gaps. */
+/* As M0 grows, the number of positions inside the image jumps by several at once. So there may be more than
+ * k. Then the last ones of the outermost ring are left out, and spreading fills the gaps. */
 bool tvlm_fovea_log_polar(const tvlm_fovea *fovea, int32_t k, tvlm_placed *placed, double *spacing) {
     double low = 1e-3, high = 1.0;
     while (list_rings(fovea, high, 0, placed) < k) high *= 2.0;

@@ -64,8 +64,8 @@ static double reject(double *row, const double *others, int32_t count, int32_t d
 }
 
 int32_t tvlm_orthonormalise(double *rows, int32_t first, int32_t count, int32_t dimension, bool drop) {
-    /* If less than this share of a row is left, the row depends on the others: its values come from
-     * floats. */
+    /* If less than this share of a row is left, the row counts as dependent on the others. The share is not 0
+     * because the values come from floats. */
     const double dependent = 1e-6;
     int32_t kept = first, axis = 0;
     for (int32_t i = first; i < count; ++i) {
@@ -113,7 +113,8 @@ tvlm_status tvlm_basis_from_rows(const tvlm_log *log, double *rows, const double
     for (size_t i = 0; i < k; ++i) tvlm_turn(rows + i * dimension, about->dimension);
     for (size_t i = 0; mean != NULL && i < dimension; ++i) numbers[i] = (float)mean[i];
     for (size_t i = 0; i < k * dimension; ++i) components[i] = (float)rows[i];
-    for (size_t i = 0; i < k; ++i) shares[i] = (float)fmin(fmax(variance[i], 0.0), 1.0); /* for rounding */
+    /* Rounding may leave the range from 0 to 1. */
+    for (size_t i = 0; i < k; ++i) shares[i] = (float)fmin(fmax(variance[i], 0.0), 1.0);
     struct tvlm_basis_params params = *about;
     params.mean = numbers;
     params.components = components;

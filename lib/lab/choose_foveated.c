@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The strategy `foveated`: squares that are small around fixations. Where none is given, it looks first where
- * a coarse map of the scores has its peak.
+ * The strategy `foveated`: squares that are small around fixations. If none is given, the peak of a coarse
+ * map of the scores is the fixation.
  */
 #include <math.h>
 
@@ -15,8 +15,7 @@
 /* Cells of the coarse map along the image's longer side. */
 #define COARSE_CELLS 16
 
-/* Scores the coarse map, by the query's part alone where there is a query, and finds the best of its
- * cells. */
+/* Scores the coarse map and finds its best cell. With a query, only the query's part of the score counts. */
 static tvlm_status best_cell(const tvlm_task *task, const struct tvlm_score_params *coarse,
                              const tvlm_candidates *cells, int32_t *cell) {
     static const float relevance[3] = {0.0f, 0.0f, 1.0f};
@@ -60,8 +59,8 @@ static int32_t highest_cell(const tvlm_stack *stack, const tvlm_candidates *cell
     return best;
 }
 
-/* The centre of the best cell of a coarse map, which is made of the scores in `own` where these were handed
- * in. */
+/* Finds the centre of the best cell of a coarse map. The map is made of `own`, the scores that were handed
+ * in, or of the library's scores if `own` is NULL. */
 static tvlm_status find_peak(const tvlm_task *task, const tvlm_scoremap *own, float fixation[2]) {
     tvlm_stack *const stack = task->stack;
     const float longest =
@@ -82,8 +81,9 @@ static tvlm_status find_peak(const tvlm_task *task, const tvlm_scoremap *own, fl
     return TVLM_OK;
 }
 
-/* Places the positions, without their scores. `own` is the map of the scores that were handed in; NULL: none
- * were. *peaked says whether the question was put to the image on the way. */
+/* Places the positions, without their scores. `own` is the map of the scores that were handed in, or NULL if
+ * there were none. *peaked says whether a peak was looked for. Without `own`, the question was put to the
+ * image for that. */
 static tvlm_status place(const tvlm_task *task, const tvlm_scoremap *own, bool *peaked,
                          tvlm_selection *selection) {
     const struct tvlm_select_params *const params = &task->params;
@@ -112,8 +112,8 @@ static tvlm_status choose(const tvlm_task *task, tvlm_scoremap *map, tvlm_select
     const bool own = task->params.scores != NULL;
     bool peaked;
     if (own) TVLM_TRY(tvlm_squares_score(task, false, map));
-    /* The peak is found before the map is made: the image keeps the scores that were made last, which are to
-     * be the map's. */
+    /* The peak is found before the map is made. The image keeps the scores that were made last, and these
+     * must be those of the map. */
     TVLM_TRY(place(task, own ? map : NULL, &peaked, selection));
     if (!own) TVLM_TRY(tvlm_squares_score(task, peaked, map));
     for (int32_t i = 0; i < selection->count; ++i) {

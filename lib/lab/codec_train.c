@@ -33,8 +33,8 @@ struct tvlm_codec_trainer {
     int32_t channels[MANY];
     float weights[MANY];
     double mean[MANY], covariance[MANY * MANY];
-    int32_t kept;    /* how many directions the scorers have that are kept */
-    double *weighed; /* [kept * n]: the scorers' weights along these */
+    int32_t kept;    /* the number of directions of the scorers that are kept */
+    double *weighed; /* [kept * n]: these directions, as the scorers' weights */
 };
 
 /* ---- Creating a trainer ---- */
@@ -289,7 +289,8 @@ static tvlm_status make_codec(const tvlm_codec_trainer *t, const solution *s, tv
             numbers[i * n + c] = (float)(row[c] * s->scale[c]);
             decode[c * k + i] = s->scale[c] > 0.0 ? (float)(row[c] / s->scale[c]) : 0.0f;
         }
-        variance[i] = (float)fmin(fmax(along(s->matrix, n, row) / s->total, 0.0), 1.0); /* for rounding */
+        /* Rounding may leave the range from 0 to 1. */
+        variance[i] = (float)fmin(fmax(along(s->matrix, n, row) / s->total, 0.0), 1.0);
     }
     for (int32_t c = 0; c < n; ++c) mean[c] = (float)t->mean[c];
     const struct tvlm_codec_params params = {.channels = t->channels,

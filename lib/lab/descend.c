@@ -9,7 +9,7 @@
 
 #define PAIRS        10 /* steps that are remembered */
 #define HALVINGS_MAX 30
-#define ARMIJO       1e-4 /* the least share of what the slope promises */
+#define ARMIJO       1e-4 /* the least share of the gain that the slope promises */
 #define SETTLED      1e-9 /* a step that gains less, relative to the value, is the last one */
 #define CURVED       1e-12
 
@@ -66,7 +66,7 @@ static void find_direction(descent *d) {
         const double scale = last->curvature / product(last->change, last->change, size);
         for (size_t i = 0; i < size; ++i) d->direction[i] *= scale;
     } else {
-        /* Nothing but the direction of the first step is known, so that its length is 1 at most. */
+        /* Of the first step only the direction is known. Its length is limited to 1. */
         const double length = sqrt(product(d->gradient, d->gradient, size));
         for (size_t i = 0; length > 1.0 && i < size; ++i) d->direction[i] /= length;
     }
@@ -95,7 +95,7 @@ static void remember(descent *d, const double *at) {
     if (d->count < PAIRS) ++d->count;
 }
 
-/* Takes the step, or half of it, and half again, until the value falls enough. Returns whether it did. */
+/* Takes the step, and halves it until the value falls enough. Returns whether it did. */
 static bool step(descent *d, tvlm_slope *slope, void *user, const double *at, double *value) {
     const double promise = product(d->direction, d->gradient, d->size);
     double factor = 1.0;

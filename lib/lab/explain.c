@@ -18,8 +18,8 @@
 
 #define CENTRE (TVLM_SCORE_TAPS / 2)
 
-/* What is to be explained. It has been checked. `reasons` has `capacity` entries; where that is 0, nothing is
- * to be filled in. */
+/* What is to be explained. It has been checked. `reasons` has room for `capacity` entries. If that is 0,
+ * nothing is filled in. */
 typedef struct explanation {
     const tvlm_task *task;
     const tvlm_selection *selection;
@@ -105,7 +105,8 @@ static tvlm_status add_to_part(explaining *e, const term *t) {
 
 /* ---- Reasons ---- */
 
-/* The mean over a leaf of a tree, which begins at a multiple of its side and ends with the image. */
+/* Returns the mean over a leaf of a tree. A leaf begins at a multiple of its side, and the image's border
+ * clips it. */
 static float leaf_mean(const tvlm_scoremap *map, double x, double y, double size) {
     const double x0 = size * floor(x / size), y0 = size * floor(y / size);
     const double x1 = fmin(x0 + size, (double)map->width), y1 = fmin(y0 + size, (double)map->height);
@@ -137,8 +138,8 @@ static void note_reasons(const explaining *e, int32_t number) {
                           .share = read_map(e, &e->shares, &selection->positions[i], &scale)};
 }
 
-/* The range by which a part was divided: that of the selection, where it has one, else the range over all
- * candidates. */
+/* Returns the range by which a part was divided. This is the selection's range if it has one, else the range
+ * over all candidates. */
 static float span_of(const explaining *e, int32_t part) {
     const tvlm_selection *const selection = e->asked->selection;
     float low = INFINITY, high = -INFINITY;
@@ -150,7 +151,7 @@ static float span_of(const explaining *e, int32_t part) {
     return high - low;
 }
 
-/* Brings what channels add to their parts to what they add to the score. */
+/* Turns what channels add to their parts into what they add to the score. */
 static void scale_reasons(const explaining *e) {
     const tvlm_score_combination *const how = &e->program.combination;
     float factors[TVLM_SCORE_PARTS];
@@ -196,8 +197,9 @@ static tvlm_status begin(explaining *e, int32_t *channel_count) {
     return TVLM_OK;
 }
 
-/* Explains positions by the channels of their score. For the budget it finds none, since no channel has a share
- * in what a tile lowers the loss by; the positions say how much that was. */
+/* Explains positions by the channels of their score. A budget's positions have no such channels: no channel
+ * has a share in the amount by which a tile lowers the loss. The positions themselves say what that amount
+ * is. */
 static tvlm_status explain_scores(const explanation *asked, int32_t *channel_count) {
     tvlm_device *const device = tvlm_stack_device(asked->task->stack);
     explaining e = {.asked = asked};
@@ -219,7 +221,7 @@ static tvlm_status explain_scores(const explanation *asked, int32_t *channel_cou
     return status;
 }
 
-/* Refuses a query or a network that is wrong for any image, also where the strategy does not look at it. */
+/* Refuses a query or a network that is wrong for any image, even if the strategy does not use it. */
 static tvlm_status check_question(const tvlm_log *log, const struct tvlm_query *query,
                                   const tvlm_scorer *scorer) {
     if (query != NULL) TVLM_TRY(tvlm_query_check(log, query));

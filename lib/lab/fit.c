@@ -166,7 +166,8 @@ static bool is_beyond(const tvlm_candidates *grid, int32_t cell, int32_t tap) {
     return column < 0 || column >= grid->columns || row < 0 || row >= grid->rows;
 }
 
-/* The point of a tap of a cell. For a network a tap is another cell, else a place that is a step away. */
+/* Returns the point of a tap of a cell. For a network this is the centre of a neighbouring cell, otherwise a
+ * place that is one step away. */
 static tvlm_sample_point tap_point(const tvlm_fit *fit, const tvlm_stack *stack, const tvlm_candidates *grid,
                                    int32_t index, int32_t cell, int32_t tap) {
     const int32_t dx = tap % 3 - 1, dy = tap / 3 - 1;
@@ -279,7 +280,7 @@ static tvlm_status check_question(const tvlm_fit *fit, const struct tvlm_query *
     return TVLM_OK;
 }
 
-/* Adds an image that was asked a question, or, where `query` is NULL, none. */
+/* Adds an image. `query` is the question that the image was asked, or NULL. */
 static tvlm_status add(tvlm_fit *fit, tvlm_stack *stack, int32_t index, const struct tvlm_query *query,
                        const float *share, int32_t columns, int32_t rows) {
     const struct tvlm_score_params params = {.index = index, .stride = fit->stride};

@@ -17,10 +17,10 @@
 #define FEWEST_PIXELS 1e-3 /* fixations that are nearer to each other count as one */
 #define NARROW        3.0
 #define BEGINNINGS    32
-#define WORK          8192.0 /* positions times fixations times shape: up to it, all beginnings are tried */
+#define WORK          8192.0 /* positions * fixations * shape; up to this, all beginnings are tried */
 #define RINGS_FEWEST  8      /* fewer positions make no rings */
 #define TURN          0.83   /* radians: no two beginnings are alike, or a quarter turn apart */
-#define GOOD          0.92   /* of the fault that is allowed, since that is counted at points only */
+#define GOOD          0.92   /* of the allowed fault; less than 1, as faults are counted at points only */
 
 static tvlm_status add_fixation(const tvlm_log *log, tvlm_fovea *fovea, double x, double y) {
     if (!(x >= 0.0 && x <= fovea->width && y >= 0.0 && y <= fovea->height))
@@ -62,7 +62,8 @@ static tvlm_status resolve_k(const tvlm_fovea *fovea, double patch, const tvlm_l
 
 enum { LATTICE = 20 };
 
-/* Fills in the eccentricities at the points of a lattice, over which what follows takes means. */
+/* Fills in the eccentricities at the points of a lattice. Means over the image are taken over these
+ * points. */
 static void fill_lattice(const tvlm_fovea *fovea, double lattice[LATTICE * LATTICE]) {
     for (int j = 0; j < LATTICE; ++j)
         for (int i = 0; i < LATTICE; ++i)
@@ -70,8 +71,8 @@ static void fill_lattice(const tvlm_fovea *fovea, double lattice[LATTICE * LATTI
                                                                (j + 0.5) / LATTICE * fovea->height);
 }
 
-/* The side of a square at the fixation, where k squares cover the image: e0 sqrt(area / k * mean of
- * 1 / (e + e0)^2). */
+/* Returns the side of a square at the fixation if k squares cover the image. This is
+ * e0 sqrt(area / k * mean of 1 / (e + e0)^2). */
 static double foveal_side(const tvlm_fovea *fovea, const double lattice[LATTICE * LATTICE], int32_t k) {
     double sum = 0.0;
     for (int i = 0; i < LATTICE * LATTICE; ++i) {
@@ -96,7 +97,8 @@ static bool spread_once(const tvlm_fovea *fovea, bool rings, int32_t k, tvlm_pla
            tvlm_fovea_spread(fovea, spacing, k, placed);
 }
 
-/* There are fewer beginnings where each takes long, so that no call takes seconds without need. */
+/* Returns how many beginnings are tried. If each takes long these are few, so that no call takes seconds
+ * without need. */
 static int beginnings_of(const tvlm_fovea *fovea, int32_t k, bool narrow) {
     const double shape = fmax(fovea->width, fovea->height) / fmin(fovea->width, fovea->height);
     const double work = (double)k * fovea->fixations * (narrow ? shape : 1.0);
@@ -104,8 +106,9 @@ static int beginnings_of(const tvlm_fovea *fovea, int32_t k, bool narrow) {
 }
 
 /*
- * Few squares, and those of a narrow image, may come to rest around a gap. Then the arrangement is turned,
- * all begins again, and the best is kept. `placed` has room for 2 k. False: no memory.
+ * Squares may come to rest around a gap if they are few, in rings, or in a narrow image. Then the arrangement
+ * is turned, all squares are placed anew, and the best result is kept. `placed` has room for 2 k. False: no
+ * memory.
  */
 static bool spread_well(tvlm_fovea *fovea, bool rings, int32_t k, tvlm_placed *placed) {
     const bool narrow = fmax(fovea->width, fovea->height) > NARROW * fmin(fovea->width, fovea->height);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * merge.c: merges the encoder's tokens along the squares of a selection. It finds which tokens each position
- * stands for. It reads these as texels of levels as high as possible, where a texel must hold no other
- * tokens, and averages the texels.
+ * stands for. It reads these tokens from the highest levels whose texels hold no other tokens, and averages
+ * the texels.
  */
 #include "texturevlm/lab/merge.h"
 
@@ -26,20 +26,20 @@ typedef struct square {
     int32_t position;
 } square;
 
-/* A merging on its way. */
+/* A merge that is being computed. */
 typedef struct merging {
     tvlm_stack *stack;
     const tvlm_selection *selection;
     struct tvlm_merge_params given;
     int32_t columns, rows, dimension;
     float extent_x, extent_y;
-    int32_t levels;    /* how many can be read: those whose texels are means of whole tokens */
-    float bias;        /* the level of the image at which the tokens stand */
-    square *squares;   /* [count] */
-    int32_t *owners;   /* [rows * columns]: a position, or -1; NULL: squares stand for all of themselves */
+    int32_t levels;  /* the number of levels that can be read: their texels are means of whole tokens */
+    float bias;      /* the level of the image at which the tokens stand */
+    square *squares; /* [count] */
+    int32_t *owners; /* [rows * columns]: each token's position, or -1; NULL: squares have all their tokens */
     int32_t *channels; /* [dimension] */
     double *sums;      /* [count * dimension] */
-    /* What is read next: of which position each texel is, and how many tokens it stands for. */
+    /* The texels that are read next. For each: its place, its position, and how many tokens it stands for. */
     tvlm_sample_point points[TEXELS];
     int32_t positions[TEXELS], counts[TEXELS], texels;
     float *samples; /* [TEXELS * dimension] */
@@ -53,8 +53,8 @@ static bool is_aligned(tvlm_strategy strategy) {
     return strategy != TVLM_STRATEGY_FOVEATED && strategy != TVLM_STRATEGY_EXHAUSTIVE;
 }
 
-/* The first of the `side` tokens along a side whose centre is not before x, which is in tokens. Differences
- * by rounding alone do not count. */
+/* Returns the first of the `side` tokens along a side whose centre is not before x. The unit of x is a token.
+ * Differences by rounding alone do not count. */
 static int32_t first_from(double x, int32_t side) {
     const double first = ceil(round(x * 4096.0) / 4096.0 - 0.5);
     return first < 0.0 ? 0 : first > side ? side : (int32_t)first;
@@ -64,8 +64,8 @@ static int32_t token_at(double x, int32_t side) {
     return x < 0.0 ? 0 : x >= side ? side - 1 : (int32_t)x;
 }
 
-/* Finds the tokens whose centres lie from begin to end, which are in tokens. Where there is none, it is the
- * token in the middle. */
+/* Finds the tokens whose centres lie from `begin` to `end`, where the unit is a token. If there is none, it
+ * takes the token in the middle. */
 static void take_span(double begin, double end, int32_t side, int32_t *first, int32_t *last) {
     *first = first_from(begin, side);
     *last = first_from(end, side);
@@ -94,7 +94,7 @@ static span span_of(const merging *m, int32_t i) {
     if (i < info->overview_columns * info->overview_rows)
         return span_of_cell(m, i % info->overview_columns, i / info->overview_columns, info->overview_columns,
                             info->overview_rows);
-    if (i < info->thumbnail_cells) /* its middle says which of them it is: some may be empty */
+    if (i < info->thumbnail_cells) /* empty cells have no position, so the middle says which cell it is */
         return span_of_cell(m, (int32_t)(p->x * (float)info->thumbnail_columns / (float)info->width),
                             (int32_t)(p->y * (float)info->thumbnail_rows / (float)info->height),
                             info->thumbnail_columns, info->thumbnail_rows);
@@ -116,7 +116,8 @@ static void find_squares(merging *m) {
     }
 }
 
-/* The largest first, of equal ones the last first. Areas that differ by rounding alone are equal. */
+/* Puts larger squares first, and of equally large ones the later position. Areas that differ by rounding
+ * alone count as equal. */
 static int compare(const void *a, const void *b) {
     const square *const p = *(const square *const *)a, *const q = *(const square *const *)b;
     const double differ = p->area - q->area;
@@ -143,7 +144,7 @@ static tvlm_status find_owners(merging *m) {
 
 /* ---- Reading ---- */
 
-/* Reads what is to be read, and adds it to the sums. */
+/* Reads the texels that wait, and adds them to the sums. */
 static tvlm_status flush(merging *m) {
     if (m->texels == 0) return TVLM_OK;
     TVLM_TRY(tvlm_stack_sample(m->stack, m->points, m->texels, m->channels, m->dimension, m->samples));
@@ -185,8 +186,8 @@ static int32_t tokens_in(const merging *m, const square *q, int32_t level, int32
     return count;
 }
 
-/* Takes a texel where the position stands for all its tokens. Where it stands for some of them, looks at the
- * four texels of the level below. */
+/* Takes a texel if the position stands for all its tokens. If it stands for some of them, looks at the four
+ * texels of the level below. */
 static tvlm_status descend(merging *m, const square *q, int32_t level, int32_t column, int32_t row,
                            tvlm_merged_token *merged) {
     const int32_t count = tokens_in(m, q, level, column, row);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scorers that are networks. What the network reads of all candidates is packed into a texture with one texel for
- * each candidate. All outputs are made before one of them becomes a plane, since a scorer may read the planes that
- * the question before left.
+ * Scorers that are networks. The network's inputs are packed into a texture with one texel for each
+ * candidate. All outputs are made before any of them becomes a plane, since a scorer may read the planes that
+ * the previous question left.
  */
 #include "lab/score_network.h"
 
@@ -18,7 +18,8 @@
 #include "stack/make.h"
 #include "stack/query.h"
 
-/* A network has its own weights, so that all else of the scorer would be ignored. */
+/* Returns whether a scorer has nothing beside its network. A network has its own weights, so the rest would
+ * be ignored. */
 static bool is_network_alone(const tvlm_scorer *scorer) {
     return scorer->channel_count == 0 && scorer->channels == NULL && scorer->taps == 0 &&
            scorer->weights == NULL && scorer->bias == 0.0f && scorer->similarity_weight == 0.0f &&
@@ -49,7 +50,7 @@ static tvlm_status check(const tvlm_stack *stack, const struct tvlm_score_params
     return TVLM_OK;
 }
 
-/* Finds the channels of the inputs, as references into a bundle. A channel that has nothing to read is 0. */
+/* Finds the channels of the inputs, as references into a bundle. A channel without input reads as 0. */
 static tvlm_status find_inputs(tvlm_stack *stack, int32_t index, bool asked, const tvlm_network *network,
                                tvlm_bundle *bundle, int32_t refs[TVLM_NETWORK_INPUTS_MAX]) {
     int32_t channels[TVLM_NETWORK_INPUTS_MAX], taken;
@@ -88,7 +89,8 @@ static tvlm_status pack_inputs(tvlm_stack *stack, int32_t index, bool asked, con
                                       *inputs);
 }
 
-/* Makes all outputs. *scores is the stack's. `asked`: there is a question, which has been put to the image. */
+/* Makes all outputs. *scores belongs to the stack. `asked`: there is a question, which has been put to the
+ * image. */
 static tvlm_status make_outputs(tvlm_stack *stack, bool asked, const struct tvlm_score_params *params,
                                 const tvlm_candidates *candidates, tvlm_buffer **scores) {
     tvlm_device *const device = tvlm_stack_device(stack);

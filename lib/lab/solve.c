@@ -13,7 +13,7 @@
 
 #define STEPS_MAX    100
 #define HALVINGS_MAX 30
-#define CONVERGED    1e-9  /* the largest change of a standardised weight, at which it ends */
+#define CONVERGED    1e-9  /* it ends when no standardised weight changes by as much */
 #define RIDGE_BIAS   1e-12 /* keeps the Hessian definite where all odds have become certain */
 
 typedef struct problem {
@@ -21,7 +21,7 @@ typedef struct problem {
     int32_t width;              /* how many weights there are */
     int32_t size;               /* the same with the bias */
     double *row;                /* [size]: a cell's values, standardised, and 1 */
-    double *gradient, *hessian; /* [size] and [size][size], of which the upper triangle is used */
+    double *gradient, *hessian; /* [size]; [size][size], only its upper triangle */
     double *solution, *trial;   /* [size]; the solution is the caller's */
 } problem;
 
@@ -107,8 +107,8 @@ static double differentiate(problem *p) {
     return sum;
 }
 
-/* Takes the step off the solution. Where the loss would grow, it takes half of the step, or half of that, and
- * so on. Returns the largest change. */
+/* Subtracts the step from the solution. While the loss would grow, the step is halved. Returns the largest
+ * change. */
 static double descend(problem *p, double before) {
     double factor = 1.0, change = 0.0;
     for (int i = 0; i < HALVINGS_MAX; ++i, factor *= 0.5) {

@@ -4,7 +4,7 @@
  *
  * It begins as the linear scorer, which takes two hidden values: max(0, u) - max(0, -u) = u. The other hidden
  * values begin at random, with v = 0. The descent may end where little is learnt. So it begins several times,
- * and the best end is taken.
+ * and the best result is taken.
  */
 #include <math.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void backward(const net *n, const double *at, double slope, double *gradi
         for (size_t h = 0; h < hidden; ++h) gradient[i * hidden + h] += n->x[i] * n->d_u[h];
 }
 
-/* The penalty is on W and v. */
+/* Begins the gradient with that of the penalty, which is on W and v. Returns the penalty. */
 static double begin_gradient(const net *n, const double *at, double *gradient) {
     double sum = 0.0;
     for (size_t i = 0; i < n->size; ++i) {
@@ -84,7 +84,7 @@ static double slope_of(void *user, const double *at, double *gradient) {
  * made from it would learn nothing. */
 #define LINEAR_LEAST 1e-3
 
-/* Sets where the descent begins, by the linear solution in `linear`. */
+/* Sets where the descent begins. `linear` is the linear solution. */
 static void begin(const net *n, const double *linear, uint64_t random, double *at) {
     double length = 0.0;
     const double reach = sqrt(6.0 / (double)n->width); /* He et al. 2015, of standardised values */

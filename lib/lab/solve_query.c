@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Weights that a question gives: z = b + w . x + (M q) . y, where x are the standardised values of a cell, y
- * the values over their deviation, and q the direction of the question. The mean is not taken off the values
- * y, which M weighs: what that would add is the same for all cells of a question, and a scorer has no place
- * for it.
+ * Weights that a question gives: z = b + w . x + (M q) . y. Here x are the standardised values of a cell, y
+ * the values over their deviation, and q the direction of the question. The mean is not subtracted from y.
+ * Subtracting it would change the scores of all cells by one number that depends on the question, and a
+ * scorer has no place for that number.
  *
  * With a penalty on the squares of M, the best M lies in the span of the questions. So M = A B, where B is an
  * orthonormal basis of that span and |M| = |A|, and only A is searched for.
@@ -18,14 +18,15 @@
 #include "lab/fit.h"
 
 #define STEPS_MAX   400
-#define INDEPENDENT 1e-4 /* the least length of what a question adds to the span of those before */
+#define INDEPENDENT 1e-4 /* the least length of what a question adds to the span of the earlier ones */
 
 typedef struct asking {
     const tvlm_lesson *lesson;
     size_t width, dimension, rank;
     double *basis;       /* [rank][dimension] */
-    double *coordinates; /* [images of the fit][rank]: the questions in that basis */
-    double *weights; /* [width]: w + A t of a question, in the units of the values, and then slopes by them */
+    double *coordinates; /* [images of the fit][rank]: each question in that basis, t */
+    /* [2][width]: first w + A t of one question, in the units of the values; then the slopes. */
+    double *weights;
 } asking;
 
 /* ---- The span of the questions ---- */
@@ -36,8 +37,8 @@ static double product(const double *a, const double *b, size_t size) {
     return sum;
 }
 
-/* Takes off a vector the part of it that lies in the span of the basis. It is done twice, since once leaves
- * errors of rounding (Parlett 1998, section 6.9). */
+/* Subtracts from a vector the part of it that lies in the span of the basis. It does so twice, since after
+ * the first time errors of rounding are left (Parlett 1998, section 6.9). */
 static void take_off(const asking *a, double *vector) {
     for (int twice = 0; twice < 2; ++twice)
         for (size_t r = 0; r < a->rank; ++r) {
@@ -75,8 +76,8 @@ static void find_coordinates(asking *a) {
 
 /* ---- The slope ---- */
 
-/* Writes the weights of the values that a question gives, and returns the bias. The solution is w, A as
- * [width][rank], and b. */
+/* Writes the weights that a question gives to the values, and returns the bias. The solution `at` is w, then
+ * A as [width][rank], then b. */
 static double weights_of(const asking *a, const double *at, const double *t) {
     const tvlm_lesson *const lesson = a->lesson;
     const double *const matrix = at + a->width;

@@ -14,20 +14,20 @@
 #include "lab/foveated.h"
 
 /*
- * By measurement (bench/foveated.py): the area of all squares in the image, over the image's. Every share of
- * it beyond 1 is covered twice, or hides a gap of the same size.
+ * The areas of all squares, as far as they are in the image, over the image's area. The values are measured
+ * (bench/foveated.py). What exceeds 1 is covered twice, and so is as much area as the gaps leave bare.
  */
 #define FINAL_AREA      1.19
-#define MOVED_AREA      1.15 /* while they move: without some pressure they stop where they just touch */
-#define COVERED         0.95 /* what is asked of them in the end (foveated.h) */
+#define MOVED_AREA      1.15 /* while squares move; without some pressure they stop where they just touch */
+#define COVERED         0.95 /* the share of the image that squares must cover in the end (foveated.h) */
 #define TWICE           0.25
 #define STEPS           8
-#define STEPS_FEW       72  /* for few squares, of which most touch the border: soon done */
+#define STEPS_FEW       72  /* for few squares, most of which touch the border; such steps take little time */
 #define SLOW            140 /* fewer squares than this take more steps, up to STEPS_FEW */
 #define NEIGHBOURS_KEPT 12  /* steps with the same neighbours */
-#define STEP            0.2 /* of the shared area over the side; at the end STEP_LAST of that */
+#define STEP            0.2 /* of the gradient of the shared area; at the end STEP_LAST of that */
 #define STEP_LAST       0.1
-/* This part of the step before goes on with each step: positions are in place in a third fewer. */
+/* Each step adds this part of the step before it. So positions are in place after a third fewer steps. */
 #define KEPT     0.5
 #define STEP_MAX 0.25 /* a step is at most this part of the side */
 #define NEAR     1.5  /* neighbours are up to this many times as far apart as squares that touch */
@@ -38,15 +38,15 @@ typedef struct spread {
     int32_t count;
     double *x, *y, *size, *move_x, *move_y; /* [count] */
     double *gone_x, *gone_y;                /* [count]: the step before */
-    int32_t *from;                          /* [count]: their places in what was handed in */
-    /* [count + 1]: where each strip begins. There are as many as positions, of equal width. */
+    int32_t *from;                          /* [count]: the number of each position in what was handed in */
+    /* [count + 1]: where each strip begins. There are as many strips as positions, all of the same width. */
     int32_t *strip;
-    /* [count + 1]: where the neighbours of each position begin, all of which come behind it. */
+    /* [count + 1]: where the neighbours of each position begin. They all come behind it in this order. */
     int32_t *first;
     int32_t *neighbours;
     int32_t capacity; /* how many neighbours there is room for */
     double *values;   /* the memory in which the arrays of doubles lie */
-    int32_t *indices; /* the memory in which those of integers lie */
+    int32_t *indices; /* the memory in which the arrays of integers lie */
 } spread;
 
 static inline double lower(double a, double b) {
@@ -57,7 +57,7 @@ static inline double higher(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Both arms are constants, so that compilers make a mask of it and no branch. */
+/* Both results are constants, so that compilers make a mask and not a branch. */
 static inline double is_positive(double value) {
     return value > 0.0 ? 1.0 : 0.0;
 }
@@ -93,7 +93,8 @@ static int32_t strip_of(const spread *s, double x) {
     return strip < s->count ? strip : s->count - 1;
 }
 
-/* Sorts what was handed in by strips, as many as there are positions; within one the order stays. */
+/* Sorts the positions that were handed in by strip. There are as many strips as positions. Within a strip the
+ * order stays. */
 static void take(spread *s, const tvlm_placed *placed) {
     memset(s->strip, 0, ((size_t)s->count + 1) * sizeof *s->strip);
     for (int32_t i = 0; i < s->count; ++i) ++s->strip[strip_of(s, placed[i].x) + 1];
@@ -123,9 +124,11 @@ static bool make_room(spread *s, int32_t count) {
 }
 
 /*
- * Finds every pair of positions that are near, once: the second is a neighbour of the first. How far away a
- * large square can be that is near to a small one is bounded: over a distance, sizes grow by at most `scale`
- * times it, and a distance is at most sqrt 2 times the larger of its parts along x and y.
+ * Finds every pair of positions that are near, once: the second is a neighbour of the first. A large square
+ * may be near from far away. There is a bound:
+ *
+ *   - Over a distance, sizes grow by at most `scale` times that distance.
+ *   - A distance is at most sqrt 2 times the larger of its parts along x and y.
  */
 static bool find_neighbours(spread *s, double scale) {
     const double *x = s->x, *y = s->y, *size = s->size;
@@ -142,7 +145,7 @@ static bool find_neighbours(spread *s, double scale) {
         if (!make_room(s, count + end - a)) return false;
         for (int32_t b = a + 1; b < end; ++b) {
             const double near = 0.5 * NEAR * (size[a] + size[b]);
-            s->neighbours[count] = b; /* it stays written only where it counts */
+            s->neighbours[count] = b; /* overwritten by the next one unless it counts */
             count += (fabs(x[b] - x[a]) < near) & (fabs(y[b] - y[a]) < near);
         }
     }
@@ -152,7 +155,8 @@ static bool find_neighbours(spread *s, double scale) {
 
 /* ---- Moving ---- */
 
-/* Of positions that lie exactly above each other, the later one is pushed down. */
+/* Adds the gradient of the shared area to the moves, so that squares push each other apart. If two positions
+ * have the same x, the later one is pushed to the right. If they have the same y, it is pushed down. */
 static void push_apart(const spread *s) {
     const double *x = s->x, *y = s->y, *size = s->size;
     double *move_x = s->move_x, *move_y = s->move_y;
@@ -196,7 +200,7 @@ static double clipped(double x, double size, double side) {
 }
 
 /* The factor for sizes with which the area of all squares, as far as they are in the image, becomes `area`
- * times the image's. It is right but nearly, since larger squares may reach over the image's border. */
+ * times the image's. It is only nearly right, since squares that grow may reach over the image's border. */
 static double scale_to(const spread *s, double area) {
     const double width = s->fovea->width, height = s->fovea->height;
     double sum = 0.0;
@@ -234,7 +238,7 @@ static bool allocate(spread *s) {
     return true;
 }
 
-/* Neighbours are found anew, and nothing goes on from before. */
+/* Finds neighbours anew, and forgets all earlier moves. */
 static bool begin_round(spread *s, double scale, const tvlm_placed *placed) {
     take(s, placed);
     memset(s->move_x, 0, (size_t)s->count * 4 * sizeof *s->move_x); /* and move_y, gone_x, gone_y */
@@ -256,8 +260,8 @@ bool tvlm_fovea_spread(const tvlm_fovea *fovea, double spacing, int32_t k, tvlm_
         push_apart(&s);
         move_along(k, fovea->width, length, s.size, s.move_x, s.gone_x, s.x);
         move_along(k, fovea->height, length, s.size, s.move_y, s.gone_y, s.y);
-        if (few)
-            scale = lower(scale * scale_to(&s, MOVED_AREA), most); /* the law's sizes stick out by half */
+        /* By `spacing` alone, the squares at the border would stick out by half. */
+        if (few) scale = lower(scale * scale_to(&s, MOVED_AREA), most);
         set_sizes(&s, scale);
         if ((step + 1) % NEIGHBOURS_KEPT == 0) give(&s, placed);
     }
@@ -269,18 +273,18 @@ bool tvlm_fovea_spread(const tvlm_fovea *fovea, double spacing, int32_t k, tvlm_
     return made;
 }
 
-/* ---- What comes of it ---- */
+/* ---- The fault of a result ---- */
 
 enum { POINTS = 64 };
 
-/* Finds the points that a square covers along a side: from *first to before *last. */
+/* Returns the first of the points along a side that is not before `at`, or POINTS if there is none. */
 static int32_t first_point(double at, double side) {
     const double point = ceil(at / side * POINTS - 0.5);
     return (int32_t)lower(higher(point, 0.0), POINTS);
 }
 
 double tvlm_fovea_fault(const tvlm_fovea *fovea, int32_t k, const tvlm_placed *placed) {
-    uint8_t hits[POINTS * POINTS] = {0}; /* 0, 1, 2 or more */
+    uint8_t hits[POINTS * POINTS] = {0}; /* 0: bare, 1: covered once, more: covered several times */
     int32_t bare = 0, twice = 0;
     for (int32_t i = 0; i < k; ++i) {
         const double half = 0.5 * placed[i].size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vocab_match.c: finds nearest centres. The device computes the products, and the host decides where these
- * are too close.
+ * vocab_match.c: finds nearest centres. The device computes the products. Where two of these are too close,
+ * the host decides.
  */
 #include <math.h>
 #include <string.h>

@@ -17,8 +17,8 @@
 enum {
     SAMPLE = TVLM_VOCAB_SAMPLE_DEFAULT,
     BATCH = 16,
-    /* The first centres are looked for among this many vectors for each centre, and at least among so many in
-     * all. */
+    /* The first centres are chosen from BEGINNING vectors for each centre, and from at least BEGINNING_LEAST
+     * vectors in all. */
     BEGINNING = 3,
     BEGINNING_LEAST = 4096,
     /* The most centres that are drawn at once. The distances from all of them are found in one pass over

@@ -9,7 +9,7 @@
 #include "lab/operations.h"
 #include "opencl/backend.h"
 
-/* As in cl/lab/attend.cl: what a work-group scores. */
+/* How many cells of a row a work-group scores, as in cl/lab/attend.cl. */
 enum { CELLS = 64 };
 /* The most numbers of a block, and the most rows. A driver may end longer loops over them early. */
 enum { BLOCK_NUMBERS = 8 << 20, BLOCK_ROWS = 4096 };
@@ -19,7 +19,7 @@ typedef struct block {
     const tvlm_attention *plan;
     /* How many numbers a row has, and where the numbers of each level begin. */
     int32_t total, at[TVLM_ATTENTION_LEVELS];
-    /* Which queries. */
+    /* The first query of the block, and how many queries it has. */
     int32_t first, count;
     opencl_buffer scores, areas;
 } block;
@@ -108,9 +108,9 @@ static tvlm_status give_first(block *b) {
     return TVLM_OK;
 }
 
-/* ---- The others ---- */
+/* ---- The other levels ---- */
 
-/* Chooses cells of level n. Of the last level none are chosen: all stay. */
+/* Chooses the cells of level n that hand their areas on. At the last level none are chosen. */
 static tvlm_status choose(block *b, int32_t n) {
     const tvlm_attention *const plan = b->plan;
     const tvlm_attention_level *const last = &plan->levels[plan->level_count - 1];

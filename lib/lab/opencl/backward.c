@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backward.c: launches cl/lab/backward.cl. The host has the points. It lists what each of them gives to which
- * texels, sorted by texel, so that nothing on the device is added in an order that changes.
+ * backward.c: launches cl/lab/backward.cl. The host has the points. It lists what each point gives to which
+ * texels, sorted by texel. So the device adds in the same order every time.
  *
- * Fixed-point sums by atomics would not need the sorting, but gradients have no range that is known before,
- * and a 64-bit sum takes two atomics a number where there are no 64-bit ones. Eight texels a point are few to
- * sort.
+ * Fixed-point sums by atomics would need no sorting. But nothing is known beforehand about the range of
+ * gradients, and without 64-bit atomics a 64-bit sum takes two atomics for each number. A point has at most
+ * eight texels, which are few to sort.
  */
 #include <math.h>
 #include <string.h>
@@ -25,9 +25,8 @@ typedef struct entry {
     float weight;
 } entry;
 
-/* The entries, sorted by texel and then by point. `begins` says where their segments begin, and has one more
- * number than there are segments. `first` has the first segment of each texel of levels 0 to `top`, and also
- * one more. */
+/* The entries, sorted by texel and then by point. `begins` says where each segment begins. `first` has the
+ * first segment of each texel of levels 0 to `top`. Both have one more number, for the end. */
 typedef struct list {
     int32_t top, texels, segments, entry_count;
     entry *entries;
@@ -71,7 +70,7 @@ static void add_level(const tvlm_texture *texture, const tvlm_point *point, int3
     for (int corner = 0; corner < 4; ++corner) {
         const int right = corner % 2, below = corner / 2;
         const double weight = share * (right ? u : 1.0 - u) * (below ? v : 1.0 - v);
-        if (weight == 0.0) continue; /* there may be no such texel */
+        if (weight == 0.0) continue; /* the texel may not exist */
         t->texel[t->count] = texels_before(texture, level) + (y + below) * width + x + right;
         t->weight[t->count++] = (float)weight;
         t->highest = level;
@@ -116,8 +115,8 @@ static void place_entries(const tvlm_backward *b, list *l) {
     }
 }
 
-/* Cuts the entries of each texel into segments. `first` comes with where each texel's entries end, and
- * becomes the number of each texel's first segment. */
+/* Cuts the entries of each texel into segments. Before, `first` says where each texel's entries end;
+ * afterwards, it has the number of each texel's first segment. */
 static void cut(list *l, int32_t length) {
     int32_t at = 0;
     l->segments = 0;

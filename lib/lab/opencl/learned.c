@@ -13,7 +13,7 @@
 #include "lab/operations.h"
 #include "opencl/backend.h"
 
-/* As in learned.cl. */
+/* The numbers of a layer, as in learned.cl. */
 enum { INPUTS = 0, CHANNELS, SIDE, STRIDE, ACTIVATION, WEIGHTS, TILE, SCALE, OFFSET, WIDTH, HEIGHT, FIELDS };
 
 enum { LAYERS = TVLM_NETWORK_LAYERS_MAX };
@@ -108,7 +108,7 @@ static double cost_of(const plan *p, int32_t first, int32_t count, const tiles *
     return each * ceil((double)p->width[end] / tile) * ceil((double)p->height[end] / tile);
 }
 
-/* The cheapest tiles that local memory holds; the cost is INFINITY where there are none. */
+/* Finds the cheapest tiles that local memory holds. If there are none, the cost is INFINITY. */
 static layer_run run_of(const plan *p, int32_t first, int32_t count) {
     static const int32_t sides[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
     layer_run best = {first, count, 0, INFINITY};
@@ -121,7 +121,7 @@ static layer_run run_of(const plan *p, int32_t first, int32_t count) {
     return best;
 }
 
-/* Cuts the network where that is cheapest. One layer alone always fits: its inputs are at most 9 times
+/* Cuts the network into the cheapest runs. One layer alone always fits: its inputs are at most 9 times
  * TVLM_NETWORK_HIDDEN_MAX values. */
 static void choose_runs(plan *p) {
     const int32_t layers = p->network->layer_count;
@@ -235,7 +235,7 @@ static void along(const tiles *one, int32_t side, int32_t *first, int32_t *count
     *count = (end < side ? end : side) - *first;
 }
 
-/* The part of what a run reads that it needs to make `made`. */
+/* Returns the part of its input that a run needs to make the block `made`. */
 static block block_read(const plan *p, const layer_run *run, block made) {
     const tiles one = tiles_of(p, run->first, run->count, 1);
     along(&one, p->width[run->first], &made.x, &made.width);
@@ -243,13 +243,13 @@ static block block_read(const plan *p, const layer_run *run, block made) {
     return made;
 }
 
-/* Whether what a run makes goes to a buffer. Then run r writes buffer number (r + 1) % 2. */
+/* Returns whether a run writes to a buffer. If so, run r writes buffer number (r + 1) % 2. */
 static bool goes_to_buffer(const plan *p, const work *job, int32_t r) {
     return r + 1 < p->count || job->out == NULL;
 }
 
-/* What each run makes for a block of the network's output. bytes[] has the bytes of the two buffers that take
- * turns. */
+/* Finds the block that each run makes for the block `whole` of the network's output. bytes[] gets the bytes
+ * of the two buffers that take turns. */
 static void follow_back(const plan *p, const work *job, block whole, block made[LAYERS], size_t bytes[2]) {
     bytes[0] = bytes[1] = 0;
     made[p->count - 1] = whole;
@@ -295,14 +295,14 @@ static tvlm_status launch(opencl_device *device, const plan *p, int32_t r, const
     tvlm_opencl_call_float(&call, tvlm_network_limit(job->format));
     tvlm_opencl_call_bytes(&call, t.local[0], NULL);
     tvlm_opencl_call_bytes(&call, t.local[1], NULL);
-    tvlm_opencl_call_parts(&call, job->inputs); /* also where this launch reads a buffer */
+    tvlm_opencl_call_parts(&call, job->inputs); /* needed even if this launch reads a buffer */
     const size_t group[3] = {(size_t)p->shape.group, 1, 1};
     const size_t size[3] = {(size_t)((made[r].width + run->tile - 1) / run->tile) * group[0],
                             (size_t)((made[r].height + run->tile - 1) / run->tile), (size_t)job->images};
     return tvlm_opencl_call_run(&call, 3, size, group);
 }
 
-/* The sides of the largest blocks for which what lies between runs is small enough. */
+/* Returns the sides of the largest blocks for which the buffers between runs are small enough. */
 static block block_side(const plan *p, const work *job) {
     block made[LAYERS], side = {0, 0, p->width[p->network->layer_count], p->height[p->network->layer_count]};
     for (;;) {

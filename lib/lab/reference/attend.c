@@ -49,15 +49,16 @@ static void score_present(row *r, int32_t n) {
 
 /* ---- Areas ---- */
 
-/* How much of cell `from`, one of `count` cells of a row, lies in cell `to`, one of `others` cells that cover
- * the same row. In units of which the row has count * others, cell `from` is `others` long. */
+/* Returns how much of cell `from` lies in cell `to`. The first is one of `count` cells of a row, the second
+ * one of `others` cells that cover the same row. If the row is count * others units long, cell `from` is
+ * `others` units long. */
 static double share_in(int64_t from, int64_t count, int64_t to, int64_t others) {
     const int64_t begin = from * others > to * count ? from * others : to * count;
     const int64_t end = (from + 1) * others < (to + 1) * count ? (from + 1) * others : (to + 1) * count;
     return end > begin ? (double)(end - begin) / (double)others : 0.0;
 }
 
-/* What a cell of level `to` gets of values that the cells of level `from` hand on. */
+/* Returns how much of their values the cells of level `from` hand on to a cell of level `to`. */
 static double handed_on(const tvlm_attention_level *from, const double *values,
                         const tvlm_attention_level *to, int32_t column, int32_t line) {
     const int32_t left = (int32_t)((int64_t)column * from->columns / to->columns);
@@ -70,7 +71,7 @@ static double handed_on(const tvlm_attention_level *from, const double *values,
     return sum;
 }
 
-/* Orders the best scores first, and of equal ones the lower cell. */
+/* Puts the best scores first, and of equal ones that of the lower cell. */
 static int compare(const void *a, const void *b) {
     const ranked *const p = a, *const q = b;
     if (p->score != q->score) return p->score > q->score ? -1 : 1;
@@ -98,8 +99,8 @@ static void refine(row *r, int32_t n, double *gives) {
 
 /* ---- What comes out ---- */
 
-/* Makes a softmax over cells begin .. end - 1, each counted by its area, times `scale`. Returns how many
- * cells had an area. */
+/* Makes a softmax over cells begin .. end - 1. Each cell counts by its area, and all parts together are
+ * `scale`. Returns how many cells had an area. */
 static int32_t softmax(row *r, int32_t begin, int32_t end, double scale) {
     double most = -INFINITY, sum = 0.0;
     int32_t count = 0;

@@ -22,9 +22,9 @@ bool tvlm_reference_pyramid_allocate(reference_pyramid *p) {
 /* ---- Levels ---- */
 
 /*
- * The share of texel `to` of the next level that texel `from` of a side makes up. Both levels cover the same
- * length. In units of 1 / (side * next) of it, a texel of the side is `next` long, and a texel of the next
- * level is `side` long.
+ * Returns the share that texel `from` of a level has in texel `to` of the next level, along one side. Both
+ * levels cover the same length. If this length is side * next units, a texel of the level is `next` units
+ * long, and a texel of the next level `side` units.
  */
 static double share_of(int32_t side, int32_t next, int32_t from, int32_t to) {
     const int64_t low = (int64_t)from * next > (int64_t)to * side ? (int64_t)from * next : (int64_t)to * side;
