@@ -32,7 +32,7 @@ static tvlm_status read_metadata(const tvlm_io_named *from, const tvlm_safetenso
                          from->path, centred);
     if (centred != NULL) params->centred = strcmp(centred, "true") == 0;
     for (int32_t i = 0; centred == NULL && params->mean != NULL && i < params->dimension; ++i)
-        if (params->mean[i] != 0.0f) params->centred = true; /* so does NaN, which is refused later */
+        if (params->mean[i] != 0.0f) params->centred = true; /* NaN counts, too; it is refused later */
     if (params->centred && params->mean == NULL)
         return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: is centred, but has no tensor 'mean'",
                          from->path);

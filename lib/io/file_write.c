@@ -80,8 +80,8 @@ static tvlm_status adopt(tvlm_io_output *output, int fd) {
 
 /*
  * Returns whether a path must not be replaced by a rename. The names under /proc and /dev/fd stand for open
- * files. Their target may look like an ordinary file, but the process that opened it would still hold the old
- * one.
+ * files. Their target may look like an ordinary file. But after a rename, the process that opened that file
+ * would still hold the old one.
  */
 static bool is_special(const char *path, const struct stat *info) {
     return !S_ISREG(info->st_mode) || strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/", 6) == 0;
@@ -112,7 +112,7 @@ static tvlm_status find_target(tvlm_io_output *output) {
 }
 
 /* Creates a file beside the target. Its name is short, so that it fits wherever the target's name does. The
- * files that wait for tvlm_files_commit have lower numbers, so that the search begins behind these. */
+ * search begins behind the numbers of the files that wait for tvlm_files_commit. */
 static tvlm_status open_temporary(tvlm_io_output *output) {
     const char *slash = strrchr(output->target, '/');
     int folder = slash == NULL ? 0 : (int)(slash - output->target + 1);
@@ -243,8 +243,8 @@ void tvlm_files_begin(void) {
     together.begun = true;
 }
 
-/* Gives the files that wait their names. If `keep` is not set, they are removed instead. If one fails, it and
- * all files after it are removed. */
+/* Renames the files that wait to their targets. If `keep` is not set, they are removed instead. If a rename
+ * fails, its file and all files after it are removed. */
 static tvlm_status end_together(const tvlm_log *log, bool keep) {
     tvlm_status status = TVLM_OK;
     for (size_t i = 0; i < together.count; ++i) {

@@ -5,8 +5,8 @@
  * libheif is loaded when the first such picture comes, and stays loaded. With its codecs it is twenty times
  * the size of all other decoders, and most programs never read such a picture.
  *
- * libheif turns and crops pictures as the file's properties say. What their EXIF says about that does not
- * count (ISO/IEC 23008-12, A.2.2).
+ * libheif turns and crops pictures as the file's properties say. What their EXIF data say about turning does
+ * not count (ISO/IEC 23008-12, A.2.2).
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -196,9 +196,9 @@ tvlm_status tvlm_io_decode_heif_libheif(const tvlm_io_source *source, const tvlm
 }
 
 /* Measures a picture. The boxes that say its size may be anywhere in the file, so that nothing is known if
- * `part` is set. The memory that codecs take is not known beforehand. What counts is the planes of the coded
- * picture twice, the picture as colours, and the turned picture. Together they take less than this many bytes
- * for each pixel. */
+ * `part` is set. The memory that codecs take is not known beforehand. It is estimated from what is in memory
+ * at most: the planes of the coded picture twice, the picture as colours, and the turned picture. Together
+ * they take less than the bytes for each pixel that stand below. */
 void tvlm_io_measure_heif_libheif(const tvlm_io_source *source, tvlm_io_extent *extent) {
     enum { bytes_of_8_bits = 16, bytes_of_more = 32 };
     tvlm_io_source silent = *source;

@@ -16,7 +16,8 @@ enum { components_max = 4 };
 struct walk {
     const tvlm_io_source *source;
     size_t at;
-    size_t scans, scan_end, restarts; /* their number; where the last one ends, and its restart markers */
+    /* The number of scans, where the last one ends, and how many restart markers it has. */
+    size_t scans, scan_end, restarts;
     uint8_t component[components_max];
     size_t components;
     unsigned scanned;     /* has a bit for each component of which there was a scan */

@@ -16,9 +16,9 @@
 
 #include "io/decoders.h"
 
-/* The most bytes of coefficients, of two bytes each. If a file has several scans, the coefficients of all its
- * blocks are kept, whatever the size that it is decoded at. The limit is what those of the largest gray
- * picture take. */
+/* The most bytes of coefficients. A coefficient has two bytes. If a file has several scans, libjpeg keeps the
+ * coefficients of all its blocks, at whatever size it decodes the picture. The coefficients of the largest
+ * gray picture take as many bytes as this limit. */
 #define COEFFICIENT_BYTES_MAX ((uint64_t)1 << 32)
 
 /* All state is kept here, and none in local variables: after a longjmp their values cannot be relied on. */
@@ -117,7 +117,7 @@ static void mix_inks(uint8_t *row, uint32_t width) {
     }
 }
 
-/* Reads rows of inks one by one, into room for one such row, since it takes more bytes than the row of
+/* Reads rows of inks one by one, into a buffer of their own: a row of inks takes more bytes than a row of
  * RGB. */
 static void read_inks(struct job *job) {
     struct jpeg_decompress_struct *const jpeg = &job->jpeg;

@@ -144,8 +144,8 @@ void tvlm_io_measure_png(const tvlm_io_source *source, tvlm_io_extent *extent) {
 #ifdef TVLM_WITH_LIBPNG
     const uint64_t kept = 0;
 #else
-    /* stb_image has room for the compressed data, which it may double, for the inflated data, and for what
-     * these are expanded to. */
+    /* stb_image makes room for three things: the compressed data, for which it may double the room; the
+     * inflated data; and the pixels to which these are expanded. */
     const uint64_t kept = 2 * (uint64_t)source->size + 4096 + tvlm_io_extent_bytes(extent, 24);
 #endif
     extent->memory = pixels * (turned ? 2 : 1) + kept + FIXED(extent->width);
@@ -166,8 +166,8 @@ void tvlm_io_measure_bmp(const tvlm_io_source *source, tvlm_io_extent *extent) {
 
 /* ---- WebP ---- */
 
-/* Measures a picture, or the canvas of an animation. The orientation (EXIF) is at the end of the file, so
- * that it counts as possible that the picture has to be turned. */
+/* Measures a picture, or the canvas of an animation. The orientation (EXIF) is at the end of the file. So the
+ * memory is that of a picture that has to be turned. */
 void tvlm_io_measure_webp(const tvlm_io_source *source, tvlm_io_extent *extent) {
     /* The pixels twice, the pixels of a lossless picture or frame as 32 bits, and a plane of alpha. */
     enum { pixel_bytes = 4 + 4 + 4 + 1 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_png_libpng.c: decodes PNG with libpng, to the same as stb_image: a palette becomes RGB or RGBA, a
- * transparent colour becomes alpha, and one to four bits become eight.
+ * image_png_libpng.c: decodes PNG with libpng. The result is the same as stb_image's: a palette becomes RGB
+ * or RGBA, a transparent colour becomes alpha, and one to four bits become eight.
  *
- * The file is handed to libpng's interface for files that arrive bit by bit, although in one piece. This
+ * The whole file is handed in one piece to libpng's interface for files that arrive bit by bit. This
  * interface stops when the pixels are complete, whereas the other one inflates whatever follows. libpng
  * reports errors by a callback that must not return, so that the callback leaves it by longjmp.
  */

@@ -46,8 +46,8 @@ struct decoded {
  * If data are missing, stb_image takes zeros for them and reports nothing. This is how they are noticed.
  * stb_image reads at most four bytes ahead of what it needs. So it gets a copy of the file with four more
  * bytes at the end of the last scan. If it has met the marker behind these bytes, it has used some of them
- * for pixels. They have many ones, since these make long codes, which are used up soon. They are not FF,
- * which would be a marker.
+ * for pixels. The filler bytes have many one bits. These make long codes, so that the bytes are used up soon.
+ * The filler is not FF, which would begin a marker.
  */
 enum { filler = 4, filler_byte = 0xFE };
 

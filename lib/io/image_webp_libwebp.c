@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * image_webp_libwebp.c: decodes WebP with libwebp. It uses the library's defaults, as Pillow does, so that
- * the pixels are the same as Pillow's. Of an animation it decodes the first frame. If this does not cover the
- * canvas, the rest is transparent.
+ * the pixels are the same as Pillow's. Of an animation it decodes the first frame. If this frame does not
+ * cover the canvas, the rest is transparent.
  */
 #include <string.h>
 
@@ -48,8 +48,8 @@ static tvlm_status open_file(const tvlm_io_source *source, WebPDemuxer **demuxer
                                            : truncated(source);
 }
 
-/* Returns the orientation of an EXIF block. Some writers put the six bytes before the block that it has in a
- * JPEG. */
+/* Returns the orientation of an EXIF block. Some writers put six bytes before the block, as they stand before
+ * it in a JPEG. */
 static int orientation_of(const uint8_t *bytes, size_t size) {
     const size_t skipped = size >= 6 && memcmp(bytes, "Exif\0", 6) == 0 ? 6 : 0;
     return tvlm_io_exif_orientation(bytes + skipped, size - skipped);

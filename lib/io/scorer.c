@@ -269,7 +269,7 @@ tvlm_status tvlm_scorer_load(const char *path, const tvlm_log *log, tvlm_scorer 
 
 void tvlm_scorer_destroy(tvlm_scorer **scorer) {
     if (scorer == NULL || *scorer == NULL) return;
-    /* The scorer was made in this file, so that its network is not shared and may be changed. */
+    /* The functions above have made the scorer. So its network is not shared, and may be changed. */
     struct tvlm_network *network = (struct tvlm_network *)(*scorer)->network;
     if (network != NULL) tvlm_io_networks.destroy(&network);
     free(*scorer);
@@ -340,8 +340,8 @@ static tvlm_status check_scorer(const char *path, const tvlm_log *log, const tvl
     return TVLM_OK;
 }
 
-/* Describes the weights as a tensor. A scorer of one output keeps the shape that it had before there were
- * several. */
+/* Describes the weights as a tensor. For a scorer of one output the tensor has no axis of outputs, as in
+ * files of earlier versions. */
 static tvlm_tensor weights_tensor(const tvlm_scorer *scorer) {
     const int64_t side = scorer->taps == 9 ? 3 : 1;
     tvlm_tensor tensor = {.name = "weights", .type = TVLM_ELEMENT_F32, .data = scorer->weights};
