@@ -295,7 +295,7 @@ static int feed(tvlm_video_reader *reader) {
         return code;
     }
     const AVIOContext *const bytes = reader->container->pb;
-    if (code == AVERROR_EOF && bytes != NULL && bytes->error < 0) code = bytes->error; /* of a disk, say */
+    if (code == AVERROR_EOF && bytes != NULL && bytes->error < 0) code = bytes->error; /* a disk's error */
     if (code != AVERROR_EOF && code != AVERROR_EXIT) reader->error = code;
     reader->draining = true;
     return avcodec_send_packet(reader->decoder, NULL);
@@ -340,7 +340,7 @@ static double duration_of(const tvlm_video_reader *reader) {
                : reader->info.duration;
 }
 
-/* Reports, after the last frame that came, if frames are missing behind it or before it. */
+/* Reports whether frames are missing, behind the last frame that came or before it. */
 static tvlm_status end(tvlm_video_reader *reader) {
     const tvlm_log *const log = &reader->log;
     const double seconds = reader->last < 0.0 ? 0.0 : reader->last, whole = duration_of(reader);

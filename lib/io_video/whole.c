@@ -58,7 +58,8 @@ static bool is_avi_cut(const file *from) {
     int64_t at = 0;
     for (int i = 0; i < PARTS_MAX && read_at(from, at, head, 8) && memcmp(head, "RIFF", 4) == 0; ++i) {
         const uint64_t length = little32(head + 4);
-        if (length == 0 || length == UINT32_MAX) return false; /* the writer could not go back to set it */
+        /* Such a length says that the writer could not go back to set it. */
+        if (length == 0 || length == UINT32_MAX) return false;
         if (length > (uint64_t)(from->size - at - 8)) return true;
         at += 8 + (int64_t)(length + (length & 1));
     }
@@ -204,7 +205,7 @@ static int64_t wrong_chunk(const file *from, int64_t at, int64_t end, int depth)
         const uint64_t length = little32(head + 4);
         const bool list = memcmp(head, "LIST", 4) == 0;
         if (!are_letters(head) || length > (uint64_t)(end - at - 8)) return at;
-        if (list && length < 4) return -1; /* the writer could not go back to set it */
+        if (list && length < 4) return -1; /* the writer could not go back to set the length */
         if (list && depth > 0 && (memcmp(head + 8, "movi", 4) == 0 || memcmp(head + 8, "rec ", 4) == 0)) {
             const int64_t wrong = wrong_chunk(from, at + 12, at + 8 + (int64_t)length, depth - 1);
             if (wrong >= 0) return wrong;
