@@ -121,8 +121,8 @@ static bool is_memory(tvlm_status status) {
     return status == TVLM_ERROR_MEMORY || status == TVLM_ERROR_DEVICE_MEMORY;
 }
 
-/* Makes the selection of one image. If there is no memory for its stack beside the stacks that are kept,
- * these are freed, and it is tried once more. */
+/* Makes the selection of one image. If there is no memory for it beside the stacks that are kept, these
+ * stacks are freed, and the selection is tried once more. */
 static tvlm_status select_image(void *user, const tvlm_pool_place *place) {
     task *const t = user;
     place_stacks *kept;
@@ -134,7 +134,7 @@ static tvlm_status select_image(void *user, const tvlm_pool_place *place) {
         status = select_in(place, one, t);
     }
     one->sent = NULL;
-    if (status != TVLM_OK) release_stack(one); /* it may have half an image, or one on its way */
+    if (status != TVLM_OK) release_stack(one); /* the stack may have half an image, or one on its way */
     return status;
 }
 

@@ -50,7 +50,7 @@ static tvlm_status call(pool_worker *worker, pool_job *job,
                                    .number = worker->number,
                                    .kept = job->own ? &worker->stacks : &worker->kept};
     const tvlm_pool *const before = tvlm_pool_enter_callback(worker->pool);
-    job->line[0] = '\0'; /* an earlier error either comes again now, or does not matter any more */
+    job->line[0] = '\0'; /* if an earlier error still matters, it comes again now */
     worker->current = job;
     const tvlm_status status = function(job->job.user, &place);
     worker->current = NULL;
@@ -110,9 +110,9 @@ static bool may_be_replaced(tvlm_pool *pool) {
     return true;
 }
 
-/* Closes the lost device, and then puts its jobs back. They must wait for that: until the device is closed,
- * what they use may still be in use. Returns whether there is another device for the thread. The mutex must
- * be held; it is released while devices are closed and opened. */
+/* Closes the lost device, and then puts its jobs back. The jobs must wait for that: until the device is
+ * closed, it may still use what belongs to them. Returns whether there is another device for the thread. The
+ * mutex must be held; it is released while devices are closed and opened. */
 static bool lose(pool_worker *worker, pool_job *job, pool_job *next) {
     tvlm_pool *const pool = worker->pool;
     const int32_t others = --pool->alive;
