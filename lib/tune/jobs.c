@@ -167,8 +167,8 @@ static tvlm_status run_scores(tune_job *job) {
                       job->out);
 }
 
-/* Makes as many scores as the picture has cells. Only the largest size has 2^20 of them, since the longest
- * lists that are chosen from are much longer. */
+/* Makes as many scores as the picture has cells. The largest size has 2^20 scores instead: selections may
+ * have to choose from lists that are much longer than that picture's cells. */
 static tvlm_status prepare_topk(tune_job *job) {
     job->count = job->side > 2048 ? 1 << 20 : job->side * job->side / TVLM_TUNED_CELL;
     job->values = random_values((size_t)job->count);

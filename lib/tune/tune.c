@@ -43,7 +43,7 @@ typedef struct tuner_state {
     const struct tvlm_tune_params *params;
     tvlm_tuning *found;
     double started, seconds;
-    int32_t steps, done; /* the number of stages times that of sizes, and how many of them are done */
+    int32_t steps, done; /* the number of pairs of a stage and a size, and how many of them are done */
     tvlm_log log;        /* the device's own log, which is replaced so that jobs that fail log nothing */
     /* Settings that were much slower at one size, or were refused. They are not tried at the following
      * sizes. */
@@ -350,7 +350,7 @@ static void drop_line(void *user, tvlm_log_level level, const char *message) {
     (void)message;
 }
 
-/* Writes what was found to a file. If that is not possible, the device still uses it. */
+/* Writes what was found to a file. If that is not possible, the device still uses what was found. */
 static void keep(tuner_state *t, tvlm_device *fastest) {
     char path[1024] = "";
     tvlm_device *device = fastest != NULL ? fastest : t->device;
