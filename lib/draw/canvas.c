@@ -291,7 +291,8 @@ bool tvlm_canvas_image(tvlm_canvas *canvas, tvlm_rect area, const tvlm_image *im
     return done;
 }
 
-/* Beyond this many texels from the edge all four texels are the edge's. */
+/* Along an axis, a place at least this many texels beyond an edge is interpolated from the edge's texels
+ * alone. */
 #define REPEATED 4.0f
 
 static void catmull_rom(float t, float weights[4]) {

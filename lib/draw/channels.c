@@ -14,7 +14,7 @@
 #define GROUP_BYTES ((size_t)64 << 20) /* the most bytes of planes in memory at a time */
 #define GROUP_STEP  4                  /* how many channels a slice of a packed array has */
 
-/* The channels on their way to the sheet. */
+/* The channels that are read and drawn on the sheet. */
 typedef struct reading {
     tvlm_stack *stack;
     const struct tvlm_draw_channels_params *params;
@@ -22,7 +22,7 @@ typedef struct reading {
     const int32_t *channels;
     int32_t count, width, height;
     bool *has;      /* [count]: whether there is input */
-    int32_t *shown; /* those that get a panel */
+    int32_t *shown; /* the channels that get a panel */
     int32_t shown_count;
     float *planes; /* [group][height][width] */
     int32_t group;

@@ -61,7 +61,7 @@ tvlm_colour tvlm_colours_inferno(float t) {
     return polynomial(inferno, t);
 }
 
-/* The darkest third of the map is not seen on a dark image, and the lightest colours not on a light one. */
+/* The darkest third of the map cannot be seen on a dark image, nor the lightest colours on a light one. */
 #define RANK_LOW  0.35f
 #define RANK_HIGH 0.92f
 

@@ -15,8 +15,8 @@ static uint8_t blend_byte(float gray, float over, float alpha) {
     return (uint8_t)fminf(255.0f, (1.0f - alpha) * gray + alpha * over + 0.5f);
 }
 
-/* Colours a pixel by its score, from 0 to 1. A low score shows the gray image. A high score shows its colour, with
- * the light of the image. */
+/* Colours a pixel by its score, from 0 to 1. A low score shows the image, gray and darkened. A high score
+ * shows the score's colour, which is as light as the image. */
 static void blend_pixel(uint8_t *rgb, float score) {
     const tvlm_colour ink = tvlm_colours_inferno(score);
     const float gray = 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2];
@@ -44,8 +44,8 @@ static void draw_scores(tvlm_stage *stage, const float *scores, const struct tvl
     }
 }
 
-/* Returns the scores, with `low` for those that are not finite: the curve would carry these to their neighbours.
- * Returns NULL if there is no memory. */
+/* Returns the scores, with `low` in place of those that are not finite. Interpolation would carry these to
+ * their neighbours. Returns NULL if there is no memory. */
 static float *finite_scores(const float *scores, size_t count, float low) {
     float *const finite = tvlm_allocate(count, sizeof *finite);
     for (size_t i = 0; finite != NULL && i < count; ++i) finite[i] = isfinite(scores[i]) ? scores[i] : low;

@@ -15,7 +15,7 @@
 #define CELL_SEEN 7     /* the least side of a drawn cell, in pixels of the canvas */
 #define TINT      0.14f
 #define COARSEST  2.0f /* the level of the largest tiles of a budget */
-#define BETWEEN   0.7f /* tiles beyond this level are not those of level 0 or of three quarters */
+#define BETWEEN   0.7f /* tiles above this level get thick frames: all but those of level 0 or 0.415 */
 
 /* What is drawn, and the stage that it is drawn on. */
 typedef struct drawing {
@@ -113,7 +113,8 @@ static tvlm_status draw_cells(drawing *d) {
 static tvlm_rect square_area(const drawing *d, const tvlm_position *p, bool clipped) {
     const float half = 0.5f * p->size, right = (float)d->image->width - p->x,
                 below = (float)d->image->height - p->y;
-    const float half_down = p->height > 0.0f ? 0.5f * p->height : half; /* a rectangle lies in the image */
+    /* A height of 0 means a square. Rectangles always lie in the image. */
+    const float half_down = p->height > 0.0f ? 0.5f * p->height : half;
     const float half_x = clipped ? fminf(half, right) : half,
                 half_y = clipped ? fminf(half_down, below) : half_down;
     const float scale_x = d->stage.scale_x, scale_y = d->stage.scale_y;
@@ -124,8 +125,8 @@ static tvlm_rect square_area(const drawing *d, const tvlm_position *p, bool clip
                        min_int(area.y1, area.y0 + tvlm_stage_pixel((p->y + half_y) * scale_y))};
 }
 
-/* Whether squares that the image's border clips have their centres in the middle of what remains. Those around
- * fixations, and texels, are whole. */
+/* Returns whether a position is the centre of what the image's border leaves of its square. Around fixations,
+ * and for texels, it is the centre of the whole square. */
 static bool are_clipped(const tvlm_selection_info *info) {
     return info->strategy != TVLM_STRATEGY_FOVEATED &&
            (info->strategy != TVLM_STRATEGY_EXHAUSTIVE || info->overview_columns > 0);
@@ -137,7 +138,8 @@ struct ranked {
     int32_t rank;
 };
 
-/* The larger first; of equally large ones the one of the higher rank last. */
+/* Puts larger squares first, so that they are drawn first. Of equally large ones the better rank comes
+ * last. */
 static int compare_sizes(const void *a, const void *b) {
     const struct ranked *p = a, *q = b;
     if (p->by != q->by) return p->by > q->by ? -1 : 1;
@@ -220,7 +222,7 @@ static void draw_thumbnail(drawing *d) {
     }
 }
 
-/* The coarser first; of equally coarse ones in the order of their ranks. */
+/* Puts coarser tiles first, and equally coarse ones in the order of their ranks. */
 static int compare_levels(const void *a, const void *b) {
     const struct ranked *p = a, *q = b;
     if (p->by != q->by) return p->by > q->by ? -1 : 1;
