@@ -88,7 +88,7 @@ typedef struct seed {
 typedef struct seeds {
     const tvlm_fovea *fovea;
     seed *list;
-    double *thresholds; /* [count]: that of each seed */
+    double *thresholds; /* [count]: the threshold of each seed */
     int32_t count, capacity, turns;
     double dx[TVLM_FIXATIONS_MAX], dy[TVLM_FIXATIONS_MAX]; /* the direction of the next turn */
     double farthest; /* the value of `grown` at the corner that is farthest from any fixation */

@@ -238,7 +238,7 @@ static tvlm_status do_grid(const task *t, tvlm_grid grid) {
     return TVLM_OK;
 }
 
-/* ---- All of it ---- */
+/* ---- All grids ---- */
 
 static tvlm_status do_all(const task *t) {
     const struct tvlm_sample_backward_params *const p = t->given;
@@ -254,8 +254,8 @@ static tvlm_status do_all(const task *t) {
     return TVLM_OK;
 }
 
-/* Where a point's level is clamped to the levels of the image, the level has no influence on the sample, so
- * that its gradient is 0. */
+/* A point's level may be clamped to the levels of the image. Then the level has no influence on the sample,
+ * and its gradient is 0. */
 static void hand_out_points(const task *t, float *points) {
     for (int32_t i = 0; i < t->given->count; ++i) {
         const float level = t->given->points[i].level;

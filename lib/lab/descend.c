@@ -120,7 +120,7 @@ tvlm_status tvlm_descend(const tvlm_log *log, tvlm_slope *slope, void *user, int
         find_direction(&d);
         if (!step(&d, slope, user, at, &value)) {
             if (d.count == 0) break;
-            /* What is remembered misleads where the function has corners: begin anew. */
+            /* Where the function has corners, the remembered steps mislead. They are forgotten. */
             d.count = 0;
             continue;
         }

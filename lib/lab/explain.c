@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.c: takes scores apart. Each channel of the score's program is run alone over all candidates, by the
- * kernels that made the score; what it adds to a position is read from that map.
+ * explain.c: takes scores apart. The kernels that made the score run each channel of its program alone over
+ * all candidates. The map that this makes says what the channel adds to a position.
  */
 #include "texturevlm/lab/explain.h"
 
@@ -38,8 +38,8 @@ typedef struct explaining {
     tvlm_score_program program;
     term *terms; /* [term_count] */
     int32_t term_count;
-    tvlm_buffer *buffer;            /* of a map, on the device */
-    tvlm_scoremap values, shares;   /* of the channel that is looked at */
+    tvlm_buffer *buffer;            /* the scores of a map, on the device */
+    tvlm_scoremap values, shares;   /* the maps of the channel that is looked at */
     float *parts[TVLM_SCORE_PARTS]; /* sums of what channels add; NULL: no channel of that part */
 } explaining;
 

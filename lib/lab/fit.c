@@ -160,7 +160,7 @@ static float centre(int32_t cell, float step, int32_t side) {
     return 0.5f * ((float)cell * step + fminf((float)(cell + 1) * step, (float)side));
 }
 
-/* Whether tap `tap` of a cell is beyond all cells, where a network reads 0. */
+/* Returns whether tap `tap` of a cell is beyond all cells. A network reads 0 there. */
 static bool is_beyond(const tvlm_candidates *grid, int32_t cell, int32_t tap) {
     const int32_t column = cell % grid->columns + tap % 3 - 1, row = cell / grid->columns + tap / 3 - 1;
     return column < 0 || column >= grid->columns || row < 0 || row >= grid->rows;

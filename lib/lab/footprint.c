@@ -35,7 +35,7 @@ static float between(double value, double low, double high) {
 }
 
 /* Returns the probes of an ellipse. First, the shorter axis is widened until the ratio of the axes is
- * allowed, and both axes are widened to at least a pixel, since nothing finer is stored. */
+ * allowed. Both axes are widened to at least a pixel, since nothing finer is stored. */
 static tvlm_footprint_place place_of(const tvlm_stack *stack, const tvlm_footprint *f, int32_t first) {
     const double ux = (double)f->u[0], uy = (double)f->u[1], vx = (double)f->v[0], vy = (double)f->v[1];
     const principal axes = principal_of(ux * ux + vx * vx, ux * uy + vx * vy, uy * uy + vy * vy);

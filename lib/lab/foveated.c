@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Positions around fixations. The parameters are checked, e0 is raised where squares would be smaller than a
- * patch, an arrangement places the positions, and spreading moves them to where they stay.
+ * Positions around fixations. First the parameters are checked, and e0 is raised if squares would be smaller
+ * than a patch. Then an arrangement places the positions, and spreading moves them to where they stay.
  */
 #include "lab/foveated.h"
 

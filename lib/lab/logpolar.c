@@ -47,8 +47,8 @@ static tvlm_status check_counts(const tvlm_log *log, const tvlm_logpolar_info *i
     return TVLM_OK;
 }
 
-/* Returns the number of sectors for which, far from the fixation, the steps along a ring are as long as the
- * step to the next ring. */
+/* Returns the number of sectors with which steps along a ring are as long as steps to the next ring. This
+ * holds far from the fixation. */
 static int32_t sectors_for(const tvlm_logpolar_info *info) {
     const double sectors = round(TURN * info->rings / log((double)info->outer / (double)info->inner));
     return sectors < 3.0 ? 3 : sectors > SAMPLES_MAX ? SAMPLES_MAX : (int32_t)sectors;

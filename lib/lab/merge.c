@@ -214,7 +214,7 @@ static tvlm_status merge_position(merging *m, const square *q, tvlm_merged_token
     return TVLM_OK;
 }
 
-/* ---- All of it ---- */
+/* ---- A whole merge ---- */
 
 static tvlm_status start(merging *m, const tvlm_features *features) {
     const tvlm_texture *const texture = features->texture;

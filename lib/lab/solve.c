@@ -19,7 +19,7 @@
 typedef struct problem {
     const tvlm_lesson *lesson;
     int32_t width;              /* how many weights there are */
-    int32_t size;               /* the same with the bias */
+    int32_t size;               /* how many numbers a solution has: the weights and the bias */
     double *row;                /* [size]: a cell's values, standardised, and 1 */
     double *gradient, *hessian; /* [size]; [size][size], only its upper triangle */
     double *solution, *trial;   /* [size]; the solution is the caller's */

@@ -24,7 +24,7 @@
 #define STEPS           8
 #define STEPS_FEW       72  /* for few squares, most of which touch the border; such steps take little time */
 #define SLOW            140 /* fewer squares than this take more steps, up to STEPS_FEW */
-#define NEIGHBOURS_KEPT 12  /* steps with the same neighbours */
+#define NEIGHBOURS_KEPT 12  /* so many steps are taken before neighbours are found anew */
 #define STEP            0.2 /* of the gradient of the shared area; at the end STEP_LAST of that */
 #define STEP_LAST       0.1
 /* Each step adds this part of the step before it. So positions are in place after a third fewer steps. */

@@ -28,15 +28,15 @@ enum {
     FIRST_ROOM = 4096
 };
 
-/* The factor by which the weight of earlier vectors shrinks when a round begins: they came when the centres
- * were elsewhere. */
+/* When a round begins, the weight of earlier vectors is multiplied by this. They count less because the
+ * centres were elsewhere when they came. */
 static const double kept_weight = 0.1;
 
 struct tvlm_vocab_trainer {
     tvlm_device *device;
     struct tvlm_vocab_trainer_params params; /* with the defaults filled in */
     uint64_t random;
-    int64_t added, seen; /* the vectors that were added, and those of them that have a length */
+    int64_t added, seen; /* how many vectors were added, and how many of them are not zero vectors */
     int32_t limit, kept,
         room; /* vectors of the sample: the most, how many there are, and how many there is memory for */
     float *sample;
@@ -131,8 +131,8 @@ static int64_t random_below(uint64_t *random, int64_t count) {
     return (int64_t)(tvlm_random(random) % (uint64_t)count);
 }
 
-/* Decides whether the vector in `unit` gets into the sample, so that each vector that was seen is in it with
- * the same probability. */
+/* Decides whether the vector in `unit` gets into the sample. Each vector that was seen is in it with the same
+ * probability. */
 static tvlm_status keep(tvlm_vocab_trainer *t) {
     const size_t width = (size_t)t->params.dimension;
     int64_t place = t->kept;
@@ -226,9 +226,9 @@ static int32_t draw(training *w, int32_t count) {
     return place;
 }
 
-/* Makes centres from vectors of a part of the sample, by k-means++. It differs from that method in that
- * several centres are drawn by the same distances. At the beginning these are few, since each new centre
- * changes the distances much. */
+/* Makes centres from vectors of a part of the sample, by k-means++. Unlike in that method, several centres
+ * are drawn before the distances are found anew. At the beginning few are drawn at once, since each new
+ * centre changes the distances much. */
 static void begin(training *w) {
     const int32_t count = w->t->params.count, dimension = w->t->params.dimension;
     const int64_t many = (int64_t)BEGINNING * count;

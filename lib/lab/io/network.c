@@ -75,8 +75,8 @@ static tvlm_status bad_item(const tvlm_io_named *from, int32_t number, const cha
                      what);
 }
 
-/* Refuses members that are not known here, such as "dilation": without them the network would be another
- * one. */
+/* Refuses members that are not known here, such as "dilation": if they were ignored, the network would be
+ * another one. */
 static tvlm_status check_members(const tvlm_io_named *from, const cJSON *item, int32_t number, bool conv) {
     static const char *const known[] = {"type", "name", "stride", "padding"};
     const cJSON *member;
@@ -91,8 +91,8 @@ static tvlm_status check_members(const tvlm_io_named *from, const cJSON *item, i
     return TVLM_OK;
 }
 
-/* Returns a whole number of an item: `otherwise` if the item has no member of that name, and -1 if the member
- * is not a whole number from 0 to 10^6. */
+/* Returns a whole number of an item, or `otherwise` if the item has no member of that name. It is -1 if the
+ * member is not a whole number from 0 to 10^6. */
 static int32_t read_number(const cJSON *item, const char *name, int32_t otherwise) {
     const cJSON *const number = cJSON_GetObjectItemCaseSensitive(item, name);
     if (number == NULL) return otherwise;

@@ -184,7 +184,7 @@ static tvlm_status add_parts(opencl_device *device, const tvlm_backward *b, cons
     return tvlm_opencl_call_run_list(&call, (size_t)l->segments * (size_t)b->layers, 1);
 }
 
-/* Where the vectors of a level begin among those of levels 1 and up. */
+/* Returns where the vectors of a level begin among the vectors of levels 1 and up. */
 static uint64_t vectors_before(const tvlm_backward *b, int32_t level) {
     return (uint64_t)(texels_before(b->texture, level) - texels_before(b->texture, 1)) * (uint64_t)b->layers;
 }

@@ -204,7 +204,7 @@ static void write_layers(const plan *p, int32_t *fields) {
     }
 }
 
-/* Brings the network to the device, unless the last one there was the same. */
+/* Sends the network to the device, unless the last one that was sent is the same. */
 static tvlm_status upload(opencl_device *device, const plan *p, cl_mem *memory) {
     size_t words = (size_t)p->network->layer_count * FIELDS;
     for (int32_t i = 0; i < p->network->layer_count; ++i) words += weight_floats(p, i);

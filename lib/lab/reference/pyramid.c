@@ -33,9 +33,9 @@ static double share_of(int32_t side, int32_t next, int32_t from, int32_t to) {
     return high > low ? (double)(high - low) / side : 0.0;
 }
 
-/* Goes over all pairs of a texel of `level` and a finer texel that it is made of. With `down` the finer texel
- * gets the value of the coarser one, times its share of that; otherwise the coarser texel gets the value of
- * the finer one, times the same share. */
+/* Goes over all pairs of a texel of `level` and a finer texel that it is made of. A pair's share says how
+ * much of the coarser texel the finer one makes up. With `down`, the coarser texel's value times the share is
+ * added to the finer texel. Otherwise the finer texel's value times the share is added to the coarser one. */
 static void between_levels(reference_pyramid *p, int32_t level, bool down) {
     const int32_t w = tvlm_level_side(p->width, level - 1), h = tvlm_level_side(p->height, level - 1);
     const int32_t next_w = tvlm_level_side(p->width, level), next_h = tvlm_level_side(p->height, level);
