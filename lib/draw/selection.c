@@ -173,7 +173,7 @@ static tvlm_status draw_squares(drawing *d) {
 
 /* ---- Classes ---- */
 
-/* Writes the names of classes in their colours, as many as there is room for. */
+/* Writes the names of classes in their colours, as far as there is room. */
 static void name_classes(drawing *d) {
     enum { MARGIN = TVLM_STAGE_MARGIN, SCALE = TVLM_STAGE_TEXT_SCALE };
     tvlm_canvas *const canvas = &d->stage.canvas;

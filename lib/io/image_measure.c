@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_measure.c: reads the sizes of pictures from their headers, and computes how much memory decoding them
- * takes at most, with the library that decodes them in this build.
+ * image_measure.c: reads the sizes of pictures from their headers. It also computes how much memory
+ * decoding takes at most with the libraries of this build.
  */
 #include <string.h>
 

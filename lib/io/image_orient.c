@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_orient.c: turns pictures upright. In each of the eight EXIF orientations, going along a row or a
- * column of the upright picture means going through the stored picture in equal steps.
+ * image_orient.c: turns pictures upright. In each of the eight EXIF orientations, the pixels of a row or a
+ * column of the upright picture lie in equal steps in the stored one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 /* How to walk through the stored picture to get the upright one. */
 struct steps {
     const uint8_t *first;   /* where the upright picture's first pixel is stored */
-    ptrdiff_t across, down; /* bytes to the next pixel of its row, and to that of its column */
+    ptrdiff_t across, down; /* bytes to the next pixel of a row, and of a column */
     int32_t width, height;  /* the size of the upright picture */
 };
 

@@ -124,9 +124,10 @@ static tvlm_status open_container(tvlm_video_reader *reader) {
 }
 
 /*
- * Returns how a video is turned. Phones do not turn the pixels; they write a matrix. The matrix maps the
- * place p, q in the stored picture to the place (a p + c q, b p + d q) in the picture that is shown, where a,
- * b, c, d are its numbers 0, 1, 3 and 4. An angle between two quarter turns is rounded to the nearest one.
+ * Returns how a video is turned. Phones do not turn the pixels; they write a matrix. Let a, b, c and d be its
+ * numbers 0, 1, 3 and 4. The matrix maps the place (p, q) in the stored picture to the place
+ * (a p + c q, b p + d q) in the picture that is shown. An angle between two quarter turns is rounded to the
+ * nearest one.
  */
 static video_turn turn_of(const AVStream *stream) {
 #if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)

@@ -34,7 +34,7 @@ static uint64_t little32(const uint8_t *bytes) {
 }
 
 /* ISO/IEC 14496-12: the file consists of boxes, each of which begins with its length and four letters. A
- * length of 1 means that the length has 64 bits and follows the letters; a length of 0 means that the box
+ * length of 1 means that the length has 64 bits and follows the letters. A length of 0 means that the box
  * goes to the end. */
 static bool is_mp4_cut(const file *from) {
     uint8_t head[16];

@@ -5,7 +5,7 @@
  *
  * On a busy machine, times differ by more than settings do. So two settings are measured in turn, as pairs of
  * samples, and the ratios of the pairs are compared. A setting must be faster in eight of nine pairs, which
- * happens by chance once in fifty times, and it must be faster by 3 %. The settings that won are compared
+ * happens by chance once in fifty times. It must also be faster by 3 %. The settings that won are compared
  * with the defaults once more, by new pairs, since the best of many is also the luckiest.
  */
 #include "texturevlm/device.h"
