@@ -18,7 +18,7 @@
 #include "lab/fit.h"
 
 #define STEPS_MAX   400
-#define INDEPENDENT 1e-4 /* the least length of what a question adds to the span of the earlier ones */
+#define INDEPENDENT 1e-4 /* the least length of what a question adds to the span of those before */
 
 typedef struct asking {
     const tvlm_lesson *lesson;
