@@ -15,7 +15,7 @@
 #define CELL_SEEN 7     /* the least side of a drawn cell, in pixels of the canvas */
 #define TINT      0.14f
 #define COARSEST  2.0f /* the level of the largest tiles of a budget */
-#define BETWEEN   0.7f /* tiles beyond this level are not those of level 0 or of three quarters */
+#define BETWEEN   0.7f /* tiles above this level get thick frames: all but those of level 0 or 0.415 */
 
 /* What is drawn, and the stage that it is drawn on. */
 typedef struct drawing {

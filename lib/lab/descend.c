@@ -9,7 +9,7 @@
 
 #define PAIRS        10 /* steps that are remembered */
 #define HALVINGS_MAX 30
-#define ARMIJO       1e-4 /* the least share of what the slope promises */
+#define ARMIJO       1e-4 /* the least share of the gain that the slope promises */
 #define SETTLED      1e-9 /* a step that gains less, relative to the value, is the last one */
 #define CURVED       1e-12
 

@@ -17,10 +17,10 @@
 #define FEWEST_PIXELS 1e-3 /* fixations that are nearer to each other count as one */
 #define NARROW        3.0
 #define BEGINNINGS    32
-#define WORK          8192.0 /* positions times fixations times shape: up to it, all beginnings are tried */
+#define WORK          8192.0 /* positions * fixations * shape; up to this, all beginnings are tried */
 #define RINGS_FEWEST  8      /* fewer positions make no rings */
 #define TURN          0.83   /* radians: no two beginnings are alike, or a quarter turn apart */
-#define GOOD          0.92   /* of the fault that is allowed, since that is counted at points only */
+#define GOOD          0.92   /* of the allowed fault; less than 1, as faults are counted at points only */
 
 static tvlm_status add_fixation(const tvlm_log *log, tvlm_fovea *fovea, double x, double y) {
     if (!(x >= 0.0 && x <= fovea->width && y >= 0.0 && y <= fovea->height))

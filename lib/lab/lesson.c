@@ -10,7 +10,7 @@
 #include "core/try.h"
 #include "lab/fit.h"
 
-#define DEVIATION 1e-6 /* a channel of less is constant: half floats resolve no less near 0 */
+#define DEVIATION 1e-6 /* a value that deviates less is constant: half floats resolve no less near 0 */
 
 const tvlm_fit_image *tvlm_lesson_next(const tvlm_lesson *lesson, int32_t *at) {
     while (++*at < lesson->fit->image_count)

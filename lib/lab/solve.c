@@ -13,7 +13,7 @@
 
 #define STEPS_MAX    100
 #define HALVINGS_MAX 30
-#define CONVERGED    1e-9  /* the largest change of a standardised weight, at which it ends */
+#define CONVERGED    1e-9  /* it ends when no standardised weight changes by as much */
 #define RIDGE_BIAS   1e-12 /* keeps the Hessian definite where all odds have become certain */
 
 typedef struct problem {

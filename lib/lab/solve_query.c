@@ -18,7 +18,7 @@
 #include "lab/fit.h"
 
 #define STEPS_MAX   400
-#define INDEPENDENT 1e-4 /* the least length of what a question adds to the span of those before */
+#define INDEPENDENT 1e-4 /* the least length of what a question adds to the span of the earlier ones */
 
 typedef struct asking {
     const tvlm_lesson *lesson;

@@ -18,14 +18,14 @@
  * (bench/foveated.py). What exceeds 1 is covered twice, and so is as much area as the gaps leave bare.
  */
 #define FINAL_AREA      1.19
-#define MOVED_AREA      1.15 /* while they move: without some pressure they stop where they just touch */
-#define COVERED         0.95 /* what is asked of them in the end (foveated.h) */
+#define MOVED_AREA      1.15 /* while squares move; without some pressure they stop where they just touch */
+#define COVERED         0.95 /* the share of the image that squares must cover in the end (foveated.h) */
 #define TWICE           0.25
 #define STEPS           8
-#define STEPS_FEW       72  /* for few squares, of which most touch the border: soon done */
+#define STEPS_FEW       72  /* for few squares, most of which touch the border; such steps take little time */
 #define SLOW            140 /* fewer squares than this take more steps, up to STEPS_FEW */
-#define NEIGHBOURS_KEPT 12  /* steps with the same neighbours */
-#define STEP            0.2 /* of the shared area over the side; at the end STEP_LAST of that */
+#define NEIGHBOURS_KEPT 12  /* so many steps are taken before neighbours are found anew */
+#define STEP            0.2 /* of the gradient of the shared area; at the end STEP_LAST of that */
 #define STEP_LAST       0.1
 /* Each step adds this part of the step before it. So positions are in place after a third fewer steps. */
 #define KEPT     0.5
