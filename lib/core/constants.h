@@ -12,7 +12,8 @@
 #define TVLM_LUMA_B 0.114f
 
 /* From encoded sRGB (IEC 61966-2-1) to linear light, then to XYZ divided by the D65 white, then to CIE L*a*b*
- * (CIE 15). The two factors behind a number of XYZ are the matrix element and the white. */
+ * (CIE 15). The comment beside a number of XYZ shows it as an element of the matrix, divided by the white
+ * where that is not 1. */
 #define TVLM_SRGB_KNEE   0.04045f
 #define TVLM_SRGB_SLOPE  12.92f
 #define TVLM_SRGB_OFFSET 0.055f
@@ -50,8 +51,8 @@
 #define TVLM_SALIENCY_FLOOR         1e-3f
 
 /*
- * What stands out from the image's border. It is found at the first level, from CENTRE_LEVEL on, of which no
- * side is longer than SIDE. Distances of colour are in L*a*b*. There are two cues:
+ * What stands out from the image's border. It is found at the first level, from CENTRE_LEVEL on, whose longer
+ * side is at most SIDE. Distances of colour are in L*a*b*. There are two cues:
  *
  *   - the cost of the cheapest path to the border (geodesic saliency: Wei, Wen, Zhu & Sun 2012). A step
  *     between texels costs the amount by which their colour difference exceeds STEP_FREE. Paths are found in
@@ -89,7 +90,7 @@
 #define TVLM_TEMPORAL_LEVEL 4.0f
 
 /* When vectors are moved into the next frame, each is interpolated between the cells around its old place. A
- * cell gets a vector if those of them that have one make up at least this share of the filter's weights. */
+ * cell gets a vector if those old cells that have one carry at least this share of the filter's weights. */
 #define TVLM_WARP_SHARE 0.5f
 
 /*
@@ -156,9 +157,10 @@
  *   - thin is the lesser of bright and dark strokes.
  *   - contrast is the standard deviation of luma. The square of CONTRAST is added to the variance, for flat
  *     windows.
- *   - quiet is the least, over the places below, of the lesser of rises and falls: the windows APART blocks
- *     above and below, and, times GAP, single rows of blocks GAP_FIRST to GAP_LAST blocks away. Such a row
- *     may be the gap between two lines. Without these rows pages of text would not be found.
+ *   - quiet is the least value of several places. The value of a place is the lesser of its rises and its
+ *     falls. Places are the windows APART blocks above and below, and single rows of blocks, GAP_FIRST to
+ *     GAP_LAST blocks above and below. The value of a row is multiplied by GAP. Such a row may be the gap
+ *     between two lines. Without these rows pages of text would not be found.
  *
  * Marked blocks then grow by GROW_X and GROW_Y blocks. Leave-one-out cross-validation chooses these values,
  * on a wide plateau (bench/text.py).
@@ -301,7 +303,7 @@
 #define TVLM_POSITION_ROW    6 /* the words behind it are 0 where the position is a cell */
 #define TVLM_POSITION_HEIGHT 7
 
-/* Stands in place of the index of the first value that is not finite, where all are finite. */
+/* Takes the place of the index of the first value that is not finite, if all values are finite. */
 #define TVLM_INPUT_NONE 0x7fffffff
 
 /*
@@ -352,9 +354,9 @@
  *     and eccentricity. From layer TVLM_FORMULA_ROPE on, each layer has the four channels of one frequency of
  *     rotary positions.
  *   - A reference below 0 is a channel that is 0 everywhere.
- *   - Some channels belong to a vector that is scaled to unit length. TVLM_REF_UNIT of the number of the
- *     vector's layers is added to the reference of such a channel. For all other channels TVLM_REF_LAYERS is
- *     0.
+ *   - Some channels belong to a vector that is scaled to unit length. TVLM_REF_UNIT(layers) is added to the
+ *     reference of such a channel, where `layers` is the number of the vector's layers. For all other
+ *     channels TVLM_REF_LAYERS is 0.
  */
 #define TVLM_BUNDLE_MAX                     16
 #define TVLM_BUNDLE_FORMULA                 31

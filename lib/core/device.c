@@ -20,7 +20,7 @@ tvlm_status tvlm_device_check_params(const struct tvlm_device_params *params) {
 }
 
 void tvlm_device_destroy(tvlm_device **device) {
-    tvlm_device *entered = NULL; /* the device is not left again, since it is gone then */
+    tvlm_device *entered = NULL; /* no cleanup leaves the device, since it is gone then */
     if (device == NULL || *device == NULL) return;
     tvlm_device_enter_to_free(*device, __func__, &entered);
     entered->backend->destroy(entered);

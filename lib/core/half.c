@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * half.c: conversions between float and half, on the bits of both. All ways are worked out for each value and
- * one is picked, without a branch, so that compilers make the loops of instructions for many values at once.
+ * half.c: conversions between float and half, on the bits of both. For each value the results of all cases
+ * are computed, and one is picked without a branch, so that compilers can vectorise the loops.
  */
 #include "core/half.h"
 
@@ -36,13 +36,13 @@ static inline float float_of(uint32_t bits) {
     return value;
 }
 
-/* a where a condition holds, else b. Of a ternary compilers would make a branch. */
+/* Returns a where the condition holds, else b. Compilers would turn a ternary into a branch. */
 static inline uint32_t pick(bool condition, uint32_t a, uint32_t b) {
     return b ^ ((a ^ b) & (0u - (uint32_t)condition));
 }
 
-/* A magnitude below 2^-14 in units of 2^-24, which is the distance between floats from 0.5 on: adding 0.5
- * rounds to such units. */
+/* Turns a magnitude below 2^-14 into a number of units of 2^-24. Adding 0.5 rounds the magnitude to these
+ * units, since floats from 0.5 on are 2^-24 apart. */
 static inline uint32_t subnormal(uint32_t magnitude) {
     const uint32_t below = pick(magnitude < float_half_normal, magnitude, 0);
     return bits_of(float_of(below) + 0.5f) - bits_of(0.5f);

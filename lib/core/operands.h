@@ -317,18 +317,20 @@ typedef struct tvlm_region_centre {
 } tvlm_region_centre;
 
 typedef struct tvlm_generate_args {
-    tvlm_texture *const
-        *grids; /* the grids that this one needs: all their levels, or, with level_0, at least their first */
+    /* The grids that this one needs. They have all their levels; with level_0 (registry.h) they may have only
+     * level 0. */
+    tvlm_texture *const *grids;
     tvlm_texture *out;
-    tvlm_texture
-        *beside; /* the texture of the grid that is made beside this one (registry.h); NULL: not wanted */
+    /* The texture of the grid that is made beside this one (registry.h). NULL: it is not wanted. */
+    tvlm_texture *beside;
     const tvlm_family_settings *settings;
     tvlm_buffer **products; /* [TVLM_PRODUCT_COUNT], NULL where there is none yet */
     /* [out->images]: how many regions the image's map in LABELS_GIVEN has; 0: the image has no map. NULL: no
      * image has one. */
     const int32_t *label_counts;
-    tvlm_texture *const
-        *previous; /* [TVLM_PREVIOUS_COUNT]; NULL, or an entry NULL, where no frame was kept: all is 0 */
+    /* [TVLM_PREVIOUS_COUNT]. Where no frame was kept, it or its entry is NULL, and what is made of it is 0
+     * everywhere. */
+    tvlm_texture *const *previous;
     const tvlm_carry *carry;    /* [out->images]; not looked at without `previous` */
     const tvlm_camera *cameras; /* [out->images], for grids that are made from depth */
     /* LEARNED: the network, and what it is run on: level 0 of `inputs`, with input i in component i % 4 of
@@ -362,8 +364,8 @@ typedef struct tvlm_remember_args {
     /* The saliency: of the chunk, with all levels, in this component of its first layer. */
     const tvlm_texture *saliency;
     int32_t component;
-    const tvlm_texture
-        *temporal; /* the chunk's grid of this frame, level 0 alone; NULL: there was no fixation yet */
+    /* The chunk's grid of this frame, level 0 alone. NULL: there was no fixation yet. */
+    const tvlm_texture *temporal;
     /* The positions that were looked at: x, y in pixels of the working image, `count` of them, from float
      * positions_at on. */
     tvlm_buffer *positions;

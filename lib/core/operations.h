@@ -23,8 +23,8 @@
 typedef void tvlm_destroy_operation(tvlm_device *device);
 
 /* Finds whether textures may be of bytes, and which scalar textures of bytes have one component, unless that
- * is known already. It sets stores_bytes and stores_scalar of the device. Who wants bytes calls it before
- * looking at these. Where it fails nothing is known. */
+ * is known already. It sets stores_bytes and stores_scalar of the device. It must have been called before
+ * either of them is read for bytes. If it fails, both stay unknown. */
 typedef tvlm_status tvlm_ask_bytes_operation(tvlm_device *device);
 
 /* Waits until everything that was enqueued is done. */
@@ -136,8 +136,8 @@ typedef tvlm_status tvlm_source_operation(tvlm_device *device, tvlm_buffer *pixe
 /*
  * Makes width x height pixels of a frame: red, green and blue as floats in [0, 1] without gaps, composited on
  * white, NaN as 0. Along each axis it takes the average over area where the frame shrinks, and interpolates
- * linearly where it grows (stack/resample.h). Both are done between the colours of pixels. The chroma of a
- * pixel is that of its 2 x 2 pixels, without interpolation.
+ * linearly where it grows (stack/resample.h). Both work on the red, green and blue of the frame's pixels. In
+ * NV12 all four pixels of a block of 2 x 2 have the chroma of that block, which is not interpolated.
  */
 typedef tvlm_status tvlm_planes_operation(tvlm_device *device, const tvlm_planes *planes, int32_t width,
                                           int32_t height, tvlm_buffer *out);
@@ -255,11 +255,12 @@ typedef tvlm_status tvlm_keep_pass_operation(tvlm_device *device, tvlm_buffer *s
                                              tvlm_texture *out);
 
 /*
- * Finds what each picture of the plan loses of each tile's luma: floats, losses[((picture * rows + row) *
- * columns + column) * 2], from float `offset` on. The first of two floats is the sum of the squared error
- * over the tile's pixels. The second is how much of the detail of these pixels cannot be read, from 0 to
- * their number. For each window v is the variance of the image, v' that of the picture, and k their
- * covariance. With F = TVLM_BUDGET_FLOOR and sums over the windows the correlation of detail is
+ * Finds how much of each tile's luma is lost in each picture of the plan. The results are two floats for each
+ * tile, at losses[((picture * rows + row) * columns + column) * 2], from float `offset` on. The first is the
+ * sum of the squared error over the tile's pixels. The second says how much of the tile's detail cannot be
+ * read, from 0 to the number of its pixels. For each window v is the variance of the image, v' that of the
+ * picture, and k their covariance. With F = TVLM_BUDGET_FLOOR and sums over the windows the correlation of
+ * detail is
  *
  *     c = sum of (v + F) (k + F) / sqrt((v + F) (v' + F)) over sum of v + F
  *
@@ -285,8 +286,8 @@ typedef tvlm_status tvlm_thumbnail_operation(tvlm_device *device, const tvlm_tex
  * of a texel are
  *
  *   - r, g and b;
- *   - what is finer: the largest range of r, g or b among those texels of the level before that this texel
- *     lies over; 0 for texels of level 0.
+ *   - how much finer detail there is. This is the largest range of r, g or b among the texels of the level
+ *     before that lie under this texel. It is 0 for texels of level 0.
  *
  * Each is the byte nearest to 255 times a value in [0, 1], ties away from zero; devices may differ by one.
  * Along a side of W pixels with W_n texels, texel i covers the pixels from i W / W_n to (i + 1) W / W_n,

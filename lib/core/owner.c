@@ -13,7 +13,7 @@ static _Thread_local char this_thread;
 
 static bool take(tvlm_device *device) {
     const void *nobody = NULL;
-    if (atomic_load(&device->owner) == &this_thread || /* only this thread could have written that */
+    if (atomic_load(&device->owner) == &this_thread || /* only this thread could have put its address there */
         atomic_compare_exchange_strong(&device->owner, &nobody, &this_thread)) {
         ++device->entries;
         return true;

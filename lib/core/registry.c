@@ -109,15 +109,19 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
                            .guides = true,
                            .carried = 1 + TVLM_CARRIED_CLUSTER,
                            .work = 24.0f},
-    /* The reach is that of the coarsest level: a window, its quiet neighbours, and what marks grow by; and
-     * somewhat more, because the blocks of a level do not lie exactly on the image's pixels. */
+    /* The reach is that of the coarsest level. It adds up a window, its quiet neighbours, and the blocks that
+     * marks grow by. A margin is added, because the blocks of a level do not lie exactly on the image's
+     * pixels. */
     [TVLM_GRID_TEXT] = {GRID("text", QUARTER, 1, MAX, BIT(SOURCE),
                              (TVLM_TEXT_APART + TVLM_TEXT_RY + TVLM_TEXT_GROW_Y + 3) * TVLM_TEXT_BLOCK
                                  << (TVLM_TEXT_LEVELS - 1)),
                         .scalar = true, .scalar_buffer = true, .stages = true, .work = 4.0f},
-    /* The scale makes the values of cells spread. In 34 photographs (objects, people, street signs) one cell
-     * in nine reaches 1, for which the laplacian needs a deviation of 1/16, and the median is 0.05. If they
-     * are blurred by a Gaussian of 2 pixels, all but one cell in a hundred are below 0.013. */
+    /*
+     * The scale spreads the values of cells over the range. In 34 photographs (objects, people, street signs)
+     * one cell in nine reaches 1, and the median is 0.05. A cell reaches 1 if the laplacian's deviation is
+     * 1/16. If the photographs are blurred by a Gaussian of 2 pixels, all but one cell in a hundred are below
+     * 0.013.
+     */
     [TVLM_GRID_SHARPNESS] = {GRID("sharpness", CELLS, 1, MEAN, BIT(LAPLACIAN), 0), .scalar = true,
                              .ragged = true, .level_0 = true, .scale = 256.0f},
     /* It has as many layers as the network has outputs, up to this number. */
@@ -252,8 +256,8 @@ tvlm_grid_mask tvlm_grids_with_needs(tvlm_grid_mask mask) {
     return mask;
 }
 
-/* One upward pass collects all dependents. A replacing grid is a dependent of the grid that it replaces,
- * since it may hold some of that grid's channels (for images of which none was handed in). */
+/* One upward pass collects all dependents. A replacing grid counts as a dependent of the grid that it
+ * replaces: it holds that grid's channels for the images for which nothing was handed in. */
 tvlm_grid_mask tvlm_grids_with_dependents(tvlm_grid_mask mask) {
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         int32_t first;
@@ -312,7 +316,7 @@ tvlm_range tvlm_grid_range(tvlm_grid grid) {
         tvlm_channel_info info;
         const bool in_place = first >= rows[i].first && first < rows[i].first + rows[i].count;
         if (replaced > 0 ? !in_place : rows[i].place.grid != grid) continue;
-        if (tvlm_channel_get_info(rows[i].first, &info) != TVLM_OK) continue; /* it is there */
+        if (tvlm_channel_get_info(rows[i].first, &info) != TVLM_OK) continue; /* cannot fail */
         const tvlm_range range = tvlm_range_of(&info);
         if (range == TVLM_RANGE_ANY) return TVLM_RANGE_ANY;
         all = range > all ? range : all;

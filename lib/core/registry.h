@@ -253,12 +253,13 @@ int32_t tvlm_grid_get_channel(tvlm_grid grid, int32_t position);
 tvlm_channel_place tvlm_channel_get_replacement(int32_t channel);
 
 /*
- * The range that bytes would hold of a channel, and of all channels of a grid together. It is ANY for
+ * The range that bytes would have to hold: of a channel, and of all channels of a grid together. It is ANY
+ * for
  *
  *   - identifiers;
  *   - grids whose ranges are given elsewhere (the application's own planes, learned channels);
- *   - a question's map. That is small, made anew with each question, and ranked by differences that bytes do
- *     not have.
+ *   - a question's map. A map is small and is made anew with each question. It is ranked by differences that
+ *     are too small for bytes.
  */
 tvlm_range tvlm_range_of(const tvlm_channel_info *info);
 tvlm_range tvlm_grid_range(tvlm_grid grid);

@@ -19,9 +19,10 @@
 uint64_t tvlm_host_room(void);
 
 /*
- * Returns the part of that which control groups of either version leave: the process's own groups and all
- * groups that contain them. `list` is a file in the form of /proc/self/cgroup, and `root` the folder where
- * the groups are mounted. A file that is missing, or that holds no number, limits nothing.
+ * Returns how many more bytes the limits of control groups of either version leave. It looks at the process's
+ * own groups and at all groups that contain them. `list` is a file in the form of /proc/self/cgroup, and
+ * `root` is the folder where the groups are mounted. A file that is missing, or that holds no number, limits
+ * nothing.
  */
 uint64_t tvlm_groups_room(const char *list, const char *root);
 

@@ -6,8 +6,8 @@
 
 #include "core/backend.h"
 
-/* The level of an axis of `pixels` pixels that has `side` texels. Returns -1 if no level has: then the grid
- * is one of cells. */
+/* Finds the level of an axis of `pixels` pixels that has `side` texels. Returns -1 if there is no such level;
+ * the grid then consists of cells. */
 static int32_t level_of(int32_t side, float extent, int32_t pixels) {
     int32_t level = 0;
     if (extent != (float)pixels) return -1;
