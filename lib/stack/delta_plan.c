@@ -134,7 +134,8 @@ static tvlm_status find_pixels(const tvlm_stack *stack, const tvlm_image *image,
     return TVLM_OK;
 }
 
-/* Returns whether it is enough to make parts of the image, judging by how many tiles changed. */
+/* Returns whether it is enough to make parts of the image. It is if at most PARTS_SHARE of the tiles changed,
+ * and always if the chunk holds other images, too. */
 static bool parts_are_enough(tvlm_stack *stack, const tvlm_delta_plan *plan) {
     return tvlm_stack_chunk(stack, plan->index)->images > 1 ||
            (float)plan->tiles.count <= PARTS_SHARE * (float)plan->tile_count;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embedding.c: answers questions from the embedding, which it takes as compressed features. The questions
- * come as coordinates in the embedding's basis; the files that have the basis (query.c) compute these
- * coordinates.
+ * come as coordinates in the embedding's basis. query.c, which has the basis, computes these coordinates.
  */
 #include "stack/embedding.h"
 #include "core/memory.h"

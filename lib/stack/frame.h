@@ -15,10 +15,10 @@ tvlm_status tvlm_stack_scores(tvlm_stack *stack, int32_t index, const tvlm_candi
 /* Says that the scores of image `index` are written, or that the work that writes them is enqueued. */
 void tvlm_stack_mark_scored(tvlm_stack *stack, int32_t index);
 /*
- * Called once the scores of image `index` are marked, it keeps a description of what they were made of. This
- * is a block of bytes with the property that scores with equal blocks are equal. The function takes over the
- * block. NULL means that there is no such description. The next question may ask for other scores
- * (tvlm_stack_scores), and then the description is dropped.
+ * Keeps a description of what the scores of image `index` were made of. It is called once the scores are
+ * marked. The description is a block of bytes with the property that scores with equal blocks are equal. The
+ * function takes over the block. NULL means that there is no such description. The next question may ask for
+ * other scores (tvlm_stack_scores), and then the description is dropped.
  */
 void tvlm_stack_scores_made_of(tvlm_stack *stack, int32_t index, void *made_of, size_t bytes);
 /* Returns the scores of image `index` if their description (tvlm_stack_scores_made_of) equals this one;

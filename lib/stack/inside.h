@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack/inside.h: what a stack is made of. Only the files of lib/stack and tests that look inside include it.
+ * stack/inside.h: what a stack is made of. The files of lib/stack include it, and two files of the lab. Tests
+ * and the benchmark may include it to look inside.
  *
  * A batch is held in *chunks*: runs of images that one texture array can hold. Every chunk has its own
  * textures, and records for itself which of them are valid. All chunks but the last hold chunk_images images.
@@ -104,8 +105,9 @@ typedef struct tvlm_frame {
     int32_t position_count, position_capacity;
     tvlm_buffer *looked;  /* positions on the device; NULL until positions were selected there */
     bool positions_there; /* whether the present positions are those in `looked` */
-    tvlm_buffer
-        *copied; /* where a stream has a copy of the positions, from float `copied_at` on; NULL: nowhere */
+    /* The buffer in which a stream has a copy of the positions, from float `copied_at` on. NULL: there is no
+     * copy. */
+    tvlm_buffer *copied;
     size_t copied_at;
 } tvlm_frame;
 

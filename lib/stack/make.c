@@ -42,8 +42,8 @@ static tvlm_status blacken(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_text
     return TVLM_OK;
 }
 
-/* Returns what the backend is told of the step from the last frame to this one, updated to the flows that
- * were handed in. */
+/* Returns what the backend is told of the step from the last frame to this one. First notes for which images
+ * a flow was handed in. */
 static const tvlm_carry *carries(tvlm_stack *stack, const tvlm_chunk *chunk) {
     for (int32_t i = chunk->first; i < chunk->first + chunk->images; ++i)
         stack->carries[i].flow = (stack->originals[i].given & TVLM_GRID_BIT(TVLM_GRID_FLOW)) != 0;

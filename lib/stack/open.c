@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open.c: tvlm_device_open and tvlm_device_list. It is the only file that knows both backends.
+ * open.c: tvlm_device_open and tvlm_device_list. Beside the tables in lib/parts it is the only file of the
+ * library that knows both backends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ static const char *choice_of(const struct tvlm_device_params *params) {
 }
 
 /* Returns whether a choice means the reference. It may be its name, or its index, which is the one after the
- * last OpenCL device. If the choice is a number, *index becomes the reference's index, otherwise -1: finding
- * it takes a question to OpenCL, which loads every driver. */
+ * last OpenCL device. If the choice is a number, *index becomes the reference's index. Otherwise it becomes
+ * -1, because OpenCL would have to be asked for it, which loads every driver. */
 static bool means_reference(const char *choice, int32_t *index) {
     *index = -1;
     if (choice == NULL) return false;

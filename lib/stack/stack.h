@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack/stack.h: what lib/stack and the modules above it ask of any stack. The public header is
- * texturevlm/stack.h; what a stack is made of is in stack/inside.h, which only lib/stack sees.
+ * texturevlm/stack.h; what a stack is made of is in stack/inside.h, which the modules above do not see,
+ * except for two files of the lab.
  *
  * The other headers of this folder are split by concern:
  *   grids.h      where channels are stored, which textures there are, and what is out of date
@@ -90,7 +91,8 @@ typedef struct tvlm_slot {
     void (*release)(void *data);
 } tvlm_slot;
 tvlm_slot *tvlm_stack_slot(tvlm_stack *stack, int32_t index);
-/* The same beside the stack as a whole, whatever its images are. It is the budget's (select/budget_measure.c). */
+/* Returns the slot of the stack as a whole, which stays when images change. Only the budget uses it
+ * (select/budget_measure.c). */
 tvlm_slot *tvlm_stack_common_slot(tvlm_stack *stack);
 
 #endif

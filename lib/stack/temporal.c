@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * temporal.c: what is kept of a frame, and which of it the next frame takes over. The public functions are
- * those of texturevlm/stream.h.
+ * temporal.c: what is kept of a frame, and how much of that the next frame takes over. The public functions
+ * are those of texturevlm/stream.h.
  *
  * What is remembered is in textures of the chunk (chunk->previous), which are written only when a frame ends.
  * The grids MOTION and TEMPORAL are made from them as often as they are asked for. The fixation, which

@@ -60,7 +60,7 @@ tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm
     /* The question was about the images as they were. */
     tvlm_stack_drop_query(stack);
     tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
-    ++stack->originals[index].changes[TVLM_GRID_SOURCE]; /* even if writing fails: that may change them */
+    ++stack->originals[index].changes[TVLM_GRID_SOURCE]; /* a failed write may have changed pixels */
     TVLM_TRY(stack->device->backend->source(stack->device, buffer, pixels, index - chunk->first, source));
     stack->originals[index].set = true;
     tvlm_stack_new_frame(stack, index);
