@@ -23,7 +23,6 @@
  * F16. */
 tvlm_format tvlm_texture_format(const tvlm_texture *texture);
 
-/* The bytes of a component. */
 static inline size_t tvlm_component_bytes(tvlm_format format) {
     return format == TVLM_FORMAT_F32 ? 4 : format == TVLM_FORMAT_F16 ? 2 : 1;
 }

@@ -104,7 +104,6 @@ static tvlm_texture_part part_at(const tvlm_stack *stack, int32_t index, float l
                                (float)height};
 }
 
-/* Creates the texture of a chunk. */
 static tvlm_status create_texture(const tvlm_stack *stack, const tvlm_chunk *chunk, const packing *p,
                                   tvlm_texture **texture) {
     tvlm_texture shape = {.width = p->width,
