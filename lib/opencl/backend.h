@@ -41,7 +41,7 @@ typedef struct opencl_texture {
     /* Whether the application was given level0 and rest. Then they never become spare memory. */
     bool handed_out;
     /* In image storage, a copy of levels carry_first and up in the form that mips.cl reads. It is NULL until
-     * parts of levels are made, or first levels from pixels. */
+     * parts of levels are made, or until the first levels are made from pixels. */
     cl_mem carry;
     int32_t carry_first;
     size_t carry_bytes;
@@ -181,7 +181,7 @@ typedef struct opencl_device {
     /* What the images of a bundle are seen with, in SCRATCH_VIEWS (ragged.c). */
     opencl_kept views;
     /* A texture of one texel, for arguments that no kernel looks at, where there is no other texture to pass.
-     * It is NULL until then. */
+     * It is NULL until one is needed. */
     tvlm_texture *empty;
 } opencl_device;
 
@@ -315,9 +315,12 @@ tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offse
                               const void *host);
 /* buffer.c: reads from memory, after all that was enqueued before. */
 tvlm_status tvlm_opencl_read(opencl_device *device, cl_mem memory, size_t offset, size_t bytes, void *host);
-/* buffer.c: the least number that a kernel finds, by atomic_min on an int in scratch[SCRATCH_C]. Begin puts
+/*
+ * buffer.c: the least number that a kernel finds, by atomic_min on an int in scratch[SCRATCH_C]. Begin puts
  * TVLM_INPUT_NONE there. End waits and gives the number that is there, or -1 where nothing was found. With
- * `least` NULL nobody asks for it: then the kernel has its int, but neither function moves a byte. */
+ * `least` NULL the number is not wanted. The kernel then still gets its int, but neither function writes or
+ * reads it.
+ */
 tvlm_status tvlm_opencl_least_begin(opencl_device *device, const int32_t *least, cl_mem *memory);
 tvlm_status tvlm_opencl_least_end(opencl_device *device, cl_mem memory, int32_t *least);
 void tvlm_opencl_staging_release(opencl_device *device);
@@ -356,7 +359,7 @@ typedef struct opencl_call {
     size_t local_bytes;
     /* The tiles that the call is restricted to; NULL: all of `out` is made. */
     const tvlm_tiles *tiles;
-    /* The texture that was last passed to tvlm_opencl_call_output. */
+    /* The texture that was last passed to tvlm_opencl_call_output or tvlm_opencl_call_scalar. */
     const tvlm_texture *out;
 } opencl_call;
 tvlm_status tvlm_opencl_call_begin(opencl_device *device, const char *file, const char *name,
@@ -373,12 +376,12 @@ void tvlm_opencl_call_float(opencl_call *call, float value);
 void tvlm_opencl_call_ulong(opencl_call *call, uint64_t value);
 void tvlm_opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, int32_t w);
 void tvlm_opencl_call_float4(opencl_call *call, float x, float y, float z, float w);
-/* Passes an int4: width, height, layers, and levels with the range of bytes, which is name_size of
- * cl/texture.clh. */
+/* Passes name_size of cl/texture.clh, an int4: width, height, layers, and the levels together with the range
+ * of bytes. */
 void tvlm_opencl_call_size(opencl_call *call, const tvlm_texture *texture);
-/* Pass a texture as TEXTURE_IN or TEXTURE_OUT (cl/texture.clh), or a bundle as BUNDLE_IN (cl/bundle.clh).
- * Kernels that write scalar textures get theirs by tvlm_opencl_call_scalar. A buffer that is not what the
- * kernel writes is refused. */
+/* Pass a texture as TEXTURE_IN or TEXTURE_OUT (cl/texture.clh), or a bundle as BUNDLE_IN (cl/bundle.clh). A
+ * scalar texture that a kernel writes as such is passed by tvlm_opencl_call_scalar, any other output by
+ * tvlm_opencl_call_output. In buffer storage each of the two refuses the textures of the other. */
 void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture);
 /* Passes an input that the kernel does not look at: a texture that is there anyhow, or device->empty where
  * `any` is NULL. */
@@ -402,8 +405,9 @@ const char *tvlm_opencl_ragged_option(const tvlm_texture *texture);
  * both again. */
 tvlm_status tvlm_opencl_ragged_create(opencl_device *device, opencl_texture *texture);
 void tvlm_opencl_ragged_release(opencl_device *device, opencl_texture *texture);
-/* Passes what PARTS_IN of cl/texture.clh declares, if the texture is ragged; or what VIEW_IN of cl/bundle.clh
- * declares after the numbers, if the bundle is. */
+/* The first passes what PARTS_IN of cl/texture.clh declares, if the texture is ragged. The second passes what
+ * VIEW_IN of cl/bundle.clh declares after its numbers, if the bundle is ragged. Otherwise they pass
+ * nothing. */
 void tvlm_opencl_call_parts(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_views(opencl_call *call, const tvlm_bundle *bundle);
 /* call.c: name_size and name_extent of cl/texture.clh. The latter has the pixels that a texture covers, and
@@ -419,8 +423,15 @@ tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, 
  * work-item. */
 void tvlm_opencl_bundle_options(const opencl_device *device, const tvlm_bundle *bundle, int32_t run,
                                 char options[80]);
-/* call.c: how many rows of `run` points a work-item of score_parts or pack has. It is more than one where the
- * work-item reads them as cl/block.clh does: on CPUs, in programs for this format. */
+/*
+ * call.c: how many rows of `run` points a work-item of score_parts or pack has. It has several where it reads
+ * them as cl/block.clh does. That needs all of the following:
+ *
+ *   - the storage is `buffer`, and the format is not bytes;
+ *   - the run is 8 or more, as on CPUs;
+ *   - no vector of the bundle is scaled to unit length;
+ *   - the driver does not end long loops early.
+ */
 int32_t tvlm_opencl_block_rows(const opencl_device *device, const tvlm_bundle *bundle, tvlm_format format,
                                int32_t run);
 /* Runs the kernel. Sizes are rounded up to whole groups. With `group` NULL the driver chooses groups. */
@@ -445,9 +456,10 @@ typedef struct opencl_region_part {
     int32_t width, height, extent_x, extent_y;
     /* The level, and how many levels after it the group makes as well. */
     int32_t level, made;
-    /* How far around the tiles blocks are made: in pixels of the image, along x and along y... */
+    /* Blocks are made around the tiles as well: as far as `reach` pixels of the image along x and `down`
+     * pixels along y... */
     int32_t reach, down;
-    /* ... and in addition in texels of the level. */
+    /* ... and farther by grow_x and grow_y texels of the level. */
     int32_t grow_x, grow_y;
     int32_t block_width, block_height;
     /* The z of the part's entries is z_step * image + z. */

@@ -100,7 +100,8 @@ void tvlm_opencl_release(const opencl_device *device, cl_mem memory) {
 
 void tvlm_opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     if (*buffer == NULL) return;
-    /* Next the caller may free the host memory that is being sent. Whether it arrived matters to nobody. */
+    /* After this call the caller may free the host memory that is being sent. Nobody needs to know whether it
+     * arrived. */
     (void)await(&((opencl_buffer *)*buffer)->arrival);
     tvlm_opencl_unshare((opencl_device *)device, (opencl_buffer *)*buffer);
     if (((opencl_buffer *)*buffer)->wrapped) {
@@ -183,8 +184,9 @@ tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offse
         memcpy(copy, host, bytes);
         error = clEnqueueWriteBuffer(device->queue, memory, CL_FALSE, offset, bytes, copy, 0, NULL,
                                      &staging->sent[stage]);
-        /* A stage without an event stays the next one. Otherwise it stayed empty for a whole round, and jobs
-         * with few writes held one handle less than before (test_failures). */
+        /* After a failed write the same stage is the next one. Otherwise it would stay without an event for a
+         * whole round. Jobs with few writes would then hold one handle less than before the failure
+         * (test_failures). */
         if (error == CL_SUCCESS) staging->next = (stage + 1) % STAGES;
     }
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueWriteBuffer");

@@ -6,8 +6,8 @@
  *   - A file is written under a temporary name and then renamed, so that a reader never sees half of one.
  *   - It begins with a hash of its name and its content, so that a damaged file is not used, nor one that was
  *     given another name.
- *   - Only regular files of the user's own are read, which nobody else may write, and up to a size that no
- *     program has. A pipe would never end, and a sparse file would fill the memory.
+ *   - Only regular files are read that belong to the user, that nobody else may write, and that are not
+ *     larger than any program. A pipe would never end, and a sparse file would fill the memory.
  *
  * This does not protect from people who can write as the user, since they need no cache to do harm. Whatever
  * goes wrong here, the program is built from source, and nothing is logged.

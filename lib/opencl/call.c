@@ -225,8 +225,8 @@ tvlm_status tvlm_opencl_call_run_rows(opencl_call *call, int32_t run) {
     return tvlm_opencl_call_run_region(call, &region, (size_t)width, ROWS_HEIGHT);
 }
 
-/* A tile and what it reaches are little more than 64 texels wide. With blocks of that width, three times as
- * many texels would be made. */
+/* A changed tile with its reach is little more than 64 texels wide. Blocks of 64 texels would make three
+ * times as many texels as that. */
 static int32_t listed_width(const opencl_tuning *tuning) {
     return tuning->tile_width < 16 ? tuning->tile_width : 16;
 }

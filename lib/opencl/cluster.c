@@ -14,7 +14,8 @@ static void lay_out(opencl_cluster *cluster, const tvlm_texture *source) {
     cluster->colour_words = opencl_cluster_texels(cluster);
     if (cluster->plan.coarse > 0)
         cluster->colour_words += tvlm_level_side(source->width, 1) * tvlm_level_side(source->height, 1);
-    /* The word before names the pixel that rescues others (pieces_settle of pieces.cl). */
+    /* The word before `largest` names a pixel whose region goes to the pixels that have none (pieces_settle
+     * of pieces.cl). */
     cluster->largest = CLUSTER_PASSES * cells * TVLM_CLUSTER_SUMS + 1;
     cluster->mains = cluster->largest + cells;
     cluster->dense = cluster->mains + cells;

@@ -13,9 +13,10 @@
 #include "texturevlm/opencl.h"
 
 /*
- * PoCL keeps what it compiled itself, kernel by kernel as they are launched; asked for a program's binary it
- * first compiles every kernel in it once more, for groups of any size: the first `tvlm select` took 8.5 s of
- * CPU time instead of 3.6, for 0.15 s less in each later one.
+ * PoCL itself keeps what it compiled, kernel by kernel as they are launched. If it is asked for a program's
+ * binary, it first compiles every kernel in the program once more, for groups of any size. With this
+ * library's cache the first `tvlm select` took 8.5 s of CPU time instead of 3.6 s. Each later one took only
+ * 0.15 s less.
  */
 static bool caches_itself(const opencl_device *device) {
     return strcmp(device->base.info.platform, "Portable Computing Language") == 0;
@@ -33,8 +34,8 @@ static bool is_folder(const char *path) {
 }
 
 /* The folder for what is kept: the one that was asked for, else $XDG_CACHE_HOME/texturevlm, else
- * ~/.cache/texturevlm. NULL means none. That is so, too, where the home does not exist (/nonexistent of
- * Debian's system users): root could make it, and must not. */
+ * ~/.cache/texturevlm. NULL means none. There is none either where the home does not exist (/nonexistent of
+ * Debian's system users). Root could make that folder, and must not. */
 static const char *cache_folder(const char *asked, char *path, size_t size) {
     const char *home = getenv("XDG_CACHE_HOME"), *below = "texturevlm";
     if (asked != NULL) return asked[0] != '\0' ? asked : NULL;
@@ -123,7 +124,7 @@ static tvlm_status prepare(opencl_device *device, const struct tvlm_device_param
     prepare_mipmaps(device);
     TVLM_TRY(tvlm_opencl_self_test(device, gpu || named || params->test_all,
                                    params->test_all || params->format == TVLM_FORMAT_U8, able));
-    device->tuning = tuning_for(device); /* now that it is known what the device can do */
+    device->tuning = tuning_for(device); /* again: the self-test may have set short_loops */
     TVLM_TRY(tvlm_opencl_choose_storage(device, params, tuned, able));
     device->cl_std = tvlm_opencl_language(device, device->base.info.storage);
     device->round_stores =

@@ -19,7 +19,8 @@ static int32_t reach_of(const tvlm_texture *out) {
     return (int32_t)ceilf(range_of(out));
 }
 
-/* The bytes of a distance along one axis, `span` of distance.cl. */
+/* A distance along one axis (`span` of distance.cl) takes two bytes, or four in images with a side of
+ * LONG_SIDE or more. */
 enum { LONG_SIDE = 32768 };
 static bool has_long_sides(const tvlm_texture *out) {
     return out->width >= LONG_SIDE || out->height >= LONG_SIDE;
@@ -35,10 +36,9 @@ static size_t words_of(const tvlm_texture *out) {
     return (size_t)(out->height + 31) / 32 * (size_t)out->width * (size_t)out->images;
 }
 
-/*
- * The region that a stage makes again. The mask changes only where ridges may have (`near`), and the stages
- * after it also as far along columns (`down`) and rows (`across`) as they look for edge pixels.
- */
+/* The region that a stage makes again. The mask changes only where ridges may have changed (`near`). The
+ * stages after it look for edge pixels along columns (`down`) and along rows (`across`), so their results
+ * change as far away as they look. */
 static opencl_region region_of(const opencl_call *call, const tvlm_texture *out, bool across, bool down,
                                int32_t block_width, int32_t block_height) {
     opencl_region region = tvlm_opencl_region_of(call->tiles, out, block_width, block_height);

@@ -23,8 +23,8 @@ static tvlm_status begin(opencl_device *device, const char *name, tvlm_format fo
     return TVLM_OK;
 }
 
-/* Runs a kernel that looks for something in what was handed in, and reads what it found. *found is given as
- * the value that stands for nothing, which stays where there is nothing. */
+/* Runs a kernel that looks for something in what was handed in, and reads what it found. The caller sets
+ * *found to the value that means that nothing was found. It keeps that value if nothing is. */
 static tvlm_status look(opencl_device *device, const char *name, tvlm_buffer *data, const tvlm_input *input,
                         const size_t size[2], cl_int *found) {
     cl_mem memory;

@@ -7,15 +7,15 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-/* How many values beside each other a work-item makes on CPUs, and of how many outputs (GROUP of
+/* On CPUs a work-item makes RUN_VALUES values beside each other for each of GROUP_OUTPUTS outputs (GROUP of
  * cl/losses.cl). */
 enum { RUN_VALUES = 32, GROUP_OUTPUTS = 16 };
 
 /* How many floats are known of a tile (KNOWN of cl/losses.cl). */
 enum { KNOWN = 3 * TVLM_BUDGET_BLOCKS * TVLM_BUDGET_BLOCKS + 3 };
 
-/* How many floats are read behind the last texel, and not used: kernels read whole runs, and of a tile's
- * columns whole vectors. */
+/* Kernels read up to so many floats behind the last texel, and do not use them. They read whole runs, and the
+ * columns of a tile in whole vectors. */
 enum { BEYOND = RUN_VALUES };
 
 /* One set of launches: what the kernels share, and the largest sizes that they run over. */
@@ -46,7 +46,7 @@ static void find_sizes(work *w) {
     }
 }
 
-/* The texels of the levels that are read, and the sum of their heights. */
+/* Returns how many floats the luma of all levels that are read takes, and finds the sum of their heights. */
 static size_t level_texels(const work *w, int32_t *rows) {
     size_t texels = 0;
     *rows = 0;
@@ -58,9 +58,9 @@ static size_t level_texels(const work *w, int32_t *rows) {
     return texels;
 }
 
-/* Sends the pictures and the table, and finds memory for what lies between. What is known of tiles lies at
- * the end of the memory `luma`. Kernels get where it begins, since sub-buffers would be one more thing that
- * drivers may get wrong. */
+/* Sends the pictures and the table, and finds memory for what one launch leaves for the next. What is known
+ * of tiles lies at the end of the memory `luma`. Kernels are told where it begins: sub-buffers would be one
+ * more thing that drivers may get wrong. */
 static tvlm_status prepare(work *w) {
     const tvlm_budget_plan *const plan = w->plan;
     const size_t pictures = (size_t)plan->count * sizeof *plan->pictures;
@@ -86,7 +86,6 @@ static tvlm_status begin(const work *w, const char *name, tvlm_format format, op
     return tvlm_opencl_call_begin(w->device, "losses.cl", name, format, options, call);
 }
 
-/* Begins a kernel over all pictures. */
 static tvlm_status begin_pictures(const work *w, const char *name, opencl_call *call) {
     TVLM_TRY(begin(w, name, w->source->format, call));
     tvlm_opencl_call_memory(call, w->pictures);

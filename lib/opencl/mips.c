@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mips.c: makes the levels of textures in as few launches as suit the device, and keeps what one launch must
- * read of another's levels. cl/mips.cl explains how.
+ * mips.c: makes the levels of textures in as few launches as suit the device, and keeps those levels of one
+ * launch that another launch must read. cl/mips.cl explains how.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 
 /* These are as in cl/mips.cl, LARGE_TAIL being 2 * TAIL there. */
 enum { TILE = 16, TILE_LEVELS = 3, LARGE_TAIL = 64, MIXED = 5 };
-/* A plan (cl/levels.clh) has this where a buffer's texels have one component. */
+/* This bit is set in the rules of a plan (cl/levels.clh) if the texture is a buffer whose texels have one
+ * component. */
 enum { SCALAR_TEXELS = 0x80 };
 /* How many textures one launch makes levels of: it writes an image of each, and any device takes 8. */
 enum { TEXTURES_MAX = 8 };
@@ -34,7 +35,7 @@ typedef struct mips_job {
     mips_texture textures[TEXTURES_MAX];
 } mips_job;
 
-/* Those textures of a job that a launch makes levels of. */
+/* Those textures of a job whose levels one launch makes. */
 typedef struct mips_launch {
     mips_texture *textures[TEXTURES_MAX];
     int32_t count;
@@ -81,7 +82,8 @@ static const char *range_option(const tvlm_texture *texture) {
                                                  : " -DLEVELS_BYTES=0";
 }
 
-/* The work-items of a work-group of mips_tail: as many as was tuned, or as the device has. */
+/* The work-items of a work-group of mips_tail: as many as was tuned, but not more than the device can
+ * have. */
 static size_t tail_lanes(const opencl_device *device) {
     const size_t tuned = (size_t)device->tuning.tail_lanes;
     return tuned < device->group_max ? tuned : device->group_max;
@@ -95,7 +97,8 @@ static tvlm_status begin(const mips_job *job, const mips_launch *launch, const c
     char options[128];
     int32_t places = 1;
     while (places < launch->count) places *= 2;
-    /* mips_level is compiled for each kind of texels; the others are compiled for both kinds together. */
+    /* mips_level is compiled for scalar textures or for all others; a program of the other kernels takes
+     * both. */
     const int length =
         snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d -DTEXTURES=%d %s%s", common_rule(launch),
                  (int)job->run, (int)places, tvlm_opencl_ragged_option(first), range_option(first));
@@ -257,7 +260,8 @@ static tvlm_status run_levels(mips_job *job) {
 /* ---- Levels that outlive a launch ---- */
 
 /* The first level that the scratch buffer must keep, because a launch reads it there. mips_tile keeps the
- * levels before it to itself. Where a tail makes all levels, the first of them may be read. */
+ * levels before that one to itself. Where a tail makes all levels, it reads level 1 there if that is too
+ * large for local memory. */
 static int32_t kept_from(const opencl_device *device, const tvlm_texture *shape) {
     if (shape->parts != NULL) return 0; /* images lie one behind the other, each with all its levels */
     return device->tuning.tiled_mips && !is_stepwise(shape) && !fits_tail(shape, 0) ? TILE_LEVELS : 1;
@@ -335,14 +339,14 @@ static size_t add_texture(mips_job *job, opencl_texture *texture, size_t at) {
 }
 
 /*
- * Whether one more texture can be made in the same launches. It must have the same format and range, and the
- * texels of the common scratch buffer must have numbers that fit an int. Two kinds of textures are always
- * made one by one:
+ * Whether one more texture can be made in the same launches as those of a job:
  *
- *   - those of mipmapped storage, whose levels are copied from the scratch buffer before the next texture's
- *     take their place;
- *   - those of which each level has a launch of its own. Nothing would be saved, and this way the scratch
- *     buffer need hold only one texture's levels.
+ *   - Like the first texture it must be ragged or not, and have the same format and range.
+ *   - The texels of the common scratch buffer must have numbers that fit an int.
+ *   - The storage must not be mipmapped. There levels are copied out of the scratch buffer before the next
+ *     texture's take their place.
+ *   - Launches must make several levels (tiled_mips). Otherwise nothing would be saved, and one texture at a
+ *     time needs a smaller scratch buffer.
  */
 static bool fits_job(const mips_job *job, const tvlm_texture *texture, size_t texels) {
     if (job->count == 0) return true;
@@ -354,7 +358,8 @@ static bool fits_job(const mips_job *job, const tvlm_texture *texture, size_t te
            texels + kept_texels(texture, 1) <= INT32_MAX;
 }
 
-/* Makes the levels of the first textures of a list. *done is how many of them there are now. */
+/* Makes the levels of some textures of a list, from number *done on: as many as one job takes. *done becomes
+ * the number of the first texture that is left. */
 static tvlm_status make_some(opencl_device *device, tvlm_texture *const *textures, int32_t count,
                              int32_t *done) {
     mips_job job = {.device = device, .run = device->tuning.mips_run};
@@ -377,15 +382,19 @@ static tvlm_status make_some(opencl_device *device, tvlm_texture *const *texture
 
 /* ---- A texture with its first levels ---- */
 
-/* What levels are tuned by: the pixels of the image. So all its textures have their levels made in the same
- * way. */
+/* Levels are tuned by the pixels of the image, so that all textures of an image have their levels made in the
+ * same way. */
 static double tuned_area(const tvlm_texture *texture) {
     return (double)texture->extent_x * (double)texture->extent_y * texture->images;
 }
 
-/* There are two cases in which this is not wanted. Of several images the others may be written later, and
- * then the levels of all are made at once. A small texture's levels are all made by a tail, and nothing would
- * be saved. */
+/*
+ * Two of the conditions are there for speed:
+ *
+ *   - There is one image. Of several images the others may be written later, and then the levels of all are
+ *     made at once.
+ *   - A tail cannot make all levels. Where it can, the texture is small, and nothing would be saved.
+ */
 bool tvlm_opencl_mips_from_pixels_fits(opencl_device *device, const tvlm_texture *out) {
     OPENCL_TUNED(&device->base, TVLM_TUNED_LEVELS, tuned_area(out));
     return device->tuning.tiled_mips && device->base.info.storage != TVLM_STORAGE_MIPMAPPED &&
@@ -436,8 +445,13 @@ tvlm_status tvlm_opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const t
     const int32_t run = device->tuning.mips_run;
     mips_job job = {.device = device, .tiles = tiles, .run = run < RUN_IN_TILES ? run : RUN_IN_TILES};
     if (out->levels == 1) return TVLM_OK;
-    /* In mipmapped storage all levels are copied in from the scratch buffer, so that parts of them would save
-     * nothing. A level that is smoothed reaches farther than the one before. */
+    /*
+     * Levels are made whole where parts of them save nothing, or are not enough:
+     *
+     *   - In mipmapped storage all levels are copied in from the scratch buffer.
+     *   - A region has only so many parts.
+     *   - A level that is smoothed reaches farther than the level before.
+     */
     if (base->info.storage == TVLM_STORAGE_MIPMAPPED || out->layers > REGION_PARTS || is_stepwise(out))
         return tvlm_opencl_mips(base, &out, 1);
     if (base->info.storage == TVLM_STORAGE_IMAGE) {

@@ -7,7 +7,7 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-/* Where there is no such buffer another one must stand in its place. The kernel does not touch it there. */
+/* Where a buffer is missing, the kernel gets another one in its place, and does not touch it there. */
 static cl_mem memory_or(tvlm_buffer *buffer, tvlm_buffer *other) {
     return ((opencl_buffer *)(buffer != NULL ? buffer : other))->memory;
 }

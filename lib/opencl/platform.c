@@ -35,8 +35,8 @@ static int32_t devices_of(cl_platform_id platform, int32_t room, cl_device_id *i
     return (int32_t)found < room ? (int32_t)found : room;
 }
 
-/* All devices of all platforms, in the order of the loader. Where there is none, *error says why; it is
- * CL_SUCCESS if there just is none. */
+/* All devices of all platforms, in the order of the loader. If there are none, *error is the error of a
+ * driver that failed, or CL_SUCCESS if none failed. */
 static int32_t all_devices(cl_device_id ids[DEVICES_MAX], cl_int *error) {
     const cl_int no_platform = -1001; /* CL_PLATFORM_NOT_FOUND_KHR */
     cl_platform_id platforms[PLATFORMS_MAX];
@@ -165,7 +165,7 @@ static void join_names(const cl_device_id *ids, int32_t count, char *line, size_
     line[0] = '\0';
     for (int32_t i = 0; i < count && used < size - 1; ++i) {
         char name[128];
-        cl_int error = CL_SUCCESS; /* the name is empty then */
+        cl_int error = CL_SUCCESS; /* after an error the name is empty */
         device_text(ids[i], CL_DEVICE_NAME, name, sizeof name, &error);
         const int more = snprintf(line + used, size - used, "%s%d '%s'", i > 0 ? ", " : "", (int)i, name);
         used += more > 0 ? (size_t)more : 0;
@@ -174,7 +174,7 @@ static void join_names(const cl_device_id *ids, int32_t count, char *line, size_
 
 /* The first GPU, else the first CPU, else the first device. */
 static int32_t default_device(const cl_device_id *ids, int32_t count) {
-    cl_int error = CL_SUCCESS; /* of a device that does not say what it is: it is none of them */
+    cl_int error = CL_SUCCESS; /* not read: a device that does not say its type is neither */
     for (int32_t i = 0; i < count; ++i)
         if (type_of(ids[i], &error) == TVLM_DEVICE_GPU) return i;
     for (int32_t i = 0; i < count; ++i)
@@ -236,10 +236,8 @@ static bool can_write(const char *folder) {
     return true;
 }
 
-/*
- * The folder in which PoCL keeps what it compiled, where that folder cannot be written: PoCL then has no
- * device, and does not say why. NULL: it can be written.
- */
+/* Returns the folder in which PoCL keeps what it compiled if nothing can be written there, otherwise NULL. If
+ * nothing can, PoCL has no device, and does not say why. */
 static const char *unwritable_pocl_cache(char *path, size_t size) {
     const char *folder = getenv("POCL_CACHE_DIR"), *below = "";
     if (folder == NULL || folder[0] == '\0') {

@@ -51,8 +51,8 @@ static const char *place_in_files(const char *line, const char *source, char *pl
     return place;
 }
 
-/* Logs why a build of `source` failed. The whole build log goes to the log as information; the one line of
- * the error carries the first line of it that names an error. */
+/* Logs why a build of `source` failed. The whole build log is logged as information. The error is one line.
+ * It quotes the first line of the build log that names an error, or else the first line. */
 static tvlm_status fail_build(const opencl_device *device, cl_program program, const char *file,
                               const char *source, cl_int error) {
     char place[512];

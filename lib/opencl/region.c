@@ -82,8 +82,8 @@ static int32_t blocks_along(const axis *a) {
     return (tvlm_level_side(a->side, a->level) + a->block - 1) / a->block;
 }
 
-/* The blocks that a tile touches, on the part's level or on one of the further levels that the group makes,
- * where a block has half as many texels each time. */
+/* The blocks that a tile touches, on the part's level or on any of the further levels that the group makes.
+ * From each level to the next, a block has half as many texels along a side. */
 static tvlm_span blocks_of(const axis *a, int32_t tile) {
     tvlm_span blocks = {INT32_MAX, 0};
     for (int32_t n = 0; n <= a->made; ++n) {

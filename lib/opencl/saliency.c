@@ -54,10 +54,8 @@ static tvlm_status scratch_for(opencl_device *device, const tvlm_texture *source
                                &scratch->prior);
 }
 
-/*
- * How many work-items a group has. One group of an image looks at the border alone. On CPUs, too, it has
- * several: llvmpipe ends loops, without a word, when a work-item has done 65535 steps.
- */
+/* How many work-items a group has. One group of an image looks at the border alone. On CPUs, too, it has
+ * several work-items, because llvmpipe silently ends the loops of a work-item after 65535 steps. */
 static int32_t lanes_of(const opencl_device *device) {
     return device->tuning.run > 1 ? 16 : 256;
 }

@@ -48,8 +48,8 @@ static layer_floats no_terms(void) {
     return floats;
 }
 
-/* Makes room for a layer. It goes behind all layers whose textures do not come after its own, since the
- * kernel visits textures in turn. */
+/* Makes room for a layer. Layers are kept in the order of their textures, since the kernel visits textures in
+ * turn. A new layer goes behind those of the same texture. */
 static int32_t insert_layer(program *p, int32_t ref) {
     int32_t at = p->count++;
     for (; at > 0 && TVLM_REF_TEXTURE(p->heads[at - 1].ref) > TVLM_REF_TEXTURE(ref); --at) {
@@ -62,7 +62,7 @@ static int32_t insert_layer(program *p, int32_t ref) {
 
 /* The level of a channel as the head of its layer has it. */
 static cl_int level_of(const tvlm_score_group *group, int c) {
-    const float level = group->level[c] + 0.0f; /* -0 has the sign of OF_CANDIDATES */
+    const float level = group->level[c] + 0.0f; /* never -0: below 0 the bits mean OF_CANDIDATES */
     cl_int bits;
     memcpy(&bits, &level, sizeof bits);
     return group->has_level[c] ? bits : OF_CANDIDATES;

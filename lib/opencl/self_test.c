@@ -379,7 +379,6 @@ static void judge_scalars(opencl_device *device, const tested_storage *tested, c
         test_scalar(device, tested->of->formats[i], answers + (ptrdiff_t)(i + 1) * ANSWERS - 1);
 }
 
-/* Looks at the answers about a storage. */
 static void judge(opencl_device *device, const tested_storage *tested, const cl_float4 *answers,
                   opencl_ability *ability) {
     const cl_float4 *const numbers = answers + ANSWERS - 1;

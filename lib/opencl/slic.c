@@ -55,8 +55,8 @@ opencl_slic_pass tvlm_opencl_slic_pass_of(const opencl_cluster *cluster, int32_t
     const opencl_slic_pass made = {
         .size = {{width, height, level > 0 ? opencl_cluster_texels(cluster) : 0, cluster->colour_words}},
         .cells = {{plan->columns, plan->rows, opencl_cluster_groups(cell_width, tuning->tile_width), down}},
-        /* The first pass has no pass before it. It finds its centres in the place for the sums of the last
-         * pass, which leaves none. So the sums there are 0, or those of centres that were handed in. */
+        /* The first pass has no pass before it. It reads its centres where the sums of the last pass would
+         * lie. The last pass leaves no sums, so these are 0, or the sums of centres that were handed in. */
         .tables = {{cluster->work_words, (pass > 0 ? pass - 1 : CLUSTER_PASSES - 1) * sums, pass * sums,
                     rows}},
         .cell = {{scale_of(cluster->width, plan->columns), scale_of(cluster->height, plan->rows)}},

@@ -5,7 +5,7 @@
 
 #include "opencl/backend.h"
 
-/* Takes one out of the list. The others stay in their order. */
+/* Takes one memory object out of the list. The others stay in their order. */
 static cl_mem remove_at(opencl_spares *spares, int at) {
     const cl_mem memory = spares->all[at].memory;
     spares->bytes -= spares->all[at].kind.bytes;
@@ -14,8 +14,8 @@ static cl_mem remove_at(opencl_spares *spares, int at) {
     return memory;
 }
 
-/* Releases the oldest ones until all memory together, with `bytes` more, is at most the most that was once in
- * use. */
+/* Releases the oldest spare memory until there is room for `bytes` more. All memory together must not exceed
+ * the most that was in use at one time. */
 static void make_room(opencl_device *device, size_t bytes) {
     opencl_spares *const spares = &device->spares;
     const tvlm_device *const base = &device->base;

@@ -29,7 +29,8 @@ static const tvlm_texture *either(const tvlm_texture *texture, const tvlm_textur
     return texture != NULL ? texture : other;
 }
 
-/* Passes the textures that are read. One of them stands for those that are not there. */
+/* Passes the textures that are read. Where one is missing, another one is passed in its place, which the
+ * kernel does not read there. */
 static void pass_inputs(opencl_call *call, const tvlm_remember_args *args) {
     const tvlm_texture *const any =
         either(either(args->relevance, args->saliency), either(args->temporal, args->source));
@@ -49,7 +50,8 @@ static int32_t what_is_there(const tvlm_remember_args *args) {
            (args->luma != NULL ? MAKES_LUMA : 0);
 }
 
-/* Passes the textures that are made. The one that is not wanted stands for the other, and is not written. */
+/* Passes the textures that are made. Where one is not wanted, the other one is passed in its place, too, and
+ * is not written there. */
 static void pass_outputs(opencl_call *call, tvlm_texture *state, tvlm_texture *luma) {
     if (state != NULL)
         tvlm_opencl_call_output(call, state);

@@ -54,8 +54,8 @@ tvlm_status tvlm_opencl_image_formats(opencl_device *device) {
                                : tvlm_opencl_fail(&device->base, error, "clGetSupportedImageFormats");
 }
 
-/* Mipmapped storage has no such texels, since OpenCL cannot be asked whether an image of one component may
- * have levels. */
+/* In mipmapped storage texels always have four components, since OpenCL cannot be asked whether an image of
+ * one component may have levels. */
 bool tvlm_opencl_stores_scalar(const opencl_device *device, tvlm_format format) {
     const tvlm_storage storage = device->base.info.storage;
     return storage == TVLM_STORAGE_BUFFER || (storage == TVLM_STORAGE_IMAGE && device->scalar_images[format]);
@@ -263,7 +263,7 @@ static slice_place place_of(const opencl_device *device, const opencl_texture *t
     slice_place place = {texture->level0, {0, 0, (size_t)slice, 0}, {w, h, 1}, 0, w * h * texel_bytes};
     if (device->base.info.storage == TVLM_STORAGE_BUFFER) {
         size_t before = 0;
-        if (ragged) (void)tvlm_texture_before(&texture->base, image, &before); /* it is there */
+        if (ragged) (void)tvlm_texture_before(&texture->base, image, &before); /* cannot fail */
         before += tvlm_opencl_level_offset(shape, level) * tvlm_opencl_slices(shape);
         const int32_t behind = ragged ? slice % shape->layers : slice;
         place.offset = (before + (size_t)behind * w * h) * texel_bytes;

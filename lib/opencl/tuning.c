@@ -189,7 +189,8 @@ int32_t tvlm_opencl_choice_values(const tvlm_device *device, int32_t number, int
     return members_of(c);
 }
 
-/* The setting that a tuning has. It is 0 where the tuning has none of them, which is so for no default. */
+/* Returns the number of the setting that a tuning has. It returns 0 if the tuning has none of the settings;
+ * every default has one. */
 static int32_t setting_in(const opencl_device *device, opencl_tuning tuning, const choice *c) {
     for (int32_t i = first_of(device, c); i < end_of(device, c); ++i) {
         bool same = true;
@@ -211,7 +212,7 @@ static int32_t used(const tvlm_device *base, int32_t stage, int32_t size, int32_
                       &choices[number]);
 }
 
-/* From here on each stage has a tuning of its own. */
+/* Gives each stage at each size a tuning of its own, which begins as the device's tuning. */
 static tvlm_status make_tuned(opencl_device *device) {
     if (device->tuned != NULL) return TVLM_OK;
     device->tuned = tvlm_allocate(1, sizeof *device->tuned);

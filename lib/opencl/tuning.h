@@ -23,7 +23,7 @@
  *   - select_*: from this n on the top k are found by radix select; its work-groups, and the span of each.
  *   - best_alone: 1: the top k, if they are few, are found by topk_best.cl, in spans of select_span.
  *   - mips_run, tiled_mips: the run of mips_level; 1: several mip levels are made in one launch.
- *   - tail_lanes: the work-items of mips_tail's work-groups, or as many as the device has.
+ *   - tail_lanes: the work-items of mips_tail's work-groups, but not more than the device can have.
  *   - cell*: the work-groups of entropy.
  *   - cosine_*: the cells of a work-group of cl/similarity.cl, and how many work-items share a cell.
  *   - gemm_run: how many rows a work-item of cl/gemm.cl makes; 0: CLBlast makes products.
@@ -101,8 +101,9 @@ tvlm_status tvlm_opencl_tuning_keep_storage(tvlm_device *device, tvlm_storage st
 /* Returns AUTO where no file names a storage. */
 tvlm_storage tvlm_opencl_tuning_storage(const tvlm_device *device);
 
-/* What the file is made of: the name of a choice; the values of the members in a setting, and how many there
- * are, which is returned; and which setting is the device's default. */
+/* These are for tuning_file.c. The first returns the name of a choice. The second finds the values of the
+ * members in a setting, and returns how many there are. The third returns which setting is the device's
+ * default. */
 enum { OPENCL_CHOICE_VALUES = 4 };
 const char *tvlm_opencl_choice_name(int32_t choice);
 int32_t tvlm_opencl_choice_values(const tvlm_device *device, int32_t choice, int32_t setting,

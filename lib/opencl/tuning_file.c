@@ -154,7 +154,6 @@ tvlm_storage tvlm_opencl_tuning_storage(const tvlm_device *base) {
 
 /* ---- Writing ---- */
 
-/* Adds the lines of a stage at a size. */
 static void add_lines(const opencl_device *device, int32_t stage, int32_t size, char *text, size_t *length) {
     const tvlm_device *base = &device->base;
     for (int32_t choice = 0; choice < tvlm_opencl_tuner.choices; ++choice) {
