@@ -137,8 +137,8 @@ typedef struct opencl_device {
     char *kernel_dir;
     /* The folder of compiled programs, and that of what was tuned. NULL: nothing of that kind is kept. */
     char *cache_dir, *tuning_dir;
-    /* Whether a program came from that folder; and whether programs there are not trusted, but only written
-     * anew. */
+    /* Whether a program came from cache_dir; and whether programs there are not trusted. These are not
+     * loaded, but built and written anew. */
     bool cache_used, cache_distrusted;
     /* The largest work-group, in work-items. */
     size_t group_max;

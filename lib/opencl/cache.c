@@ -73,8 +73,8 @@ static bool is_trusted(const struct stat *about) {
            (uint64_t)about->st_size <= DIGEST_BYTES + PROGRAM_MAX;
 }
 
-/* Opens a file that is_trusted, without waiting for whoever may be at the other end of a pipe. NULL: there is
- * none. */
+/* Opens a file if is_trusted allows it, and does not wait for whoever may be at the other end of a pipe.
+ * Otherwise returns NULL. */
 static FILE *open_trusted(const char *path, size_t *size) {
     struct stat about;
     const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -11,8 +11,9 @@
 
 extern const tvlm_backend tvlm_opencl_backend;
 
-/* Every operation (core/operations.h), and the generator of every family: as such, and with what was tuned for
- * it (operations.c). Each family or stage has a file of its own. */
+/* Every operation (core/operations.h) has a function here. Every family has two: tvlm_opencl_NAME makes it,
+ * and tvlm_opencl_make_NAME does so with what was tuned for it (operations.c). Each family or stage has a
+ * file of its own. */
 #define OPENCL_OPERATION(name, ...)     tvlm_##name##_operation tvlm_opencl_##name;
 #define OPENCL_GENERATOR(ID, name, ...) tvlm_generate_operation tvlm_opencl_##name, tvlm_opencl_make_##name;
 TVLM_OPERATIONS(OPENCL_OPERATION)

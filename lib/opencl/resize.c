@@ -61,7 +61,7 @@ static tvlm_status columns(opencl_device *device, tvlm_buffer *table, const tvlm
     return tvlm_opencl_call_run_pixels(&call, (3 * plan->x.size + run - 1) / run, plan->y.size, 1);
 }
 
-/* The pass along columns where it is the first: of all columns of the source. */
+/* Runs the pass along columns before the other one, for all columns of the source. */
 static tvlm_status columns_first(opencl_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
                                  tvlm_buffer *table, const tvlm_resize *plan, cl_mem between) {
     opencl_call call;

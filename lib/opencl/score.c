@@ -32,7 +32,7 @@ typedef struct program {
 } program;
 
 /* What the launches of one question share. The floats begin at byte floats_at of `program`, behind all heads;
- * `turn` says which of the two ranges it uses. */
+ * `turn` says which of the two ranges the question uses. */
 typedef struct score_scratch {
     cl_mem parts, program, ranges;
     size_t floats_at;

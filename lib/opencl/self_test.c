@@ -115,8 +115,8 @@ static tvlm_status begin(opencl_device *device, const char *name, bool with_imag
 /* What a storage is tested with: a texture of each format, and for images also scalar textures. */
 typedef struct tested_textures {
     tvlm_texture *texels[FORMATS], *scalars[FORMATS];
-    /* Textures in buffers have no memory of their own. They are pieces of the answers' memory, and begin at
-     * these texels. */
+    /* For buffers the textures have no memory of their own. They are pieces of the answers' memory, and begin
+     * at the texels `places`. */
     opencl_texture pieces[FORMATS];
     cl_int2 places;
 } tested_textures;
