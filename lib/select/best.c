@@ -152,9 +152,9 @@ static tvlm_status pick(const tvlm_best *best, tvlm_best_ranking *ranking, int32
 
 static tvlm_status choose(const tvlm_best *best, tvlm_rank_function *rank, tvlm_best_ranking *ranking,
                           tvlm_scoremap *map, tvlm_selection *selection) {
-    /* A minimum distance, or diversity, may pass over any number of candidates: all of them are ranked then.
-     * Where the overview takes all of k, one candidate is still ranked, since that makes the scores that the
-     * overview needs. */
+    /* With a minimum distance or a diversity, any number of candidates may be passed over, so all of them are
+     * ranked. Where the overview takes all of k, one candidate is still ranked, since that makes the scores
+     * that the overview needs. */
     const bool picky =
         best->task->params.best.min_distance > 0.0f || best->task->params.best.diversity > 0.0f;
     int32_t kept = best->k;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select/best.h: what the strategies share that choose the best of many candidates. Where these are asked
- * for, the chosen ones keep a distance from each other, and an overview comes before them.
+ * select/best.h: what the strategies that choose the best of many candidates have in common. If asked for,
+ * the chosen ones keep a distance from each other, and an overview comes before them.
  */
 #ifndef TVLM_SELECT_BEST_H
 #define TVLM_SELECT_BEST_H

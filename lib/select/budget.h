@@ -21,7 +21,7 @@
 #include "select/choose.h"
 
 /* How many patches a share of `count` patches is, before it is rounded down. It makes up for the rounding of
- * a float: 0.7 of 10 is 7. */
+ * the share to a float: with the share 0.7, 10 patches give 7. */
 static inline double tvlm_budget_count(float share, int32_t count) {
     return (double)share * count * (1.0 + 1e-6);
 }
@@ -69,13 +69,14 @@ enum {
 
 /* How much of the detail can be read, over several tiles (budget_read.c). */
 typedef struct tvlm_budget_reading {
-    /* [tiles]: the loss of detail of a tile of which nothing can be read. NULL: nothing here is known, and
-     * detail is lost as `losses` say. */
+    /* [tiles]: the loss of detail of each tile if nothing of it can be read. NULL: this struct is not filled
+     * in, and the loss of detail is that in `losses`. */
     float *detail;
     /* [tiles]: how much the loss of each tile counts, which is 1 + emphasis * m. */
     float *counts;
-    /* [measured_count * tiles]: the correlation of detail of each measured picture over each tile. It is
-     * worked out when a picture is first shown, since most thumbnails never are; then known[picture]. */
+    /* [measured_count * tiles]: the correlation of detail of each measured picture over each tile. A
+     * picture's correlations are worked out when it is first shown, since most thumbnails never are.
+     * known[picture] then becomes true. */
     float *correlations;
     bool *known;
 } tvlm_budget_reading;
@@ -86,7 +87,7 @@ typedef struct tvlm_budget {
     const tvlm_texture *source;
     int32_t patch, tiles; /* the side of a patch in pixels, and how many tiles level 0 has */
     int32_t n;            /* the number of patches; 0: as many as a tolerance takes */
-    double emphasis;      /* how strongly m is asked to count; 0: not at all */
+    double emphasis;      /* how strongly m counts, as asked for; 0: not at all */
     uint8_t *colours;     /* what `ink` reads: the image's colours (budget_blank.h) */
     tvlm_budget_ink ink;
     tvlm_budget_tree tree;
@@ -116,15 +117,16 @@ tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget);
  *   than others (`emphasis`), there are more of these shares;
  * - where the image has blank cells, finer thumbnails follow. A finer thumbnail leaves its blank cells out,
  *   and takes all n patches or a share of them for the cells that it keeps.
- * With a tolerance (n is 0) they are ever larger ones, from a thumbnail of one patch on, each of fewer patches
- * than there are tiles.
+ * With a tolerance (n is 0) the list begins with a thumbnail of one patch. Each further thumbnail is larger
+ * than the one before. All have fewer patches than there are tiles.
  */
 tvlm_status tvlm_budget_list_grids(tvlm_budget *budget);
-/* Does only the first part of that, where thumbnails are given: fills in `colours` and `ink`. Waits. */
+/* The same for thumbnails that are given: it only reads the colours, and fills in `colours` and `ink`.
+ * Waits. */
 tvlm_status tvlm_budget_look_for_ink(tvlm_budget *budget);
 
 /* Measures all pictures: fills in `losses`. Lets a thumbnail keep all its cells where filling the blank ones
- * would show: where that adds too much to what the thumbnail loses. Waits, once. */
+ * would be seen, which means that it adds too much to what the thumbnail loses. Waits, once. */
 tvlm_status tvlm_budget_measure(tvlm_budget *budget);
 
 /* What a picture loses of each tile, as it was read: two floats a tile, the squared error and the detail. */
@@ -148,8 +150,8 @@ tvlm_status tvlm_budget_prepare_reading(tvlm_budget *budget);
  * although `budget` is const.
  */
 double tvlm_budget_unread(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice);
-/* The same for a thumbnail without tiles of which parts are hidden: of each tile of level 0 the share
- * hidden[tiles], 0 .. 1, is shown as the thumbnail of one patch shows it. */
+/* The same for a thumbnail without tiles, where parts of the thumbnail are hidden. hidden[tiles] has for each
+ * tile of level 0 the hidden share, 0 .. 1. That share is shown as the thumbnail of one patch shows it. */
 double tvlm_budget_unread_in_parts(const tvlm_budget *budget, int32_t grid, const float *hidden);
 
 /* Fills in `losses` anew from the values that were read, with another emphasis. */
@@ -157,12 +159,12 @@ void tvlm_budget_place(tvlm_budget *budget, double emphasis);
 
 /* ---- What matters ---- */
 
-/* Finds how strongly m counts: *emphasis. Refuses an emphasis on a channel for which the image has no input,
- * and one beside a scorer or a query that would then say nothing. */
+/* Finds how strongly m counts: *emphasis. It refuses an emphasis on a channel for which the image has no
+ * input. It also refuses one beside a scorer or a query, which would then be ignored. */
 tvlm_status tvlm_budget_find_emphasis(const tvlm_task *task, double *emphasis);
 /* Enqueues the scores that m is made of, one for each tile of level 0. */
 tvlm_status tvlm_budget_score(const tvlm_task *task, tvlm_buffer **scores);
-/* Takes the place of tvlm_budget_score where m counts nothing. It refuses what that function refuses. The
+/* Takes the place of tvlm_budget_score where the emphasis is 0. It refuses what that function refuses. The
  * task's question becomes the last question to the image; without one the image has none afterwards. */
 tvlm_status tvlm_budget_look(const tvlm_task *task);
 /* Turns the scores of tvlm_budget_score, once they are read, into m in [0, 1], in place. */
@@ -174,15 +176,15 @@ void tvlm_budget_importance(const tvlm_task *task, float *scores, int32_t count)
 typedef struct tvlm_budget_answer {
     int32_t grid; /* the thumbnail's number in budget->grids */
     tvlm_budget_choice choice;
-    double weights[TVLM_BUDGET_PARTS];     /* of the parts, by which tiles were chosen */
+    double weights[TVLM_BUDGET_PARTS];     /* of the parts, when tiles were chosen */
     double parts[TVLM_BUDGET_PARTS];       /* what is lost of each part */
-    double lost;                           /* both parts, weighed as answers are compared */
+    double lost;                           /* both parts, with the weights by which answers are compared */
     double downsampled[TVLM_BUDGET_PARTS]; /* what downsampling loses of each part; 0 with a tolerance */
     /* What follows is there after tvlm_budget_itemise. */
     float *under;                    /* [places] what the thumbnail loses, both parts weighed by `weights` */
     double whole;                    /* the sum of that */
     tvlm_budget_tile *tiles;         /* of the choice, in the order of tvlm_budget_order */
-    double share, share_downsampled; /* `parts` and `downsampled`, of what a thumbnail of one patch loses */
+    double share, share_downsampled; /* as shares of what a thumbnail of one patch loses */
 } tvlm_budget_answer;
 
 static inline void tvlm_budget_answer_free(tvlm_budget_answer *answer) {
@@ -199,8 +201,8 @@ tvlm_status tvlm_budget_solve(const tvlm_budget *budget, int32_t n, tvlm_budget_
  * the squared error over the image, with each tile counted alike, is predicted to be at most 0.9 dB above
  * downsampling's. Afterwards `losses` are those by which the answer was found. */
 tvlm_status tvlm_budget_solve_in_view(tvlm_budget *budget, tvlm_budget_answer *answer);
-/* Finds hardly more than the least number of patches that lose at most the share `tolerance` of what a
- * thumbnail of one patch loses. `grids` must be those for a tolerance. */
+/* Finds an answer that loses at most the share `tolerance` of what a thumbnail of one patch loses. It takes
+ * hardly more patches than the fewest that do. `grids` must be those for a tolerance. */
 tvlm_status tvlm_budget_solve_tolerance(const tvlm_budget *budget, double tolerance,
                                         tvlm_budget_answer *answer);
 /* Fills in what an answer is delivered with: what its thumbnail loses place by place, and its tiles one by
@@ -219,9 +221,9 @@ void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double detai
                              double weights[TVLM_BUDGET_PARTS]);
 
 /*
- * Losses as the tree takes them. They remember what they are of: what is asked for again is not made again,
- * and of another thumbnail with the same weights only that thumbnail's part is. They are valid as long as
- * budget->losses are. One that is all zero but for `memory` is empty.
+ * Losses as the tree takes them, with a note of what they were made for. If the same losses are asked for
+ * again, they are not made again. For another thumbnail with the same weights, only that thumbnail's part is
+ * made. They are valid as long as budget->losses are. A struct that is all zero but for `memory` is empty.
  */
 typedef struct tvlm_budget_weighed {
     float *memory; /* [tvlm_budget_floats] */
@@ -229,8 +231,8 @@ typedef struct tvlm_budget_weighed {
     int32_t grids; /* 1 + the number of the thumbnail; 0: nothing is there yet */
 } tvlm_budget_weighed;
 
-/* Makes the losses of a thumbnail, and of the pictures that tiles are cut out of: the weighed sums of their
- * parts, where the first of equal tiles loses what all of them do. They lie in weighed->memory. */
+/* Makes the losses of a thumbnail, and of the pictures that tiles are cut out of. Each loss is the weighed
+ * sum of both parts. The first of equal tiles has the loss of all of them. They lie in weighed->memory. */
 size_t tvlm_budget_floats(const tvlm_budget *budget);
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
                                      const double weights[TVLM_BUDGET_PARTS], tvlm_budget_weighed *weighed);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget_blank.c: which cells of a thumbnail are blank, and the finest thumbnail that keeps at most so many.
+ * budget_blank.c: which cells of a thumbnail are blank, and the finest thumbnail that keeps at most a given
+ * number of cells.
  */
 #include "select/budget_blank.h"
 
@@ -14,15 +15,15 @@ enum { BYTES = TVLM_INK_BYTES, CHANNELS = 3 };
 
 /* ---- What is seen ---- */
 
-/* By how much bytes are apart. */
+/* The difference of two bytes, without its sign. */
 static uint8_t apart(uint8_t a, uint8_t b) {
     const uint8_t least = a < b ? a : b, largest = a < b ? b : a;
     return (uint8_t)(largest - least);
 }
 
 /* Finds for each byte of a row of texels how far it is from the same byte of the next texel, or from that of
- * the texel below, whichever is farther. The last texel of the row is left out. Compilers make loops like
- * this one of instructions for many bytes at once. */
+ * the texel below, whichever is farther. The last texel of the row is left out. Compilers vectorise a loop
+ * like this one. */
 static void find_steps(const uint8_t *restrict row, const uint8_t *restrict below, size_t bytes,
                        uint8_t *restrict steps) {
     for (size_t i = 0; i < bytes; ++i) {
@@ -88,7 +89,7 @@ typedef struct field {
     int32_t *layer;            /* OUT at the border, NONE where a blank cell is in none yet */
     float (*middle)[CHANNELS]; /* of blank cells */
     float (*filled)[CHANNELS];
-    float *spread; /* of blank cells: the variance of luma, as that of numbers evenly spread over the range */
+    float *spread; /* of blank cells: the variance of luma, as if it were spread evenly over its range */
     int32_t *queue;
 } field;
 
@@ -136,8 +137,8 @@ static void find_spans(span *spans, int32_t count, int32_t side) {
 
 /* ---- Ranges ---- */
 
-/* Whether a cell has both texels of a step. Texels may differ by as much without one: a slow change has no
- * step. */
+/* Whether a cell has both texels of a step. A cell without one may still have texels that differ by as much,
+ * where the colour changes slowly. */
 static bool has_step(const tvlm_budget_ink *ink, span across, span down) {
     const uint32_t *const top = ink->steps + (size_t)down.first * (size_t)ink->wide,
                           *const bottom = ink->steps + (size_t)(down.end - 1) * (size_t)ink->wide;
@@ -187,8 +188,8 @@ static bool is_flat(const field *f, span across, float middle[CHANNELS], float *
     return flat;
 }
 
-/* Finds which cells of a row are flat, and returns how many are not. Only of cells without a step the texels
- * are looked at, and those of such cells side by side are looked at together. */
+/* Finds which cells of a row are flat, and returns how many are not. Texels are looked at only in cells
+ * without a step. Where such cells lie side by side, their texels are looked at together. */
 static int32_t find_flat_in(const field *f, int32_t row) {
     uint8_t *const blank = f->blank + (size_t)row * (size_t)f->columns;
     int32_t kept = 0;
@@ -231,7 +232,7 @@ static void add_area(const tvlm_budget_ink *ink, area a, float sum[CHANNELS]) {
     const int32_t x1 = (int32_t)fminf(ceilf(a.right), (float)ink->wide),
                   y1 = (int32_t)fminf(ceilf(a.bottom), (float)ink->high);
     const float before = a.left - (float)x0,
-                after = (float)x1 - a.right; /* what the outer texels are cut by */
+                after = (float)x1 - a.right; /* the part of the outer texels that lies outside */
     const float scale = 1.0f / ((a.right - a.left) * (a.bottom - a.top));
     for (int32_t y = y0; y < y1; ++y) {
         const uint8_t *const row = ink->colours + ((size_t)y * (size_t)ink->wide + (size_t)x0) * BYTES;
@@ -343,8 +344,8 @@ static int32_t keep_off(const field *f) {
 
 /* ---- Blank cells ---- */
 
-/* Finds the blank cells of a grid, and returns how many cells are kept. As soon as more than `most` are, it
- * ends, and returns some number above `most`. */
+/* Finds the blank cells of a grid, and returns how many cells are kept. As soon as more than `most` cells are
+ * kept, it ends and returns some number above `most`. */
 static int32_t keep(field *f, int32_t columns, int32_t rows, int32_t most, uint8_t *blank) {
     f->columns = columns;
     f->rows = rows;
@@ -401,8 +402,8 @@ void tvlm_budget_near_square(const tvlm_budget_ink *ink, int64_t n, int32_t *col
     *rows = down;
     if (n >= (int64_t)across * down) return;
     for (int up = 0; up < 4; ++up) {
-        /* One side is its exact length rounded down or up. The other is as long as that leaves room for, but
-         * no longer than its own exact length rounded up. */
+        /* One side is its exact length rounded down or up. The other is as long as n cells allow, but no
+         * longer than its own exact length rounded up. */
         int32_t c = between(floor(x) + up % 2, across), r = between(floor(y) + up % 2, down);
         if (up < 2)
             r = between(fmin(floor((double)n / c), ceil(y)), down);
@@ -418,9 +419,10 @@ void tvlm_budget_near_square(const tvlm_budget_ink *ink, int64_t n, int32_t *col
 
 /*
  * A ladder of grids, from the least number of cells that is wanted to the image's own grid. Each has STEP
- * times as many cells as the one before. kept[step] is 0 for a grid that was not tried. For one that was
- * tried it is how many cells the grid keeps, if that is at most most[step]; else it is some number above
- * most[step].
+ * times as many cells as the one before. kept[step] is:
+ * - 0 for a grid that was not tried,
+ * - how many cells the grid keeps, if these are at most most[step],
+ * - else some number above most[step].
  */
 #define STEP 1.02
 enum { STEPS_MAX = 1100 /* up to 2^31 cells */, IN_TURN = 3, JUMPS = 6 };
@@ -480,7 +482,7 @@ static int32_t kept_at(ladder *l, int32_t step, int32_t most) {
 /* The highest step, from about `at` on, that keeps at most n cells. */
 static int32_t climb(ladder *l, int32_t n, int32_t at) {
     for (int jump = 0, by = 1; jump < JUMPS && by != 0; ++jump) {
-        by = steps_between(kept_at(l, at, 0), n); /* cells that are not flat: nearly those kept */
+        by = steps_between(kept_at(l, at, 0), n); /* cells that are not flat: nearly all that are kept */
         at = on_ladder(l, at + by);
     }
     while (at > 0 && kept_at(l, at, n) > n) --at;

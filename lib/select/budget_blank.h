@@ -25,13 +25,14 @@
  */
 #define TVLM_BUDGET_INK 12
 /* The same limit at half the size, for the texels that become one texel at a quarter. It finds what is finer
- * than a texel at a quarter, and so even that it leaves no difference there. */
+ * than a texel at a quarter of the size, and so even that no difference is left at a quarter. */
 #define TVLM_BUDGET_FINE 12
 /* By how many bytes of 255 the colour that a cell is filled with may differ from the cell's middle. */
 #define TVLM_BUDGET_OFF 6
 
-/* What is seen of an image of width x height pixels. `colours` are wide x high texels, as the operation `ink`
- * (core/operations.h) writes them. `patch` is the side of a thumbnail's cell in texels of the thumbnail. */
+/* What decides which cells of an image of width x height pixels are blank. `colours` are wide x high texels,
+ * as the operation `ink` (core/operations.h) writes them. `patch` is the side of a thumbnail's cell in texels
+ * of the thumbnail. */
 typedef struct tvlm_budget_ink {
     const uint8_t *colours;
     int32_t width, height, patch;
@@ -61,16 +62,16 @@ static inline void tvlm_budget_ink_free(tvlm_budget_ink *ink) {
  * Finds which cells of a thumbnail of columns x rows cells are blank. Along a side there is at most one cell
  * for each pixel. blank[row * columns + column] becomes 1 for a blank cell, else 0. Returns how many cells
  * are kept; -1: no memory. At least one cell is kept: where all are blank, it is the first. *error, unless
- * `error` is NULL, becomes about the squared error of luma that filling the blank cells makes, summed over
- * their pixels, each of which adds 0 to 1.
+ * `error` is NULL, becomes about the squared error of luma that filling the blank cells makes. It is a sum
+ * over their pixels, each of which adds 0 to 1.
  *
  * A cell is blank if all of this holds for the texels of `ink` that it touches:
  * - They differ by at most TVLM_BUDGET_INK.
- * - None of them has anything finer in it than it is itself (TVLM_BUDGET_FINE).
+ * - None of them hides anything that is finer than a texel (TVLM_BUDGET_FINE).
  * - The cell is filled well. Who draws a thumbnail fills a blank cell with a colour from around it
  *   (tvlm_selection_empty). That colour must be at most TVLM_BUDGET_OFF off the cell's middle, which is the
- *   mean of its least and its largest value. Of a kept neighbour the line of the thumbnail's texels that
- *   faces the cell counts, with the image's colours that the line covers.
+ *   mean of its least and its largest value. A kept neighbour counts with the line of its texels that faces
+ *   the cell. The line has the image's colours there.
  */
 int32_t tvlm_budget_blank(const tvlm_budget_ink *ink, int32_t columns, int32_t rows, uint8_t *blank,
                           double *error);
@@ -88,18 +89,18 @@ static inline double tvlm_budget_grid_cost(const tvlm_budget_ink *ink, int32_t c
  * than the image. */
 void tvlm_budget_near_square(const tvlm_budget_ink *ink, int64_t n, int32_t *columns, int32_t *rows);
 
-/* The finest grid that keeps at most n cells, n >= 1, and how many it keeps. All but n is 0 where none is
- * known. */
+/* The finest grid that keeps at most n cells, n >= 1, and how many it keeps. Where no grid is known, all
+ * members but n are 0. */
 typedef struct tvlm_budget_fit {
     int32_t n, columns, rows, kept;
 } tvlm_budget_fit;
 
 /*
  * Finds the finest grid for each n of fits[count], which fall from one to the next. Grids with near-square
- * texels are tried, each of a fiftieth more cells than the one before. A finer grid keeps more cells than a
- * coarser one, but for a few: so a grid counts as the finest if the next three all keep too many. Where
- * hardly anything is blank, no grid is known for any n: that is where a grid of 1.3 times the first n cells
- * keeps more than .97 of them. False: no memory.
+ * texels are tried, each of a fiftieth more cells than the one before. A finer grid nearly always keeps more
+ * cells than a coarser one. So a grid counts as the finest if the next three all keep too many. Where hardly
+ * anything is blank, no grid is known for any n. That is so where a grid of 1.3 times the first n cells keeps
+ * more than .97 of its cells. False: no memory.
  */
 bool tvlm_budget_finest(const tvlm_budget_ink *ink, tvlm_budget_fit *fits, int32_t count);
 

@@ -35,7 +35,7 @@ static double emphasis_of(const tvlm_task *task) {
     return (double)tvlm_or_default(task->params.budget.emphasis, otherwise);
 }
 
-/* Refuses a channel that says what matters beside a scorer or a query that would then say nothing. The
+/* Refuses a channel that says what matters beside a scorer or a query, which would then be ignored. The
  * channel query_similarity may stand beside a query. */
 static tvlm_status check_alone(const tvlm_log *log, const tvlm_task *task) {
     const int32_t channel = task->params.budget.emphasis_channel;
@@ -92,7 +92,7 @@ tvlm_status tvlm_budget_look(const tvlm_task *task) {
 }
 
 /* The median of the values that are finite, which lie between `low` and `high`. It is found by halving that
- * range, which needs no memory and does not sort so many values. */
+ * range. Unlike sorting, this needs no memory. */
 static float median_of(const float *values, int32_t count, float low, float high) {
     enum { STEPS = 24 };
     for (int step = 0; step < STEPS; ++step) {

@@ -9,10 +9,10 @@
 #include "core/try.h"
 #include "select/budget.h"
 
-/* The shares of all patches that those thumbnails get which do not get all; 0 stands for one patch. `many`
- * are eleven, and `few` are six. Eleven showed at most 0.01 dB more, and took a third longer. But where some
- * tiles matter more than others, in a question most of all, six showed up to 1.5 dB less of what is asked for
- * (bench/README.md, budget.py). */
+/* The shares of all patches for thumbnails that leave some patches to tiles. 0 stands for one patch.
+ * - `few` has six shares. Eleven gained at most 0.01 dB, and took a third longer.
+ * - `many` has eleven shares, for images in which some tiles matter more than others, above all with a
+ *   question. With six, what was asked for was up to 1.5 dB worse there (bench/README.md, budget.py). */
 static const double few[] = {0.7, 0.4, 0.2, 0.1, 0.05, 0.0};
 static const double many[] = {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0};
 
@@ -24,7 +24,8 @@ enum { KEPT = sizeof kept / sizeof *kept };
 /* How many thumbnails that get all patches are measured. The best of them is downsampling. */
 enum { ALONE = 6 };
 
-/* How many columns, or rows, less and more are tried than those with which texels would be squares. */
+/* For each side: how many columns or rows fewer, and how many more, are tried than the number with which
+ * texels would be squares. */
 enum { BELOW = 8, ABOVE = 9, CANDIDATES = 2 * (BELOW + 1 + ABOVE) };
 
 /* The image, in pixels and in patches. */
@@ -91,8 +92,8 @@ static extent extent_of(const tvlm_budget_ink *ink) {
     return (extent){ink, (ink->width + patch - 1) / patch, (ink->height + patch - 1) / patch};
 }
 
-/* Adds for each share in `kept` the finest grid that keeps at most that share of n cells, if it has blank
- * cells. Returns how many grids are listed then; -1: no memory. */
+/* Adds for each share in `kept` the finest grid that keeps at most that share of n cells, if that grid has
+ * blank cells. Returns how many grids are listed then; -1: no memory. */
 static int32_t add_kept(const tvlm_budget_ink *ink, int32_t n, tvlm_budget_grid *grids, int32_t count) {
     tvlm_budget_fit fits[KEPT];
     for (int i = 0; i < KEPT; ++i) fits[i].n = (int32_t)fmax(floor(kept[i] * n), 1.0);

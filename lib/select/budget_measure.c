@@ -22,7 +22,7 @@ static tvlm_budget_size size_of(const tvlm_budget *budget, int32_t picture) {
     if (picture == TVLM_BUDGET_LEAST) return (tvlm_budget_size){budget->patch, budget->patch, 0.0};
     if (picture == TVLM_BUDGET_THREE_QUARTERS) return tvlm_fraction_size(TVLM_THREE_QUARTERS, width, height);
     if (picture == TVLM_BUDGET_A_THIRD) return tvlm_fraction_size(TVLM_THIRD, width, height);
-    /* Where the source lacks a level, a picture of that level's size takes its place. */
+    /* Where the source lacks the level, a picture of the level's size takes its place. */
     if (picture < TVLM_BUDGET_LEAST) {
         const int32_t level = picture - TVLM_BUDGET_ONE + 1;
         return (tvlm_budget_size){tvlm_level_side(width, level), tvlm_level_side(height, level), 0.0};
@@ -32,7 +32,8 @@ static tvlm_budget_size size_of(const tvlm_budget *budget, int32_t picture) {
     return (tvlm_budget_size){wide < width ? wide : width, high < height ? high : height, 0.0};
 }
 
-/* Lists the sizes of all pictures, each size once, and notes in `measured` which of them each picture has. */
+/* Lists the sizes of all pictures, each size once. `measured` becomes the number of each picture's size in
+ * that list. */
 static void list_sizes(tvlm_budget *budget, tvlm_budget_size sizes[TVLM_BUDGET_PICTURES]) {
     budget->measured_count = 0;
     for (int32_t i = 0; i < picture_count(budget); ++i) {
@@ -61,13 +62,13 @@ static void keep_weights(tvlm_slot *slot, tvlm_budget_plan *plan) {
     plan->weights = NULL;
 }
 
-/* Enqueues what finds the losses, in as many plans as it takes. */
+/* Enqueues the measuring of all losses, in as many plans as are needed. */
 static tvlm_status enqueue(const tvlm_budget *budget, const tvlm_budget_size *sizes, tvlm_buffer *losses) {
     tvlm_stack *const stack = budget->task->stack;
     tvlm_device *const device = tvlm_stack_device(stack);
     tvlm_slot *const slot = tvlm_stack_common_slot(stack);
     const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
-    /* The device begins with what was enqueued before, while the host works out the weights of the plan. */
+    /* The device begins with what is enqueued already, while the host works out the weights of the plan. */
     device->backend->flush(device);
     for (int32_t done = 0; done < budget->measured_count;) {
         tvlm_budget_plan plan;
@@ -109,8 +110,9 @@ static tvlm_status read_values(tvlm_budget *budget) {
 }
 
 /*
- * Rounds a loss as it is compared. Devices differ by some 1e-6, and that must not decide between tiles that
- * are alike. So a loss keeps 12 significant bits, and one of less than NOTHING for each pixel becomes 0.
+ * Rounds a loss before it is compared. Losses differ by some 1e-6 from device to device. That must not decide
+ * between tiles that are alike. So a loss keeps 12 significant bits, and a loss of less than NOTHING for each
+ * pixel becomes 0.
  */
 #define NOTHING 1e-6f
 enum { BITS_DROPPED = 12 };
@@ -146,8 +148,8 @@ static void place(const tvlm_budget *budget, int32_t picture, double emphasis, t
     }
 }
 
-/* Whether the square around a place, with `tiles` tiles of level 0 along each side, is in the image as a
- * whole. */
+/* Whether the square around a place, with `tiles` tiles of level 0 along each side, lies wholly in the
+ * image. */
 static bool is_whole(const tvlm_budget *budget, int32_t place, int32_t tiles) {
     const int32_t tile = budget->tree.tile_of[place];
     if (tile < 0) return false;
@@ -156,8 +158,8 @@ static bool is_whole(const tvlm_budget *budget, int32_t place, int32_t tiles) {
            (row + 1) * tiles * budget->patch <= budget->source->height;
 }
 
-/* Makes the losses in squares that lie partly beyond the image TVLM_BUDGET_NEVER: such a square can be
- * neither a nine nor a third. */
+/* Sets the losses in squares that lie partly beyond the image to TVLM_BUDGET_NEVER, since such a square can
+ * be neither a nine nor a third. */
 static void leave_out_broken(const tvlm_budget *budget, int32_t tiles, tvlm_budget_loss *loss) {
     for (int32_t i = 0; i < budget->tree.places; ++i)
         if (!is_whole(budget, i, tiles))
@@ -177,12 +179,13 @@ void tvlm_budget_place(tvlm_budget *budget, double emphasis) {
     leave_out_broken(budget, 3, &budget->losses[TVLM_BUDGET_A_THIRD]);
 }
 
-/* The share of its squared error that filling blank cells may add to a thumbnail. To those that get all
- * patches it may add hardly anything: downsampling, which all answers are compared with, is one of them. */
+/* The share of its squared error that filling blank cells may add to a thumbnail. To thumbnails that get all
+ * patches it may add hardly anything, since downsampling, which all answers are compared with, is one of
+ * them. */
 #define FILLED       0.1
 #define FILLED_ALONE 0.002
 
-/* Lets thumbnails keep all their cells where filling the blank ones would show. */
+/* Lets thumbnails keep all their cells where filling the blank ones would be seen. */
 static void fill_in(tvlm_budget *budget) {
     for (int32_t i = 0; i < budget->grid_count; ++i) {
         const double share = i < budget->alone ? FILLED_ALONE : FILLED;

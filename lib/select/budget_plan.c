@@ -3,7 +3,7 @@
  * budget_plan.c: the levels that pictures are made from, and the weights of their resizes.
  *
  * Lanczos' filter is sinc(x) sinc(x / 3) for |x| < 3. Where a picture shrinks, the filter is stretched by the
- * scale. Its weights are normalised. This is what most libraries that resize call by that name.
+ * scale. Its weights are normalised to the sum 1. Most libraries that resize mean this by "Lanczos".
  *
  * A picture is made from the highest level that has at least OVERSAMPLED times its texels along each side, or
  * from level 0 where there is no such level. What the level leaves out of the image is far less than what the
@@ -94,7 +94,7 @@ static int32_t made_from(const tvlm_texture *source, const tvlm_budget_size *siz
     return level;
 }
 
-/* An axis that is in the table already, and where it stands there. Many pictures share an axis. */
+/* An axis that is in the table already, and its place there. Many pictures share an axis. */
 typedef struct known_axis {
     line line;
     tvlm_budget_axis axis;
@@ -107,8 +107,8 @@ struct tvlm_budget_weights {
     int32_t axis_count;
 };
 
-/* The weights on their way. Entries are written from made->used on; where made->floats is NULL, they are only
- * counted. */
+/* The weights that are being made. Entries are written from made->used on. Where made->floats is NULL, they
+ * are only counted. */
 typedef struct table {
     const tvlm_budget_weights *before; /* of an earlier plan; NULL: there was none */
     tvlm_budget_weights *made;
@@ -162,7 +162,8 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-/* Adds a picture and its memory to the plan. False where the memory between the passes would be too much. */
+/* Adds a picture and its memory to the plan. False where the passes would need too much memory between
+ * them. */
 static bool add_picture(const tvlm_texture *source, const tvlm_budget_size *size, table *t,
                         tvlm_budget_plan *plan, tvlm_budget_picture *p) {
     const int32_t from = made_from(source, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget_price.c: which tiles are worth a price, and the price at which they are as many as wanted.
+ * budget_price.c: which tiles are worth a price, and the price at which the wanted number of tiles is bought.
  */
 #include <float.h>
 #include <math.h>
@@ -14,18 +14,18 @@ enum { CHILDREN = TVLM_BUDGET_CHILDREN, THIRDS = TVLM_BUDGET_THIRDS };
 /* ---- Tiles of level 0 ---- */
 
 /* For each tile of level 1, or each third: the least sum of loss and prices in its square, and how many tiles
- * that takes. */
+ * are bought for it. */
 typedef struct sums {
     float *cost;
     int32_t *tiles;
 } sums;
 
 /*
- * What such sums are worked out for. In the squares of level 1:
+ * The kinds of such sums. In the squares of level 1:
  * - UNDER, TWO, ONE, NINE: tiles of level 0 on the picture, on tiles of level 2, on tiles of level 1, and on
  *   nines;
  * - BEST: the cheaper of UNDER and of ONE, which also pays for its own tile;
- * - OVER: the same of TWO and of ONE.
+ * - OVER: the cheaper of TWO and of ONE, which also pays for its own tile.
  * In the squares of thirds:
  * - THIRD: tiles of level 0 on thirds;
  * - BESIDE: tiles of level 0 on the picture.
@@ -56,8 +56,8 @@ static purchase begin(const tvlm_budget_tree *tree, const tvlm_budget_losses *lo
 }
 
 /* Adds up `rows` rows of `count` tiles of level 0. A tile is chosen where what is lost without it is more
- * than its price. `rows` is a constant in each call, so that compilers make the loop of instructions for many
- * columns at once. */
+ * than its price. `rows` is a constant in each call, so that compilers can vectorise the loop over
+ * columns. */
 static inline void add_rows(const float *restrict lost, float price, int rows, int32_t count,
                             float *restrict cost, int32_t *restrict tiles) {
     for (int32_t i = 0; i < count; ++i) {
@@ -82,8 +82,8 @@ static void add_thirds(const float *lost, float price, int32_t count, const sums
 }
 
 /* Finds for each square the cheaper of two ways: without a tile of its own, on what is beneath it, or with
- * its own tile, for which it pays. It is without where both cost the same. The loop has no branch, so that
- * compilers make it of instructions for many squares at once. */
+ * its own tile, for which it pays. Where both cost the same, the square gets no tile of its own. The loop has
+ * no branch, so that compilers can vectorise it. */
 static void cheaper(const sums *beneath, const sums *own, float price, int32_t count, const sums *to) {
     const float *restrict const on = beneath->cost, *restrict const with = own->cost;
     const int32_t *restrict const few = beneath->tiles, *restrict const many = own->tiles;
@@ -135,7 +135,8 @@ static int32_t tiles_of(const sums *s, int32_t root) {
     return t[0] + t[1] + t[2] + t[3];
 }
 
-/* Marks the tiles of level 0 on that loss, in a tile of level 1. */
+/* Marks the tiles of level 0 that are worth their price in a tile of level 1, where `lost` is what is lost
+ * without them. */
 static void mark_leaves(const purchase *p, int32_t one, const float *lost) {
     for (int n = 0; n < CHILDREN; ++n) {
         const int32_t place = n * p->tree->ones + one;
@@ -154,7 +155,7 @@ static void mark(const purchase *p, int32_t root, int beneath) {
     }
 }
 
-/* Takes all tiles of a root back but those of level 0. */
+/* Unmarks all tiles of a root but those of level 0. */
 static void clear(const purchase *p, int32_t root) {
     memset(p->choice->chosen[1] + (ptrdiff_t)root * CHILDREN, 0, CHILDREN);
     p->choice->chosen[2][root] = p->choice->chosen[TVLM_BUDGET_NINE][root] = 0;
@@ -230,8 +231,8 @@ static void mark_thirds(const purchase *p, int32_t block) {
         mark_on_thirds(p, r.first + i / r.columns * p->tree->root_columns + i % r.columns);
 }
 
-/* Buys thirds for a block, where that is cheaper than `other`, which is what it buys of the other kinds of
- * tiles. */
+/* Buys thirds for a block where that is cheaper than `other`, which is what the block buys otherwise, from
+ * the other kinds of tiles. */
 static bought buy_thirds(const purchase *p, int32_t block, bought other) {
     const sums *const on = &p->of[THIRD], *const under = &p->of[BESIDE];
     bought all = {0, 0.0};
@@ -295,34 +296,34 @@ enum { STEPS = 32, MISSING = 256 };
  * hardly more than may be missing. */
 #define EQUAL 1.004
 
-/* As long as only one side of the bracket is known, a step goes PAST times as far as is expected to do, so
- * that the price that is looked for lies between two afterwards. It changes the price at most FURTHEST
- * times. */
+/* As long as only one side of the bracket is known, a step goes PAST times as far as is expected to be
+ * enough. So the price that is looked for should lie between two tried prices afterwards. A step changes the
+ * price by at most a factor of FURTHEST. */
 #define PAST     1.02
 #define FURTHEST 16.0
 
-/* The number of tiles falls as a power of the price. The power is kept between these two. */
+/* The number of tiles is taken to fall as a power of the price. The exponent is kept between these two. */
 #define FLATTEST -0.25
 #define STEEPEST -4.0
 
 /* After so many steps the lowest price is tried, if none bought too many. */
 enum { LOWERED = 3 };
 
-/* A price, and `over`: the logarithm of the number of tiles that are bought at it, over the number that is
- * wanted. */
+/* A price that was tried. `over` is log(tiles bought at it / tiles wanted). */
 typedef struct tried {
     double price, over;
 } tried;
 
-/* Two prices around the one that is looked for. At `low` more than n tiles are bought, which has been tried
- * once `many` is true. At `high` no more than n are bought, which has been tried once `few` is true. */
+/* Two prices around the one that is looked for. At `low` more than n tiles are bought, and at `high` no more
+ * than n. `many` says that `low` has been tried, and `few` that `high` has. */
 typedef struct bracket {
     tried low, high;
     bool many, few;
-    double power; /* the power of the price as which the number of tiles falls */
+    double power; /* the exponent with which the number of tiles falls */
 } bracket;
 
-/* The price to try next: where tiles are as many as wanted, if they fall as a power of the price. */
+/* The price to try next. It would give the wanted number of tiles if that number fell as a power of the
+ * price. */
 static double next_price(const bracket *b, int step) {
     if (b->many && b->few)
         return b->low.price * pow(b->high.price / b->low.price, b->low.over / (b->low.over - b->high.over));
@@ -334,7 +335,7 @@ static double next_price(const bracket *b, int step) {
     return step >= LOWERED ? b->low.price : fmax(b->high.price * fmax(ratio, 1.0 / FURTHEST), b->low.price);
 }
 
-/* The power as which the number of tiles falls between two prices. Either may be the higher one. */
+/* The exponent with which the number of tiles falls between two prices. Either may be the higher one. */
 static double power_between(const tried *a, const tried *b) {
     const double power = (b->over - a->over) / log(b->price / a->price);
     return fmin(fmax(power, STEEPEST), FLATTEST);
@@ -364,8 +365,8 @@ static bool narrow(const tvlm_budget_tree *tree, const tvlm_budget_losses *losse
     return (tiles <= n && tiles >= n - missing) || b->high.price <= b->low.price * EQUAL;
 }
 
-/* A price to begin with where there is no guess: as if the loss that is left were about as large as what was
- * bought off. */
+/* A price to begin with where there is no guess. It supposes that n tiles take away half of the loss, each as
+ * much as its price. */
 static double first_guess(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n) {
     double sum = 0.0;
     for (int32_t i = 0; i < tree->places; ++i) sum += (double)losses->under[i];
@@ -403,7 +404,7 @@ void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *
 #define AWAY 1.1
 enum { BOUNDS = 3 };
 
-/* Sums of floats are right to about that. */
+/* The relative accuracy of sums of floats. */
 #define CERTAIN (1.0 - 1e-4)
 
 double tvlm_budget_bound(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,

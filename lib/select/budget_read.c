@@ -3,12 +3,12 @@
  * budget_read.c: how much of the detail of a thumbnail with its tiles cannot be read, where a word lies over
  * several tiles.
  *
- * Tiles are chosen by what each loses alone. But a word is read as a whole. Where all of a page is near the
- * threshold of reading, what is a little better here makes up for what is a little worse beside it. And a
- * sharp tile beside one that is not sharp helps nobody. So answers are compared by the correlation of detail
- * over a tile and the tiles around it. The same curve that makes the loss of one tile (core/operations.h)
- * makes a loss of that correlation. The correlation of each picture over each tile is found by going back on
- * that curve, from what the picture loses.
+ * Tiles are chosen by what each loses alone. But a word is read as a whole. Where all of a page is hardly
+ * legible, a tile that is a little better makes up for a tile beside it that is a little worse. And a sharp
+ * tile does not help if the tile beside it is not sharp. So answers are compared by the correlation of detail
+ * over a tile and the tiles around it. That correlation becomes a loss by the same curve as the correlation
+ * of one tile (core/operations.h). The correlation of each picture over each tile is found from what the
+ * picture loses, by the inverse of that curve.
  */
 #include <math.h>
 
@@ -17,7 +17,7 @@
 #include "select/budget.h"
 
 /* Near its ends the curve is so flat that a loss no longer tells the correlation. Values are kept this far
- * from them. */
+ * from both ends. */
 #define FLAT 1e-4f
 
 static float correlation_of(float lost, float most, float legible, float least) {
@@ -31,13 +31,13 @@ tvlm_status tvlm_budget_prepare_reading(tvlm_budget *budget) {
     const float legible = tvlm_budget_legible(budget->patch);
     const float least = tvlm_budget_not_read(1.0f, legible),
                 all = tvlm_budget_not_read(0.0f, legible) - least;
-    const size_t floats = tiles * (pictures + 5) + (size_t)budget->tree.columns; /* the last: a row of 0 */
+    const size_t floats = tiles * (pictures + 5) + (size_t)budget->tree.columns; /* columns: a row of 0 */
     float *const memory = tvlm_allocate(floats * sizeof *memory + pictures, 1);
     if (memory == NULL) return tvlm_budget_no_memory(budget);
     tvlm_budget_reading *const r = &budget->reading;
     *r = (tvlm_budget_reading){memory, memory + tiles, memory + 2 * tiles, (bool *)(memory + floats)};
-    /* Some picture shows next to nothing of the detail, as a rule the thumbnail of one patch: so the largest
-     * loss is that of detail of which nothing is read. */
+    /* As a rule the thumbnail of one patch shows next to nothing of the detail. So the largest loss of any
+     * picture is taken as the loss where nothing can be read. */
     for (size_t p = 0; p < pictures; ++p) {
         const float *const values = budget->values + 2 * p * tiles + TVLM_BUDGET_DETAIL;
         for (size_t i = 0; i < tiles; ++i) {
@@ -99,7 +99,7 @@ static void smooth_all(const tvlm_budget *budget, float *values, float *between)
     }
 }
 
-/* The memory of `reading` in which correlations are averaged over tiles. */
+/* The parts of the memory of `reading` in which correlations are averaged over tiles. */
 typedef struct averages {
     float *weights, *sums, *between;
 } averages;
@@ -110,7 +110,7 @@ static averages averages_of(const tvlm_budget *budget) {
     return (averages){memory, memory + tiles, memory + 2 * tiles};
 }
 
-/* What is lost where the correlation over each tile is that in a->sums, which is overwritten. */
+/* What is lost where a->sums has the correlation over each tile. a->sums is overwritten. */
 static double add_up_unread(const tvlm_budget *budget, const averages *a) {
     const tvlm_budget_reading *const r = &budget->reading;
     const size_t tiles = (size_t)budget->tiles;
@@ -141,7 +141,7 @@ double tvlm_budget_unread_in_parts(const tvlm_budget *budget, int32_t grid, cons
 
 double tvlm_budget_unread(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice) {
     const averages a = averages_of(budget);
-    const float *correlations[TVLM_BUDGET_KINDS + 1] = {NULL}; /* of each kind, behind those of no tile */
+    const float *correlations[TVLM_BUDGET_KINDS + 1] = {NULL}; /* [1 + kind]; [0]: without a tile */
     for (size_t i = 0; i < (size_t)budget->tiles; ++i) {
         const int32_t kind =
             choice != NULL ? tvlm_budget_kind_at(&budget->tree, choice, budget->tree.place_of[i]) : -1;

@@ -23,7 +23,7 @@ static void gather(const tvlm_budget *budget, float *lost) {
     }
 }
 
-/* The mark of a tile in a choice that is shown without being chosen. */
+/* In a choice, the mark of a tile that is shown without being chosen. */
 enum { SHOWN = 2 };
 
 /* With `shown`, lets a choice also show the tiles that equal one of its tiles of level 0, as if they were
@@ -62,7 +62,7 @@ size_t tvlm_budget_floats(const tvlm_budget *budget) {
     return 5 * (size_t)budget->tree.places + 2 * (size_t)budget->tree.spots;
 }
 
-/* Puts what is lost at places into the order of spots. Spots without a place lose nothing. */
+/* Copies what is lost at places, in the order of spots. Spots without a place lose nothing. */
 static void put_in_spots(const tvlm_budget_tree *tree, const float *lost, float *out) {
     memset(out, 0, (size_t)tree->spots * sizeof *out);
     for (int32_t i = 0; i < tree->places; ++i) out[tree->spot_of[i]] = lost[i];
@@ -117,8 +117,8 @@ static double part_lost(const tvlm_budget *budget, int32_t grid, int part, const
     return tvlm_budget_lost(&budget->tree, &losses, choice);
 }
 
-/* What a thumbnail loses of detail, with the tiles of a choice, or without any (NULL). It is taken over
- * several tiles (tvlm_budget_unread) where budget->reading is known, else tile by tile. */
+/* What a thumbnail loses of detail, with the tiles of a choice, or without any (NULL). It is found over
+ * several tiles together (tvlm_budget_unread) where budget->reading is filled in, else tile by tile. */
 static double detail_lost(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice) {
     if (budget->reading.detail != NULL) return tvlm_budget_unread(budget, grid, choice);
     return choice != NULL ? part_lost(budget, grid, TVLM_BUDGET_DETAIL, choice)
@@ -143,8 +143,9 @@ double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM
 
 /* ---- Trying ---- */
 
-/* How much detail counts where tiles are chosen. Each value is tried. An answer may lose no more of either
- * part than downsampling does, and which of these two limits is the tighter one depends on the image. */
+/* How much detail counts where tiles are chosen. Each value is tried. There are two limits: an answer may
+ * lose no more of either part than downsampling loses. Which limit is the tighter one depends on the
+ * image. */
 static const double details[] = {0.5, 0.8};
 enum { DETAILS = sizeof details / sizeof *details };
 
@@ -156,9 +157,9 @@ typedef struct search {
     tvlm_budget_weighed *weighed;
     double weights[TVLM_BUDGET_PARTS]; /* by which answers are compared */
     double prices[DETAILS];            /* of a tile, the last that was found with each weight of detail */
-    double bound_price;                /* the same with the weights by which answers are compared */
-    /* The least ratio so far of what is lost of tiles together to the bound of what they lose alone
-     * (TOGETHER, below). 0: none was tried. */
+    double bound_price; /* the last price of a bound, with the weights by which answers are compared */
+    /* The least ratio so far of the loss over tiles together to the bound of the loss tile by tile (TOGETHER,
+     * below). 0: no thumbnail was tried. */
     double together;
 } search;
 
@@ -173,7 +174,7 @@ static void add_up_detail(const search *s, tvlm_budget_answer *answer) {
     answer->lost = weighed(s->weights, answer->parts);
 }
 
-/* Adds up both parts, with all tiles shown that equal chosen ones. */
+/* Adds up both parts. All tiles that equal chosen ones are shown, too. */
 static void add_up(const search *s, tvlm_budget_answer *answer) {
     show_equal(s->budget, true, &answer->choice);
     add_up_error(s, answer);
@@ -227,19 +228,21 @@ static bool is_allowed(const tvlm_budget_answer *answer, const double down[TVLM_
 }
 
 /*
- * For what tiles lose, each taken alone, there is a lower bound before the tiles are known
- * (tvlm_budget_bound). Answers, however, are compared by what is lost of them together (budget_read.c). What
- * they lose alone is at most TOGETHER times that. How the two compare depends on the image: the least ratio
- * of together to alone among its thumbnails that were tried before, times ALIKE, is no more than that of any
- * other thumbnail.
+ * The loss can be taken tile by tile, or over several tiles together (budget_read.c).
+ * - Tile by tile it has a lower bound before the tiles are known (tvlm_budget_bound).
+ * - Answers are compared by the loss over tiles together.
+ * - The loss tile by tile is at most TOGETHER times the loss over tiles together.
+ * - The ratio of together to tile by tile depends on the image. For a new thumbnail it is taken to be at
+ *   least ALIKE times the least ratio among the image's thumbnails that were tried before.
  */
 #define TOGETHER 1.25
 #define ALIKE    0.95
 
-/* Whether no tiles can make a thumbnail better than the best answer. *bound becomes what they lose alone at
- * least. */
+/* Whether no tiles can make a thumbnail better than the best answer. *bound becomes the lower bound of the
+ * loss tile by tile. */
 static bool is_hopeless(search *s, int32_t grid, int32_t tiles, double *bound) {
-    /* The last weight of detail is as a rule that by which answers are compared. */
+    /* The memory of the last weight of detail is used, since that is as a rule the weight by which answers
+     * are compared. */
     const tvlm_budget_losses losses =
         tvlm_budget_weigh(s->budget, grid, s->weights, &s->weighed[DETAILS - 1]);
     const double together = fmax(1.0 / TOGETHER, s->together > 0.0 ? ALIKE * s->together : 0.0);
@@ -249,8 +252,7 @@ static bool is_hopeless(search *s, int32_t grid, int32_t tiles, double *bound) {
 }
 
 /* The loss of detail is weighed as a share of what downsampling loses of it. Where downsampling leaves nearly
- * all detail legible, it is weighed as a share of this much of what a thumbnail of one patch loses
- * instead. */
+ * all detail legible, it is weighed as a share of LITTLE times what a thumbnail of one patch loses. */
 #define LITTLE 0.02
 
 static void weigh_beside(const search *s, const double *down, double detail, double *weights) {
@@ -264,7 +266,7 @@ static void weigh_beside(const search *s, const double *down, double detail, dou
 static double try_detail(search *s, int32_t grid, int32_t tiles, const double *down, size_t detail) {
     weigh_beside(s, down, details[detail], s->tried->weights);
     try_grid(s, grid, tiles, &s->weighed[detail], &s->prices[detail]);
-    /* Where the squared error is too large already, detail is not looked at: that takes longer. */
+    /* If the squared error is too large already, detail is not looked at, which would take longer. */
     if (!is_allowed(s->tried, down, TVLM_BUDGET_ERROR)) return INFINITY;
     add_up_detail(s, s->tried);
     if (!is_allowed(s->tried, down, TVLM_BUDGET_DETAIL)) return INFINITY;
@@ -307,12 +309,12 @@ static bool solve(search *s, int32_t n) {
 /* ---- A tolerance ---- */
 
 /*
- * A larger tolerance must never cost more patches. That is reached as follows:
+ * A larger tolerance must never cost more patches. These rules see to that:
  * - The prices that are tried are the same for all tolerances. There are PRICES of them, each the one before
  *   divided by STEP.
  * - At a lower price there are no fewer tiles.
  * - The price is found by bisection. For two tolerances it tries the same prices as long as both allow, or
- *   both refuse, what is bought. So it never ends at a lower price for the larger one.
+ *   both refuse, what is bought. So it never ends at a lower price for the larger tolerance.
  * - Between two prices tiles of level 0 are added one by one, in an order that does not depend on the
  *   tolerance either.
  */
@@ -325,7 +327,8 @@ typedef struct ladder {
     double top;
 } ladder;
 
-/* Buys at the price of that number, and then adds tiles until there are so many. False: no memory. */
+/* Buys at the price with the number `price`, and then adds tiles until there are `tiles`. False: no
+ * memory. */
 static bool buy_at(const search *s, const ladder *l, int32_t price, int32_t tiles) {
     tvlm_budget_losses fine = l->losses;
     fine.levels = 1;
@@ -352,7 +355,7 @@ static bool find_highest(const search *s, const ladder *l, double tolerance, int
 }
 
 /* Finds the fewest tiles with which a thumbnail loses no more than `tolerance`. *found says whether there are
- * such tiles and they are fewer than `most`; then they are what was tried last. False: no memory. */
+ * such tiles, fewer than `most`. If so, s->tried has them. False: no memory. */
 static bool find_tiles(const search *s, int32_t grid, double tolerance, int32_t most, bool *found) {
     ladder l = {tvlm_budget_weigh(s->budget, grid, s->tried->weights, s->weighed), 0.0};
     int32_t price, low = 0, high;
@@ -377,7 +380,7 @@ static bool find_tiles(const search *s, int32_t grid, double tolerance, int32_t 
             low = middle + 1;
     }
     if (!buy_at(s, &l, price - 1, low)) return false;
-    /* At the price itself there may be other tiles of the same number. */
+    /* At the price itself, the same number of tiles may be other tiles. */
     if (s->tried->lost > tolerance && !buy_at(s, &l, price, 0)) return false;
     *found = s->tried->choice.count < most;
     return true;
@@ -406,7 +409,7 @@ static bool solve_tolerance(search *s, double tolerance) {
 
 /* ---- budget.h ---- */
 
-/* Makes the memory for trying, and lets n patches, or a tolerance where n is 0, be solved in it. */
+/* Makes the memory that a search needs. Then solves for n patches, or for a tolerance where n is 0. */
 static tvlm_status with_memory(const tvlm_budget *budget, int32_t n, double tolerance,
                                tvlm_budget_answer *answer) {
     tvlm_budget_answer tried = {0};

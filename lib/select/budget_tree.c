@@ -54,7 +54,7 @@ static int32_t place_in(const tvlm_budget_tree *tree, int32_t kind, int32_t numb
     return tree->place_of[tvlm_budget_corner(tree, kind, number) + i / 3 * tree->columns + i % 3];
 }
 
-/* Whether a tile can be chosen: some of it must lie in the image, and of a third all of it. */
+/* Whether a tile can be chosen. Some of it must lie in the image; a third must lie in it wholly. */
 static bool is_there(const tvlm_budget_tree *tree, int32_t kind, int32_t number) {
     const int32_t corner = tvlm_budget_corner(tree, kind, number);
     if (corner < 0 || kind != TVLM_BUDGET_THIRD) return corner >= 0;
@@ -173,12 +173,12 @@ static float lost_at(const tvlm_budget_tree *tree, const tvlm_budget_losses *los
 }
 
 /* For each kind of tile: the share of what a tile of level 0 beside it loses that comes across its side. On
- * average the share is two thirds of these values. They are that much larger so that images that lose more
- * than was predicted are rare. */
+ * average the share is two thirds of these values. They are larger than that so that few images lose more
+ * than was predicted. */
 static const double across[TVLM_BUDGET_KINDS] = {0.0, 0.0084, 0.014, 0.0056, 0.011};
 
-/* What a tile of level 0 beside a tile of kind `level` loses with the tiles alone that are coarser than that
- * kind. It is 0 where the tile of level 0 lies in a tile of that kind itself, or beyond the image. */
+/* What a tile of level 0 beside a tile of kind `level` loses, if only the tiles coarser than that kind are
+ * shown. It is 0 where the tile of level 0 lies in a tile of that kind itself, or beyond the image. */
 static double lost_beside(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                           const tvlm_budget_choice *choice, int32_t level, int32_t column, int32_t row) {
     if (column < 0 || column >= tree->columns || row < 0 || row >= tree->rows) return 0.0;
@@ -222,7 +222,7 @@ static bool is_covered(const tvlm_budget_tree *tree, const tvlm_budget_choice *c
     return false;
 }
 
-/* What each patch of a tile that is not chosen would lower the loss by. */
+/* By how much each patch of a tile that is not chosen would lower the loss. */
 static double gain_of(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                       const tvlm_budget_choice *choice, int32_t level, int32_t number) {
     const float *const own = own_of(losses, level);
@@ -286,7 +286,7 @@ static bool is_known(const tvlm_budget_losses *losses, int32_t kind) {
 }
 
 /* Lets tiles wait that are not in `choice`: those of `among`, or, where that is NULL, all that can be chosen.
- * What it allocates is freed by stop_waiting, also where it fails. */
+ * stop_waiting frees what it allocates, and is due also where it fails. */
 static bool let_wait(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                      const tvlm_budget_choice *choice, const tvlm_budget_choice *among, waiting *w) {
     const size_t most = choice_bytes(tree);
@@ -312,8 +312,8 @@ static void stop_waiting(waiting *w) {
     free(w->heap.items);
 }
 
-/* Chooses waiting tiles until they are `count` patches, and lists them in `order` unless that is NULL. Returns
- * how many tiles it chose. */
+/* Chooses waiting tiles until the choice has `count` patches, and lists them in `order` unless that is NULL.
+ * Returns how many tiles it chose. */
 static int32_t take(const tvlm_budget_losses *losses, waiting *w, int32_t count, tvlm_budget_choice *choice,
                     tvlm_budget_tile *order) {
     int32_t taken = 0;

@@ -14,15 +14,16 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How many levels of tiles there are; how many tiles of level 0, and of level 1, a tile of level 2 has. */
+/* How many levels of tiles there are. Then how many tiles of level 0, and how many of level 1, lie in a tile
+ * of level 2. */
 #define TVLM_BUDGET_TREE_LEVELS 3
 #define TVLM_BUDGET_LEAVES      16
 #define TVLM_BUDGET_CHILDREN    4
 
 /*
  * Between the levels 0 and 1 there is one more kind of tile, the *nine*: a square as large as a tile of level
- * 2, which is 3 x 3 patches of the image at three quarters of its size. They are bought together. Where a
- * level is named, this number may stand for a nine.
+ * 2, which is 3 x 3 patches of the image at three quarters of its size. Its nine patches are bought together.
+ * This number stands for a nine wherever a level or kind of tile is named.
  */
 #define TVLM_BUDGET_NINE    TVLM_BUDGET_TREE_LEVELS
 #define TVLM_BUDGET_KINDS   (TVLM_BUDGET_NINE + 2)
@@ -127,19 +128,19 @@ int32_t tvlm_budget_corner(const tvlm_budget_tree *tree, int32_t kind, int32_t n
 int32_t tvlm_budget_kind_at(const tvlm_budget_tree *tree, const tvlm_budget_choice *choice, int32_t place);
 
 /*
- * What a choice loses in all. A tile of another kind than level 0 is enlarged together with what is around
- * it, which is coarser, and some of what is lost there comes across its sides. So for each tile of level 0
- * just outside such a tile, unless it lies in a tile of the same kind, a share of what it loses is added.
+ * What a choice loses in all. A tile of any kind but level 0 is enlarged together with its surroundings,
+ * which are coarser. So some of what is lost there comes across its sides. Therefore a share of the loss of
+ * each tile of level 0 just outside is added, unless that lies in a tile of the same kind.
  */
 double tvlm_budget_lost(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                         const tvlm_budget_choice *choice);
 
 /*
  * A tile of a choice.
- * - `gain` is what it lowers the loss by beside the tiles before it.
+ * - `gain` is by how much it lowers the loss once the tiles before it are chosen.
  * - `before` and `after` are what its square loses: with the coarser tiles of the choice alone, and with it.
  * - `corner` is the tile of level 0 in its upper left corner (tvlm_budget_corner).
- * What is lost and gained is for a nine a ninth of that.
+ * For a nine these losses and gains are a ninth of that.
  */
 typedef struct tvlm_budget_tile {
     double gain, before, after;
@@ -147,10 +148,10 @@ typedef struct tvlm_budget_tile {
 } tvlm_budget_tile;
 
 /*
- * Chooses at most n tiles of least loss by a Lagrangian (Shoham & Gersho 1988): each tile has a price, the
- * sum of loss and prices is made the least, and the price is one at which hardly fewer than n tiles are
- * chosen. For one price the best choice is found bottom-up over the tree (Chou, Lookabaugh & Gray 1989). The
- * square of a tile shows one of these:
+ * Chooses at most n tiles of least loss by a Lagrangian (Shoham & Gersho 1988). Each tile has the same price,
+ * and the sum of the loss and all prices is made the least. The price is one at which hardly fewer than n
+ * tiles are chosen. For one price the best choice is found bottom-up over the tree (Chou, Lookabaugh & Gray
+ * 1989). The square of a tile shows one of these:
  * - nothing of its own,
  * - the tile,
  * - tiles in it,

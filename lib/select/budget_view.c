@@ -17,8 +17,8 @@
 #include "core/try.h"
 #include "select/budget.h"
 
-/* How many times the squared error of downsampling is allowed: 0.9 dB. In the end 1 dB is allowed. But it is
- * the error of luma that is predicted, and the error of colours is a little larger. */
+/* How many times the squared error of downsampling is allowed: 0.9 dB. In the end 1 dB is allowed. But what
+ * is predicted is the error of luma, and the error of colours is a little larger. */
 #define ALLOWED 1.23
 
 /* How many smaller emphases are tried. */
@@ -65,9 +65,9 @@ static double lost_by(const tvlm_budget *budget, const tvlm_budget_answer *answe
     return tvlm_budget_lost(&budget->tree, &losses, &answer->choice);
 }
 
-/* Replaces an answer whose emphasis shows too little of the image by the answer with the largest smaller
- * emphasis that does not, of those that are tried. The emphasis 0 never does: with it the image is shown no
- * worse than by downsampling. */
+/* Replaces an answer that shows too little of the image. Smaller emphases are tried, and the largest of them
+ * that shows enough is taken. The emphasis 0 always does, since with it the image is shown no worse than by
+ * downsampling. */
 static tvlm_status lower(tvlm_budget *budget, double emphasis, double limit, float *memory,
                          tvlm_budget_answer *answer) {
     double low = 0.0, high = emphasis;

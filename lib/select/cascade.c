@@ -38,7 +38,8 @@ static float lowest_score(const tvlm_cascade *c) {
     return isfinite(lowest) ? lowest : 0.0f;
 }
 
-/* Makes the scores of the cells those of the image. What was not looked at has the lowest of them. */
+/* Makes the scores of the cells those of the image. Cells that were not looked at get the lowest of these
+ * scores. */
 static tvlm_status keep_scores(const tvlm_cascade *c, tvlm_buffer **buffer) {
     const tvlm_backend *const backend = tvlm_stack_device(c->stack)->backend;
     const int32_t index = c->params->score.index;
@@ -130,7 +131,7 @@ static tvlm_status run(tvlm_cascade *c, tvlm_cascade_result *result) {
     TVLM_TRY(tvlm_cascade_list_cells(c));
     TVLM_TRY(tvlm_cascade_score_cells(c));
     tvlm_cascade_ranges_reset(c);
-    tvlm_cascade_ranges_widen(c, &c->regions, c->taken); /* for the regions looked into their cells count */
+    tvlm_cascade_ranges_widen(c, &c->regions, c->taken); /* regions looked into count by their cells */
     tvlm_cascade_ranges_widen(c, &c->cells, NULL);
     tvlm_cascade_combine(c, &c->cells);
     for (int p = 0; p < TVLM_SCORE_PARTS; ++p) result->spans[p] = c->ranges[p].high - c->ranges[p].low;

@@ -11,11 +11,11 @@
 
 /* What a cascade found. */
 typedef struct tvlm_cascade_result {
-    tvlm_ranked *ranking;        /* [count] what it looked at, best first; the caller frees it */
-    int32_t count;               /* at least k */
-    tvlm_buffer *scores;         /* of all candidates, the stack's; what it did not look at has the lowest */
-    tvlm_select_stage stages[2]; /* of regions, and of cells */
-    float spans[TVLM_SCORE_PARTS]; /* how far each part of the score reached over what it looked at */
+    tvlm_ranked *ranking;          /* [count] what it looked at, best first; the caller frees it */
+    int32_t count;                 /* at least k */
+    tvlm_buffer *scores;           /* of all candidates, the stack's; what was not looked at has the lowest */
+    tvlm_select_stage stages[2];   /* of regions, and of cells */
+    float spans[TVLM_SCORE_PARTS]; /* the range of each part of the score over what it looked at */
 } tvlm_cascade_result;
 
 /* Looks for the best k of those candidates, in the regions that the parameters of the cascade ask for. */

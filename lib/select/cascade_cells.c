@@ -41,7 +41,8 @@ static void mark_vectors(const tvlm_cascade *c, const tvlm_sample_point *point, 
         for (int32_t x = left; x <= right; ++x) marked[y * texture->width + x] = true;
 }
 
-/* Makes the similarities of the marked vectors the channel query_similarity, which is 0 elsewhere. */
+/* Compares the marked vectors with the query, and makes their similarities the channel query_similarity. It
+ * is 0 elsewhere. */
 static tvlm_status answer_cells(tvlm_cascade *c, const bool *marked, int32_t *cells, float *similarities,
                                 float *map) {
     const tvlm_texture *const texture = c->sparse.features.texture;

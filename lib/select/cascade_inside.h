@@ -15,8 +15,8 @@ typedef struct tvlm_cascade_places {
     float *parts; /* [TVLM_SCORE_PARTS][count] */
     /* [count]: values that take the place of the channel query_similarity. NULL: the channel is read. */
     float *relevance;
-    /* [count]: by how much the best vector in a place may be more relevant than `relevance` says. NULL
-     * without `relevance`. */
+    /* [count], the *hope*: by how much the best vector in a place may be more relevant than `relevance` says.
+     * NULL without `relevance`. */
     float *hope;
     float *scores; /* [count] */
 } tvlm_cascade_places;
@@ -62,11 +62,11 @@ static inline int32_t tvlm_cascade_channel_places(const tvlm_cascade *c) {
 
 tvlm_status tvlm_cascade_places_make(const tvlm_cascade *c, tvlm_cascade_places *s, int32_t count);
 void tvlm_cascade_places_free(tvlm_cascade_places *s);
-/* How many points a program reads at a place, 1 or TVLM_SCORE_TAPS, and which these are. */
+/* How many points a program reads at a place (1 or TVLM_SCORE_TAPS), and which points these are. */
 int32_t tvlm_cascade_taps(const tvlm_score_program *program);
 void tvlm_cascade_place_taps(tvlm_sample_point centre, float step_x, float step_y, int32_t taps,
                              tvlm_sample_point *points);
-/* Computes the parts of places that are read at points [count * taps]. */
+/* Computes the parts of places, which are read at points [count * taps]. */
 tvlm_status tvlm_cascade_places_score(const tvlm_cascade *c, tvlm_cascade_places *s, int32_t taps,
                                       const tvlm_sample_point *points);
 void tvlm_cascade_ranges_reset(tvlm_cascade *c);

@@ -36,7 +36,7 @@ int32_t tvlm_cascade_taps(const tvlm_score_program *program) {
     return 1;
 }
 
-/* Sums one group up as cl/score.cl does. A NaN stays one. */
+/* Sums up one group as cl/score.cl does. A NaN stays a NaN. */
 static float group_sum(const tvlm_score_group *group, const float *values, int32_t taps, int32_t width) {
     float sum = 0.0f;
     for (int32_t tap = 0; tap < taps; ++tap) {
@@ -61,7 +61,7 @@ static void sum_parts(const tvlm_cascade *c, tvlm_cascade_places *s, int32_t tap
         }
 }
 
-/* Spreads the samples of the channels that were read to their places in the program; 0 stays elsewhere. */
+/* Copies the samples of the channels that were read to their places in the program. Other places stay 0. */
 static void spread_out(const tvlm_cascade *c, const tvlm_cascade_places *s, int32_t taps,
                        const int32_t *places, int32_t used, const float *samples, float *values) {
     const int32_t width = tvlm_cascade_channel_places(c);
@@ -88,7 +88,6 @@ static int32_t wanted_channels(const tvlm_cascade *c, const tvlm_cascade_places 
     return used;
 }
 
-/* Computes the parts of places that are read at points [count * taps]. */
 tvlm_status tvlm_cascade_places_score(const tvlm_cascade *c, tvlm_cascade_places *s, int32_t taps,
                                       const tvlm_sample_point *points) {
     const size_t width = (size_t)tvlm_cascade_channel_places(c), all = (size_t)s->count * (size_t)taps;
@@ -125,7 +124,6 @@ void tvlm_cascade_ranges_reset(tvlm_cascade *c) {
     for (int p = 0; p < TVLM_SCORE_PARTS; ++p) c->ranges[p] = (tvlm_cascade_range){INFINITY, -INFINITY};
 }
 
-/* Widens the ranges by the places that are not `left_out`. NULL: none are. */
 void tvlm_cascade_ranges_widen(tvlm_cascade *c, const tvlm_cascade_places *s, const bool *left_out) {
     for (int p = 0; p < TVLM_SCORE_PARTS; ++p)
         for (int32_t n = 0; n < s->count; ++n) { /* fminf and fmaxf pass over NaN */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cascade_regions.c: the best regions, and the cells that touch them. What a region is scored by is read at
- * one place, or was made once for the image (guide.c).
+ * cascade_regions.c: the best regions, and the cells that touch them. The channels that score a region are
+ * read at one place. Its vectors were reduced to means once for the image (guide.c).
  */
 #include <math.h>
 #include <stddef.h>
@@ -14,12 +14,13 @@
 #include "texturevlm/stack.h"
 
 /*
- * How many regions are looked into at least, unless the parameters say otherwise (KEEP_REGIONS), and how many
- * cells are enough:
+ * At least KEEP_REGIONS regions are looked into, unless the parameters say otherwise. How many cells are
+ * enough:
  * - ENOUGH cells for each position are enough.
- * - On a grid of LARGE cells or more (2048 x 2048 pixels), where reading costs most, LARGE_ENOUGH cells for
- *   each position or a 16th of the grid's cells, whichever is more, are enough, if that is less.
- * - Once there are enough, the cells stay below 1 / SHARE of the grid's.
+ * - On a grid of LARGE cells or more (2048 x 2048 pixels), where reading costs most, fewer may be enough:
+ *   LARGE_ENOUGH cells for each position, or a 16th of the grid's cells if that is more.
+ * - A region that is only looked into to make up the number of regions must not bring the cells above 1 /
+ *   SHARE of the grid's.
  */
 #define KEEP_REGIONS 10
 #define ENOUGH       8
@@ -28,9 +29,9 @@
 #define SHARE        8
 
 /*
- * How much of their spread the relevance of a region's vectors gains: where vectors differ, the best lies
- * above their mean. On `painted` 0.1 finds the most (bench/cascade.py). With four groups of vectors a region
- * that is 0.97 of the grid's choice; without this gain it is 0.94.
+ * Where vectors differ, the best one is more relevant than their mean. So the hope of a group of vectors is
+ * this share of its spread. On `painted` 0.1 finds the most (bench/cascade.py): with four groups of vectors
+ * for each region, 0.97 of the grid's choice. Without this gain it finds 0.94.
  */
 #define SPREAD_GAIN 0.1f
 
@@ -75,9 +76,9 @@ static tvlm_status relate_regions(tvlm_cascade *c) {
     return made ? TVLM_OK : tvlm_cascade_no_memory(c);
 }
 
-/* Makes the scores of regions, with their hope. The hope goes into the scores and not into the parts, since
- * the ranges are taken from the parts, too. The weight is simple to find: similarity has no cap, and is read
- * at the centre's tap alone. */
+/* Makes the scores of regions, with their hope. The hope is added to the scores and not to the parts, since
+ * the ranges are those of the parts, and must not include hope. The weight is simple to find: similarity has
+ * no cap, and is read at the centre's tap alone. */
 static void combine_with_hope(tvlm_cascade *c) {
     tvlm_cascade_combine(c, &c->regions);
     for (int32_t i = 0; c->vectors && i < tvlm_cascade_channel_places(c); ++i) {
@@ -92,7 +93,7 @@ static void combine_with_hope(tvlm_cascade *c) {
     }
 }
 
-/* Reads each region at its centroid, at the level whose texels are as large as it. */
+/* Reads each region at its centroid, at the level whose texels are as large as the region. */
 tvlm_status tvlm_cascade_score_regions(tvlm_cascade *c) {
     const int32_t taps = tvlm_cascade_taps(&c->program);
     size_t bytes = 0;
@@ -142,7 +143,7 @@ static int32_t touched_count(const tvlm_cascade *c, int32_t region) {
     return c->guide->begins[region + 1] - c->guide->begins[region];
 }
 
-/* Takes the cells of a region in; returns how many of them are new. */
+/* Marks the cells of a region as inside. Returns how many of them were not marked before. */
 static int32_t enter(tvlm_cascade *c, int32_t region, float cull) {
     int32_t added = 0;
     for (int32_t i = c->guide->begins[region]; i < c->guide->begins[region + 1]; ++i) {

@@ -28,8 +28,7 @@ tvlm_status tvlm_check_budget(const tvlm_log *log, const struct tvlm_select_para
     return TVLM_OK;
 }
 
-/* The number of patches that k or the share means, at least 1; as many as there are tiles, where it means
- * more. */
+/* The number of patches that k or the share asks for: at least 1, and at most as many as there are tiles. */
 static tvlm_status count_patches(const tvlm_budget *budget, int32_t *n) {
     const struct tvlm_select_params *const p = &budget->task->params;
     double wanted = p->k > 0 ? p->k : TVLM_K_DEFAULT;
@@ -145,7 +144,7 @@ static tvlm_status keep_positions(const tvlm_budget *budget, const tvlm_scale *s
     return TVLM_OK;
 }
 
-/* Keeps as scores what the thumbnail of an answer loses of each tile, where scores are asked for. Where
+/* Where scores are asked for, keeps what the thumbnail of an answer loses of each tile as the scores. Where
  * `answer` is NULL, nothing is lost. */
 static tvlm_status keep_scores(const tvlm_budget *budget, const tvlm_budget_answer *answer,
                                tvlm_selection *selection) {
@@ -161,7 +160,7 @@ static tvlm_status keep_scores(const tvlm_budget *budget, const tvlm_budget_answ
 }
 
 /* Lists the tiles that equal a chosen tile of level 0 and are not chosen themselves. `chosen` NULL: all tiles
- * are chosen that equal none before them. */
+ * that equal no tile before them are chosen. */
 static tvlm_status list_duplicates(const tvlm_budget *budget, const uint8_t *chosen,
                                    tvlm_selection *selection) {
     const int32_t columns = budget->tree.columns, *const place_of = budget->tree.place_of;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The strategy `exhaustive`: every texel of a level is a candidate. What it chooses is what all others are
- * measured by.
+ * The strategy `exhaustive`: every texel of a level is a candidate. All other strategies are measured by what
+ * it chooses.
  */
 #include "select/best.h"
 

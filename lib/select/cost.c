@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a score reads, counted: texels of the layers that its channels lie in, and vectors of the features.
- * Every place counts for itself: what caches save is not taken off.
+ * Counts what a score reads: texels of the layers that its channels lie in, and vectors of the features. What
+ * caches save is not taken off, so a texel that several places read counts for each of them.
  */
 #include <math.h>
 
@@ -57,8 +57,8 @@ size_t tvlm_cost_of_vector(const tvlm_features *features) {
     return (size_t)features->texture->layers * texel + sizeof(float);
 }
 
-/* A query of one vector reads all vectors of the image once. A query of several reads their matrix of floats,
- * once for all of them. */
+/* A query of one vector reads all vectors of the image once. A query of several vectors reads a matrix of
+ * floats that holds the image's vectors, once for the whole query. */
 static tvlm_status answer_bytes(tvlm_stack *stack, int32_t index, const struct tvlm_query *query,
                                 size_t *bytes) {
     tvlm_features features;

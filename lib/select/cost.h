@@ -15,7 +15,7 @@ size_t tvlm_cost_of_candidate(const tvlm_stack *stack, int32_t index, const tvlm
 /* Returns the bytes of a cell's vector and of its length. */
 size_t tvlm_cost_of_vector(const tvlm_features *features);
 
-/* Sets *bytes to all that a tvlm_score_enqueue with these parameters has read. */
+/* Sets *bytes to the number of bytes that tvlm_score_enqueue read with these parameters. */
 tvlm_status tvlm_cost_of_score(tvlm_stack *stack, const struct tvlm_query *query,
                                const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                                size_t *bytes);

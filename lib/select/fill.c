@@ -9,7 +9,7 @@
 #include "core/try.h"
 #include "texturevlm/patches.h"
 
-/* A picture on its way. Cells are numbered row after row. */
+/* A picture that is being filled. Cells are numbered row after row. */
 typedef struct filling {
     int32_t columns, rows, side, channels;
     float *picture;
@@ -90,7 +90,7 @@ static bool fill(filling *f, const tvlm_cell *empty, int32_t count) {
     return true;
 }
 
-/* Refuses what is no grid of cells, and cells that it does not have. */
+/* Refuses a grid that makes no sense, and cells that the grid does not have. */
 static tvlm_status check(const tvlm_thumbnail_grid *grid, int32_t channels, const tvlm_log *log) {
     if (grid->columns < 1 || grid->rows < 1 || grid->side < 1 || channels < 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,

@@ -62,8 +62,8 @@ static int32_t label_of(const tvlm_guide *g, float value) {
     return label < g->regions ? label : g->regions - 1;
 }
 
-/* Lists the corners between cells, and then the middles of the cells. A corner belongs to the pixel to its
- * right and below it. */
+/* Lists the corners of the cells, and then their middles. A corner is read at the pixel to its right and
+ * below it. */
 static void place_points(const tvlm_stack *stack, const tvlm_candidates *cells, int32_t index,
                          tvlm_sample_point *points) {
     for (int32_t row = 0; row <= cells->rows; ++row)
@@ -93,7 +93,7 @@ static tvlm_status sample_cells(tvlm_stack *stack, int32_t index, tvlm_guide *g,
 
 /* ---- Which cells regions touch ---- */
 
-/* The labels at the four corners and in the middle of a cell, each once; how many. */
+/* Finds the labels at the four corners and in the middle of a cell, each once. Returns how many there are. */
 static int labels_of(const tvlm_guide *g, const int32_t *labels, int32_t column, int32_t row,
                      int32_t found[5]) {
     const size_t wide = (size_t)g->cells.columns + 1;
@@ -114,16 +114,16 @@ static int32_t home_of(const tvlm_guide *g, int32_t region) {
            cell_at(g->table[region].x, g->cells.step_x, g->cells.columns);
 }
 
-/* Notes that a region touches a cell. With `list` the cell is listed in the region's next place; without it
- * is only counted. */
+/* Notes that a region touches a cell. With `list`, the cell is written to the region's next place; without,
+ * it is only counted. */
 static void touch(tvlm_guide *g, int32_t region, int32_t cell, int32_t *next, bool list) {
     if (list) g->touched[next[region]] = cell;
     ++next[region];
     g->nearest[region] = fminf(g->nearest[region], g->distances[cell]);
 }
 
-/* Goes from cell to cell, so that each region's cells come in ascending order. The cell that a region's
- * centroid lies in counts in any case. */
+/* Goes through the cells in order, so that each region's cells are listed in ascending order. The cell that a
+ * region's centroid lies in counts in any case. */
 static void touch_all(tvlm_guide *g, const int32_t *labels, const int32_t *homes, int32_t *next, bool list) {
     for (int32_t cell = 0; cell < (int32_t)cell_count(&g->cells); ++cell) {
         int32_t found[5];
@@ -232,7 +232,7 @@ static tvlm_status make_means(tvlm_stack *stack, const tvlm_features *features, 
 
 /* ---- The guide ---- */
 
-/* The guide that is kept with the image. It is empty where it is new; NULL: no memory. */
+/* The guide that is kept with the image. A new one is empty. NULL: no memory. */
 static tvlm_guide *find_guide(tvlm_stack *stack, int32_t index) {
     tvlm_slot *const slot = tvlm_stack_slot(stack, index);
     if (slot->data == NULL) {

@@ -28,25 +28,26 @@ typedef struct tvlm_guide {
     int32_t *touched;
     /* The dimension of the means. It is 0 as long as there are none. */
     int32_t dimension;
-    /* The means are those of the embedding, not of the features. */
+    /* Whether the means are those of the embedding, not of the features. */
     bool embedded;
     /* [regions]: into how many groups the vectors of each region fall, 1 .. TVLM_GUIDE_GROUPS. */
     int32_t *groups;
-    /* [regions][TVLM_GUIDE_GROUPS][dimension]: the mean of each group's vectors, each of which is brought to
+    /* [regions][TVLM_GUIDE_GROUPS][dimension]: the mean of each group's vectors. Each vector is brought to
      * length 1 first. */
     float *means;
     /* [regions][TVLM_GUIDE_GROUPS]: the root of the mean squared distance of a group's vectors from their
      * mean. */
     float *spreads;
-    /* Whether the guide was made, and what tvlm_stack_outdated said then of the grids that it is made of. */
+    /* Whether the guide was made, and what tvlm_stack_outdated returned then for the grids that it is made
+     * of. */
     bool made;
     uint64_t outdated;
 } tvlm_guide;
 
 /*
  * Returns the guide of image `index` for those cells, with the means of `features` unless these are NULL. The
- * guide is kept with the image (tvlm_stack_slot), and made only where none is kept or the stack has changed;
- * that waits, once, for whatever it is made of. *guide is valid until the stack changes.
+ * guide is kept with the image (tvlm_stack_slot), and made only where none is kept or the stack has changed.
+ * Making it waits, once. *guide is valid until the stack changes.
  */
 tvlm_status tvlm_guide_of(tvlm_stack *stack, int32_t index, const tvlm_candidates *cells,
                           const tvlm_features *features, bool embedded, const tvlm_guide **guide);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a region's vectors are like: a few means, each of a group of vectors that are alike. One mean would
- * hide a bird in the sky. Groups begin with the mean of all vectors, and with the vectors that are farthest
- * from all means before (Gonzalez 1985). Lloyd's iteration (1982) follows.
+ * A region's vectors as a few means, each of a group of vectors that are alike. A single mean would hide a
+ * bird in the sky. The first group begins with the mean of all vectors. Each further group begins with the
+ * vector that is farthest from all means so far (Gonzalez 1985). Lloyd's iteration (1982) follows.
  */
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #define ITERATIONS 3
 
-/* A region's vectors on their way into groups. */
+/* A region's vectors while they are divided into groups. */
 typedef struct members {
     const float *vectors; /* of all cells, unit vectors */
     size_t dimension;
@@ -36,8 +36,8 @@ static float squared_distance(const float *a, const float *b, size_t dimension) 
     return sum;
 }
 
-/* Finds the means of the groups 0 .. groups - 1, and their spreads. The mean of a group without vectors
- * stays. */
+/* Finds the means of the groups 0 .. groups - 1, and their spreads. A group without vectors keeps its
+ * mean. */
 static void find_means(const members *m, int32_t groups, float *means, float *spreads) {
     for (int32_t g = 0; g < groups; ++g) {
         float *const mean = means + (size_t)g * m->dimension;
@@ -55,7 +55,8 @@ static void find_means(const members *m, int32_t groups, float *means, float *sp
     }
 }
 
-/* Puts each vector into the group of the nearest mean; of equally near ones, of the first. */
+/* Puts each vector into the group of the nearest mean. Where several are equally near, the first one
+ * counts. */
 static void assign(const members *m, int32_t groups, const float *means) {
     for (int32_t i = 0; i < m->count; ++i) {
         m->distance[i] = INFINITY;
@@ -96,8 +97,8 @@ static int32_t divide(const members *m, float *means, float *spreads) {
     return groups;
 }
 
-/* Divides the vectors of each region. A region without a vector in it has that of the cell that its centroid
- * is in. */
+/* Divides the vectors of each region. A region that no cell of the features lies in gets the vector of the
+ * cell that holds its centroid. */
 static void divide_all(tvlm_guide *guide, const tvlm_features *features, const int32_t *labels, members *m,
                        int32_t *cells) {
     const int32_t all = features->texture->width * features->texture->height;

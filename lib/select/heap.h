@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.h: a binary heap of numbers (of leaves, candidates, tiles), the one that comes before all others on
- * top. What the numbers stand for, and so their order, is the caller's. Where no two are equal in that order,
- * what comes out does not depend on how they were put in.
+ * heap.h: a binary heap of numbers (of leaves, candidates, tiles). The one that comes before all others is on
+ * top. The caller decides what the numbers stand for, and so their order. Where no two are equal in that
+ * order, what comes out does not depend on how they were put in.
  */
 #ifndef TEXTUREVLM_SELECT_HEAP_H
 #define TEXTUREVLM_SELECT_HEAP_H
@@ -20,7 +20,7 @@ typedef struct tvlm_heap {
     int32_t count;
 } tvlm_heap;
 
-/* Makes a heap of the `count` items that are there, in any order. */
+/* Turns the `count` items into a heap. They may be in any order before. */
 void tvlm_heap_order_all(tvlm_heap *heap);
 
 /* Puts one more into the heap. */
@@ -29,7 +29,8 @@ void tvlm_heap_push(tvlm_heap *heap, int32_t item);
 /* Takes the top away and returns it. There must be one. */
 int32_t tvlm_heap_pop(tvlm_heap *heap);
 
-/* Moves the top to where it belongs after it has come to be less than it was. There must be one. */
+/* Moves the item on top to its right place, after it has come to rank lower than before. There must be
+ * one. */
 void tvlm_heap_sink_top(tvlm_heap *heap);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interop.c: the public functions of texturevlm/opencl.h that concern scores, positions and patches. The only
- * file of this folder that sees an OpenCL header; it calls OpenCL no more than its neighbours do: handles
- * pass through the backend as void *.
+ * interop.c: the public functions of texturevlm/opencl.h that concern scores, positions and patches. It is
+ * the only file of this folder that includes an OpenCL header. Like the other files it makes no calls of
+ * OpenCL: handles pass through the backend as void *.
  */
 #include "core/check.h"
 #include "core/owner.h"

@@ -12,11 +12,11 @@
 #include "stack/features.h"
 #include "stack/grids.h"
 
-/* Colours are read as they are needed, so many at a time: most candidates are never compared. */
+/* Colours are read when they are needed, this many at a time, since most candidates are never compared. */
 #define BLOCK 4096
 
-/* A colour becomes the vector L* - 50, a*, b* and this constant. The constant makes colours near gray alike:
- * their other components are small and point anywhere. */
+/* A colour becomes the vector L* - 50, a*, b* and this constant. The constant makes colours near gray alike.
+ * Without it the other components, which are small, would point anywhere. */
 #define COLOUR_DIMENSION 4
 #define COLOUR_MIDDLE    50.0
 #define COLOUR_CONSTANT  25.0
@@ -72,7 +72,8 @@ static tvlm_status find_features(tvlm_stack *stack, int32_t index, tvlm_features
     return TVLM_OK;
 }
 
-/* Makes vectors unit vectors. Those of an embedding are shorter: as long as their share. */
+/* Brings vectors to length 1. Those of an embedding are shorter before: they are as long as their share
+ * (stack/embedding.h). */
 static void make_units(float *vectors, size_t cells, size_t dimension) {
     for (size_t cell = 0; cell < cells; ++cell) {
         float *const vector = vectors + cell * dimension;

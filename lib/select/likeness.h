@@ -21,13 +21,12 @@ typedef struct tvlm_pick_from {
 typedef struct tvlm_likeness {
     const tvlm_pick_from *from;
     tvlm_features features; /* without a texture: colours are compared */
-    float *vectors;         /* unit vectors: of the features' cells, or of the candidates that are ready */
+    float *vectors; /* of length 1: of the features' cells, or of the candidates whose colours are ready */
     int32_t dimension;
-    int32_t ready; /* so many candidates have their colour */
+    int32_t ready; /* how many candidates have their colour */
 } tvlm_likeness;
 
-/* Makes ready to compare. The ranking must stay as it is until *likeness is freed, which is due in any
- * case. */
+/* Prepares comparisons. The ranking must stay as it is until *likeness is freed. That is due in any case. */
 tvlm_status tvlm_likeness_make(const tvlm_pick_from *from, tvlm_likeness *likeness);
 void tvlm_likeness_free(tvlm_likeness *likeness);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scorers that a query changes: a matrix makes weights of the query's vector.
+ * Scorers that a query changes: a matrix turns the query's vector into weights.
  */
 #include "select/mapped.h"
 
@@ -106,7 +106,7 @@ tvlm_status tvlm_scorer_for_query(const tvlm_stack *stack, const struct tvlm_sco
     TVLM_TRY(check_matrix(log, resolved));
     TVLM_TRY(ask(tvlm_stack_device(stack), resolved, query, weights));
     resolved->weights = *weights;
-    /* The matrix may hold what is not finite. */
+    /* The scorer is checked again, since the matrix may hold numbers that are not finite. */
     const tvlm_status status = tvlm_scorer_check(stack, resolved);
     if (status == TVLM_OK) return TVLM_OK;
     free(*weights);

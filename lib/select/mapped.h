@@ -19,8 +19,8 @@
 tvlm_status tvlm_scorer_for_query(const tvlm_stack *stack, const struct tvlm_score_params *params,
                                   const struct tvlm_query *query, tvlm_scorer *resolved, float **weights);
 
-/* Finds what a scorer sees of a query that has vectors, which is mean[dimension]: query->mean is taken off
- * each vector, each is brought to length 1, and then their mean is taken. */
+/* Finds mean[dimension], which is all that a scorer sees of a query with vectors. query->mean is subtracted
+ * from each vector, each is brought to length 1, and then their mean is taken. */
 tvlm_status tvlm_query_direction(tvlm_device *device, const struct tvlm_query *query, double *mean);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Outputs of scorers beside the score. A linear scorer has a program for each output. All outputs are made
- * before one of them becomes a plane, since a scorer may read the planes that the question before left.
+ * before any of them becomes a plane, since a scorer may read the planes of the question before.
  */
 #include "select/outputs.h"
 
@@ -25,8 +25,8 @@ static size_t plane_bytes(const tvlm_candidates *candidates) {
 tvlm_status tvlm_outputs_keep(tvlm_stack *stack, const struct tvlm_score_params *params,
                               const tvlm_candidates *candidates, int32_t outputs, tvlm_buffer *planes,
                               size_t offset) {
-    /* With `dense` candidates are the texels of a level, which cover the image exactly. Cells may reach
-     * beyond it. */
+    /* With `dense`, candidates are the texels of a level, which cover the image exactly. Otherwise they are
+     * cells, which may reach beyond it. */
     const struct tvlm_grid_input input = {.columns = candidates->columns,
                                           .rows = candidates->rows,
                                           .cell = params->dense ? 0.0f : candidates->step_x,

@@ -5,16 +5,16 @@
 
 /* ---- The grid ---- */
 
-/* Squares may be larger than they have to be by this factor, where fewer of them then cover the image: 6 x 4
- * cover 640 x 427 nearly as finely as 6 x 5. */
+/* Squares may be larger by this factor than they have to be, if fewer of them then cover the image. For
+ * example, 6 x 4 squares cover 640 x 427 pixels nearly as finely as 6 x 5. */
 #define LARGER (1.0 + 1.0 / 16.0)
 
 static int32_t squares_along(int32_t side, double square) {
     return (int32_t)ceil((double)side / square);
 }
 
-/* Returns the side of the smallest squares that fit exactly along a side of the image, and of which no more
- * than `count` cover it all. */
+/* Returns the side of the smallest squares that fit exactly along `side` of the image, and that cover it with
+ * no more than `count` of them. */
 static double smallest_along(int32_t side, int32_t across, int32_t count) {
     int64_t n = 1; /* along the side; across it takes n across / side, rounded up */
     while (n < side && (n + 1) * ((across * (n + 1) + side - 1) / side) <= count) ++n;

@@ -14,13 +14,13 @@ typedef struct tvlm_overview {
 } tvlm_overview;
 
 /*
- * Finds the overview of the smallest squares with which at most `count` >= 1 of them cover width x height
- * pixels. No square is smaller than `smallest`. They lie width / columns and height / rows pixels apart.
+ * Finds the overview of the smallest squares that cover width x height pixels with at most `count` of them,
+ * count >= 1. No square is smaller than `smallest`. They lie width / columns and height / rows pixels apart.
  */
 tvlm_overview tvlm_overview_fit(int32_t width, int32_t height, double smallest, int32_t count);
 
-/* Tells how many of k positions the overview is given. Fails with ARGUMENT where an overview is asked for
- * that would have no position, or whose share is not 0 to 1. */
+/* Tells how many of k positions the overview is given. Fails with ARGUMENT where an overview that is asked
+ * for would have no position. */
 tvlm_status tvlm_overview_count(const tvlm_log *log, const struct tvlm_select_params *params, int32_t k,
                                 int32_t *count);
 

@@ -7,8 +7,10 @@
 
 #include "select/choose.h"
 
-/* Refuses scores of the caller's own without values, or with values both on the host and on the device, and
- * those that come together with something that would be ignored. */
+/* Refuses scores of the caller's own:
+ * - without values,
+ * - with values both on the host and on the device,
+ * - together with something that would be ignored. */
 tvlm_status tvlm_own_check(const tvlm_log *log, const struct tvlm_query *query,
                            const struct tvlm_select_params *params);
 

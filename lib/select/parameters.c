@@ -37,8 +37,8 @@
 static const char *const arrangements[] = {"sunflower", "log-polar", NULL};
 static const char *const tolerances[] = {"auto", NULL};
 
-/* A parameter, and the line that refuses a value outside its range, with # in the place of the value. NULL: what
- * makes the candidates refuses it, since it knows the image (score.c), or it has no range. */
+/* A parameter, and the line that refuses a value outside its range, with # in the place of the value. NULL:
+ * the parameter has no range, or score.c refuses the value, since its range depends on the image. */
 static const struct {
     tvlm_parameter told;
     const char *refusal;
@@ -141,7 +141,7 @@ static const struct {
 };
 enum { PARAMETERS = sizeof table / sizeof *table };
 
-/* The number of points lies behind their pointer. */
+/* The number of points follows their pointer. */
 _Static_assert(offsetof(struct tvlm_foveated_params, fixation_count) ==
                    offsetof(struct tvlm_foveated_params, fixations) + sizeof(const float *),
                "the number of fixations is not where tvlm_parameter says");
@@ -170,8 +170,8 @@ static bool pointer_at(const char *place) {
     return value != NULL;
 }
 
-/* The value of a parameter: of points their number, and of an object whether there is one. 0 means that the parameter
- * is not given. */
+/* The value of a parameter. For points it is their number, and for an object whether there is one. 0 means
+ * that the parameter is not given. */
 static double value_of(const tvlm_parameter *p, const struct tvlm_select_params *params) {
     const char *const place = (const char *)params + p->offset;
     switch (p->type) {
@@ -186,7 +186,7 @@ static double value_of(const tvlm_parameter *p, const struct tvlm_select_params 
     return integer_at(place);
 }
 
-/* The ends of a range are compared as floats where the value is one. */
+/* Where the value is a float, the end of its range is rounded to a float before the two are compared. */
 static double end_of(const tvlm_parameter *p, double end) {
     return p->type == TVLM_PARAMETER_NUMBER ? (double)(float)end : end;
 }

@@ -16,7 +16,7 @@ tvlm_status tvlm_pass_keep(tvlm_stack *stack, int32_t index, const tvlm_candidat
                              .extent_y = (float)candidates->rows * candidates->step_y};
     tvlm_device *device = tvlm_stack_device(stack);
     tvlm_texture *texture;
-    /* Candidates of another size: what was kept before, of any image, goes. */
+    /* With candidates of another size, the scores that were kept before are dropped for all images. */
     tvlm_stack_given_make_room(stack, TVLM_GRID_PREVIOUS_PASS, &size);
     TVLM_TRY(tvlm_stack_given_begin(stack, index, TVLM_GRID_PREVIOUS_PASS, &size, "previous_pass", &texture));
     const tvlm_status status = device->backend->keep_pass(device, scores, candidates->image, texture);

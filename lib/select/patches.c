@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patches: positions become centres and steps on the working image, channels a bundle, and the backend cuts
- * them out, as many at a time as fit into a bounded buffer.
+ * Patches: positions become centres and steps on the working image, and channels become a bundle. The backend
+ * cuts as many patches at a time as fit into a bounded buffer.
  */
 #include "texturevlm/patches.h"
 
@@ -35,7 +35,7 @@ typedef enum picture {
 
 typedef struct cutting {
     tvlm_stack *stack;
-    const tvlm_position *positions; /* NULL: those of the list are cut out */
+    const tvlm_position *positions; /* NULL: positions are those of `list` */
     tvlm_position_list list;
     bool unchecked; /* the list */
     int32_t count, side;
@@ -50,7 +50,7 @@ typedef struct cutting {
     tvlm_buffer *there;
     size_t offset;
     int32_t batch;                    /* how many patches one launch cuts */
-    int32_t cells;                    /* of a thumbnail: the first patches */
+    int32_t cells;                    /* how many of the first patches are cells of a thumbnail */
     tvlm_texture *pictures[PICTURES]; /* NULL: the source is read */
     /* [channel_count, rounded up to 4] of each. */
     int32_t *refs;
@@ -103,8 +103,8 @@ static tvlm_status check_norms(const tvlm_log *log, const struct tvlm_patches_pa
     return TVLM_OK;
 }
 
-/* The thumbnail that the parameters give. Where they do not say how many cells are positions, all are, but no
- * more than there can be positions. */
+/* The thumbnail that the parameters give. If they do not say how many of its cells are positions, all cells
+ * are, up to the largest possible number of positions. */
 static tvlm_thumbnail thumbnail_given(const struct tvlm_patches_params *params) {
     const int64_t all = (int64_t)params->thumbnail_columns * params->thumbnail_rows;
     const int32_t most = all < INT32_MAX ? (int32_t)all : INT32_MAX;
@@ -173,8 +173,8 @@ static float between(double value, double low, double high) {
     return (float)fmin(fmax(value, low), high);
 }
 
-/* The distance of a patch's texels in pixels of the working image. In a square it is the same along both
- * sides. */
+/* The distance between a patch's texels, in pixels of the working image. In a square it is the same along
+ * both sides. */
 static double step_of(const cutting *c, const tvlm_original *original, const tvlm_position *p, bool down) {
     const double square = (double)p->size / sqrt(original->scale_x * original->scale_y);
     const double side = p->height == 0.0f ? square
@@ -192,7 +192,7 @@ static picture picture_of(const cutting *c, int32_t image, int32_t i) {
     return FROM_SOURCE;
 }
 
-/* Works out the places of a batch's positions that are cut out of a picture, and returns how many they
+/* Works out the places of those of a batch's positions that are cut out of a picture. Returns how many they
  * are. */
 static int32_t place_batch(const cutting *c, int32_t first, int32_t count, picture from, int32_t image) {
     const tvlm_stack *stack = c->stack;
@@ -214,7 +214,7 @@ static int32_t place_batch(const cutting *c, int32_t first, int32_t count, pictu
     return placed;
 }
 
-/* The same on the device, of positions that are there. */
+/* Does the same on the device, for positions that are in its memory. */
 static tvlm_status place_list(const cutting *c, int32_t first, int32_t count, tvlm_buffer *places) {
     tvlm_device *const device = tvlm_stack_device(c->stack);
     tvlm_position_list list = c->list;
@@ -228,8 +228,8 @@ static tvlm_status place_list(const cutting *c, int32_t first, int32_t count, tv
                      (int)(first + bad));
 }
 
-/* Sends the places of a batch's positions that are cut out of the picture `from`: *placed of them. A batch of
- * positions on the device is all cut out of one picture. */
+/* Sends the places of those of a batch's positions that are cut out of the picture `from`. *placed says how
+ * many they are. A batch of positions on the device is all cut out of one picture. */
 static tvlm_status send_batch(const cutting *c, int32_t first, int32_t count, picture from, int32_t image,
                               tvlm_buffer *places, int32_t *placed) {
     tvlm_device *const device = tvlm_stack_device(c->stack);
@@ -357,7 +357,7 @@ static tvlm_status make_fraction(cutting *c, int32_t image, tvlm_fraction fracti
     return TVLM_OK;
 }
 
-/* Makes the grids that are read, and the pictures that take the place of the source. */
+/* Makes the grids that the patches are cut out of, and the pictures that take the place of the source. */
 static tvlm_status make_grids(cutting *c, const struct tvlm_patches_params *params) {
     const tvlm_grid_mask grids = tvlm_stack_grids_of(c->stack, c->channels, c->channel_count);
     TVLM_TRY(tvlm_stack_make(c->stack, params->index, grids));
@@ -394,7 +394,8 @@ static tvlm_position_list list_of(const tvlm_stack *stack, const tvlm_patches_at
                                 .highest_level = (float)(tvlm_stack_levels(stack) - 1)};
 }
 
-/* Cuts into `out`, or into `there` from byte `offset` on, where there is room for `capacity` bytes. */
+/* Cuts patches out into `out`, or into `there` from byte `offset` on. The target has room for `capacity`
+ * bytes. */
 static tvlm_status extract(tvlm_stack *stack, const tvlm_patches_at *at, int32_t count,
                            const struct tvlm_patches_params *params, size_t capacity, void *out,
                            tvlm_buffer *there, size_t offset) {

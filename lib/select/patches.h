@@ -9,9 +9,9 @@
 #include "stack/stack.h"
 #include "texturevlm/patches.h"
 
-/* The positions at which patches are cut out: those on the host, or, where `positions` is NULL, those in the
- * buffer `list` from byte list_offset on. The ones in the buffer are checked, which waits, unless `unchecked`
- * is set. */
+/* The positions at which patches are cut out. `positions` are on the host. If it is NULL, they are in the
+ * buffer `list`, from byte list_offset on. Those in a buffer are checked, which waits, unless `unchecked` is
+ * set. */
 typedef struct tvlm_patches_at {
     const tvlm_position *positions;
     tvlm_buffer *list;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pick.c: greedy choice. A candidate is worth its score, less the diversity times its largest likeness to a
- * candidate that was chosen. What it is worth never rises while more are chosen. So a heap has the candidates
- * in the order of what they were worth when they were last looked at, and only the one on top is looked at
- * anew (lazy greedy: Minoux 1978). That makes the same choice as looking at all of them, and most are never
+ * pick.c: greedy choice. The *worth* of a candidate is its score, less the diversity times its largest
+ * likeness to a candidate that was chosen. It never rises while more are chosen. So a heap orders the
+ * candidates by their worth when they were last looked at. Only the one on top is looked at anew (lazy
+ * greedy: Minoux 1978). The choice is the same as if all were looked at, but most candidates are never
  * compared.
  */
 #include "select/pick.h"
@@ -23,9 +23,9 @@ typedef struct picking {
     float diversity;
     tvlm_likeness likeness;
     tvlm_spacing spacing; /* where there is a least distance */
-    tvlm_heap left;       /* places in the ranking, the most worth on top */
-    float *worth;         /* [count] when it was last looked at */
-    int32_t *looked;      /* [count] to how many of the chosen it was compared */
+    tvlm_heap left;       /* places in the ranking, the one of largest worth on top */
+    float *worth;         /* [count] of each candidate when it was last looked at */
+    int32_t *looked;      /* [count] how many of the chosen each candidate was compared to */
     float *nearest;       /* [count] the largest likeness among those */
     int32_t *chosen;      /* [k] places in the ranking */
     int32_t count;        /* of the chosen */
@@ -52,7 +52,7 @@ static void release(picking *p) {
     tvlm_spacing_free(&p->spacing);
 }
 
-/* Of equal ones the better ranked comes first. */
+/* Of candidates of equal worth the better ranked one comes first. */
 static bool comes_before(const void *user, int32_t a, int32_t b) {
     const picking *const p = user;
     return p->worth[a] > p->worth[b] || (p->worth[a] == p->worth[b] && a < b);
@@ -120,7 +120,7 @@ static tvlm_status begin(picking *p, float distance) {
         p->left.items[i] = i;
         TVLM_TRY(look(p, i));
     }
-    p->left.count = from->count; /* the ranking is in order, and so a heap */
+    p->left.count = from->count; /* the ranking is sorted, so it is a heap already */
     return p->diversity > 0.0f ? tvlm_likeness_make(from, &p->likeness) : TVLM_OK;
 }
 

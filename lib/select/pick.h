@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select/pick.h: choosing from a ranking where not simply the best are wanted: those that are far enough from
- * each other, or that differ.
+ * select/pick.h: choosing from a ranking where not simply the best candidates are wanted, but such as are far
+ * enough from each other, or differ.
  */
 #ifndef TVLM_SELECT_PICK_H
 #define TVLM_SELECT_PICK_H

@@ -6,7 +6,7 @@
 #include "core/memory.h"
 #include "select/heap.h"
 
-/* A leaf that is cut leaves its place in `leaves` to the first of its quarters. */
+/* When a leaf is cut, the first of its quarters takes its place in `leaves`. */
 typedef struct tree {
     double width, height, smallest;
     tvlm_mass_function *mass;
@@ -16,7 +16,7 @@ typedef struct tree {
     tvlm_heap waiting; /* the indices of leaves that may still be cut, the heaviest first */
 } tree;
 
-/* Of equals the lower index comes first. */
+/* Of leaves of equal mass the one with the lower index comes first. */
 static bool heavier(const void *user, int32_t a, int32_t b) {
     const tree *const t = user;
     const double p = t->leaves[a].mass, q = t->leaves[b].mass;

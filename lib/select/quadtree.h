@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quadtree.h: an image cut into squares, small ones where there is much of something.
+ * quadtree.h: an image cut into squares, which are small where the mass is large.
  */
 #ifndef TVLM_SELECT_QUADTREE_H
 #define TVLM_SELECT_QUADTREE_H
@@ -15,7 +15,7 @@ typedef struct tvlm_leaf {
     double mass;
 } tvlm_leaf;
 
-/* Tells how much is in a rectangle; it is not negative. */
+/* Returns the mass in a rectangle: how much of the thing that is sought lies in it. It is not negative. */
 typedef double tvlm_mass_function(const void *user, double x0, double y0, double x1, double y1);
 
 /*

@@ -234,8 +234,8 @@ tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_q
 
 /* ---- Running ---- */
 
-/* Whether positions at that level of the image read more of a texture than its level 0: the float of the
- * kernels and the double of the reference both say where it begins. */
+/* Whether positions at a level of the image read further levels of a texture than its level 0. Kernels find
+ * in float where level 0 ends, and the reference in double. It is true if either reads further levels. */
 static bool reads_levels(const tvlm_texture *texture, float level) {
     const float x = texture->extent_x / (float)texture->width, y = texture->extent_y / (float)texture->height;
     const double wide = (double)texture->extent_x / texture->width;
@@ -254,8 +254,8 @@ static float highest_level(const program *p, int32_t channel, float level) {
     return highest;
 }
 
-/* The grids of the program's channels that are to be made. The query's level 0 is made elsewhere (query.c):
- * where that will do, its grid is left out. */
+/* The grids of the program's channels that are to be made. The query's level 0 is made elsewhere (query.c).
+ * If no further level is read, its grid is left out. */
 static tvlm_grid_mask grids_to_make(const tvlm_stack *stack, int32_t index, const program *p, float level) {
     const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, p->channels, 4 * p->count);
     const tvlm_texture *query = tvlm_stack_made(stack, index, TVLM_GRID_QUERY);
@@ -264,7 +264,7 @@ static tvlm_grid_mask grids_to_make(const tvlm_stack *stack, int32_t index, cons
     return mask & ~TVLM_GRID_BIT(TVLM_GRID_QUERY);
 }
 
-/* Where nothing counts, since all weights are 0, one group adds 0: backends need no case of their own. */
+/* If all weights are 0, there is one group, which adds 0. So backends need no special case for this. */
 static tvlm_status resolve_refs(tvlm_stack *stack, int32_t index, program *p, float level,
                                 tvlm_bundle *bundle) {
     int32_t taken;
@@ -280,8 +280,8 @@ static tvlm_status resolve_refs(tvlm_stack *stack, int32_t index, program *p, fl
     return TVLM_OK;
 }
 
-/* Brings to the device what a stream adds for positions that stay (lib/video/stream_steady.c), where it is
- * about these candidates; otherwise *bonus is NULL. */
+/* Brings to the device what a stream adds to the scores of positions that stay (lib/video/stream_steady.c).
+ * *bonus is NULL where the stream adds nothing to these candidates. */
 static tvlm_status bring_bonus(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                                tvlm_buffer **bonus) {
     const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
@@ -293,14 +293,14 @@ static tvlm_status bring_bonus(tvlm_stack *stack, int32_t index, const tvlm_cand
     return backend->buffer_write(tvlm_stack_device(stack), *bonus, 0, bytes, values);
 }
 
-/* Lets the image keep what it keeps of scores. */
+/* Notes that the image has scores, and keeps them for the next pass where that is asked for. */
 static tvlm_status keep(tvlm_stack *stack, const struct tvlm_score_params *params,
                         const tvlm_candidates *candidates, tvlm_buffer *scores) {
     tvlm_stack_mark_scored(stack, params->index);
     return params->keep_pass ? tvlm_pass_keep(stack, params->index, candidates, scores) : TVLM_OK;
 }
 
-/* Ranks scores that are there, if that is asked for. */
+/* Ranks scores in a buffer, if a ranking is asked for. */
 static tvlm_status rank(tvlm_stack *stack, const tvlm_candidates *candidates, tvlm_buffer *scores,
                         const tvlm_ranking *ranking) {
     tvlm_device *const device = tvlm_stack_device(stack);
@@ -330,8 +330,8 @@ tvlm_status tvlm_score_map(tvlm_stack *stack, int32_t index, const tvlm_candidat
                                   scores);
 }
 
-/* What scores are made of. Where two of these are equal byte for byte, the scores are equal, too: textures
- * hold what they held before, as long as none of their grids went out of date. */
+/* What scores are made of. Where two of these are equal byte for byte, the scores are equal, too. Textures
+ * hold the same values as long as none of their grids went out of date. */
 typedef struct ingredients {
     const tvlm_texture *textures[TVLM_BUNDLE_MAX];
     uint64_t outdated;

@@ -10,7 +10,7 @@
 #include "stack/stack.h"
 #include "texturevlm/score.h"
 
-/* The candidates that the parameters ask for, which are checked. */
+/* Checks the parameters, and finds the candidates that they ask for. */
 tvlm_status tvlm_score_candidates(const tvlm_stack *stack, const struct tvlm_score_params *params,
                                   tvlm_candidates *candidates);
 
@@ -19,7 +19,7 @@ static inline int32_t tvlm_candidate_count(const tvlm_candidates *candidates) {
     return candidates->columns * candidates->rows;
 }
 
-/* The centre of what the image leaves of a candidate's cell, in pixels of the working image. */
+/* The centre of the part of a candidate's cell that lies in the image, in pixels of the working image. */
 void tvlm_candidate_centre(const tvlm_stack *stack, const tvlm_candidates *candidates, int32_t number,
                            double *x, double *y);
 
@@ -29,20 +29,21 @@ tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query
                                const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                                const tvlm_ranking *ranking, tvlm_buffer **scores);
 
-/* The same where the last question to the image was this one: it is not answered a second time. */
+/* The same where the last question to the image was this one. It is not answered a second time. */
 tvlm_status tvlm_score_again(tvlm_stack *stack, const struct tvlm_query *query,
                              const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                              const tvlm_ranking *ranking, tvlm_buffer **scores);
 
-/* Finishes scores that came into the stack's memory (tvlm_stack_scores) from elsewhere: adds what a stream
- * adds, ranks them unless `ranking` is NULL, and lets the image keep what it keeps of scores. */
+/* Finishes scores that were written to the stack's memory (tvlm_stack_scores) from elsewhere. It adds a
+ * stream's bonus, ranks the scores unless `ranking` is NULL, and lets the image keep them as after
+ * tvlm_score_enqueue. */
 tvlm_status tvlm_score_finish(tvlm_stack *stack, const struct tvlm_score_params *params,
                               const tvlm_candidates *candidates, const tvlm_ranking *ranking,
                               tvlm_buffer *scores);
 
-/* Scores by a scorer that is a network, as tvlm_score_enqueue does, or as tvlm_score_again does unless `ask` is
- * set. It checks the parameters. It is in the lab, and lib/parts says where. It is NULL in a build without the
- * lab, which refuses such scorers. */
+/* Scores by a scorer that is a network: with `ask` as tvlm_score_enqueue does, without it as tvlm_score_again
+ * does. It checks the parameters. The function is in the lab, and lib/parts says where. In a build without
+ * the lab it is NULL, and such scorers are refused. */
 typedef tvlm_status tvlm_network_score_function(tvlm_stack *stack, const struct tvlm_query *query, bool ask,
                                                 const struct tvlm_score_params *params,
                                                 const tvlm_candidates *candidates,
@@ -60,8 +61,8 @@ typedef struct tvlm_score_program {
     tvlm_score_combination combination;
 } tvlm_score_program;
 
-/* Makes the program of a linear score; of a scorer with several outputs, that of output 0. The program is to
- * be freed in any case. */
+/* Makes the program of a linear score. For a scorer with several outputs it is the program of output 0. The
+ * program is to be freed in any case. */
 tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_query *query,
                                     const struct tvlm_score_params *params, tvlm_score_program *program);
 /* The same for a scorer that was checked (select/scorer.h), and whose weights no query changes any more.
@@ -70,8 +71,8 @@ tvlm_status tvlm_score_program_linear(const tvlm_stack *stack, int32_t index, co
                                       bool query, tvlm_score_program *program);
 void tvlm_score_program_free(tvlm_score_program *program);
 
-/* Runs a program into a buffer of the caller's, with room for all candidates. The scores are about the
- * question that the image was asked last. The image keeps nothing of them. */
+/* Runs a program into a buffer of the caller's, with room for all candidates. The scores answer the last
+ * question to the image. The image does not keep them. */
 tvlm_status tvlm_score_map(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                            tvlm_score_program *program, tvlm_buffer *scores);
 

@@ -69,7 +69,7 @@ tvlm_status tvlm_scoremap_sum_up(const tvlm_stack *stack, tvlm_scoremap *map) {
     return TVLM_OK;
 }
 
-/* The cell that a coordinate lies in, and how far into it. */
+/* The cell that a coordinate lies in, and how far into the cell it lies, as a fraction. */
 static int32_t cell_at(double at, float step, int32_t cells, int32_t side, double *fraction) {
     const int32_t c = (int32_t)fmin(fmax(floor(at / (double)step), 0.0), cells - 1);
     const double begin = tvlm_scoremap_corner(c, step, side), end = tvlm_scoremap_corner(c + 1, step, side);
@@ -77,7 +77,8 @@ static int32_t cell_at(double at, float step, int32_t cells, int32_t side, doubl
     return c;
 }
 
-/* The integral over everything above and left of a point: cells are flat, so it is bilinear within each. */
+/* The integral of the scores over everything above and left of a point. Scores are constant within a cell, so
+ * the integral is bilinear there. */
 static double integral(const tvlm_scoremap *m, double x, double y) {
     double fx, fy;
     const size_t stride = (size_t)m->cells.columns + 1;
@@ -93,7 +94,7 @@ double tvlm_scoremap_sum(const tvlm_scoremap *m, double x0, double y0, double x1
     return integral(m, x1, y1) - integral(m, x0, y1) - integral(m, x1, y0) + integral(m, x0, y0);
 }
 
-/* Since sums are rounded, the mean is brought back into the range of the scores. */
+/* Rounding may bring the mean out of the range of the scores, so it is clamped to it. */
 float tvlm_scoremap_mean(const tvlm_scoremap *m, double x, double y, double size) {
     const double x0 = fmax(x - 0.5 * size, 0.0), x1 = fmin(x + 0.5 * size, (double)m->width);
     const double y0 = fmax(y - 0.5 * size, 0.0), y1 = fmin(y + 0.5 * size, (double)m->height);

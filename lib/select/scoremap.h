@@ -12,8 +12,8 @@ typedef struct tvlm_scoremap {
     tvlm_candidates cells;
     int32_t width, height; /* of the image */
     float *scores;         /* [rows * columns] */
-    double *sums;          /* [(rows + 1) * (columns + 1)] of score * area above and left of each corner */
-    float low, high;       /* the lowest and the highest score that is finite; 0 where none is */
+    double *sums;    /* [(rows + 1) * (columns + 1)] the sum of score * area above and left of each corner */
+    float low, high; /* the lowest and the highest score that is finite; 0 where none is */
 } tvlm_scoremap;
 
 /* Reads the scores of those cells from a buffer of the device, and waits for them. The caller frees the map,
@@ -22,7 +22,8 @@ tvlm_status tvlm_scoremap_read(const tvlm_stack *stack, const tvlm_candidates *c
                                tvlm_scoremap *map);
 void tvlm_scoremap_free(tvlm_scoremap *map);
 
-/* Makes the sums, which the functions below need. A score that is not finite counts as the lowest that is. */
+/* Makes the sums, which the functions below need. A score that is not finite counts as the lowest finite
+ * one. */
 tvlm_status tvlm_scoremap_sum_up(const tvlm_stack *stack, tvlm_scoremap *map);
 
 /* Returns the sum of score * area in a rectangle. */

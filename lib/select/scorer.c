@@ -63,9 +63,9 @@ tvlm_scorer tvlm_scorer_output(const tvlm_scorer *scorer, int32_t output) {
     return one;
 }
 
-/* A still image without the input is refused, since its score would be that of another scorer. Two cases are
- * not refused: a stream may have frames before the input comes, and previous_pass is missing in the first
- * pass. */
+/* A still image without the channel's input is refused, since its score would be that of another scorer.
+ * Three cases are not refused. A stream may have frames before the input comes, previous_pass is missing in
+ * the first pass, and a query brings query_similarity. */
 tvlm_status tvlm_scorer_find_input(const tvlm_stack *stack, int32_t index, int32_t channel, bool query,
                                    bool *has) {
     tvlm_channel_info info;

@@ -18,8 +18,8 @@ bool tvlm_scorer_reads(const tvlm_scorer *scorer, int32_t c);
 /* Output `output` of a checked linear scorer as a scorer of its own. It points to the same arrays. */
 tvlm_scorer tvlm_scorer_output(const tvlm_scorer *scorer, int32_t output);
 
-/* Finds out whether the image has anything to read for a channel that counts in a scorer: *has. `query`:
- * there is a question. Fails with ARGUMENT where there should be something to read, and is not. */
+/* Sets *has to whether the image has anything to read for a channel that counts in a scorer. `query` says
+ * that there is a question. Fails with ARGUMENT where the image lacks an input that it should have. */
 tvlm_status tvlm_scorer_find_input(const tvlm_stack *stack, int32_t index, int32_t channel, bool query,
                                    bool *has);
 

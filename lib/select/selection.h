@@ -10,8 +10,8 @@
 #include "select/scoremap.h"
 #include "texturevlm/select.h"
 
-/* A selection owns all that it points to. A strategy fills in the positions. Where it has them, it also fills
- * in the sizes of its grid of candidates and of its overview, in `info`, and its stages, in `report`. */
+/* A selection owns all that it points to. A strategy fills in the positions. If it has a grid of candidates
+ * or an overview, it writes their sizes to `info`. If it has stages, it writes them to `report`. */
 struct tvlm_selection {
     tvlm_selection_info info;
     tvlm_selection_report report;
@@ -19,8 +19,8 @@ struct tvlm_selection {
     tvlm_position *positions; /* [count] in pixels of the image as it was handed in */
     float *scores;            /* [score_rows * score_columns]; NULL: they were not asked for */
     int32_t score_columns, score_rows;
-    /* For lab/explain.h. Where the parts of the score were not measured over all candidates, `spanned` is true
-     * and `spans` has the range of each over what was looked at. */
+    /* For lab/explain.h. Where the ranges of the score's parts were not found over all candidates, `spanned`
+     * is true, and `spans` has the range of each part over the candidates that were looked at. */
     bool spanned;
     float spans[TVLM_SCORE_PARTS];
     tvlm_duplicate *duplicates; /* [duplicate_count] NULL: there are none */
@@ -36,7 +36,7 @@ tvlm_status tvlm_selection_make(const tvlm_stack *stack, const struct tvlm_selec
 /* Makes room for `count` positions. */
 tvlm_status tvlm_selection_reserve(const tvlm_stack *stack, int32_t count, tvlm_selection *selection);
 
-/* Fails with a line unless `count` positions fit into a buffer from byte `offset` on. */
+/* Fails, and logs a line, unless `count` positions fit into a buffer from byte `offset` on. */
 tvlm_status tvlm_selection_fits(const tvlm_stack *stack, int32_t count, const tvlm_buffer *out,
                                 size_t offset);
 
@@ -45,8 +45,8 @@ void tvlm_selection_take_scores(const struct tvlm_select_params *params, tvlm_sc
                                 tvlm_selection *selection);
 
 /* How many pixels of the image as it was handed in there are to one pixel of the working image, along x and
- * along y. `size` is for the sides of squares: where x and y differ a square would become a rectangle, and
- * `size` keeps its area. */
+ * along y. `size` is for the sides of squares. Where x and y differ, a square would become a rectangle; with
+ * `size` it stays a square of the same area. */
 typedef struct tvlm_scale {
     double x, y, size;
 } tvlm_scale;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spacing.h: positions that keep a distance from each other. Points fall into square buckets at least that
- * wide, so only the nine around a new point need a look.
+ * spacing.h: positions that keep a distance from each other. Points are kept in square buckets whose side is
+ * at least that distance. So only the nine buckets around a new point are searched.
  */
 #ifndef TVLM_SELECT_SPACING_H
 #define TVLM_SELECT_SPACING_H
@@ -11,7 +11,7 @@
 
 typedef struct tvlm_spacing {
     double distance;       /* the least between two points */
-    double side;           /* of a bucket; both in pixels */
+    double side;           /* of a bucket; both are in pixels */
     int32_t columns, rows; /* the grid of buckets */
     int32_t *head;         /* [columns * rows]: the last point in each bucket; -1: there is none */
     int32_t *next;         /* [capacity]: the point before each one in its bucket */
@@ -20,7 +20,7 @@ typedef struct tvlm_spacing {
 } tvlm_spacing;
 
 /* Makes room for up to `capacity` points in an image of width x height pixels; side >= distance and >= 1.
- * Returns false without memory, and there is nothing to free then. */
+ * Returns false if there is no memory. There is nothing to free then. */
 bool tvlm_spacing_make(tvlm_spacing *spacing, float distance, float side, int32_t width, int32_t height,
                        int32_t capacity);
 void tvlm_spacing_free(tvlm_spacing *spacing);

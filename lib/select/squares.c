@@ -26,8 +26,8 @@ tvlm_status tvlm_squares_score(const tvlm_task *task, bool asked, tvlm_scoremap 
 
 /* ---- Leaves ---- */
 
-/* How much is in a rectangle: the sum of what scores are above the lowest one. Where all scores are equal, it
- * is the area. */
+/* The mass in a rectangle: the integral of how far scores are above the lowest one, as a share of their
+ * range. Where all scores are equal, it is the area. */
 static double mass_in(const void *user, double x0, double y0, double x1, double y1) {
     const tvlm_scoremap *m = user;
     const double area = (x1 - x0) * (y1 - y0), range = (double)m->high - (double)m->low;

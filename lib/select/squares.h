@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select/squares.h: what those strategies share whose positions stand for squares of different sizes. A
- * square's score is the mean of the cells' scores over it.
+ * select/squares.h: what the strategies whose positions stand for squares of different sizes have in common.
+ * A square's score is the mean of the cells' scores over it.
  */
 #ifndef TVLM_SELECT_SQUARES_H
 #define TVLM_SELECT_SQUARES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The names of the strategies, and what is refused. parameters.c says which strategy
- * reads what.
+ * The names of the strategies, and the checks of a strategy and its parameters. parameters.c says which
+ * strategy reads which parameters.
  */
 #include "select/strategy.h"
 

@@ -7,8 +7,8 @@
 
 #include "select/choose.h"
 
-/* The strategy that parameters mean where they name none, without and with an overview. The overview shows the
- * whole image beside the best cells, so the grid finds these. */
+/* The strategy that is meant where parameters name none, first without and then with an overview. An overview
+ * shows the whole image beside the best cells, and `grid` finds the best cells. */
 #define TVLM_STRATEGY_USUAL         TVLM_STRATEGY_BUDGET
 #define TVLM_STRATEGY_WITH_OVERVIEW TVLM_STRATEGY_GRID
 

@@ -22,7 +22,8 @@ static bool is_near(double a, double b, double length) {
     return fabs(a - b) <= NEAR * length;
 }
 
-/* The number of the cell that a position is, in the thumbnail's grid over an image; -1: it is none. */
+/* The number of the cell that a position stands for, in the thumbnail's grid over an image. -1: it is no
+ * cell. */
 static int64_t cell_at(const tvlm_thumbnail *t, const tvlm_original *original, const tvlm_position *p) {
     const double wide = (double)original->width / t->columns, high = (double)original->height / t->rows;
     const double column = floor((double)p->x / wide), row = floor((double)p->y / high);
@@ -34,8 +35,8 @@ static int64_t cell_at(const tvlm_thumbnail *t, const tvlm_original *original, c
     return (int64_t)row * t->columns + (int64_t)column;
 }
 
-/* Whether all but one of these cells, of `side` texels each, are at least twice as long together as a side of
- * so many pixels. */
+/* Whether the cells along a side, of `side` texels each, are much longer together than the image: all but one
+ * of them have at least twice as many texels as the image has pixels there. */
 static bool is_long(int32_t cells, int32_t side, int32_t pixels) {
     return (int64_t)(cells - 1) * side >= 2 * (int64_t)pixels;
 }
@@ -65,7 +66,7 @@ tvlm_budget_size tvlm_thumbnail_size(const tvlm_thumbnail *thumbnail, int32_t si
     return (tvlm_budget_size){thumbnail->columns * side, thumbnail->rows * side, 0.0};
 }
 
-/* How many texels each fraction makes of how many pixels along a side. */
+/* For each fraction: how many texels it makes of how many pixels along a side. */
 static const struct {
     int32_t texels, pixels;
 } fractions[TVLM_FRACTIONS] = {[TVLM_THREE_QUARTERS] = {3, 4}, [TVLM_THIRD] = {1, 3}};
@@ -108,7 +109,7 @@ tvlm_status tvlm_picture_make(tvlm_stack *stack, int32_t index, const tvlm_budge
         shape.extent_x = (float)(size->width * size->texel);
         shape.extent_y = (float)(size->height * size->texel);
     }
-    /* Tiles do not count here: any patch will do. */
+    /* The plan needs a patch's side, but no tiles are measured here, so any value will do. */
     if (!tvlm_budget_plan_make(source, tvlm_stack_image_number(stack, index), TVLM_PATCH_DEFAULT, size, 1,
                                NULL, &plan))
         return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a thumbnail");

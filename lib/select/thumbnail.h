@@ -17,20 +17,20 @@ typedef struct tvlm_thumbnail {
 } tvlm_thumbnail;
 
 /*
- * Says whether a thumbnail is likely to be one. Either all its cells are positions, or its picture, of `side`
- * texels a cell, is at most about twice as large as the image along each side. The limit is there because any
- * rectangle may happen to stand on the grid of its own size.
+ * Says whether what looks like a thumbnail is likely to be one. Either all its cells are positions, or its
+ * picture, of `side` texels a cell, is at most about twice as large as the image along each side. The limit
+ * is there because any rectangle may happen to stand on a grid of rectangles of its size.
  */
 bool tvlm_thumbnail_fits(const tvlm_stack *stack, const tvlm_thumbnail *thumbnail, int32_t side);
 
-/* Finds the thumbnail whose cells the first positions are. These are rectangles of one size, which stand row
- * after row on the grid of that size that covers image `index`. The thumbnail fits (tvlm_thumbnail_fits).
- * Where there is none, all of it is 0. */
+/* Finds the thumbnail whose cells the first positions are. Such positions are rectangles of one size. They
+ * stand row after row on a grid of that size, which covers image `index`. A thumbnail that does not fit
+ * (tvlm_thumbnail_fits) does not count. If there is no thumbnail, all members of the result are 0. */
 tvlm_thumbnail tvlm_thumbnail_of(const tvlm_stack *stack, int32_t index, const tvlm_position *positions,
                                  int32_t count, int32_t side);
 
-/* Finds the size of a thumbnail's picture with side x side texels a cell. Along a side with fewer pixels than
- * that, the picture is larger than the image. */
+/* Finds the size of a thumbnail's picture with side x side texels a cell. Where the image has fewer pixels
+ * along a side than that, the picture is larger than the image. */
 tvlm_budget_size tvlm_thumbnail_size(const tvlm_thumbnail *thumbnail, int32_t side);
 
 /* The fractions of an image's size, between those of its levels, at which there are tiles. The image is

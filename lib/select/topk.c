@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public top-K: data of the host, or of the device, ranked on the device.
+ * The public top-K: scores of the host, or in memory of the device, are ranked on the device.
  */
 #include <math.h>
 #include <stdbool.h>

@@ -7,9 +7,9 @@
 
 #include "stack/stack.h"
 
-/* Reads the vectors of all cells into vectors[cells * dimension]. They are unit vectors, but those of an
- * embedding, which are as long as their share (stack/embedding.h). `lengths` is memory for a number for each
- * cell. The device keeps no second copy of the vectors. */
+/* Reads the vectors of all cells into vectors[cells * dimension]. They have length 1, except those of an
+ * embedding, which are as long as their share (stack/embedding.h). `lengths` is memory for one number for
+ * each cell. The device keeps no second copy of the vectors. */
 tvlm_status tvlm_vectors_read(tvlm_stack *stack, const tvlm_features *features, float *vectors,
                               float *lengths);
 
