@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.c: the pictures that the strategy `budget` makes of an image. What is a patch in the strategy is a
- * token here. The thumbnail is a picture of its own. The tiles of each scale are tokens of one more picture:
+ * budget.c: the pictures that the strategy `budget` makes of an image. Each patch of the strategy is a token
+ * here. The thumbnail is a picture of its own. The tiles of each scale are tokens of one more picture:
  *
  *   tiles of level 0           the full picture
  *   tiles of nines             the image at three quarters of the full picture's size
@@ -67,9 +67,9 @@ export_picture *tvlm_export_thumbnail(const tvlm_export *export, const export_pi
     return picture;
 }
 
-/* The first function returns how many texels a side of the full picture becomes, rounded to the nearest
- * number, which only a third needs. The second returns how many tokens that is, of which the last may be
- * filled only in part. */
+/* The first function returns how many texels a side of the full picture becomes. They are rounded to the
+ * nearest number, which only a third needs. The second returns how many tokens these texels take. The image
+ * may fill the last token only in part. */
 static int32_t texels_of(const scaled *s, int32_t side) {
     return (int32_t)(((int64_t)side * s->texels + s->pixels / 2) / s->pixels);
 }

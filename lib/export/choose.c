@@ -139,7 +139,7 @@ static void share(tvlm_export *export, int64_t tokens) {
     }
     for (int32_t i = 0; left > 0; i = (i + 1) % export->images) {
         export_picture *const full = &export->pictures[i];
-        /* The loop ends: the budget is less than all tokens, so that some image has room. */
+        /* The loop ends, since the budget is less than all tokens, so that some image has room. */
         if (full->granted == full->all) continue;
         ++full->granted;
         --left;
@@ -176,7 +176,8 @@ tvlm_status tvlm_export_share(tvlm_export *export) {
         share(export, tokens);
         return TVLM_OK;
     }
-    /* How many tokens a tolerance takes is known only once the losses are known, so that all are granted. */
+    /* How many tokens a tolerance takes is known only once the losses are known. So all tokens are
+     * granted. */
     const bool every = export->all || export->budget > 0 || export->spending.budget.tolerance != 0.0f;
     for (int32_t i = 0; i < export->images; ++i) {
         export_picture *const full = &export->pictures[i];
@@ -214,7 +215,7 @@ void tvlm_export_sort(export_picture *picture) {
     qsort(picture->chosen, (size_t)picture->info.selected, sizeof *picture->chosen, rising);
 }
 
-/* Ranks on the host, where the scores are: ranking a few thousand of them takes less time than a device takes
+/* Ranks on the host, where the scores are. Ranking a few thousand scores takes less time than a device takes
  * to answer. */
 tvlm_status tvlm_export_choose(tvlm_export *export, export_picture *picture) {
     const int32_t tokens = picture->info.tokens;

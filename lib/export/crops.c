@@ -85,8 +85,8 @@ tvlm_status tvlm_crop_grid(const tvlm_export_processor *processor, int32_t width
 }
 
 /* Returns where the crops lie in the resized image, which keeps its shape (_get_patch_output_size and
- * _get_padding_size of transformers). The image is in their middle; if the padding is odd, the right or lower
- * side has one pixel more of it. */
+ * _get_padding_size of transformers). The image is in their middle. If the padding is odd, the right or lower
+ * side has one pixel more of the padding. */
 static export_place padded_place(int32_t width, int32_t height, int64_t across, int64_t down) {
     const double scale_w = (double)across / width, scale_h = (double)down / height;
     export_place at = {.width = across, .height = down, .black = true};
@@ -152,8 +152,8 @@ static int rising(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Selects as many crops as the tolerance demands. The crops of which the thumbnail loses least are left
- * out. */
+/* Selects as many crops as the tolerance demands. It leaves out those crops of which the thumbnail loses
+ * least. */
 static tvlm_status tolerate(const tvlm_export *export, double share, export_picture *full) {
     const double tolerance =
         (double)fmaxf(export->spending.budget.tolerance, 0.0f); /* TVLM_EXPLICIT_ZERO becomes 0 */

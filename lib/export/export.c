@@ -34,8 +34,8 @@ static bool says_budget(const struct tvlm_budget_params *spending) {
            spending->emphasis_channel != 0;
 }
 
-/* Returns the strategy. Where none is named it is the budget for models that take crops, and where one of its
- * parameters is given. */
+/* Returns the strategy. If none is named, it is `budget` for models that take crops, and also if one of its
+ * parameters is given and not all tokens are asked for. Else it is `grid`. */
 static tvlm_strategy strategy_of(const struct tvlm_export_params *params,
                                  const tvlm_export_processor *processor) {
     if (params->strategy != TVLM_STRATEGY_DEFAULT) return params->strategy;
@@ -135,8 +135,8 @@ static tvlm_status resolve(const tvlm_log *log, const struct tvlm_export_params 
     return TVLM_OK;
 }
 
-/* Sets the unit in which is selected: a token of the language model or, if the model takes crops, a crop, for
- * which the language model has `crop_tokens` tokens. */
+/* Sets the unit that is selected: a token of the language model or, if the model takes crops, a crop. The
+ * language model has `crop_tokens` tokens for a crop. */
 static void set_unit(tvlm_export *export) {
     const tvlm_export_processor *const p = &export->processor;
     const bool crops = tvlm_export_family(p) == EXPORT_CROPS;
@@ -226,7 +226,7 @@ tvlm_status tvlm_export_set_inputs(tvlm_export *export, const struct tvlm_export
     if (inputs == NULL) inputs = &none;
     TVLM_CHECK_RESERVED(&export->device->log, tvlm_export_inputs, inputs);
     export->inputs = *inputs;
-    tvlm_stack_destroy(&export->stack); /* it holds the former inputs; the next one gets the new ones */
+    tvlm_stack_destroy(&export->stack); /* it holds the former inputs; the next stack gets the new ones */
     return TVLM_OK;
 }
 

@@ -219,8 +219,8 @@ tvlm_status tvlm_export_crop(tvlm_export *export, const tvlm_image *image,
                              const struct tvlm_grid_input *features, const struct tvlm_query *queries,
                              export_picture *full);
 
-/* Makes the vectors of an image's chosen tokens, by the projection of the export. It is in the lab, and lib/parts
- * says where. It is NULL in a build without the lab, in which no export has a projection. */
+/* Makes the vectors of an image's chosen tokens, by the projection of the export. The function is in the lab,
+ * and lib/parts says where. It is NULL in a build without the lab, where no export has a projection. */
 typedef tvlm_status tvlm_export_project_function(tvlm_export *export, export_picture *full);
 extern tvlm_export_project_function *const tvlm_export_projector;
 

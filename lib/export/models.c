@@ -63,7 +63,7 @@ tvlm_status tvlm_export_processor_get(tvlm_export_model model, tvlm_export_proce
 /* The most that a patch's side, `merge` and `temporal` may be, since products of them are squared below. */
 #define SIDE_MOST 4096
 
-/* What a size is chosen from. */
+/* What the size of a picture is chosen by. */
 typedef struct sizing {
     /* How many frames there are (1: a still), and that number rounded to a multiple of a token's frames. */
     int32_t frames;
@@ -144,8 +144,8 @@ tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t wi
 }
 
 /* If a side of the frames is shorter than a token, enlarges both sides as smart_resize of
- * Qwen3VLVideoProcessor (5.23) does before it goes on. Sides that would become too long stay as they are:
- * their aspect ratio will be refused. */
+ * Qwen3VLVideoProcessor (5.23) does before it goes on. Sides that would become too long stay as they are,
+ * since their aspect ratio will be refused. */
 static void enlarge(double factor, int32_t *width, int32_t *height) {
     if (*width < 1 || *height < 1 || (*width >= factor && *height >= factor)) return;
     const double scale = fmax(factor / *height, factor / *width);
@@ -189,8 +189,8 @@ static tvlm_status check_bytes(const tvlm_export *export, const tvlm_export_pict
                      (int)info->height, bytes, (unsigned long long)most);
 }
 
-/* Returns where the square lies that is cut out of the middle of an image, after the image was resized so
- * that its shorter side is the square's. */
+/* Returns the place of the square that is cut out of the middle of an image. The image is resized first, so
+ * that its shorter side is as long as the square's. */
 static export_place middle_of(int32_t width, int32_t height, int64_t side) {
     const int32_t shorter = width < height ? width : height, longer = width < height ? height : width;
     /* This is int(size * long / short) in Python, which divides in double. */

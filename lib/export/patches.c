@@ -35,8 +35,7 @@ static tvlm_status reserve(const tvlm_export *export, const tvlm_patchify *layou
     return tokens > 0 ? tvlm_export_reserve(export->device, rows * columns * sizeof(float), out) : TVLM_OK;
 }
 
-/* Makes the values of the first layout->count tokens, and those of the chosen tokens, which are
- * layout->listed in number. */
+/* Makes the values of the first layout->count tokens, and those of the layout->listed chosen tokens. */
 static tvlm_status run(tvlm_export *export, export_picture *picture, const tvlm_patchify *layout) {
     const tvlm_backend *const backend = export->device->backend;
     const size_t bytes = (size_t)layout->listed * sizeof *picture->chosen;

@@ -12,7 +12,7 @@
 static const size_t component_bytes[] = {
     [TVLM_PIXEL_U8] = sizeof(uint8_t), [TVLM_PIXEL_U16] = sizeof(uint16_t), [TVLM_PIXEL_F32] = sizeof(float)};
 
-/* Returns the byte that Pillow makes of a component. Of a component of 16 bits it keeps the upper byte. But
+/* Returns the byte that Pillow makes of a component. For a component of 16 bits that is the upper byte. But
  * 16-bit gray without alpha is Pillow's mode "I", which it converts to RGB by clipping. */
 static uint8_t byte_of(const unsigned char *at, tvlm_pixel_type type, int32_t channels) {
     uint16_t u16;

@@ -11,7 +11,7 @@
 #include "core/try.h"
 #include "export/inside.h"
 
-/* The distance, in pixels of the result, from which on the cubic is 0. */
+/* The cubic is 0 from this distance on, in pixels of the result. */
 #define SUPPORT 2.0
 
 static double cubic(double x) {

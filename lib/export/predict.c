@@ -2,8 +2,8 @@
 /*
  * predict.c: what pictures of an image would lose, whole or without some of their tokens.
  *
- * Losses are known for tiles, squares of `patch` pixels of the image, and a picture's tokens lie across them. So
- * what is lost of a tile is shared out by area among the tokens over it.
+ * Losses are known for tiles, which are squares of `patch` x `patch` pixels of the image. The tokens of a
+ * picture lie across these tiles. So the loss of a tile is shared out by area among the tokens over it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@
 enum { SIDE_MOST = 4096 };
 _Static_assert(TVLM_PICTURES_MAX == TVLM_BUDGET_GRIDS_MAX, "each picture is a thumbnail of a budget");
 
-/* A token, and how much less is lost with it than without it: 0 where it is blank. */
+/* A token, and its gain: how much less is lost with the token than without it. The gain of a blank token is
+ * 0. */
 typedef struct ranked {
     float gain;
     int32_t token;
@@ -35,16 +36,17 @@ typedef struct predicted {
 struct tvlm_prediction {
     tvlm_log log;
     tvlm_budget *budget;
-    int32_t width, height; /* of what the losses were measured on, pixels */
+    int32_t width, height; /* of the image that losses were measured on, in pixels */
     int32_t count;
     predicted pictures[TVLM_PICTURES_MAX];
     uint8_t *kept; /* [the most tokens of a picture] */
-    float *hidden; /* [tiles] the share of each tile that lies under dropped tokens which are not blank */
+    float *hidden; /* [tiles] the share of each tile that lies under tokens that are not shown */
 };
 
 /* ---- Tokens over tiles ---- */
 
-/* A tile along one side of the image, the tokens over it, and the size of a token; in pixels. */
+/* A tile along one side of the image, from pixel `from` to `to`. `first` and `last` are the tokens over it,
+ * and `token` is the size of a token in pixels. */
 typedef struct along {
     int32_t first, last;
     double from, to, token;
@@ -64,7 +66,8 @@ static double share_of(const along *a, int32_t token) {
     return fmax(to - from, 0.0) / (a->to - a->from);
 }
 
-/* For each tile the tokens over it, and the share of the tile under each. */
+/* Is called for each tile and each token over it. `share` is the share of the tile that lies under the
+ * token. */
 typedef void share_function(void *user, int32_t tile, int32_t token, double share);
 
 static void share_out(const tvlm_prediction *p, const predicted *picture, share_function *give, void *user) {
@@ -80,12 +83,12 @@ static void share_out(const tvlm_prediction *p, const predicted *picture, share_
 
 /* ---- The ranking of tokens ---- */
 
-/* What a tile loses with a picture, and with the thumbnail of one patch in its place. */
+/* What tiles lose with a picture (`with`), and with the thumbnail of one patch in its place (`without`). */
 typedef struct gaining {
     const tvlm_budget *budget;
     const tvlm_budget_loss *with, *without;
     double weights[TVLM_BUDGET_PARTS];
-    ranked *ranking; /* in the order of tokens, as long as gains are added up */
+    ranked *ranking; /* still in the order of tokens, while gains are added up */
 } gaining;
 
 static void add_gain(void *user, int32_t tile, int32_t token, double share) {
@@ -104,7 +107,8 @@ static int compare(const void *a, const void *b) {
     return (p->token > q->token) - (p->token < q->token);
 }
 
-/* Marks blank tokens. A picture that is finer than the image's pixels has none. False: no memory. */
+/* Marks blank tokens. A picture with more tokens than pixels along a side has no blank tokens. False: no
+ * memory. */
 static bool mark_blank(const tvlm_prediction *p, predicted *picture) {
     uint8_t *const blank = tvlm_allocate((size_t)picture->tokens, 1);
     const bool coarse = picture->columns <= p->width && picture->rows <= p->height;
@@ -151,7 +155,8 @@ static tvlm_status no_memory(const tvlm_log *log) {
     return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a prediction");
 }
 
-/* Measures the pictures. What was measured stays when the stack goes, and forgets it. */
+/* Measures the pictures. The losses stay valid when the stack is destroyed: afterwards p->budget has no
+ * pointer to the stack. */
 static tvlm_status measure(const tvlm_task *task, const tvlm_picture *pictures, tvlm_prediction *p) {
     tvlm_budget_grid grids[TVLM_PICTURES_MAX];
     for (int32_t i = 0; i < p->count; ++i)
@@ -221,7 +226,8 @@ void tvlm_prediction_destroy(tvlm_prediction **prediction) {
 
 /* ---- Losses ---- */
 
-/* Which tokens are shown by what is there: those that are kept, and blank ones by what is around them. */
+/* `shown` says which tokens are shown: those that are kept, and blank ones, which are filled from around
+ * them. */
 typedef struct hiding {
     const uint8_t *shown;
     float *hidden;
@@ -232,7 +238,7 @@ static void hide(void *user, int32_t tile, int32_t token, double share) {
     if (!h->shown[token]) h->hidden[tile] += (float)share;
 }
 
-/* What a picture loses whose tokens in p->kept are shown. */
+/* What a picture loses if only its tokens in p->kept are shown. */
 static double lost(tvlm_prediction *p, int32_t index) {
     const tvlm_budget *const budget = p->budget;
     const tvlm_budget_loss *const with = &budget->losses[TVLM_BUDGET_FIRST + index],
@@ -252,7 +258,7 @@ static double lost(tvlm_prediction *p, int32_t index) {
     return tvlm_budget_share_lost(budget, parts);
 }
 
-/* Shows the n tokens that are first in the ranking, and all blank ones. */
+/* Marks the first n tokens of the ranking and all blank ones as shown, in p->kept. */
 static void show_first(tvlm_prediction *p, const predicted *picture, int32_t n) {
     for (int32_t i = 0; i < picture->tokens; ++i)
         p->kept[picture->ranking[i].token] = i < n || picture->ranking[i].blank;

@@ -65,8 +65,8 @@ static int64_t selected_count(const tvlm_export *export) {
     return count;
 }
 
-/* Returns the shape of the values of `tokens` tokens: a row for each patch or, if tokens are crops, planes
- * for each crop. */
+/* Returns the shape of the values of `tokens` tokens. There is a row for each patch or, if tokens are crops,
+ * three planes for each crop. */
 static tvlm_export_tensor values_of(const tvlm_export *export, int64_t tokens) {
     const int64_t patch = export->patch, patches = (int64_t) export->merge * export->merge;
     if (tvlm_export_family(&export->processor) == EXPORT_CROPS)
