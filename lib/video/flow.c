@@ -60,7 +60,8 @@ static tvlm_status reserve(tvlm_device *device, const tvlm_flow_info *info, tvlm
     return TVLM_OK;
 }
 
-/* Chooses the levels, and makes *flow a flow with room for the result; this is `old`, if that is not NULL. */
+/* Chooses the levels, and makes *flow a flow with room for the result. If `old` is not NULL, it becomes that
+ * flow. */
 static tvlm_status plan(tvlm_device *device, bool full, tvlm_flow *old, tvlm_flow_args *args,
                         tvlm_flow **flow) {
     const tvlm_texture *from = args->from;
@@ -78,7 +79,7 @@ static tvlm_status plan(tvlm_device *device, bool full, tvlm_flow *old, tvlm_flo
     return TVLM_OK;
 }
 
-/* Hands out the flow. But if making it failed, and the caller had no flow before, it is freed. */
+/* Hands out the flow. If making it failed and the caller had no flow before, the flow is freed instead. */
 static tvlm_status take(tvlm_status status, tvlm_flow *made, tvlm_flow **flow) {
     if (status != TVLM_OK && *flow == NULL)
         tvlm_flow_destroy(&made);

@@ -20,7 +20,7 @@
 
 /* A grid of vectors that moves along with the picture: the features or the embedding. */
 typedef struct stream_carried {
-    /* Textures like the stack's own: one that vectors are moved into, and one that new vectors come in. */
+    /* Textures like the stack's own. Vectors are moved into `spare`, and new vectors come in `fresh`. */
     tvlm_texture *spare, *fresh;
     /* The texture that vectors are moved from. As long as `moved` is not set, that is the stack's own
      * texture. */
@@ -78,8 +78,8 @@ typedef struct stream_camera {
     /* The points at which the thumbnail is sampled. */
     tvlm_buffer *texels;
     stream_carried carried[TVLM_STREAMED_COUNT];
-    /* Where regions begin in each cell; the regions of the last frame; and how many regions at most are in
-     * the gathered buffer. */
+    /* `centres` says where the region of each cell begins. `regions` are those of the last frame. `gathered`
+     * is how many regions the gathered buffer has at most. */
     tvlm_region_centre *centres;
     tvlm_region *regions;
     int32_t region_count;
@@ -90,8 +90,8 @@ typedef struct stream_camera {
     /* The bonus of each candidate. */
     float *bonus;
     size_t bonus_capacity;
-    /* The volume (NULL: none), the slot of its newest frame, how many slots are filled, and whether the
-     * present frame is in the volume already. */
+    /* The volume (NULL: there is none), the slot of its newest frame, and how many slots are filled. Also
+     * whether the present frame is in the volume already. */
     tvlm_packed *volume;
     int32_t newest, filled;
     bool stored;
@@ -181,7 +181,7 @@ bool tvlm_stream_is_due(const tvlm_stream *stream, const stream_camera *camera);
 
 /*
  * Makes the plan for the frame that is pushed (camera->plan). If it sets *buffer to a buffer, the plan's
- * pixels are in it already.
+ * pixels are in that buffer already.
  */
 tvlm_status tvlm_stream_plan(const tvlm_stream *stream, stream_camera *camera, const stream_frame *frame,
                              bool keyframe, tvlm_buffer **buffer);

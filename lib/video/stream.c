@@ -266,7 +266,7 @@ static tvlm_status find_flow(const tvlm_stream *s, stream_camera *camera,
     return tvlm_flow_hand_in(camera->stack, camera->before, &camera->flow);
 }
 
-/* Forgets all of earlier frames, also what was carried over before the cut was found. */
+/* Forgets everything about earlier frames, including what was carried over before the cut was found. */
 static tvlm_status forget_all(stream_camera *camera) {
     tvlm_delta_drop_carried(camera->stack, 0);
     tvlm_stack_given_clear(camera->stack, 0, TVLM_GRID_FLOW);
@@ -288,8 +288,9 @@ static void begin_report(const tvlm_stream *s, stream_camera *camera, const stru
     camera->since_key = report->keyframe ? 0 : camera->since_key + 1;
 }
 
-/* Returns whether other levels of the flow than level 0 are read now. They are if regions or features are
- * moved, and also for positions if the flow's grid is finer than the level at which positions read it. */
+/* Returns whether levels of the flow above level 0 are read now. They are read if regions or features are
+ * moved. They are also read for positions if the flow's grid is finer than the level at which positions read
+ * it. */
 static bool reads_levels(const stream_camera *camera) {
     const tvlm_texture *flow = tvlm_stack_held(camera->stack, 0, TVLM_GRID_FLOW);
     const float step = fmaxf(flow->extent_x / (float)flow->width, flow->extent_y / (float)flow->height);
@@ -298,8 +299,8 @@ static bool reads_levels(const stream_camera *camera) {
     return reads;
 }
 
-/* Makes the flow's levels if they are read now. Otherwise they wait until other levels are made: the next
- * frame needs them in any case, and making the levels of several grids together takes few launches. */
+/* Makes the flow's levels if they are read now. Otherwise they are made later, together with other levels,
+ * since that takes fewer launches. The next frame needs them in any case. */
 static tvlm_status make_flow(const stream_camera *camera) {
     return reads_levels(camera) ? tvlm_stack_make(camera->stack, 0, TVLM_GRID_BIT(TVLM_GRID_FLOW))
                                 : tvlm_stack_make_later(camera->stack, 0, TVLM_GRID_FLOW);
@@ -398,7 +399,7 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
     return tvlm_stream_push_frame(stream, index, &(stream_frame){.image = image}, params, report);
 }
 
-/* Drops the emphasis if its channel, such as motion, needs an earlier frame, and there is none: that is so at
+/* Drops the emphasis if its channel, such as motion, needs an earlier frame, and there is none. That is so at
  * the first frame and at a cut. */
 static tvlm_status drop_emphasis(const stream_camera *camera, struct tvlm_select_params *params) {
     bool has = true;

@@ -13,7 +13,8 @@
 
 #define BINS 16
 
-/* A picture whose luma has less variance than this counts as flat, since so little may be rounding. */
+/* A picture whose luma has less variance than this counts as flat, since so little variance may come from
+ * rounding. */
 #define FLAT 1e-5
 
 /*
@@ -124,9 +125,9 @@ static double mean_step(const float *a, const float *b, size_t texels) {
     return sum / (double)texels;
 }
 
-/* The difference is the least of three measures. Correlation and histograms say little about a flat frame: it
- * correlates with nothing, and all of it lies in one bin, whose edge a flicker may cross. The mean change
- * still says how small the step was then. */
+/* The difference is the least of three measures. Correlation and histograms say little about a flat frame. It
+ * correlates with nothing, and all of it lies in one bin, so that a flicker may move all of it into another.
+ * The mean change still says then how small the difference was. */
 float tvlm_stream_difference(const stream_camera *camera) {
     const size_t texels = tvlm_stream_thumbnail_texels(camera);
     const float *now = camera->luma[0], *before = camera->luma[1];

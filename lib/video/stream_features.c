@@ -127,8 +127,8 @@ static void place_parts(const tvlm_texture *grid, float level, tvlm_point *point
                 ((float)(i / grid->width) + 0.25f + 0.5f * (float)(part / 2)) * down, level, 0.0f};
 }
 
-/* Reads the luma of the present frame and of the last one at each point. A point has four floats, of which
- * these are the first two. */
+/* Reads the luma of the present frame and of the last one at each point. `luma` has four floats for each
+ * point, of which the first two are these values. */
 static tvlm_status read_lumas(stream_camera *camera, const tvlm_point *points, int32_t count, float *luma) {
     static const int32_t refs[4] = {TVLM_REF(0, 0, 3), TVLM_REF(1, 0, 3), TVLM_REF_ZERO, TVLM_REF_ZERO};
     tvlm_stack *stack = camera->stack;
@@ -205,7 +205,7 @@ static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int w
                                                 tvlm_stream_path_floats(camera, which) * sizeof(float));
 }
 
-/* Returns what the report is about: the features or, if there are none, the embedding. */
+/* Returns the grid that the report is about: the features or, if there are none, the embedding. */
 static const stream_carried *reported(const stream_camera *camera) {
     return &camera->carried[camera->carried[TVLM_STREAMED_FEATURES].there ? TVLM_STREAMED_FEATURES
                                                                           : TVLM_STREAMED_EMBEDDING];

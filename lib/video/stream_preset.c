@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_preset.c: what a stream looks for, depending on what it is used for. The weights are chosen by hand,
- * since there were no videos with people's answers to learn them from.
+ * stream_preset.c: the presets, which say what a stream looks for in each kind of video. The weights are
+ * chosen by hand, since there were no videos with people's answers to learn them from.
  */
 #include <string.h>
 
@@ -40,8 +40,8 @@ static const tvlm_scorer gaze = {.channel_count = TERMS,
                                  .weights = gaze_weights,
                                  .similarity_weight = 0.6f};
 
-/* This layout has no channel that depends on earlier frames, so that nothing of the last frame is kept for
- * one. */
+/* This layout has no channel that depends on earlier frames. So nothing of the last frame is kept for such a
+ * channel. */
 #define SCREEN_LAYOUT "r,g,b,edges,saliency,entropy,text"
 
 tvlm_status tvlm_stream_preset(tvlm_stream_use use, struct tvlm_stream_params *params) {

@@ -3,10 +3,10 @@
  * stream_regions.c: lets regions keep their ids from frame to frame. SLIC begins at the last frame's
  * centroids, moved along the flow, and the region that it finds from there keeps the id.
  *
- * SLIC looks for a pixel's centre among the centres of its cell and of the eight cells around it, so that
- * each centre must belong to a cell. After the regions moved, they are dealt out to the cells anew, the
- * nearest pair first. A region that finds no free cell around it, or that leaves the image, is given up. A
- * cell that gets no region begins one in its middle, with an id that is free.
+ * SLIC looks for a pixel's centre among the centres of its cell and of the eight cells around it. So each
+ * centre must belong to a cell. After the regions moved, they are dealt out to the cells anew, the nearest
+ * pair first. A region that finds no free cell around it, or that leaves the image, is given up. A cell that
+ * gets no region begins one in its middle, with an id that is free.
  */
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "stack/stack.h"
 #include "video/inside.h"
 
-/* A region that may go to a cell, and their squared distance, measured in cells. */
+/* A region that may go to a cell, and the squared distance of the two, measured in cells. */
 typedef struct offer {
     int32_t region, cell;
     float apart;
@@ -38,8 +38,8 @@ tvlm_status tvlm_stream_carry_regions(const tvlm_stream *stream, stream_camera *
         tvlm_stream_drop_regions(camera);
         return TVLM_OK;
     }
-    /* A table that was carried over is that of an earlier frame. It is not used: the host knows where its
-     * regions have moved since. */
+    /* A table that was carried over belongs to an earlier frame. It is not used, since the host knows where
+     * its regions have moved since. */
     if (tvlm_stack_region_table(stack, 0, &table, &at) &&
         !tvlm_delta_is_carried(stack, 0, TVLM_GRID_CLUSTER)) {
         camera->gathered = stream->cells;

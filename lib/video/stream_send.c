@@ -4,7 +4,7 @@
  * works on the present frame.
  *
  * The plan is one of the stack's (stack/delta.h), which changes nothing before it is applied. So a frame that
- * is sent and never pushed leaves no trace, and neither does one that another frame overtakes.
+ * is sent and never pushed leaves no trace, even if another frame is pushed in its place.
  *
  * A frame that is on the device already is only converted. It is planned when it is pushed.
  */

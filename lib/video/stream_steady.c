@@ -77,8 +77,8 @@ static tvlm_status reserve_bonus(stream_camera *camera, size_t count) {
     return TVLM_OK;
 }
 
-/* Gives the bonus to one candidate for each former position. If all candidates within a cell of the position
- * had the bonus, the best of them would crowd out what else was selected. */
+/* Gives the bonus to one candidate for each former position. If all candidates within a cell of a position
+ * had the bonus, they would crowd out other positions of the selection. */
 static void give_bonus(const tvlm_stream *stream, stream_camera *camera, float step, int32_t columns,
                        int32_t rows) {
     for (int32_t i = 0; i < camera->former_count; ++i) {
