@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster.c: regions by SLIC (Achanta, Shaji, Smith, Lucchi, Fua & Suesstrunk 2012), and then one connected
- * piece for each region: pieces are found by flood fill, the largest of each label stays, and the others go
- * to a neighbour.
+ * piece for each region. Pieces are found by flood fill. The largest piece of each label stays, and the
+ * others go to a neighbour.
  */
 #include "reference/cluster.h"
 
@@ -61,7 +61,7 @@ static float scale_of(int32_t side, int32_t level_side) {
     return (float)((double)side / (double)level_side);
 }
 
-/* The middle of a cell, with the colour that is there: where a region begins. */
+/* Where the region of a cell begins: at the middle of the cell, with the colour that is there. */
 static slic_centre seed(const slic_state *slic, const reference_colours *colours, int32_t column,
                         int32_t row) {
     const tvlm_cluster_plan *plan = slic->plan;
@@ -147,7 +147,8 @@ static void move_centres(slic_state *slic, const reference_colours *before, cons
                                : seed(slic, now, i % plan->columns, i / plan->columns);
 }
 
-/* Sets the sums to what a pass before the first would have found, had it arrived at the centres handed in. */
+/* Sets the sums so that the first pass begins at the centres that are handed in. They are what a pass before
+ * it would have left if it had ended with these centres. */
 static void begin_at(slic_state *slic, const tvlm_region_centre *centres, const reference_colours *coarse) {
     for (int32_t i = 0; i < slic->plan->columns * slic->plan->rows; ++i) {
         int64_t sums[5];
@@ -253,7 +254,7 @@ static void find_pieces(piece_list *pieces, const int32_t *labels) {
     }
 }
 
-/* Lets the largest piece of each label keep the label; of equal ones the first. */
+/* Lets the largest piece of each label keep the label, and of equally large ones the first. */
 static void keep_largest(piece_list *pieces) {
     int32_t largest[TVLM_CLUSTER_MAX];
     for (int32_t i = 0; i < TVLM_CLUSTER_MAX; ++i) largest[i] = -1;
@@ -291,21 +292,21 @@ static void make_offers(piece_list *pieces, const slic_state *slic, const refere
 }
 
 /*
- * Decides what the other pieces become: the label of their best offer; without one, what the piece above
- * their first pixel becomes (left of it in the top row).
+ * Decides which labels the other pieces get. A piece gets the label of its best offer. Without an offer it
+ * gets what the piece above its first pixel gets, or in the top row the piece to the left of that pixel.
  */
 static void settle(piece_list *pieces) {
     for (int32_t i = 0; i < pieces->count; ++i)
         if (pieces->becomes[i] < 0 && pieces->offer[i] != TVLM_CLUSTER_NONE)
             pieces->becomes[i] = (int32_t)(pieces->offer[i] % TVLM_CLUSTER_MAX);
-    /* First pixels ascend, so that the piece above is decided before. */
+    /* First pixels ascend, so the piece above has its label already. */
     for (int32_t i = 1; i < pieces->count; ++i) {
         const int32_t first = pieces->first[i],
                       above = first >= pieces->width ? first - pieces->width : first - 1;
         if (pieces->becomes[i] < 0) pieces->becomes[i] = pieces->becomes[pieces->of[above]];
     }
-    /* Pieces that lead to piece 0 have no label yet if that has no offer. They take the label of the first
-     * pixel, in reading order, that has one. */
+    /* If piece 0 has no offer, the pieces that got their label from it still have none. They take the label
+     * of the first pixel, in reading order, that has one. */
     int32_t rescue = 0;
     while (pieces->becomes[pieces->of[rescue]] < 0) ++rescue;
     const int32_t label = pieces->becomes[pieces->of[rescue]];
@@ -338,7 +339,7 @@ static bool make_whole(const slic_state *slic, const reference_colours *colours,
     return made;
 }
 
-/* Labels become the ids of their centres. There is one centre for each cell. */
+/* Turns labels into the ids of their centres. There is one centre for each cell. */
 static int32_t take_ids(const tvlm_region_centre *centres, int32_t cells, int32_t *labels, int32_t texels) {
     for (int32_t p = 0; p < texels; ++p) labels[p] = centres[labels[p]].id;
     return cells;

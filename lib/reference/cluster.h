@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster.h: the two halves of the family of regions: cluster.c makes labels, and regions.c makes the table
- * and the channels from labels, whoever made them.
+ * cluster.h: the two halves of the family of regions. cluster.c makes labels. regions.c makes the table and
+ * the channels from labels, also from labels that are handed in.
  */
 #ifndef TVLM_REFERENCE_CLUSTER_H
 #define TVLM_REFERENCE_CLUSTER_H

@@ -22,8 +22,8 @@ tvlm_status tvlm_reference_laplacian(tvlm_device *device, const tvlm_generate_ar
     return TVLM_OK;
 }
 
-/* The entropy over the pixels of one cell. Cells at the right and the bottom have only those pixels that lie
- * in the image. */
+/* The entropy over the pixels of one cell. In cells at the right and the bottom, only the pixels that lie in
+ * the image count. */
 static void entropy(const tvlm_texture *source, int32_t slice, int32_t column, int32_t row, double value[4]) {
     int counts[TVLM_ENTROPY_BINS] = {0}, total = 0;
     for (int32_t y = row * TVLM_CELL; y < (row + 1) * TVLM_CELL && y < source->height; ++y) {

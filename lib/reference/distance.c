@@ -13,8 +13,8 @@ static float edges_at(const tvlm_texture *visual, int32_t slice, int32_t x, int3
     return tvlm_reference_fetch(visual, 0, slice, x, y)[0];
 }
 
-/* Whether a pixel is on a ridge: above the threshold, and a maximum along the axis on which `edges` falls off
- * faster. */
+/* Whether a pixel is on a ridge: it is above the threshold, and a maximum along that axis on which `edges`
+ * falls off faster. */
 static bool is_edge(const tvlm_texture *visual, int32_t slice, int32_t x, int32_t y) {
     const float here = edges_at(visual, slice, x, y);
     const float left = edges_at(visual, slice, x - 1, y), right = edges_at(visual, slice, x + 1, y);
@@ -28,7 +28,7 @@ static bool is_edge(const tvlm_texture *visual, int32_t slice, int32_t x, int32_
 
 #define NONE INT32_MAX /* a column without an edge pixel */
 
-/* The distance of a pixel from the edge pixel of its column that is nearest to the pixel before it. */
+/* From the distance of one pixel, the distance of the next pixel in its column to the same edge pixel. */
 static int32_t one_further(int32_t distance) {
     return distance == NONE ? NONE : distance + 1;
 }
@@ -50,8 +50,8 @@ static void along_columns(const bool *mask, int32_t width, int32_t height, int32
 /*
  * The squared distance of pixel x of a row from the edge pixel of column i is (x - i)^2 + columns[i]^2, which
  * is a parabola in x. The lower envelope of the parabolas of all columns is the least distance (Meijster,
- * Roerdink & Hesselink 2000). It is a list of columns in rising order, each of which is the nearest from
- * pixel `from` on. All numbers are whole, and exact.
+ * Roerdink & Hesselink 2000). It is a list of parts with rising columns. The column of a part is the nearest
+ * one from pixel `from` on. All numbers are whole, and exact.
  */
 typedef struct part {
     int32_t column;
@@ -62,7 +62,8 @@ static int64_t square_at(const int32_t *columns, int32_t i, int64_t x) {
     return (x - i) * (x - i) + (int64_t)columns[i] * columns[i];
 }
 
-/* The first pixel at which a column is nearer than one to its left, which is at least as near at pixel 0. */
+/* The first pixel at which the column `right` is nearer than the column `left`. At pixel 0, `left` must be at
+ * least as near. */
 static int64_t first_nearer(const int32_t *columns, int32_t left, int32_t right) {
     return (square_at(columns, right, 0) - square_at(columns, left, 0)) / (2 * ((int64_t)right - left)) + 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * distance.h: the stage of the distance that follows the mask of edge pixels. It is here for tests, with
- * masks that no picture makes.
+ * distance.h: the second stage of the distance, which begins with the mask of edge pixels. It is here so that
+ * tests can give it masks that no picture makes.
  */
 #ifndef TVLM_REFERENCE_DISTANCE_H
 #define TVLM_REFERENCE_DISTANCE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.c: dense optical flow between two sources: patches by Gauss-Newton steps, their weighted mean, the
- * variational refinement, and the confidence, each as its formula stands. cl/flow.cl describes the method,
- * and core/constants.h names its sources at TVLM_FLOW_*.
+ * flow.c: dense optical flow between two sources. Its steps are patches by Gauss-Newton, their weighted mean,
+ * the variational refinement, and the confidence. Each is written as its formula stands. cl/flow.cl describes
+ * the method, and core/constants.h names its sources at TVLM_FLOW_*.
  */
 #include <math.h>
 #include <string.h>
@@ -37,7 +37,8 @@ typedef struct level_pair {
     plane from, to;
 } level_pair;
 
-/* The equations of a texel: A (u, v) = r without what its neighbours add, and s, the weight of smoothness. */
+/* The equations of a texel, A (u, v) = r, without the terms of its neighbours. s is the weight of
+ * smoothness. */
 typedef struct equation {
     double a11, a12, a22, r1, r2, s;
 } equation;
@@ -67,7 +68,7 @@ static double luma_at(const plane *p, double x, double y) {
     return reference_lerp(top, bottom, y - y0);
 }
 
-/* The same of a flow. */
+/* The bilinear flow, by the same rules. */
 static vector field_at(const field *f, double x, double y) {
     x = clamp(x, 0, f->width - 1);
     y = clamp(y, 0, f->height - 1);
@@ -142,7 +143,7 @@ static int32_t patch_origin(int32_t index, int32_t side) {
     return origin < 0 ? 0 : origin > last ? last : origin;
 }
 
-/* Where the patch begins after `step`: it can leave the image only as far as a plane's border in the
+/* Where the patch begins after `step`. It can leave the image only by as much as the border of a plane in the
  * kernels. */
 static vector patch_place(const patch *p, const plane *to, vector step) {
     return (vector){clamp(p->x + step.u, -TVLM_FLOW_PAD, to->width + TVLM_FLOW_PAD - PATCH - 2),
@@ -166,13 +167,13 @@ static double patch_error(const patch *p, const plane *to, vector step, vector *
     return squares;
 }
 
-/* Whether an error is less by more than rounding. */
+/* Whether an error is less than another by more than rounding makes. */
 static bool better(double error, double least) {
     return error < (double)TVLM_FLOW_GAIN * least - (double)TVLM_FLOW_NOTHING;
 }
 
-/* Where a patch starts: the best of the coarser flow at its centre and to its four sides; without one, at
- * rest. */
+/* Where a patch starts: with the best step of the coarser flow at its centre and to its four sides. Without a
+ * coarser flow it starts at rest. */
 static vector patch_start(const patch *p, const plane *to, const field *coarser) {
     static const double aside[5][2] = {{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}};
     vector best = {0, 0}, down;
@@ -217,7 +218,7 @@ static void match(const level_pair *pair, const field *coarser, field *patches) 
 }
 
 /* Makes the flow at every texel: the mean of the four patches over it, weighted by the inverse of the
- * difference that each leaves there. */
+ * difference of luma that each patch leaves at the texel. */
 static void densify(const level_pair *pair, const field *patches, field *flow) {
     for (int32_t y = 0; y < flow->height; ++y)
         for (int32_t x = 0; x < flow->width; ++x) {
@@ -261,7 +262,7 @@ static double at(const warped *w, const double *values, int32_t x, int32_t y) {
     return values[clamp_to(y, w->height) * w->width + clamp_to(x, w->width)];
 }
 
-/* Adds weight (x u + y v + z)^2, a constraint on a further step (u, v), to the equations. */
+/* Adds the constraint weight (x u + y v + z)^2 on a further step (u, v) to the equations. */
 static void add_constraint(equation *e, double weight, double x, double y, double z) {
     e->a11 += weight * x * x;
     e->a12 += weight * x * y;
@@ -360,7 +361,8 @@ static tvlm_status refine(tvlm_device *device, const level_pair *pair, int32_t t
 
 /* ---- Both directions, and the result ---- */
 
-/* Makes the flow of one level in place of the coarser level's (whose `at` is NULL at the coarsest). */
+/* Replaces the flow of the coarser level by the flow of this level. At the coarsest level flow->at is NULL
+ * before. */
 static tvlm_status make_level(tvlm_device *device, const level_pair *pair, int32_t refinements, field *flow) {
     const field coarser = *flow;
     field patches = {0};
@@ -388,7 +390,7 @@ static tvlm_status one_way(tvlm_device *device, const tvlm_flow_args *args, bool
     return TVLM_OK;
 }
 
-/* The factor of the confidence that says how alike the images are along the flow, around a texel. */
+/* One factor of the confidence: how alike the images are along the flow, around a texel. */
 static double alike(const level_pair *pair, const field *flow, int32_t x, int32_t y) {
     const int r = TVLM_FLOW_WINDOW, count = (2 * r + 1) * (2 * r + 1);
     double squares = 0, mean = 0, variance = 0;

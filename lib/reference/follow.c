@@ -8,8 +8,8 @@
 #include "reference/sample.h"
 #include "reference/texture.h"
 
-/* Looks for the p with p + flow(p) = where the point was, by fixed-point iteration. `now` may be the memory
- * of `from`. A point that is not finite stays. */
+/* Looks for the place p now, by fixed-point iteration. For it, p + flow(p) is the place where the point was.
+ * `now` may be the memory of `from`. A point that is not finite stays. */
 static void move(const tvlm_follow *follow, const float *from, float now[2]) {
     tvlm_texture *flow = (tvlm_texture *)(uintptr_t)follow->flow;
     const tvlm_bundle bundle = {.count = 1, .textures = {flow}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ink.c: the colours of level 2 in bytes, and how far apart the colours of level 1 under each of them are.
+ * ink.c: the colours of level 2 in bytes, and for each how far apart the colours of level 1 beneath it are.
  */
 #include <math.h>
 
@@ -13,8 +13,8 @@ static unsigned char byte_of(double value) {
     return (unsigned char)round(255.0 * fmin(fmax(value, 0.0), 1.0));
 }
 
-/* The largest range of r, g or b among those texels of the finer level that texel x, y of a level lies
- * over. */
+/* The largest range of r, g or b among the texels of the finer level that lie beneath texel x, y of a
+ * level. */
 static double range_under(const tvlm_texture *source, int32_t level, int32_t slice, int32_t x, int32_t y) {
     const int32_t wide = tvlm_level_side(source->width, level - 1),
                   to_w = tvlm_level_side(source->width, level);

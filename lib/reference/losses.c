@@ -81,8 +81,8 @@ static int32_t smaller(int32_t a, int32_t b) {
     return a < b ? a : b;
 }
 
-/* Adds those pixels of a tile that lie in its blocks i .. i + count - 1 of the rows j .. j + count - 1 of
- * blocks, and in the image. */
+/* Adds the pixels of count x count blocks of a tile, from block i of row j on, as far as they lie in the
+ * image. */
 static void add_blocks(const plane *image, const plane *picture, const tile *t, int32_t i, int32_t j,
                        int32_t count, block *sums) {
     const int32_t right = t->x + TVLM_BUDGET_EDGE(i + count, t->side);
@@ -100,8 +100,8 @@ static void add_blocks(const plane *image, const plane *picture, const tile *t, 
         }
 }
 
-/* The sums over windows from which the loss of detail is made: how many there are, their variances v, and (v
- * + F) times their correlations. */
+/* Sums over windows, from which the loss of detail is made: the number of windows, their variances v, and
+ * their correlations times (v + F), where F is TVLM_BUDGET_FLOOR. */
 typedef struct detail {
     double windows, variance, correlated;
 } detail;
@@ -151,7 +151,7 @@ static void compare(const tvlm_budget_plan *plan, const plane *image, const plan
 
 /* ---- A picture ---- */
 
-/* What lies between the steps. It is freed in any case. */
+/* The planes between the steps. They are freed in any case. */
 typedef struct steps {
     plane image, from, low, small, wide, enlarged;
 } steps;

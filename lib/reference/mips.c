@@ -61,7 +61,7 @@ static double extreme(const area *covered, float sign) {
     return best;
 }
 
-/* The value with the largest area, and of several the lowest. */
+/* The value with the largest area. Where several have the same area, it is the lowest of them. */
 static double mode(const area *covered) {
     float best = covered->value[0];
     int64_t best_weight = 0;

@@ -31,9 +31,9 @@ static void colour_of(const tvlm_planes *planes, int32_t x, int32_t y, double rg
 }
 
 /*
- * How much of place i of an axis of `to` places comes from place s of `from`. Where the axis shrinks, i is an
- * interval of from / to source places, and this is the share that lies in [s, s + 1). Where it grows, i is a
- * point, and the share falls from 1 to 0 over the distance of one source place.
+ * How much of place i of an axis of `to` places comes from place s of the axis of `from` places. Where the
+ * axis shrinks, i is an interval of from / to source places, and this is the share that lies in [s, s + 1).
+ * Where it grows, i is a point, and the share falls from 1 to 0 over the distance of one source place.
  */
 static double share_of(int32_t i, int32_t s, int32_t from, int32_t to) {
     const double step = (double)from / to;

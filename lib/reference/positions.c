@@ -7,7 +7,7 @@
 
 #include "reference/reference.h"
 
-/* As topk writes it. */
+/* An entry of a ranking, as topk writes it. */
 typedef struct ranked {
     int32_t index;
     float score;
@@ -40,7 +40,7 @@ tvlm_status tvlm_reference_place(tvlm_device *device, const tvlm_placing *placin
     return TVLM_OK;
 }
 
-/* Floats beyond it are no positions. */
+/* Coordinates beyond it are no positions. */
 #define FAR 1e6
 
 static float between(double value, double low, double high) {

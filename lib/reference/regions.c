@@ -15,7 +15,7 @@ typedef struct region_sums {
     float square;
 } region_sums;
 
-/* A way in which a gradient points: the step to the next pixel, and how many such steps away colours are
+/* A direction of a gradient: the step to the next pixel, and how many such steps away colours are
  * compared. */
 typedef struct direction {
     int32_t x, y, far;
@@ -26,8 +26,8 @@ static const direction directions[4] = {{1, 0, TVLM_BOUNDARY_FAR},
                                         {0, 1, TVLM_BOUNDARY_FAR},
                                         {-1, 1, TVLM_BOUNDARY_DIAGONAL}};
 
-/* What the work on one image shares. `gradient` is the magnitude at each pixel in steps of 1 /
- * TVLM_BOUNDARY_STEPS, and `towards` which of the directions it has. */
+/* The data of one image that the functions share. `gradient` is the magnitude of the gradient at each pixel
+ * in steps of 1 / TVLM_BOUNDARY_STEPS, and `towards` is its direction. */
 typedef struct region_picture {
     const reference_colours *colours;
     const int32_t *labels;
@@ -68,8 +68,9 @@ static void slopes(const reference_colours *colours, int32_t x, int32_t y, int c
     }
 }
 
-/* Finds the gradient of a pixel from the structure tensor of the three components: the root of its trace, and
- * which of the four directions is nearest to that of its larger eigenvalue. */
+/* Finds the gradient of a pixel from the structure tensor of the three components. Its magnitude is the root
+ * of the tensor's trace. Its direction is the one of four that is nearest to the direction of the larger
+ * eigenvalue. */
 static void find_gradient(region_picture *picture, int32_t x, int32_t y) {
     int64_t xx = 0, xy = 0, yy = 0;
     for (int c = 0; c < 3; ++c) {
@@ -136,7 +137,7 @@ static void connect(const tvlm_region_layout *layout, uint32_t *neighbours, int3
     neighbours[q * layout->row + p / 32] |= UINT32_C(1) << (p % 32);
 }
 
-/* Makes the table; the radius of a region is still its square. */
+/* Makes the table. In it the radius of each region is still squared. */
 static void make_table(region_picture *picture, const tvlm_region_layout *layout, uint32_t *neighbours) {
     for (int32_t y = 0; y < picture->height; ++y)
         for (int32_t x = 0; x < picture->width; ++x) {
@@ -195,7 +196,8 @@ static bool areas_meet(const region_picture *picture, int32_t x, int32_t y) {
            strength * strength * (least2 * least2);
 }
 
-/* Whether the label to the right or below is another one: the boundary of labels that were handed in. */
+/* Whether the label to the right or below is another one. That is the boundary where labels were handed
+ * in. */
 static bool labels_meet(const region_picture *picture, int32_t x, int32_t y) {
     const int32_t label = picture->labels[pixel(picture, x, y)];
     return (x + 1 < picture->width && picture->labels[pixel(picture, x + 1, y)] != label) ||

@@ -16,13 +16,14 @@ static uint8_t output(const int32_t *entry, const uint8_t *pixels, size_t step) 
     return (uint8_t)(whole > 255 ? 255 : whole);
 }
 
-/* The entry of the table for place `o` of the result: first source place, how many, and their weights. */
+/* The entry of the table for place `o` of the result: the first source place, how many source places there
+ * are, and their weights. */
 static const int32_t *entry_of(tvlm_buffer *table, const tvlm_resize_axis *axis, int32_t o) {
     return (const int32_t *)reference_data(table) + axis->offset +
            (ptrdiff_t)o * (axis->taps + TVLM_RESIZE_HEAD);
 }
 
-/* The pass along rows, on all of them: writes to[layout->height][plan->x.size][3]. */
+/* The pass along rows, over all rows. It writes to[layout->height][plan->x.size][3]. */
 static void along_rows(const uint8_t *from, const tvlm_pixels *layout, tvlm_buffer *table,
                        const tvlm_resize *plan, uint8_t *to) {
     const size_t colours = layout->channels >= 3 ? 3 : 1;
@@ -35,7 +36,7 @@ static void along_rows(const uint8_t *from, const tvlm_pixels *layout, tvlm_buff
     }
 }
 
-/* The pass along columns, on all of them: writes to[plan->y.size][layout->width][3]. */
+/* The pass along columns, over all columns. It writes to[plan->y.size][layout->width][3]. */
 static void along_columns(const uint8_t *from, const tvlm_pixels *layout, tvlm_buffer *table,
                           const tvlm_resize *plan, uint8_t *to) {
     const size_t colours = layout->channels >= 3 ? 3 : 1;

@@ -78,7 +78,7 @@ static bool make_scale(const tvlm_texture *source, int32_t slice, int32_t scale,
     return made;
 }
 
-/* Divides each component by its maximum over the image. One that is flat becomes 0. */
+/* Divides each component by its maximum over the image. A component that is flat becomes 0. */
 static void scale_to_maximum(double (*values)[4], size_t count) {
     for (int c = 0; c < 4; ++c) {
         double maximum = 0;
@@ -90,7 +90,7 @@ static void scale_to_maximum(double (*values)[4], size_t count) {
 
 /* ---- What stands out from the border ---- */
 
-/* The first level from the centre levels on of which no side is longer than SIDE. */
+/* The first level, from the finest centre level on, that has no side longer than SIDE. */
 static int32_t prior_level(const tvlm_texture *source) {
     int32_t level = level_above(source, TVLM_SALIENCY_CENTRE_LEVEL, 0);
     while (tvlm_level_side(source->width, level) > TVLM_SALIENCY_SIDE ||
@@ -128,8 +128,8 @@ static void lab_from(const reference_lab *colour, const double mean[3], double a
     apart[2] = colour->b - mean[2];
 }
 
-/* Adds d[i] * d[j] to sums[i][j] and d[j] to sums[3][j] for each texel of a strip, d being its colour less
- * `mean`. */
+/* For each texel of a strip, adds d[i] * d[j] to sums[i][j] and d[j] to sums[3][j]. Here d is the texel's
+ * colour less `mean`. */
 static void add_products(const lab_level *level, rectangle strip, const double mean[3], double sums[4][3]) {
     for (int32_t y = strip.y; y < strip.y + strip.height; ++y)
         for (int32_t x = strip.x; x < strip.x + strip.width; ++x) {

@@ -14,8 +14,8 @@ static double clamp(double value, double low, double high) {
     return fmin(fmax(value, low), high);
 }
 
-/* The texture's own level for a level of the image: level 0 of a coarser grid stands at that level of the
- * image whose texels have its size. */
+/* The texture's own level for a level of the image. Level 0 of a coarser grid counts as that level of the
+ * image whose texels are as large as the grid's. */
 static double own_level(const tvlm_texture *texture, double level) {
     const double shrink_x = log2((double)texture->extent_x / texture->width);
     const double shrink_y = log2((double)texture->extent_y / texture->height);
@@ -144,7 +144,7 @@ static void pack_texel(const tvlm_bundle *bundle, const int32_t *refs, const ref
     }
 }
 
-/* The middle of what the image leaves of texel i of the result. */
+/* The middle of that part of texel i of the result that lies in the image. */
 static double texel_centre(int32_t i, int32_t side, float extent, float image_side) {
     const double step = (double)extent / side;
     return 0.5 * (i * step + fmin((i + 1) * step, (double)image_side));

@@ -15,8 +15,8 @@ static double depth_at(const tvlm_texture *depth, int32_t image, int32_t x, int3
 
 /* ---- Occlusion ---- */
 
-/* The share by which a texel is farther away than its neighbour, less what a plane through the texel and its
- * opposite neighbour would have (1 / depth is linear on a plane). */
+/* The share by which a texel is farther away than its neighbour. The share that a plane through the texel and
+ * its opposite neighbour would have is subtracted (1 / depth is linear on a plane). */
 static double step_to(double here, double neighbour, double opposite) {
     if (neighbour == 0) return 0;
     const double farther = here / neighbour - 1;
@@ -52,8 +52,8 @@ tvlm_status tvlm_reference_occlusion(tvlm_device *device, const tvlm_generate_ar
 
 /* ---- Normals ---- */
 
-/* The change of depth from one texel to the next: half the difference of both neighbours; where one of them
- * is unknown or lies across a step, the difference from the other one. */
+/* The change of depth from one texel to the next. It is half the difference of both neighbours. Where one
+ * neighbour is unknown or lies across a step, it is the difference from the other neighbour. */
 static double slope(double before, double here, double after) {
     const double back = here - before, on = after - here;
     if (before == 0 && after == 0) return 0;

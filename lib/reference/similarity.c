@@ -45,7 +45,7 @@ tvlm_status tvlm_reference_feature_lengths(tvlm_device *device, const tvlm_featu
     return TVLM_OK;
 }
 
-/* The length of a vector less the mean, or -1 if a value is not finite. */
+/* The length of the difference of a vector and `mean`, or -1 if a value is not finite. */
 static double length_less(const float *vector, const float *mean, int32_t dimension) {
     double sum = 0.0;
     for (int32_t i = 0; i < dimension; ++i) {

@@ -71,8 +71,8 @@ tvlm_status tvlm_reference_source(tvlm_device *device, tvlm_buffer *pixels, cons
     return TVLM_OK;
 }
 
-/* Only the source is made tile by tile. The generators of the reference make everything; beside the tiles
- * this gives what was there before. */
+/* Only the source is made tile by tile. All other grids of the reference are made as a whole, which gives the
+ * same values as before beside the tiles. */
 tvlm_status tvlm_reference_source_tiles(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
                                         bool packed, const tvlm_tiles *tiles, tvlm_texture *out) {
     (void)device;

@@ -36,8 +36,8 @@ tvlm_status tvlm_reference_relevance(tvlm_device *device, tvlm_buffer *scores, t
     return TVLM_OK;
 }
 
-/* The largest of the Gaussians around the positions that were looked at: where positions lie close together,
- * being looked at twice is no more than once. */
+/* The largest of the Gaussians around the positions that were looked at. They are not added up, so that
+ * positions that lie close together count once. */
 static double gaussian(const tvlm_remember_args *args, const reference_point *at) {
     const float *position = (const float *)reference_data(args->positions) + args->positions_at;
     const double sigma = (double)args->sigma;
@@ -60,7 +60,7 @@ static void remember_state(const tvlm_remember_args *args, tvlm_texture *out) {
                 value[2] = (double)args->decay *
                            (double)tvlm_reference_fetch(args->temporal, 0, args->image, column, row)[2];
             value[2] = fmin(value[2] + gaussian(args, &at), 1);
-            /* The map of relevance is of this image alone. */
+            /* The map of relevance has this image alone. */
             at.image = 0;
             if (args->relevance != NULL)
                 value[0] = sample(args->relevance, 0, &at);
@@ -85,8 +85,8 @@ static double clipped_centre(int32_t cell, double side) {
     return (begin + fmin(begin + TVLM_CELL, side)) / 2;
 }
 
-/* Finds where a cell was a frame ago, as a step from where it is. Returns false where the flow does not
- * tell. */
+/* Finds where a cell was a frame ago, as a step from where it is. Returns false where the flow cannot be
+ * trusted or leads out of the image. */
 static bool find_step(const tvlm_generate_args *args, int32_t image, int32_t column, int32_t row,
                       double step[2]) {
     const tvlm_texture *source = args->grids[TVLM_GRID_SOURCE], *flow = args->grids[TVLM_GRID_FLOW];

@@ -55,8 +55,8 @@ static int32_t above_floor(int32_t value) {
     return value > TVLM_TEXT_FLOOR ? value - TVLM_TEXT_FLOOR : 0;
 }
 
-/* The stroke that begins at a pixel, as the lesser of its two sides. It is bright for sign 1, dark for sign
- * -1. */
+/* The strength of the stroke that begins at a pixel, which is that of the weaker of its two sides. Sign 1
+ * looks for bright strokes, and sign -1 for dark ones. */
 static int32_t stroke(const tvlm_texture *source, int32_t level, int32_t slice, int32_t x, int32_t y,
                       int32_t sign) {
     const int32_t begins = above_floor(sign * gradient(source, level, slice, x, y));
@@ -95,7 +95,8 @@ void tvlm_reference_text_strokes(const tvlm_texture *source, int32_t slice, int3
 
 /* ---- Marks ---- */
 
-/* The mean of a sum for each pixel of the window around a block, which has `ry` rows above and below. */
+/* A sum over the window around a block, divided by the window's pixels. The window has `ry` rows of blocks
+ * above and below. */
 static double window(const reference_blocks *blocks, int32_t column, int32_t row, int32_t ry, int which) {
     int64_t sum = 0;
     for (int32_t dy = -ry; dy <= ry; ++dy)
@@ -104,7 +105,8 @@ static double window(const reference_blocks *blocks, int32_t column, int32_t row
     return (double)sum / ((2 * TVLM_TEXT_RX + 1) * (2 * ry + 1) * TVLM_TEXT_BLOCK * TVLM_TEXT_BLOCK);
 }
 
-/* The lesser of rises and falls around a block, as gradients: half a difference, with black to white as 1. */
+/* The lesser of rises and falls around a block, as gradients. A gradient is half a difference of luma; black
+ * to white is a difference of 1. */
 static double activity(const reference_blocks *blocks, int32_t column, int32_t row, int32_t ry) {
     const int32_t inside = clamp(row, 0, blocks->rows - 1);
     return fmin(window(blocks, column, inside, ry, TVLM_TEXT_RISE),
@@ -144,7 +146,7 @@ void tvlm_reference_text_mark(reference_blocks *blocks) {
 
 /* ---- Regions ---- */
 
-/* Whether a block is marked and so are both its neighbours in the row, where there are any. */
+/* Whether a block is marked, and so are its neighbours in the row, as far as there are any. */
 static bool holds(const reference_blocks *blocks, int32_t column, int32_t row) {
     return blocks->marks[at(blocks, column - 1, row)] && blocks->marks[at(blocks, column, row)] &&
            blocks->marks[at(blocks, column + 1, row)];

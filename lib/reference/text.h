@@ -27,7 +27,7 @@ void tvlm_reference_blocks_destroy(reference_blocks *blocks);
 /* Makes the sums of one level of one slice. */
 void tvlm_reference_text_strokes(const tvlm_texture *source, int32_t slice, int32_t level,
                                  reference_blocks *blocks);
-/* The ratio of how strongly a block looks like text to what is needed. A block is marked where it is more
+/* How strongly a block looks like text, divided by what is needed. A block is marked where this ratio is more
  * than 1. */
 double tvlm_reference_text_ratio(const reference_blocks *blocks, int32_t column, int32_t row);
 

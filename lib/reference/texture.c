@@ -51,7 +51,7 @@ static bool within_limits(const tvlm_device_info *info, const tvlm_texture *shap
            (int64_t)shape->layers * shape->images <= info->image_slices_max;
 }
 
-/* Sets where the levels of a texture begin, whose texels lie at `texels`. There is a level 0 always. */
+/* Sets where the levels of a texture begin. Its texels lie at `texels`. There is always a level 0. */
 static void place_levels(reference_texture *texture, float *texels) {
     texture->texels = texels;
     texture->levels[0] = texels;
@@ -65,7 +65,7 @@ static void place_levels(reference_texture *texture, float *texels) {
 reference_texture tvlm_reference_image(const tvlm_texture *texture, int32_t image) {
     reference_texture alone = {.base = tvlm_texture_image(texture, image)};
     size_t before = 0;
-    (void)tvlm_texture_before(texture, image, &before); /* they are there */
+    (void)tvlm_texture_before(texture, image, &before); /* cannot fail: the parts are there */
     place_levels(&alone, ((const reference_texture *)texture)->texels + 4 * before);
     return alone;
 }

@@ -22,8 +22,8 @@ static double clipped_centre(int32_t cell, double step, double side) {
     return (begin + fmin(begin + step, fmax(side, begin))) / 2;
 }
 
-/* Finds where a cell was a frame ago, as a step from where it is. Returns false where the flow does not
- * tell. */
+/* Finds where a cell was a frame ago, as a step from where it is. Returns false where the flow cannot be
+ * trusted or leads out of the image. */
 static bool find_step(const tvlm_warp *warp, const tvlm_texture *out, int32_t column, int32_t row,
                       double step[2]) {
     const double width = (double)warp->width, height = (double)warp->height;
@@ -60,8 +60,8 @@ static taps taps_at(const tvlm_texture *grid, double x, double y) {
     return found;
 }
 
-/* Adds to `way` the mean path of those cells around a point that have a path. Returns false where they weigh
- * too little. */
+/* Adds to `way` the mean path of those cells around a point that have a path. Returns false where the weights
+ * of these cells are too small. */
 static bool follow_path(const tvlm_warp *warp, double x, double y, double way[2]) {
     const float *path = reference_data(warp->path);
     const taps around = taps_at(warp->from, x, y);
@@ -79,7 +79,8 @@ static bool follow_path(const tvlm_warp *warp, double x, double y, double way[2]
     return true;
 }
 
-/* The bilinear mean over the cells that have a vector. Returns false where they weigh too little. */
+/* The bilinear mean over the cells that have a vector. Returns false where the weights of these cells are too
+ * small. */
 static bool gather(const tvlm_warp *warp, double x, double y, int32_t layer, double value[4]) {
     const float *known = reference_data(warp->known);
     const taps around = taps_at(warp->from, x, y);
