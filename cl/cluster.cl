@@ -4,8 +4,8 @@
  * result is a label for each pixel; pieces.cl then makes each region one connected piece.
  *
  * 1. cluster_lab makes colours in L*a*b*, in whole steps, of those levels of the source that are used. It
- *    also clears the tables. The kernels after it compute with whole numbers, or with floats that are only
- *    added and multiplied, so every device finds the same.
+ *    also clears the tables. The later kernels compute with whole numbers, or with floats that are only added
+ *    and multiplied. So every device finds the same.
  * 2. cluster_assign is one pass of SLIC: it gives each pixel to the nearest of nine centres, those of its own
  *    cell and of the eight cells around it. It computes the centres from the sums of the pass before, and
  *    adds up the sums for the next pass. The host runs passes on level 1 first, and then on level 0.
@@ -22,8 +22,8 @@
 
 /* ---- 1. Colours ---- */
 
-/* L*a*b* in whole steps, packed (regions.clh). This uses no vectors and is static, so that
- * it is inlined: otherwise PoCL does not vectorise the loop that calls it. */
+/* L*a*b* in whole steps, packed (regions.clh). It uses no vectors, and is static so that it is inlined.
+ * Otherwise PoCL does not vectorise the loop that calls it. */
 static inline uint packed_lab(float red, float green, float blue) {
     const float r = srgb_to_linear(red), g = srgb_to_linear(green), b = srgb_to_linear(blue);
     const float x = lab_curve(TVLM_XYZ_XR * r + TVLM_XYZ_XG * g + TVLM_XYZ_XB * b);
@@ -44,10 +44,10 @@ HELPER void clear_words(global int *restrict words, int count) {
 }
 
 /*
- * Converts level 0 of the source, and level 1 if the launch is twice as deep as there are images.
- * words = words of an image in `lab`, in `work` and in `regions`, of which the latter two are cleared.
- * Work-item (n, y, image + images * level) converts RUN texels of row y. The components lie in three arrays
- * of floats, so that the second loop vectorises.
+ * Converts level 0 of the source, and level 1 if the launch is twice as deep as there are images. words =
+ * words of an image in `lab`, in `work` and in `regions`. It clears the latter two. Work-item (n, y, image +
+ * images * level) converts RUN texels of row y. The components lie in three arrays of floats, so that the
+ * second loop vectorises.
  */
 kernel void cluster_lab(TEXTURE_IN(source), global uint *restrict lab, global int *restrict work,
                         global int *restrict regions, const int4 words, const int images) {
@@ -151,7 +151,7 @@ HELPER void nearest_row(local const centre *centres, const uint *colours, float 
     }
 }
 
-/* Where the centre of a candidate lies whose cell does not exist: no pixel is nearest to it. */
+/* The place of a candidate whose cell does not exist. It is so far away that no pixel is nearest to it. */
 #define FAR_AWAY 1e15f
 
 /* Computes the nine candidates of cell (column, row), divided among the group's work-items. */

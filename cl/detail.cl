@@ -6,7 +6,7 @@
  *   - entropy, for each cell of 16 x 16 pixels: Shannon's entropy of a histogram of 16 bins, over its largest
  *     value of 4 bits. A cell at the image's edge counts only the pixels that the image has.
  *
- * laplacian uses the tiles of tile.clh. How entropy is laid out stands at its kernel.
+ * laplacian uses the tiles of tile.clh. The kernel `entropy` says how its work is laid out.
  */
 // check-kernels: -DLANES=1 -DCELLS=1
 // check-kernels: -DTILE_LIST=1
@@ -43,7 +43,7 @@ TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
 /*
  * Writes the entropy of CELLS cells beside each other. Work-item (lane, cell) counts every LANES-th column of
  * its cell into bins of its own; then the lanes divide the bins among themselves, and each sums its bins over
- * all lanes. That needs no atomics, and counts are integers, so every device finds the same ones.
+ * all lanes. That needs no atomics. Counts are integers, so every device finds the same ones.
  */
 kernel __attribute__((reqd_work_group_size(LANES, CELLS, 1))) void entropy(TEXTURE_IN(source),
                                                                            TEXTURE_OUT(result) REGION_IN) {

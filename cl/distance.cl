@@ -3,12 +3,12 @@
  * distance.cl: the exact Euclidean distance of each pixel from the nearest edge pixel, over R = max(W, H) / 8
  * and at most 1. It is the two-pass distance transform of Meijster, Roerdink & Hesselink (2000), first along
  * columns and then along rows. Since the distance saturates at R, no step looks farther than `reach`, which
- * is R rounded up; this makes it cheaper than jump flooding, which would not be exact.
+ * is R rounded up; this makes it cheaper than jump flooding, which also would not be exact.
  *
  * 1. distance_mask finds edge pixels (ridges of the channel `edges`) and stores them as bits, 32 rows of a
  *    column in a word.
- * 2. Each pixel gets its distance from the nearest edge pixel of its column, or reach + 1 where that is more
- *    than `reach`:
+ * 2. Each pixel gets its distance from the nearest edge pixel of its column, or reach + 1 where that distance
+ *    is more than `reach`:
  *      - distance_columns_search looks up and down in the bits, one work-item for each pixel (GPUs);
  *      - distance_columns_scan passes over the rows once down and once up, many columns at a time (CPUs).
  * 3. Each pixel gets the square root of the least (x - i)^2 + column[i]^2 over all i in its row:
@@ -23,8 +23,8 @@
 #include "tile.clh"
 
 /*
- * `span` holds a distance along one axis and `square` the square of any distance. With LONG_SIDES images may
- * have more than 32767 pixels along a side, whose squares fit no int.
+ * `span` holds a distance along one axis, and `square` the square of any distance. With LONG_SIDES images may
+ * have more than 32767 pixels along a side. The squares of such distances fit no int.
  */
 #if LONG_SIDES
 typedef uint span;
@@ -87,8 +87,8 @@ kernel void distance_columns_search(global const uint *restrict mask, const int2
     global const uint *restrict column = mask + image * words * size.x + x;
     const int word = y / 32, bit = y % 32;
     int best = reach + 1;
-    /* First upwards from this row: in each word the highest bit is the nearest. Then downwards: the
-     * lowest. */
+    /* It looks upwards from this row first, where the highest bit of each word is the nearest. Then it looks
+     * downwards, where the lowest bit is. */
     for (int n = word; n >= 0 && y - 32 * n - 31 <= best; --n) {
         const uint bits = n == word ? column[n * size.x] << (31 - bit) >> (31 - bit) : column[n * size.x];
         if (bits != 0) {
@@ -137,8 +137,8 @@ HELPER float channel_of(square distance, float range) {
 
 /*
  * A work-group makes ROW pixels of a row, one for each work-item; y is the row and z the image. `near` is
- * local memory for ROW + 2 reach values: the columns' distances of those pixels and of `reach` pixels on
- * either side. No work-item returns before the barrier.
+ * local memory for ROW + 2 reach values, which are the columns' distances at those pixels and at `reach`
+ * pixels on either side. No work-item returns before the barrier.
  */
 #define ROW 256
 kernel __attribute__((reqd_work_group_size(ROW, 1, 1))) void
@@ -193,9 +193,9 @@ HELPER int crossing(int i, int below, int u, int height) {
 }
 
 /*
- * Work-item (0, y, image) makes a row. Its envelope is an int for each pixel in each of two arrays: from
- * x = starts[q] on, the parabola of column places[q] is the lowest, up to starts[q + 1]. The arrays are in
- * local memory, or with ENVELOPE_GLOBAL in global memory, with room for each row of each image.
+ * Work-item (0, y, image) makes a row. Its envelope is in two arrays of an int for each pixel. The parabola
+ * of column places[q] is the lowest from x = starts[q] on, up to starts[q + 1]. The arrays are in local
+ * memory, or with ENVELOPE_GLOBAL in global memory, with room for each row of each image.
  */
 #ifndef ENVELOPE_GLOBAL
 #define ENVELOPE_GLOBAL 0

@@ -6,9 +6,9 @@
  *
  *   1. flow_planes copies luma from the sources into plain planes, once for all levels.
  *   On each level, from the coarsest to the finest:
- *   2. flow_patches moves square patches of the one image to where they fit the other one best, by
- *      Gauss-Newton steps (inverse-compositional: the Hessian is that of the template), from the coarser
- *      level's flow.
+ *   2. flow_patches moves square patches of the one image to where they fit the other one best. It begins
+ *      with the coarser level's flow, and takes Gauss-Newton steps (inverse-compositional: the Hessian is
+ *      that of the template).
  *   3. flow_densify blends the four patches over each texel into a flow.
  *   4. flow_refine sets up the linear equations of the refinement, and takes some sweeps towards their
  *      solution. The host repeats it a few times (tvlm_flow_refinements).
@@ -21,8 +21,9 @@
  *   - `planes` holds the levels of luma of the one image, then those of the other, `total` floats each. A
  *     level has a border of PAD replicated texels on each side, so that patches can reach out of the image.
  *   - A `level` argument is (width, height, row stride, index of texel (0, 0) in the plane).
- *   - A launch makes both directions, up to the level whose backward flow is kept for the confidence, and
- *     the forward one alone on finer levels. In direction d, plane d is the template, 1 - d the target.
+ *   - A launch makes both directions, down to the level whose backward flow is kept for the confidence. On
+ *     finer levels it makes the forward direction alone. In direction d, plane d is the template, 1 - d the
+ *     target.
  *   - A flow is two planes of width * height floats, u and then v, in texels of its level. The flows of the
  *     two directions lie `half_` floats apart.
  */
@@ -84,9 +85,9 @@ kernel void flow_planes(TEXTURE_IN(from), TEXTURE_IN(to), const int2 images, con
 #define PATCHES (64 / LANES)
 
 /*
- * A work-item has all rows of a patch: on CPUs with all columns; on GPUs with one column, so that the PATCH
- * work-items that share a patch read texels beside each other. `columns` is what a work-item has of a row.
- * Both kinds of device add up each column first, and then the columns in the same order.
+ * A work-item has all rows of a patch. On CPUs it has all columns, too. On GPUs it has one column, so that
+ * the PATCH work-items that share a patch read texels beside each other. `columns` holds a work-item's part
+ * of a row. Both kinds of device add up each column first, and then the columns in the same order.
  */
 #if LANES == 1
 typedef float8 columns;
@@ -126,8 +127,8 @@ HELPER int2 patch_origin(int2 index, int4 level) {
     return clamp((index - 1) * STRIDE, (int2)(0), max((int2)(level.x, level.y) - PATCH, (int2)(0)));
 }
 
-/* Where a patch that begins at `origin` stands in the target after `step`, clamped to what the border
- * holds. */
+/* Where a patch that begins at `origin` stands in the target after `step`. It is clamped so that the patch
+ * stays within the border. */
 HELPER float2 patch_place(float2 origin, float2 step, int4 level) {
     return clamp(origin + step, (float2)(-PAD), (float2)(level.x, level.y) + (float2)(PAD - PATCH - 2));
 }
@@ -165,7 +166,7 @@ HELPER float4 compare(global const float *target, int4 level, float2 origin, flo
     return share(sums, board);
 }
 
-/* Whether an error is less by more than rounding. */
+/* Whether an error is less than another by more than rounding makes. */
 HELPER bool better(float error, float least) {
     return error < TVLM_FLOW_GAIN * least - TVLM_FLOW_NOTHING;
 }
@@ -179,9 +180,9 @@ HELPER float2 coarser_at(global const float *flow, int2 size, int4 level, float2
 /*
  * Finds the step of each patch: patches[direction * count + j * counts.x + i], in texels of the level.
  * `coarser` is the coarser level's flow of coarser_size texels, the directions coarser_half floats apart;
- * coarser_size.x is 0 on the coarsest level, where patches begin at rest. LANES work-items share a patch; y
- * of the launch is the direction. In the last group work-items beyond the last patch repeat it, since they
- * must pass the barriers of the others.
+ * coarser_size.x is 0 on the coarsest level, where patches begin with a step of 0. LANES work-items share a
+ * patch; y of the launch is the direction. In the last group, work-items beyond the last patch repeat that
+ * patch, since they must pass the barriers of the others.
  */
 kernel __attribute__((reqd_work_group_size(64, 1, 1))) void
 flow_patches(global const float *restrict planes, const int total, const int4 level,
@@ -326,16 +327,17 @@ kernel void flow_densify(global const float *restrict planes, const int total, c
  *
  *     (A + sum w) (u, v) = r + sum w (u, v)'
  *
- * They are the Euler-Lagrange equations of Brox et al., of constraints on brightness and gradient, and of a
+ * They are the Euler-Lagrange equations of Brox et al., with constraints on brightness and gradient and a
  * smoothness term. The constraints are normalised as by Zimmer, Bruhn & Weickert (2011). Robust norms and
  * images are linearised at the flow found so far. SWEEPS sweeps of Chebyshev's semi-iteration (over Jacobi's)
  * lead towards the solution.
  *
  * A sweep reads only the last values of a texel's four neighbours, and the equations read two texels around.
- * So a tile with BORDER texels around it gives exactly what equations and sweeps over the whole image would.
- * A group keeps the flow of its tile and border in local memory. It keeps the equations in a part of
- * `systems` of its own, which has SYSTEM_PLANES planes of BORDERED(BORDER) floats: three for the symmetric
- * inverse of A + sum w, two for r, and one for the weight w between a texel and those to its right and below.
+ * So a tile with BORDER texels around it gives exactly the values that equations and sweeps over the whole
+ * image would give. A group keeps the flow of its tile and border in local memory. It keeps the equations in
+ * a part of `systems` of its own, which has SYSTEM_PLANES planes of BORDERED(BORDER) floats: three for the
+ * symmetric inverse of A + sum w, two for r, and one for the weight w between a texel and those to its right
+ * and below.
  */
 #define SWEEPS        TVLM_FLOW_SWEEPS
 #define BORDER        (SWEEPS + 2)
@@ -402,8 +404,8 @@ INLINED void take_patches(global const float *planes, int total, int4 level, glo
         }
 }
 
-/* Repeats the flow of the image's edge beyond it. Finds the mean of both images along the flow, and their
- * difference. */
+/* Repeats the flow of the image's edge beyond it. Finds the mean of both images' luma along the flow, and
+ * their difference. */
 INLINED void look_along(global const float *of, global const float *target, int4 level, local float *u,
                         local float *v, local float *mean, local float *change) {
     FOR_BORDERED(BORDER, tx, ty) {
@@ -413,7 +415,7 @@ INLINED void look_along(global const float *of, global const float *target, int4
         const float du = u[edge], dv = v[edge];
         const float value = TVLM_FLOW_LUMA * plane_at(target, level, x + du, y + dv);
         const float own = TVLM_FLOW_LUMA * of[level.w + y * level.z + x];
-        if (at != edge) { /* another work-item may be reading what is inside */
+        if (at != edge) { /* another work-item may be reading texels inside */
             u[at] = du;
             v[at] = dv;
         }
@@ -436,7 +438,7 @@ INLINED void find_weights(local const float *u, local const float *v, global flo
     }
 }
 
-/* Sets up the equations, once there are weights. */
+/* Sets up the equations. The weights must have been found. */
 INLINED void set_up(int4 level, local const float *u, local const float *v, local const float *mean,
                     local const float *change, equations e) {
     const int W = BORDERED_W(BORDER);
@@ -489,9 +491,9 @@ INLINED void sweep_once(int4 level, equations e, int border, float omega, local 
     }
 }
 
-/* Improves the flow. With counts.x > 0 that is the flow of the patches, which is made here instead of by
- * flow_densify: a launch more takes a GPU longer. The layout is that of tile.clh, with the direction as z. On
- * GPUs, too, a tile is larger than the group. */
+/* Improves the flow. With counts.x > 0 it first makes the flow of the patches itself, in place of
+ * flow_densify, since one more launch would take a GPU longer. The layout is that of tile.clh, with the
+ * direction as z. A tile is larger than the group also on GPUs. */
 TILE_KERNEL void flow_refine(global const float *restrict planes, const int total, const int4 level,
                              global const float2 *restrict patches, const int2 counts,
                              global const float *restrict flow, const int half_,
@@ -507,7 +509,8 @@ TILE_KERNEL void flow_refine(global const float *restrict planes, const int tota
     else
         take_patches(planes, total, level, patches, counts, direction, u0, v0);
     barrier(CLK_LOCAL_MEM_FENCE);
-    /* u1 and v1 hold what is found along the flow, until the sweeps need them for a second copy of it. */
+    /* u1 and v1 hold the mean and the difference of luma along the flow first. Then the sweeps need them for
+     * a second copy of the flow. */
     look_along(of, target, level, u0, v0, u1, v1);
     barrier(CLK_LOCAL_MEM_FENCE);
     find_weights(u0, v0, e.weight);
@@ -544,8 +547,8 @@ TILE_KERNEL void flow_refine(global const float *restrict planes, const int tota
  * of direction 0, and `backwards` are both directions of a flow of back_size texels. The layout is that of
  * tile.clh.
  *
- * With GRID the same goes into an image of a stack's grid, as input.cl would write it: what is not finite is
- * 0, and u and v are clamped to [-limit, limit].
+ * With GRID the same values go into an image of a stack's grid, as input.cl would write them: values that are
+ * not finite become 0, and u and v are clamped to [-limit, limit].
  */
 #ifdef GRID
 #define GRID_OUT , const int image, const float limit, TEXTURE_OUT(grid)
@@ -575,8 +578,8 @@ TILE_KERNEL void flow_result(global const float *restrict planes, const int tota
         for (int j = 0; j <= 2 * WINDOW; ++j)
             for (int i = 0; i <= 2 * WINDOW; ++i) {
                 const int at = BORDERED_AT(WINDOW, tx + i, ty + j);
-                /* Luma is taken about that of the centre, so that the variance of flat windows does not
-                 * cancel. */
+                /* The centre's luma is subtracted first, so that the variance of flat windows is not lost to
+                 * rounding. */
                 const float own = luma[at] - luma[BORDERED_AT(WINDOW, tx + WINDOW, ty + WINDOW)];
                 squares += change[at] * change[at];
                 sum += own;

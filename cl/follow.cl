@@ -7,9 +7,9 @@
 #include "texture.clh"
 
 /*
- * Work-item i follows point i: it looks for the p with p + flow(p) = where the point was, by `steps` steps of
- * fixed-point iteration. Flow whose confidence is below `least` moves nothing. `level` is the level of the
- * image at which the flow is read; points are in pixels of the image.
+ * Work-item i follows point i: it looks for the p for which p + flow(p) is the place where the point was, by
+ * `steps` steps of fixed-point iteration. Flow whose confidence is below `least` moves nothing. `level` is
+ * the level of the image at which the flow is read; points are in pixels of the image.
  *
  * places = (index in `from` of the first point's x, floats from one point to the next, index in `to` of the
  * first result's x, how many points there are). y follows x, and results follow each other. `from` and `to`

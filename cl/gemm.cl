@@ -3,9 +3,10 @@
  * gemm.cl: computes C = alpha A B + beta C of matrices of floats on CPUs, where CLBlast would compile for
  * many seconds. GPUs use CLBlast (lib/opencl/gemm.c).
  *
- * gemm_pack first copies B into panels of PANEL columns, row after row, with 0 beyond its last column.
- * Whatever way B lay, the inner loop of gemm then reads whole vectors, and no work-item asks where B ends.
- * gemm makes blocks of ROWS x PANEL values, which stay in registers while it goes along the inner dimension.
+ * gemm_pack first copies B into panels of PANEL columns, row after row, with 0 beyond its last column. So the
+ * inner loop of gemm reads whole vectors, however B lay in memory, and no work-item needs to check where B
+ * ends. gemm makes blocks of ROWS x PANEL values, which stay in registers while it goes along the inner
+ * dimension.
  *
  * Element (row, column) of a matrix is at offset + row * its row stride + column * its column stride, in
  * floats.

@@ -32,7 +32,7 @@ TILE_KERNEL void gradient(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     FOR_BORDERED(BORDER, tx, ty) {
         const float4 texel =
             texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, SLICE_OF(source, image), 0);
-        /* Colours are taken about mid-gray, since the variance then loses less to rounding. */
+        /* Mid-gray is subtracted from colours, so that the variance loses less to rounding. */
         const float r = texel.x - 0.5f, g = texel.y - 0.5f, b = texel.z - 0.5f;
         const int at = BORDERED_AT(BORDER, tx, ty);
         luma[at] = texel.w;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ink.cl: what is seen of an image at a quarter of its size, in bytes: the colours of level TVLM_INK_LEVEL of
- * its source, and how much finer detail each texel hides (the operation `ink` of lib/core/operations.h).
- * Blank cells of a thumbnail are found by it (lib/select/budget_blank.h). A work-item makes one texel.
+ * ink.cl: the colours of an image at a quarter of its size, which is level TVLM_INK_LEVEL of its source, in
+ * bytes. A further byte says how much finer detail each texel hides (the operation `ink` of
+ * lib/core/operations.h). Blank cells of a thumbnail are found by these bytes (lib/select/budget_blank.h). A
+ * work-item makes one texel.
  */
 #include "texture.clh"
 
-/* The texels of a side of `from` texels that texel i of the next level lies over, where that side has `to`
- * texels: the first, and the one after the last. */
+/* The texels of a level beneath texel i of the next level, along one side: the first, and the one after the
+ * last. The side has `from` texels in the level, and `to` in the next one. */
 HELPER int2 texels_under(const int i, const int from, const int to) {
     return (int2)((int)((long)i * from / to), (int)(((long)(i + 1) * from + to - 1) / to));
 }
 
 /* Writes TVLM_INK_BYTES bytes of each of grid.x x grid.y texels of the level, from byte `offset` on: r, g, b,
- * and the largest range of r, g or b among the texels of the level before that it lies over. Without such a
- * level, the last byte is 0. Work-item (column, row) makes one texel. */
+ * and the largest range of r, g or b among the texels beneath it of the level before. If there is no level
+ * before, the last byte is 0. Work-item (column, row) makes one texel. */
 kernel void ink(TEXTURE_IN(source), const int image, const int2 grid, const ulong offset,
                 global uchar *restrict colours) {
     const int column = get_global_id(0), row = get_global_id(1);

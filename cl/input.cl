@@ -5,7 +5,7 @@
  *
  * The grid is `shape` = (columns, rows, channels) of values in a buffer: the channels of a cell lie beside
  * each other, and rows begin `row_stride` bytes apart, the first at byte `offset`. Values are float, or half
- * where INPUT_HALF is 1. All kernels run the same on GPUs and CPUs.
+ * where INPUT_HALF is 1. All kernels are the same on GPUs and CPUs.
  */
 // check-kernels: -DINPUT_HALF=0
 // check-kernels: -DINPUT_HALF=1
@@ -28,8 +28,8 @@
 
 /*
  * Finds the first value in reading order that is not finite: *first becomes its index, counted over all rows
- * without the padding between them. *first begins as TVLM_INPUT_NONE, and stays so where all values are
- * finite. Work-item (n, y) looks at the n-th span of CHECK_SPAN values of row y.
+ * without the padding between them. *first is TVLM_INPUT_NONE at the beginning, and stays so if all values
+ * are finite. Work-item (n, y) looks at the n-th span of CHECK_SPAN values of row y.
  */
 kernel void input_check(global const uchar *restrict data, const ulong offset, const ulong row_stride,
                         const int4 shape, global int *restrict first) {
@@ -44,8 +44,9 @@ kernel void input_check(global const uchar *restrict data, const ulong offset, c
     if (found != TVLM_INPUT_NONE) atomic_min(first, y * width + found);
 }
 
-/* Makes *any 1 where a cell has a direction as a vector: it is not shorter than TVLM_FEATURE_FLOOR, and no
- * value of it lies beyond TVLM_FEATURE_LIMIT. Work-item (x, y) looks at one cell. */
+/* Sets *any to 1 if the vector of some cell has a direction. Such a vector is not shorter than
+ * TVLM_FEATURE_FLOOR, and none of its values lies beyond TVLM_FEATURE_LIMIT. Work-item (x, y) looks at one
+ * cell. */
 kernel void input_directions(global const uchar *restrict data, const ulong offset, const ulong row_stride,
                              const int4 shape, global int *restrict any) {
     const int x = get_global_id(0), y = get_global_id(1);
@@ -61,8 +62,8 @@ kernel void input_directions(global const uchar *restrict data, const ulong offs
     if (sqrt(sum) >= TVLM_FEATURE_FLOOR) atomic_or(any, 1);
 }
 
-/* A value as the texture holds it, except that vectors are scaled later: 0 where it is not finite, then what
- * `mode` (TVLM_INPUT_*) says. */
+/* A value as the texture holds it, except that vectors are scaled later. A value that is not finite becomes
+ * 0. Then the value is converted as `mode` (TVLM_INPUT_*) says. */
 HELPER float input_value(float value, int mode, float low, float high) {
     value = isfinite(value) ? value : 0.0f;
     if (mode == TVLM_INPUT_BINARY) return value >= 0.5f ? 1.0f : 0.0f;
@@ -72,8 +73,8 @@ HELPER float input_value(float value, int mode, float low, float high) {
 /*
  * Writes one image of the texture. Work-item (x, y, n) writes the n-th INPUT_LAYERS layers of cell (x, y).
  * With TVLM_INPUT_UNIT work-item (x, y, 0) writes all layers, since the length of a vector needs all its
- * components. low and high are the range of each component with TVLM_INPUT_CLAMP; `fill` is what components
- * beyond the last channel hold.
+ * components. low and high are the range of each component with TVLM_INPUT_CLAMP; `fill` is the value of
+ * components beyond the last channel.
  */
 kernel void input(global const uchar *restrict data, const ulong offset, const ulong row_stride,
                   const int4 shape, const int mode, const float4 low, const float4 high, const float4 fill,
@@ -85,8 +86,8 @@ kernel void input(global const uchar *restrict data, const ulong offset, const u
     const int first = x * shape.z;
     float largest = 1.0f, length = 1.0f;
     if (unit) {
-        /* Components are divided by the largest before they are squared: the square of a finite float may
-         * overflow. */
+        /* Components are divided by the largest before they are squared, since the square of a finite float
+         * may overflow. */
         float sum = 0.0f;
         largest = 0.0f;
         for (int i = 0; i < shape.z; ++i)

@@ -19,12 +19,13 @@
  *   4. losses_compare enlarges all pictures along columns, a row of a tile at a time. It compares that with
  *      the image at once, so that nothing as large as the image is written.
  *
- * A filter along one axis works on many lines of the other axis at once, whose values must lie beside each
- * other. So what is between the passes lies column after column, except what the last kernel reads.
+ * A filter along one axis works on many lines at once, so the values of these lines at one place must lie
+ * beside each other. Therefore the results between the passes lie column after column, except those that the
+ * last kernel reads.
  *
  * The host compiles for SIDE, the side of a tile in pixels, and for RUN, how many values beside each other a
- * work-item makes: 32 on CPUs, in two vectors of 16, and 1 on GPUs. Long functions that are for CPUs alone
- * are APART (helper.clh).
+ * work-item makes: 32 on CPUs, in two vectors of 16, and 1 on GPUs. Long functions that only CPUs run are
+ * APART (helper.clh).
  */
 #include "texture.clh"
 
@@ -95,7 +96,7 @@ INLINED float filter(global const float *entry, global const float *from, const 
 }
 
 /* One pass over a picture. A work-item makes RUN values of each of GROUP outputs. Lines have room for whole
- * vectors of 16: what stands behind the last value or output means nothing. */
+ * vectors of 16. Numbers behind the last value or output have no meaning. */
 typedef struct filtered {
     global const float *table, *from; /* the first value of the first line */
     global const int *axis;
@@ -104,16 +105,17 @@ typedef struct filtered {
 } filtered;
 
 /*
- * Where results are to lie along the other axis, a work-item makes GROUP outputs, and writes the same value
- * of all of them together. Writing values one by one to places that lie far apart takes far longer.
+ * Where results are to lie along the other axis, a work-item makes GROUP outputs. It writes value i of all
+ * these outputs together, for each i. Writing values one by one to places that lie far apart takes far
+ * longer.
  */
 #if RUN > 1
 #define GROUP 16
 
-/* Lanczos' filter has so many weights where a picture is enlarged. */
+/* How many weights Lanczos' filter has where a picture is enlarged. */
 #define TAPS 6
 
-/* The same sum for 16 values beside each other. */
+/* The same sum as `filter`, for 16 values beside each other. */
 INLINED float16 filter_16(global const float *entry, global const float *from, const int stride) {
     const int count = (int)entry[1];
     global const float *line = from + (int)entry[0] * stride, *weight = entry + TVLM_BUDGET_HEAD;
@@ -147,8 +149,8 @@ APART void filter_run(global const float *entry, global const float *from, const
     *right = b;
 }
 
-/* Turns rows into columns. It takes four steps, in each of which a row of the first half and one of the
- * second half become two rows, where their components alternate. */
+/* Turns rows into columns, in four steps. In each step, a row of the first half and a row of the second half
+ * become two rows, in which their components alternate. */
 APART void transpose(float16 *v) {
     float16 t[16];
 #define BETWEEN(from, to)                                                                                    \
@@ -166,8 +168,9 @@ APART void transpose(float16 *v) {
 #undef BETWEEN
 }
 
-/* Makes the work-item's values of its outputs. With `across`, lines of the result go over outputs: value i of
- * output g goes to place g of line i. Otherwise it goes to place i of line g, clamped to [0, 1]. */
+/* Makes the work-item's values of its outputs. With `across`, a line of the result has one value of all
+ * outputs: value i of output g goes to place g of line i. Otherwise it goes to place i of line g, clamped to
+ * [0, 1]. */
 INLINED void filter_lines(const filtered *f, const bool across) {
     const int last = f->outputs - 1, line = TVLM_BUDGET_LINE(f->values), over = TVLM_BUDGET_LINE(f->outputs);
     float16 v[RUN / 16][GROUP];
@@ -200,8 +203,8 @@ INLINED void filter_lines(const filtered *f, const bool across) {
 
 /*
  * One pass over all pictures: 0 reduces the columns of levels, 1 the rows of that, and 2 enlarges the rows of
- * pictures to the width of the image. Pass 1 leaves lines as they lie, and the others turn them over.
- * Work-item (n, m) makes RUN values of GROUP outputs.
+ * pictures to the width of the image. Pass 1 keeps the direction of lines, and the other two exchange rows
+ * and columns. Work-item (n, m) makes RUN values of GROUP outputs.
  */
 kernel void losses_filter(global const int *restrict pictures, global const float *restrict table,
                           global const float *restrict from, const int width, const int height,
@@ -228,8 +231,8 @@ kernel void losses_filter(global const int *restrict pictures, global const floa
 /* ---- Losses ---- */
 
 /*
- * What is known of a tile, whatever the picture. A window of 2 x 2 blocks begins at each of its COUNT blocks.
- * The floats are, in this order:
+ * What is known of a tile, whatever the picture. Each window of 2 x 2 blocks belongs to the block at which it
+ * begins, one of COUNT blocks. The floats are, in this order:
  * - the mean of luma in each window, less the luma of the tile's first pixel;
  * - the variance of luma in each window;
  * - 1 over the number of each window's pixels in the image;
@@ -250,8 +253,7 @@ HELPER int4 blocks_at(const int b, const int count, const int x, const int y, co
                (int4)(width, height, width, height));
 }
 
-/* Makes what is known of windows from sums over blocks, in the place of these. No sum is read after it was
- * overwritten. */
+/* Replaces sums over blocks by what is known of windows. No sum is read after it was overwritten. */
 HELPER void find_windows(global float *known, const int x, const int y, const int width, const int height) {
     float sum = 0.0f, windows = 0.0f;
     for (int b = 0; b < COUNT; ++b) {
@@ -306,8 +308,9 @@ kernel void losses_tiles(global float *luma, const int width, const int height, 
 /* A value of each block of a tile, row after row. */
 typedef float16 blocks;
 
-/* Sums over the pixels of each block. With p the image and q the picture, each less the image's first pixel
- * of the tile, they are of q, of q^2 and of p q. `error` is the squared error of all pixels. */
+/* Sums over the pixels of each block. Let p be the image and q the picture, each less the image's luma at the
+ * tile's first pixel. The sums are those of q, of q^2 and of p q. `error` is the squared error of all
+ * pixels. */
 typedef struct sums {
     blocks y, yy, xy;
     float error;
@@ -324,11 +327,11 @@ typedef struct band {
 } band;
 
 #if RUN > 1
-/* The columns of a tile, in whole vectors: those beyond the tile are read, and not used. */
+/* How many vectors hold the columns of a tile. Columns beyond the tile are read, and not used. */
 #define PIECES ((SIDE + 15) / 16)
 
-/* Adds up the rows top .. bottom - 1 of each column of a tile, all of which lie in the image. The error is
- * added to what is there. */
+/* Adds up the rows top .. bottom - 1 of each column of a tile. All of them lie in the image. The error is
+ * added to what `error` holds. */
 APART void add_columns(const band *a, const int left, float *y, float *yy, float *xy, float *error) {
     for (int piece = 0; piece < PIECES; ++piece) {
         const int x = left + piece * 16;
@@ -369,7 +372,7 @@ INLINED blocks add_up(float columns[TVLM_BUDGET_BLOCKS][PIECES * 16]) {
 #endif
 }
 
-/* Adds up a tile that lies in the image as a whole. */
+/* Adds up a tile that lies wholly in the image. */
 APART void add_whole(band *a, const int left, sums *s) {
     float y[TVLM_BUDGET_BLOCKS][PIECES * 16], yy[TVLM_BUDGET_BLOCKS][PIECES * 16];
     float xy[TVLM_BUDGET_BLOCKS][PIECES * 16], error[PIECES * 16] = {0.0f}, sum = 0.0f;
@@ -384,7 +387,8 @@ APART void add_whole(band *a, const int left, sums *s) {
 }
 #endif
 
-/* Adds up a tile a block at a time: at a border, and on GPUs, whose work-items have few registers. */
+/* Adds up a tile block by block. This is for tiles at a border, and for GPUs, whose work-items have few
+ * registers. */
 HELPER void add_each_block(band *a, const int left, const int length, const int height, sums *s) {
     const int top = a->top;
     float y[COUNT], yy[COUNT], xy[COUNT], error = 0.0f;
@@ -410,8 +414,8 @@ HELPER void add_each_block(band *a, const int left, const int length, const int 
     *s = (sums){vload16(0, y), vload16(0, yy), vload16(0, xy), error};
 }
 
-/* Sums over the window of 2 x 2 blocks that begins at each block. At blocks of the last row and column they
- * mean nothing. */
+/* Sums over the window of 2 x 2 blocks that begins at each block. At blocks of the last row and column these
+ * sums have no meaning. */
 HELPER blocks window_sums(const blocks v) {
     return v + v.s123456789abcdef0 + v.s456789abcdef0123 + v.s56789abcdef01234;
 }
@@ -432,8 +436,8 @@ HELPER blocks correlate(const blocks x, const blocks variance, const blocks y, c
            sqrt((variance + TVLM_BUDGET_FLOOR) / (of_picture + TVLM_BUDGET_FLOOR));
 }
 
-/* How much of a tile's detail cannot be read, for each of its pixels. `least` is what the curve says where
- * the correlation is 1, and counts as nothing. */
+/* How much of a tile's detail cannot be read, for each of its pixels. `least` is the curve's value at a
+ * correlation of 1. It is subtracted, so that nothing is lost there. */
 HELPER float illegible(global const float *known, const sums *s, const float legible, const float least) {
     const blocks shares = vload16(2, known);
     const blocks found = correlate(vload16(0, known), vload16(1, known), window_sums(s->y) * shares,
@@ -450,10 +454,10 @@ HELPER float illegible(global const float *known, const sums *s, const float leg
 
 /*
  * Compares all pictures with the image. A work-item writes the two losses of tile (column, row) of picture p.
- * - On CPUs it is work-item (column, p, row), so that a row of the image's tiles is at hand for all pictures,
- *   one after the other.
- * - On GPUs it is work-item (column, row, p), so that all work-items of a group have the same picture, which
- *   is read once.
+ * - On CPUs it is work-item (column, p, row), so that a row of the image's tiles stays in the cache for all
+ *   pictures, one after the other.
+ * - On GPUs it is work-item (column, row, p), so that all work-items of a group have the same picture. Its
+ *   data are then read once.
  */
 kernel void losses_compare(global const int *restrict pictures, global const float *restrict table,
                            global const float *restrict luma, const int width, const int height,

@@ -18,14 +18,13 @@
  *   - mips_tail makes all levels that are left once one work-group can make them.
  *
  * The latter two make levels of several textures in one launch, for the same reason. Compiled with
- * FROM_PIXELS, mips_tile alone makes a texture that is not there yet: the source of one image, from the
- * pixels that were handed in (source.cl), with its first levels.
+ * FROM_PIXELS there is mips_tile alone. It then makes level 0 as well: it makes the source of one image from
+ * the pixels that were handed in (source.cl), with its first levels.
  *
  * A Gaussian reads beyond the tiles of the latter two, so mips_level alone makes its levels.
  *
  * The host compiles with MIPS_RULE = the rule that all components of all textures share, or with MIPS_MIXED
- * where they differ; then `rules` has the rule of each component. Where the levels are is the concern of
- * levels.clh.
+ * where they differ; then `rules` has the rule of each component. levels.clh knows where the levels are.
  */
 // check-kernels: -DMIPS_RULE=5
 // check-kernels: -DMIPS_RULE=5 -DTEXTURES=8
@@ -56,8 +55,8 @@
 
 /*
  * Along an axis of `side` texels, texel i of the next level covers `taps_of` texels from 2i on. Tap number
- * `tap` of them has area `tap_area` of `area_of` in all: two equal areas where the side is even, and three
- * that shift with i where it is odd. A side of 1 stays as it is.
+ * `tap` has the area `tap_area`, and all taps together have `area_of`. Where the side is even there are two
+ * equal areas. Where it is odd there are three, which shift with i. A side of 1 stays as it is.
  */
 HELPER int taps_of(int side) {
     return side == 1 ? 1 : 2 + (side & 1);
@@ -72,8 +71,8 @@ HELPER int tap_area(int side, int i, int tap) {
 
 #if MIPS_RULE == MIPS_MIXED || MIPS_RULE == TVLM_REDUCE_GAUSSIAN
 /* smooth_area is the weight of a tap where the level before is smoothed by (1 2 1) / 4 first. There is then
- * one tap more at either end, with the numbers -1 and taps_of. area_inside is tap_area, and 0 for these
- * two. */
+ * one more tap at either end, with the numbers -1 and taps_of. area_inside is 0 for these two taps, and
+ * tap_area for the others. */
 HELPER int area_inside(int side, int i, int tap) {
     return tap < 0 || tap >= taps_of(side) ? 0 : tap_area(side, i, tap);
 }
@@ -98,8 +97,8 @@ HELPER float smooth_area(int side, int i, int tap) {
 #endif
 
 #if MIPS_RULE == MIPS_MIXED || MIPS_RULE == TVLM_REDUCE_MODE
-/* The mode of four equal areas: the lowest value that occurs twice or more, else the lowest of all. Two pairs
- * of two tie, and three of a kind are found as a pair. */
+/* The mode of four equal areas: the lowest value that occurs at least twice, else the lowest of all. Two
+ * pairs tie, and three equal values are found as a pair. */
 HELPER float4 mode_of_four(float4 a, float4 b, float4 c, float4 d) {
     const float4 none = INFINITY;
     const float4 first = min(min(select(none, a, a == b), select(none, a, a == c)), select(none, a, a == d));
@@ -119,10 +118,10 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
 }
 
 /*
- * MODE sets those components of `value` whose rule it is to the value with the largest area; of values that
- * tie, to the lowest. CPUs KEEP the texels in arrays. On a GPU these would lie in memory, and all textures of
- * a launch would pay for them (doc/registers.md). So there each texel is read once more for each texel that
- * it is compared with.
+ * MODE sets those components of `value` whose rule is the mode to the value with the largest area. Of values
+ * that tie it takes the lowest. CPUs KEEP the texels in arrays. On a GPU such arrays would lie in memory, and
+ * all textures of a launch would become slower (doc/registers.md). So there each texel is read again for each
+ * texel that it is compared with.
  */
 #if RUN > 1
 HELPER float mode_of(const float *values, const int *areas, int count) {
@@ -275,7 +274,7 @@ kernel void mips_level(LEVELS_IO REGION_IN) {
     if ((w % 2 == 0) & (h % 2 == 0) & !SOME_GAUSSIAN(t.rules)) {
         const size_t top = level_index(t, level, 0, 2 * j, slice), row = w, end = min(first + RUN, next_w);
         const size_t out = level_index(t, level + 1, 0, j, slice);
-        for (size_t i = first; i < end; ++i) { /* size_t: an index of 32 bits is made anew each turn */
+        for (size_t i = first; i < end; ++i) { /* size_t: compilers recompute a 32-bit index in each turn */
             const size_t at = top + 2 * i;
             PLACE_STORE(out + i, REDUCE_FOUR(PLACE_LOAD(at), PLACE_LOAD(at + 1), PLACE_LOAD(at + row),
                                              PLACE_LOAD(at + row + 1), t.rules));
@@ -301,21 +300,22 @@ kernel void mips_level(LEVELS_IO REGION_IN) {
 #endif
 
 /* A program with SCALAR is for mips_level alone, or, with FROM_PIXELS, for mips_tile. It has no other
- * kernels: a CPU would compile them for nothing when it makes its first levels. */
+ * kernels, since a CPU would compile them for nothing when it makes its first levels. */
 #if MIPS_RULE != TVLM_REDUCE_GAUSSIAN && (!defined(SCALAR) || defined(FROM_PIXELS))
 
 /*
  * A work-group of mips_tile makes TILE x TILE texels of its first level, half as many in each direction of
- * the second, and a quarter of the third. For the odd sides of the later levels it computes a border as well,
- * so that 4 texels of the third level may need SPAN_2 = 2 * 4 + 1 of the second, and these SPAN_1 = 2 * 9 + 1
- * of the first. Texels of the border are not stored, since another group does so.
+ * the second, and a quarter of the third. Later levels with odd sides need a border as well. So 4 texels of
+ * the third level may need SPAN_2 = 2 * 4 + 1 of the second, and these SPAN_1 = 2 * 9 + 1 of the first.
+ * Texels of the border are not stored, since another group does so.
  */
 #define TILE        16
 #define TILE_LEVELS 3
 #define SPAN_1      19
 #define SPAN_2      9
 
-/* How many texels of a level are needed for `span` texels of the next one, along both sides. */
+/* How many texels along a side of a level are needed for `span` texels of the next level. It is the same
+ * number for both sides. */
 HELPER int span_below(int span, int w, int h) {
     return span == 0 ? 0 : 2 * span + ((w | h) & 1);
 }
@@ -323,12 +323,12 @@ HELPER int span_below(int span, int w, int h) {
 /*
  * Makes up to TILE_LEVELS levels of each texture from the one that its plan names. Groups are numbered
  * texture after texture, slice after slice and row after row. Work-items divide the texels of each level
- * among themselves. Each of them passes every barrier and reaches the end: after a return between barriers
- * PoCL 3.1 still runs what follows for the work-items that have returned.
+ * among themselves. Each of them passes every barrier and reaches the end. After a return between barriers,
+ * PoCL 3.1 still runs the rest of the kernel for the work-items that have returned.
  *
- * With FROM_PIXELS a group also makes the 2 TILE x 2 TILE texels of level 0 that its first level lies over,
- * of image `image`. Row 0 of the pixels begins at byte `offset`, and rows begin `row_stride` bytes apart.
- * Pixels are read again for the first level, rounded as level 0 keeps them.
+ * With FROM_PIXELS a group also makes the 2 TILE x 2 TILE texels of level 0 beneath its first level, of image
+ * `image`. Row 0 of the pixels begins at byte `offset`, and rows begin `row_stride` bytes apart. Pixels are
+ * read again for the first level, rounded as level 0 keeps them.
  */
 #ifdef FROM_PIXELS
 #define PIXELS_IN                                                                                            \
@@ -410,8 +410,8 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVEL
 /* mips_tail begins where the first level that it makes has at most 2 * TAIL texels along each side. */
 #define TAIL 32
 
-/* How many work-items that one work-group has. Many hide how long a GPU's memory takes to answer: nothing else
- * runs beside the few work-groups of a tail. */
+/* How many work-items that work-group has. There are many, since nothing else runs beside the few work-groups
+ * of a tail. So they hide how long a GPU's memory takes to answer. */
 #ifndef TAIL_LANES
 #define TAIL_LANES 256
 #endif
@@ -419,7 +419,7 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVEL
 /*
  * Makes all levels after the one that a texture's plan names, with one work-group for each slice. Levels of
  * at most TAIL texels a side alternate between two arrays in local memory, since each is made from the one
- * before. The first level may be larger: then it is made in memory, where the work-group reads what it wrote.
+ * before. If the first level is larger, it is made in global memory, and the work-group reads it there again.
  */
 kernel __attribute__((reqd_work_group_size(TAIL_LANES, 1, 1))) void mips_tail(LEVELS_IO REGION_IN) {
     local float4 odd[TAIL * TAIL], even[TAIL * TAIL / 4];

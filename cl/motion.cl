@@ -44,8 +44,8 @@ kernel void motion(TEXTURE_IN(source), TEXTURE_IN(previous), TEXTURE_OUT(result)
     }
 }
 
-/* Writes 0 everywhere, where no image of the batch has a previous frame. Work-item (x, y, image) makes a
- * texel. */
+/* Writes 0 everywhere. It runs where no image of the batch has a previous frame. Work-item (x, y, image)
+ * makes a texel. */
 kernel void motion_none(TEXTURE_OUT(result) REGION_IN) {
     const int x = ITEM_X, y = ITEM_Y, image = ITEM_Z;
     if (x < result_size.x && y < result_size.y) texel_store_scalar(result, x, y, image, 0.0f);

@@ -5,8 +5,8 @@
  * texels and is read at a level, so it can cover any area.
  *
  * A work-item makes up to four channels of RUN texels of a patch's row: 1 on GPUs, more on CPUs. OUT_HALF 1
- * writes half instead of float. REFLECT 1 mirrors the image at its edges; otherwise what lies beyond an edge
- * repeats it.
+ * writes half instead of float. REFLECT 1 mirrors the image at its edges; otherwise the pixels of the edge
+ * repeat beyond it.
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DBUNDLE_UNIT=1 -DOUT_HALF=1
@@ -32,7 +32,8 @@ typedef float out_t;
 #define OUT_STORE(out, index, value) (out)[index] = (value)
 #endif
 
-/* A coordinate mirrored at 0 and `side` as often as it takes. Inside it stays as it is, to the bit. */
+/* A coordinate mirrored at 0 and `side` until it lies between them. A coordinate inside stays as it is, to
+ * the bit. */
 HELPER float reflected(float x, float side) {
     if (x >= 0.0f && x <= side) return x;
     const float period = 2.0f * side, into = x - floor(x / period) * period;

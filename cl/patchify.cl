@@ -12,7 +12,7 @@
  *             y = (by * MERGE + my) * PATCH + py, x = (bx * MERGE + mx) * PATCH + px
  *
  * The host scales and normalises the 256 values of each colour in advance, so that the numbers are those of
- * the model's own processor to the bit. After the last frame that frame repeats.
+ * the model's own processor to the bit. The last frame repeats where a token has more frames than are left.
  */
 #include "constants.h"
 #include "helper.clh"
@@ -44,8 +44,8 @@ HELPER ulong patch_begin(int row, global const int *tokens, int listed, int4 siz
 
 /*
  * size = (width, height, frames, rows of both results). `chosen` gets the rows of the `listed` tokens that
- * `tokens` names, in that order, and `result` those of the first tokens. Work-item (column or colour, row),
- * where the rows of `chosen` come before those of `result`.
+ * `tokens` names, in that order, and `result` those of the first tokens. Work-item (column or colour, row)
+ * makes a number or a line. In its row number, the rows of `chosen` come before those of `result`.
  */
 kernel void patchify(global const uchar *restrict pixels, const int4 size, const int2 blocks,
                      global const float *restrict values, global const int *restrict tokens, const int listed,

@@ -5,19 +5,21 @@
  * label, its main piece, keeps the label; all others go to a region beside them.
  *
  * 1. Pieces are found by union-find: pieces_link within each tile, then pieces_merge across the tiles' edges.
- *    The root of a piece is its first pixel in reading order, whatever the order in which work-items unite.
+ *    The root of a piece is its first pixel in reading order, whatever the order in which work-items unite
+ *    pieces.
  * 2. pieces_count adds up the sizes of pieces and finds the largest size of each label; pieces_main finds
- *    each label's main piece (of equal ones the first), and numbers the labels that are in use.
- * 3. Every other piece takes the label of that main piece beside it whose colour is most like the colour of a
- *    pixel that touches it (pieces_offer). A piece that touches no main piece takes what its neighbour ends
- *    with. pieces_settle gives each pixel what its piece ends with; where SPAN is more than 1, pieces_roots
- *    finds that for the roots first. Pixels whose piece ends with nothing have -1. regions_sum of regions.cl
- *    gives them the region that pieces_settle found for them.
+ *    each label's main piece (of equally large ones the first), and numbers the labels that are in use.
+ * 3. Every other piece takes the label of a main piece beside it. It is the one whose colour is most like the
+ *    colour of one of the piece's pixels that touch it (pieces_offer). A piece that touches no main piece
+ *    takes the region of a neighbour, which region_of defines. pieces_settle gives each pixel the region of
+ *    its piece. Where SPAN is more than 1, pieces_roots finds the regions of the roots first. Pixels whose
+ *    piece gets no region have -1. regions_sum of regions.cl gives them the region that pieces_settle found
+ *    for them.
  *
- * Buffers of a value for each pixel, and `work`, are as in cluster.cl: image after image. `tables` says where
- * in an image's words of `work` things lie: (words of an image, largest piece of each label, main piece of
- * each label, new number of each label). A main piece is stored as count - its first pixel, so that 0 means
- * that there is none; `count` is the number of pixels.
+ * Buffers of a value for each pixel, and `work`, are as in cluster.cl: image after image. `tables` is the
+ * number of words of an image in `work`, and then where three tables begin in them: the size of the largest
+ * piece of each label, the main piece of each label, and the new number of each label. A main piece is stored
+ * as count - its first pixel, so that 0 means that there is none; `count` is the number of pixels.
  *
  * pieces_link uses the tiles of tile.clh. Other kernels go over SPAN pixels in each work-item: 1 on GPUs.
  */
@@ -33,7 +35,7 @@ HELPER int find_local(local const int *parents, int at) {
     return at;
 }
 
-/* The same while other work-items change parents: an atomic that changes nothing reads the present value. */
+/* The same while other work-items change parents. An atomic that changes nothing reads the present value. */
 HELPER int find_moving_local(local int *parents, int at) {
 #if GROUP > 1
     for (int up = atomic_or(parents + at, 0); up != at; up = atomic_or(parents + at, 0)) at = up;
@@ -44,8 +46,9 @@ HELPER int find_moving_local(local int *parents, int at) {
 }
 
 /*
- * Makes the pieces of p and q one: the later root gets the earlier one as its parent. Where another work-item
- * gave the later root a parent in the meantime, it is that parent's piece which must still be united.
+ * Makes the pieces of p and q one: the later root gets the earlier one as its parent. If another work-item
+ * gave the later root a parent in the meantime, that parent's piece must still be united with the earlier
+ * root.
  */
 HELPER void unite_local(local int *parents, int p, int q) {
     for (;;) {
@@ -141,8 +144,8 @@ kernel void pieces_merge(global const int *restrict all_labels, const int2 size,
     const int p = y * size.x + x, across = vertical ? 1 : size.x, along = vertical ? size.x : 1;
     global const int *labels = all_labels + plane;
     if (labels[p] != labels[p - across]) return;
-    /* Where the pair of pixels before it in the same two tiles has the same label, it has united them
-     * already. */
+    /* If the pair of pixels before this one, in the same two tiles, has the same label, it has united the
+     * pieces already. */
     const bool first = vertical ? y % TILE_H == 0 : x % TILE_W == 0;
     if (!first && labels[p - along] == labels[p] && labels[p - along - across] == labels[p]) return;
     unite(all_parents + plane, p, p - across);
@@ -150,7 +153,7 @@ kernel void pieces_merge(global const int *restrict all_labels, const int2 size,
 
 /* ---- 2. Sizes ---- */
 
-/* Loops over the pixels p of `count` that are this work-item's. */
+/* Loops over those pixels p of `count` pixels that are this work-item's. */
 #define FOR_SPAN(count, p)                                                                                   \
     for (int p = (int)get_global_id(0) * SPAN; p < min((int)(get_global_id(0) + 1) * SPAN, count); ++p)
 
@@ -184,8 +187,9 @@ HELPER int piece_of(global const int *parents, global const int *sizes, int p) {
 }
 
 /*
- * Numbers the labels in use, of `labels` labels. All work-items of a group come here: each counts those of
- * its share, and numbers them from the sum of the shares before. The number of regions goes to *regions.
+ * Numbers the labels in use, of `labels` labels. All work-items of a group call it. Each counts the labels in
+ * use in its share, and numbers them from the sum of the shares before. The number of regions goes to
+ * *regions.
  */
 HELPER void number_labels(global const int *largest, int labels, global int *dense, global int *regions,
                           local int *counts) {
@@ -203,9 +207,10 @@ HELPER void number_labels(global const int *largest, int labels, global int *den
 }
 
 /*
- * Finds each label's main piece: of its largest pieces the first. The sizes of roots then become offers
- * (pieces_offer), of which there is none yet. The first group of an image also numbers the labels in use; the
- * number of regions is the first word of the image's region table, which has `words` words.
+ * Finds each label's main piece, which is the first of its largest pieces. The words that hold the sizes of
+ * roots are set to "no offer", since they hold offers from here on (pieces_offer). The first group of an
+ * image also numbers the labels in use. The number of regions is the first word of the image's region table,
+ * which has `words` words.
  */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 pieces_main(global const int *restrict all_parents, const int count, global const int *restrict all_labels,
@@ -244,8 +249,8 @@ HELPER int offer_of(global const uint *lab, global const uint *sums, const slic_
     return (int)min(apart, 1048574.0f) * TVLM_CLUSTER_MAX + label;
 }
 
-/* Leaves the best offer to each piece that is not a main piece at its root in `all_sizes`. `pass` is the last
- * pass of SLIC. Also sets all results to TVLM_CLUSTER_NONE. */
+/* For each piece that is not a main piece, leaves the best offer at its root in `all_sizes`. `pass` is the
+ * last pass of SLIC. Also sets all results to TVLM_CLUSTER_NONE. */
 kernel void pieces_offer(global const uint *restrict colours, global const int *restrict all_parents,
                          global int *all_sizes, global const int *restrict all_labels, global const int *work,
                          const int4 tables, const slic_pass pass, global int *restrict all_results) {
@@ -273,17 +278,18 @@ kernel void pieces_offer(global const uint *restrict colours, global const int *
 }
 
 /*
- * The number of the region that a piece ends with, whose root is pixel `at`:
+ * The number of the region of the piece whose root is pixel `at`:
  *
  *   - a main piece keeps its own label;
  *   - another piece takes the label of its best offer;
- *   - without an offer it ends with what the piece above its first pixel ends with (left of it in the top
- *     row). That can repeat, but ends: each step leads to a pixel that comes earlier.
+ *   - without an offer it gets the region of the piece above its first pixel, or in the top row of the piece
+ *     to the left of that pixel. That piece may have no offer either. The steps end, since each leads to a
+ *     pixel that comes earlier.
  *
- * It is -1 where this arrives at pixel 0 without an offer. Where a root on the way has its result already,
- * that is taken: there may be thousands of pieces on the way. A result that another work-item is about to
- * write is found once more. Results of roots are therefore read and written atomically; few are ever read,
- * since a piece that has a region of its own or an offer needs none.
+ * It is -1 where the steps arrive at pixel 0 without an offer. There may be thousands of pieces on the way.
+ * So if a root on the way has its result already, that is taken. If another work-item is only about to write
+ * it, it is found once more. Results of roots are therefore read and written atomically. Few are ever read,
+ * since a main piece, or a piece with an offer, needs none.
  */
 HELPER int region_of(global const int *parents, global const int *sizes, global const int *labels,
                      global const int *mains, global const int *dense, volatile global int *results,
@@ -322,10 +328,9 @@ kernel void pieces_roots(global const int *restrict all_parents, global const in
 #endif
 
 /*
- * Gives each pixel the region that its piece ends with. Where pixel 0 has no region, the word before the
- * largest pieces names the first pixel in reading order that has one: it becomes count - that pixel. That
- * pixel touches those without a region. It is looked for among pixels with a region whose predecessor has
- * none.
+ * Gives each pixel the region of its piece. If pixel 0 has no region, the word before the table of largest
+ * pieces becomes count - p, where p is the first pixel in reading order that has a region. That pixel touches
+ * those without a region. It is looked for among pixels that have a region and whose predecessor has none.
  */
 kernel void pieces_settle(global const int *restrict all_parents, global const int *restrict all_sizes,
                           global const int *restrict all_labels, global int *work, const int4 tables,

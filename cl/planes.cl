@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * planes.cl: makes RGB floats from a frame in the form in which cameras and other interfaces deliver it. The
- * result has the size that is wanted: by area where a side shrinks, and bilinearly where it grows. A
- * work-item makes one pixel of it.
+ * result has the size that is wanted. It is resized by area where a side shrinks, and bilinearly where it
+ * grows. A work-item makes one pixel of it.
  *
  * The host compiles for
  *   - IMAGES: the planes are images, read as they are, without a filter; otherwise they are buffers;
  *   - NV12: luma in the first plane, pairs (Cb, Cr) of 2 x 2 pixels in the second; otherwise the first plane
  *     has pixels, and the second is not looked at;
  *   - RESAMPLE: the result has another size than the frame;
- *   - PIXEL_TYPE and PIXEL_CHANNELS: pixels.clh. Of images only the channels count.
+ *   - PIXEL_TYPE and PIXEL_CHANNELS: pixels.clh. For images only the number of channels counts.
  */
 // check-kernels: -DIMAGES=0 -DNV12=0 -DRESAMPLE=1
 // check-kernels: -DIMAGES=0 -DNV12=1 -DRESAMPLE=0
@@ -26,8 +26,8 @@ constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_
 #define PLANE(name) global const uchar *name
 #endif
 
-/* Both planes. For buffers it is also said at which byte they begin, and how many bytes apart their rows are.
- * red, green and blue are what (luma, Cb, Cr, 1) is multiplied with. */
+/* Both planes. For buffers there are also the byte at which each begins, and how many bytes apart its rows
+ * are. Each of red, green and blue is its vector's dot product with (luma, Cb, Cr, 1). */
 #define FRAME_IN                                                                                             \
     PLANE(first), const ulong offset, const ulong stride, PLANE(chroma), const ulong chroma_offset,          \
         const ulong chroma_stride, const float4 red, const float4 green, const float4 blue
@@ -81,7 +81,7 @@ HELPER int2 span_of(long i, long from, long to) {
 }
 
 /* How much of place i comes from source place s. Where the axis shrinks it is the part of place i that s
- * covers. Where it grows it is 1 less their distance. */
+ * covers. Where it grows it is 1 less the distance of i and s. */
 HELPER float share_of(long i, long s, long from, long to) {
     if (from >= to) return (float)(min((s + 1) * to, (i + 1) * from) - max(s * to, i * from)) / (float)from;
     return 1.0f - fabs((float)(place_of(i, from, to) - s * 2 * to)) / (float)(2 * to);

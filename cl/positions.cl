@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * positions.cl: positions that stay on the device: from a ranking of candidates to positions, and from
- * positions to places that patches.cl cuts patches out of. A position lies in memory as in
- * texturevlm/select.h: TVLM_POSITION_WORDS words of 32 bits, which are written as whole numbers, so that no
+ * positions.cl: positions that stay on the device. It makes positions from a ranking of candidates, and from
+ * positions the places that patches.cl cuts patches out of. A position lies in memory as in
+ * texturevlm/select.h: TVLM_POSITION_WORDS words of 32 bits. They are written as whole numbers, so that no
  * device flushes those that look like denormal floats. A work-item makes one position, or one place.
  */
 #include "constants.h"
@@ -39,11 +39,11 @@ kernel void place(global const int2 *restrict ranking, const int count, const in
     looked[i] = centre;
 }
 
-/* Floats beyond it are no positions. */
+/* Coordinates beyond it are no positions. */
 #define FAR 1e6f
 
-/* How far apart the texels of a patch over `size` pixels of the image are; a patch of step 1 goes over `span`
- * pixels. A patch of whole pixels has a step of exactly 1, however a device divides. */
+/* How far apart the texels of a patch are that covers `size` pixels of the image. A patch of step 1 covers
+ * `span` pixels. Where both are equal the step is exactly 1, however a device divides. */
 HELPER float step_of(float size, float span) {
     return size == span ? 1.0f : min(size / span, FAR);
 }
@@ -51,9 +51,9 @@ HELPER float step_of(float size, float span) {
 /*
  * Work-item i makes the two entries of places (patches.cl) of position i. shape = (scale_x, scale_y of the
  * image, pixels of the image that a square patch of step 1 is wide, the highest level). A square's texels are
- * equally far apart along both sides. A rectangle has a height, and its texels are as far apart as each side
- * says. In place of an invalid position, a patch is cut out where the image begins, and *bad becomes the
- * least number of such a position.
+ * equally far apart along both sides. A rectangle has a height, and its texels have a distance of their own
+ * along each side. For an invalid position, a patch is cut out where the image begins. *bad becomes the least
+ * number of such a position.
  */
 kernel void patch_places(global const int *restrict positions, const ulong first, const int count,
                          const float4 shape, const int side, const int image, global float4 *restrict places,

@@ -3,8 +3,8 @@
  * regions.cl: makes the table of regions (tvlm_region) and the four channels of the family from labels,
  * whether SLIC made them or the application handed them in.
  *
- * 1. regions_gradient finds the colour gradient of each pixel: its magnitude, and which of four ways it
- *    points.
+ * 1. regions_gradient finds the colour gradient of each pixel: its magnitude, and the one of four ways in
+ *    which it points.
  * 2. regions_sum adds up sums over each region, and regions_table makes the table from them.
  * 3. regions_reach looks at the regions' edges, for their neighbours and their farthest pixels.
  * 4. regions_store writes the channels: the region's number, the distance from its centroid over the radius,
@@ -45,8 +45,8 @@ static inline int smoothed(local const short *at) {
 
 /*
  * Smooths the colours and takes Sobel's derivatives of L, a and b. The gradient is that of the structure
- * tensor (Di Zenzo 1986), with its trace for the square of the magnitude. size = (width, height, first word
- * of level 0 in an image's colours, words of an image). The layout is that of tile.clh.
+ * tensor (Di Zenzo 1986). The trace of the tensor is the square of the magnitude. size = (width, height,
+ * first word of level 0 in an image's colours, words of an image). The layout is that of tile.clh.
  */
 TILE_KERNEL void regions_gradient(global const uint *restrict all_colours, const int4 size,
                                   global int *restrict all_gradients) {
@@ -78,7 +78,7 @@ TILE_KERNEL void regions_gradient(global const uint *restrict all_colours, const
             xy += gx * gy;
             yy += gy * gy;
         }
-        /* (along, across) points in twice the gradient's angle. These are comparisons instead of abs, because
+        /* (along, across) points in twice the gradient's angle. Comparisons take the place of abs, because
          * Oclgrind does not know what LLVM makes of abs. */
         const int along = xx - yy, across = 2 * xy;
         const bool flat = along >= across && along >= -across, steep = -along >= across && -along >= -across;
@@ -138,8 +138,8 @@ HELPER void add_run(run_sums *run, global const uint *lab, global const int *gra
 
 /*
  * A group adds up the first SLOTS regions that it meets in local memory, so that its work-items rarely wait
- * for each other at the sums in global memory. A run that finds no slot goes to global memory at once. Which
- * run goes where does not matter, since the sums are whole numbers.
+ * for each other at the sums in global memory. A run that finds no slot is added in global memory at once.
+ * The sums are whole numbers, so it does not matter where a run is added.
  */
 #define SLOTS 8
 
@@ -193,7 +193,7 @@ HELPER void share_run(local group_sums *group, global uint *sums, const run_sums
 /*
  * Adds up the sums of all regions. Work-item (n, m, image) goes over RUN x DOWN pixels. table = (words of an
  * image in `work`, first word of the sums in them); the sums begin as 0. Pixels that pieces_settle of
- * pieces.cl left without a region first get that of the pixel which word `rescue` of the image names.
+ * pieces.cl left without a region first get the region of the pixel that word `rescue` of the image names.
  */
 TILE_KERNEL void regions_sum(global const uint *restrict all_colours,
                              global const int *restrict all_gradients, global int *restrict all_labels,
@@ -302,7 +302,8 @@ HELPER void connect(global int *neighbours, int row, int p, int q) {
 /*
  * Finds the radius (squared) and the neighbours of all regions. It looks only at pixels that have another
  * region or the outside on one of their four sides: a region's farthest pixel is one of them. Squares are not
- * negative, so as floats they order like their bits. Work-item (n, y, image) looks at RUN pixels of row y.
+ * negative, so the bits of these floats order as the floats do. Work-item (n, y, image) looks at RUN pixels
+ * of row y.
  */
 kernel void regions_reach(global const int *restrict all_labels, const int2 size, global int *tables,
                           const int4 layout) {
@@ -343,9 +344,9 @@ HELPER int gradient_at(global const int *gradients, int2 size, int x, int y) {
 }
 
 /*
- * Whether a pixel lies on a boundary: on a ridge of the gradient m where (m / (TEXTURE + e))^2 c >
- * STRENGTH^2, with e the region's `texture` and c the colour difference across. Both sides of that are
- * squared, which saves the root in c.
+ * Whether a pixel lies on a boundary. It does if it is on a ridge of the gradient m and (m / (TEXTURE + e))^2
+ * c > STRENGTH^2. Here e is the region's `texture`, and c is the colour difference across the ridge. Both
+ * sides of the inequality are squared, which saves the root in c.
  */
 HELPER bool areas_meet(global const uint *lab, global const int *gradients, int2 size, int x, int y,
                        float texture) {
@@ -354,7 +355,8 @@ HELPER bool areas_meet(global const uint *lab, global const int *gradients, int2
     const float least = TVLM_BOUNDARY_TEXTURE + texture, least2 = least * least;
     const float strength = TVLM_BOUNDARY_STRENGTH * TVLM_BOUNDARY_STRENGTH;
     const float needed = strength * strength * (least2 * least2), power = slope2 * slope2;
-    /* c^2 is below 2^17, since L*a*b* of sRGB spans 100, 185 and 203: most pixels need no look at c. */
+    /* c^2 is below 2^17, since L*a*b* of sRGB spans 100, 185 and 203. So for most pixels c need not be
+     * computed. */
     if (power * 131072.0f <= needed) return false;
     const int dx = towards == 0 || towards == 1 ? 1 : towards == 3 ? -1 : 0, dy = towards == 0 ? 0 : 1;
     if (m <= gradient_at(gradients, size, x + dx, y + dy) || m < gradient_at(gradients, size, x - dx, y - dy))
@@ -368,7 +370,7 @@ HELPER bool areas_meet(global const uint *lab, global const int *gradients, int2
 }
 
 /*
- * Writes the four channels. Work-item (n, y, image) makes RUN pixels of row y. Of labels that were handed in
+ * Writes the four channels. Work-item (n, y, image) makes RUN pixels of row y. Where labels were handed in
  * (header[1] is not 0), the boundary is where the label differs from the one to the right or below.
  */
 kernel void regions_store(global const uint *restrict all_colours, global const int *restrict all_gradients,

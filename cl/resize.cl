@@ -2,9 +2,9 @@
 /*
  * resize.cl: resizes images of bytes to RGB bytes, exactly as Pillow does (ImagingResample for 8 bits).
  *
- * A first pass filters along rows and a second one along columns; in Pillow 13 some pictures have it the
- * other way round. Weights are whole numbers of 2^-22, and sums are rounded to bytes and clamped after each
- * pass. All of it is integers, so every device finds the same bytes.
+ * A first pass filters along rows, and a second one along columns. In Pillow 13 the order is the other way
+ * round for some pictures. Weights are whole numbers of 2^-22, and sums are rounded to bytes and clamped
+ * after each pass. All of it is integers, so every device finds the same bytes.
  *
  * The host makes a table of weights for each pass (lib/core/resize.h). An entry of it, for one place of the
  * result, is TVLM_RESIZE_HEAD + `taps` ints: the first source place, how many there are, and their weights.
@@ -70,8 +70,8 @@ kernel void resize_rows(global const uchar *restrict pixels, const ulong offset,
     }
 }
 
-/* Sums `length` bytes of a row over `count` source rows. It is inlined, and where `length` is the constant
- * RUN the compiler knows the length of its loops. */
+/* Sums `length` bytes of a row over `count` source rows. It is inlined, so where `length` is the constant RUN
+ * the compiler knows the length of its loops. */
 HELPER void sum_column(global const uchar *from, const int bytes, global const int *weights, const int count,
                        global uchar *to, const int length) {
     int sums[RUN];
@@ -105,7 +105,7 @@ kernel void resize_columns(global const uchar *restrict between, const int bytes
 }
 
 /*
- * The pass along columns where it is the first: filters the source of `width` pixels a row to `height` rows
+ * The pass along columns where it comes first. It filters the source of `width` pixels a row to `height` rows
  * of RGB pixels. The pass along rows, of RGB, follows. Work-item (n, y) makes RUN pixels of row y.
  */
 kernel void resize_columns_first(global const uchar *restrict pixels, const ulong offset,

@@ -12,14 +12,14 @@
  * The kernels run one after the other, with their results in scratch buffers:
  *
  *   1. saliency_lab converts the levels that are used to L*a*b*. One group converts the first level of at
- *      most TVLM_SALIENCY_SIDE a side, and goes on with the two cues of the border there, which need no other
- *      level.
+ *      most TVLM_SALIENCY_SIDE texels a side. It then finds the two cues of the border there, since they need
+ *      no other level.
  *   2. saliency_contrast finds the contrasts and combines the cues. It also finds the largest value of each
  *      map, by atomics on integers: floats that are not negative order like their bits.
  *   3. saliency_scale divides each map by its largest value in the image.
  *
- * The tricky step is the paths: work-items of one group sweep along whole lines of an image in local memory,
- * down and up and then right and left, and all wait between the directions.
+ * The tricky step is the paths: work-items of one group sweep along whole lines of an image in local memory.
+ * They go down and up, and then right and left, and all wait between the directions.
  */
 // check-kernels: -DRUN=1 -DLANES=256
 // check-kernels: -DRUN=16 -DLANES=16
@@ -44,9 +44,9 @@ HELPER int lab_offset(int4 source_size, int first, int level) {
     return offset;
 }
 
-/* Converts texel `first` of a level, counted row after row, and the RUN - 1 texels after it. Components lie
- * in arrays of floats, and loops over RUN have no other end, so that compilers for CPUs vectorise the
- * conversion. */
+/* Converts texel `first` of a level, counted row after row, and the RUN - 1 texels after it. So that
+ * compilers for CPUs vectorise the conversion, components lie in arrays of floats, and loops always have RUN
+ * turns. */
 HELPER void to_lab(TEXTURE_IN(source), int slice, int level, int first, global float4 *restrict lab) {
     const int4 place = level_place_(TEXTURE(source), slice, level);
     const int last = place.x * place.y - 1;
@@ -93,8 +93,8 @@ HELPER int4 side_strip(int2 size, int side) {
     return (int4)(side == 2 ? 0 : size.x - deep.x, 0, deep.x, size.y);
 }
 
-/* Sums over every PARTS-th texel of a strip: d = colour - mean, its squares, and its products L a, L b, a
- * b. */
+/* Sums over every PARTS-th texel of a strip. Let d be the colour less the mean: the sums are of d, of its
+ * squares, and of its products L a, L b and a b. */
 HELPER void strip_sums(global const float4 *restrict colours, int2 size, int4 strip, int part, float4 mean,
                        float4 *sum, float4 *squares, float4 *products) {
     *sum = *squares = *products = 0.0f;
@@ -127,9 +127,9 @@ HELPER border_side factorise(float4 mean, float4 squares, float4 products) {
 }
 
 /*
- * Finds the colours along all four sides. All work-items of the group call it. It sums in two passes, first
- * the means and then squares about them, so that nothing cancels. `shared` has room for 2 * SIDES * PARTS
- * sums.
+ * Finds the colours along all four sides. All work-items of the group call it. It sums in two passes: first
+ * for the means, and then the squares of what is left without them. So little is lost to rounding. `shared`
+ * has room for 2 * SIDES * PARTS sums.
  */
 HELPER void border_sides(global const float4 *restrict colours, int2 size, local float4 *shared,
                          local border_side *sides) {
@@ -176,7 +176,7 @@ HELPER float border_distance(float4 colour, local const border_side *sides) {
     return sqrt(least);
 }
 
-/* What a step between two colours costs: their distance less what is free. */
+/* What a step between two colours costs: their distance less the free amount. */
 HELPER float step_cost(float4 from, float4 to) {
     const float4 d = to - from;
     return max(sqrt(d.x * d.x + d.y * d.y + d.z * d.z) - TVLM_SALIENCY_STEP_FREE, 0.0f);
@@ -281,8 +281,8 @@ HELPER void find_prior(global const float4 *restrict colours, int2 size, global 
  *   - The other groups are for the levels that are left, the coarsest first. Their work-items convert RUN
  *     texels each; those beyond the end of a smaller level have nothing to do.
  *
- * So what takes longest begins first, and the finest level, which is most of the work, is not behind it on
- * one core of a CPU.
+ * So the cues of the border, which take longest, begin first. And on a CPU the finest level, which is most of
+ * the work, does not wait behind them on the same core.
  */
 kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
 saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const int texels, const int first_level,
@@ -350,9 +350,9 @@ HELPER void prior_row(global const float *restrict prior, int2 size, const float
 }
 
 /*
- * Makes RUN texels of a row, (saliency, three contrasts), and returns the largest of each. A centre is at
- * level FIRST + scale, and its surround some levels coarser; neither goes beyond the `last` level of the
- * source.
+ * Makes RUN texels of a row, each (saliency, three contrasts), and returns the largest value of each
+ * component. A centre is at level FIRST + scale, and its surround some levels coarser; neither goes beyond
+ * the `last` level of the source.
  */
 HELPER float4 contrast_row(global const float4 *restrict lab, int4 source_size, int first, int last,
                            global const float *restrict prior, int2 prior_size, int2 size, int x, int y,

@@ -2,7 +2,7 @@
 /*
  * sample.cl: reads any channels of many textures (bundle.clh), at points that are listed (`sample`) or at
  * every texel of a new texture (`pack`). refs has one int4 for each group of four channels: their references.
- * A work-item reads one group of channels, at one point, or at RUN texels of each of ROWS rows.
+ * A work-item reads one group of channels, either at one point or at RUN texels of each of ROWS rows.
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DBUNDLE_UNIT=1

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scene.cl: derives occlusion and surface normals from depth, where the application does not hand them in.
- * Each texel is made from depth in its 3x3 neighbourhood. Depth of 0 or less is unknown: both results are 0
- * there, and neighbours do without it.
+ * Each texel is made from depth in its 3x3 neighbourhood. Depth of 0 or less is unknown. Both results are 0
+ * there, and neighbours are computed without it.
  *
  * Work-item (n, y, slice) makes RUN texels of row y: 1 on GPUs, and more on CPUs, in plain loops without
  * branches, which compilers vectorise.
@@ -43,8 +43,9 @@ HELPER float step_of(float one, float other) {
 }
 
 /*
- * Writes 1 on the far side of a step in depth and 0 elsewhere: the largest step of the four directions
- * through the texel, as 0 up to TVLM_SCENE_STEP and 1 from TVLM_SCENE_FULL on.
+ * Writes 1 on the far side of a step in depth, and 0 elsewhere. The value is made from the largest step of
+ * the four directions through the texel. It is 0 for steps up to TVLM_SCENE_STEP, and 1 for steps from
+ * TVLM_SCENE_FULL on.
  */
 kernel void occlusion(TEXTURE_IN(depth), TEXTURE_OUT(result)) {
     const int x = get_global_id(0) * RUN, y = get_global_id(1), slice = get_global_id(2);
@@ -97,8 +98,9 @@ kernel void normal(TEXTURE_IN(depth), global const float4 *restrict cameras, TEX
         const float dx = slope(row[i], here, row[i + 2]), dy = slope(above[i + 1], here, below[i + 1]);
         /*
          * (a, b, c) is the cross product of the tangents (step.x z + u dx, v dx, dx) and (u dy, step.y z + v
-         * dy, dy), divided by z, with the signs of x and y changed: it points towards the camera, and so does
-         * its z. It is divided by its largest component before it is squared, so that nothing overflows.
+         * dy, dy), divided by z, with the signs of x and y changed: it points towards the camera, and its z
+         * counts towards the camera, too. It is divided by its largest component before it is squared, so
+         * that nothing overflows.
          */
         const float a = step.y * dx, b = step.x * dy;
         const float c = step.x * step.y * here + step.x * v * dy + step.y * u * dx;

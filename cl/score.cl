@@ -16,10 +16,10 @@
  * Layers stand in the order of their textures (bundle.clh), the position formula last.
  *
  * score_parts runs the program at every candidate and finds the range of each part. A work-item scores RUN
- * candidates in each of ROWS rows: one candidate on GPUs, more on CPUs. score_combine brings the parts to [0,
- * 1] by these ranges, and adds them with weights, and a bonus for each candidate. score_rank does that too,
- * and also finds the best of the scores, as topk_rank of topk.cl does. score_add adds a bonus to scores.
- * pass_range and pass_keep make scores a channel of a texture.
+ * candidates in each of ROWS rows: one candidate on GPUs, more on CPUs. score_combine brings the parts to
+ * [0, 1] by these ranges. It adds them with weights, and adds a bonus for each candidate. score_rank does
+ * that too, and also finds the best of the scores, as topk_rank of topk.cl does. score_add adds a bonus to
+ * scores. pass_range and pass_keep make scores a channel of a texture.
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DROWS=16 -DBUNDLE_SIZE=4
@@ -36,7 +36,8 @@
 #define PARTS        TVLM_SCORE_PARTS
 #define LAYER_FLOATS 40
 
-/* A float as an integer that orders the same way, so that atomics on integers find ranges; and back. */
+/* A float as an integer that orders the same way, so that atomics on integers find ranges. The second
+ * function turns it back. */
 HELPER int ordered(float value) {
     const int bits = as_int(value);
     return bits ^ ((bits >> 31) & 0x7fffffff);
@@ -96,8 +97,8 @@ INLINED void score_layers(BUNDLE_IN, global const int *restrict heads, global co
 #else
 /*
  * Adds the terms of one tap, min(cap, weight * value) of four channels, to the sums of their part. An index
- * that is not a constant puts an array into memory; on GPUs (RUN 1) each sum asks whether it is meant, and
- * stays in a register.
+ * that is not a constant would put the sums into memory. So on GPUs (RUN 1) each sum is kept in a register,
+ * and compares its number with `part`.
  */
 HELPER void add_terms(const float4 *values, global const float *restrict floats, int tap, int part,
                       float (*sums)[RUN]) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * self_test.cl: kernels with known answers, for what drivers were found to get wrong: writing, fetching and
- * sampling texels, rounding to half, running loops, and rounding products. lib/opencl/self_test.c runs them
- * and knows the answers.
+ * self_test.cl: kernels with known answers. They test what drivers were found to get wrong: writing, fetching
+ * and sampling texels, rounding to half, running loops, and rounding products. lib/opencl/self_test.c runs
+ * them and knows the answers.
  *
  * Each program and each kernel costs a device a build. So one program has the kernels for all storages that
  * are tested together, and one kernel asks about textures of two formats, a and b:
  *
  *   - Buffers are of floats and of halves.
- *   - Images are there with SELF_TEST_IMAGES. Kernels do not see their format: a and b are floats and halves,
+ *   - There are images with SELF_TEST_IMAGES. Kernels do not see their format: a and b are floats and halves,
  *     or both kinds of bytes. The pattern is scaled so that it is a whole number of bytes.
  *   - The mipmapped storage needs another language, and therefore a program of its own.
  */
@@ -23,10 +23,10 @@
 #include "helper.clh"
 
 /*
- * Answers the question about numbers, which the last work-item asks in one of the storages. The first two
- * numbers of the answer are the two halves of what `turns` turns of a loop give: a number of a linear
- * congruential generator. The third is product_sum.x * product_sum.y + product_sum.z. The host picks the
- * arguments, so that no compiler shortens the loop.
+ * Answers the question about numbers. The last work-item asks it, in one of the storages. The first two
+ * numbers of the answer are the two halves of a number of a linear congruential generator, after `turns`
+ * turns of a loop. The third is product_sum.x * product_sum.y + product_sum.z. The host picks the arguments,
+ * so that no compiler shortens the loop.
  */
 HELPER float4 number_answer(int turns, float4 product_sum) {
 #pragma OPENCL FP_CONTRACT OFF
@@ -73,7 +73,7 @@ kernel void self_test_sample(TEXTURE_IN(source), global const float4 *restrict p
 #define HALVES 1
 #include "self_test.clh"
 
-/* The textures begin at these texels of their memory, in which the answers lie, too. */
+/* The textures begin at these texels of their memory, which holds the answers, too. */
 #define BUFFERS_AT(places)                                                                                   \
     f32_base += (places).x;                                                                                  \
     f16_base += 4 * (places).y;
@@ -106,15 +106,15 @@ kernel void self_test_read_buffer(BUFFER_IN(float4, f32), BUFFER_IN(half, f16),
 #define HALVES    0
 #include "self_test.clh"
 
-/* The pattern of images of one component. It is linear in x and y, another whole number in each texel, and
- * exact in half. Images of bytes hold it as that number of bytes. */
+/* The pattern of images of one component. It is linear in x and y, and a different whole number in each
+ * texel, which is exact in half. Images of bytes hold it as that number of steps of a byte. */
 HELPER float scalar_pattern(float x, float y, int slice) {
     return x + 5.0f * y + 15.0f * slice;
 }
 
-/* Counts the reads that are wrong of an image of one component, which holds the pattern over `whole`. Weights
- * of 8 fractional bits are off by at most 1/256 of a step of 5. A texel of bytes need not come back to the
- * bit, since drivers may divide. */
+/* Counts the wrong reads of an image of one component, which holds the pattern divided by `whole`. Weights of
+ * 8 fractional bits are off by at most 1/256 of a step of 5. A texel of bytes need not come back to the bit,
+ * since drivers may divide. */
 HELPER int scalar_wrong(TEXTURE_IN(scalar), float whole) {
     const int row = scalar_size.x, slice = row * scalar_size.y;
     const float off = whole == 1.0f ? 0.0f : 0.001f;
@@ -129,7 +129,7 @@ HELPER int scalar_wrong(TEXTURE_IN(scalar), float whole) {
     return wrong;
 }
 
-/* Images of one component are tested with those of four. They hold their pattern over scales.z and over
+/* Images of one component are tested with those of four. They hold their pattern divided by scales.z and by
  * scales.w. */
 kernel void self_test_write_image(TEXTURE_OUT(a), TEXTURE_OUT(b), const float8 between, const float4 scales,
                                   TEXTURE_OUT(scalar_a), TEXTURE_OUT(scalar_b)) {

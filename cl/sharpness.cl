@@ -20,7 +20,7 @@
 
 /*
  * Writes the sharpness of CELLS cells beside each other. Work-item (lane, cell) sums every LANES-th column of
- * its cell, first the values and then their squared distances from the mean: a mean of squares less a squared
+ * its cell, first the values and then their squared distances from the mean. A mean of squares less a squared
  * mean would lose a small variance to rounding.
  */
 kernel __attribute__((reqd_work_group_size(LANES, CELLS, 1))) void

@@ -38,7 +38,7 @@ HELPER float sum4(float4 v) {
 /*
  * Sums the vectors of the group's cells: sums[y * COSINE_W + x] becomes the sum over all components of
  * component * weight, or, if `weights` is 0, of their squares. The group's first cell is (left, top). SUMS
- * declares the array; where work-items share cells, those of lane 0 hold the results of their own cells.
+ * declares the array; where work-items share cells, only the entries of those in lane 0 are results.
  */
 #if COSINE_LANES == 1
 #define SUMS float sums[COSINE_CELLS]
@@ -176,7 +176,7 @@ similarity_cells(TEXTURE_IN(features), const int image, global const float *rest
 
 #define UNIT_GROUP 64
 
-/* The largest part of the group, which all of its work-items get. */
+/* The largest `part` of the group's work-items. All of them get it. */
 HELPER float largest_of(float part, local float *parts) {
     const int lane = get_local_id(0);
     parts[lane] = part;
@@ -191,7 +191,7 @@ HELPER float largest_of(float part, local float *parts) {
  * Brings vectors to length 1: vectors[at + n * dimension ..], less `mean` where has_mean is 1, go to
  * out[n * stride ..], with zeros behind each. A vector that is too short, or has a value that is not finite,
  * becomes 0, and *bad becomes the least number of such a vector. Components are divided by the largest before
- * they are squared: squares of finite floats may overflow. Work-group n makes vector n.
+ * they are squared, since squares of finite floats may overflow. Work-group n makes vector n.
  */
 kernel __attribute__((reqd_work_group_size(UNIT_GROUP, 1, 1))) void
 unit_vectors(global const float *restrict vectors, const ulong at, const int dimension, const int stride,
@@ -245,8 +245,8 @@ kernel void feature_matrix(TEXTURE_IN(features), const int image, const int dime
     }
 }
 
-/* Turns products[query * cells + cell], of vectors with unit vectors, into cosines. inverse_at is where the
- * image's part of `inverse` begins. Work-item (cell, query) makes one of them. */
+/* Turns products[query * cells + cell], which are those of vectors with unit vectors, into cosines.
+ * inverse_at is where the image's part of `inverse` begins. Work-item (cell, query) makes one cosine. */
 kernel void cosines(global float *restrict products, const int cells, global const float *restrict inverse,
                     const int inverse_at) {
     const int cell = get_global_id(0), at = get_global_id(1) * cells + cell;

@@ -55,8 +55,8 @@ kernel void source_tiles(global const uchar *restrict pixels, const ulong offset
 /*
  * Compares new pixels with the source: sets changed[row * columns + column] to 1 for each tile of side x side
  * pixels where any component, luma included, differs by more than `threshold`. `columns` is the number of
- * tiles in a row of them, and `changed` begins as 0. Work-group (x, y) looks at `rows` rows of a tile, a
- * divisor of `side`; y counts in those rows.
+ * tiles in a row of them, and `changed` begins as 0. Work-group (x, y) looks at `rows` rows of a tile, where
+ * `rows` divides `side`; y counts in units of so many rows.
  */
 kernel void source_changed(global const uchar *restrict pixels, const ulong offset, const ulong row_stride,
                            const int image, const int side, const int rows, TEXTURE_IN(source),

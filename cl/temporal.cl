@@ -4,11 +4,11 @@
  * salient, and what was looked at in the frame before.
  *
  *   1. When a frame ends, temporal_remember makes a state of these three for one image, and keeps its luma
- *      for motion.cl. Where scores are of other cells, temporal_relevance first makes a texture of them, so
- *      that they can be sampled.
+ *      for motion.cl. Where the scores are those of other cells than these, temporal_relevance first makes a
+ *      texture of them, so that they can be sampled.
  *   2. `temporal` moves the state into the next frame, along the flow back from that frame.
  *
- * Each work-item makes one cell, and of the luma RUN texels: 1 on GPUs, more on CPUs.
+ * Each work-item makes one cell, or RUN texels of the luma: 1 on GPUs, more on CPUs.
  */
 #include "motion.clh"
 
@@ -35,9 +35,9 @@ kernel void temporal_relevance(global const float *restrict scores, TEXTURE_OUT(
 }
 
 /*
- * The largest at point `at` of Gaussians around `count` positions, all in pixels. The largest is that of the
- * nearest position. shape = (unused here, -1 / (2 sigma^2), square of the distance from which it is 0,
- * unused).
+ * The largest value, at point `at`, of the Gaussians around `count` positions, all in pixels. It is the
+ * Gaussian of the nearest position. shape = (unused here, -1 / (2 sigma^2), square of the distance from which
+ * it is 0, unused).
  */
 HELPER float gaussian(global const float *restrict positions, int count, float4 shape, float2 at) {
     float nearest = shape.z;
@@ -65,7 +65,7 @@ HELPER void keep_luma(TEXTURE_IN(source), int image, int first, int y, TEXTURE_O
  *   - relevance, from the texture of that name, or from `scores`, which has one for each cell;
  *   - saliency, which is one `component` of its texture;
  *   - fixation: that of the last frame times shape.x, plus the largest of the Gaussians around the positions
- *     that were looked at. There are span.y of these, from float span.x on.
+ *     that were looked at. There are span.y such positions, from float span.x on.
  * Inputs that `has` does not name count as 0.
  *
  * It also keeps the luma of the image. Both are one kernel because a launch takes a GPU longer than either.
@@ -98,10 +98,10 @@ HELPER float centre_of(int cell, float side) {
 }
 
 /*
- * Writes the channels of images `first` and up. A cell takes the state from where the backward flow at its
- * centre says that it was; it is 0 where the flow's confidence is below `confidence` or the flow leaves the
- * image. Without flow (`has_flow` 0) the state stays in its cell. view = width and height of the image in
- * pixels.
+ * Writes the channels of images `first` and up. The backward flow at a cell's centre says where the cell was,
+ * and the cell takes the state from there. It is 0 where the flow's confidence is below `confidence`, or the
+ * flow leaves the image. Without flow (`has_flow` 0) the state stays in its cell. view = width and height of
+ * the image in pixels.
  */
 kernel void temporal(TEXTURE_IN(state), TEXTURE_IN(flow), const int has_flow, const float confidence,
                      const float2 view, const int first, TEXTURE_OUT(result)) {
@@ -123,7 +123,7 @@ kernel void temporal(TEXTURE_IN(state), TEXTURE_IN(flow), const int has_flow, co
     texel_store(result, column, row, image, (float4)(value.xyz, 0.0f));
 }
 
-/* Writes 0 everywhere, where no image of the batch has a previous frame. */
+/* Writes 0 everywhere. It runs where no image of the batch has a previous frame. */
 kernel void temporal_none(TEXTURE_OUT(result)) {
     const int x = get_global_id(0), y = get_global_id(1), image = get_global_id(2);
     if (x < result_size.x && y < result_size.y) texel_store(result, x, y, image, (float4)(0.0f));

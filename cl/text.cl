@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.cl: the channel `text`, which is 1 where there is text and 0 elsewhere, from the source's luma on up
- * to four levels, which find text of different sizes. constants.h defines it at TVLM_TEXT_*, and says how its
- * numbers were chosen.
+ * text.cl: the channel `text`, which is 1 where there is text and 0 elsewhere. It is made from the source's
+ * luma on up to four levels, which find text of different sizes. constants.h defines it at TVLM_TEXT_*, and
+ * says how its numbers were chosen.
  *
  * Text has many thin strokes, bright ones and dark ones alike. A stroke is a gradient along x of one sign,
  * closely followed by one of the other sign. And, unlike most textures, text lies in a line: the band above
- * it or below it is quiet, or the gap between it and the next line is.
+ * it or below it, or the gap before the next line, is quiet.
  *
- * 1. text_strokes sums what the gradients along x say over blocks of 4 x 4 pixels of each level. Luma is
- *    taken in whole steps, so that all sums are integers and the same on every device.
- * 2. text_mark decides for each block, by the sums over a window around it: strokes against contrast and
- *    against what is quietest above and below.
+ * 1. text_strokes makes six sums over each block of 4 x 4 pixels of each level: of strokes, gradients along
+ *    x, and luma. Luma is taken in whole steps, so that all sums are integers and the same on every device.
+ * 2. text_mark decides for each block, by the sums over a window around it. It compares the strokes with the
+ *    contrast, and with the quietest band or gap above or below.
  * 3. text_grow drops marks that stand alone in their row, and grows the others.
  * 4. text_combine makes a texel text where its block is text on any level.
  *
  * `blocks` is the number of blocks of all levels of an image. Sum s of a block lies at (image *
- * TVLM_TEXT_SUMS + s) * blocks + (blocks of the levels before) + row * columns + column; marks lie likewise,
- * without s. Work-items make RUN blocks or texels of a row: 1 on GPUs, and many on CPUs, where the loops over
- * them vectorise.
+ * TVLM_TEXT_SUMS + s) * blocks + (blocks of the levels before) + row * columns + column; marks lie in the
+ * same way, without s. Work-items make RUN blocks or texels of a row: 1 on GPUs, and many on CPUs, where the
+ * loops over them vectorise.
  */
 #include "region.clh"
 #include "texture.clh"
@@ -35,7 +35,7 @@
 #define BLOCK  TVLM_TEXT_BLOCK
 #define RX     TVLM_TEXT_RX
 #define RY     TVLM_TEXT_RY
-/* SPAN is how many pixels of a row a work-item sums. AHEAD also counts the pixels after them at which a
+/* SPAN is how many pixels of a row a work-item sums. AHEAD also includes the pixels after them at which a
  * stroke may end. */
 #define SPAN  (BLOCK * RUN)
 #define AHEAD (SPAN + TVLM_TEXT_THIN)

@@ -11,7 +11,7 @@
  */
 #include "texture.clh"
 
-/* Reduces the columns of a level. Work-item (x, y) makes texel x of row y of `height` rows. */
+/* Reduces the columns of a level to `height` rows. Work-item (x, y) makes texel x of row y. */
 kernel void thumbnail_columns(global const float *restrict table, const int2 axis, TEXTURE_IN(source),
                               const int slice, const int level, const int height,
                               global float4 *restrict between) {

@@ -7,14 +7,15 @@
  * (lib/opencl/topk.c); on CPUs it is mostly that of topk_best.cl.
  *
  *   - topk_chunk sorts TOPK_CHUNK keys in local memory with a bitonic network (Batcher 1968) and keeps the
- *     best k. The host repeats it on what was kept until one chunk is left. It needs k of at most half a
- *     chunk.
+ *     best k. The host repeats it on the keys that were kept, until one chunk is left. k must be at most half
+ *     a chunk.
  *   - topk_pad, topk_sort, topk_exchange, topk_merge and topk_result run the same network over global memory,
  *     for larger k.
  *   - topk_count, topk_pick and topk_keep are for large n: they find the k-th key digit by digit from the top
  *     (radix select), and keep only the k keys up to it, which one of the other methods then sorts.
- *   - topk_rank counts how many keys come before each key: that is its place. It is for small n on devices
- *     with many cores, since it compares every pair. score_rank of score.cl does the same as it makes scores.
+ *   - topk_rank counts how many keys come before each key, which is the key's place. It is for small n on
+ *     devices with many cores, since it compares every pair. score_rank of score.cl does the same as it makes
+ *     scores.
  *
  * For the radix select on CPUs a group is one work-item, which loops over a long part of the list.
  */
@@ -53,8 +54,8 @@ HELPER void sort_chunk(local ulong *keys, uint base) {
 }
 
 /*
- * Fills keys[i] for i < padded: from n on with NO_KEY, and before that with the keys of the scores if `first`
- * is set; otherwise the keys that are there stay. Work-item i makes one key.
+ * Fills keys[i] for i < padded. From n on they become NO_KEY. Before that they become the keys of the scores
+ * if `first` is set, and otherwise stay as they are. Work-item i makes one key.
  */
 kernel void topk_pad(global const float *restrict scores, const int first, const int n,
                      global ulong *restrict keys, const int padded) {
@@ -130,7 +131,7 @@ kernel void topk_result(global const ulong *restrict keys, global const float *r
     if (i < k) write_result(result, scores, i, keys[i]);
 }
 
-/* Counts the keys before each key, and writes those keys to the result that have fewer than k before them. */
+/* Counts the keys before each key. Keys that have fewer than k keys before them are written to the result. */
 kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void
 topk_rank(global const float *restrict scores, const int n, const int k, global int2 *restrict result) {
     local ulong keys[RANK_SPAN];

@@ -2,12 +2,12 @@
 /*
  * topk_best.cl: finds the k largest of n scores as topk.cl does, on CPUs. A work-item goes over a long span
  * of scores alone, and keeps the best k of it. Where one span holds all scores, the host launches it once.
- * Otherwise it launches it twice: for spans of the scores, and then for one span of what these kept.
+ * Otherwise it launches it twice: for spans of the scores, and then for one span of the keys that these kept.
  *
  * A work-item gathers keys in a pool of 2 k. Where the pool is full, quickselect (Hoare 1961) brings the best
- * k to its front. From then on only scores that are better than the last of them are gathered. Where scores
- * are in no order, hardly any soon are, so that most of the time goes into comparing 16 scores at a time with
- * one number.
+ * k to its front. From then on only scores that are better than the last of these k are gathered. Where
+ * scores are in no order, soon hardly any score is better. So most of the time goes into comparing 16 scores
+ * at a time with one number.
  */
 // check-kernels: -DTOPK_CHUNK=2048
 #include "topk.clh"
@@ -16,8 +16,8 @@
 #define TOPK_CHUNK 2048
 #endif
 
-/* A score's bits as an integer that orders as scores do; and the same of the score that a key was made from,
- * where -0 has become 0, and every NaN the least integer. */
+/* ORDERED is a score's bits as an integer that orders as scores do. ordered_of is the same for the score that
+ * a key was made from; there -0 has become 0, and every NaN the least integer. */
 #define ORDERED(bits) ((bits) ^ (((bits) >> 31) & 0x7fffffff))
 HELPER int ordered_of(ulong key) {
     return as_int(~(uint)(key >> 32) ^ 0x80000000u);
@@ -37,7 +37,8 @@ HELPER void quickselect(local ulong *keys, int n, int k) {
             keys[i++] = keys[j];
             keys[j--] = moved;
         }
-        /* Place k - 1 is in the left part, in the right one, or between them and done. */
+        /* Place k - 1 is in the left part, in the right part, or between them. In the last case it is
+         * final. */
         if (k - 1 > j) low = i;
         if (k - 1 < i) high = j;
     }
@@ -63,8 +64,8 @@ HELPER bool none_above(global const float *restrict scores, int i, int limit) {
 
 /*
  * Keeps the best k of each span of n scores (`first`), or of n keys. Where there is one group it writes the
- * result, sorted; otherwise keys in any order from out[group * k] on, with NO_KEY behind them where a span
- * has fewer. k is at most TOPK_CHUNK / 2.
+ * result, sorted. Otherwise it writes keys in any order from out[group * k] on, with NO_KEY behind them where
+ * a span has fewer than k. k is at most TOPK_CHUNK / 2.
  */
 kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 topk_best(global const float *restrict scores, global const ulong *restrict keys, const int first,
@@ -75,8 +76,8 @@ topk_best(global const float *restrict scores, global const ulong *restrict keys
     ulong limit = NO_KEY;
     int held = 0;
     for (int i = start; i < end;) {
-        /* Before the first selection everything is gathered. A later score that equals the limit has the
-         * larger index. */
+        /* Before the first selection everything is gathered. A later score that equals the limit comes after
+         * it, since its index is larger. */
         if (first && limit != NO_KEY && i + 16 <= end && none_above(scores, i, ordered_of(limit))) {
             i += 16;
             continue;

@@ -10,7 +10,8 @@
  * The layout is that of tile.clh: a work-group loads a tile of pixels and the pixels around it into local
  * memory, and makes the tile from there. The binomial filter is separable: rows are summed first.
  *
- * With ENTROPY it also makes the entropy of detail.cl, whose cells are parts of a tile: the luma is there.
+ * With ENTROPY it also makes the entropy of detail.cl, since its cells are parts of a tile, whose luma is
+ * loaded already.
  */
 // check-kernels: -DGROUP_W=16 -DGROUP_H=16
 // check-kernels: -DENTROPY=1
@@ -32,13 +33,13 @@ HELPER float row_sum(local const float *r) {
 #ifdef ENTROPY
 #define ENTROPY_OUT , TEXTURE_OUT(entropy)
 
-/* The cells of a tile, and the number of that in which a pixel of the tile lies. */
+/* The cells of a tile, and the number of the cell in which a pixel of the tile lies. */
 #define CELLS_X       (TILE_W / CELL)
 #define CELLS         (CELLS_X * (TILE_H / CELL))
 #define CELL_AT(x, y) ((y) / CELL * CELLS_X + (x) / CELL)
 
-/* A group counts each column of a cell by itself, so that few of its work-items meet in one counter. A group
- * of one work-item needs neither that nor atomics. */
+/* A group has counters of its own for each column of a cell, so that few of its work-items meet in one
+ * counter. A group of one work-item needs neither these nor atomics. */
 #if GROUP_W * GROUP_H == 1
 #define LANES           1
 #define COUNT_UP(place) ++(place)
@@ -47,7 +48,7 @@ HELPER float row_sum(local const float *r) {
 #define COUNT_UP(place) atomic_inc(&(place))
 #endif
 
-/* Writes the entropy of a tile's cells. All work-items of a group come here, with their counts done. */
+/* Writes the entropy of a tile's cells. All work-items of a group call it, once the counts are complete. */
 HELPER void write_entropy(int4 source_size, TEXTURE_OUT(entropy), int2 corner, int slice,
                           local const int *counts, local float *terms) {
     const int item = get_local_id(1) * GROUP_W + get_local_id(0), items = GROUP_W * GROUP_H;
@@ -69,7 +70,7 @@ HELPER void write_entropy(int4 source_size, TEXTURE_OUT(entropy), int2 corner, i
 #define ENTROPY_OUT
 #endif
 
-/* Writes a tile. `rows` holds the row sums of luma, each of which five pixels of a column read. */
+/* Writes a tile. `rows` holds the row sums of luma. Five pixels of a column read each row sum. */
 TILE_KERNEL void visual(TEXTURE_IN(source) ENTROPY_OUT, TEXTURE_OUT(result) REGION_IN) {
     local float luma[BORDERED(BORDER)];
     local float rows[TILE_W * BORDERED_H(BORDER)];

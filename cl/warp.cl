@@ -28,8 +28,9 @@ HELPER taps taps_at(float x, float y, int4 size) {
 }
 
 /*
- * The path at a point in texels, averaged over those of the four texels around it that have one: x and y in
- * pixels, and in z the share of the weights that have one. A texel of `path` is (x, y, 1 if there is a path).
+ * The path at a point in texels, averaged over those of the four texels around it that have a path. x and y
+ * are in pixels, and z is the share of the weights that belongs to texels with a path. A texel of `path` is
+ * (x, y, 1 if there is a path).
  */
 HELPER float4 path_at(global const float4 *restrict path, float x, float y, int4 size) {
     const taps around = taps_at(x, y, size);
@@ -43,15 +44,16 @@ HELPER float4 path_at(global const float4 *restrict path, float x, float y, int4
 }
 
 /*
- * Moves the vectors by one frame. A cell comes from where the backward flow at its centre says that it was a
- * frame ago, and from there along `path`, which leads on to the frame in which the encoder made `from`. So
- * vectors are sampled once, however many frames ago that was. The new path goes to `next`.
+ * Moves the vectors by one frame. The backward flow at a cell's centre says where the cell was a frame ago.
+ * From there `path` leads on to the frame in which the encoder made `from`. So vectors are sampled once,
+ * however many frames ago that frame was. The new path goes to `next`.
  *
- * The filter also mixes in cells that have no vector (`known` is 0 there, and so is `from`); dividing by the
- * share of the others undoes that. A cell has no vector, and no path, where
+ * The filter also mixes in cells that have no vector, where both `known` and `from` are 0. Dividing by the
+ * share of the other cells undoes that. A cell has no vector, and no path, where
  *
  *   - the flow's confidence is below limits.x, its length above limits.y, or it leaves the image;
- *   - less than TVLM_WARP_SHARE of what the filter reads has a path, or has a vector.
+ *   - less than TVLM_WARP_SHARE of the filter's weight falls on cells that have a path, or on cells that have
+ *     a vector.
  *
  * view = (width and height of the image in pixels, unused, unused); `level` is the level of the image at
  * which the flow is read. Without flow (`has_flow` 0) nothing moves.

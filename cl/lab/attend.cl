@@ -17,7 +17,7 @@
  * levels:
  *
  *   - scores. The softmax puts each cell's part into the place of its score;
- *   - areas. The area of a cell that was chosen to hand it on has a minus.
+ *   - areas. The area of a cell that was chosen to hand on its area has a minus.
  *
  * GROUP work-items share a row, or CELLS cells of a row; on CPUs GROUP is 1. In attend_values a work-group
  * makes WIDTH * RUN components of a row, and its LANES lanes divide the cells among themselves.
@@ -59,13 +59,13 @@ HELPER int sum_of(int part, local int *sum) {
 }
 
 /*
- * Chooses cells of one level: of the `cells` cells from `at` on that have an area, a share of those with the
- * highest scores, and of equal scores the first. `share` is in 65536ths. The number of chosen cells is
- * rounded, and at least one; with share 0 it is none. The areas of chosen cells get a minus. Where `area` is
- * not 0, all cells get this area first.
+ * Chooses cells of one level. Those of the `cells` cells from `at` on that have an area are candidates. A
+ * share of them is chosen: those with the highest scores, and of equal scores the first. `share` is in
+ * 65536ths. The number of chosen cells is rounded, and is at least one; with share 0 it is none. The areas of
+ * chosen cells get a minus. Where `area` is not 0, all cells get this area first.
  *
  * The lowest key that is chosen is found bit by bit. Of the cells that have just this key, only the first
- * ones are still wanted: `end` is the cell before which enough of them lie, and is found by halving.
+ * ones are still wanted. `end` is the cell before which enough of them lie. It is found by halving.
  * Work-group n makes row n.
  */
 ROW_KERNEL void attend_choose(global const float *restrict scores, global float *restrict areas,
@@ -107,16 +107,16 @@ ROW_KERNEL void attend_choose(global const float *restrict scores, global float 
 
 /* ---- What they hand on ---- */
 
-/* How long the overlap of two cells is along a side that two grids divide: cell `from` is one of `count`, and
- * cell `to` one of `others`. The unit is the side over count * others. Where the cells do not overlap, it is
- * 0 or less. */
+/* How long the overlap of two cells is along a side that two grids divide. Cell `from` is one of `count`
+ * cells, and cell `to` one of `others` cells. The unit is the side over count * others. Where the cells do
+ * not overlap, it is 0 or less. */
 HELPER int units_in(uint from, uint count, uint to, uint others) {
     return (int)min((from + 1) * others, (to + 1) * count) - (int)max(from * others, to * count);
 }
 
-/* What cell (x, y) of a grid of `to` cells gets of the values of a grid of `from` cells. A value is divided
- * among the cells below it, in proportion to how much of it each covers. With sign 1 only values above 0
- * count, with sign -1 only those below 0. Units stay below 2^32: a level has at most 65536 cells, and the
+/* What cell (x, y) of a grid of `to` cells gets of the values of a grid of `from` cells. Each value is
+ * divided among the cells that overlap its cell, in proportion to the overlap. With sign 1 only values above
+ * 0 count, with sign -1 only values below 0. Units stay below 2^32: a level has at most 65536 cells, and the
  * level above it half as many along a side. */
 HELPER float handed_on(global const float *values, int2 from, int2 to, int x, int y, float sign) {
     if (from.x == to.x && from.y == to.y) return max(0.0f, sign * values[y * from.x + x]);
@@ -154,7 +154,7 @@ ROW_KERNEL void attend_refine(global float *restrict scores, global float *restr
         areas[place + at_to + i] = area;
         if (area == 0.0f) continue;
         global const float *own = keys + (ulong)i * dimension;
-        float16 sums = 0.0f, others = 0.0f; /* two sums, neither of which waits for the other */
+        float16 sums = 0.0f, others = 0.0f; /* two sums, so that neither waits for the other */
         int c = 0;
         for (; c + 32 <= size; c += 32) {
             sums += vload16(0, queries + c) * vload16(0, own + c);
@@ -174,8 +174,9 @@ ROW_KERNEL void attend_refine(global float *restrict scores, global float *restr
 /*
  * Makes parts of the scores of cells begin .. end - 1, in their place: a part is scale * area * exp(score),
  * over the sum of area * exp(score) of all these cells. It is 0 where a cell has no area. With `all`, cells
- * that handed on their areas count with them as before. reads[reads_at + row] becomes how many keys and how
- * many values are read; where `begin` is not 0, that is added to what is there. Work-group n makes row n.
+ * that handed on their areas still count with these areas. reads[reads_at + row] becomes how many keys and
+ * how many values are read. Where `begin` is not 0, these are added to the numbers that are there. Work-group
+ * n makes row n.
  */
 ROW_KERNEL void attend_softmax(global float *restrict scores, global const float *restrict areas,
                                const int total, const int begin, const int end, const float scale,
@@ -262,7 +263,7 @@ attend_values(global const float *restrict parts, const int total, const int at,
 }
 
 /* Adds up what the parts of `rows` rows at one level give to each cell of the map, times `scale`. With
- * `begins` 1 the sum replaces what the map holds, else it is added to that. Work-item i makes cell i of the
+ * `begins` 1 the sum replaces the map's value, else it is added to it. Work-item i makes cell i of the
  * map. */
 kernel void attend_map(global const float *restrict parts, const int total, const int at, const int2 from,
                        const int2 to, const int rows, const float scale, const int begins,

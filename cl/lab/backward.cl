@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * backward.cl: the backward pass of texel_sample (texture.clh). Given the gradients by the samples, it makes
- * those by the texels of all levels, and those by the x, the y and the level of each point.
+ * the gradients by the texels of all levels, and the gradients by x, y and the level of each point.
  *
- * The host lists what each point gives to which texels, sorted by texel. So one work-item adds up what a
- * texel gets, in an order that is always the same. Atomics would add in an order that nobody knows.
+ * The host lists which texels each point gives to, and with what weight, sorted by texel. So one work-item
+ * adds up what a texel gets, in an order that is always the same. Atomics would add in any order.
  *
  *   - backward_parts adds up segments of the list. A coarse texel may be in the list a million times, and
  *     then has many segments.
@@ -44,8 +44,8 @@ HELPER float share_above(int side, int x, int above) {
     return (float)(within == 0 ? half_side - above : within == 1 ? half_side : above + 1) / (float)side;
 }
 
-/* Makes the gradients by the texels of one level, in `out` from vector out_at on. From number begins_at on,
- * `begins` has the first segment of each texel. From vector above_at on, `above` has the gradients of the
+/* Makes the gradients by the texels of one level, in `out` from vector out_at on. `begins` has, from number
+ * begins_at on, the first segment of each texel. From vector above_at on, `above` has the gradients of the
  * next coarser level, of size `next`; next.x is 0 where no point reached that level. A work-item makes one
  * layer of a texel. */
 kernel void backward_level(global const int *restrict begins, const int begins_at,
@@ -69,7 +69,7 @@ kernel void backward_level(global const int *restrict begins, const int begins_a
 /*
  * The product of a point's sample at one level with the gradients that were given, and the derivatives of
  * this product by x and y, per pixel. Left of the first texel's centre, and above it, the sample is constant.
- * Behind the last centre the two texels of the interpolation are the same one.
+ * Beyond the last centre, both texels of the interpolation are the last one.
  */
 HELPER float3 level_step(TEXTURE_IN(from), int slice, int layers, int level, float2 point,
                          global const float4 *given) {

@@ -11,7 +11,7 @@
 // gpu: -DBUNDLE_SIZE=16
 #include "bundle.clh"
 
-/* An ellipse, as `places` of the kernel below has it. */
+/* An ellipse, as it stands in `places` of the kernel below. */
 typedef struct ellipse {
     float4 at, step;
 } ellipse;

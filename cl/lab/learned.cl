@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * learned.cl: runs some convolutional layers of a network (texturevlm/lab/network.h) tile by tile. What lies
- * between the layers stays in local memory.
+ * learned.cl: runs some convolutional layers of a network (texturevlm/lab/network.h) tile by tile. The values
+ * between the layers stay in local memory.
  *
- * One launch runs several layers. A work-group makes one tile of the last layer's output. It loads what the
- * first layer reads for that. Each layer then writes what the next one reads, so the tiles of earlier layers
- * are larger. Where local memory cannot hold all layers, there are several launches, and what lies between
- * these is in a buffer of floats (lib/lab/opencl/learned.c decides which layers a launch runs).
+ * One launch runs several layers. A work-group makes one tile of the last layer's output. It loads the values
+ * that the first layer reads for this tile. Each layer then writes what the next one reads, so the tiles of
+ * earlier layers are larger. Where local memory cannot hold all layers, there are several launches. The
+ * values between two launches are in a buffer of floats (lib/lab/opencl/learned.c decides which layers a
+ * launch runs).
  *
  * Values of one place lie beside each other: value c of place (x, y) is at (y * width + x) * channels + c.
- * The number of channels that a layer makes is rounded up to whole vectors, and channels that are too many
- * are not read.
+ * The number of channels that a layer makes is rounded up to whole vectors. The channels that this adds are
+ * not read.
  *
- * With RAGGED (texture.clh) each image has sizes of its own, at each layer. What a tile has beyond them is 0,
- * in buffers too.
+ * With RAGGED (texture.clh) each image has sizes of its own at each layer. Values of a tile beyond the image
+ * are 0, in buffers too.
  */
 // check-kernels: -DFROM_BUFFER=0 -DTO_BUFFER=0
 // check-kernels: -DFROM_BUFFER=1 -DTO_BUFFER=0
@@ -41,7 +42,7 @@
 #define LOAD        JOIN(vload, VECTOR)
 #define STORE       JOIN(vstore, VECTOR)
 
-/* A layer, as lib/lab/opencl/learned.c writes it. The tile is that of its output. */
+/* The members of a layer, as lib/lab/opencl/learned.c writes it. Its tile is the tile of its output. */
 #define INPUTS     0 /* how many channels it reads */
 #define CHANNELS   1 /* how many it makes, rounded up to whole vectors */
 #define SIDE       2
@@ -49,7 +50,7 @@
 #define ACTIVATION 4
 #define WEIGHTS    5 /* where its weights begin; its bias stands before them */
 #define TILE       6 /* the side of the tile */
-#define SCALE      7 /* the tile begins at SCALE times where that of the launch does, plus OFFSET */
+#define SCALE      7 /* its tile begins at SCALE times where the launch's tile begins, plus OFFSET */
 #define OFFSET     8
 #define WIDTH      9 /* of the whole output */
 #define HEIGHT     10
@@ -66,9 +67,9 @@
 #define TO TEXTURE_OUT(result)
 #endif
 
-/* SIZE_HERE is how many places the image has in what a layer makes. For images of different sizes it is
- * followed from layer to layer by SIZE_AFTER, from the sizes of the network's inputs, which all launches are
- * given. */
+/* SIZE_HERE is how many places the image has in the output of a layer. For images of different sizes it is
+ * computed from layer to layer by SIZE_AFTER. That begins with the sizes of the network's inputs, which all
+ * launches are given. */
 #ifdef RAGGED
 #define SIZES_IN                  , global const float4 *restrict sizes
 #define SIZE_AFTER(layer, before) (((before)-1) / (layer)[STRIDE] + 1)
@@ -89,9 +90,9 @@ HELPER bool is_inside(global const int *layer, int2 size, int2 corner, int place
 }
 
 /*
- * Makes a layer's tile, whose first place is `corner`, from the tile of what it reads, which is `width`
- * places wide and has `channels` values a place. Where the tile reaches beyond the image it is 0, as the next
- * layer reads it.
+ * Makes a layer's tile, whose first place is `corner`. It reads the tile `from`, which is `width` places wide
+ * and has `channels` values a place. Where the tile that it makes reaches beyond the image it is 0, which is
+ * what the next layer must read there.
  */
 HELPER void run_layer(global const int *layer, global const float *weights, local const float *from,
                       int width, int channels, local float *to, int2 size, int2 corner) {
@@ -101,17 +102,16 @@ HELPER void run_layer(global const int *layer, global const float *weights, loca
     const float least = activation == TVLM_NETWORK_RELU ? 0.0f : -INFINITY;
     for (int n = (int)get_local_id(0); n < runs * (made / VECTOR); n += GROUP) {
         const int part = n / runs, first = (n - part * runs) * PLACES;
-        /* The bias, and then for each row and column of the kernel and each channel a vector. */
+        /* The bias. After it follows a vector for each row, column and channel of the kernel. */
         global const float *line = weights + layer[WEIGHTS] + part * (side * side * inputs + 1) * VECTOR;
-        /* These arrays stay in registers if all indices into them are constants: so loops over them are
-         * short, and unrolled. */
+        /* These arrays stay in registers if all indices into them are constants. So loops over them are short
+         * and unrolled. */
         int at[PLACES];
         vector_t sums[PLACES];
         local float *out = to + first * made + part * VECTOR;
 #pragma unroll
         for (int p = 0; p < PLACES; ++p) {
-            /* A run that reaches beyond the last place computes the last place again, and does not store
-             * it. */
+            /* Beyond the last place a run computes the last place again, and does not store it. */
             const int place = min(first + p, all - 1), y = place / tile, x = place - y * tile;
             at[p] = (y * width + x) * stride * channels;
             sums[p] = LOAD(0, line);
@@ -144,11 +144,11 @@ HELPER void run_layer(global const int *layer, global const float *weights, loca
  * Runs `count` layers from `first` on. Work-group (x, y, image) makes tile (x, y) of `made` (first place,
  * width and height) of the last layer's output.
  *
- *   read    which places there are of what the first layer reads: in a buffer all of it, in a texture level 0
- *   source  the tile of what the first layer reads: its side, scale and offset, as of a layer, and how many
+ *   read    the places of what the first layer reads: of the whole buffer, or of level 0 of the texture
+ *   source  the tile that the first layer reads: its side, scale and offset, as for a layer, and how many
  *           channels it has
  *   stored  how many channels are stored; in a buffer they are `channels` of the last layer
- *   limit   what is stored lies within +-limit
+ *   limit   stored values are clamped to +-limit
  *   a, b    room for the tiles, which take turns
  */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -233,9 +233,9 @@ learned(FROM, TO, global const int *layers, global const float *weights, const i
 }
 
 /*
- * Copies the first channels of what a launch left in a buffer to planes. Value c of a place goes to plane c,
- * which has size.x x size.y places. `made` says which places the buffer holds: the first one, width and
- * height. Work-item (x, y, c) copies one value.
+ * Copies the first channels of the values that a launch left in a buffer to planes. Value c of a place goes
+ * to plane c, which has size.x x size.y places. `made` says which places the buffer holds: the first one,
+ * width and height. Work-item (x, y, c) copies one value.
  */
 kernel void learned_planes(global const float *restrict from, const int channels, const int4 made,
                            const int2 size, global float *restrict planes) {
