@@ -241,8 +241,8 @@ static bool is_allowed(const tvlm_budget_answer *answer, const double down[TVLM_
 /* Whether no tiles can make a thumbnail better than the best answer. *bound becomes the lower bound of the
  * loss tile by tile. */
 static bool is_hopeless(search *s, int32_t grid, int32_t tiles, double *bound) {
-    /* The memory of the last weight of detail is used, since that is as a rule the weight by which answers
-     * are compared. */
+    /* It uses the memory of the last weight of detail, which is as a rule the weight by which answers are
+     * compared. */
     const tvlm_budget_losses losses =
         tvlm_budget_weigh(s->budget, grid, s->weights, &s->weighed[DETAILS - 1]);
     const double together = fmax(1.0 / TOGETHER, s->together > 0.0 ? ALIKE * s->together : 0.0);

@@ -148,10 +148,10 @@ typedef struct tvlm_budget_tile {
 } tvlm_budget_tile;
 
 /*
- * Chooses at most n tiles of least loss by a Lagrangian (Shoham & Gersho 1988). Each tile has the same price,
- * and the sum of the loss and all prices is made the least. The price is one at which hardly fewer than n
- * tiles are chosen. For one price the best choice is found bottom-up over the tree (Chou, Lookabaugh & Gray
- * 1989). The square of a tile shows one of these:
+ * Chooses at most n tiles of least loss by a Lagrangian (Shoham & Gersho 1988). Each patch has the same
+ * price, and the sum of the loss and all prices is made the least. The price is one at which hardly fewer
+ * than n tiles are chosen. For one price the best choice is found bottom-up over the tree (Chou, Lookabaugh &
+ * Gray 1989). The square of a tile shows one of these:
  * - nothing of its own,
  * - the tile,
  * - tiles in it,

@@ -19,8 +19,8 @@
  * - ENOUGH cells for each position are enough.
  * - On a grid of LARGE cells or more (2048 x 2048 pixels), where reading costs most, fewer may be enough:
  *   LARGE_ENOUGH cells for each position, or a 16th of the grid's cells if that is more.
- * - A region that is only looked into to make up the number of regions must not bring the cells above 1 /
- *   SHARE of the grid's.
+ * - Once there are enough, a further region is looked into only if the cells then stay within 1 / SHARE of
+ *   the grid's.
  */
 #define KEEP_REGIONS 10
 #define ENOUGH       8
