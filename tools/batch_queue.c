@@ -26,7 +26,7 @@ struct batch_queue {
     pthread_mutex_t mutex; /* protects all members below */
     pthread_cond_t changed;
     slot *slots;
-    int64_t first, next; /* the number of the image that is taken next; that of the next name */
+    int64_t first, next; /* the numbers of the image to take next, and of the next name */
     bool reading;        /* a thread is asking for a name */
     bool ended, stopped, woken;
 };
@@ -73,7 +73,7 @@ static void *work(void *argument) {
 /* ---- In the tool's thread ---- */
 
 /* Makes freed memory go back to the system. Otherwise glibc keeps blocks of up to 32 MiB for each thread that
- * once had one, and these are beyond any limit of ours. */
+ * once had one, and no limit of this tool counts these blocks. */
 static void return_memory(void) {
 #ifdef __GLIBC__
     (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);

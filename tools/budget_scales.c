@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget_scales.c: the scales of tiles (select_budget.h). A file of its own, since tests take it alone.
+ * budget_scales.c: the scales of tiles (select_budget.h). It is a file of its own, since tests include it
+ * without the rest of the tool.
  */
 #include <math.h>
 #include <stdio.h>

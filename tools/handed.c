@@ -5,8 +5,8 @@
 
 /* ---- Objects as saliency ---- */
 
-/* Objects that a detector or a person found (truth.h) are a map in place of saliency, and points to look at. This is the part of a
- * mask that the stack shows. */
+/* The part of a mask that the stack shows. A mask has the objects that a detector or a person found
+ * (truth.h). It becomes a map in place of saliency. */
 typedef struct part {
     int32_t left, top, width, height;
 } part;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm: the tool. This file has its commands, and what was a command before.
+ * tvlm: the tool. This file lists its commands, the programs that are called like commands, and the names
+ * that commands had before.
  */
 #include "program.h"
 

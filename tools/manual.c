@@ -77,12 +77,15 @@ static void put_options(FILE *file, const option_table *table) {
 }
 
 /*
- * Writes details, whose lines are those of a wide terminal: roff fills their paragraphs anew. A paragraph ends with a
- * line that ends with a full stop. "  NAME   TEXT" is an item of a list, with which lines that begin with as many blanks
- * go on; other lines that begin with blanks stay lines.
+ * Writes details. Their lines are broken for a wide terminal, so roff fills the paragraphs anew:
+ * - A paragraph ends with a line that ends with a full stop, before an empty line, and after a line that
+ *   begins with blanks.
+ * - A line "  NAME   TEXT" is an item of a list. Lines after it that begin with more than two blanks belong
+ *   to it.
+ * - Other lines that begin with blanks stay lines of their own.
  */
 static void put_details(FILE *file, const char *text) {
-    bool begins = false, item = false; /* a paragraph; and an item goes on */
+    bool begins = false, item = false; /* a paragraph begins with the next line; an item goes on */
     for (size_t length; *text != '\0'; text += length + 1) {
         char line[256];
         length = strcspn(text, "\n");
@@ -134,7 +137,7 @@ static int put_page(struct tool *tool, const tool_command *command, FILE *file) 
     fputs(".SH OPTIONS\n", file);
     put_options(file, &table);
     if (command->details != NULL) {
-        fputs(".SH DETAILS\n.ad l\n.nh\n", file); /* names and lines to type stay as they are */
+        fputs(".SH DETAILS\n.ad l\n.nh\n", file); /* keeps names and lines to type as they are */
         put_details(file, command->details);
         fputs(".hy\n.ad\n", file);
     }
@@ -178,7 +181,8 @@ static void put_function(const struct tool *tool, FILE *file) {
     for (const char *c = tool->program->name; *c != '\0'; ++c) putc(*c == '-' ? '_' : *c, file);
 }
 
-/* Writes what an option's argument may be, or begin with: a channel for --give, a setting for --set. */
+/* Writes the words that an option's argument may be or begin with. They are channels for --give, and settings
+ * for --set. */
 static void put_choices(const option_table *table, const option_spec *spec, FILE *file) {
     const char *const after = spec->kind == OPTION_GIVE ? "=" : "";
     for (int i = 0; spec->choices != NULL && spec->choices[i] != NULL; ++i)
@@ -375,7 +379,7 @@ static int completion_zsh(struct tool *tool, FILE *file) {
 
 /* ---- Files ---- */
 
-/* Writes the page of the command, or what `put` writes where that is NULL. */
+/* Writes a file: the page of the command, or what `put` writes if `command` is NULL. */
 static int write_file(struct tool *tool, const char *folder, const char *name, const tool_command *command,
                       int (*put)(struct tool *tool, FILE *file)) {
     char path[4096];

@@ -72,7 +72,7 @@ bool option_given(const option_spec *spec, const void *values) {
     case OPTION_PATTERN:
     case OPTION_FOLDER: return files[0] != NULL;
     case OPTION_GIVE: break;
-    case OPTION_SET: return false; /* it has no value: the settings have */
+    case OPTION_SET: return false; /* it has no value of its own; each setting has one */
     }
     for (int i = 0; spec->choices[i] != NULL; ++i)
         if (files[i] != NULL) return true;
@@ -101,7 +101,7 @@ bool options_number(const char *text, double *value) {
     return *end == '\0';
 }
 
-/* Options of 0.2 that hand in a channel, which --give does now. */
+/* Options of version 0.2 that handed in a channel. --give does that now. */
 static const struct {
     const char *old, *channel;
 } moved[] = {
@@ -287,12 +287,12 @@ static bool set_value(const option_table *table, int i, const char *text, void *
     case OPTION_WORD: return set_word(spec, text, value, complaint);
     case OPTION_SIZE: return set_size(spec, text, value, complaint);
     case OPTION_GIVE: return set_given(spec, text, value, complaint);
-    case OPTION_SET: break; /* set_setting */
+    case OPTION_SET: break; /* set_setting reads its text */
     }
     return false;
 }
 
-/* Finds a setting of that name, or an option of that name with `settings` false. -1: there is none. */
+/* Finds the setting of that name, or the option of that name if `settings` is false. -1: there is none. */
 static int find(const option_table *table, const char *name, size_t length, bool settings) {
     for (int i = 0; i < table->count; ++i) {
         const char *const known = table->specs[i].name;
@@ -362,8 +362,9 @@ static int number_of(const option_table *table, int found) {
     return -1;
 }
 
-/* Returns an old option of the command: that of setting i, or from table->count on that of moved[i - table->count], if
- * its --give has that channel. NULL: this is none. */
+/* Returns the name of old option number i of the command. NULL: the command has no such old option. Numbers
+ * below table->count stand for settings, which were options once. The numbers from there on stand for the
+ * entries of `moved`, and count only if the command's --give has their channel. */
 static const char *old_name(const option_table *table, int i) {
     if (i < table->count) return table->groups[i]->settings ? table->specs[i].name : NULL;
     const int give = find(table, "give", 4, false);
@@ -373,7 +374,8 @@ static const char *old_name(const option_table *table, int i) {
     return NULL;
 }
 
-/* Returns the number of the old option that the word is, or of the only one that it begins. -1: there is none. */
+/* Returns the number of the old option whose name is this word, or of the only one whose name begins with it.
+ * -1: there is none, or there are several that begin with it. */
 static int find_old(const option_table *table, const char *word, size_t length) {
     int found = -1, count = 0;
     for (int i = 0; i < table->count + (int)(sizeof moved / sizeof *moved); ++i) {

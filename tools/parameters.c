@@ -27,15 +27,16 @@ static uint32_t readers_of(const char *name) {
     return 0;
 }
 
-/* Whether all strategies are among these: the bit 1 << TVLM_STRATEGY_GRID stands for the grid, and so on. */
+/* Whether `strategies_of` has every strategy. Its bit 1 << TVLM_STRATEGY_GRID stands for the grid, and so
+ * on. */
 static bool strategies_all(uint32_t strategies_of) {
     for (int i = 0; strategies[i] != NULL; ++i)
         if ((strategies_of >> tvlm_strategy_find(strategies[i]) & 1u) == 0) return false;
     return true;
 }
 
-/* Writes the names of strategies into an empty text: with `last` before the last of them, and `comma` before the
- * others. */
+/* Writes the names of strategies into an empty text. `last` stands before the last name, and `comma` before
+ * each name between the first and the last. */
 static void strategies_list(uint32_t strategies_of, const char *comma, const char *last, char *text,
                             size_t size) {
     for (int i = 0; strategies[i] != NULL; ++i) {
@@ -50,8 +51,9 @@ static void strategies_list(uint32_t strategies_of, const char *comma, const cha
     }
 }
 
-/* Refuses an option, as it is typed, if the strategy is none of `readers` (1 << strategy for each). `asked` says whether
- * the strategy was asked for; otherwise it is the default. */
+/* Refuses an option if the strategy is not among its `readers`, which has a bit 1 << strategy for each.
+ * `option` is the option as it is typed. `asked` says whether the strategy was asked for; otherwise it is the
+ * default. */
 static int strategies_read(struct tool *tool, tvlm_strategy strategy, bool asked, const char *option,
                            uint32_t readers) {
     char names[256] = "";
@@ -77,8 +79,8 @@ option_specs parameter_specs, parameter_settings, parameter_points;
 option_specs video_parameter_specs, video_parameter_settings;
 option_specs tensors_parameter_specs;
 
-/* The specs of all parameters by their number, and the texts that these point to. A parameter without an option has a
- * spec of zeros. */
+/* The specs of all parameters by number, and the texts to which the specs point. A parameter without an
+ * option has a spec of zeros. */
 static option_spec all[PARAMETERS_MAX];
 static char names[PARAMETERS_MAX][32], arguments[PARAMETERS_MAX][32], helps[PARAMETERS_MAX][768];
 
@@ -88,7 +90,7 @@ static const tvlm_parameter *at(int32_t i) {
     return i < PARAMETERS_MAX ? tvlm_parameter_at(i) : NULL;
 }
 
-/* Whether the tool reads the option's text itself: a channel may stand behind the number. */
+/* Whether the tool reads the option's text itself. It does so if a channel may stand behind the number. */
 static bool is_text(int32_t i) {
     const tvlm_parameter *const next = at(i + 1);
     return at(i)->type == TVLM_PARAMETER_NUMBER && next != NULL && next->type == TVLM_PARAMETER_CHANNEL;
@@ -107,8 +109,8 @@ static option_kind kind_of(int32_t i) {
     return is_text(i) ? OPTION_TEXT : OPTION_NUMBER;
 }
 
-/* Writes the name of an option: that of the parameter with - for _. Points are given one at a time, so that their
- * option has no s at its end. */
+/* Writes the name of an option: the parameter's name, with - in place of _. Points are given one at a time,
+ * so the s at the end of their name is left out. */
 static void name_option(const tvlm_parameter *p, char *name, size_t size) {
     snprintf(name, size, "%s", p->name);
     for (char *c = name; *c != '\0'; ++c)
@@ -153,7 +155,7 @@ static bool has_spec(int32_t i) {
     return all[i].help != NULL;
 }
 
-/* Whether a name is one of those with blanks between. */
+/* Whether a name is in a list of names with blanks between them. */
 static bool is_among(const char *list, const char *name) {
     const size_t length = strlen(name);
     for (; *list != '\0'; list += strcspn(list, " "), list += *list == ' ')
@@ -200,7 +202,7 @@ static bool is_given(const parameter_options *options, int32_t i) {
     return has_spec(i) && option_given(&all[i], options);
 }
 
-/* The number of a parameter that there is. */
+/* The number of the parameter of that name, which must exist. */
 static int32_t number_of(const char *name) {
     int32_t i = 0;
     while (strcmp(at(i)->name, name) != 0) ++i;
@@ -239,7 +241,7 @@ void parameters_set(const parameter_options *options, struct tvlm_select_params 
     }
 }
 
-/* Whether an option asks for anything. */
+/* Whether an option is given, and is not a number of 0, which asks for nothing. */
 static bool asks(const parameter_options *options, int32_t i) {
     const tvlm_parameter *const p = at(i);
     if (!is_given(options, i)) return false;

@@ -17,8 +17,8 @@
 
 #define PATH_BYTES 4096
 
-/* Writes the path of a program in the folder of the running one. Returns false, with the name alone, if the system
- * does not tell that folder. */
+/* Writes the path of a program in the folder of the running program. If the system does not tell that folder,
+ * writes the name alone and returns false. */
 static bool path_beside(const char *name, char path[PATH_BYTES]) {
     const ssize_t length = readlink("/proc/self/exe", path, PATH_BYTES - 64);
     path[length > 0 ? length : 0] = '\0';
@@ -118,8 +118,8 @@ static void say_renamed(const struct tool *tool, const tool_elsewhere *other) {
 
 static int run(struct tool *tool, int argc, char **argv);
 
-/* Runs what a name stands for. An old name of another program is of the lab. argv[0] is the program, argv[1] the
- * name, and the arguments follow. */
+/* Runs what a name stands for. If it is an old name that belongs to another program, it is a command of the
+ * lab. argv[0] is the program, argv[1] the name, and the arguments follow. */
 static int run_elsewhere(struct tool *tool, const tool_elsewhere *other, int argc, char **argv) {
     static char words[3][32];
     char **const line = calloc((size_t)argc + 4, sizeof *line);

@@ -128,15 +128,15 @@ void vectors_release(vector_file *file) {
     *file = (vector_file){0};
 }
 
-/* ---- A block after the other ---- */
+/* ---- Vectors, block by block ---- */
 
 #define BLOCK_VALUES ((size_t)1 << 20)
 
-/* Reads a file that features_read reads, but one block after the other. */
+/* Reads the same files as features_read, but block by block. */
 typedef struct vector_reader {
     const char *path;
     int32_t dimension;
-    int64_t count, done, most; /* how many vectors there are, were read, and are at most in a block */
+    int64_t count, done, most; /* the vectors of the file; those that were read; the most in a block */
     tvlm_npy_reader *reader;
     tvlm_npy array;
     void *data;

@@ -220,7 +220,7 @@ static tvlm_strategy strategy_of(const select_options *options) {
     return parameter_given(&options->parameters, "overview") ? TVLM_STRATEGY_GRID : TVLM_STRATEGY_BUDGET;
 }
 
-/* Refuses what chooses the best cells beside squares that cover the image. */
+/* Refuses options for choosing the best cells together with --set cover, whose squares cover the image. */
 static int check_cover(struct tool *tool, const struct tvlm_select_params *params) {
     const char *const wrong = !params->cascade.cover             ? NULL
                               : params->best.overview > 0.0f     ? "--overview"

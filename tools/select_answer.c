@@ -46,8 +46,8 @@ static bool is_drawn(const select_options *options) {
            options->crops != NULL;
 }
 
-/* Decodes an image that was decoded smaller again in its own size, if it is drawn on. So the choice of
- * positions does not depend on what is drawn. The size is compared, since another picture may have come to
+/* If an image was decoded smaller and will be drawn on, decodes it once more, in its own size. So the choice
+ * of positions does not depend on what is drawn. The size is compared, since another picture may have come to
  * that path meanwhile, and the positions might lie outside it. */
 static int read_whole(const select_run *run, select_job *job) {
     if (job->whole != NULL || job->image->of_width == 0 || !is_drawn(run->options)) return TOOL_DONE;
@@ -268,8 +268,8 @@ static void write_selection(select_run *run, const select_job *job) {
     json_close(json);
 }
 
-/* Writes a file of this image and query, if the option of `pattern` is given: the picture, the array, or if both are NULL
- * the explanation. */
+/* Writes a file of this image and query. It holds the picture or the array, or the explanation if both are
+ * NULL. Writes nothing if `pattern` is NULL: its option was not given. */
 static int write_output(select_run *run, const char *pattern, select_job *job, const tvlm_image *picture,
                         const select_array *array) {
     char path[SELECT_PATH_SIZE];

@@ -22,8 +22,8 @@ typedef struct crops {
     char stem[512];
     const tvlm_image *image;
     float *pixels; /* the whole image, RGB */
-    /* The positions, of which the first `cells` are cells of the thumbnail; and the patch of each: RGB in
-     * planes, 0 to 1. */
+    /* The positions, and the patch of each: RGB in planes, 0 to 1. The first `cells` positions are cells of
+     * the thumbnail. */
     const tvlm_position *positions;
     const float *patches;
     int32_t count, cells, patch;
@@ -52,7 +52,7 @@ typedef struct crop {
     uint8_t *rgb;
 } crop;
 
-/* Place i of `size` that an axis shrinks to: it is the mean of the pixels that lie in [low, high). */
+/* Place i of an axis that is shrunk to `size` places: the mean of the pixels that lie in [low, high). */
 typedef struct span {
     double low, high, step;
     int32_t first, end;

@@ -197,8 +197,8 @@ static bool may_be_skipped(const select_run *run, tvlm_status status) {
            status != TVLM_ERROR_NO_DEVICE && status != TVLM_ERROR_CANCELLED;
 }
 
-/* Takes the error of an image, or writes a line about it. An archive that is damaged after the images that
- * were answered is not a failure of the whole run. */
+/* Takes the error of an image, or writes a line about it. If an archive is damaged after the images that were
+ * answered, only a part of the run has failed. */
 static int answer_error(pooled *all, pooled_image *one, const tvlm_job_result *result) {
     select_run *const run = all->run;
     struct tool *const tool = run->tool;

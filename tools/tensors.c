@@ -134,7 +134,7 @@ struct job {
     tvlm_scorer *scorer;
     tvlm_projection *projection;
     tvlm_network *network;
-    struct tvlm_select_params spending; /* of which only the budget's are used */
+    struct tvlm_select_params spending; /* only those of the budget are used */
     question_options asked;
     questions questions;
     export_inputs inputs;

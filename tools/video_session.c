@@ -26,8 +26,8 @@ static bool find_file(const video_session *session, const char *folder, const ch
 
 /* ---- Beginning ---- */
 
-/* Lists two kinds of channels: in session->volume those of which the scorer reads earlier frames
- * ("motion@-2"), each once; and in `layout` all channels that the scorer reads. */
+/* Lists the channels of the scorer. `layout` gets all channels that it reads. session->volume gets those of
+ * which it reads earlier frames ("motion@-2"), each once. */
 static int find_volume(video_session *session, char *layout, size_t size) {
     const video_options *const options = session->options;
     tvlm_safetensors *file = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * without_lab.c: takes the place of lab/uses/ in a build without the lab. All of it refuses.
+ * without_lab.c: takes the place of lab/uses/ in a build without the lab. Each of its functions refuses.
  */
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* what refuses reads no parameters */
 #include "lab.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uses.c: what commands of the core ask of the lab, done by it.
+ * uses.c: does for commands of the core what they ask of the lab.
  */
 #include "lab.h"
 
