@@ -16,8 +16,8 @@
 /* The cost of a layout. */
 typedef struct cost {
     int32_t channels, width, height;
-    size_t textures, peak;       /* bytes: textures with their levels; all that was ever held */
-    double first, median, ninth; /* seconds: the first image, and of the others the median and p90 */
+    size_t textures, peak;       /* bytes: the textures with their levels; the most held at a time */
+    double first, median, ninth; /* seconds: the first image; the median and p90 of the others */
     bench_commands commands;     /* the commands of one image */
     bool counted;
 } cost;

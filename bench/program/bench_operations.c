@@ -283,7 +283,7 @@ static tvlm_status run_unit_vectors(struct bench *bench, int32_t unused) {
     return bench->device->backend->unit_vectors(bench->device, &units, NULL);
 }
 
-/* Places a ranking of zeros, which is the first cell again and again. */
+/* Places a ranking of zeros: its entries are all the first cell. */
 static tvlm_status run_place(struct bench *bench, int32_t unused) {
     struct bench_operations *const o = bench->operations;
     const tvlm_placing placing = {.candidates = {.columns = SIDE, .rows = SIDE, .step_x = 1, .step_y = 1},

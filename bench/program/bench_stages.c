@@ -149,8 +149,8 @@ static tvlm_status make_copies(struct bench *bench) {
 
 static tvlm_status make_bundle(struct bench *bench) {
     tvlm_stack *const stack = bench->stack;
-    /* Channels of families that the libraries make, too, with which it is compared (bench/peers.py,
-     * bench/gpu.py). */
+    /* Channels of families that other libraries make, too. bench/peers.py and bench/gpu.py compare with those
+     * libraries. */
     static const int32_t channels[] = {0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 40, 41, 42, 43, 44, 45, 46, 47, 48};
     enum { COUNT = sizeof channels / sizeof channels[0] };
     int32_t taken;
@@ -176,8 +176,8 @@ static tvlm_status make_packed(struct bench *bench) {
     return bench->device->backend->texture_create(bench->device, &shape, &bench->packed);
 }
 
-/* Makes a previous frame, which is the same picture with positions; and a flow from the present frame to it.
- * */
+/* Makes a previous frame, which is the same picture with positions, and a flow from the present frame to
+ * it. */
 static tvlm_status make_previous(struct bench *bench) {
     static const float flow[] = {3.0f, -2.0f, 1.0f};
     tvlm_selection *selection = NULL;
@@ -378,7 +378,7 @@ enum { MAP_SIDE = 48 };
 static tvlm_status run_advance(struct bench *bench, int32_t given) {
     static const float map[MAP_SIDE * MAP_SIDE] = {1.0f};
     tvlm_frame *const frame = &bench->stack->frames[0];
-    frame->scored = frame->scores != NULL; /* as after a selection, since advancing forgets both */
+    frame->scored = frame->scores != NULL; /* as after a selection: advancing clears both */
     frame->position_count = frame->position_capacity;
     return tvlm_stack_advance(
         bench->stack, 0,
@@ -426,8 +426,8 @@ static double family_bytes(const struct bench *bench, tvlm_grid grid) {
     return bytes;
 }
 
-/* The bytes of one slice of each of the three grids that the default score reads, with at most one texel for
- * each candidate; and those of the scores. */
+/* The bytes of the scores, and of one slice of each of the three grids that the default score reads. At most
+ * one texel of a slice is counted for each candidate. */
 static double score_bytes(const struct bench *bench, int32_t dense) {
     static const tvlm_grid read[] = {TVLM_GRID_VISUAL, TVLM_GRID_SALIENCY, TVLM_GRID_ENTROPY};
     const struct tvlm_score_params params = score_params(dense);
@@ -443,8 +443,8 @@ static double score_bytes(const struct bench *bench, int32_t dense) {
     return bytes;
 }
 
-/* The bytes of the luma at half size, read and written; and those of the cells: the texels that they read,
- * their old values, and their new values. */
+/* The bytes of the luma at half size, which is read and written, and those of the cells. The cells read
+ * texels and their old values, and write their new values. */
 static double advance_bytes(const struct bench *bench) {
     tvlm_texture *const *const grids = bench->chunk->grids;
     return level_bytes(bench, grids[TVLM_GRID_SOURCE], 1, 1) +

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm bench --video: measures how long a frame takes, stage by stage and as a whole. The frames are made
- * ones, in which 1 %, 10 % and all of a frame changes, and real ones. They are measured with delta updates,
+ * tvlm bench --video: measures how long a frame takes, stage by stage and as a whole. The frames are
+ * generated ones, of which 1 %, 10 % or all changes, and real ones. They are measured with delta updates,
  * without them, through a stream, and for their flow alone.
  */
 #include "bench_video.h"
@@ -187,7 +187,7 @@ static double mean_share(const struct shares *shares) {
     return shares->count > 0 ? shares->sum / shares->count : -1.0;
 }
 
-/* Measures frames stage by stage first, and then frames with a single wait at their end. */
+/* Measures some frames stage by stage, and then others with a single wait at the end of each. */
 static tvlm_status measure_stack(tvlm_device *device, const struct scene *scene, tvlm_format format, int mode,
                                  int32_t repeat, double *values, struct times *times) {
     tvlm_stack *stack = NULL;

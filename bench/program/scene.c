@@ -272,7 +272,7 @@ static void draw_tree(sample *s) {
         const float x = (p.x - crown[i][0]) / crown[i][2], y = (p.y - crown[i][1]) / crown[i][2];
         const float d = (hypotf(x, y) - 1.0f) * crown[i][2] + fringe;
         const float whole =
-            clamp01(0.55f - 1.1f * (p.x - 0.21f) - 1.5f * (p.y - 0.34f)); /* that of the crown as one ball */
+            clamp01(0.55f - 1.1f * (p.x - 0.21f) - 1.5f * (p.y - 0.34f)); /* light on the crown as one ball */
         const float light =
             (0.45f * clamp01(0.52f - 0.30f * x - 0.42f * y) + 0.55f * whole) * (0.62f + 0.5f * id);
         color green = blend((color){0.07f, 0.19f, 0.06f}, (color){0.55f, 0.66f, 0.20f}, light);
