@@ -14,7 +14,7 @@
 #include "kernels/family.h"
 #include "opencl/backend.h"
 
-/* families.inc, which CMake makes of the files that there are, has X(name) for each. */
+/* CMake makes families.inc from the files in kernels/. It has X(name) for each of them. */
 #define X(family) extern const test_family test_family_##family;
 #include "families.inc"
 #undef X
@@ -25,7 +25,7 @@ static const test_family *const families[] = {
 #undef X
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
-/* The row that is running: bodies are told the target alone. */
+/* The row that is running. It is kept here, since bodies are told only the target and the reference. */
 static const test_row *row;
 
 static bool fits(const test_target *target) {
@@ -65,7 +65,8 @@ static void generated(const test_target *target, tvlm_device *reference) {
     test_generated(target, reference, row->grid, row->components, row->tolerances);
 }
 
-/* With each tuning of the row's own; once where there is nothing to tune. */
+/* Runs the body with each tuning of the row. Runs it once if the device is not an OpenCL device, and has
+ * nothing to tune. */
 static void with_tunings(const test_target *target, tvlm_device *reference, test_body *body) {
     if (!test_is_opencl(target->device)) {
         body(target, reference);
@@ -127,7 +128,8 @@ static const test_family *find(const char *name) {
     return NULL;
 }
 
-/* The family of a program's name, which is that of a link; NULL where it is this program's own. */
+/* Finds the family by the name of the link that started this program. NULL: it was started by its own
+ * name. */
 static const test_family *find_by_link(const char *program) {
     static const char start[] = "test_";
     const char *const slash = strrchr(program, '/'), *const name = slash != NULL ? slash + 1 : program;

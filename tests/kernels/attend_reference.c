@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attend_reference.c: attention over the vectors of grids, on every device against the reference. A program of
- * its own, apart from test_attend.c: Oclgrind's own heap breaks when one program runs both (doc/drivers.md).
+ * attend_reference.c: attention over the vectors of grids, on every device against the reference. It is apart
+ * from test_attend.c, since Oclgrind's own heap breaks when one program runs both (doc/drivers.md).
  */
 #include "attend_helper.h"
 #include "kernels/family.h"
 
 /*
- * Scores are below 20, sums of up to 70 products of floats: off by 1e-6 or so, and what comes out by that share of
- * it. In half format the levels of both may differ in their last place, 5e-4 of the keys, and scores by some of
- * that. Where two scores are nearer to each other than that, other cells are chosen: these problems have none.
+ * Scores are below 20, and sums of up to 70 products of floats. They are off by 1e-6 or so, and results by
+ * about that share of their size. In half format the levels of the two devices may differ in the last place,
+ * which is 5e-4 of the keys, and scores differ by a part of that. If two scores were nearer to each other
+ * than that, other cells could be chosen. These problems have no such scores.
  */
 static void compare(const test_target *target, tvlm_device *reference, const problem *p,
                     struct tvlm_attend_params params) {

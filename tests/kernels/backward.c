@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backward.c: the gradients of sampling on every device against the reference, the same bits on every run. What they are
- * the gradients of is in ../test_backward_stack.c.
+ * backward.c: the gradients of sampling on every device against the reference. Every run must give the same
+ * bits. ../test_backward_stack.c tests what they are the gradients of.
  */
 #include <math.h>
 #include <stdio.h>
@@ -34,9 +34,9 @@ static void free_found(found *f) {
     free(f->steps);
 }
 
-/* Points inside and outside and on corners. A level is whole only where it is clamped, or where the texture has a
- * texel for each pixel: where it is not, rounding decides on which side of a whole level of its own it lies, and with
- * that which of two slopes it has. */
+/* Points inside, outside and on corners. A point gets a whole level only if that is clamped, or if the
+ * texture has a texel for each pixel. In other textures rounding would decide on which side of a whole level
+ * of the texture the point lies, and so which of two slopes it has. */
 static tvlm_point operation_point(const tvlm_texture *t, int32_t image, uint64_t *random) {
     tvlm_point p = {t->extent_x * (1.4f * test_random_unit(random) - 0.2f),
                     t->extent_y * (1.4f * test_random_unit(random) - 0.2f), 8.0f * test_random_unit(random),
@@ -56,9 +56,9 @@ static tvlm_point operation_point(const tvlm_texture *t, int32_t image, uint64_t
 }
 
 /*
- * What a texel gets is a sum of up to `count` weights times gradients below 1 in size, of which the device makes
- * floats. A step is made of differences of texels below 2 in size, by gradients; a place of a side of 300 is known to
- * 4e-5 of a texel.
+ * A texel gets a sum of up to `count` products of a weight and a gradient. Gradients are below 1 in size, and
+ * the device computes in floats. A step is made of differences of texels, which are below 2 in size, times
+ * gradients. In a side of 300 texels a float tells a place to 4e-5 of a texel.
  */
 static void compare_operation(const test_target *target, tvlm_device *reference, const tvlm_texture *shape,
                               int32_t count, uint64_t *random) {
@@ -109,7 +109,7 @@ static void all_sizes(const test_trial *trial) {
     compare_operation(trial->target, trial->reference, &shape, test_small() ? 20 : 200, trial->random);
 }
 
-/* So many points of one texel that its segments are longer than the shortest. */
+/* So many points in one texel that its segments (lib/lab/opencl/backward.c) are longer than the shortest. */
 static void one_texel(const test_target *target, tvlm_device *reference) {
     uint64_t random = 12;
     const tvlm_texture one = test_shape((test_size){3, 2}, 1, 1, target->format);

@@ -18,7 +18,8 @@
 
 static const char *const names[4] = {"cluster_id", "cluster_distance", "cluster_size", "boundary"};
 
-/* distance: sqrt is 3 ulp, / 2.5 ulp, of values up to 1; size: / alone. */
+/* The distance has a root (3 ulp) and a division (2.5 ulp) of values up to 1; the size has a division
+ * alone. */
 static const test_tolerance exact[4] = {
     {0.0f, 0.0f, 0.0f}, {1e-6f, 1e-6f, TEST_HALF_ULP}, {2e-7f, 1e-7f, TEST_HALF_ULP}, {0.0f, 0.0f, 0.0f}};
 
@@ -72,7 +73,7 @@ static void release(cluster_made *made) {
 
 /* ---- Pictures ---- */
 
-/* A colour whose L*a*b* are more than 0.02 steps from where they round. */
+/* A colour whose L*a*b* are more than 0.02 steps away from a half, where rounding changes. */
 static void safe_colour(uint64_t *random, tvlm_format format, float rgb[3]) {
     for (;;) {
         for (int c = 0; c < 3; ++c)
@@ -211,7 +212,8 @@ static void patches(const test_target *target, tvlm_device *reference, test_size
                     uint64_t *random) {
     const tvlm_family_settings settings = {.regions = number, .compactness = number == 7 ? 0.5f : 10.0f};
     const int32_t levels = tvlm_level_count(size.width, size.height);
-    /* Level 1 of an odd side blends colours: only pictures that are not read there. */
+    /* Level 1 of an odd side blends colours. Pictures with an odd side are left out if level 1 or a coarser
+     * one is read. */
     if (((size.width | size.height) & 1) != 0 &&
         tvlm_cluster_plan_for(size.width, size.height, levels, &settings).coarse > 0)
         return;
@@ -229,7 +231,7 @@ static void of_few_colours(const test_target *target, tvlm_device *reference) {
     uint64_t random = 11;
     size_t count;
     const test_size *sizes = test_sizes(&count);
-    if (test_small()) { /* an even size for the coarse level, and one that is read at level 0 alone */
+    if (test_small()) { /* an even size for the coarse level, and an odd one that is read at level 0 alone */
         patches(target, reference, (test_size){32, 24}, 2, &random);
         patches(target, reference, (test_size){9, 5}, 7, &random);
         return;
@@ -240,8 +242,8 @@ static void of_few_colours(const test_target *target, tvlm_device *reference) {
     }
 }
 
-/* A step of colour that rounds differently moves a region's mean by a sixteenth of a step; pixels that lie
- * between two regions to within that may change sides, and whole pieces with them. */
+/* A colour that is rounded to another step moves a region's mean by a sixteenth of a step. Pixels that are as
+ * near to one region as to another, to within that, may change sides. Whole pieces may change with them. */
 #define SHARE 0.01
 
 static void of_all_colours(const test_target *target, tvlm_device *reference) {
@@ -272,8 +274,8 @@ static void of_all_colours(const test_target *target, tvlm_device *reference) {
         }
 }
 
-/* Labels of the application's, in some images of a batch; regions in many pieces, up to as many as there can
- * be. */
+/* Hands in labels for some images of a batch, or for all. The regions are in many pieces, and there are up to
+ * as many regions as there can be. */
 static void given(const test_target *target, tvlm_device *reference, test_size size, int32_t regions,
                   bool all, uint64_t *random) {
     const tvlm_family_settings settings = {.regions = 12, .compactness = 10.0f};
@@ -309,8 +311,8 @@ static void handed_in(const test_target *target, tvlm_device *reference) {
     }
 }
 
-/* A region whose sum of x needs more than 32 bits. It is the same code in every storage, and long for an
- * interpreter. */
+/* A region whose sum of x needs more than 32 bits. Every storage runs the same code, so that one is enough.
+ * An interpreter would take too long. */
 static void wide_sums(const test_target *target, tvlm_device *reference) {
     const tvlm_device_info *info = test_device_info(target->device);
     if (info->storage != TVLM_STORAGE_BUFFER || strstr(info->platform, "Oclgrind") != NULL) return;
@@ -328,7 +330,7 @@ static void wide_sums(const test_target *target, tvlm_device *reference) {
     free(labels);
 }
 
-/* What is added and joined by many at once comes out the same every time. */
+/* Many work-items add and join at once. The result must be the same every time. */
 static void again(const test_target *target, tvlm_device *reference) {
     const test_size size = test_small() ? (test_size){21, 16} : (test_size){333, 257};
     uint64_t random = 14;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * distance.c: the distance to the nearest edge, against the reference: of edges of pictures, and of
- * masks that no picture makes. And the reference itself against the least of all distances, counted one by
- * one.
+ * distance.c: the distance to the nearest edge, against the reference. The edges are those of pictures, and
+ * masks that no picture makes. The reference itself is tested against the least of all distances, which are
+ * tried one by one.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 static const char *const names[4] = {"distance", "component 1", "component 2", "component 3"};
 
-/* The squares are integers and equal; sqrt is 3 ulp, / 2.5 ulp, of values up to 1. */
+/* The squares are integers and equal. A root (3 ulp) and a division (2.5 ulp) follow, of values up to 1. */
 static const test_tolerance tolerances[4] = {{7e-7f, 2e-7f, TEST_HALF_ULP}};
 
 /* ---- Masks ---- */
@@ -56,7 +56,7 @@ static bool in_mask(mask_kind kind, test_size size, int32_t x, int32_t y, uint64
     return false;
 }
 
-/* free() it: mask[image][y][x]. Each image of a batch has another one. */
+/* Makes mask[image][y][x]. Each image of a batch has a mask of another kind. free() it. */
 static bool *make_mask(mask_kind kind, test_size size, int32_t images, uint64_t *random) {
     const size_t texels = (size_t)size.width * (size_t)size.height;
     bool *mask = tvlm_allocate(texels, (size_t)images * sizeof *mask);
@@ -69,7 +69,7 @@ static bool *make_mask(mask_kind kind, test_size size, int32_t images, uint64_t 
     return mask;
 }
 
-/* 32 rows of a column in a word. */
+/* Puts 32 rows of a column into each word. */
 static tvlm_buffer *mask_bits(tvlm_device *device, const bool *mask, test_size size, int32_t images) {
     const size_t width = (size_t)size.width, height = (size_t)size.height, words = (height + 31) / 32;
     uint32_t *bits = tvlm_allocate(width * words, (size_t)images * sizeof *bits);
@@ -110,8 +110,8 @@ static void check_mask(const test_target *target, tvlm_device *reference, mask_k
     test_pair_destroy(&pair);
 }
 
-/* Beyond the usual sizes: words of 32 rows, runs of 64 columns and groups of 256 pixels, and one more or
- * less. */
+/* More than the usual sizes: whole words of 32 rows, runs of 64 columns and groups of 256 pixels, and one
+ * more or less than whole. */
 static const test_size more_sizes[] = {{63, 31}, {64, 32},  {65, 33},  {255, 64},
                                        {257, 3}, {31, 257}, {700, 97}, {97, 513}};
 
@@ -121,7 +121,8 @@ static void masks(const test_target *target, tvlm_device *reference) {
     const size_t more = test_small() ? 1 : sizeof more_sizes / sizeof *more_sizes;
     uint64_t random = 34;
     for (int kind = 0; kind < MASKS; ++kind) {
-        /* An interpreter looks for what is read, not for values: there the size varies with the mask. */
+        /* In an interpreter the point is which memory is read, not the values. So most masks get one size
+         * each. */
         if (test_small() && kind != MASK_NONE && kind != MASK_SPARSE) {
             const size_t i = (size_t)kind / 2; /* ten masks, five sizes */
             check_mask(target, reference, (mask_kind)kind, sizes[i], i % 2 == 0 ? 1 : 3, &random);
@@ -134,7 +135,7 @@ static void masks(const test_target *target, tvlm_device *reference) {
     }
 }
 
-/* Rows for which local memory does not suffice have their envelope in global memory, whatever the tuning. */
+/* If local memory does not suffice for a row, its envelope is in global memory, whatever the tuning. */
 static void no_local_memory(const test_target *target, tvlm_device *reference) {
     uint64_t random = 35;
     const uint64_t usual = target->device->info.local_bytes;
@@ -144,7 +145,7 @@ static void no_local_memory(const test_target *target, tvlm_device *reference) {
 }
 
 /*
- * Sides whose squares fit no int. In buffers alone, since images have no such sides.
+ * Sides whose squares fit no int. They are tried in buffers alone, since images have no such sides.
  */
 static void long_sides(const test_target *target, tvlm_device *reference) {
     static const test_size sizes[] = {{50000, 1}, {1, 33000}};
@@ -159,8 +160,8 @@ static void long_sides(const test_target *target, tvlm_device *reference) {
 /* ---- The family ---- */
 
 /*
- * From `visual` textures that are the same on both sides, so that no pixel is an edge on one of them only:
- * the mask's rule is comparisons of the stored values and of sums of two of them.
+ * Makes the distance from `visual` textures that are the same on both sides. The rule for edge pixels
+ * compares stored values, and sums of two of them. So no pixel is an edge on one side only.
  */
 static void pictures(const test_trial *trial) {
     const int32_t images = trial->index % 2 == 0 ? 3 : 1;
@@ -187,7 +188,7 @@ static void pictures(const test_trial *trial) {
 
 /* ---- The reference ---- */
 
-/* doc/channels.md, word by word. */
+/* The definition of doc/channels.md, word by word. */
 static double by_definition(const bool *mask, test_size size, int32_t x, int32_t y) {
     const double range = (size.width > size.height ? size.width : size.height) / 8.0;
     double least = INFINITY;
@@ -219,7 +220,7 @@ static void definition(tvlm_device *device) {
         }
 }
 
-/* A strip whose squares fit no int, with one edge pixel: each pixel's distance is that from it. */
+/* A strip whose squares fit no int has one edge pixel. Every distance is the distance from that pixel. */
 static void long_strip(tvlm_device *device) {
     const test_size size = {test_small() ? 400 : 60000, 16};
     const int32_t column = size.width / 3, row = 11;

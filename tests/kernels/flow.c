@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.c: optical flow against the reference, stage by stage. What it says of motions that are known is in
- * ../test_flow_stack.c.
+ * flow.c: optical flow against the reference, stage by stage. ../test_flow_stack.c tests it with motions that
+ * are known.
  */
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "kernels/family.h"
 
-/* A source, and the same moved by (3, -2) texels where `moved`, else another one. */
+/* Makes the second source: the first one moved by (3, -2) texels if `moved`, otherwise another picture. */
 static test_pair second_source(const test_target *target, tvlm_device *reference, const test_pair *first,
                                test_picture picture, bool moved, uint64_t *random) {
     const tvlm_texture *shape = first->got;
@@ -48,8 +48,8 @@ static float *flow_of(tvlm_device *device, tvlm_texture *from, tvlm_texture *to,
     return values;
 }
 
-/* What goes into a stack's grid with the flow is what would be there if the flow had been handed in, and other images
- * stay as they are. */
+/* The operation can write the flow into a stack's grid, too. The grid must then be the same as if the flow
+ * had been handed in, and other images of the grid must stay as they are. */
 static void check_grid(tvlm_device *device, tvlm_texture *from, tvlm_texture *to, tvlm_flow_args args,
                        tvlm_format format) {
     const test_size size = {tvlm_level_side(from->width, args.finest),
@@ -88,9 +88,9 @@ static void check_grid(tvlm_device *device, tvlm_texture *from, tvlm_texture *to
 }
 
 /*
- * Texels that differ by more than float's rounding of positions: where a patch compares two errors that are
- * all but equal, or stands still over no texture, a device may take the other one. A refinement carries that
- * to the texels around; further levels multiply it.
+ * Counts the texels that differ by more than float's rounding of positions; few may. If a patch compares two
+ * errors that are all but equal, or stands still over no texture, a device may decide otherwise. A refinement
+ * carries the difference to the texels around, and further levels multiply it.
  */
 static void compare_share(const char *what, const float *got, const float *expected, size_t texels,
                           float tolerance, float share) {
@@ -114,7 +114,7 @@ static void compare_share(const char *what, const float *got, const float *expec
                  (double)tolerance, worst);
 }
 
-/* One level of patches only; that refined; all levels. */
+/* Compares three cases: the patches of one level; one level with a refinement; several levels. */
 static void check_pair(const test_pair *from, const test_pair *to, bool moved) {
     const char *const name = moved ? "moved" : "another";
     static const struct {

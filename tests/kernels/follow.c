@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STRIDE = 3, BEFORE = 5, BEHIND = 4 }; /* floats: from point to point, before the first, behind all */
+enum { STRIDE = 3, BEFORE = 5, BEHIND = 4 }; /* floats: point to point, before the first, behind the last */
 enum { POINTS = 200, LONGEST = 6 };
 
 typedef struct setting {
@@ -16,7 +16,7 @@ typedef struct setting {
     float level, confidence;
 } setting;
 
-/* Smooth, of half the image's size; unsure in the lower third. */
+/* Makes a smooth flow of half the image's size, which is unsure in the lower third. */
 static test_pair create_flow(const test_target *target, tvlm_device *reference, test_size image,
                              uint64_t *random) {
     const test_size half = test_level_size(image, 1);
@@ -39,7 +39,7 @@ static test_pair create_flow(const test_target *target, tvlm_device *reference, 
     return pair;
 }
 
-/* Inside, on the edges, outside, far outside, and no numbers. */
+/* Makes points inside, on the edges, outside and far outside, and some whose coordinates are no numbers. */
 static void fill_points(test_size image, float *points, int32_t count, uint64_t *random) {
     const float special[] = {NAN, INFINITY, -INFINITY, 1e30f, -1e6f, 0.0f};
     for (int32_t i = 0; i < count; ++i) {
@@ -51,7 +51,8 @@ static void fill_points(test_size image, float *points, int32_t count, uint64_t 
     }
 }
 
-/* moved[BEFORE + 2 * count + BEHIND]; what is before and behind must stay. */
+/* Writes moved[BEFORE + 2 * count + BEHIND]. The floats before and behind the points must stay as they
+ * are. */
 static void follow(tvlm_device *device, const setting *s, const tvlm_texture *flow, const float *points,
                    int32_t count, float *moved) {
     const size_t floats = BEFORE + STRIDE * (size_t)count, out = BEFORE + 2 * (size_t)count + BEHIND;
@@ -78,7 +79,7 @@ static void follow(tvlm_device *device, const setting *s, const tvlm_texture *fl
         if (i < BEFORE || i >= out - BEHIND) assert_true(moved[i] == -77.0f);
 }
 
-/* The same bits count as equal: NaN and infinities stay what they are. */
+/* How far apart two values are. Values of the same bits are equal, infinities too, and so are two NaN. */
 static float apart(float got, float expected) {
     return memcmp(&got, &expected, sizeof got) == 0 || (isnan(got) && isnan(expected))
                ? 0.0f
@@ -86,9 +87,9 @@ static float apart(float got, float expected) {
 }
 
 /*
- * A step reads the flow where the last one ended; its slope carries an error on, by less than half each time.
- * Where that meets the border between sure and unsure, device and reference may differ by a whole step: few
- * may.
+ * A step reads the flow where the last step ended. The slope of the flow carries an error on, to less than
+ * half of it each time. At the border between sure and unsure, device and reference may differ by a whole
+ * step. Few points may.
  */
 static void compare(const test_target *target, const setting *s, const float *points, const float *got,
                     const float *expected, int32_t count) {
@@ -110,7 +111,8 @@ static void compare(const test_target *target, const setting *s, const float *po
                          (double)b, (double)most);
         }
     if (beyond > 1 + count / 50) fail_msg("%d of %d points differ by a step", (int)beyond, (int)count);
-    /* Far points round by more than a pixel; no others count in the mean. */
+    /* A far point may be off by a pixel or more, but few are far. Points that differ by a step are left out
+     * of the mean. */
     if (count > 1 && sum / count > (double)tolerance) fail_msg("mean error %g", sum / count);
 }
 
@@ -137,7 +139,7 @@ static void against_reference(const test_target *target, tvlm_device *reference)
             check(target, reference, &settings[i], counts[n], &random);
 }
 
-/* A flow that is (4, -2) everywhere and sure, one that is not sure; and in place. */
+/* The flow is (4, -2) everywhere, once sure enough and once not. Points are moved in place. */
 static void check_known(tvlm_device *device, tvlm_format format, float tolerance) {
     const test_size size = {16, 12};
     const tvlm_texture shape = test_shape(size, 1, 1, format);
@@ -168,7 +170,7 @@ static void check_known(tvlm_device *device, tvlm_format format, float tolerance
 }
 
 static void known(const test_target *target, tvlm_device *reference) {
-    /* Weights of a filter need not add up to 1. */
+    /* The weights of a device's filter need not add up to 1. */
     check_known(target->device, target->format, test_sample_tolerance(target, 16, 4.0f));
     check_known(reference, target->format, 0.0f);
 }

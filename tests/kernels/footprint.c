@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * footprint.c: probes along a line against the reference. What a footprint returns is in ../test_footprint_stack.c.
+ * footprint.c: probes along a line, against the reference. ../test_footprint_stack.c tests what a footprint
+ * returns.
  */
 #include <math.h>
 
@@ -44,7 +45,8 @@ static void bundles(const test_target *target, tvlm_device *reference) {
         for (int32_t i = 0; i < count; ++i) places[i] = random_place(&bundle.got, &random);
         float *got = run_footprint(target->device, &bundle.got, refs, count4, places, count);
         float *expected = run_footprint(reference, &bundle.expected, refs, count4, places, count);
-        /* As one sample; the sum of 16 adds their rounding, the weights' roots 3 ulp. */
+        /* The tolerance is that of one sample. A sum of up to 16 probes adds its rounding, and the roots in
+         * the weights are 3 ulp. */
         const float maximum = test_sample_tolerance(target, bundle.side, 2.0f) + 3e-6f;
         test_compare("footprints", got, expected, (size_t)count * 4 * (size_t)count4, maximum, maximum / 4);
         free(got);

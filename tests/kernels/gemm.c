@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm.c: products of matrices on every device against the reference: all transpositions, offsets,
- * strides with gaps, what is already there; with CLBlast and with our own kernels wherever both run.
+ * gemm.c: products of matrices on every device against the reference. There are all transpositions, offsets,
+ * strides with gaps, and results that are added to what is there. CLBlast and our own kernels are tried where
+ * they run.
  */
 #include "kernels/family.h"
 
@@ -20,7 +21,7 @@ static const shape shapes[] = {{1, 1, 1},     {1, 17, 33},   {17, 1, 5},    {5, 
                                {131, 16, 90}, {70, 70, 257}, {300, 40, 512}};
 static const shape small_shapes[] = {{1, 1, 1}, {5, 7, 3}, {3, 18, 20}, {34, 17, 9}};
 
-/* One matrix with an offset and gaps behind its rows, its values random; NaN in what must not be read. */
+/* A matrix of random values, with an offset and with gaps behind its rows. What must not be read is NaN. */
 typedef struct part {
     float *values;
     size_t count, offset;
@@ -41,7 +42,7 @@ static part make_part(int32_t rows, int32_t columns, bool gaps, uint64_t *random
     return p;
 }
 
-/* c after the product, gaps and all. free() it. */
+/* Returns all of `c` after the product, with its gaps. free() it. */
 static float *product(tvlm_device *device, tvlm_gemm gemm, const part *a, const part *b, const part *c) {
     float *out = malloc(c->count * sizeof *out);
     assert_non_null(out);
@@ -70,8 +71,8 @@ static void check(const char *what, const tvlm_gemm *gemm, const part *c, const 
         rows[row * (size_t)gemm->n + column] = got[i];
         wanted[row * (size_t)gemm->n + column] = expected[i];
     }
-    /* k products of values below 1, summed in floats in any order: sqrt(k) of their roundings as a rule, k at
-     * worst; the reference sums in double. */
+    /* k products of values below 1 are summed in floats, in any order. As a rule sqrt(k) of their roundings
+     * add up, and at worst k. The reference sums in double. */
     const float unit = 1.2e-7f, depth = (float)gemm->k + 2.0f;
     test_compare(what, rows, wanted, count, unit * depth, unit * sqrtf(depth) * 2.0f);
     free(rows);
@@ -83,7 +84,7 @@ static void one(const test_target *target, tvlm_device *reference, shape s, int 
     part a = make_part(ta ? s.k : s.m, ta ? s.m : s.k, gaps, random);
     part b = make_part(tb ? s.n : s.k, tb ? s.k : s.n, gaps, random);
     part c = make_part(s.m, s.n, gaps, random);
-    /* With beta 0 what was there may be anything. */
+    /* With beta 0 the old values do not matter, and may be NaN. */
     for (size_t i = 0; i < c.count && !adds; ++i) c.values[i] = NAN;
     const tvlm_gemm gemm = {.m = s.m,
                             .n = s.n,
@@ -117,8 +118,8 @@ static void products(const test_target *target, tvlm_device *reference) {
         for (int how = 0; how < 16; ++how) one(target, reference, list[i], how, &random);
 }
 
-/* Our own kernels, with rows to a work-item, and CLBlast. The latter, a million work-items to an interpreter, is not what
- * is tested there. */
+/* Tries our own kernels with 32 and with 3 rows to a work-item, and CLBlast. An interpreter leaves out
+ * CLBlast, which would be a million work-items and is not what is tested there. */
 static bool runs(const test_target *target, opencl_tuning *tuning, int n) {
     static const int32_t all[] = {32, 3, 0};
     const int first = test_has_long_loops(target->device) ? 0 : 2, end = test_small() ? 2 : 3;

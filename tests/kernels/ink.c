@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ink.c: the colours of an image at a quarter of its size: what is known of them, and every device against the reference.
+ * ink.c: the colours of an image at a quarter of its size. Known pictures are tested on the reference, and
+ * every device against the reference.
  */
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 #include "kernels/family.h"
 
-enum { TEXEL = 4 /* pixels of a side, where 4 divides the image's */, BYTES = TVLM_INK_BYTES };
+enum { TEXEL = 4 /* the side of a texel in pixels, if 4 divides the image's side */, BYTES = TVLM_INK_BYTES };
 
 static int32_t texels_of(int32_t side, int32_t levels) {
     return tvlm_level_side(side, levels > 2 ? 2 : levels - 1);
@@ -19,7 +20,7 @@ static size_t bytes_of(const tvlm_texture *source) {
            (size_t)texels_of(source->height, source->levels) * BYTES;
 }
 
-/* The colours of an image, behind `offset` bytes. */
+/* Returns the colours of an image, behind `offset` other bytes. free() them. */
 static uint8_t *colours_at(tvlm_device *device, const tvlm_texture *source, int32_t image, size_t offset) {
     const size_t bytes = offset + bytes_of(source);
     uint8_t *const colours = malloc(bytes);
@@ -33,8 +34,8 @@ static uint8_t *colours_at(tvlm_device *device, const tvlm_texture *source, int3
 
 /* ---- Devices ---- */
 
-/* A byte apart where a value is a tie but for the last bits of a product: of 255 times as many as there are of these in a
- * float below 1, hardly any. */
+/* Bytes may differ by one if the value is a tie but for the last bits of a product. There are only 255 ties,
+ * so hardly any value is that near to one. */
 static const test_tolerance tolerance = {1.0f, 2e-2f, 0.0f};
 
 static void compare(const test_pair *source) {
@@ -65,8 +66,9 @@ static void as_floats(const test_trial *trial) {
     test_pair_destroy(&source);
 }
 
-/* Bytes are a format of their own: each storage that has them is tried once, whatever the format of the target is; but for
- * native levels, which the layer that adds them to PoCL has of floats and halves alone (layer/mipmaps.c). */
+/* Bytes are a format of their own, so each storage that has them is tried once, and not for each format of a
+ * target. Native levels are left out: the layer that adds them to PoCL has them of floats and halves alone
+ * (layer/mipmaps.c). */
 static void as_bytes(const test_trial *trial) {
     const test_target *const target = trial->target;
     const bool buffers = target->device->info.storage == TVLM_STORAGE_BUFFER;
@@ -82,7 +84,7 @@ static void as_bytes(const test_trial *trial) {
     test_pair_destroy(&source);
 }
 
-/* Of a source with one level that level is seen. */
+/* A source with one level has the colours of that level. */
 static void as_one_level(const test_trial *trial) {
     tvlm_texture shape = test_shape(trial->size, 1, 1, trial->target->format);
     shape.levels = 1;
@@ -98,7 +100,7 @@ static const test_size one_level[] = {{21, 13}, {0, 0}};
 
 typedef void painter(int32_t x, int32_t y, float rgb[3]);
 
-/* The colours of a picture on the reference. */
+/* Returns the colours of a picture, as `paint` paints it. free() them. */
 static uint8_t *painted(tvlm_device *device, test_size size, painter *paint) {
     const tvlm_texture shape = test_shape(size, 1, 1, TVLM_FORMAT_F32);
     float *const rgba = calloc(4 * (size_t)size.width * (size_t)size.height, sizeof *rgba);
@@ -122,7 +124,8 @@ static void paint_dot(int32_t x, int32_t y, float rgb[3]) {
     gray(rgb, x == 21 && y == 37 ? 0.0 : 255.0);
 }
 
-/* A pixel is a sixteenth of a texel, 16 bytes of 255, and a quarter of one at half of the size. */
+/* A black pixel darkens its texel by a sixteenth, which is 16 of 255. At half of the size it darkens one by a
+ * quarter, which is 64. */
 static void dot(tvlm_device *device) {
     enum { SIDE = 64, COLUMNS = SIDE / TEXEL, WHERE = 37 / TEXEL * COLUMNS + 21 / TEXEL };
     uint8_t *const colours = painted(device, (test_size){SIDE, SIDE}, paint_dot);
@@ -152,13 +155,13 @@ static void paint_noise(int32_t x, int32_t y, float rgb[3]) {
     (void)x;
     (void)y;
     for (int c = 0; c < 3; ++c) {
-        double sum = -6.0; /* of twelve uniform numbers: nearly normal, with a sigma of 1 */
+        double sum = -6.0; /* a sum of twelve uniform numbers is nearly normal, with a sigma of 1 */
         for (int i = 0; i < 12; ++i) sum += (double)test_random_unit(&random);
         rgb[c] = (float)(round(240.0 + 3.0 * sum) / 255.0);
     }
 }
 
-/* Noise of paper is no ink: its sigma is a quarter where 4 x 4 pixels are averaged. */
+/* The noise of paper hardly counts as ink: the mean of 4 x 4 pixels has a quarter of its sigma. */
 static void noise(tvlm_device *device) {
     enum { SIDE = 256, COUNT = SIDE / TEXEL * SIDE / TEXEL };
     uint8_t *const colours = painted(device, (test_size){SIDE, SIDE}, paint_noise);
@@ -189,7 +192,8 @@ static void paint_stripes(int32_t x, int32_t y, float rgb[3]) {
     gray(rgb, x % 4 < 2 ? 0.0 : 255.0);
 }
 
-/* Stripes of two pixels are even gray at a quarter of the size: only what is finer tells of them. */
+/* Stripes of two pixels are an even gray at a quarter of the size. Only the fourth byte, which is about the
+ * finer level, shows them. */
 static void stripes(tvlm_device *device) {
     enum { SIDE = 64, COUNT = SIDE / TEXEL * SIDE / TEXEL };
     const uint8_t striped[BYTES] = {128, 128, 128, 255};
@@ -204,7 +208,7 @@ static void paint_halves(int32_t x, int32_t y, float rgb[3]) {
     memcpy(rgb, x < 28 ? left : right, sizeof left);
 }
 
-/* Half a byte is rounded up. The last row of texels has a row of pixels more. */
+/* Half a byte is rounded up. The 17 rows of pixels make four rows of texels. */
 static void channels(tvlm_device *device) {
     enum { COLUMNS = 14, ROWS = 4 };
     const uint8_t left[BYTES] = {255, 0, 0, 0}, right[BYTES] = {0, 255, 128, 0};
@@ -219,7 +223,8 @@ static void paint_left(int32_t x, int32_t y, float rgb[3]) {
     gray(rgb, x < 4 ? 0.0 : 255.0);
 }
 
-/* Nine pixels are two texels, of which the first is black but for half a pixel of 4.5. */
+/* Nine pixels make two texels of 4.5 pixels each. The first texel is black but for half a pixel, which is a
+ * ninth of it. */
 static void odd(tvlm_device *device) {
     uint8_t *const colours = painted(device, (test_size){9, 9}, paint_left);
     for (int row = 0; row < 2; ++row) {

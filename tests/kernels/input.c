@@ -8,7 +8,7 @@
 #include "input_helper.h"
 #include "kernels/family.h"
 
-/* Rounding to half of values below 2; the division by a vector's length in float. */
+/* Values below 2 are rounded to half, and the division by a vector's length is in float. */
 static const test_tolerance conversion = {4e-7f, 2e-7f, 2.0f * TEST_HALF_ULP};
 
 static void check_conversion(const test_trial *trial, int32_t channels, bool half, int mode) {
@@ -58,8 +58,8 @@ static void conversions(const test_trial *trial) {
             check_conversion(trial, channels[c], (trial->index + c) % 2 == 0, mode);
 }
 
-/* Whether any vector has a direction: none of zeros, of tiny, of huge and of no numbers, the last of which
- * count as 0. */
+/* Whether any vector has a direction. A vector has none if its values are all 0, tiny or not a number, or if
+ * one is huge. Values that are not finite count as 0. */
 static void directions(const test_target *target, tvlm_device *reference) {
     enum { CELLS = 6 };
     static const struct {
@@ -93,7 +93,7 @@ static void directions(const test_target *target, tvlm_device *reference) {
         }
 }
 
-/* Lengths that squares in float do not hold, and the zero vector. */
+/* Vectors whose squared lengths a float does not hold, and the zero vector. */
 static void extreme_vectors(const test_target *target, tvlm_device *reference) {
     static const float vectors[4][3] = {
         {3e30f, 0, -4e30f}, {1e-30f, 0, 0}, {0, 0, 0}, {FLT_MAX, FLT_MAX, FLT_MAX}};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * learned.c: the family `learned` against the reference, with networks of all kinds of layers, in one run of layers and
- * in several, and in blocks. Stacks that have a network are in ../test_learned_stack.c.
+ * learned.c: the family `learned` against the reference. Networks have layers of all kinds. They are run in
+ * one run of layers, in several runs, and in blocks. ../test_learned_stack.c tests stacks that have a
+ * network.
  */
 #include <stdio.h>
 
@@ -43,8 +44,8 @@ static const network_case cases[] = {
 
 static const char *const names[4] = {"output 0 of 4", "output 1 of 4", "output 2 of 4", "output 3 of 4"};
 
-/* Sums of up to 2304 products in float against double, through up to 8 layers, of values about 1. Inputs are the same on
- * both sides, so that half is rounded once. */
+/* Sums of up to 2304 products in float against double, through up to 8 layers. Values are about 1. The inputs
+ * are the same on both sides, so that half is rounded only once, at the end. */
 static const test_tolerance tolerances[4] = {{2e-5f, 2e-6f, 2.0f * TEST_HALF_ULP},
                                              {2e-5f, 2e-6f, 2.0f * TEST_HALF_ULP},
                                              {2e-5f, 2e-6f, 2.0f * TEST_HALF_ULP},
@@ -57,7 +58,7 @@ static void make(tvlm_device *device, const tvlm_network *network, tvlm_texture 
         fail_msg("learned: %s", test_last_log());
 }
 
-/* The outputs as planes of floats. */
+/* Returns the outputs as planes of floats. free() them. */
 static float *make_planes(tvlm_device *device, const tvlm_network *network, const tvlm_texture *inputs,
                           size_t count) {
     float *const planes = malloc(count * sizeof *planes);
@@ -108,7 +109,8 @@ static void compare(const test_target *target, tvlm_device *reference, const net
     test_network_release(&made);
 }
 
-/* What an interpreter of kernels takes minutes for: more than a few texels of a layer with many outputs. */
+/* Whether an interpreter of kernels would take minutes: for more than a few texels of a layer with many
+ * outputs. */
 static bool too_long(const network_case *c, test_size size) {
     bool many = false;
     for (const test_layer *layer = c->layers; layer->outputs > 0; ++layer) many |= layer->outputs > 64;
@@ -126,15 +128,16 @@ static void networks(const test_target *target, tvlm_device *reference) {
         }
 }
 
-/* More lies between two runs than a device is asked for at once, so that the image is made in blocks. */
+/* The values between two runs take more memory than a device is asked for at once, so the image is made in
+ * blocks. */
 static void blocks(const test_target *target, tvlm_device *reference) {
     static const network_case wide = {4, {{256, 3, 1, RELU}, {1, 3, 1, NONE}}, true};
     uint64_t random = 7;
-    if (target->format != TVLM_FORMAT_F32) return; /* it takes long, and formats do not matter */
+    if (target->format != TVLM_FORMAT_F32) return; /* it takes long, and the format does not matter here */
     compare(target, reference, &wide, (test_size){151, 130}, 1, &random);
 }
 
-/* What is too large is stored as the largest that there is. */
+/* A value that is too large is stored as the largest value that there is. */
 static void limits(const test_target *target, tvlm_device *reference) {
     const float huge = 3e38f, inputs[4] = {1.0f, -1.0f, 0.0f, 0.0f};
     const float weights[4] = {huge, huge, -huge, huge}, second[4] = {huge, 0.0f, huge, huge};
@@ -156,7 +159,8 @@ static void limits(const test_target *target, tvlm_device *reference) {
     test_pair_write(&in, 0, inputs);
     make(out.device, &network, in.got, out.got);
     float *const got = test_read(out.device, out.got, 0, 0);
-    /* The first layer makes 0 and -inf; so the second one makes what is not a number, and -inf. */
+    /* The first layer makes 0 and -inf, so the second layer makes NaN and -inf. NaN is stored as some finite
+     * value. */
     assert_true(got[0] >= -most && got[0] <= most);
     assert_true(got[1] == -most);
     assert_true(got[2] == 0.0f && got[3] == 0.0f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * losses.c: what pictures of an image lose of its tiles: weights by their definition, known losses, and
- * every device against the reference.
+ * losses.c: how much of an image's tiles its pictures lose. Weights are tested by their definition, known
+ * losses on the reference, and every device against the reference.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 /* ---- Weights ---- */
 
-/* Of each entry the sum is 1, and none reaches beyond the source. */
+/* The weights of each entry add up to 1, and no entry reaches beyond the source. */
 static void check_axis(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, int32_t source,
                        int32_t size) {
     for (int32_t o = 0; o < size; ++o) {
@@ -52,8 +52,8 @@ static void weights(tvlm_device *device) {
     }
 }
 
-/* From 2 pixels to 4, by hand: the centre of output 1 is 0.75; lanczos(0.25) = 0.8910, lanczos(0.75) = 0.2702,
- * normalised. */
+/* From 2 pixels to 4, by hand. The centre of output 1 is at 0.75. Its weights are lanczos(0.25) = 0.8910 and
+ * lanczos(0.75) = 0.2702, normalised. */
 static void known_weights(tvlm_device *device) {
     const tvlm_texture shape = test_shape((test_size){4, 4}, 1, 1, TVLM_FORMAT_F32);
     const tvlm_budget_size two = {2, 2, 0.0};
@@ -86,8 +86,9 @@ static float *losses_of(tvlm_device *device, const tvlm_texture *source, const t
     return losses;
 }
 
-/* A pixel's share of a tile's losses, sums of floats in [0, 1]: the squared error is exact to a few ulp; of detail
- * variances are off by some 1e-7, beside FLOOR, and more of tiles with more pixels to add up. */
+/* The tolerance of a tile's losses, divided by its pixels. Losses are sums of floats in [0, 1]. The squared
+ * error is exact to a few ulp. The variances of detail are off by some 1e-7, which is compared with FLOOR,
+ * and by more in tiles of more pixels. */
 static test_tolerance tolerance_of(int32_t patch) {
     const float more = fmaxf((float)patch / 28.0f, 1.0f);
     return (test_tolerance){2e-4f * more, 2e-5f * more, 0.0f};
@@ -137,7 +138,7 @@ static void losses(const test_target *target, tvlm_device *reference) {
     for (size_t i = 0; i < count; ++i)
         compare(target, reference, sizes[i], i % 3 == 0 ? 28 : 16, (test_picture)(i % TEST_PICTURES),
                 &random);
-    /* Tiles that lie in the image as a whole, and such that its border clips. */
+    /* There are tiles that lie in the image as a whole, and tiles that its border clips. */
     for (size_t i = 0; i < side_count; ++i)
         compare(target, reference, (test_size){2 * sides[i] + 3, 2 * sides[i] + sides[i] / 3}, sides[i],
                 (test_picture)(i % TEST_PICTURES), &random);
@@ -152,7 +153,7 @@ static bool is_black(int x, int y) {
     return x >= 32 && x < 40 && y >= 32 && y < 40;
 }
 
-/* The losses of a picture of that size of it on the reference. */
+/* Returns the losses of a picture of that size of this image. free() them. */
 static float *known(tvlm_device *device, tvlm_budget_size size, int32_t patch) {
     tvlm_texture shape = test_shape((test_size){SIDE, SIDE}, 1, 1, TVLM_FORMAT_F32);
     static float rgba[SIDE * SIDE * 4];
@@ -170,8 +171,8 @@ static float *known(tvlm_device *device, tvlm_budget_size size, int32_t patch) {
     return losses;
 }
 
-/* The pixels of a window, and the black ones of them: the blocks i and i + 1 of rows j and j + 1 of a tile. Pixel p of a
- * tile's side lies in its block floor((4 p + 3) / patch). */
+/* How many pixels a window has, and how many of them are black. A window is the blocks i and i + 1 in the
+ * rows j and j + 1 of a tile. Pixel p along the side of a tile lies in block floor((4 p + 3) / patch). */
 typedef struct window {
     int32_t pixels, black;
 } window;
@@ -188,7 +189,7 @@ static window window_of(int32_t patch, int32_t left, int32_t top, int32_t i, int
     return w;
 }
 
-/* Variances of which half counts, and of what is noise. */
+/* SEEN is the variance of which half counts, and FLOOR the variance of noise. */
 #define SEEN  7.689e-4
 #define FLOOR 3.076e-5
 
@@ -197,12 +198,12 @@ static double variance_of(window w) {
     return mean * (1.0 - mean);
 }
 
-/* How much of detail is not read at a correlation, by windows of half a tile. */
+/* The share of detail that is not read, by the correlation in windows of half a tile. */
 static double unread(double correlation, int32_t patch) {
     return 1.0 / (1.0 + exp((correlation - (0.60 + 0.05 * log2(patch / 16.0))) / 0.09));
 }
 
-/* A picture of one texel is the image's mean everywhere. */
+/* Compares the losses of a tile in a picture of one texel, which is the image's mean everywhere. */
 static void check_gray(const float *losses, int32_t patch, int32_t left, int32_t top) {
     const double gray = 1.0 - 1.0 / 64.0;
     double error = 0.0, pixels = 0.0, variance = 0.0, correlated = 0.0, windows = 0.0;
@@ -214,7 +215,7 @@ static void check_gray(const float *losses, int32_t patch, int32_t left, int32_t
     for (int32_t i = 0; i < 9; ++i) {
         const window w = window_of(patch, left, top, i % 3, i / 3);
         if (w.pixels == 0) continue;
-        /* The gray varies by nothing: what is noise in both is all that correlates. */
+        /* The gray does not vary: the noise that both have is all that correlates. */
         variance += variance_of(w);
         correlated += sqrt(FLOOR * (variance_of(w) + FLOOR));
         windows += 1.0;
@@ -226,7 +227,7 @@ static void check_gray(const float *losses, int32_t patch, int32_t left, int32_t
                  (double)losses[0], (double)losses[1], error, lost);
 }
 
-/* The image itself loses nothing; a picture of one texel what is counted by hand. */
+/* The image itself loses nothing. A picture of one texel loses what is computed by hand. */
 static void known_losses(tvlm_device *device) {
     for (size_t s = 0; s < sizeof all_sides / sizeof *all_sides; ++s) {
         const int32_t patch = all_sides[s], columns = (SIDE + patch - 1) / patch;

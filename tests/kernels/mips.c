@@ -12,10 +12,9 @@
 #include "opencl/backend.h"
 
 /*
- * max, min and mode choose one of the texels: exact. Means are weighed sums of 9 values in [-1, 1] in float, of a
- * Gaussian of 25.
- * Of halves many a mean lies exactly between two halves, where an error of any size decides: one in 12 with
- * weights of a third.
+ * max, min and mode choose one of the texels, so they are exact. Means are weighted sums of 9 values in [-1,
+ * 1] in float; Gaussians are sums of 25. Many means of halves lie exactly between two halves, and there an
+ * error of any size decides. With weights of a third one in 12 does.
  */
 static const test_tolerance exact = {0.0f, 0.0f, 0.0f}, mean = {5e-7f, 1e-7f, TEST_HALF_ULP};
 static const test_tolerance mean_of_halves = {5e-7f, TEST_HALF_ULP / 36, TEST_HALF_ULP};
@@ -29,7 +28,7 @@ static const uint8_t rules[][4] = {
     {TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN},
     {TVLM_REDUCE_MEAN, TVLM_REDUCE_MAX, TVLM_REDUCE_MIN, TVLM_REDUCE_MODE},
     {TVLM_REDUCE_MODE, TVLM_REDUCE_MODE, TVLM_REDUCE_MEAN, TVLM_REDUCE_MIN},
-    /* Kernels of their own. */
+    /* All components have one rule, which has kernels of its own. The last row is mixed again. */
     {TVLM_REDUCE_MAX, TVLM_REDUCE_MAX, TVLM_REDUCE_MAX, TVLM_REDUCE_MAX},
     {TVLM_REDUCE_MIN, TVLM_REDUCE_MIN, TVLM_REDUCE_MIN, TVLM_REDUCE_MIN},
     {TVLM_REDUCE_MODE, TVLM_REDUCE_MODE, TVLM_REDUCE_MODE, TVLM_REDUCE_MODE},
@@ -40,8 +39,8 @@ enum { FIRST_GAUSSIAN = 6 };
 static const char *const rule_names[] = {"mean", "max", "min", "mode", "gaussian"};
 
 /*
- * Values where every rule has something to decide: components that are a mode hold few whole numbers, so that
- * areas tie; the others are anywhere in [-1, 1].
+ * Fills in values for which every rule has something to decide. A component that is reduced by mode has whole
+ * numbers, in some slices only three of them, so that areas tie. The others are anywhere in [-1, 1].
  */
 static void fill(const test_pair *pair, uint64_t *random) {
     const size_t texels = test_texels(pair->got, 0);
@@ -57,8 +56,8 @@ static void fill(const test_pair *pair, uint64_t *random) {
     free(rgba);
 }
 
-/* Level 1 of the reference from a level that the device made: rounding does not add up from level to level.
- */
+/* Returns what the reference makes of the level before, as the device made that one. So rounding does not add
+ * up from level to level. free() it. */
 static float *expected_level(const test_pair *pair, int32_t level, int32_t slice) {
     tvlm_texture shape = test_shape((test_size){tvlm_level_side(pair->got->width, level - 1),
                                                 tvlm_level_side(pair->got->height, level - 1)},
@@ -96,8 +95,8 @@ static double average(const float *rgba, size_t texels, size_t component) {
     return sum / (double)texels;
 }
 
-/* Every level of a mean keeps the image's mean: but for rounding, which in half is half a unit for the last
- * texel. */
+/* Every level of a mean keeps the image's mean, but for rounding. In half format the last texel is rounded by
+ * up to half a unit. */
 static void check_means(const test_pair *pair, int32_t slice) {
     const double allowed = pair->got->format == TVLM_FORMAT_F16 ? (double)TEST_HALF_ULP : 2e-7;
     float *base = test_read(pair->device, pair->got, 0, slice);
@@ -117,7 +116,7 @@ static void check_means(const test_pair *pair, int32_t slice) {
     free(base);
 }
 
-/* 0 layers: one, of a scalar texture. */
+/* With 0 layers the texture is scalar. */
 static void mips_of(const test_target *target, tvlm_device *reference, test_size size, int32_t layers,
                     int32_t images, const uint8_t rule[4], uint64_t *random) {
     tvlm_texture shape = test_shape(size, layers > 0 ? layers : 1, images, target->format);
@@ -140,8 +139,8 @@ static void mips_of(const test_target *target, tvlm_device *reference, test_size
     test_pair_destroy(&pair);
 }
 
-/* Several textures at once: more than one launch takes, of different sizes, rules, layers and images, among them
- * one that is all tail, a large tail, one without levels, and scalar ones. */
+/* Makes the levels of more textures at once than one launch takes. They have different sizes, rules, layers
+ * and images. Some are scalar; one is all tail, one has a large tail, and one has no further levels. */
 static void together(const test_target *target, tvlm_device *reference) {
     static const test_size sizes[] = {{131, 77}, {16, 16}, {64, 65}, {1, 1},    {128, 128},
                                       {97, 33},  {260, 5}, {31, 2},  {128, 20}, {40, 41}};
@@ -167,8 +166,8 @@ static void together(const test_target *target, tvlm_device *reference) {
     }
 }
 
-/* Beyond the usual sizes: more than one launch of tiles, long and thin ones, and just around tile and tail.
- */
+/* More than the usual sizes: some that take several launches of tiles, long and thin ones, and some just
+ * around the size of a tile and of a tail. */
 static const test_size more_sizes[] = {{33, 65}, {32, 31}, {2049, 1}, {63, 67}, {3, 700}, {515, 261}};
 
 static void every_size(const test_target *target, tvlm_device *reference) {
@@ -186,7 +185,8 @@ static void every_size(const test_target *target, tvlm_device *reference) {
     }
 }
 
-/* A launch a level; and tiles with a tail of so many work-items, as on a GPU, where modes have a text of their own. */
+/* First a launch for each level; then tiles, with a tail of 256 or 1024 work-items, as on a GPU. Kernels for
+ * GPUs find modes by other code. */
 static bool paths(const test_target *target, opencl_tuning *tuning, int n) {
     (void)target;
     tuning->tiled_mips = n > 0;

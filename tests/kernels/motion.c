@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * motion.c: motion and what it keeps of a frame, against the reference; and through a stack: two frames.
+ * motion.c: motion, and what it keeps of a frame, against the reference; and two streams through a stack.
  */
 #include "kernels/family.h"
 
@@ -9,13 +9,14 @@
 
 static const char *const names[4] = {"motion", "component 1", "component 2", "component 3"};
 
-/* One difference of two values that are the same on both sides: at most the last place of a float below 1. */
+/* A difference of two values that are the same on both sides is off by at most the last place of a float
+ * below 1. */
 static const test_tolerance tolerances[4] = {{6e-8f, 6e-8f, TEST_HALF_ULP}};
 
 /* What is kept is a copy. */
 static const test_tolerance exact[4];
 
-/* Of half the size; `levels` 0: all. */
+/* Creates textures of half the size. With `levels` 0 they have all levels. */
 static test_pair create(const test_trial *trial, int32_t levels) {
     const test_size half = test_level_size(trial->size, 1);
     tvlm_texture shape = test_shape(half, 1, trial->images, trial->target->format);
@@ -26,7 +27,7 @@ static test_pair create(const test_trial *trial, int32_t levels) {
     return pair;
 }
 
-/* Random luma; image 1 has no previous frame. */
+/* Fills in random luma. Image 1 has no previous frame, for which the luma is -1. */
 static void fill_previous(const test_pair *pair, uint64_t *random) {
     const size_t texels = test_texels(pair->got, 0);
     float *rgba = calloc(4 * texels, sizeof *rgba);
@@ -78,7 +79,8 @@ static void frames(const test_trial *trial) {
     test_pair_destroy(&source);
 }
 
-/* Kernels for CPUs read sixteen texels of the half of a row at once, and these are two such runs. */
+/* Kernels for CPUs read sixteen texels of a row at once, in the half size. This size has two such runs in a
+ * row. */
 static const test_size two_runs[] = {{66, 4}, {0, 0}};
 
 /* ---- Through a stack ---- */
@@ -123,7 +125,7 @@ static void two_streams(const test_target *target, tvlm_device *reference) {
     assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
     check_motion(stack, 0, 0.0f, 0.0f);
     assert_int_equal(tvlm_stack_get_info(stack, &after), TVLM_OK);
-    assert_int_equal(before.device_bytes, after.device_bytes); /* a still pays nothing */
+    assert_int_equal(before.device_bytes, after.device_bytes); /* a still takes no memory for it */
     assert_int_equal(tvlm_stack_advance(stack, 0, NULL), TVLM_OK);
     set_gray(stack, 0, 153, pixels);
     check_motion(stack, 0, 0.4f, rounding);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patches.c: patches of bundles against the reference. What is cut out of stacks is in ../test_patches_stack.c.
+ * patches.c: patches of bundles against the reference. ../test_patches_stack.c tests patches of stacks.
  */
 #include <math.h>
 
@@ -23,7 +23,7 @@ static plan_arrays random_plan(const tvlm_bundle *bundle, uint64_t *random) {
         a.deviation[i] = 0.5f + test_random_unit(random);
     }
     for (int32_t i = 0; i < PLACES; ++i) {
-        /* Steps of 1 on the pixel grid, steps between, and far beyond the image. */
+        /* Steps of 1 on the pixel grid, and other steps between pixels; some are far beyond the image. */
         const float step = i % 3 == 0 ? 1.0f : 0.3f + 4.0f * test_random_unit(random);
         const float x = bundle->width * (1.6f * test_random_unit(random) - 0.3f),
                     y = bundle->height * (1.6f * test_random_unit(random) - 0.3f);
@@ -36,7 +36,7 @@ static plan_arrays random_plan(const tvlm_bundle *bundle, uint64_t *random) {
     return a;
 }
 
-/* `count` patches as floats, whatever they are stored in. */
+/* Returns the patches of all places as floats, in whatever format they are stored. free() them. */
 static float *run_patches(tvlm_device *device, const tvlm_bundle *bundle, const plan_arrays *a, int32_t side,
                           int32_t channels, bool reflect, tvlm_format format) {
     const size_t values = (size_t)PLACES * (size_t)channels * (size_t)side * (size_t)side;
@@ -63,7 +63,8 @@ static void bundles(const test_target *target, tvlm_device *reference) {
     uint64_t random = 23;
     for (int n = 0; n < (test_small() ? 2 : 4); ++n) {
         test_bundle bundle = test_bundle_create(target, reference, counts[n], false, -1.0f, 1.0f, &random);
-        /* One way a bundle: every one is another program, and compilers take their time. */
+        /* Each bundle is tried in one way, since every way is another program, which takes time to
+         * compile. */
         for (int way = n; way <= n; ++way) {
             const bool reflect = (way & 1) != 0;
             const tvlm_format format = (way & 2) != 0 ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32;
@@ -71,7 +72,8 @@ static void bundles(const test_target *target, tvlm_device *reference) {
             float *got = run_patches(target->device, &bundle.got, &a, sides[n], channels[n], reflect, format);
             float *expected =
                 run_patches(reference, &bundle.expected, &a, sides[n], channels[n], reflect, format);
-            /* Divided by at least a half; folding rounds coordinates once more; halves below 4. */
+            /* Samples are divided by a deviation of at least a half. Reflection rounds coordinates once more.
+             * Halves are below 4. */
             const float maximum = 3.0f * test_sample_tolerance(target, bundle.side, 2.0f) + 1e-6f +
                                   (format == TVLM_FORMAT_F16 ? 2e-3f : 0.0f);
             test_compare("patches", got, expected,

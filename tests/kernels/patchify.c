@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patchify.c: frames of bytes cut into rows of numbers: every device against the reference to the bit,
- * and the reference against the permutation of texturevlm/export.h, read backwards.
+ * patchify.c: frames of bytes are cut into rows of numbers. Every device must equal the reference, to the
+ * bit. The reference is tested against the permutation of texturevlm/export.h, read backwards.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ static uint8_t *random_frames(const tvlm_patchify *l, uint64_t *random, size_t *
     return pixels;
 }
 
-/* The rows of the listed tokens, and those of the first ones behind them. free() them. */
+/* Returns the rows of the listed tokens, and behind them those of the first l->count tokens. free() them. */
 static float *cut(tvlm_device *device, const tvlm_patchify *l, const uint8_t *pixels, size_t bytes,
                   const float *values, const int32_t *tokens) {
     const size_t listed = rows_of(l, l->listed) * columns_of(l), first = rows_of(l, l->count) * columns_of(l);
@@ -72,7 +72,7 @@ static void every_layout(const test_target *target, tvlm_device *reference) {
         tvlm_patchify l = layouts[i];
         size_t bytes;
         uint8_t *pixels = random_frames(&l, &random, &bytes);
-        int32_t tokens[24]; /* any of them, in any order, some twice */
+        int32_t tokens[24]; /* any tokens, in any order, some twice */
         const int32_t all = l.count, half = (all + 1) / 2;
         for (int32_t t = 0; t < half; ++t) tokens[t] = (int32_t)(test_random(&random) % (uint64_t)all);
         for (int which = 0; which < 3; ++which) {
@@ -90,8 +90,9 @@ static void every_layout(const test_target *target, tvlm_device *reference) {
 }
 
 /*
- * From a pixel to where its number must be: written the other way round than the reference. Frames beyond the
- * last are the last one's; rows and columns that fill no token are nowhere.
+ * Goes from a pixel to the place where its number must be, which is the other way round than in the
+ * reference. A frame beyond the last one has the pixels of the last. Rows and columns that do not fill a
+ * token are left out.
  */
 static void check_pixel(const tvlm_patchify *l, const float *rows, int32_t frame, int32_t y, int32_t x,
                         int32_t c, float expected) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pick.c: one component of a slice as a texture of its own: exactly what was written.
+ * pick.c: one component of a slice becomes a texture of its own, with exactly the values that were written.
  */
 #include "kernels/family.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * planes.c: frames of every kind in buffers, in another size, against the reference; the reference
- * against what is known: NV12 by the integers of the standards' tables, and resampling as the host does it.
- * Images are in test_interop_images.c.
+ * planes.c: frames of every kind in buffers are converted to another size, and compared with the reference.
+ * The reference is tested against what is known: NV12 by the integers of the standards' tables, and
+ * resampling as the host does it. test_interop_images.c has frames in images.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "stack/planes.h"
 #include "stack/resample.h"
 
-/* Products and sums in float against double: of two axes' shares, of four terms of NV12 (coefficients up to
- * 2.2), and of up to a thousand pixels. */
+/* There are products and sums in float, against double: products of the shares of two axes, sums of four
+ * terms of NV12 (coefficients up to 2.2), and sums of up to a thousand pixels. */
 static const test_tolerance tolerance = {1e-6f, 1.5e-7f, 0.0f};
 
 enum { OFFSET = 8, GAP = 12 };
@@ -114,7 +114,7 @@ static void all_kinds(const test_target *target, tvlm_device *reference) {
 
 /* ---- What is known ---- */
 
-/* As host pixels are resampled: the same definition, once more by other code. */
+/* The host resamples pixels by the same definition, with other code. */
 static void like_the_host(tvlm_device *device) {
     uint64_t random = 92;
     for (int i = 0; i < 20; ++i) {
@@ -143,10 +143,13 @@ typedef struct known_colour {
 } known_colour;
 
 /*
- * Black, white and the primaries. Of BT.601 in studio range they are the bars of Rec. ITU-R BT.601-7 (and of
- * every table of 75/100 % bars: red 81 90 240), of BT.709 those of Rec. ITU-R BT.709-6 rounded to bytes (red
- * 63 102 240); in full range JFIF 1.02's (red 76 85 255). Bytes are rounded, so that colours are within 1.6
- * steps. The last one is beyond white and is clamped.
+ * Black, white and the primaries:
+ * - in BT.601, studio range: the bars of Rec. ITU-R BT.601-7, and of every table of 75/100 % bars (red 81 90
+ *   240);
+ * - in BT.709: those of Rec. ITU-R BT.709-6, rounded to bytes (red 63 102 240);
+ * - in full range: those of JFIF 1.02 (red 76 85 255).
+ *
+ * Bytes are rounded, so that colours are within 1.6 steps. The last entry is beyond white, and is clamped.
  */
 static const known_colour known[] = {
     {false, false, 16, 128, 128, {0, 0, 0}},       {false, false, 235, 128, 128, {255, 255, 255}},

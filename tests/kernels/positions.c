@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * positions.c: positions made of a ranking, and places for patches made of positions, on the device
- * against the reference; and what is no position.
+ * positions.c: a ranking becomes positions, and positions become places for patches, on the device against
+ * the reference. It also tests that what is no position is found.
  */
 #include <float.h>
 #include <math.h>
@@ -59,7 +59,7 @@ static void check_placed(const placed *got, const placed *expected, int32_t rank
 }
 
 static void places(const test_target *target, tvlm_device *reference) {
-    /* Whole cells; clipped ones; a fraction of a pixel, of an image that was scaled down. */
+    /* Whole cells; clipped cells; cells of fractions of a pixel, in an image that was scaled down. */
     static const tvlm_placing how[] = {
         {.candidates = {9, 5, 16, 16, 0, 0},
          .width = 144,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resize.c: resizing of bytes as Pillow does it: weights by their definition, every device against the
- * reference to the byte. tests/python/check_export.py compares with Pillow itself.
+ * resize.c: resizing of bytes as Pillow does it. Weights are tested by their definition, and every device
+ * must equal the reference to the byte. tests/python/check_export.py compares with Pillow itself.
  */
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,8 @@ static const axis_case axes[] = {{1, 1, 0, 1},         {1, 7, 0, 7},    {7, 1, 0
                                  {97, 61, 0, 61},      {61, 97, 0, 97}, {640, 28, 0, 28}, {28, 640, 300, 40},
                                  {1000, 333, 50, 224}, {3, 5, 1, 3}};
 
-/* The sum is 1 but for each weight's rounding; none reaches beyond the source. */
+/* The weights of an entry add up to 1 but for the rounding of each, and no entry reaches beyond the
+ * source. */
 static void check_axis(const axis_case *c) {
     int32_t taps = 0;
     int32_t *table = tvlm_resize_weights(c->source, c->whole, c->first, c->size, false, &taps);
@@ -40,11 +41,11 @@ static void weights(tvlm_device *device) {
     for (size_t i = 0; i < sizeof axes / sizeof *axes; ++i) check_axis(&axes[i]);
 }
 
-/* From 2 pixels to 4, by hand: centres at 0.25 and 0.75 of a pixel; Keys' cubic at a = -0.5. */
+/* From 2 pixels to 4, by hand, with Keys' cubic at a = -0.5. Centres are at 0.25 and 0.75 of a pixel. */
 static void known_weights(tvlm_device *device) {
     (void)device;
-    /* output 1, centre 0.75: distances 0.25 and 0.75 to pixels 0 and 1; w = 0.8671875, 0.2265625, normalised
-     */
+    /* Output 1 has its centre at 0.75. It is 0.25 and 0.75 away from pixels 0 and 1, whose weights are
+     * 0.8671875 and 0.2265625, normalised. */
     const double near = 0.8671875, far = 0.2265625, one = 1 << TVLM_RESIZE_BITS;
     int32_t taps = 0;
     int32_t *table = tvlm_resize_weights(2, 4, 0, 4, false, &taps);
@@ -58,7 +59,7 @@ static void known_weights(tvlm_device *device) {
     free(table);
 }
 
-/* Places beyond the result: those of the nearest one in it, or none. */
+/* A place beyond the result has the weights of the nearest place in it, or, if `black`, none. */
 static void places_beyond(tvlm_device *device) {
     (void)device;
     int32_t taps = 0;
@@ -109,7 +110,7 @@ static resize_case random_case(uint64_t *random) {
     return c;
 }
 
-/* Weights of both axes in one table; free() it. */
+/* Returns the weights of both axes in one table. free() it. */
 static int32_t *make_plan(const resize_case *c, tvlm_resize *plan, size_t *bytes) {
     *plan = (tvlm_resize){.x.size = c->x.size, .y.size = c->y.size};
     int32_t *x = tvlm_resize_weights(c->x.source, c->x.whole, c->x.first, c->x.size, false, &plan->x.taps);
@@ -135,7 +136,7 @@ enum {
     OFFSET = 5,
     GAP = 3,
     OUT_OFFSET = 6
-}; /* bytes: before the pixels, after each row, before the result */
+}; /* in bytes: before the pixels, after each row, before the result */
 
 static uint8_t *resize(tvlm_device *device, const resize_case *c, const uint8_t *pixels) {
     const size_t stride = (size_t)c->width * (size_t)c->channels + GAP;
@@ -169,7 +170,7 @@ static uint8_t *random_bytes(const resize_case *c, uint64_t *random) {
     return pixels;
 }
 
-/* Every byte, and those before the result untouched. */
+/* Every byte of the result must be equal, and the bytes before it must stay as they are. */
 static void compare(tvlm_device *device, tvlm_device *reference, const resize_case *c, uint64_t *random) {
     const size_t bytes = (size_t)c->x.size * (size_t)c->y.size * 3;
     uint8_t *pixels = random_bytes(c, random);
@@ -192,7 +193,7 @@ static void random_sizes(const test_target *target, tvlm_device *reference) {
     }
 }
 
-/* Columns first is rows first of the picture that lies on its side. */
+/* To resize columns first is to resize rows first in the picture that lies on its side. */
 static void order(tvlm_device *device) {
     uint64_t random = 63;
     for (int32_t channels = 1; channels <= 4; ++channels) {
@@ -221,7 +222,7 @@ static void order(tvlm_device *device) {
     }
 }
 
-/* The same size, and one value everywhere: nothing changes. */
+/* Nothing changes if the size stays the same, or if one value is everywhere. */
 static void identity(tvlm_device *device) {
     uint64_t random = 62;
     const resize_case same = {23, 17, {23, 23, 0, 23}, {17, 17, 0, 17}, 3, false};

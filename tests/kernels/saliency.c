@@ -11,18 +11,19 @@
 static const char *const names[4] = {"saliency", "saliency_fine", "saliency_mid", "saliency_coarse"};
 
 /*
- * L*a*b* in float: pow is 16 ulp, cbrt 2 ulp, then 500 * a difference of values near 1: some 1e-4 of a
- * distance of 100, so 1e-6 before the division by the image's largest contrast, which is above 0.02 in these
- * pictures (that of the flat one is below the floor, and all is 0). Nothing in the prior decides anything: a
- * path's cost is a smallest sum, which moves by no more than its steps do, and its division by at least 10
- * makes up for their number.
+ * L*a*b* is in float: pow is 16 ulp, cbrt 2 ulp, and then a difference of values near 1 is multiplied by 500.
+ * That is some 1e-4 of a distance of 100, and so 1e-6 before the division by the image's largest contrast.
+ * This contrast is above 0.02 in these pictures. In the flat picture it is below the floor, and all is 0.
+ *
+ * The prior has no threshold. The cost of a path is a smallest sum, which is off by no more than its steps
+ * are. Its division by at least 10 makes up for their number.
  */
 static const test_tolerance tolerances[4] = {{5e-5f, 1e-5f, TEST_HALF_ULP},
                                              {5e-5f, 1e-5f, TEST_HALF_ULP},
                                              {5e-5f, 1e-5f, TEST_HALF_ULP},
                                              {5e-5f, 1e-5f, TEST_HALF_ULP}};
 
-/* Saliency of the source of both, compared. */
+/* Makes saliency on both from the source, compares, and returns both. */
 static test_pair generate_and_compare(const char *what, const test_target *target, const test_pair *source) {
     const tvlm_texture *const from = source->got;
     const tvlm_texture shape = test_grid_shape(TVLM_GRID_SALIENCY, (test_size){from->width, from->height},
@@ -34,12 +35,13 @@ static test_pair generate_and_compare(const char *what, const test_target *targe
 }
 
 /*
- * Sizes whose border is looked at above the first level, at the full side of TVLM_SALIENCY_SIDE, and long
- * ones; with one work-item for a run and for the border, as on a CPU, and with many, as on a GPU.
+ * Sizes whose border is read at a level above the first one, sizes with the full side of TVLM_SALIENCY_SIDE
+ * there, and long ones. They are made as on a GPU, with 256 work-items for the border and no runs, and as on
+ * a CPU, with 16 and with runs.
  */
 static void levels_and_groups(const test_target *target, tvlm_device *reference) {
     static const test_size all[] = {{641, 22}, {3, 1300}, {333, 174}, {321, 323}};
-    const size_t count = test_small() ? 2 : sizeof all / sizeof *all; /* the small ones are long */
+    const size_t count = test_small() ? 2 : sizeof all / sizeof *all; /* the first two are long */
     uint64_t random = 83;
     for (size_t i = 0; i < count; ++i) {
         const int32_t images = i == 2 ? 3 : 1;
@@ -58,7 +60,7 @@ static bool as_gpu_and_cpu(const test_target *target, opencl_tuning *tuning, int
     return n < (test_has_long_loops(target->device) ? 2 : 1);
 }
 
-/* What a square on an even ground is for, and what it means that the image's border is the ground. */
+/* A square on an even ground is salient. The ground is not, since it reaches the image's border. */
 static void figure_and_ground(const test_target *target, tvlm_device *reference) {
     enum { SIDE = 128, FROM = 40, TO = 72 };
     const test_size size = {SIDE, SIDE};

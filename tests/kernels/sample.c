@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample.c: channels of bundles of textures at points and at every texel of an array, against the
+ * sample.c: channels of bundles of textures, read at points and at every texel of an array, against the
  * reference.
  */
 #include "kernels/family.h"
@@ -14,11 +14,12 @@
 
 /* Position is a division (2.5 ulp) and a root (3 ulp) of values below 1. */
 static const test_tolerance formula_tolerance = {6e-7f, 1.5e-7f, TEST_HALF_ULP};
-/* Rotary positions are of angles of up to 14, which a float has to 1e-6; half of that is left of their cosines. */
+/* Rotary positions are made of angles of up to 14. A float has such an angle to 1e-6, and half of that is
+ * left in its cosine. */
 static const test_tolerance rope_tolerance = {1.5e-6f, 3e-7f, TEST_HALF_ULP};
 
-/* Most points are far better than the worst: the error grows with the coordinate and the step between two
- * texels. */
+/* The error grows with the coordinate and with the step between two texels, so most points are far better
+ * than the worst. */
 static test_tolerance linear_tolerance(const test_target *target, const test_bundle *bundle) {
     const float maximum = test_sample_tolerance(target, bundle->side, 2.0f);
     return (test_tolerance){maximum, maximum / 8.0f, TEST_HALF_ULP};
@@ -52,8 +53,8 @@ static void values_compare(values *v, const char *what, test_tolerance tolerance
 }
 
 /*
- * An identifier is exactly that of the texel, or of its neighbour where the point lies on the border between
- * them (or between two levels) but for the rounding of coordinates.
+ * An identifier is exactly that of the texel. If the point lies on the border between two texels or two
+ * levels, but for the rounding of coordinates, it may be that of the neighbour.
  */
 static void check_identifier(const tvlm_bundle *bundle, int32_t ref, const reference_point *point,
                              float got) {
@@ -107,7 +108,7 @@ static void random_refs(const tvlm_bundle *bundle, int32_t *refs, int32_t count,
 
 /* ---- At points ---- */
 
-/* Inside and outside, on corners and texel borders, between levels and beyond the last. */
+/* Returns a point inside or outside, on a corner or a border of texels, between levels or beyond the last. */
 static tvlm_point random_point(const tvlm_bundle *bundle, uint64_t *random) {
     tvlm_point p = {bundle->width * (1.4f * test_random_unit(random) - 0.2f),
                     bundle->height * (1.4f * test_random_unit(random) - 0.2f),
@@ -159,7 +160,7 @@ static void at_points(const test_target *target, const test_bundle *bundle, int3
 
 /* ---- At every texel ---- */
 
-/* The middle of what the image leaves of a texel. */
+/* The middle of the part of a texel that lies in the image. */
 static double centre(size_t i, int32_t side, float extent, float image) {
     const double step = (double)extent / side;
     return ((double)i * step + fmin(((double)i + 1.0) * step, (double)image)) / 2.0;
@@ -192,7 +193,8 @@ static void at_texels(const test_target *target, const test_bundle *bundle, test
     tvlm_texture shape = test_shape(size, layers, 3, target->format);
     int32_t refs[16];
     shape.levels = 1;
-    /* Of every other size the texels cover the image, and of the others the last ones reach beyond it. */
+    /* For widths of 4 n + 1 a texel is a whole number of pixels, and the last ones may reach beyond the
+     * image. Otherwise the texels cover just the image. */
     shape.extent_x = bundle->got.width;
     shape.extent_y = bundle->got.height;
     if (size.width % 4 == 1) {
@@ -221,7 +223,7 @@ static void bundles(const test_target *target, tvlm_device *reference) {
         for (size_t s = 0; s < (test_small() ? 2 : 5); ++s)
             at_texels(target, &bundle, sizes[s], 1 + (int32_t)(s % 3), s == 1 ? 3.25f : (float)(s % 3),
                       &random);
-        /* Where texels of the result are those of a grid, kernels for CPUs read them as they lie. */
+        /* If the texels of the result are those of a grid, kernels for CPUs read them without sampling. */
         if (i > 0) at_texels(target, &bundle, sizes[2], 1, 0.0f, &lying);
         test_bundle_destroy(&bundle);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scene.c: occlusion and normals from depth, against the reference. Known scenes are in ../test_scene_stack.c.
+ * scene.c: occlusion and normals from depth, against the reference. ../test_scene_stack.c has known scenes.
  */
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "kernels/family.h"
 
-/* Slanted planes, boxes in front of them, noise, and holes (0, and below). */
+/* Fills in slanted planes, boxes in front of them, noise, and holes, which are 0 or below. */
 static void fill_depth(const test_pair *depth, uint64_t *random) {
     const int32_t width = depth->got->width, height = depth->got->height;
     float *rgba = calloc((size_t)width * (size_t)height, 4 * sizeof *rgba);
@@ -38,9 +38,9 @@ static void generate(tvlm_device *device, tvlm_grid grid, tvlm_texture *depth, t
 }
 
 /*
- * Where the two sides of a texel differ by about TVLM_SCENE_STEP, or equally much, one of them may take the
- * other side: then the normals have nothing to do with each other. There may be one such texel in a thousand,
- * and one in any case.
+ * The depths on the two sides of a texel may differ by about TVLM_SCENE_STEP, or by equally much. Then device
+ * and reference may take different sides, and their normals have nothing to do with each other. One texel in
+ * a thousand may be such, and one in any case.
  */
 static void compare_but_for_few(const char *what, const test_pair *pair, test_tolerance tolerance) {
     const size_t texels = test_texels(pair->got, 0);
@@ -65,7 +65,8 @@ static void compare_but_for_few(const char *what, const test_pair *pair, test_to
 }
 
 static void both(const test_trial *trial) {
-    /* u and v are differences of coordinates in float, a few ulp of 1 beside slopes of a hundredth */
+    /* u and v are differences of coordinates in float. They are off by a few ulp of 1, and slopes are about a
+     * hundredth. */
     static const test_tolerance normal = {5e-4f, 2e-5f, TEST_HALF_ULP},
                                 occlusion = {2e-5f, 1e-6f, TEST_HALF_ULP};
     tvlm_texture shape = test_shape(trial->size, 1, 2, trial->target->format);

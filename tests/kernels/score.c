@@ -25,7 +25,8 @@ static program random_program(const tvlm_bundle *bundle, uint64_t *random) {
         for (int c = 0; c < 4; ++c) {
             group->refs[c] = test_random_ref(bundle, c > 0 ? group->refs[c - 1] : -1, random);
             group->cap[c] = test_random(random) % 4 == 0 ? 0.4f * test_random_unit(random) : INFINITY;
-            /* Some channels of one layer are read at one level, others at different ones, also beyond the last. */
+            /* Some channels of a layer share a level; others have levels of their own, some beyond the
+             * last. */
             group->has_level[c] = test_random(random) % 3 == 0;
             group->level[c] = (float)(test_random(random) % 3) * 4.0f * test_random_unit(random);
             for (int tap = 0; tap < TVLM_SCORE_TAPS; ++tap)
@@ -47,7 +48,8 @@ typedef struct ranked {
     float score;
 } ranked;
 
-/* The order of a ranking: the larger score first, of two that are equal the lower index, and NaN last. */
+/* The order of a ranking: the larger score comes first. Of two equal scores the lower index comes first. NaN
+ * comes last. */
 static int before(const void *a, const void *b) {
     const ranked *const x = a, *const y = b;
     if (isnan(x->score) != isnan(y->score)) return isnan(x->score) ? 1 : -1;
@@ -55,7 +57,7 @@ static int before(const void *a, const void *b) {
     return x->index - y->index;
 }
 
-/* The ranking is that of the scores, to the bit. */
+/* The ranking must be that of the scores, to the bit. */
 static void check_ranking(const float *scores, int32_t count, const ranked *got, int32_t k) {
     ranked *all = malloc((size_t)count * sizeof *all);
     assert_non_null(all);
@@ -68,7 +70,8 @@ static void check_ranking(const float *scores, int32_t count, const ranked *got,
     free(all);
 }
 
-/* Scores without and with a ranking, which is checked, and must not change them. free() it. */
+/* Returns the scores. They are made without and with a ranking, which is checked, and must not change them.
+ * free() them. */
 static float *score_on(tvlm_device *device, const tvlm_bundle *bundle, const program *p,
                        const tvlm_candidates *candidates) {
     const int32_t count = candidates->columns * candidates->rows, k = (count + 1) / 2;
@@ -111,8 +114,9 @@ static float span_of(tvlm_device *reference, const tvlm_bundle *bundle, const pr
 }
 
 /*
- * A sum is off by what its samples are, each times its weight, independently, so that squares add up; twice
- * that for the worst. What is normalised is stretched by the part's span, whose ends are off themselves.
+ * Each term of a sum is off by the error of its sample times its weight. These errors are independent, so
+ * their squares add up; the worst may be twice that. Normalising stretches a part by its span, whose ends are
+ * off themselves.
  */
 static test_tolerance tolerance_of(const test_target *target, tvlm_device *reference,
                                    const test_bundle *bundle, const program *p,
@@ -149,7 +153,8 @@ static void compare(const test_target *target, tvlm_device *reference, const tes
     free(expected);
 }
 
-/* Cells of some stride over the bundle's 97 x 61 pixels; the last of a row or column is clipped. */
+/* Returns cells of a stride over the bundle's 97 x 61 pixels. The last one of a row or column may be
+ * clipped. */
 static tvlm_candidates cells(float stride, float level, int32_t image) {
     return (tvlm_candidates){.columns = (int32_t)ceilf(97.0f / stride),
                              .rows = (int32_t)ceilf(61.0f / stride),
@@ -187,7 +192,7 @@ static program one_channel(int32_t ref, bool normalise) {
     return p;
 }
 
-/* A row of `count` texels, one to a candidate, over a picture as wide. */
+/* Makes a row of `count` texels, one for each candidate. */
 static tvlm_texture *row_of(const test_target *target, const float *row, int32_t count) {
     tvlm_texture shape = test_shape((test_size){count, 1}, 1, 1, target->format);
     shape.levels = 1;
@@ -210,7 +215,7 @@ static float *score_row(const test_target *target, const float *row, int32_t cou
     return scores;
 }
 
-/* What is equal everywhere, but for rounding, says nothing. */
+/* A part that is equal everywhere, but for rounding, adds nothing to the scores. */
 static void all_equal(const test_target *target, tvlm_device *reference) {
     enum { COUNT = 37 };
     const program p = one_channel(TVLM_REF(0, 0, 0), true);
@@ -224,8 +229,10 @@ static void all_equal(const test_target *target, tvlm_device *reference) {
 }
 
 /*
- * A NaN takes no part in the range and stays one, capped or not; the candidate beside it may be one too, as a
- * weight of 0 does not hide it. A part of weight 0 is not looked at.
+ * What a NaN does:
+ * - It takes no part in the range, and stays a NaN, whether it is capped or not.
+ * - The candidate beside it may become one, too, since a filter's weight of 0 does not hide it.
+ * - It does nothing in a part of weight 0, which is not read.
  */
 static void not_a_number(const test_target *target, tvlm_device *reference) {
     enum { COUNT = 9 };
@@ -251,7 +258,7 @@ static void not_a_number(const test_target *target, tvlm_device *reference) {
     free(got);
 }
 
-/* More candidates than a launch has work-items in flight: every one its own score, none twice. */
+/* There are more candidates than a launch has work-items in flight. Each must get its own score. */
 static void many(const test_target *target, tvlm_device *reference) {
     const tvlm_bundle bundle = {.width = 1001.0f, .height = 333.0f, .farthest = 1.0f};
     program p = one_channel(TVLM_REF(TVLM_BUNDLE_FORMULA, 0, 0), false);
@@ -261,14 +268,14 @@ static void many(const test_target *target, tvlm_device *reference) {
     const size_t count = (size_t)candidates.columns * (size_t)candidates.rows;
     float *got = score_on(target->device, &bundle, &p, &candidates);
     float *expected = score_on(reference, &bundle, &p, &candidates);
-    /* Two divisions of 2.5 ulp below 1, one of them twice, and two sums below 4. */
+    /* Two divisions of 2.5 ulp below 1, one of which counts twice, and two sums below 4. */
     test_compare_stage("score of 333333 candidates", got, expected, count, 1,
                        (test_tolerance){1.5e-6f, 3e-7f, 0.0f}, false);
     free(got);
     free(expected);
 }
 
-/* A bonus is added to the scores, as floats are. */
+/* A bonus is added to the scores by one sum of floats. */
 static void bonus(const test_target *target, tvlm_device *reference) {
     enum { COUNT = 300 };
     program p = one_channel(TVLM_REF(0, 0, 0), true);

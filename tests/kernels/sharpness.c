@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sharpness.c: sharpness against the reference, from laplacians that are the same on both sides; that it
- * is made in parts; and that it tells a sharp picture from a soft one.
+ * sharpness.c: sharpness against the reference, from laplacians that are the same on both sides. It also
+ * tests that sharpness is made in parts, and tells a sharp picture from a soft one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 
 static const char *const names[4] = {"sharpness", "component 1", "component 2", "component 3"};
 
-/* Two sums of at most 256 values in float against double, whose relative error stays below 256 ulp; most
+/* Two sums of at most 256 values in float, against double. Their relative error stays below 256 ulp. Most
  * values are small, or 1. */
 static const test_tolerance tolerances[4] = {{8e-6f, 1e-6f, TEST_HALF_ULP}};
 
-/* `offset`: of all values, which changes no variance. */
+/* `offset` is added to all values, and changes no variance. */
 static void compare(const test_trial *trial, float offset, float most) {
     const tvlm_format format = trial->target->format;
     const tvlm_texture shape = test_grid_shape(TVLM_GRID_LAPLACIAN, trial->size, trial->images, format),
@@ -72,7 +72,8 @@ static float sharpness_of(tvlm_device *device, int32_t square, int32_t soft) {
     return sum / (CELLS * CELLS);
 }
 
-/* A frame of which a corner changes: made in parts, and the same as all of it made anew. */
+/* A corner of a frame changes. Sharpness is then made in parts, and is the same as if all of it were made
+ * anew. */
 static void parts(const test_target *target, tvlm_device *reference) {
     enum { WIDTH = 203, HEIGHT = 150, COLUMNS = 13, ROWS = 10 };
     const struct tvlm_stack_params params = {

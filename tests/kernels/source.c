@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c: pixels of every type and number of channels to r, g, b, luma, against the reference.
+ * source.c: pixels of every type and number of channels become r, g, b and luma, against the reference.
  */
 #include "kernels/family.h"
 
@@ -13,8 +13,8 @@
 static const char *const names[4] = {"r", "g", "b", "luma"};
 
 /*
- * A division (2.5 ulp below 1: 1.5e-7), a product and two sums for alpha, three of each for luma, in float
- * against double.
+ * There are a division (2.5 ulp below 1: 1.5e-7), a product and two sums for alpha, and three products and
+ * three sums for luma. They are in float, against double.
  */
 static const test_tolerance tolerances[4] = {{5e-7f, 8e-8f, TEST_HALF_ULP},
                                              {5e-7f, 8e-8f, TEST_HALF_ULP},
@@ -25,7 +25,7 @@ static size_t component_bytes(tvlm_pixel_type type) {
     return type == TVLM_PIXEL_U8 ? 1 : type == TVLM_PIXEL_U16 ? 2 : 4;
 }
 
-/* Mostly inside, now and then what a careless application hands in. */
+/* Returns mostly a value of [0, 1), and now and then one that a careless application hands in. */
 static float strange_float(uint64_t *random) {
     static const float strange[] = {NAN,  -NAN,  INFINITY, -INFINITY, -0.0f,      0.0f,   1e-40f,
                                     1.0f, -1e3f, 1e30f,    1.0f / 3,  1.0000001f, -1e-7f, 0.99999994f};
@@ -34,7 +34,8 @@ static float strange_float(uint64_t *random) {
                          : test_random_unit(random);
 }
 
-/* Random bytes but for floats; alpha is 0 or full in a quarter of the pixels each. */
+/* Returns random pixels. Alpha is 0 in a quarter of them and full in another quarter, except in floats.
+ * free() them. */
 static unsigned char *random_pixels(uint64_t *random, const tvlm_pixels *layout) {
     const size_t part = component_bytes(layout->type), pixel = part * (size_t)layout->channels;
     const size_t bytes = layout->offset + layout->row_stride * (size_t)layout->height;
@@ -70,7 +71,7 @@ static void convert(tvlm_device *device, const unsigned char *data, const tvlm_p
     free(after);
 }
 
-/* The other images and layers are still poisoned. */
+/* All other slices must still be poisoned. */
 static void check_only(const test_pair *pair, int32_t written) {
     for (int32_t slice = 0; slice < test_slices(pair->got); ++slice) {
         float *got = test_read(pair->device, pair->got, 0, slice);
@@ -94,7 +95,8 @@ static void compare_slice(const test_pair *pair, const tvlm_pixels *layout, int3
     free(expected);
 }
 
-/* One type and number of channels into each image of a batch of 3; rows with gaps, at offsets. */
+/* Converts pixels of one type and number of channels into each image of a batch of 3. Rows have gaps, and
+ * begin at offsets. */
 static void source_of(const test_target *target, tvlm_device *reference, test_size size, tvlm_pixel_type type,
                       int32_t channels, uint64_t *random) {
     const size_t part = component_bytes(type), row = part * (size_t)channels * (size_t)size.width;
@@ -123,7 +125,8 @@ static void source(const test_target *target, tvlm_device *reference) {
     uint64_t random = 4;
     for (int type = TVLM_PIXEL_U8; type <= TVLM_PIXEL_F32; ++type)
         for (int32_t channels = 1; channels <= 4; ++channels) {
-            /* In an interpreter two of the four small sizes for each; every size with every number of channels. */
+            /* An interpreter gets two of the four small sizes for each type, and so every size with every
+             * number of channels. */
             const size_t step = test_small() ? 2 : 1, end = test_small() ? 4 : 5;
             for (size_t i = (size_t)type % step; i < end; i += step)
                 source_of(target, reference, sizes[i], (tvlm_pixel_type)type, channels, &random);
@@ -131,8 +134,8 @@ static void source(const test_target *target, tvlm_device *reference) {
 }
 
 /*
- * What kernels store in half is rounded to the nearest, ties to even, whatever images do by themselves: gray
- * floats pass the conversion unchanged, so the result is known to the bit.
+ * Kernels round what they store in half to the nearest, ties to even, whatever images do by themselves. The
+ * conversion does not change gray floats, so the result is known to the bit.
  */
 static void rounding(const test_target *target, tvlm_device *reference) {
     enum { WIDTH = 64, HEIGHT = 16 };
@@ -159,7 +162,7 @@ static void rounding(const test_target *target, tvlm_device *reference) {
     test_pair_destroy(&pair);
 }
 
-/* Level 0 of `texture` is written into a texture of its own, and its levels made: both have the same levels. */
+/* Writes level 0 of `texture` into another texture, and makes the levels of both. They must be the same. */
 static void check_levels(tvlm_device *device, tvlm_texture *texture) {
     tvlm_texture *written = test_texture(device, texture);
     float *base = test_read(device, texture, 0, 0);
@@ -177,8 +180,8 @@ static void check_levels(tvlm_device *device, tvlm_texture *texture) {
     device->backend->texture_destroy(device, &written);
 }
 
-/* The first levels may be made together with level 0: they are those that are made of it alone. When something
- * else is written to level 0, they no longer count. */
+/* The first levels may be made together with level 0. They must be the same as if they were made from it
+ * alone. When something else is written to level 0, they no longer count. */
 static void with_levels(const test_target *target, tvlm_device *reference) {
     static const test_size sizes[] = {{131, 67}, {256, 160}, {129, 130}, {33, 300}, {130, 1}};
     uint64_t random = 6;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * temporal.c: what outlives a frame, remembered and moved, stage by stage against the reference. Answers that are known
- * are in ../test_temporal_stack.c.
+ * temporal.c: what outlives a frame is remembered and moved, stage by stage against the reference.
+ * ../test_temporal_stack.c has known answers.
  */
 #include <math.h>
 #include <string.h>
@@ -54,8 +54,8 @@ static void relevance(const test_target *target, tvlm_device *reference) {
     test_pair_destroy(&out);
 }
 
-/* The tolerance of each channel of the state: sampled once, sampled, an exponential (3 ulp), which at its
- * reach is 4e-6 or nothing. */
+/* The tolerance of each channel of the state. The first two are sampled. The third is an exponential (3 ulp),
+ * which at the end of its reach is 4e-6 or 0. The last is exact. */
 static void state_tolerances(const test_target *target, int32_t side, test_tolerance tolerances[4]) {
     const float sampled = test_sample_tolerance(target, side, 1.0f);
     for (int c = 0; c < 3; ++c) tolerances[c] = (test_tolerance){sampled, sampled, TEST_HALF_ULP};
@@ -122,7 +122,8 @@ static test_pair create_luma(const test_target *target, tvlm_device *reference, 
     return pair;
 }
 
-/* Scores of the cells themselves, some of which are no relevance; positions behind other floats; and the luma. */
+/* Remembers scores of the cells themselves, some of which cannot be a relevance; positions that lie behind
+ * other floats; and the luma. */
 static void check_remember_scores(const test_target *target, tvlm_device *reference, test_size size,
                                   uint64_t *random) {
     static const char *const luma_names[4] = {"luma", "component 1", "component 2", "component 3"};
@@ -178,7 +179,7 @@ static void check_remember_scores(const test_target *target, tvlm_device *refere
     free(scores);
 }
 
-/* Flow that changes slowly, some of it without confidence; where it is not sure, it also is nonsense. */
+/* Fills in a flow that changes slowly. A part of it has no confidence, and nonsense for vectors. */
 static void fill_flow(const test_pair *flow, uint64_t *random) {
     const int32_t width = flow->got->width, height = flow->got->height;
     float *rgba = calloc((size_t)width * (size_t)height, 4 * sizeof *rgba);
@@ -200,7 +201,7 @@ static void fill_flow(const test_pair *flow, uint64_t *random) {
 
 static void move(tvlm_device *device, test_size size, tvlm_texture *flow, tvlm_texture *state,
                  const tvlm_carry *carry, tvlm_texture *out) {
-    /* Of the source only its extent is looked at. */
+    /* Only the extent of the source is read. */
     tvlm_texture source = test_shape(size, 1, out->images, out->format);
     tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_SOURCE] = &source, [TVLM_GRID_FLOW] = flow};
     tvlm_texture *previous[TVLM_PREVIOUS_COUNT] = {[TVLM_PREVIOUS_STATE] = state};
@@ -209,8 +210,8 @@ static void move(tvlm_device *device, test_size size, tvlm_texture *flow, tvlm_t
         fail_msg("temporal: %s", test_last_log());
 }
 
-/* Where one side finds that the flow leaves the image, or is not sure, and the other does not: its
- * thresholds. */
+/* At a threshold, only one of device and reference may find that the flow leaves the image or is not sure.
+ * Such cells are taken over from the reference; they must be few. */
 static void forgive_thresholds(const test_pair *out) {
     for (int32_t slice = 0; slice < out->got->images; ++slice) {
         const size_t texels = test_texels(out->got, 0);
@@ -244,9 +245,10 @@ static void check_move(const test_target *target, tvlm_device *reference, test_s
     test_pair_fill(&state, random, 0.1f, 1.0f, false);
     move(out.device, size, flow.got, state.got, carry, out.got);
     move(out.reference, size, flow.expected, state.expected, carry, out.expected);
-    test_is_zero(out.device, out.got, 3); /* nowhere as sure as that */
+    test_is_zero(out.device, out.got, 3); /* the flow is nowhere sure enough */
     forgive_thresholds(&out);
-    /* The error of 40 pixels of flow, over a cell, in values of [0, 1]; and the sampler's. */
+    /* The flow has up to 40 pixels. Its error, as a share of a cell, moves values of [0, 1]. The sampler adds
+     * its own error. */
     const float sampled = test_sample_tolerance(target, size.width, 40.0f / CELL) +
                           test_sample_tolerance(target, size.width, 1.0f);
     const test_tolerance one = {4.0f * sampled + 1e-5f, 2.0f * sampled, TEST_HALF_ULP},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.c: text against the reference, stage by stage on identical inputs: sums, growth and combination
- * are integers and equal; marks are a comparison of floats, equal but for what lies at the threshold. End to
- * end by the share of texels that differ.
+ * text.c: text against the reference, stage by stage on identical inputs. Sums, growth and combination are
+ * integers and equal. Marks come from a comparison of floats, and are equal except at the threshold. From end
+ * to end the share of texels that differ is bounded.
  */
 #include <math.h>
 #include <string.h>
@@ -12,19 +12,19 @@
 #include "reference/text.h"
 
 /*
- * A float comparison of integers below 2^31: some ten roundings of 6e-8. What is nearer to the threshold may
- * fall to either side.
+ * Marks compare floats that are made of integers below 2^31, with some ten roundings of 6e-8. A block that is
+ * nearer to the threshold than this may fall to either side.
  */
 #define TIE 2e-6
 
-/* End to end: the share of texels that may differ, all pictures together. A tie marks 15 blocks, and is rare.
- */
+/* From end to end, the share of the texels of all pictures that may differ. A tie marks 15 blocks, and is
+ * rare. */
 #define SHARE 1e-4
 
 /* ---- A picture with text in it ---- */
 
-/* Lines of thin strokes, all as high as the line and broken at random, 10 pixels high, 40 apart; even ground
- * between. */
+/* Draws lines of thin strokes on an even ground. Strokes are 10 pixels high, as the lines are, and broken at
+ * random. Lines begin `apart` pixels apart. */
 static void write_lines(float *rgba, test_size size, int32_t apart, uint64_t *random) {
     for (int32_t i = 0; i < size.width * size.height * 4; ++i)
         rgba[i] = 0.75f + 0.01f * test_random_unit(random);
@@ -100,10 +100,10 @@ static uint8_t *run_blocks(const stage *s, block_stage *run, const void *input, 
     return result;
 }
 
-/* ---- The same on the reference, and both compared ---- */
+/* ---- The same stages on the reference, and the comparison ---- */
 
-/* Each level of each image: `blocks` is the reference's, `start` where its blocks begin in one plane of the
- * device's. */
+/* Is called for each level of each image. `blocks` are those of the reference. `start` says where the level's
+ * blocks begin in a plane of the device. */
 typedef void level_body(const stage *s, int32_t image, int32_t level, size_t start, reference_blocks *blocks,
                         void *data);
 
@@ -216,7 +216,7 @@ static void check_combine(const test_target *target, tvlm_device *reference, con
     test_pair_destroy(&out);
 }
 
-/* Sums such that about half of the blocks lie on either side of the threshold. */
+/* Returns sums with which about half of the blocks lie on either side of the threshold. free() them. */
 static int32_t *random_strokes(const stage *s, uint64_t *random) {
     int32_t *strokes = malloc(s->blocks * TVLM_TEXT_SUMS * sizeof *strokes);
     assert_non_null(strokes);
@@ -254,12 +254,12 @@ static void stages_of(const test_target *target, tvlm_device *reference, test_si
     *blocks += s.blocks;
     free(strokes);
 
-    /* three of four marked: many in a row, and gaps */
+    /* Three of four are marked, so that there are many in a row, and gaps. */
     for (size_t i = 0; i < s.blocks; ++i) marks[i] = test_random(&random) % 4 != 0;
     uint8_t *grown = run_blocks(&s, tvlm_opencl_text_grow, marks, s.blocks);
     each_level(&s, compare_grown, &(grow_data){marks, grown});
 
-    /* few, so that each level has a say */
+    /* Few are set, so that each level has a say. */
     for (size_t i = 0; i < s.blocks; ++i) grown[i] = test_random(&random) % 16 == 0;
     check_combine(target, reference, &s, size, grown);
     free(marks);
@@ -276,7 +276,7 @@ static void stages(const test_target *target, tvlm_device *reference) {
         fail_msg("%zu of %zu blocks marked: the test compares nothing", marked, blocks);
 }
 
-/* With one block a work-item, as on GPUs, and with a run of them, as on CPUs. */
+/* Tries one block for each work-item, as on GPUs, and a run of blocks, as on CPUs. */
 static bool runs(const test_target *target, opencl_tuning *tuning, int n) {
     (void)target;
     tuning->run = n == 0 ? 1 : 4;
@@ -328,7 +328,7 @@ static void family(const test_target *target, tvlm_device *reference) {
         fail_msg("%zu of %zu texels differ", counts.differ, counts.texels);
 }
 
-/* How much of the pixels of columns 16 .. width - 16 is text, of so many rows. */
+/* The share of text among the pixels of rows from .. to - 1 and columns 16 .. width - 17. */
 static double share_of(const float *rgba, const tvlm_texture *shape, int32_t width, int32_t from,
                        int32_t to) {
     int pixels = 0, text = 0;
@@ -370,8 +370,9 @@ static double text_between(const float *texels, int32_t width, int32_t height, i
 }
 
 /*
- * A line of strokes from one end of an image to the other, products of whose sides fit no int: it is found at
- * both ends alike. In buffers alone, since images have no such sides; nor has the reference.
+ * A line of strokes runs from one end of a wide image to the other, and is found at both ends alike. Products
+ * of the image's width and its grid's width fit no int. It is tried in buffers alone, since images have no
+ * such sides, and nor has the reference.
  */
 static void long_sides(const test_target *target, tvlm_device *reference) {
     enum { WIDTH = 160000, HEIGHT = 48, TEXELS = WIDTH / 4 * (HEIGHT / 4), PART = 4000 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thumbnail.c: pictures of the source: what is known of them, and every device against the reference.
+ * thumbnail.c: pictures of the source. Known pictures are tested on the reference, and every device against
+ * the reference.
  */
 #include <stdio.h>
 
@@ -15,7 +16,7 @@ static const test_tolerance tolerances[4] = {{1e-5f, 1e-6f, TEST_HALF_ULP},
                                              {1e-5f, 1e-6f, TEST_HALF_ULP},
                                              {1e-5f, 1e-6f, TEST_HALF_ULP}};
 
-/* The picture of the last image on both; the other images of the textures are not written. */
+/* Makes the picture of the last image, on both. The other images of the textures must stay as they are. */
 static test_pair pictures(const test_pair *source, test_size size) {
     const tvlm_budget_size wanted = {size.width, size.height, 0.0};
     const int32_t image = source->got->images - 1;
@@ -58,8 +59,8 @@ static void thumbnails(const test_trial *trial) {
     test_pair_destroy(&source);
 }
 
-/* One texel of an image whose left half is black and whose right half is white is gray, whatever the filter, since
- * weights are symmetrical; and a picture of the image's own size is the image. */
+/* The left half of an image is black, and its right half white. A picture of one texel is then gray, whatever
+ * the filter is, since weights are symmetrical. A picture of the image's own size is the image. */
 static void known(tvlm_device *device) {
     enum { SIDE = 24 };
     static float rgba[SIDE * SIDE * 4];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topk.c: every method of top-K on every device, against the reference (qsort): exact, to the bit.
+ * topk.c: every method of finding the K largest, on every device, equals the reference (qsort) to the bit.
  */
 #include "kernels/family.h"
 
@@ -19,8 +19,8 @@ typedef struct method {
 } method;
 
 /*
- * Small chunks make many rounds, and large sorts, of few scores. What is not a method's own (k too large for
- * chunks or for selecting) falls through to sorting, as it does in use.
+ * Small chunks make many rounds and large sorts from few scores. Where a method does not apply, as k is too
+ * large for chunks or for selecting, scores are sorted, as in use.
  */
 static const method methods[] = {
     {"counting", INT_MAX, INT_MAX, 256, 2048, 1, 65536, 0, 10000},
@@ -62,7 +62,7 @@ static float score_of(kind what, int32_t i, uint64_t *random) {
     }
 }
 
-/* Behind the end stand infinities: whoever reads them as scores puts them first. */
+/* Infinities stand behind the end. A kernel that reads them as scores puts them first. */
 enum { BEHIND = 64 };
 
 static float *make_scores(kind what, int32_t n, uint64_t *random) {
@@ -74,7 +74,7 @@ static float *make_scores(kind what, int32_t n, uint64_t *random) {
 
 /* ---- Running ---- */
 
-/* The k best as pairs (index, bits). free() them. */
+/* Returns the k best as pairs (index, bits). free() them. */
 static int32_t *run(tvlm_device *device, const float *scores, int32_t n, int32_t k) {
     const size_t bytes = (size_t)k * 2 * sizeof(int32_t);
     int32_t *pairs = malloc(bytes);
@@ -121,7 +121,7 @@ static void each_method(tvlm_device *device, const float *scores, const int32_t 
     opencl_tuning *tuning = &((opencl_device *)device)->tuning;
     const opencl_tuning kept = *tuning;
     for (size_t m = 0; m < sizeof methods / sizeof methods[0]; ++m) {
-        /* Where loops end early, lists are not gone over alone. */
+        /* On a device that ends loops early, no work-item goes over a list alone. */
         if (n > methods[m].largest || (methods[m].best_alone && ((opencl_device *)device)->short_loops) ||
             (test_small() && methods[m].topk_chunk > 128 && methods[m].rank_below == 0))
             continue;
@@ -132,7 +132,7 @@ static void each_method(tvlm_device *device, const float *scores, const int32_t 
 }
 
 static void topk(const test_target *target, tvlm_device *reference) {
-    /* 300027 = 1099 * 273: there only k of 273 and n are tried */
+    /* 300027 = 1099 * 273. With it only k = 273 and k = n are tried. */
     static const int32_t counts[] = {1, 2, 3, 273, 2048, 2049, 4096, 10000, 300027};
     static const int32_t small_counts[] = {1, 2, 129, 300};
     const int32_t *all = test_small() ? small_counts : counts;
@@ -150,8 +150,7 @@ static void topk(const test_target *target, tvlm_device *reference) {
         }
 }
 
-/* ---- Subnormal scores: compared as what they are where the device has them, else as zeros, all alike. ----
- */
+/* ---- Subnormal scores ---- */
 
 static bool has_subnormals(const tvlm_device *device) {
     cl_device_fp_config config = 0;
@@ -161,6 +160,7 @@ static bool has_subnormals(const tvlm_device *device) {
     return (config & CL_FP_DENORM) != 0;
 }
 
+/* Subnormal scores are ordered as what they are, also by devices that do not report such numbers. */
 static void subnormal(const test_target *target, tvlm_device *reference) {
     enum { N = 100 };
     float scores[N + BEHIND];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * visual.c: edges, edges_inv, high, low against the reference; and the same with entropy beside them.
+ * visual.c: edges, edges_inv, high and low against the reference, alone and in one launch with entropy.
  */
 #include "kernels/family.h"
 #include "opencl/backend.h"
@@ -10,8 +10,9 @@
 static const char *const names[4] = {"edges", "edges_inv", "high", "low"};
 
 /*
- * Sums of at most 25 products of [0, 1] in float, each rounded (6e-8), against double: some 1e-7. edges: sqrt
- * is 3 ulp, and near 0 takes the root of a cancelled difference, hence ten times that.
+ * Sums of at most 25 products of values of [0, 1] in float, each rounded (6e-8), against double: some 1e-7.
+ * Edges have a root of 3 ulp. Near 0 it is the root of a difference that cancels, and so is allowed ten times
+ * that.
  */
 static const test_tolerance tolerances[4] = {{1e-6f, 1e-7f, TEST_HALF_ULP},
                                              {1e-6f, 1e-7f, TEST_HALF_ULP},
@@ -39,7 +40,7 @@ static void same_texels(tvlm_device *device, tvlm_texture *got, tvlm_texture *ex
     }
 }
 
-/* Both families of one launch are those that each has in a launch of its own. */
+/* When one launch makes both families, each must be the same as from a launch of its own. */
 static void together(const test_trial *trial) {
     static const tvlm_grid grids[2] = {TVLM_GRID_VISUAL, TVLM_GRID_ENTROPY};
     tvlm_device *const device = trial->target->device;
@@ -62,7 +63,7 @@ static void together(const test_trial *trial) {
     test_pair_destroy(&source);
 }
 
-/* Tiles that are no whole cells. */
+/* Tiles that are lower than a cell. */
 static bool low_tiles(const test_target *target, opencl_tuning *tuning, int n) {
     (void)target;
     tuning->tile_height = tuning->tile_group_height = 8;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warp.c: vectors moved along a flow and blended, against the reference; and answers that are known.
+ * warp.c: vectors are moved along a flow and blended, against the reference; and answers that are known.
  */
 #include "kernels/family.h"
 
@@ -13,7 +13,7 @@ static const char *const names[4] = {"component 0", "component 1", "component 2"
 
 typedef struct grid {
     test_size image, cells;
-    float cell; /* pixels; 0: the image over the cells */
+    float cell; /* in pixels; 0: the cells cover just the image */
 } grid;
 
 static test_pair create(const test_target *target, tvlm_device *reference, const grid *g, int32_t layers) {
@@ -26,8 +26,8 @@ static test_pair create(const test_target *target, tvlm_device *reference, const
     return pair;
 }
 
-/* Flow that is the same everywhere but for a little, unsure in the lower third, far too long in one corner.
- */
+/* Makes a flow that is nearly the same everywhere. It is unsure in the lower third, and far too long in one
+ * corner. */
 static test_pair create_flow(const test_target *target, tvlm_device *reference, const grid *g,
                              uint64_t *random) {
     const test_size half = test_level_size(g->image, 1);
@@ -51,7 +51,7 @@ static test_pair create_flow(const test_target *target, tvlm_device *reference, 
     return pair;
 }
 
-/* known[]: three of four cells; what the others hold is 0. */
+/* Fills in vectors, and known[] for three of four cells. The vectors of the other cells are 0. */
 static void fill(const test_pair *from, float *known, uint64_t *random) {
     const size_t cells = test_texels(from->got, 0);
     float *rgba = calloc(cells, 4 * sizeof *rgba);
@@ -64,8 +64,8 @@ static void fill(const test_pair *from, float *known, uint64_t *random) {
     free(rgba);
 }
 
-/* Cells that are known on one side only, at a threshold, are taken over from the reference; few they must be.
- */
+/* At a threshold, cells may be known on one side only. These are taken over from the reference; they must be
+ * few. */
 static void forgive_thresholds(const test_pair *out, const float *got, const float *expected) {
     const size_t cells = test_texels(out->got, 0);
     size_t differ = 0;
@@ -85,7 +85,7 @@ static void forgive_thresholds(const test_pair *out, const float *got, const flo
     }
 }
 
-/* `path`, `next`: four floats a cell. */
+/* `path` and `next` have four floats for each cell. */
 static void warp(tvlm_device *device, const grid *g, const tvlm_texture *from, const tvlm_texture *flow,
                  tvlm_texture *out, const float *known, const float *path, float *next) {
     const size_t bytes = test_texels(from, 0) * sizeof *known;
@@ -108,7 +108,7 @@ static void warp(tvlm_device *device, const grid *g, const tvlm_texture *from, c
     free(unused);
 }
 
-/* A path that leads about, known in two cells of three. */
+/* Fills in a path that leads to places around, and is known in two cells of three. */
 static void fill_path(float *path, size_t cells, uint64_t *random) {
     for (size_t i = 0; i < cells; ++i) {
         const bool known = test_random_unit(random) < 0.67f;
@@ -129,8 +129,8 @@ static void check_warp(const test_target *target, tvlm_device *reference, const 
     warp(from.device, g, from.got, flow.got, out.got, known, path, got);
     warp(from.reference, g, from.expected, flow.expected, out.expected, known, path, expected);
     forgive_thresholds(&out, got, expected);
-    /* Flow of up to 12 pixels in half (their filter's error over a cell), and vectors sampled and divided by
-     * half a cell at least. */
+    /* The flow has up to 12 pixels, and is in half; the error of its filter counts as a share of a cell.
+     * Vectors are sampled, and divided by at least half a cell. */
     const int32_t side = g->image.width > g->image.height ? g->image.width : g->image.height;
     const float step =
         fminf(from.got->extent_x / (float)g->cells.width, from.got->extent_y / (float)g->cells.height);
@@ -140,14 +140,14 @@ static void check_warp(const test_target *target, tvlm_device *reference, const 
                          tolerances[4] = {one, one, one, one};
     test_pair_compare("vectors moved", &out, names, tolerances);
 
-    for (size_t i = 0; i < cells; ++i) /* paths: of flow in the stack's format, pixels */
+    for (size_t i = 0; i < cells; ++i) /* paths, in pixels, come from a flow in the stack's format */
         for (size_t c = 0; c < 2 && got[4 * i + 2] == expected[4 * i + 2]; ++c)
             if (!(fabsf(got[4 * i + c] - expected[4 * i + c]) <=
                   1e-3f + 8.0f * test_sample_tolerance(target, side, 12.0f)))
                 fail_msg("path of cell %zu: %g, not %g", i, (double)got[4 * i + c],
                          (double)expected[4 * i + c]);
 
-    /* Nothing moves: exactly what was there. */
+    /* If nothing moves, all is exactly as it was. */
     for (size_t i = 0; i < 4 * cells; ++i) path[i] = i % 4 == 2 ? known[i / 4] : 0.0f;
     warp(from.device, g, from.got, NULL, out.got, known, path, got);
     for (size_t i = 0; i < 4 * cells; ++i) assert_true(got[i] == path[i]);
