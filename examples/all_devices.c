@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * all_devices.c PHOTO...: where to look in each of many photos, found by all devices of the machine. Photos are read
- * here while devices work; the pool holds only a few, so that memory does not grow with their number. One that cannot be read,
- * or whose device fails, has a line that says so, and the others go on.
+ * all_devices.c PHOTO...: finds where to look in each of many photos, on all devices of the machine. Photos
+ * are read here while devices work. The pool holds only a few, so that memory does not grow with the number
+ * of photos. If a photo cannot be read, or its device fails, a line says so, and the others go on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct photo {
     tvlm_selection *selection;
 };
 
-/* In a thread of the pool, with a device for itself. */
+/* Runs in a thread of the pool, with a device for itself. */
 static tvlm_status look(void *user, const tvlm_pool_place *place) {
     struct photo *photo = user;
     tvlm_stack *stack = NULL;
@@ -28,7 +28,7 @@ static tvlm_status look(void *user, const tvlm_pool_place *place) {
     return status;
 }
 
-/* In this program's only thread, photo after photo in the order of the command line. */
+/* Runs in this program's own thread, for one photo after the other, in the order of the command line. */
 static void print_best(void *user, const tvlm_job_result *result) {
     struct photo *photo = user;
     const tvlm_position *best = tvlm_selection_positions(photo->selection, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * camera_to_patches.c PHOTO: from a camera's buffer to an encoder's, in an OpenCL context of the application's
- * own. The photo stands for the camera: once its pixels are in a cl_mem, nothing comes back to the host but
- * what is printed. It is the grid that chooses without the host; the budget, the default, solves there. Exit code 77: there is no OpenCL device.
+ * camera_to_patches.c PHOTO: cuts patches from a camera's buffer into an encoder's, in an OpenCL context of
+ * the application's own. The photo stands for the camera. Once its pixels are in a cl_mem, nothing comes back
+ * to the host but what is printed. The strategy is the grid, since the budget, which is the default, needs
+ * the host. Exit code 77: there is no OpenCL device.
  */
 #include <stdio.h>
 
@@ -27,14 +28,14 @@ int main(int argc, char **argv) {
     cl_command_queue queue = clCreateCommandQueueWithProperties(context, id, NULL, NULL);
     if (argc < 2 || tvlm_image_load(argv[1], log, &image) != TVLM_OK) return 1;
 
-    /* What a camera's driver, a decoder or kernels of your own would have filled. */
+    /* A camera's driver, a decoder or kernels of your own would have filled this. */
     const size_t bytes = (size_t)image->width * (size_t)image->height * (size_t)image->channels;
     cl_mem camera = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes,
                                    (void *)(uintptr_t)image->pixels, NULL);
     cl_mem positions = clCreateBuffer(context, CL_MEM_READ_WRITE, K * sizeof(tvlm_position), NULL, NULL);
     cl_mem encoder = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof patches, NULL, NULL);
 
-    /* `unchecked`: the library wrote these positions, so that nobody need wait for a look at them. */
+    /* `unchecked`: the library wrote these positions, so it need not wait to check them. */
     const struct tvlm_memory chosen = {.memory = positions, .unchecked = true};
     const struct tvlm_stack_params params = {.width = image->width, .height = image->height};
     int32_t count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frames.c FRAME...: a video, frame by frame. Each frame keeps what it can from the one before; a line says
- * what was found, and where the best position is.
+ * frames.c FRAME...: looks at a video, frame by frame. Each frame keeps what it can from the one before. A
+ * line for each frame says what was found, and where the best position is.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own_context.c PHOTO: in an OpenCL context of the application's own. The stack's channels come out as one
- * packed array on the device, for kernels of the application's; nothing is copied to the host.
- * Exit code 77: there is no OpenCL device.
+ * own_context.c PHOTO: works in an OpenCL context of the application's own. The stack's channels come out as
+ * one packed array on the device, for the application's kernels. Nothing is copied to the host. Exit code 77:
+ * there is no OpenCL device.
  */
 #include <stdio.h>
 

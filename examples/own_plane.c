@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own_plane.c PHOTO: a channel of the application's own, a scorer that reads it, and patches of what it
- * chose. The plane says how much the application cares for each place: more on the right than on the left.
+ * own_plane.c PHOTO: hands in a channel of the application's own, chooses with a scorer that reads it, and
+ * cuts out patches of what it chose. The plane says how much the application cares for each place: more on
+ * the right than on the left.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ int main(int argc, char **argv) {
         return 1;
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
 
-    /* The two channels at the positions, at the level that a cell of 16 pixels is one texel of. */
+    /* The two channels at the positions. At level 4 a cell of 16 pixels is one texel. */
     tvlm_sample_point points[K] = {{0}};
     for (int32_t i = 0; i < count; ++i)
         points[i] = (tvlm_sample_point){.x = p[i].x, .y = p[i].y, .level = 4.0f};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * question.c PHOTO: asks a photo where it is red: for the best cells of a grid, since the budget, the default,
- * would spend some of the positions on a small picture of the whole photo. An encoder's vectors would come from your model; here each
- * cell of 16 x 16 pixels has the three numbers of its mean colour, so that the program needs nothing else.
+ * question.c PHOTO: asks a photo where it is red. The answer is the best cells of a grid. The budget, which
+ * is the default, would spend some positions on a small picture of the whole photo. An encoder's vectors
+ * would come from your model. Here the vector of a cell of 16 x 16 pixels is its mean colour, so that the
+ * program needs nothing else.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,8 @@
 #include <texturevlm/io.h>
 #include <texturevlm/texturevlm.h>
 
-/* The mean colour of each cell, [rows][columns][3]: level 4 of the image's own channels, a texel a cell. */
+/* Returns the mean colour of each cell, [rows][columns][3]. It is level 4 of the image's own channels, where
+ * each cell is a texel. The caller frees it. */
 static float *colours_of(tvlm_stack *stack, int32_t *columns, int32_t *rows) {
     if (tvlm_stack_channel_size(stack, TVLM_CHANNEL_R, 4, columns, rows) != TVLM_OK) return NULL;
     const size_t cells = (size_t)*columns * (size_t)*rows;
