@@ -102,7 +102,7 @@ static void compare_operation(const test_target *target, tvlm_device *reference,
 static void all_sizes(const test_trial *trial) {
     const int32_t i = (int32_t)trial->index;
     tvlm_texture shape = test_shape(trial->size, 1 + i % 3, 1 + i % 2, trial->target->format);
-    if (i % 3 == 1) { /* a texel stands for more than a pixel, and the last ones in part for none */
+    if (i % 3 == 1) { /* a texel stands for 3.7 pixels */
         shape.extent_x *= 3.7f;
         shape.extent_y *= 3.7f;
     }

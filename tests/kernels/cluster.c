@@ -2,10 +2,11 @@
 /*
  * cluster.c: regions on the device against the reference, stage by stage.
  *
- * What follows from colours in whole steps is integers and correctly rounded floats: it must be equal, bit
- * for bit. Only the steps themselves may differ, where L*a*b* in float falls to the other side of a half than
- * in double. So there are pictures of few colours that are far from any half (all must be equal), and
- * pictures of all colours (few labels may differ).
+ * L*a*b* is rounded to whole steps. All that follows is made of integers and correctly rounded floats, and
+ * must be equal, bit for bit. Only the steps may differ, if L*a*b* in float falls to another side of a half
+ * than in double. So there are two kinds of pictures:
+ * - pictures of few colours, which are far from any half: all must be equal;
+ * - pictures of all colours: few labels may differ.
  */
 #include <math.h>
 #include <stdio.h>
@@ -87,8 +88,8 @@ static void safe_colour(uint64_t *random, tvlm_format format, float rgb[3]) {
     (void)format;
 }
 
-/* Patches and specks of few colours in blocks of 2 x 2, so that level 1 of even sides has the same colours.
- */
+/* Draws patches and specks of few colours, in blocks of 2 x 2. So level 1 has the same colours if sides are
+ * even. */
 static void write_patches(const test_pair *source, int32_t image, uint64_t *random, bool specks) {
     enum { COLOURS = 12 };
     const int32_t width = source->got->width, height = source->got->height;

@@ -7,8 +7,9 @@
 static const char *const names[4] = {"edge_x", "edge_y", "rgb_var", "rgb_mean"};
 
 /*
- * Sums of at most 27 values of [0, 1] in float against double. The variance is a difference of moments about
- * the centre's gray, at most 1, times 4: 4 * 2^-23 and a few roundings of the sums.
+ * Sums of at most 27 values of [0, 1] in float against double. The variance is 4 times a difference of
+ * moments about the centre's gray, which are at most 1. Its error is 4 * 2^-23, and a few roundings of the
+ * sums.
  */
 static const test_tolerance tolerances[4] = {{5e-7f, 1e-7f, TEST_HALF_ULP},
                                              {5e-7f, 1e-7f, TEST_HALF_ULP},

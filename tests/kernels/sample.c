@@ -215,7 +215,7 @@ static void at_texels(const test_target *target, const test_bundle *bundle, test
 static void bundles(const test_target *target, tvlm_device *reference) {
     static const int32_t counts[] = {0, 1, 2, 4, 9, 16};
     static const test_size sizes[] = {{1, 1}, {5, 3}, {97, 61}, {41, 77}, {150, 90}};
-    uint64_t random = 7, lying = 29; /* a mean over one point hangs on which it is */
+    uint64_t random = 7, lying = 29; /* apart: the mean of one point depends on the point */
     for (size_t i = 0; i < (test_small() ? 3 : sizeof counts / sizeof counts[0]); ++i) {
         test_bundle bundle = test_bundle_create(target, reference, counts[i], true, -1.0f, 1.0f, &random);
         at_points(target, &bundle, 1, 1, &random);
