@@ -46,15 +46,21 @@ static uint8_t *uneven(uint64_t seed) {
     return pixels;
 }
 
-/* White, with strokes in a column of tokens: three of each row. */
+/* Strokes in three columns of tokens, from row `from` of tokens to row `to`. */
 enum { INKED = 3 };
-static uint8_t *page(void) {
+static void write_strokes(uint8_t *pixels, int32_t from, int32_t to, uint8_t gray) {
+    for (int32_t y = from * PATCH; y < to * PATCH; ++y)
+        for (int32_t x = PATCH + 4; x < (1 + INKED) * PATCH - 4; ++x)
+            if (y % 5 < 2 && x % 7 < 4) memset(pixels + 3 * (y * WIDTH + x), gray, 3);
+}
+
+/* White, with black strokes in the first `black` rows of tokens and faint ones in the others. */
+static uint8_t *page(int32_t black, uint8_t faint) {
     uint8_t *pixels = malloc(WIDTH * HEIGHT * 3);
     assert_non_null(pixels);
     memset(pixels, 255, WIDTH * HEIGHT * 3);
-    for (int32_t y = 0; y < HEIGHT; ++y)
-        for (int32_t x = PATCH + 4; x < (1 + INKED) * PATCH - 4; ++x)
-            if (y % 5 < 2 && x % 7 < 4) memset(pixels + 3 * (y * WIDTH + x), 20, 3);
+    write_strokes(pixels, 0, black, 20);
+    write_strokes(pixels, black, ROWS, faint);
     return pixels;
 }
 
@@ -137,7 +143,7 @@ static void check_kept(tvlm_device *device, tvlm_format format) {
 /* Paper need not be kept: what is around it shows what is there. Ink must be. */
 static void check_blank(tvlm_device *device, tvlm_format format) {
     static const tvlm_picture pictures[] = {{COLUMNS, ROWS}};
-    uint8_t *pixels = page(), kept[TOKENS];
+    uint8_t *pixels = page(ROWS, 20), kept[TOKENS];
     tvlm_prediction *prediction = predict(device, format, pixels, pictures, 1);
     const float all = loss_of(prediction, 0, NULL);
     assert_true(all < 1e-6f);
@@ -146,6 +152,23 @@ static void check_blank(tvlm_device *device, tvlm_format format) {
         assert_int_equal(kept[i], i % COLUMNS >= 1 && i % COLUMNS < 1 + INKED);
     kept[2] = 0;
     assert_true(loss_of(prediction, 0, kept) > 0.02f);
+    tvlm_prediction_destroy(&prediction);
+    free(pixels);
+}
+
+/* Text of 16 levels on white under a black heading looks blank, and yet it must be kept. */
+static void check_faint(tvlm_device *device, tvlm_format format) {
+    enum { BLACK = 1 };
+    static const tvlm_picture pictures[] = {{COLUMNS, ROWS}};
+    uint8_t *pixels = page(BLACK, 239), kept[TOKENS];
+    tvlm_prediction *prediction = predict(device, format, pixels, pictures, 1);
+    int32_t n = 0;
+    assert_int_equal(tvlm_prediction_least(prediction, 0, 0.03f, &n), TVLM_OK);
+    assert_in_range(n, INKED * ROWS / 2, TOKENS);
+    assert_true(loss_with(prediction, 0, INKED * ROWS, kept) < 1e-6f);
+    for (int32_t i = 0; i < TOKENS; ++i)
+        assert_int_equal(kept[i], i % COLUMNS >= 1 && i % COLUMNS < 1 + INKED);
+    assert_true(loss_with(prediction, 0, INKED * BLACK, NULL) > 0.03f);
     tvlm_prediction_destroy(&prediction);
     free(pixels);
 }
@@ -169,7 +192,7 @@ static void check_least(tvlm_device *device, tvlm_format format) {
     free(pixels);
 }
 
-DEVICE_CHECKS(check_downsampled, check_sizes, check_kept, check_blank, check_least)
+DEVICE_CHECKS(check_downsampled, check_sizes, check_kept, check_blank, check_faint, check_least)
 
 /* ---- Devices agree ---- */
 
