@@ -173,6 +173,15 @@ def test_videos_are_those_of_the_processor(pruner, folder):
         assert "pixel_values_videos" in found and pruner.prune(found).tokens < pruner.prune(found).all_tokens
 
 
+def test_a_still_video_beside_an_image(pruner, folder):
+    frame = np.random.default_rng(5).integers(0, 256, (112, 112, 3), np.uint8)
+    messages = user({"type": "image", "path": str(folder / "a.jpg")}, {"type": "video", "video": np.stack([frame] * 4)}, WHAT)
+    pruned = pruner.prune(messages)
+    assert pruned.tokens < pruned.all_tokens and len(pruned.report.pictures) == 1
+    of_batch = pruner.prune(pruner.batch_of(messages))
+    assert len(of_batch.report.pictures) == 1
+
+
 def test_a_video_file_is_what_the_processor_makes(pruner, folder, server):
     try:
         from torchcodec.encoders import VideoEncoder

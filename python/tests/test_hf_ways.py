@@ -269,9 +269,25 @@ def test_a_batch_has_its_pictures_at_one_size():
 def test_a_picture_smaller_than_the_processor_makes_is_refused_by_name():
     with pytest.raises(tv.ArgumentError, match="makes no picture of at most 3 tokens"):
         pruner(budget=3, way="smaller").prune(photo(), question="what?")
-    assert pruner(budget=3).prune(photo(), question="what?").report.pictures[0].way == "pruned"
+    report = pruner(budget=3).prune(photo(), question="what?").report
+    assert report.pictures[0].way == "pruned" and "the processor makes none of so few tokens of picture 0" in repr(report)
+    assert pruner(budget=20).prune(photo(), question="what?").report.without is None
     with pytest.raises(tv.MissingFileError, match="image 0, 'nowhere.jpg'"):
         pruner(budget=3).prune("nowhere.jpg", question="what?")
+
+
+def test_an_image_of_another_shape_is_refused():
+    with pytest.raises(tv.ArgumentError, match="an image is no picture"):
+        pruner(budget=9).prune(np.zeros((2, 3, 4, 5, 6), "uint8"), question="what?")
+
+
+def test_limits_are_those_that_the_processor_resizes_by():
+    from texturevlm.hf import _ways
+    class Both:
+        min_pixels, max_pixels, size = 3136, 50176, {"shortest_edge": 1, "longest_edge": 2}
+    class Entries:
+        min_pixels, max_pixels, size = None, None, {"shortest_edge": 3136, "longest_edge": 12845056}
+    assert _ways._limits(Both()) == (3136, 50176) and _ways._limits(Entries()) == (3136, 12845056) and _ways._limits(object()) is None
 
 
 def test_families_of_one_size_say_so():

@@ -38,6 +38,22 @@ def test_what_is_kept(prediction):
     assert prediction.least(1, 0.0) is None
 
 
+def test_sizes_cannot_be_changed(prediction):
+    prediction.pictures[0] = (4000, 4000)
+    assert prediction.pictures == SIZES and prediction.keep(0, 1)[0].shape == (1, 1)
+    with pytest.raises(AttributeError):
+        prediction.pictures = [(4000, 4000)]
+
+
+def test_faint_text_is_no_paper():
+    page = np.full((224, 320, 3), 255, np.uint8)
+    page[4:12, 40:120:3] = 0
+    page[36:220:5, 40:200:3] = 239
+    prediction = tv.predict(page, [(20, 14)], patch=16)
+    few = prediction.least(0, 0.03)
+    assert few > 60 and prediction.keep(0, few)[0][2:, 3:12].mean() > 0.5
+
+
 def test_paper_is_left_out():
     page = np.full((224, 320, 3), 255, np.uint8)
     page[36:44, 40:120:3] = 0

@@ -31,19 +31,21 @@ class Prediction(Value):
 
     A loss is 0 where nothing is lost, and 1 where a picture of one token would be shown. Compare losses within one prediction. It
     is about pixels, and knows nothing of what a model can do with tokens that have holes between them.
-
-    Attributes:
-        pictures: a list of (columns, rows), in tokens.
     """
 
     def __init__(self, pointer: Any, pictures: list[tuple[int, int]]) -> None:
         self._pointer = owned(pointer, "prediction")
         self._lock = threading.Lock()
-        self.pictures = pictures
+        self._sizes = tuple(pictures)  # of its own: the buffers that the library fills have these sizes
+
+    @property
+    def pictures(self) -> list[tuple[int, int]]:
+        """A list of (columns, rows), in tokens."""
+        return list(self._sizes)
 
     def _size(self, index: Any) -> tuple[int, int, int]:
-        number = integer("index", index, 0, len(self.pictures) - 1)
-        return (number, *self.pictures[number])
+        number = integer("index", index, 0, len(self._sizes) - 1)
+        return (number, *self._sizes[number])
 
     def loss(self, index: int, kept: Any = None) -> float:
         """What a picture loses. `kept` is [rows, columns], true for the tokens that are kept; None: all are.
@@ -83,8 +85,8 @@ class Prediction(Value):
         return None if found[0] < 0 else int(found[0])
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{columns} x {rows}" for columns, rows in self.pictures[:4])
-        return f"<texturevlm.Prediction of {len(self.pictures)} pictures: {sizes}{' ...' if len(self.pictures) > 4 else ''} tokens>"
+        sizes = ", ".join(f"{columns} x {rows}" for columns, rows in self._sizes[:4])
+        return f"<texturevlm.Prediction of {len(self._sizes)} pictures: {sizes}{' ...' if len(self._sizes) > 4 else ''} tokens>"
 
 
 def predict(stack: Any, chosen: Any, pictures: Sequence[tuple[int, int]]) -> Prediction:

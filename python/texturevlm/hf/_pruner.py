@@ -170,13 +170,14 @@ class Pruner(Bound):
             chosen += found
             among += candidates
         keep = [torch.from_numpy(mask.reshape(-1)) for _, mask in seen]
-        report = _ways.Report(chosen, among, full, 1000 * (time.perf_counter() - began), seen=seen)
+        report = _ways.Report(chosen, among, full, 1000 * (time.perf_counter() - began), _ways.uncompared(among), seen)
         batch = self._moved(_messages.made_of(self.processor, given, {}))
         _check_grids(batch["image_grid_thw"], unwrapped(self.model).config.vision_config.spatial_merge_size, [mask.shape for _, mask in seen])
         videos = {}
         if batch.get("pixel_values_videos") is not None:
             only = {name: value for name, value in batch.items() if name not in ("pixel_values", "image_grid_thw")}
             videos = _qwen.choose(unwrapped(self.model), self.processor, only, {"query": None, "features": None}, self._options)
+            videos.pop("report", None)
         pruned = prune_batch(self.model, batch, keep, **videos)
         pruned.report = report
         return pruned

@@ -229,13 +229,15 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
                 groups = groups_of(batch, _tokens_of(model)[0], [h * w // merge**2 for _, h, w in grids])
             chosen = chosen_tokens(batch[pixel_name], grid, merge, processor=source, temporal=temporal, groups=groups, **own, **given)
             found[name] = chosen["keep"]
-            if "report" in chosen:
+            if name == "keep" and "report" in chosen:
                 found["report"] = chosen["report"]
     return found
 
 
 def _for_videos(spending: Spending | None) -> Spending | None:
-    """Of videos, tokens are chosen by their score: a share of them, a quarter if nothing is asked for."""
-    if spending is None or not spending.default:
-        return spending
-    return dataclasses.replace(spending, tolerance=None, share=0.25)
+    """Of videos, also of still ones, tokens are chosen by their score: a share of them, a quarter if nothing is asked for."""
+    if spending is None:
+        return None
+    if spending.default:
+        return dataclasses.replace(spending, tolerance=None, share=0.25, way="cells", default=False)
+    return dataclasses.replace(spending, way="cells")

@@ -41,7 +41,7 @@ class Spending:
     tolerance: float | None
     way: str
     default: bool = False
-    """Nothing was asked for."""
+    """Nothing was asked for, or the tolerance "auto"."""
 
 
 def spending_of(budget: Any, share: Any, tolerance: Any, way: Any) -> Spending:
@@ -56,8 +56,8 @@ def spending_of(budget: Any, share: Any, tolerance: Any, way: Any) -> Spending:
         if real("share", share, 0.0, above=True) > 1:
             raise ArgumentError(f"share is {share}; it must be at most 1")
         return Spending(None, float(share), None, way)
-    default = tolerance is None
-    if tolerance is None or (isinstance(tolerance, str) and tolerance == "auto"):
+    default = tolerance is None or (isinstance(tolerance, str) and tolerance == "auto")
+    if default:
         tolerance = READABLE
     if real("tolerance", tolerance, 0.0) > 1:
         raise ArgumentError(f"tolerance is {tolerance}; it must be at most 1")
@@ -198,19 +198,21 @@ def rule_of(processor: Any, side: int) -> Rule | None:
 
 
 def _limits(images: Any) -> tuple[int, int] | None:
-    """The fewest and the most pixels of a picture."""
+    """The fewest and the most pixels of a picture.
+
+    Attributes come first: versions of transformers that have them resize by them, whatever `size` says.
+    """
     size = getattr(images, "size", None)
-    for names in (("shortest_edge", "longest_edge"), ("min_pixels", "max_pixels")):
-        found = []
-        for name in names:
-            try:
-                value = size[name]  # type: ignore[index]
-            except (KeyError, TypeError, AttributeError):
-                value = getattr(images, name, None)
-            found.append(value)
-        if all(isinstance(value, int) for value in found):
-            return found[0], found[1]
-    return None
+
+    def entry(name: str) -> Any:
+        try:
+            return size[name]  # type: ignore[index]
+        except (KeyError, TypeError, AttributeError):
+            return None
+
+    attributes = (getattr(images, "min_pixels", None), getattr(images, "max_pixels", None))
+    entries = [(entry(low), entry(high)) for low, high in (("shortest_edge", "longest_edge"), ("min_pixels", "max_pixels"))]
+    return next(((low, high) for low, high in [attributes, *entries] if isinstance(low, int) and isinstance(high, int)), None)
 
 
 # ---- One picture ----
@@ -220,7 +222,10 @@ def picture_of(image: Any) -> Any:
     if hasattr(image, "convert"):
         return image if image.mode == "RGB" else image.convert("RGB")
     from transformers.image_transforms import to_pil_image
-    return to_pil_image(image).convert("RGB")
+    try:
+        return to_pil_image(image).convert("RGB")
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"an image is no picture: {error}") from error
 
 
 class Measured:
@@ -322,7 +327,7 @@ class Measured:
             made["cells"] = self.cells(tokens)
         candidates = [one for one in made.values() if one is not None]
         if way == "auto":
-            return min(candidates, key=lambda one: one.loss), candidates
+            return min(candidates, key=_preferred), candidates
         chosen = made[way]
         if chosen is None and way == "pictures":
             return min(candidates, key=lambda one: one.loss), candidates  # no crop is worth its tokens
@@ -338,14 +343,23 @@ class Measured:
         way_of = "full" if first == len(self.sizes) - 1 else "smaller"
         candidates = [self._candidate(way_of, first, columns * rows, self.prediction.loss(first))]
         for i in range(first, min(first + ahead, len(self.sizes))):
-            few = self.prediction.least(i, tolerance)
-            if few is not None and 0 < few < self.sizes[i][0] * self.sizes[i][1]:
+            least = self.prediction.least(i, tolerance)
+            few = None if least is None else max(least, 1)
+            if few is not None and few < self.sizes[i][0] * self.sizes[i][1]:
                 candidates.append(self._candidate("pruned", i, few, self.prediction.keep(i, few)[1]))
         if way in ("auto", "pictures"):
             cut_out = self.pictures(tolerance=tolerance)
             candidates += [] if cut_out is None else [cut_out]
         named = [one for one in candidates if way == "auto" or one.way == way]
         return min(named or candidates[:1], key=lambda one: one.tokens), candidates
+
+
+DOUBT = 0.01
+"""By how much the loss of several pictures must be the least: it is predicted by another measurement than that of the others."""
+
+
+def _preferred(one: Candidate) -> float:
+    return one.loss + (DOUBT if one.way == "pictures" else 0.0)
 
 
 def _geometric(low: int, high: int, count: int) -> list[int]:
@@ -400,6 +414,14 @@ def decide(images: list[Any], rule: Rule, spending: Spending, resample: Any,
         chosen.append(found)
         among.append(candidates)
     return pictures, chosen, among
+
+
+def uncompared(among: list[list[Candidate]]) -> str | None:
+    """Why a smaller picture is not among the candidates of some picture; None: it is among those of all."""
+    lacking = [str(number) for number, one in enumerate(among) if not {"smaller", "full"} & {candidate.way for candidate in one}]
+    if not lacking:
+        return None
+    return f"the processor makes none of so few tokens of picture{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}"
 
 
 # ---- Pictures that are made already ----
