@@ -62,12 +62,19 @@ def enlarged(picture, kept, size):
     return np.asarray(PIL.Image.fromarray(np.uint8(np.clip(np.rint(pixels), 0, 255))).resize(size, PIL.Image.BICUBIC))
 
 
+def coarseness(crop):
+    """How many pixels of the page a token of a crop has."""
+    left, top, right, bottom = crop.box
+    return (right - left) * (bottom - top) / (crop.columns * crop.rows)
+
+
 def shown(measured, one, size):
     """What a candidate shows of the page."""
     (whole, kept), *crops = measured.shown(one)
     page = enlarged(whole, kept, size).copy()
     scale = size[0] / (measured.full[0] * SIDE), size[1] / (measured.full[1] * SIDE)
-    for (picture, _), crop in zip(crops, measured._cut.crops if crops else ()):
+    several = [(crop, picture) for (picture, _), crop in zip(crops, measured._cut.crops if crops else ())]
+    for crop, picture in sorted(several, key=lambda pair: -coarseness(pair[0])):  # the finest is drawn last
         left, top, right, bottom = (round(edge * scale[i % 2]) for i, edge in enumerate(crop.box))
         part = picture.resize((max(right - left, 1), max(bottom - top, 1)), PIL.Image.BICUBIC)
         page[top:bottom, left:right] = np.asarray(part)[:page.shape[0] - top, :page.shape[1] - left]

@@ -260,8 +260,9 @@ def test_what_does_not_fit_is_refused_before_any_image(options, line):
 
 def test_a_batch_has_its_pictures_at_one_size():
     batch = pruner().batch_of(photo(), "what?")
-    with pytest.raises(tv.ArgumentError, match="at one size already"):
-        pruner(budget=9, way="smaller").prune(batch)
+    for way in ("smaller", "pictures"):
+        with pytest.raises(tv.ArgumentError, match=f"at one size already: .* for the way {way}"):
+            pruner(budget=9, way=way).prune(batch)
     with pytest.raises(tv.ArgumentError, match="a question is for images"):
         pruner(budget=9).prune(batch, question="what?")
 
@@ -274,6 +275,11 @@ def test_a_picture_smaller_than_the_processor_makes_is_refused_by_name():
     assert pruner(budget=20).prune(photo(), question="what?").report.without is None
     with pytest.raises(tv.MissingFileError, match="image 0, 'nowhere.jpg'"):
         pruner(budget=3).prune("nowhere.jpg", question="what?")
+
+
+def test_features_need_a_query():
+    with pytest.raises(tv.ArgumentError, match="features are what a query is compared with"):
+        pruner(share=0.5).prune(pruner().batch_of(photo(), "what?"), features=[np.ones((4, 4, 8), "float32")])
 
 
 def test_an_image_of_another_shape_is_refused():
@@ -293,8 +299,9 @@ def test_limits_are_those_that_the_processor_resizes_by():
 def test_families_of_one_size_say_so():
     import test_hf_prompt
     model = test_hf_prompt.model_of("llava")
-    with pytest.raises(tv.ArgumentError, match="a llava has pictures of one size"):
-        hf.Pruner(model, test_hf_prompt.Processor(), share=0.3, way="smaller")
+    for way in ("smaller", "pictures"):
+        with pytest.raises(tv.ArgumentError, match=f"a llava has pictures of one size, .*: it has no way {way}"):
+            hf.Pruner(model, test_hf_prompt.Processor(), share=0.3, way=way)
     batch = test_hf_prompt.batch_of("llava", *test_hf_prompt.PROMPTS["an image"])
     batch["pixel_values"] = batch["pixel_values"].clamp(-1, 1)
     report = hf.Pruner(model, test_hf_prompt.Processor(), share=0.3).prune(batch).report

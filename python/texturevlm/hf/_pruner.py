@@ -126,8 +126,8 @@ class Pruner(Bound):
             share = 0.25  # of all pictures of a batch as many patches are kept
         if k is not None:
             warn("k of a Pruner goes with version 0.4: budget says how many tokens there are, and way=\"cells\" chooses them by their score")
-        if way == "smaller" and self._family.kind != "qwen":
-            raise ArgumentError(f"a {inner.config.model_type} has pictures of one size, or of sizes that are not known: it has no way smaller")
+        if way in ("smaller", "pictures") and self._family.kind != "qwen":
+            raise ArgumentError(f"a {inner.config.model_type} has pictures of one size, or of sizes that are not known: it has no way {way}")
         self._options = checked(budget=budget, share=share, tolerance=tolerance, way=way, k=k, strategy=strategy, weights=weights,
                                 scorer=scorer, device=device)
 

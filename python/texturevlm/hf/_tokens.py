@@ -227,6 +227,8 @@ def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, pro
     check_query(options["strategy"], query)
     mean, std = _scale(processor, mean, std, pixel_values)
     pictures = _pictures(pixel_values, grid, merge, patch, temporal)
+    if query is None and features is not None:
+        raise ArgumentError("features are what a query is compared with: give a query, too")
     measures = spending is not None and spending.way != "cells" and query is None
     first = pixel_values[0][0] if isinstance(pixel_values, list) else pixel_values
     if measures and spending is not None and _are_stills(pixel_values, grid, merge, temporal):

@@ -25,7 +25,6 @@ from ._pictures import Cut, crop_of, cut
 WAYS = ("auto", "smaller", "pruned", "pictures", "cells")
 READABLE = 0.03
 """The tolerance that keeps what can be read: TVLM_TOLERANCE_READABLE."""
-ONE_SIZE = "a batch has its pictures at one size already: give the images, not their tensors, for the way smaller"
 TOKEN = 64
 """The largest side of a token, in pixels, that can be measured."""
 
@@ -426,14 +425,19 @@ def uncompared(among: list[list[Candidate]]) -> str | None:
 
 # ---- Pictures that are made already ----
 
+def refuse_size(way: str | None) -> None:
+    """Refuses the ways that choose the size of a picture, where it is made already."""
+    if way in ("smaller", "pictures"):
+        raise ArgumentError(f"a batch has its pictures at one size already: give the images, not their tensors, for the way {way}")
+
+
 def without_least(pictures: Iterable[tuple[Any, int]], spending: Spending, groups: list[int] | None, device: Any) -> tuple[list[Any], Report]:
     """Which tokens of pictures are kept whose size cannot be chosen any more: for each bool [rows, columns]; and the report.
 
     `pictures` yields pixels [height, width, 3] and the side of a token. `groups` is as in `chosen_tokens`.
     """
     began = time.perf_counter()
-    if spending.way == "smaller":
-        raise ArgumentError(ONE_SIZE)
+    refuse_size(spending.way)
     found: list[Prediction] = []
     seen = []
     for pixels, side in pictures:

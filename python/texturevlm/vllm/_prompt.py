@@ -12,7 +12,7 @@ from .._arguments import known, short
 from .._core import ArgumentError, ArgumentTypeError
 from ..hf import select_tokens
 from ..hf._tokens import checked
-from ..hf._ways import ONE_SIZE
+from ..hf._ways import refuse_size
 
 NAME = "texturevlm"  # the name of the settings in mm_processor_kwargs
 _SETTINGS = ("share", "tolerance", "way", "k", "strategy")
@@ -26,8 +26,8 @@ def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: value for name, value in sorted((given or {}).items()) if value is not None}
     if "budget" in found:
         raise ArgumentError("vLLM processes each image by itself, so that a budget for all cannot be divided: give share or tolerance")
-    if found.get("way") == "smaller":
-        raise ArgumentError(ONE_SIZE)
+    if isinstance(found.get("way"), str):
+        refuse_size(found["way"])
     known(found, _SETTINGS)
     checked(**found)
     return found
