@@ -42,6 +42,8 @@ enum { BYTES_FLOATS = 9 * 7 * 5 };            /* what is packed of a stack of by
 enum { FRAME_KINDS = 10, SCORES_THERE = 54 }; /* frames on the device; cells of 4 pixels of 33 x 21 */
 enum { COLUMNS = 6, ROWS = 4, CELLS = COLUMNS * ROWS, DIMENSION = 8 };
 
+enum { PICTURE_TOKENS = 12 }; /* of the larger picture of a prediction */
+
 static uint8_t pixels[WIDTH * HEIGHT * 3];
 
 typedef struct objects {
@@ -84,6 +86,8 @@ typedef struct results {
     float patches_there[K * 4 * 4], scores_there[SCORES_THERE], user[4];
     float ranking[2 * K], values_there[ROW_FLOATS];
     tvlm_position shared[SHARED][K];
+    uint8_t kept[PICTURE_TOKENS];
+    float lost[2];
 } results;
 
 /* Keeps the K positions of a selection. */

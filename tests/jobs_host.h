@@ -6,6 +6,7 @@
 #define TVLM_TESTS_JOBS_HOST_H
 
 #include "jobs_common.h"
+#include "texturevlm/export.h"
 #include "texturevlm/lab/attend.h"
 #include "texturevlm/lab/backward.h"
 #include "texturevlm/lab/codec.h"
@@ -49,6 +50,24 @@ static tvlm_status process(objects *o, results *r) {
     return picture(
         o, &image,
         tvlm_export_params(.model = TVLM_EXPORT_LLAVA_ONEVISION, .budget = 8, .side = 16, .patch = 8));
+}
+
+/* What two pictures of an image lose: asked after the stack is gone. */
+static tvlm_status foresee(objects *o, results *r) {
+    static const tvlm_picture pictures[2] = {{2, 2}, {4, 3}};
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    tvlm_prediction *prediction = NULL;
+    int32_t few = -1;
+    if (o->stack == NULL) TVLM_TRY(tvlm_stack_create_for_image(o->device, &image, NULL, &o->stack));
+    TVLM_TRY(tvlm_stack_set_image(o->stack, 0, &image));
+    TVLM_TRY(tvlm_predict(o->stack, NULL, tvlm_select_params(.patch = 8), pictures, 2, &prediction));
+    tvlm_stack_destroy(&o->stack);
+    tvlm_status status = tvlm_prediction_keep(prediction, 1, PICTURE_TOKENS / 2, r->kept, &r->lost[0]);
+    if (status == TVLM_OK) status = tvlm_prediction_loss(prediction, 0, NULL, &r->lost[1]);
+    if (status == TVLM_OK) status = tvlm_prediction_least(prediction, 1, 0.5f, &few);
+    if (status == TVLM_OK) assert_in_range(few, 1, PICTURE_TOKENS);
+    tvlm_prediction_destroy(&prediction);
+    return status;
 }
 
 /* A budget of patches of 8 pixels, and what a cell of its thumbnail shows. */
