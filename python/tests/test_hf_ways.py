@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which picture a model is given: a smaller one, a finer one without some of its tokens, or the best cells."""
-import importlib.util
-import pathlib
-
 import numpy as np
 import pytest
 
@@ -11,21 +8,10 @@ import texturevlm as tv
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 Image = pytest.importorskip("PIL.Image")
-if tuple(map(int, transformers.__version__.split(".")[:2])) < (4, 57):
-    pytest.skip("its apply_chat_template makes text only (test_hf.py)", allow_module_level=True)
-if importlib.util.find_spec("torchvision") is None:
-    pytest.skip("Qwen-VL's processor needs torchvision (ci/hf-environment processors)", allow_module_level=True)
+from test_hf_messages import example  # noqa: E402  it skips where transformers or torchvision do not do
+
 hf = tv.hf
 pytestmark = pytest.mark.usefixtures("no_gradients")
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-
-
-def example(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 tiny = example("tiny_vlm")
 PROCESSOR = tiny.processor_of()  # 4 to 64 tokens of 28 pixels

@@ -123,7 +123,7 @@ class Pruner(Bound):
         check_processor(inner, self._family, processor)
         self.model, self.processor = model, processor
         if self._family.kind == "encoder" and budget is None and share is None and tolerance is None and k is None:
-            share = 0.25  # of all pictures of a batch as many patches are kept
+            share = _ways.QUARTER  # of all pictures of a batch as many patches are kept
         if k is not None:
             warn("k of a Pruner goes with version 0.4: budget says how many tokens there are, and way=\"cells\" chooses them by their score")
         if way in ("smaller", "pictures") and self._family.kind != "qwen":

@@ -15,7 +15,7 @@ import torch
 from .._core import ArgumentError
 from ._batch import PrunedBatch
 from ._families import takes_places
-from ._ways import Spending
+from ._ways import QUARTER, Spending
 from ._tokens import check_patches, chosen_tokens, groups_of, kept_of
 
 _KINDS = (("image_grid_thw", "pixel_values", "image_token_id"), ("video_grid_thw", "pixel_values_videos", "video_token_id"))
@@ -239,5 +239,5 @@ def _for_videos(spending: Spending | None) -> Spending | None:
     if spending is None:
         return None
     if spending.default:
-        return dataclasses.replace(spending, tolerance=None, share=0.25, way="cells", default=False)
+        return dataclasses.replace(spending, tolerance=None, share=QUARTER, way="cells", default=False)
     return dataclasses.replace(spending, way="cells")

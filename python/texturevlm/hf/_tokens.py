@@ -14,7 +14,7 @@ from .._functions import topk
 from .._options import Choosing, scorer_of
 from .._stack import SCORED, Stack
 from ._processors import bytes_or_floats, colours, normalisation_of
-from ._ways import Spending, spending_of, without_least
+from ._ways import QUARTER, Spending, shared, spending_of, without_least
 
 
 class Bound:
@@ -205,7 +205,7 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
         device: a `Device`, or a device's name, on which the choice is made.
     """
     if budget is None and share is None and tolerance is None and k is None:
-        share = 0.25
+        share = QUARTER
     options = checked(share=share, k=k, strategy=strategy, weights=weights, scorer=scorer, device=device, budget=budget,
                       tolerance=tolerance, way=way, query=query)
     keep: list[torch.Tensor] = chosen_tokens(pixel_values, grid, merge, processor=processor, patch=patch, mean=mean, std=std,
@@ -238,11 +238,11 @@ def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, pro
     if spending is not None and (spending.budget is not None or (spending.tolerance is not None and not spending.default)):
         raise ArgumentError("of videos, and by their score, tokens are chosen by share or k, not by budget or tolerance")
     k, share = options["k"], spending.share if spending is not None else options["share"]
-    part = 0.25 if share is None else float(share)
+    part = QUARTER if share is None else float(share)
     chosen = []
     for number, (values, side) in enumerate(pictures):
         tokens = values.shape[0] * (values.shape[2] // side) * (values.shape[3] // side)
-        count = min(k, tokens) if k is not None else max(1, round(part * tokens))
+        count = min(k, tokens) if k is not None else shared(part, tokens)
         if count == tokens:
             best = torch.arange(tokens)
         else:
@@ -255,9 +255,14 @@ def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, pro
     return {"keep": chosen}
 
 
+def _are_patches(pixel_values: Any, grid: Any) -> bool:
+    """Whether they are Qwen-VL's patches, of which a grid tells the places."""
+    return grid is not None and isinstance(pixel_values, torch.Tensor) and pixel_values.ndim != 3
+
+
 def _are_stills(pixel_values: Any, grid: Any, merge: int | None, temporal: int) -> bool:
     """Whether no picture is a video: each has one moment, all frames of which are the same."""
-    if grid is None or not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim == 3:
+    if not _are_patches(pixel_values, grid):
         return True
     if any(t > 1 for t, _, _ in check_patches(pixel_values, grid, 2 if merge is None else merge, temporal)):
         return False
@@ -268,7 +273,7 @@ def _are_stills(pixel_values: Any, grid: Any, merge: int | None, temporal: int) 
 def _stills(pixel_values: Any, grid: Any, merge: int | None, patch: int | None, temporal: int, mean: Any,
             std: Any) -> Iterator[tuple[torch.Tensor, int]]:
     """Yields for each picture its pixels, uint8 [height, width, 3], and the side of a token in pixels."""
-    if grid is None or not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim == 3:
+    if not _are_patches(pixel_values, grid):
         for values, side in _pictures(pixel_values, grid, merge, patch, temporal):
             yield pixels_of(values[0, 0], mean, std), side
         return

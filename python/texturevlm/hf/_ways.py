@@ -23,6 +23,8 @@ from .._show import Picture
 from ._pictures import Cut, crop_of, cut
 
 WAYS = ("auto", "smaller", "pruned", "pictures", "cells")
+QUARTER = 0.25
+"""The share of tokens that is chosen by their score where nothing is asked for."""
 READABLE = 0.03
 """The tolerance that keeps what can be read: TVLM_TOLERANCE_READABLE."""
 TOKEN = 64
@@ -64,6 +66,16 @@ def spending_of(budget: Any, share: Any, tolerance: Any, way: Any) -> Spending:
         raise ArgumentError("a tolerance is for pictures, not for the way cells, which is worse than a smaller picture at any number of "
                             "tokens: give budget or share")
     return Spending(None, None, float(tolerance), way, default)
+
+
+def shared(share: float, tokens: int) -> int:
+    """How many of the tokens of a picture a share of them is: at least one."""
+    return max(1, round(share * tokens))
+
+
+def _check_budget(spending: Spending, pictures: int) -> None:
+    if spending.budget is not None and spending.budget < pictures:
+        raise ArgumentError(f"a budget of {spending.budget} tokens for {pictures} pictures; each needs at least one")
 
 
 # ---- What was decided ----
@@ -240,6 +252,7 @@ class Measured:
         self._pixels = np.asarray(shown)
         self.sizes = self._listed(tokens)
         self._cut: Cut | None = None
+        self._cells: Any = None
         self.prediction: Prediction = self._predicted(self.sizes)
 
     def _predicted(self, sizes: list[tuple[int, int]]) -> Prediction:
@@ -287,10 +300,13 @@ class Measured:
         return self._candidate("cells", index, tokens, self.prediction.loss(index, self._best(tokens)))
 
     def _best(self, tokens: int) -> Any:
+        if self._cells is not None and int(self._cells.sum()) == tokens:
+            return self._cells
         found = scores(self._pixels, stride=self.rule.side, device=self._device)
         flags = np.zeros(self.all, bool)
         flags[topk(found, tokens, device=self._device)[0]] = True
-        return flags.reshape(self.full[1], self.full[0])
+        self._cells = flags.reshape(self.full[1], self.full[0])
+        return self._cells
 
     def pictures(self, tokens: int | None = None, tolerance: float | None = None) -> Candidate | None:
         """A small picture of the whole and crops; None: there are none worth it."""
@@ -389,8 +405,7 @@ def decide(images: list[Any], rule: Rule, spending: Spending, resample: Any,
            device: Any) -> tuple[list[Measured], list[Candidate], list[list[Candidate]]]:
     """Decides for the images of one conversation: what was measured of each, the choice, and what it was chosen from."""
     pictures, chosen, among = [], [], []
-    if spending.budget is not None and spending.budget < len(images):
-        raise ArgumentError(f"a budget of {spending.budget} tokens for {len(images)} pictures; each needs at least one")
+    _check_budget(spending, len(images))
     if spending.budget is not None and len(images) > 1:
         pictures = [measured(image, rule, None, resample, device) for image in images]
         plain = "smaller" if spending.way == "smaller" else "pruned"
@@ -402,7 +417,7 @@ def decide(images: list[Any], rule: Rule, spending: Spending, resample: Any,
         counts = []
         for image in images:
             columns, rows = rule.size(*image.size)
-            counts.append(spending.budget if spending.budget is not None else max(1, round((spending.share or 1.0) * columns * rows)))
+            counts.append(spending.budget if spending.budget is not None else shared(spending.share or 1.0, columns * rows))
         pictures = [measured(image, rule, count, resample, device) for image, count in zip(images, counts)]
     else:
         pictures = [refined(measured(image, rule, None, resample, device), spending.tolerance, device) for image in images]
@@ -466,11 +481,10 @@ def _counts_of(group: list[Prediction], spending: Spending) -> list[int]:
     if spending.tolerance is not None:
         return [_least(prediction, spending.tolerance, size) for prediction, size in zip(group, sizes)]
     if spending.budget is None:
-        return [max(1, round((spending.share or 1.0) * size)) for size in sizes]
+        return [shared(spending.share or 1.0, size) for size in sizes]
     if spending.budget >= sum(sizes):
         return sizes
-    if spending.budget < len(group):
-        raise ArgumentError(f"a budget of {spending.budget} tokens for {len(group)} pictures; each needs at least one")
+    _check_budget(spending, len(group))
     return _divided(lambda tolerance: [_least(one, tolerance, size) for one, size in zip(group, sizes)], sizes, spending.budget)
 
 
