@@ -6,7 +6,8 @@
 
 places.py says what a mutant is. Only the tests that reach its line are run (reach.py; of kernels, those that make the kernel), those
 named like the file first, then the fastest, with small pictures, until one fails; then the others again with pictures of their
-usual size, where that makes a difference. Where a lock is left out, what several threads do is run under the thread sanitizer
+usual size, where that makes a difference; and what none of them noticed is run under the address and the undefined-behaviour
+sanitizer for a minute, as ci/full runs all tests. Where a lock is left out, what several threads do is run under the thread sanitizer
 (ci/full, row threads), since without it a missing lock shows in one run of many. A mutant that does not compile, or becomes the same machine code, is drawn again. One
 that equivalent.py lists is left aside. What no test reaches counts as not noticed, and a test that does not end as one that
 noticed. A test that fails must have passed on what is not broken, too.
@@ -37,6 +38,7 @@ from trial import run
 
 ENOUGH = 0.9
 MUTANT_SECONDS = 300  # of processors, of tests for one mutant
+SANITIZERS, SANITIZED_SECONDS = "address,undefined", 60  # the same, under these
 THREADS = ("test_threads_stress", "test_pool", "test_pool_select", "test_threads", "cli_batch_reference")  # ci/full, row threads
 
 
@@ -101,7 +103,7 @@ class Judge:
         for tree in trees:
             self.free.put(tree)
         self.sound, self.unsound = set(), set()
-        self.sanitized, self.threads = None, threading.Lock()  # the tree of the thread sanitizer, which one mutant at a time has
+        self.sanitized, self.one_sanitized = {}, threading.Lock()  # trees by sanitizer, which one mutant at a time has
         names = {f for file in files.values() if file.path.startswith("cl/") for f in file.functions if f}
         self.kernels = names & {k for row in reach.tests.values() for k in row["kernels"]}
         self.users = self.users_of_kernel_files()
@@ -161,46 +163,86 @@ class Judge:
         """(result, what noticed it or what is wrong, tests that were run). Results: noticed, missed, no test, discarded, unfinished."""
         tests = self.tests_of(mutant)
         if mutant.kind == "lock":
-            with self.threads:
-                return self.judge_lock(mutant)
+            return self.judge_lock(mutant)
         if not tests:
             return "no test", "", 0
+        is_kernel = mutant.file.startswith("cl/")
         tree = self.free.get()
         try:
             if time.monotonic() > self.deadline:
                 return "unfinished", "", 0
-            return (self.judge_kernel if mutant.file.startswith("cl/") else self.judge_file)(tree, mutant, tests)
+            plain = (self.judge_kernel if is_kernel else self.judge_file)(tree, mutant, tests)
         finally:
             self.free.put(tree)
+        if plain[0] != "missed" or is_kernel:
+            return plain
+        rows = sorted((row for row in tests if row["device"] == "reference"), key=lambda row: row["seconds"])
+        watched = self.judge_sanitized(SANITIZERS, mutant, rows, SANITIZED_SECONDS)
+        return (*watched[:2], plain[2] + watched[2]) if watched[0] == "noticed" else plain
 
     def judge_lock(self, mutant):
-        if time.monotonic() > self.deadline:
-            return "unfinished", "", 0
-        tree = self.sanitized
-        if tree is None:
-            tree = Tree(self.options.cache, "tree-threads", ["-DTVLM_SANITIZE=thread"])
-            wrong = tree.make(*THREADS[:-1], "tvlm", "tvlm-scene")
-            wrong = wrong or next((f"{name} is not built" for name in THREADS if not tree.tests[name].command), None)
+        rows = [{"test": name, "seconds": 30} for name in THREADS]
+        return self.judge_sanitized("thread", mutant, rows, 600 * len(rows))
+
+    def sanitized_tree(self, sanitizer):
+        """The tree of a sanitizer, made when it is first needed."""
+        if sanitizer not in self.sanitized:
+            tree = Tree(self.options.cache, "tree-" + sanitizer.split(",")[0],
+                        ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", f"-DTVLM_SANITIZE={sanitizer}"])
+            wrong = tree.make()  # all of it: ctest does not say the command of a test whose program is not built
             if wrong:
-                raise RuntimeError(f"the tree of the thread sanitizer: {wrong}")
-            self.sanitized = tree
-        path, text = os.path.join(tree.folder, mutant.file), self.files[mutant.file].text
-        try:
-            write(path, applied(text, mutant))
-            if tree.build_targets(*THREADS[:-1], "tools/tvlm", "tools/tvlm-scene"):
-                return "discarded", "does not compile", 0
-            for count, name in enumerate(THREADS, 1):
-                test, limit = tree.tests[name], min(600, self.deadline - time.monotonic())
-                if limit < 1:
-                    return "unfinished", "", count
-                with tempfile.TemporaryDirectory(prefix="tvlm-trial-") as folder:
-                    environment = environment_of(test, "reference", self.options.cache, TMPDIR=folder)
-                    result, _, _ = run(test.command, test.folder, environment, limit, bounded=False)
-                if result not in ("passed", "skipped"):
-                    return "noticed", f"{name}, under the thread sanitizer", count
-            return "missed", f"by {len(THREADS)} tests under the thread sanitizer", len(THREADS)
-        finally:
-            write(path, text)
+                raise RuntimeError(f"the tree of the {sanitizer} sanitizer: {wrong}")
+            self.sanitized[sanitizer] = tree
+        return self.sanitized[sanitizer]
+
+    def judge_sanitized(self, sanitizer, mutant, rows, seconds):
+        """The same as judge(), of tests on the reference that a sanitizer watches, until their processors took `seconds`."""
+        with self.one_sanitized:
+            if time.monotonic() > self.deadline:
+                return "unfinished", "", 0
+            tree = self.sanitized_tree(sanitizer)
+            path, text = os.path.join(tree.folder, mutant.file), self.files[mutant.file].text
+            try:
+                write(path, applied(text, mutant))
+                spent, count, under = 0.0, 0, f"under the sanitizer {sanitizer}"
+                for test in (tree.tests[row["test"]] for row in rows if row["test"] in tree.tests):
+                    if spent > seconds:
+                        break
+                    if not test.command or (test.name, sanitizer) in self.unsound:
+                        continue
+                    result, took = self.run_sanitized(tree, test)
+                    spent, count = spent + took, count + 1
+                    if result in ("discarded", "unfinished"):
+                        return result, "does not link", count
+                    if result == "failed" and self.is_sound_sanitized(tree, test, sanitizer, mutant):
+                        return "noticed", f"{test.name}, {under}", count
+                return "missed", f"by {count} tests {under}", count
+            finally:
+                write(path, text)
+
+    def run_sanitized(self, tree, test):
+        """How a test ends on what is in the tree now: passed, failed, discarded, unfinished; and its seconds."""
+        if tree.build_for(test):
+            return "discarded", 0.0
+        limit = min(600, self.deadline - time.monotonic())
+        if limit < 1:
+            return "unfinished", 0.0
+        with tempfile.TemporaryDirectory(prefix="tvlm-trial-") as folder:
+            environment = environment_of(test, "reference", self.options.cache, TMPDIR=folder)
+            result, _, seconds = run(test.command, test.folder, environment, limit, bounded=False)
+        if result == "late" and time.monotonic() > self.deadline:
+            return "unfinished", seconds
+        return "passed" if result in ("passed", "skipped") else "failed", seconds
+
+    def is_sound_sanitized(self, tree, test, sanitizer, mutant):
+        """The same as is_sound(), under a sanitizer."""
+        key, path = (test.name, sanitizer), os.path.join(tree.folder, mutant.file)
+        if key not in self.sound:
+            write(path, self.files[mutant.file].text)
+            passed = self.run_sanitized(tree, test)[0] == "passed"
+            write(path, applied(self.files[mutant.file].text, mutant))
+            (self.sound if passed else self.unsound).add(key)
+        return key in self.sound
 
     def judge_kernel(self, tree, mutant, tests):
         with tempfile.TemporaryDirectory(prefix="tvlm-mutant-") as folder:
@@ -325,7 +367,7 @@ def arguments(words):
     parser.add_argument("--only", default="", help="mutants whose name has this word, as lib/select/budget")
     parser.add_argument("--replay", default=None, metavar="NAME", help="one mutant, FILE:LINE:COLUMN:OPERATION")
     parser.add_argument("--small", action="store_true", help="small pictures only: quicker, and notices a little less")
-    parser.add_argument("--old-map", action="store_true", help="a map of an older state of the code will do, and is gone on with")
+    parser.add_argument("--old-map", action="store_true", help="a map of an older state of the code will do; only what is new or changed among the tests is measured")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--cache", default=os.path.join(ROOT, "out", "mutants"))
     options = parser.parse_args(words)
@@ -342,7 +384,9 @@ def prepare(options, started, deadline):
     def say(words):
         print(f"{time.monotonic() - started:6.0f} s  {words}", flush=True)
     reach = Reach(options.cache)
-    if not reach.load() and not (options.old_map and "reference" in reach.complete):
+    if not reach.load():
+        if options.old_map:
+            reach.forget_changed_tests()
         wrong = reach.measure(options.cache, options.jobs, started + 0.6 * options.seconds, options.old_map, say)
         if wrong:
             say(wrong)

@@ -3,7 +3,8 @@
 
 All quick tests run once on a build with gcc's --coverage, without OpenCL, and then on a device, under the layer of tests/layer that
 notes kernels. What was found is kept in reach.jsonl, a line for each test and device, and holds while no file that is built or tests
-changes; what an interrupted run lacks, the next one adds. An older map is good enough for a few minutes (`old`): where a file has changed since, all tests that reached any of it count."""
+changes; what an interrupted run lacks, the next one adds. An older map is good enough for a few minutes (`old`): where a file has
+changed since, all tests that reached any of it count, and only tests that are new or have changed themselves are run."""
 import concurrent.futures
 import hashlib
 import json
@@ -87,6 +88,14 @@ class Reach:
         self.key = head["key"]
         self.changed = {path for path in self.files if head["files"].get(path) != self.files[path]}
         return self.complete == set(DEVICES) and self.key == self.wanted_key
+
+    def forget_changed_tests(self):
+        """Leaves out of an older map the tests whose own file has changed since."""
+        def source_of(name):
+            script = name.removeprefix("cli_").removesuffix("_reference").removesuffix("_default")
+            return {f"tests/{name}.c", f"tests/fuzz/{name}.c", f"tests/cli/{script}.sh"}
+
+        self.tests = {key: row for key, row in self.tests.items() if not source_of(key[0]) & self.changed}
 
     def forget(self):
         self.tests, self.lines, self.changed, self.complete, self.key = {}, {}, set(), set(), None
