@@ -5,7 +5,8 @@
     bench/ways.py [--tokens 64,128,256,512,1024] [--pages NAME,...] [--json FILE]
 
 Tokens have 28 x 28 pixels, and pictures are made by the rule of Qwen-VL's processor. Words are those that Tesseract reads in the
-full page. Where no token is kept the picture is filled from around it, which is the best that a reader could make of it. `auto` is
+full page. Where no token is kept the picture shows what its neighbour does if it repeats that one, and else is filled from around
+it, which is the best that a reader could make of it. `auto` is
 the way of the least predicted loss. `equal` and `alike` are PixelPrune's rule (arXiv 2604.00886) at the largest size that has so few
 tokens left: a token is left out whose pixels equal, or differ by at most .02 from, those of the one to the left or above, and shows
 these. Needs the package (PYTHONPATH), OpenCV, Pillow and Debian's tesseract-ocr; exit 77 without.
@@ -55,10 +56,18 @@ def resize(height, width, least, most):
     return high, wide
 
 
-def enlarged(picture, kept, size):
-    """A picture as large as the page, what is not kept filled from around it."""
+KEPT, BLANK, LEFT, ABOVE = 1, 2, 3, 4  # texturevlm.Prediction.shown
+
+
+def enlarged(picture, how, size):
+    """A picture as large as the page, what is not kept repeated from its neighbours, or filled from around it."""
     pixels = np.asarray(picture).astype(np.float32)
-    fill_empty(pixels, [(int(column), int(row)) for row, column in np.argwhere(~kept)], SIDE)
+
+    def of(row, column):
+        return pixels[row * SIDE:(row + 1) * SIDE, column * SIDE:(column + 1) * SIDE]
+    for row, column in np.argwhere(how >= LEFT):
+        of(row, column)[:] = of(row, column - 1) if how[row, column] == LEFT else of(row - 1, column)
+    fill_empty(pixels, [(int(column), int(row)) for row, column in np.argwhere((how == 0) | (how == BLANK))], SIDE)
     return np.asarray(PIL.Image.fromarray(np.uint8(np.clip(np.rint(pixels), 0, 255))).resize(size, PIL.Image.BICUBIC))
 
 
@@ -71,7 +80,10 @@ def coarseness(crop):
 def shown(measured, one, size):
     """What a candidate shows of the page."""
     (whole, kept), *crops = measured.shown(one)
-    page = enlarged(whole, kept, size).copy()
+    how = kept.astype(np.uint8)  # of a picture that has crops no more is known
+    if not crops and (one.columns, one.rows) in measured.sizes:
+        how = measured.prediction.shown(measured.sizes.index((one.columns, one.rows)), kept)
+    page = enlarged(whole, how, size).copy()
     scale = size[0] / (measured.full[0] * SIDE), size[1] / (measured.full[1] * SIDE)
     several = [(crop, picture) for (picture, _), crop in zip(crops, measured._cut.crops if crops else ())]
     for crop, picture in sorted(several, key=lambda pair: -coarseness(pair[0])):  # the finest is drawn last

@@ -86,7 +86,7 @@ typedef struct results {
     float patches_there[K * 4 * 4], scores_there[SCORES_THERE], user[4];
     float ranking[2 * K], values_there[ROW_FLOATS];
     tvlm_position shared[SHARED][K];
-    uint8_t kept[PICTURE_TOKENS];
+    uint8_t kept[PICTURE_TOKENS], shown[PICTURE_TOKENS];
     float lost[2];
 } results;
 

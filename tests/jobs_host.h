@@ -66,6 +66,7 @@ static tvlm_status foresee(objects *o, results *r) {
     if (status == TVLM_OK) status = tvlm_prediction_loss(prediction, 0, NULL, &r->lost[1]);
     if (status == TVLM_OK) status = tvlm_prediction_least(prediction, 1, 0.5f, &few);
     if (status == TVLM_OK) assert_in_range(few, 1, PICTURE_TOKENS);
+    if (status == TVLM_OK) status = tvlm_prediction_shown(prediction, 1, r->kept, r->shown);
     tvlm_prediction_destroy(&prediction);
     return status;
 }

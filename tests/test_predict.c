@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_predict.c: what pictures of an image would lose: downsampling what tvlm_select says of it, tokens that are
- * left out more than those that are kept, blank ones nothing; and what is refused.
+ * left out more than those that are kept, blank ones nothing, nor those that repeat another; and what is refused.
  */
+#include "export/repeated.h"
 #include "stack_helper.h"
 #include "texturevlm/export.h"
 
@@ -173,6 +174,53 @@ static void check_faint(tvlm_device *device, tvlm_format format) {
     free(pixels);
 }
 
+/*
+ * A line down the page, and one across the rows of tokens below it, on which a dot stands. Along them each token
+ * repeats the one before, and the first is enough: but for the dot's, and for the one behind it.
+ */
+static void check_repeated(tvlm_device *device, tvlm_format format) {
+    enum { DOWN = 3, ACROSS = 6, DOT = 8 };
+    static const tvlm_picture pictures[] = {{COLUMNS, ROWS}};
+    uint8_t *pixels = page(0, 255), kept[TOKENS], shown[TOKENS];
+    for (int32_t y = 0; y < ACROSS * PATCH; ++y) memset(pixels + 3 * (y * WIDTH + DOWN * PATCH + 5), 0, 3);
+    for (int32_t x = 0; x < WIDTH; ++x) memset(pixels + 3 * ((ACROSS * PATCH + 10) * WIDTH + x), 0, 3);
+    for (int32_t i = 0; i < 9; ++i)
+        memset(pixels + 3 * ((ACROSS * PATCH + 5 + i / 3) * WIDTH + DOT * PATCH + 6 + i % 3), 0, 3);
+    tvlm_prediction *prediction = predict(device, format, pixels, pictures, 1);
+    int32_t least = 0;
+    assert_int_equal(tvlm_prediction_least(prediction, 0, 1e-6f, &least), TVLM_OK);
+    /* Two beginnings, the dot's, and the one behind it. */
+    assert_int_equal(least, 4);
+    assert_true(loss_with(prediction, 0, least, kept) < 1e-6f);
+    assert_int_equal(tvlm_prediction_shown(prediction, 0, kept, shown), TVLM_OK);
+    for (int32_t row = 0; row < ROWS; ++row)
+        for (int32_t column = 0; column < COLUMNS; ++column) {
+            const bool down = column == DOWN && row < ACROSS, across = row == ACROSS;
+            const bool begins =
+                (down && row == 0) || (across && (column == 0 || column == DOT || column == DOT + 1));
+            assert_int_equal(kept[row * COLUMNS + column], begins);
+            assert_int_equal(shown[row * COLUMNS + column], begins   ? TVLM_TOKEN_KEPT
+                                                            : down   ? TVLM_TOKEN_ABOVE
+                                                            : across ? TVLM_TOKEN_LEFT
+                                                                     : TVLM_TOKEN_BLANK);
+        }
+    /* The second of the line stands for those below it, but not for the first. */
+    kept[DOWN] = 0;
+    kept[COLUMNS + DOWN] = 1;
+    const float without = loss_of(prediction, 0, kept);
+    assert_true(without > 0.0f && without < 0.3f);
+    assert_int_equal(tvlm_prediction_shown(prediction, 0, kept, shown), TVLM_OK);
+    assert_int_equal(shown[DOWN], TVLM_TOKEN_LOST);
+    assert_int_equal(shown[2 * COLUMNS + DOWN], TVLM_TOKEN_ABOVE);
+    /* The first token of the longest line is worth all of it, more than the dot is. */
+    (void)loss_with(prediction, 0, 1, kept);
+    assert_int_equal(kept[ACROSS * COLUMNS], 1);
+    assert_int_equal(tvlm_prediction_shown(prediction, 0, NULL, shown), TVLM_OK);
+    for (int32_t i = 0; i < TOKENS; ++i) assert_int_equal(shown[i], TVLM_TOKEN_KEPT);
+    tvlm_prediction_destroy(&prediction);
+    free(pixels);
+}
+
 static void check_least(tvlm_device *device, tvlm_format format) {
     static const tvlm_picture pictures[] = {{COLUMNS, ROWS}, {7, 5}};
     static const float tolerances[] = {0.9f, 0.5f, 0.2f, 0.05f, 0.001f};
@@ -192,7 +240,98 @@ static void check_least(tvlm_device *device, tvlm_format format) {
     free(pixels);
 }
 
-DEVICE_CHECKS(check_downsampled, check_sizes, check_kept, check_blank, check_faint, check_least)
+DEVICE_CHECKS(check_downsampled, check_sizes, check_kept, check_blank, check_faint, check_repeated,
+              check_least)
+
+/* ---- Which tokens repeat another ---- */
+
+typedef struct box {
+    int32_t left, top, right, bottom;
+} box;
+
+static box texels_of(int32_t column, int32_t row, int32_t columns, int32_t rows, int32_t wide, int32_t high) {
+    return (box){column * wide / columns, row * high / rows, ((column + 1) * wide + columns - 1) / columns,
+                 ((row + 1) * high + rows - 1) / rows};
+}
+
+/* Whether all texels of a box are equal to the one at its left end (or, `down`, to the one at its upper end). */
+static bool is_even(const uint8_t *colours, int32_t wide, box b, bool down) {
+    for (int32_t y = b.top; y < b.bottom; ++y)
+        for (int32_t x = b.left; x < b.right; ++x)
+            if (memcmp(colours + 4 * (y * wide + x),
+                       colours + 4 * (down ? b.top * wide + x : y * wide + b.left), 4) != 0)
+                return false;
+    return true;
+}
+
+/* Against what the header says, word for word: texels that change seldom along rows, columns, or both. */
+static void test_what_repeats(void **state) {
+    enum { WIDE = 41, HIGH = 33 };
+    static uint8_t colours[WIDE * HIGH * 4], repeats[WIDE * HIGH];
+    uint64_t random = 77;
+    int32_t found[4] = {0};
+    (void)state;
+    for (int turn = 0; turn < 200; ++turn) {
+        const uint64_t change = turn % 2 == 0 ? 40 : 400;
+        for (int32_t i = 0; i < WIDE * HIGH; ++i) {
+            const int32_t from = turn % 4 < 2 ? i - 1 : i - WIDE;
+            const bool begins = turn % 4 < 2 ? i % WIDE == 0 : i < WIDE;
+            if (begins)
+                for (int c = 0; c < 4; ++c) colours[4 * i + c] = (uint8_t)(test_random(&random) % 3);
+            else
+                memcpy(colours + 4 * i, colours + 4 * from, 4);
+            if (test_random(&random) % change == 0) ++colours[4 * i + (int32_t)(test_random(&random) % 4)];
+        }
+        const tvlm_budget_ink ink = {.colours = colours,
+                                     .width = 4 * WIDE,
+                                     .height = 4 * HIGH,
+                                     .patch = 16,
+                                     .wide = WIDE,
+                                     .high = HIGH};
+        const int32_t columns = 2 + (int32_t)(test_random(&random) % 16),
+                      rows = 2 + (int32_t)(test_random(&random) % 13);
+        const bool small = columns > WIDE / 3 || rows > HIGH / 3;
+        tvlm_repeated repeated;
+        assert_true(tvlm_repeated_make(&ink, &repeated));
+        tvlm_repeated_find(&repeated, columns, rows, repeats);
+        for (int32_t i = 0; i < columns * rows; ++i) {
+            const int32_t column = i % columns, row = i / columns;
+            const box own = texels_of(column, row, columns, rows, WIDE, HIGH);
+            const box left = {texels_of(column - 1, row, columns, rows, WIDE, HIGH).left, own.top, own.right,
+                              own.bottom},
+                      above = {own.left, texels_of(column, row - 1, columns, rows, WIDE, HIGH).top, own.right,
+                               own.bottom};
+            const int expected =
+                (!small && column > 0 && is_even(colours, WIDE, left, false) ? TVLM_REPEATS_LEFT : 0) |
+                (!small && row > 0 && is_even(colours, WIDE, above, true) ? TVLM_REPEATS_ABOVE : 0);
+            assert_int_equal(repeats[i], expected);
+            ++found[expected];
+        }
+        tvlm_repeated_free(&repeated);
+    }
+    assert_true(found[0] > 1000 && found[1] > 300 && found[2] > 300);
+}
+
+/* Runs longer than two bytes hold: tokens of half as many texels each. */
+static void test_long_runs(void **state) {
+    enum { LONG = 140000 };
+    uint8_t *const colours = calloc(LONG, 3 * 4), repeats[8];
+    tvlm_repeated repeated;
+    (void)state;
+    assert_non_null(colours);
+    for (int down = 0; down < 2; ++down) {
+        const int32_t wide = down ? 3 : LONG, high = down ? LONG : 3;
+        const tvlm_budget_ink ink = {.colours = colours, .wide = wide, .high = high};
+        assert_true(tvlm_repeated_make(&ink, &repeated));
+        tvlm_repeated_find(&repeated, down ? 1 : 8, down ? 8 : 1, repeats);
+        for (int i = 0; i < 8; ++i)
+            assert_int_equal(repeats[i], i == 0 ? 0 : down ? TVLM_REPEATS_ABOVE : TVLM_REPEATS_LEFT);
+        tvlm_repeated_find(&repeated, down ? 1 : 2, down ? 2 : 1, repeats);
+        assert_int_equal(repeats[1], 0); /* further than is counted */
+        tvlm_repeated_free(&repeated);
+    }
+    free(colours);
+}
 
 /* ---- Devices agree ---- */
 
@@ -229,6 +368,7 @@ static void test_refusals(void **state) {
     tvlm_prediction *p = NULL;
     float loss;
     int32_t n;
+    uint8_t shown[12];
     (void)state;
     assert_int_equal(tvlm_predict(NULL, NULL, by_patch, good, 1, &p), TVLM_ERROR_ARGUMENT);
     refused(tvlm_predict(stack, NULL, by_patch, NULL, 1, &p), TVLM_ERROR_ARGUMENT, "pictures is NULL");
@@ -254,6 +394,9 @@ static void test_refusals(void **state) {
     refused(tvlm_prediction_keep(p, -1, 1, NULL, &loss), TVLM_ERROR_ARGUMENT, "picture -1");
     refused(tvlm_prediction_keep(p, 0, 13, NULL, &loss), TVLM_ERROR_ARGUMENT, "13 of 12 tokens");
     refused(tvlm_prediction_keep(p, 0, -1, NULL, &loss), TVLM_ERROR_ARGUMENT, "-1 of 12 tokens");
+    refused(tvlm_prediction_shown(p, 0, NULL, NULL), TVLM_ERROR_ARGUMENT, "shown is NULL");
+    refused(tvlm_prediction_shown(p, 2, NULL, shown), TVLM_ERROR_ARGUMENT, "picture 2 of a prediction of 1");
+    assert_int_equal(tvlm_prediction_shown(NULL, 0, NULL, shown), TVLM_ERROR_ARGUMENT);
     refused(tvlm_prediction_least(p, 0, 1.5f, &n), TVLM_ERROR_ARGUMENT, "a tolerance of 1.5");
     refused(tvlm_prediction_least(p, 0, NAN, &n), TVLM_ERROR_ARGUMENT, "a tolerance of");
     refused(tvlm_prediction_least(p, 0, 0.5f, NULL), TVLM_ERROR_ARGUMENT, "n is NULL");
@@ -266,8 +409,10 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
-                                       cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets),
-                                       cmocka_unit_test(test_devices_agree), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
+        cmocka_unit_test(test_targets),       cmocka_unit_test(test_devices_agree),
+        cmocka_unit_test(test_what_repeats),  cmocka_unit_test(test_long_runs),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -411,6 +411,8 @@ TVLM_API tvlm_status tvlm_export_read(tvlm_export *exported, int32_t index, size
  * Losses are those of the strategy budget (select.h), weighed as with a tolerance: 0 where nothing is lost, and 1
  * where a picture of one token would be shown. What is lost of a part of the image of which no token is kept is
  *   - hardly anything, where that token is blank, so that what is around it shows what is there;
+ *   - the same as with the token, where it repeats the token to the left or the one above, as along a line or an
+ *     edge, and that one is shown;
  *   - else what a picture of one token loses there.
  * Compare losses within one prediction: between two they may differ by a hundredth, since how much detail an image
  * has is measured by all pictures together. A prediction is about pixels. It knows nothing of what a model can do
@@ -446,9 +448,23 @@ TVLM_API void tvlm_prediction_destroy(tvlm_prediction **prediction);
 TVLM_API tvlm_status tvlm_prediction_loss(tvlm_prediction *prediction, int32_t index, const uint8_t *kept,
                                           float *loss);
 
+/* How a token of a picture is shown. */
+typedef enum tvlm_token_shown {
+    TVLM_TOKEN_LOST = 0,  /* not at all */
+    TVLM_TOKEN_KEPT = 1,  /* it is kept */
+    TVLM_TOKEN_BLANK = 2, /* it is blank: what is around it shows its colour */
+    TVLM_TOKEN_LEFT = 3,  /* it repeats the token to the left, which is kept or repeats another */
+    TVLM_TOKEN_ABOVE = 4  /* the same, of the token above */
+} tvlm_token_shown;
+
+/* Says in shown[columns * rows] how each token of a picture is shown, as a tvlm_token_shown, where those of `kept`
+ * are kept (as above). Errors: ARGUMENT. */
+TVLM_API tvlm_status tvlm_prediction_shown(tvlm_prediction *prediction, int32_t index, const uint8_t *kept,
+                                           uint8_t *shown);
+
 /*
  * Keeps those n tokens of a picture, 0 .. columns * rows, of which most would be lost; of equal ones the first.
- * Blank ones come last. kept[columns * rows] becomes 1 for each of them, else 0, and *loss what the picture then
+ * Blank ones, and those that repeat another, come last. kept[columns * rows] becomes 1 for each of them, else 0, and *loss what the picture then
  * loses. Either may be NULL. Errors: ARGUMENT.
  */
 TVLM_API tvlm_status tvlm_prediction_keep(tvlm_prediction *prediction, int32_t index, int32_t n,

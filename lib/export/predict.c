@@ -13,6 +13,7 @@
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "export/repeated.h"
 #include "select/budget.h"
 #include "stack/stack.h"
 #include "texturevlm/export.h"
@@ -20,17 +21,21 @@
 enum { SIDE_MOST = 4096 };
 _Static_assert(TVLM_PICTURES_MAX == TVLM_BUDGET_GRIDS_MAX, "each picture is a thumbnail of a budget");
 
-/* A token, and its gain: how much less is lost with the token than without it. The gain of a blank token is
- * 0 once they are ranked. */
+/* What a token shows that others need not show, beside TVLM_REPEATS_LEFT and TVLM_REPEATS_ABOVE. */
+enum { BLANK = 4 };
+
+/* A token, and its gain: how much less is lost with the token than without it. What is lost without a token
+ * that repeats another is counted there, and the gain of a blank token is 0. Both are `spare`. */
 typedef struct ranked {
     float gain;
     int32_t token;
-    bool blank;
+    bool spare;
 } ranked;
 
 typedef struct predicted {
     int32_t columns, rows, tokens;
-    ranked *ranking; /* [tokens] those of the largest gain first, blank ones last */
+    ranked *ranking; /* [tokens] those of the largest gain first, spare ones last */
+    uint8_t *like;   /* [tokens] BLANK, or what the token repeats */
 } predicted;
 
 struct tvlm_prediction {
@@ -39,8 +44,8 @@ struct tvlm_prediction {
     int32_t width, height; /* of the image that losses were measured on, in pixels */
     int32_t count;
     predicted pictures[TVLM_PICTURES_MAX];
-    uint8_t *kept; /* [the most tokens of a picture] */
-    float *hidden; /* [tiles] the share of each tile that lies under tokens that are not shown */
+    uint8_t *shown; /* [the most tokens of a picture] how each is shown, as a tvlm_token_shown */
+    float *hidden;  /* [tiles] the share of each tile that lies under tokens that are not shown */
 };
 
 /* ---- Tokens over tiles ---- */
@@ -102,7 +107,7 @@ static void add_gain(void *user, int32_t tile, int32_t token, double share) {
 
 static int compare(const void *a, const void *b) {
     const ranked *const p = a, *const q = b;
-    if (p->blank != q->blank) return p->blank ? 1 : -1;
+    if (p->spare != q->spare) return p->spare ? 1 : -1;
     if (p->gain != q->gain) return p->gain > q->gain ? -1 : 1;
     return (p->token > q->token) - (p->token < q->token);
 }
@@ -110,14 +115,12 @@ static int compare(const void *a, const void *b) {
 /* Marks blank tokens. A picture with more tokens than pixels along a side has no blank tokens. False: no
  * memory. */
 static bool mark_blank(const tvlm_prediction *p, predicted *picture) {
-    uint8_t *const blank = tvlm_allocate((size_t)picture->tokens, 1);
     const bool coarse = picture->columns <= p->width && picture->rows <= p->height;
-    const bool made = blank != NULL && (!coarse || tvlm_budget_blank(&p->budget->ink, picture->columns,
-                                                                     picture->rows, blank, NULL) >= 0);
-    for (int32_t i = 0; made && i < picture->tokens; ++i)
-        picture->ranking[i] = (ranked){.token = i, .blank = blank[i]};
-    free(blank);
-    return made;
+    if (coarse &&
+        tvlm_budget_blank(&p->budget->ink, picture->columns, picture->rows, picture->like, NULL) < 0)
+        return false;
+    for (int32_t i = 0; i < picture->tokens; ++i) picture->like[i] = coarse && picture->like[i] ? BLANK : 0;
+    return true;
 }
 
 /*
@@ -134,32 +137,64 @@ static void keep_faint(predicted *picture) {
     double inked = 0.0, blank = 0.0;
     int32_t count = 0;
     for (int32_t i = 0; i < picture->tokens; ++i) {
-        const ranked *const token = &picture->ranking[i];
-        *(token->blank ? &blank : &inked) += (double)token->gain;
-        count += !token->blank;
+        *(picture->like[i] == BLANK ? &blank : &inked) += (double)picture->ranking[i].gain;
+        count += picture->like[i] != BLANK;
     }
     const bool none = blank > FAINT_ALL * (blank + inked);
     const double most = count > 0 ? FAINT * inked / count : 0.0;
+    for (int32_t i = 0; i < picture->tokens; ++i)
+        if (picture->like[i] == BLANK && (none || (double)picture->ranking[i].gain > most))
+            picture->like[i] = 0;
+}
+
+/* Adds what tokens that are not blank repeat. A blank one is shown by all that is around it, and is not
+ * repeated: where it is filled from a token, that one must be shown. False: no memory. */
+static bool add_repeated(const tvlm_repeated *repeated, predicted *picture) {
+    const int32_t columns = picture->columns;
+    uint8_t *const repeats = tvlm_allocate((size_t)picture->tokens, 1), *const like = picture->like;
+    if (repeats == NULL) return false;
+    tvlm_repeated_find(repeated, columns, picture->rows, repeats);
     for (int32_t i = 0; i < picture->tokens; ++i) {
+        if (like[i] == BLANK) continue;
+        if ((repeats[i] & TVLM_REPEATS_LEFT) && like[i - 1] != BLANK) like[i] |= TVLM_REPEATS_LEFT;
+        if ((repeats[i] & TVLM_REPEATS_ABOVE) && like[i - columns] != BLANK) like[i] |= TVLM_REPEATS_ABOVE;
+    }
+    free(repeats);
+    return true;
+}
+
+/* Moves the gain of each token that repeats another to the first of those that show the same. They still
+ * stand in the order of tokens. */
+static void gather_gains(predicted *picture) {
+    for (int32_t i = picture->tokens - 1; i >= 0; --i) {
         ranked *const token = &picture->ranking[i];
-        token->blank = token->blank && !none && (double)token->gain <= most;
-        if (token->blank) token->gain = 0.0f;
+        const uint8_t like = picture->like[i];
+        token->spare = like != 0;
+        if (like & TVLM_REPEATS_LEFT)
+            picture->ranking[i - 1].gain += token->gain;
+        else if (like & TVLM_REPEATS_ABOVE)
+            picture->ranking[i - picture->columns].gain += token->gain;
+        if (token->spare) token->gain = 0.0f;
     }
 }
 
 /* Ranks the tokens of a picture. False: no memory. */
-static bool rank(tvlm_prediction *p, int32_t index) {
+static bool rank(tvlm_prediction *p, int32_t index, const tvlm_repeated *repeated) {
     predicted *const picture = &p->pictures[index];
     const tvlm_budget *const budget = p->budget;
     gaining g = {.budget = budget,
                  .with = &budget->losses[TVLM_BUDGET_FIRST + index],
                  .without = &budget->losses[TVLM_BUDGET_LEAST]};
     picture->ranking = tvlm_allocate((size_t)picture->tokens, sizeof *picture->ranking);
-    if (picture->ranking == NULL || !mark_blank(p, picture)) return false;
+    picture->like = tvlm_allocate((size_t)picture->tokens, sizeof *picture->like);
+    if (picture->ranking == NULL || picture->like == NULL || !mark_blank(p, picture)) return false;
+    for (int32_t i = 0; i < picture->tokens; ++i) picture->ranking[i] = (ranked){.token = i};
     g.ranking = picture->ranking;
     tvlm_budget_weigh_parts(g.without->sums, TVLM_BUDGET_COUNTS, g.weights);
     share_out(p, picture, add_gain, &g);
     keep_faint(picture);
+    if (!add_repeated(repeated, picture)) return false;
+    gather_gains(picture);
     qsort(picture->ranking, (size_t)picture->tokens, sizeof *picture->ranking, compare);
     return true;
 }
@@ -197,19 +232,26 @@ static tvlm_status measure(const tvlm_task *task, const tvlm_picture *pictures, 
     return TVLM_OK;
 }
 
+static tvlm_status rank_all(tvlm_prediction *p) {
+    tvlm_repeated repeated;
+    bool made = tvlm_repeated_make(&p->budget->ink, &repeated);
+    for (int32_t i = 0; made && i < p->count; ++i) made = rank(p, i, &repeated);
+    tvlm_repeated_free(&repeated);
+    return made ? TVLM_OK : no_memory(&p->log);
+}
+
 static tvlm_status make(const tvlm_task *task, const tvlm_picture *pictures, tvlm_prediction *p) {
     int32_t most = 1;
     TVLM_TRY(measure(task, pictures, p));
     for (int32_t i = 0; i < p->count; ++i) {
-        predicted *const picture = &p->pictures[i];
-        *picture =
-            (predicted){pictures[i].columns, pictures[i].rows, pictures[i].columns * pictures[i].rows, NULL};
-        if (picture->tokens > most) most = picture->tokens;
-        if (!rank(p, i)) return no_memory(&p->log);
+        const int32_t columns = pictures[i].columns, rows = pictures[i].rows;
+        p->pictures[i] = (predicted){.columns = columns, .rows = rows, .tokens = columns * rows};
+        if (columns * rows > most) most = columns * rows;
     }
-    p->kept = tvlm_allocate((size_t)most, sizeof *p->kept);
+    TVLM_TRY(rank_all(p));
+    p->shown = tvlm_allocate((size_t)most, sizeof *p->shown);
     p->hidden = tvlm_allocate((size_t)p->budget->tiles, sizeof *p->hidden);
-    return p->kept != NULL && p->hidden != NULL ? TVLM_OK : no_memory(&p->log);
+    return p->shown != NULL && p->hidden != NULL ? TVLM_OK : no_memory(&p->log);
 }
 
 tvlm_status tvlm_predict(tvlm_stack *stack, const struct tvlm_query *query,
@@ -244,9 +286,12 @@ tvlm_status tvlm_predict(tvlm_stack *stack, const struct tvlm_query *query,
 void tvlm_prediction_destroy(tvlm_prediction **prediction) {
     tvlm_prediction *const p = prediction != NULL ? *prediction : NULL;
     if (p == NULL) return;
-    for (int32_t i = 0; i < p->count; ++i) free(p->pictures[i].ranking);
+    for (int32_t i = 0; i < p->count; ++i) {
+        free(p->pictures[i].ranking);
+        free(p->pictures[i].like);
+    }
     tvlm_budget_close(&p->budget);
-    free(p->kept);
+    free(p->shown);
     free(p->hidden);
     free(p);
     *prediction = NULL;
@@ -257,8 +302,6 @@ void tvlm_prediction_destroy(tvlm_prediction **prediction) {
 /* A loss below this is what rounding leaves of sums, and counts as none. */
 #define NOTHING 1e-6
 
-/* `shown` says which tokens are shown: those that are kept, and blank ones, which are filled from around
- * them. */
 typedef struct hiding {
     const uint8_t *shown;
     float *hidden;
@@ -266,15 +309,15 @@ typedef struct hiding {
 
 static void hide(void *user, int32_t tile, int32_t token, double share) {
     const hiding *const h = user;
-    if (!h->shown[token]) h->hidden[tile] += (float)share;
+    if (h->shown[token] == TVLM_TOKEN_LOST) h->hidden[tile] += (float)share;
 }
 
-/* What a picture loses if only its tokens in p->kept are shown. */
+/* What a picture loses if its tokens are shown as p->shown says. */
 static double lost(tvlm_prediction *p, int32_t index) {
     const tvlm_budget *const budget = p->budget;
     const tvlm_budget_loss *const with = &budget->losses[TVLM_BUDGET_FIRST + index],
                                   *const without = &budget->losses[TVLM_BUDGET_LEAST];
-    hiding h = {p->kept, p->hidden};
+    hiding h = {p->shown, p->hidden};
     double parts[TVLM_BUDGET_PARTS] = {0.0};
     memset(p->hidden, 0, (size_t)budget->tiles * sizeof *p->hidden);
     share_out(p, &p->pictures[index], hide, &h);
@@ -290,10 +333,38 @@ static double lost(tvlm_prediction *p, int32_t index) {
     return loss < NOTHING ? 0.0 : loss;
 }
 
-/* Marks the first n tokens of the ranking and all blank ones as shown, in p->kept. */
+/* Whether a token stands for those that repeat it. */
+static bool stands(uint8_t shown) {
+    return shown != TVLM_TOKEN_LOST && shown != TVLM_TOKEN_BLANK;
+}
+
+/* Says in p->shown how tokens are shown, where those that are kept are marked in it, the others 0. */
+static void show_others(tvlm_prediction *p, const predicted *picture) {
+    uint8_t *const shown = p->shown;
+    for (int32_t i = 0; i < picture->tokens; ++i) {
+        const uint8_t like = picture->like[i];
+        if (shown[i] != TVLM_TOKEN_LOST) continue;
+        if (like == BLANK)
+            shown[i] = TVLM_TOKEN_BLANK;
+        else if ((like & TVLM_REPEATS_LEFT) && stands(shown[i - 1]))
+            shown[i] = TVLM_TOKEN_LEFT;
+        else if ((like & TVLM_REPEATS_ABOVE) && stands(shown[i - picture->columns]))
+            shown[i] = TVLM_TOKEN_ABOVE;
+    }
+}
+
+/* The first n tokens of the ranking are kept. */
 static void show_first(tvlm_prediction *p, const predicted *picture, int32_t n) {
     for (int32_t i = 0; i < picture->tokens; ++i)
-        p->kept[picture->ranking[i].token] = i < n || picture->ranking[i].blank;
+        p->shown[picture->ranking[i].token] = i < n ? TVLM_TOKEN_KEPT : TVLM_TOKEN_LOST;
+    show_others(p, picture);
+}
+
+/* Those tokens are kept; NULL: all are. */
+static void show_kept(tvlm_prediction *p, const predicted *picture, const uint8_t *kept) {
+    for (int32_t i = 0; i < picture->tokens; ++i)
+        p->shown[i] = kept == NULL || kept[i] != 0 ? TVLM_TOKEN_KEPT : TVLM_TOKEN_LOST;
+    show_others(p, picture);
 }
 
 static tvlm_status check_index(const tvlm_prediction *p, int32_t index) {
@@ -307,12 +378,19 @@ tvlm_status tvlm_prediction_loss(tvlm_prediction *prediction, int32_t index, con
     TVLM_NEED(NULL, prediction);
     TVLM_NEED(&prediction->log, loss);
     TVLM_TRY(check_index(prediction, index));
-    const predicted *const picture = &prediction->pictures[index];
-    for (int32_t i = 0; i < picture->tokens; ++i) {
-        const ranked *const token = &picture->ranking[i];
-        prediction->kept[token->token] = kept == NULL || kept[token->token] != 0 || token->blank;
-    }
+    show_kept(prediction, &prediction->pictures[index], kept);
     *loss = (float)lost(prediction, index);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_prediction_shown(tvlm_prediction *prediction, int32_t index, const uint8_t *kept,
+                                  uint8_t *shown) {
+    TVLM_NEED(NULL, prediction);
+    TVLM_NEED(&prediction->log, shown);
+    TVLM_TRY(check_index(prediction, index));
+    const predicted *const picture = &prediction->pictures[index];
+    show_kept(prediction, picture, kept);
+    memcpy(shown, prediction->shown, (size_t)picture->tokens);
     return TVLM_OK;
 }
 

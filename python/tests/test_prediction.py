@@ -63,6 +63,21 @@ def test_paper_is_left_out():
     assert loss == prediction.loss(0) and np.argwhere(kept)[:, 0].tolist() == [2] * inked
 
 
+def test_a_line_is_its_first_token():
+    page = np.full((224, 320, 3), 255, np.uint8)
+    page[:, 69:71] = 0
+    prediction = tv.predict(page, [(20, 14)], patch=16)
+    assert prediction.least(0, 1e-5) == 1
+    kept, loss = prediction.keep(0, 1)
+    assert loss < 1e-5 and np.argwhere(kept).tolist() == [[0, 4]]
+    expected = np.full((14, 20), 2)
+    expected[:, 4] = 4
+    expected[0, 4] = 1
+    assert (prediction.shown(0, kept) == expected).all() and (prediction.shown(0) == 1).all()
+    expected[:, 4] = 0
+    assert (prediction.shown(0, np.zeros_like(kept)) == expected).all()
+
+
 def test_a_stack_predicts_the_same_and_what_matters_counts(noise, prediction):
     scores = np.zeros((14, 20), np.float32)
     scores[:, 10:] = 1
@@ -90,6 +105,8 @@ def test_it_outlives_its_stack_and_is_a_value(noise):
     (lambda image: tv.predict(image, [(2, 2)], k=3), "k"),
     (lambda image: tv.predict(image, [(2, 2)]).loss(1), "index is 1"),
     (lambda image: tv.predict(image, [(3, 2)]).loss(0, np.ones((3, 2))), r"kept has the shape \(3, 2\), not \(2, 3\)"),
+    (lambda image: tv.predict(image, [(3, 2)]).shown(0, np.ones((3, 2))), r"kept has the shape \(3, 2\), not \(2, 3\)"),
+    (lambda image: tv.predict(image, [(3, 2)]).shown(1), "index is 1"),
     (lambda image: tv.predict(image, [(3, 2)]).keep(0, 7), "n is 7"),
     (lambda image: tv.predict(image, [(3, 2)]).least(0, 2), "a tolerance of 2"),
 ])

@@ -47,27 +47,48 @@ class Prediction(Value):
         number = integer("index", index, 0, len(self._sizes) - 1)
         return (number, *self._sizes[number])
 
+    @staticmethod
+    def _flags(kept: Any, columns: int, rows: int) -> Any:
+        """The mask that the library reads: its owner lives as long as what is returned."""
+        if kept is None:
+            return ffi.NULL
+        array = host("kept", kept)
+        if array.shape != (rows, columns):
+            raise ArgumentError(f"kept has the shape {array.shape}, not {(rows, columns)}: the picture's rows and columns")
+        return ffi.from_buffer("uint8_t[]", np.ascontiguousarray(array != 0).view(np.uint8))
+
     def loss(self, index: int, kept: Any = None) -> float:
         """What a picture loses. `kept` is [rows, columns], true for the tokens that are kept; None: all are.
 
-        What is lost under a dropped token is what a picture of one token loses there; hardly anything, where it is blank.
+        What is lost under a dropped token is what a picture of one token loses there. Hardly anything is lost where it is blank, or
+        repeats a neighbour that is shown, as along a line.
         """
         number, columns, rows = self._size(index)
-        flags, found = ffi.NULL, ffi.new("float *")
-        if kept is not None:
-            array = host("kept", kept)
-            if array.shape != (rows, columns):
-                raise ArgumentError(f"kept has the shape {array.shape}, not {(rows, columns)}: the picture's rows and columns")
-            mask = np.ascontiguousarray(array != 0).view(np.uint8)
-            flags = ffi.from_buffer("uint8_t[]", mask)
+        flags, found = self._flags(kept, columns, rows), ffi.new("float *")
         with self._lock:
             call(lib.tvlm_prediction_loss, self._pointer, number, flags, found)
         return float(found[0])
 
+    def shown(self, index: int, kept: Any = None) -> Array:
+        """How each token of a picture is shown, uint8 [rows, columns], where those of `kept` are kept (None: all).
+
+        - 0: not at all.
+        - 1: it is kept.
+        - 2: it is blank, and what is around it shows its colour.
+        - 3: it repeats the token to the left, which is kept or repeats another.
+        - 4: the same, of the token above.
+        """
+        number, columns, rows = self._size(index)
+        flags, found = self._flags(kept, columns, rows), np.empty((rows, columns), np.uint8)
+        with self._lock:
+            call(lib.tvlm_prediction_shown, self._pointer, number, flags, ffi.from_buffer("uint8_t[]", found))
+        return found
+
     def keep(self, index: int, n: int) -> tuple[Array, float]:
         """The n tokens of a picture of which most would be lost, and what the picture then loses.
 
-        Gives bool [rows, columns] and the loss. Blank tokens are kept last; of equal tokens the first.
+        Gives bool [rows, columns] and the loss. Blank tokens, and those that repeat a neighbour, are kept last; of equal tokens the
+        first.
         """
         number, columns, rows = self._size(index)
         count = integer("n", n, 0, columns * rows)
