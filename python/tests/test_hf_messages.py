@@ -182,6 +182,18 @@ def test_a_still_video_beside_an_image(pruner, folder):
     assert len(of_batch.report.pictures) == 1
 
 
+@pytest.mark.parametrize("asked", [{"budget": 8}, {"tolerance": 0.1}])
+def test_what_videos_cannot_be_asked_is_refused_before_any_image(pruner, folder, monkeypatch, asked):
+    monkeypatch.setattr("texturevlm.hf._ways.decide", lambda *_: pytest.fail("an image was decided"))
+    of_few = hf.Pruner(pruner.model, pruner.processor, **asked)
+    frames = np.random.default_rng(6).integers(0, 256, (4, 112, 112, 3), np.uint8)
+    messages = user({"type": "image", "path": str(folder / "a.jpg")}, {"type": "video", "video": frames}, WHAT)
+    with pytest.raises(tv.ArgumentError, match="of videos, .* tokens are chosen by share or k, not by budget or tolerance"):
+        of_few.prune(messages)
+    with pytest.raises(tv.ArgumentError, match="of videos, "):
+        of_few.prune(pruner.batch_of(messages))
+
+
 def test_a_video_file_is_what_the_processor_makes(pruner, folder, server):
     try:
         from torchcodec.encoders import VideoEncoder

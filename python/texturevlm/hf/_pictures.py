@@ -14,6 +14,9 @@ from .._stack import SCORED, Stack
 EXTRA = 2
 """Tokens of a prompt that each further picture takes: those before and after it."""
 
+TRIES = 4
+"""Numbers of patches without crops after which a picture counts as having none worth their tokens."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Crop:
@@ -114,14 +117,20 @@ def cut(pixels: Any, side: int, least: int, device: Any, *, tokens: int | None =
     `least` is the number of tokens that a picture has at least.
     """
     with Stack(pixels, device=device, layout=SCORED) as stack:
-        if tolerance is not None:
+        if tolerance is not None or tokens is None:
             return _cut_of(stack.select(strategy="budget", patch=side, tolerance=tolerance), side, least)
-        wanted = tokens or 0
-        while wanted >= 2:
+        wanted, without = tokens, 0
+        while wanted >= 2 and without < TRIES:
             found = _cut_of(stack.select(wanted, strategy="budget", patch=side), side, least)
-            if found is None or tokens is None or found.tokens <= tokens:
+            if found is not None and found.tokens <= tokens:
                 return found
-            wanted -= max(1, (found.tokens - tokens + 1) // 2)  # with fewer patches there are fewer crops, too
+            if found is None and wanted == tokens:
+                return None
+            if found is None:  # with fewer patches there may be crops again
+                without += 1
+                wanted -= max(1, wanted // 8)
+            else:
+                wanted -= max(1, (found.tokens - tokens + 1) // 2)  # with fewer patches there are fewer crops, too
     return None
 
 

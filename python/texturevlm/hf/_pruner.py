@@ -95,7 +95,7 @@ class Pruner(Bound):
             a tolerance, the fewest tokens.
 
             - ``"smaller"``: the image at a smaller size, by the processor's own rule of sizes.
-            - ``"pruned"``: the image at this or a larger size, without the tokens that lose least, such as blank paper.
+            - ``"pruned"``: the image at this or a larger size, without the tokens that lose least: blank paper, the rest of a line.
             - ``"pictures"``: several pictures, a small one of the whole and crops where that loses most. Each further picture
               takes two more tokens, which are counted.
             - ``"cells"``: the best cells of the full picture by their score, for small details, and for models that were trained
@@ -143,6 +143,8 @@ class Pruner(Bound):
                 raise ArgumentError("a question is for images; a batch has its text already")
             return self._prune(messages_or_batch, query, features)
         given = _messages.Loaded(self.processor, messages_or_batch, question)
+        if given.counts["video"] and self._family.kind == "qwen":
+            _qwen.check_videos(self._options["spending"])
         rule = self._rule(query, features)
         if rule is None or not any(given.images()):
             return self._prune(self._moved(_messages.made_of(self.processor, given, {})), query, features)

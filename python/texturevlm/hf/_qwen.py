@@ -16,7 +16,7 @@ from .._core import ArgumentError
 from ._batch import PrunedBatch
 from ._families import takes_places
 from ._ways import QUARTER, Spending
-from ._tokens import check_patches, chosen_tokens, groups_of, kept_of
+from ._tokens import check_by_score, check_patches, chosen_tokens, groups_of, kept_of
 
 _KINDS = (("image_grid_thw", "pixel_values", "image_token_id"), ("video_grid_thw", "pixel_values_videos", "video_token_id"))
 
@@ -217,6 +217,8 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
     videos = getattr(processor, "video_processor", None) or images
     vision = model.config.vision_config
     found = {}
+    if batch.get("pixel_values_videos") is not None:
+        check_videos(options["spending"])
     for (grid_name, pixel_name, _), name, source, own in zip(_KINDS, ("keep", "keep_videos"), (images, videos), (asked, {})):
         if batch.get(pixel_name) is not None:
             merge, temporal, grid = int(vision.spatial_merge_size), int(vision.temporal_patch_size), batch.get(grid_name)
@@ -232,6 +234,11 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
             if name == "keep" and "report" in chosen:
                 found["report"] = chosen["report"]
     return found
+
+
+def check_videos(spending: Spending | None) -> None:
+    """Refuses what cannot be asked of videos, before anything is decided."""
+    check_by_score(_for_videos(spending))
 
 
 def _for_videos(spending: Spending | None) -> Spending | None:

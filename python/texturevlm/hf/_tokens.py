@@ -194,7 +194,7 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
             together, divided so that each loses about the same. `share`: this share of each picture's tokens, above 0 and at most
             1. None, if nothing else is given: 0.25. `tolerance`: as few of each picture as lose at most this share of what a
             picture of one token would lose; ``"auto"``: 0.03. At least one token of each picture is chosen.
-        way: ``"pruned"``, ``"auto"`` or None leaves out the tokens that lose least (`texturevlm.predict`), such as blank paper.
+        way: ``"pruned"``, ``"auto"`` or None leaves out the tokens that lose least (`texturevlm.predict`), such as blank paper or the rest of a line.
             ``"cells"`` chooses the best tokens by their score. Of a video, whose tokens are of several frames, the best of the
             whole clip are chosen by their score in any case.
         k: in place of `share`, how many tokens of each picture are chosen by their score.
@@ -235,8 +235,7 @@ def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, pro
         stills = _stills(pixel_values, grid, merge, patch, temporal, mean, std)
         kept, report = without_least(((pixels.cpu().numpy(), side) for pixels, side in stills), spending, groups, options["device"])
         return {"keep": [torch.from_numpy(flags.reshape(-1).nonzero()[0]).to(first.device) for flags in kept], "report": report}
-    if spending is not None and (spending.budget is not None or (spending.tolerance is not None and not spending.default)):
-        raise ArgumentError("of videos, and by their score, tokens are chosen by share or k, not by budget or tolerance")
+    check_by_score(spending)
     k, share = options["k"], spending.share if spending is not None else options["share"]
     part = QUARTER if share is None else float(share)
     chosen = []
@@ -253,6 +252,12 @@ def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, pro
             best = torch.from_numpy(topk(scores.numpy(), count, device=options["device"])[0]).long().sort().values
         chosen.append(best.to(first.device))
     return {"keep": chosen}
+
+
+def check_by_score(spending: Spending | None) -> None:
+    """Refuses to choose by score what only a loss can decide."""
+    if spending is not None and (spending.budget is not None or (spending.tolerance is not None and not spending.default)):
+        raise ArgumentError("of videos, and by their score, tokens are chosen by share or k, not by budget or tolerance")
 
 
 def _are_patches(pixel_values: Any, grid: Any) -> bool:
