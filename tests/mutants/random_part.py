@@ -181,8 +181,8 @@ class Judge:
         return (*watched[:2], plain[2] + watched[2]) if watched[0] == "noticed" else plain
 
     def judge_lock(self, mutant):
-        rows = [{"test": name, "seconds": 30} for name in THREADS]
-        return self.judge_sanitized("thread", mutant, rows, 600 * len(rows))
+        rows = [{"test": name, "seconds": 6} for name in THREADS]
+        return self.judge_sanitized("thread", mutant, rows, 600)
 
     def sanitized_tree(self, sanitizer):
         """The tree of a sanitizer, made when it is first needed."""
@@ -205,12 +205,12 @@ class Judge:
             try:
                 write(path, applied(text, mutant))
                 spent, count, under = 0.0, 0, f"under the sanitizer {sanitizer}"
-                for test in (tree.tests[row["test"]] for row in rows if row["test"] in tree.tests):
+                for test, limit in ((tree.tests[row["test"]], 60 + 20 * row["seconds"]) for row in rows if row["test"] in tree.tests):
                     if spent > seconds:
                         break
                     if not test.command or (test.name, sanitizer) in self.unsound:
                         continue
-                    result, took = self.run_sanitized(tree, test)
+                    result, took = self.run_sanitized(tree, test, limit)
                     spent, count = spent + took, count + 1
                     if result in ("discarded", "unfinished"):
                         return result, "does not link", count
@@ -220,11 +220,11 @@ class Judge:
             finally:
                 write(path, text)
 
-    def run_sanitized(self, tree, test):
+    def run_sanitized(self, tree, test, limit):
         """How a test ends on what is in the tree now: passed, failed, discarded, unfinished; and its seconds."""
         if tree.build_for(test):
             return "discarded", 0.0
-        limit = min(600, self.deadline - time.monotonic())
+        limit = min(limit, self.deadline - time.monotonic())
         if limit < 1:
             return "unfinished", 0.0
         with tempfile.TemporaryDirectory(prefix="tvlm-trial-") as folder:
@@ -239,7 +239,7 @@ class Judge:
         key, path = (test.name, sanitizer), os.path.join(tree.folder, mutant.file)
         if key not in self.sound:
             write(path, self.files[mutant.file].text)
-            passed = self.run_sanitized(tree, test)[0] == "passed"
+            passed = self.run_sanitized(tree, test, 600)[0] == "passed"
             write(path, applied(self.files[mutant.file].text, mutant))
             (self.sound if passed else self.unsound).add(key)
         return key in self.sound
