@@ -138,7 +138,7 @@ class Reach:
             self.lines.setdefault(path, set()).update(lines)
         self.tests[row["test"], row["device"]] = row
         if row["result"] not in ("passed", "skipped"):
-            say(f"with no mutant {row['test']} on the device {row['device']}: {row['result']}; it judges none")
+            say(f"with no mutant {row['test']} on the device {row['device']}: {row['result']}")
 
     def run_one(self, tree, test, device, cache, deadline):
         if time.monotonic() > deadline:
