@@ -139,7 +139,10 @@ class Judge:
             names = {mutant.function} if mutant.function in self.kernels else self.users[mutant.file]
             rows = self.reach.tests_of_kernels(names)
         elif mutant.function is not None:
-            rows = self.reach.tests_of_line(mutant.file, self.lines_of(file, mutant), mutant.line)
+            lines = self.lines_of(file, mutant)
+            rows = self.reach.tests_of_line(mutant.file, lines, mutant.line)
+            if not rows:  # pictures of the usual size may reach it: the map is of small ones
+                rows = self.reach.tests_of_file(mutant.file, range(lines[0], lines[1] + 1))
         else:
             rows = self.reach.tests_of_file(mutant.file, self.users_of_name(file, mutant))
         # What failed where coverage was measured may pass here: that writes files of its own. is_sound() tries.
