@@ -43,6 +43,7 @@ picture "$in/wide.ppm" 0 150 70
 npy "$in/features.npy" '<f4' '(4, 6, 5)' "$(floats 120 1)"
 npy "$in/query.npy" '<f4' '(5,)' "$(floats 5 2)"
 npy "$in/queries.npy" '<f4' '(3, 5)' "$(floats 15 3)"
+npy "$in/asked.npy" '<f4' '(2, 5)' "$(floats 10 10)"
 npy "$in/mean.npy" '<f4' '(5,)' "$(floats 5 6)"
 npy "$in/scores.npy" '<f4' '(4, 6)' "$(floats 24 4)"
 npy "$in/plane.npy" '<f4' '(8, 12)' "$(floats 96 5)"
@@ -54,6 +55,19 @@ for name in a b c; do
     awk -v s=$([ $name = a ] && echo 0 || echo 3) 'BEGIN { print "P2 96 64 255"; for (i = 0; i < 6144; ++i) { x = i % 96 - 66 - s; y = int(i / 96) - 40; print x * x + y * y < 150 ? 255 : 0 } }' >"$in/masks/$name.png"
     cp "$in/features.npy" "$in/frames/$name.npy"
 done
+mkdir "$in/yolo"
+for name in a b c; do printf '0 0.69 0.63 0.2 0.3\n1 0.2 0.2 0.3 0.25\n1 0.5 0.1 0.6 0.3 0.9 0.25 0.7 0.05\n' >"$in/yolo/$name.txt"; done
+cat >"$in/coco.json" <<'JSON'
+{"images": [{"id": 1, "file_name": "a.ppm", "width": 96, "height": 64}, {"id": 2, "file_name": "b.ppm", "width": 96, "height": 64},
+            {"id": 3, "file_name": "c.ppm", "width": 96, "height": 64}],
+ "categories": [{"id": 1, "name": "disc"}, {"id": 2, "name": "text"}],
+ "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [54, 28, 25, 25]},
+  {"id": 2, "image_id": 1, "category_id": 2, "segmentation": [[8, 6, 40, 6, 40, 22, 20, 14, 8, 22]], "bbox": [8, 6, 32, 16]},
+  {"id": 3, "image_id": 2, "category_id": 1, "segmentation": [[57, 40, 69, 28, 81, 40, 69, 52]], "bbox": [57, 28, 24, 24]},
+  {"id": 4, "image_id": 2, "category_id": 2, "bbox": [11, 6, 32, 16]},
+  {"id": 5, "image_id": 3, "category_id": 1, "bbox": [63.4, 28.7, 24.2, 24.6]},
+  {"id": 6, "image_id": 3, "category_id": 2, "segmentation": {"size": [64, 96], "counts": [1094, 16, 48, 16, 48, 16, 48, 16, 4842]}, "bbox": [17, 6, 4, 16]}]}
+JSON
 printf '0,20,30\n0.04,70,40\n0.08,nan,nan\n' >"$in/gaze.csv"
 
 # ---- What comes out ----
@@ -163,6 +177,8 @@ of select "$in/a.ppm" -k 4 --strategy grid --scorer "$in/known.safetensors" --gi
     --give gaze="$in/plane.npy" --give depth="$in/other.npy" --explain explained.json
 of select "$in/a.ppm" -k 12 --patch 8 --give gaze="$in/plane.npy" --emphasis 9:gaze
 of select "$in/a.ppm" -k 12 --patch 8 --masks "$in/masks" --emphasis 9:saliency
+of select "$in/a.ppm" "$in/c.ppm" -k 12 --patch 8 --coco "$in/coco.json" --classes text --emphasis 9:saliency
+of select "$in/a.ppm" -k 5 --strategy foveated --yolo "$in/yolo" --classes 1
 of select "$in/a.ppm" "$in/b.ppm" -k 3 --strategy grid --masks "$in/masks" --explain explained.json
 of select "$in/a.ppm" "$in/b.ppm" "$in/wide.ppm" -k 3 --jsonl --size 64x48
 of select "$in/wide.ppm" -k 5 --max-side 80
@@ -217,6 +233,15 @@ if [ -x "$lab" ]; then
     of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --masks "$in/masks" -k 4 --held-out 0 -o scorer.safetensors
     of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --masks "$in/masks" -k 4 --leave-one-out --taps 3x3 --channels r,saliency,edges -o scorer.safetensors
     of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --masks "$in/masks" -k 4 --held-out 0.34 --seed 3 --stride 8 --l2 2 -o scorer.safetensors
+    of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --coco "$in/coco.json" -k 5 --held-out 0 --json -o boxes.safetensors
+    of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --coco "$in/coco.json" --classes text -k 5 --leave-one-out --json -o words.safetensors
+    of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --yolo "$in/yolo" --classes 1 -k 5 --held-out 0 --largest 1 --channels r,x,y,edges -o shapes.safetensors
+    of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --yolo "$in/yolo" -k 5 --held-out 0 --hidden 2 --channels r,x,saliency -o hidden.safetensors
+    of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --coco "$in/coco.json" --classes disc,text --query-weights "$in/asked.npy" \
+        --features "$in/features.npy" --features "$in/features.npy" --features "$in/features.npy" --channels x,edges,query_similarity --held-out 0 -k 5 -o asked.safetensors
+    of select "$in/a.ppm" -k 5 --strategy grid --scorer asked.safetensors --features "$in/features.npy" --query "$in/query.npy" --explain explained.json
+    of select "$in/a.ppm" -k 5 --strategy grid --scorer hidden.safetensors
+    of select "$in/a.ppm" -k 5 --strategy cascade --stride 8 --clusters 12 --scorer scorer.safetensors
     of pca train "$in/features.npy" -k 3 -o basis.safetensors
     of pca train "$in/features.npy" -k 2 --centred -o centred.safetensors
     of pca info basis.safetensors

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models for lmms-eval: a task of ten questions (lmms/) run to its end, whose answers are those of a Pruner."""
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+lmms = pytest.importorskip("lmms_eval.models")
+import texturevlm as tv  # noqa: E402
+from test_hf_messages import tiny  # noqa: E402
+from texturevlm import hf  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TASK = ROOT / "python" / "tests" / "lmms"
+SIZES = {"min_pixels": 4 * 28 * 28, "max_pixels": 64 * 28 * 28}
+sys.path.insert(0, str(TASK))
+import utils as task  # noqa: E402
+
+
+def save(kind, folder):
+    """A tiny model of random weights and its processor, as from_pretrained loads them."""
+    plain = tiny.processor_of()
+    text = tiny.model_of(plain).config.text_config.to_dict()
+    text.pop("model_type")
+    tokens = {name: plain.tokenizer.convert_tokens_to_ids(word) for name, word in (
+        ("image_token_id", "<|image_pad|>"), ("video_token_id", "<|video_pad|>"), ("vision_start_token_id", "<|vision_start|>"),
+        ("vision_end_token_id", "<|vision_end|>"))}
+    torch.manual_seed(1)
+    if kind == "qwen2_5_vl":
+        vision = {"depth": 2, "hidden_size": 32, "intermediate_size": 48, "num_heads": 2, "out_hidden_size": 32, "patch_size": 14,
+                  "fullatt_block_indexes": [1], "window_size": 112}
+        config = transformers.Qwen2_5_VLConfig(vision_config=vision, text_config=text, **tokens)
+        transformers.Qwen2_5_VLForConditionalGeneration(config).save_pretrained(folder)
+        transformers.Qwen2_5_VLProcessor(plain.image_processor, plain.tokenizer, plain.video_processor,
+                                         chat_template=tiny.TEMPLATE).save_pretrained(folder)
+        return folder
+    vision = {"depth": 2, "hidden_size": 32, "intermediate_size": 48, "num_heads": 2, "out_hidden_size": 32, "patch_size": 16,
+              "deepstack_visual_indexes": [0], "num_position_embeddings": 64}
+    text["head_dim"] = 8
+    config = transformers.Qwen3VLConfig(vision_config=vision, text_config=text, **tokens)
+    transformers.Qwen3VLForConditionalGeneration(config).save_pretrained(folder)
+    size = {"shortest_edge": 4 * 32 * 32, "longest_edge": 64 * 32 * 32}
+    images = transformers.Qwen2VLImageProcessor(patch_size=16, size=size)
+    videos = transformers.Qwen3VLVideoProcessor(patch_size=16, size=size)
+    transformers.Qwen3VLProcessor(images, plain.tokenizer, videos, chat_template=tiny.TEMPLATE).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module", params=["qwen2_5_vl", "qwen3_vl"])
+def model(request, tmp_path_factory):
+    return request.param, save(request.param, tmp_path_factory.mktemp(request.param))
+
+
+def evaluated(model, out, **asked):
+    """Runs the task, as a user does; gives each answer and the figures that lmms-eval prints."""
+    kind, folder = model
+    sizes = SIZES if kind == "qwen2_5_vl" else {}
+    words = ",".join(f"{name}={value}" for name, value in {"pretrained": folder, "device_map": "cpu", **sizes, **asked}.items())
+    done = subprocess.run(
+        [sys.executable, "-m", "lmms_eval", "--model", f"texturevlm_{kind}", "--model_args", words, "--tasks", "texturevlm_shapes",
+         "--include_path", str(TASK), "--device", "cpu", "--batch_size", "2", "--output_path", str(out), "--log_samples"],
+        cwd=ROOT, capture_output=True, text=True, timeout=600)
+    samples = list(out.rglob("*samples*.jsonl"))
+    if done.returncode or not samples:
+        return None, done.stdout + done.stderr
+    rows = sorted(map(json.loads, samples[0].read_text().splitlines()), key=lambda row: row["doc_id"])
+    return [row["filtered_resps"] for row in rows], done.stdout + done.stderr
+
+
+def questions():
+    return [json.loads(line) for line in (TASK / "questions.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("asked", [{"share": 0.3}, {"budget": 24, "way": "pruned"}, {"tolerance": 0.2}])
+def test_a_task_is_answered_as_by_a_pruner(model, tmp_path, asked):
+    answers, said = evaluated(model, tmp_path, **asked)
+    assert answers is not None and len(answers) == 10, said[-3000:]
+    kind, folder = model
+    loaded = getattr(transformers, "Qwen2_5_VLForConditionalGeneration" if kind == "qwen2_5_vl" else "Qwen3VLForConditionalGeneration")
+    processor = transformers.AutoProcessor.from_pretrained(folder, **(SIZES if kind == "qwen2_5_vl" else {}))
+    pruner = hf.Pruner(loaded.from_pretrained(folder, dtype=torch.bfloat16).eval(), processor, **asked)
+    tokens, expected = 0, []
+    for doc in questions():
+        messages = [{"role": "user", "content": [{"type": "image", "image": task.picture_of(doc)[0]}, {"type": "text", "text": doc["question"]}]}]
+        if kind == "qwen3_vl":
+            messages.insert(0, {"role": "system", "content": [{"type": "text", "text": "You are a helpful assistant."}]})
+        pruned = pruner.prune([messages])
+        tokens += pruned.tokens
+        new = pruned.generate(max_new_tokens=4, do_sample=False)[:, pruned.kept.shape[1]:]
+        expected += processor.batch_decode(new, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    assert f"|avg_image_tokens                   |{tokens:.4f}" in " ".join(said.splitlines()).replace(f"|{tokens}.0000", f"|{tokens:.4f}")
+    # Two questions at a time are padded, and of a random model in half floats a word may hang on that.
+    assert sum(a == b for a, b in zip(answers, expected)) >= 8
+
+
+@pytest.mark.parametrize("asked, line", [
+    ({"budget": 9, "share": 0.5}, "budget and share exclude each other"), ({"way": "best"}, "there is no way 'best'"),
+    ({"tvlm_device": "none-such", "share": 0.5}, "none-such")])
+def test_what_does_not_fit_is_told(model, tmp_path, asked, line):
+    answers, said = evaluated(model, tmp_path, **asked)
+    assert answers is None and line in said
+
+
+def test_videos_and_thinking_are_refused(model):
+    kind, folder = model
+    own = lmms.MODEL_REGISTRY_V2.get_model_class(f"texturevlm_{kind}")
+    options = {"pretrained": str(folder), "device_map": "cpu", "device": "cpu", "share": 0.5}
+    if kind == "qwen3_vl":
+        with pytest.raises(tv.ArgumentError, match="enable_thinking: "):
+            own(enable_thinking=True, **options)
+    made = own(**options)
+    made.task_dict = {"clips": {"test": [None]}}
+    chunk = [("what?", lambda doc: [{"role": "user", "content": [{"type": "video", "url": "a.mp4"}]}], {}, 0, "clips", "test")]
+    with pytest.raises(tv.ArgumentError, match="clips: question 0 has a video or sound; .* answer images"):
+        made._conversations(chunk)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models for lmms-eval that are given fewer image tokens: its own classes of Qwen2.5-VL and Qwen3-VL, behind a `hf.Pruner`.
+
+    pip install 'texturevlm[hf]' lmms-eval
+    lmms-eval --model texturevlm_qwen2_5_vl --model_args pretrained=Qwen/Qwen2.5-VL-3B-Instruct,budget=256 --tasks docvqa_val
+    lmms-eval --model qwen2_5_vl            --model_args pretrained=Qwen/Qwen2.5-VL-3B-Instruct            --tasks docvqa_val
+
+lmms-eval finds them by itself (entry point ``lmms_eval.models``). doc/evaluate.md in the project's repository has the commands for
+usual benchmarks.
+
+Of model_args, ``budget``, ``share``, ``tolerance`` and ``way`` are those of `texturevlm.hf.Pruner`, and ``tvlm_device`` is its
+``device``. All others are those of lmms-eval's class. Pictures are resized by the model's processor, and no more by qwen_vl_utils.
+Tasks with videos or sound are refused.
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from ._core import ArgumentError, missing
+
+try:
+    import lmms_eval.utils
+    from lmms_eval.api.instance import GenerationResult, TokenCounts
+    from lmms_eval.models.model_utils.gen_metrics import log_metrics
+    from lmms_eval.models.registry_v2 import ModelManifest
+    from lmms_eval.protocol import ChatMessages
+except ImportError as _missing:
+    raise missing("lmms_eval", "lmms-eval", "lmms-eval", _missing) from None
+
+from . import hf
+
+ASKED = ("budget", "share", "tolerance", "way")
+
+
+def models() -> list[ModelManifest]:
+    """What lmms-eval's entry point asks for."""
+    return [ModelManifest(model_id=f"texturevlm_{name}", chat_class_path=f"texturevlm._lmms_models.{kind}")
+            for name, kind in (("qwen2_5_vl", "Qwen25"), ("qwen3_vl", "Qwen3"))]
+
+
+class Pruned:
+    """What is the same of both models. It stands before lmms-eval's own class, which loads the model and the processor."""
+
+    is_simple = False
+    system_message = False
+
+    def __init__(self, **options: Any) -> None:
+        asked = {name: options.pop(name) for name in ASKED if name in options}
+        device = options.pop("tvlm_device", None)
+        if options.get("enable_thinking") is not None:
+            raise ArgumentError("enable_thinking: texturevlm's models for lmms-eval take the chat template as it is")
+        super().__init__(**options)
+        own: Any = self
+        self.pruner = hf.Pruner(own.model, own.processor, device=device, **asked)
+        self.tokens = self.all_tokens = 0
+        """Image tokens that the model was given so far, and those that it would have been given without us."""
+
+    def _conversations(self, chunk: list[Any]) -> list[Any]:
+        own: Any = self
+        found = []
+        for _, messages_of, _, number, task, split in chunk:
+            messages = messages_of(own.task_dict[task][split][number])
+            if self.system_message:
+                messages.insert(0, {"role": "system", "content": [{"type": "text", "text": own.system_prompt}]})
+            given = ChatMessages(messages=messages)
+            _, videos, sounds = given.extract_media()
+            if videos or sounds:
+                raise ArgumentError(f"{task}: question {number} has a video or sound; texturevlm's models for lmms-eval answer images")
+            found.append(given.to_hf_messages())
+        return found
+
+    def _chunks(self, requests: list[Any]) -> tuple[Any, Iterator[list[Any]]]:
+        """Questions that have the same settings, as many at a time as --batch_size says."""
+        own: Any = self
+        ordered = lmms_eval.utils.Collator([request.args for request in requests], lambda x: (x[0], x[0]), group_fn=lambda x: x[2], grouping=True)
+        return ordered, ordered.get_batched(n=own.batch_size, batch_fn=None)
+
+    def _options(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The options of generate: those of the task, and what else lmms-eval's classes give."""
+        own: Any = self
+        asked = {"max_new_tokens": 128, "temperature": 0.0, "top_p": None, "num_beams": 1, **asked}
+        samples = (asked["temperature"] or 0) > 0
+        options = {"max_new_tokens": asked["max_new_tokens"], "do_sample": samples, "num_beams": asked["num_beams"],
+                   "eos_token_id": own.tokenizer.eos_token_id, "pad_token_id": own.tokenizer.pad_token_id, "use_cache": own.use_cache}
+        return {**options, "temperature": asked["temperature"], "top_p": asked["top_p"]} if samples else options
+
+    def generate_until(self, requests: list[Any]) -> list[GenerationResult]:
+        """Answers the questions, as lmms-eval asks for it."""
+        own: Any = self
+        ordered, chunks = self._chunks(requests)
+        found, seconds, written = [], 0.0, 0
+        for chunk in chunks:
+            asked = chunk[0][2]
+            pruned = self.pruner.prune(self._conversations(chunk))
+            began = time.perf_counter()
+            sequences = pruned.generate(**self._options(asked))
+            seconds += time.perf_counter() - began
+            new = sequences[:, pruned.kept.shape[1]:]
+            answers = own.processor.batch_decode(new, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+            written += new.numel()
+            self.tokens += pruned.tokens
+            self.all_tokens += pruned.all_tokens if pruned.report is None else sum(pruned.report.full)
+            for request, answer, ids in zip(chunk, answers, new):
+                found.append(GenerationResult(text=answer, token_counts=TokenCounts(output_tokens=len(ids))))
+                own.cache_hook.add_partial("generate_until", (request[0], asked), answer)
+        log_metrics(total_gen_tokens=written, total_elapsed_time=seconds, avg_speed=written / seconds if seconds else 0,
+                    additional_metrics={"rank": own.rank, "image_tokens": self.tokens, "image_tokens_without_texturevlm": self.all_tokens})
+        return list(ordered.get_original(found))
+
+
+__all__ = ["ASKED", "Pruned", "models"]
