@@ -3,11 +3,16 @@
 
     (file, function, line, operation, reason)
 
-None stands for any: (file, None, None, None, ...) is a whole file. `line` is the text of the mutant's line, without the spaces around
+None stands for any: (file, None, None, None, ...) is a whole file. As the function, "" is what lies outside of all. As the
+operation there may also be a kind (places.py). `line` is the text of the mutant's line, without the spaces around
 it; where it has several places, `operation` is COLUMN:OPERATION. What stands here must be there: a row that fits no mutant is an error, as the code has changed. That a test would be hard to write is no
 reason."""
 
 EQUIVALENT = [
+    ("lib/export/models.c", "resize", "if (h > INT32_MAX || w > INT32_MAX || h * w > INT32_MAX)", "&&",
+     "both sides are at least 1, so that where one is too large the product is"),
+    ("lib/opencl/tuning.c", "", None, "constant",
+     "the shapes that are tried: test_tune tries them, no result hangs on them, and which is fast the benchmark tells"),
     ("lib/select/budget_emphasis.c", "tvlm_budget_importance", "const float share = high > low ? (scores[i] - low) / (high - low) : 0.0f;", ">=",
      "where both are equal it is 0 / 0, and NaN counts as 0"),
     ("lib/select/budget_equal.c", "tvlm_budget_equal", "for (int32_t i = 0; status == TVLM_OK && i < budget->tiles; ++i) {", "22:+1",

@@ -58,8 +58,8 @@ def sources(tree):
 def fits(row, mutant, file):
     """Whether a row of EQUIVALENT is about a mutant."""
     path, function, line, operation, _ = row
-    return path == mutant.file and function in (None, mutant.function) and line in (None, file.line_text(mutant.line)) and \
-        operation in (None, mutant.operation, f"{mutant.column}:{mutant.operation}")
+    return path == mutant.file and function in (None, mutant.function or "") and line in (None, file.line_text(mutant.line)) and \
+        operation in (None, mutant.kind, mutant.operation, f"{mutant.column}:{mutant.operation}")
 
 
 def listed(mutant, file):
