@@ -276,6 +276,8 @@ def test_the_examples_of_the_documents_run(checkout):
     with torch.enable_grad():  # that of a user's own program
         names = test_document.run_blocks("doc/python.md")
     assert names["output"].shape[0] == 1 and 0 < names["pruned"].tokens < names["pruned"].all_tokens and names["hidden"].shape[:2] == (1, 49)
+    names = test_document.run_blocks("doc/evaluate.md")
+    assert names["pruned"].tokens <= 32 and isinstance(names["answer"], str)
     names = test_document.run_blocks("README.md")
     assert names["output"].shape[0] == 1 and len(names["selection"]) == 273
 

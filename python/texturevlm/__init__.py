@@ -32,6 +32,7 @@ These modules are imported when they are first asked for. Each has a manual of i
 - `texturevlm.hf` prunes the input of a loaded model of transformers, before the model's encoder.
 - `texturevlm.torch` has `sample`, by which PyTorch learns through textures.
 - `texturevlm.index` finds images in an archive, and where to look in them.
+- `texturevlm.lmms_eval` has models for lmms-eval, which finds them by itself.
 
 `python -m texturevlm` is the tool `tvlm`. The document about this package is doc/python.md in the project's repository.
 """

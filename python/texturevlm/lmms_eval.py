@@ -93,7 +93,7 @@ class Pruned:
         found, seconds, written = [], 0.0, 0
         for chunk in chunks:
             asked = chunk[0][2]
-            pruned = self.pruner.prune(self._conversations(chunk))
+            pruned: Any = self.pruner.prune(self._conversations(chunk))
             began = time.perf_counter()
             sequences = pruned.generate(**self._options(asked))
             seconds += time.perf_counter() - began

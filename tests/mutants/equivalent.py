@@ -11,6 +11,9 @@ reason."""
 EQUIVALENT = [
     ("lib/export/models.c", "resize", "if (h > INT32_MAX || w > INT32_MAX || h * w > INT32_MAX)", "&&",
      "both sides are at least 1, so that where one is too large the product is"),
+    ("lib/stack/temporal.c", None, "if (!(decay >= 0.0f && decay <= 1.0f))", ">", "a decay of 0 stands for the default, so that none is 0"),
+    ("lib/select/likeness.c", "read_colours", "float *const rgb = tvlm_allocate(BLOCK, 3 * sizeof *rgb);", "+1",
+     "room for more than is written there"),
     ("lib/opencl/tuning.c", "", None, "constant",
      "the shapes that are tried: test_tune tries them, no result hangs on them, and which is fast the benchmark tells"),
     ("lib/select/budget_emphasis.c", "tvlm_budget_importance", "const float share = high > low ? (scores[i] - low) / (high - low) : 0.0f;", ">=",
