@@ -6,6 +6,7 @@ The tokenizers know bytes (examples/tiny_vlm.py), and the sides of pictures are 
 """
 import importlib.util
 
+import numpy as np
 import pytest
 
 import texturevlm as tv
@@ -189,3 +190,45 @@ def test_a_familys_own_processor_is_taken(tests, own):
         assert pruned.tokens < 0.45 * pruned.all_tokens or messages == user(WHAT)
         found = pruned.generate(**options)
         assert torch.equal(found[:, :-3], batch["input_ids"])
+
+
+@pytest.mark.skipif(not NEW, reason="it has no messages for Mistral 3")
+def test_sizes_of_mistral_3_are_those_of_its_processor():
+    """Of an image, and of a picture that has such a size already, which the processor leaves as it is."""
+    from texturevlm.hf import _ways
+    processor = mistral3()[1]
+    rule = _ways.pixtral_rule(processor, 28)
+
+    def size(width, height):
+        batch = processor(images=[PIL.new("RGB", (width, height))], text="[IMG]", return_tensors="pt")
+        return int(batch["image_sizes"][0][1]) // 28, int(batch["image_sizes"][0][0]) // 28
+
+    for width, height in np.random.default_rng(4).integers(30, 400, (8, 2)).tolist():
+        assert rule.size(width, height) == size(width, height)
+        for tokens in (1, 4, 9, 20):
+            columns, rows = rule.size(width, height, tokens)
+            assert size(columns * 28, rows * 28) == (columns, rows)
+            assert columns * rows <= tokens or min(columns, rows) == 1
+    processor.image_processor.do_resize = False
+    assert _ways.pixtral_rule(processor, 28) is None
+
+
+@pytest.mark.skipif(not NEW, reason="it has no messages for Mistral 3")
+def test_mistral_3_takes_a_smaller_picture():
+    model, processor = made(hf_families, mistral3)
+    image = PIL.fromarray(draw(200, 150, 3))
+    full = hf.Pruner(model, processor, share=1.0).prune(image, question="what?").all_tokens
+    for way in ("smaller", "pruned", "auto"):
+        pruned = hf.Pruner(model, processor, budget=8, way=way).prune(image, question="what?")
+        one = pruned.report.pictures[0]
+        assert one.way == way or way == "auto" and one.loss == min(c.loss for c in pruned.report.candidates[0])
+        assert one.tokens == pruned.tokens <= 8 and pruned.report.full == [full]
+        assert pruned.generate(max_new_tokens=2, do_sample=False).shape[0] == 1
+        if way == "smaller":  # is what the model makes of the smaller picture
+            small = image.resize((28 * one.columns, 28 * one.rows), processor.image_processor.resample)
+            batch = hf.Pruner(model, processor).batch_of(small, "what?")
+            torch.testing.assert_close(pruned.forward().logits, model(**batch).logits, rtol=0, atol=2e-5)
+    report = hf.Pruner(model, processor, tolerance=0.2).prune([image, PIL.fromarray(draw(90, 140, 5))], question="which?").report
+    assert len(report.pictures) == 2 and all(one.loss <= 0.2 or one.way == "full" for one in report.pictures)
+    with pytest.raises(tv.ArgumentError, match="it has no way pictures"):
+        hf.Pruner(model, processor, budget=8, way="pictures")

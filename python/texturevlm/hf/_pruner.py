@@ -104,8 +104,8 @@ class Pruner(Bound):
             `way` is not asked. `k` goes with version 0.4.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
 
-    The size of a picture can be chosen where images are given as messages, and the processor is of Qwen-VL's kind. A batch has
-    its pictures at one size already; of them tokens are left out (``"pruned"``). `PrunedBatch.report` says what was decided.
+    The size of a picture can be chosen where images are given as messages, and the processor is of Qwen-VL's or Pixtral's (Mistral 3)
+    kind. A batch has its pictures at one size already; of them tokens are left out (``"pruned"``). `PrunedBatch.report` says what was decided.
 
     A pruner cannot be pickled or copied: make one in each process.
 
@@ -126,7 +126,9 @@ class Pruner(Bound):
             share = _ways.QUARTER  # of all pictures of a batch as many patches are kept
         if k is not None:
             warn("k of a Pruner goes with version 0.4: budget says how many tokens there are, and way=\"cells\" chooses them by their score")
-        if way in ("smaller", "pictures") and self._family.kind != "qwen":
+        if way == "pictures" and _has_sizes(inner, self._family) and self._family.kind != "qwen":
+            raise ArgumentError(f"a {inner.config.model_type} has tokens between the rows of a picture: it has no way pictures")
+        if way in ("smaller", "pictures") and not _has_sizes(inner, self._family):
             raise ArgumentError(f"a {inner.config.model_type} has pictures of one size, or of sizes that are not known: it has no way {way}")
         self._options = checked(budget=budget, share=share, tolerance=tolerance, way=way, k=k, strategy=strategy, weights=weights,
                                 scorer=scorer, device=device)
@@ -152,10 +154,13 @@ class Pruner(Bound):
 
     def _rule(self, query: Any, features: Any) -> _ways.Rule | None:
         """The rule by which the size of a picture can be chosen; None: it cannot be."""
-        if self._family.kind != "qwen" or self._options["spending"] is None or query is not None or features is not None:
+        inner = unwrapped(self.model)
+        if not _has_sizes(inner, self._family) or self._options["spending"] is None or query is not None or features is not None:
             return None
-        vision = unwrapped(self.model).config.vision_config
-        return _ways.rule_of(self.processor, int(vision.patch_size) * int(vision.spatial_merge_size))
+        if self._family.kind == "qwen":
+            vision = inner.config.vision_config
+            return _ways.rule_of(self.processor, int(vision.patch_size) * int(vision.spatial_merge_size))
+        return _ways.pixtral_rule(self.processor, int(inner.config.vision_config.patch_size) * int(inner.config.spatial_merge_size))
 
     def _choose_pictures(self, given: _messages.Loaded, rule: _ways.Rule) -> PrunedBatch | PrunedImages:
         """Chooses the size of each picture and the tokens of it, and makes the batch of these pictures."""
@@ -174,7 +179,7 @@ class Pruner(Bound):
         keep = [torch.from_numpy(mask.reshape(-1)) for _, mask in seen]
         report = _ways.Report(chosen, among, full, 1000 * (time.perf_counter() - began), _ways.uncompared(among), seen)
         batch = self._moved(_messages.made_of(self.processor, given, {}))
-        _check_grids(batch["image_grid_thw"], unwrapped(self.model).config.vision_config.spatial_merge_size, [mask.shape for _, mask in seen])
+        _check_grids(_grids_of(batch, unwrapped(self.model), rule.side), [mask.shape for _, mask in seen])
         videos = {}
         if batch.get("pixel_values_videos") is not None:
             only = {name: value for name, value in batch.items() if name not in ("pixel_values", "image_grid_thw")}
@@ -252,9 +257,21 @@ class Pruner(Bound):
         return self.prune(messages_or_batch, question=question, query=query, features=features).generate(**options)
 
 
-def _check_grids(grids: torch.Tensor, merge: int, wanted: list[tuple[int, int]]) -> None:
+def _has_sizes(model: Any, family: Family) -> bool:
+    """Whether the size of a family's pictures can be chosen: it follows the image, by a rule of the processor that is known."""
+    return family.kind == "qwen" or model.config.model_type == "mistral3"
+
+
+def _grids_of(batch: Mapping[str, Any], model: Any, side: int) -> list[tuple[int, int]]:
+    """Rows and columns of the tokens of each picture that the processor made."""
+    if "image_grid_thw" in batch:
+        merge = int(model.config.vision_config.spatial_merge_size)
+        return [(int(h) // merge, int(w) // merge) for _, h, w in batch["image_grid_thw"].tolist()]
+    return [(int(h) // side, int(w) // side) for h, w in batch["image_sizes"].tolist()]
+
+
+def _check_grids(made: list[tuple[int, int]], wanted: list[tuple[int, int]]) -> None:
     """Refuses pictures that the processor has made of another size than was decided: nothing would be kept where it was meant."""
-    made = [(int(h) // merge, int(w) // merge) for _, h, w in grids.tolist()]
     if made != wanted:
         raise ArgumentError(f"the processor made pictures of {made} rows and columns of tokens, where {wanted} were decided")
 

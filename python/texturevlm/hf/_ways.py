@@ -161,10 +161,12 @@ class Rule:
     """The sizes, in tokens, of the pictures that a processor makes of an image.
 
     side: the side of a token in pixels.
+    several: whether an image may become several pictures, whose tokens in the prompt are then known.
     """
 
-    def __init__(self, side: int, least: int, most: int, resize: Callable[[int, int, int, int], tuple[int, int]]) -> None:
-        self.side, self.least, self.most, self._resize = side, least, most, resize
+    def __init__(self, side: int, least: int, most: int, resize: Callable[[int, int, int, int], tuple[int, int]],
+                 several: bool = True) -> None:
+        self.side, self.least, self.most, self._resize, self.several = side, least, most, resize, several
 
     def size(self, width: int, height: int, tokens: int | None = None) -> tuple[int, int]:
         """Columns and rows of the picture of at most so many tokens; None: as many as the processor allows.
@@ -206,6 +208,40 @@ def rule_of(processor: Any, side: int) -> Rule | None:
 
     frames_of = own.get("num_frames", 1)
     return Rule(side, limits[0] // frames_of, limits[1] // frames_of, resize)
+
+
+def pixtral_rule(processor: Any, side: int) -> Rule | None:
+    """The rule of a processor of Pixtral's kind (Mistral 3), by its own function; None: it has none, or does not resize.
+
+    It makes an image smaller whose longer side has more than `longest_edge` pixels, and no image larger. A picture of fewer tokens is
+    what it would make with a smaller `longest_edge`. Between the rows of a picture stand tokens, which differ with its shape: an
+    image does not become several pictures.
+    """
+    images = getattr(processor, "image_processor", None) or processor
+    module = next((sys.modules[base.__module__] for base in type(images).__mro__
+                   if hasattr(sys.modules.get(base.__module__), "get_resize_output_image_size")), None)
+    try:
+        longest = int(images.size["longest_edge"])
+    except (AttributeError, KeyError, TypeError):
+        return None
+    if module is None or getattr(images, "do_resize", True) is False:
+        return None
+    function: Any = module.get_resize_output_image_size
+
+    def with_edge(height: int, width: int, edge: int) -> tuple[int, int]:
+        image = np.broadcast_to(np.zeros(1, np.uint8), (height, width, 3))  # the function asks for its shape alone
+        found = function(image, size=(edge, edge), patch_size=(side, side))
+        return int(found[0]), int(found[1])
+
+    def resize(height: int, width: int, least: int, most: int) -> tuple[int, int]:
+        low, high = 1, min(longest, max(height, width))
+        while low < high:  # the largest edge with so few pixels; with the least one there may be more
+            middle = (low + high + 1) // 2
+            high_pixels, wide_pixels = with_edge(height, width, middle)
+            low, high = (middle, high) if high_pixels * wide_pixels <= most else (low, middle - 1)
+        return with_edge(height, width, low)
+
+    return Rule(side, side**2, 2**31, resize, several=False)
 
 
 def _limits(images: Any) -> tuple[int, int] | None:
@@ -309,7 +345,9 @@ class Measured:
         return self._cells
 
     def pictures(self, tokens: int | None = None, tolerance: float | None = None) -> Candidate | None:
-        """A small picture of the whole and crops; None: there are none worth it."""
+        """A small picture of the whole and crops; None: there are none worth it, or the family takes no several."""
+        if not self.rule.several:
+            return None
         least = -(-self.rule.least // self.rule.side**2)
         self._cut = cut(self._pixels, self.rule.side, least, self._device, tokens=tokens, tolerance=tolerance)
         found = self._cut
