@@ -14,6 +14,7 @@ EQUIVALENT = [
     ("lib/stack/temporal.c", None, "if (!(decay >= 0.0f && decay <= 1.0f))", ">", "a decay of 0 stands for the default, so that none is 0"),
     ("lib/select/likeness.c", "read_colours", "float *const rgb = tvlm_allocate(BLOCK, 3 * sizeof *rgb);", "+1",
      "room for more than is written there"),
+    ("lib/video/stream_send.c", "await_pixels", "camera->sending = false;", "remove", "waiting again for pixels that have arrived does nothing"),
     ("lib/opencl/tuning.c", "", None, "constant",
      "the shapes that are tried: test_tune tries them, no result hangs on them, and which is fast the benchmark tells"),
     ("lib/select/budget_emphasis.c", "tvlm_budget_importance", "const float share = high > low ? (scores[i] - low) / (high - low) : 0.0f;", ">=",
