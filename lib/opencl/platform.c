@@ -68,12 +68,25 @@ static tvlm_device_type type_of(cl_device_id id, cl_int *error) {
     return TVLM_DEVICE_OTHER;
 }
 
+/* OpenCL does not limit the length of names. Those of more bytes than this are refused by the driver. */
+enum { NAME_MAX_BYTES = 1024 };
+
+/* Copies a name, as much of it as there is room for, without the spaces before it. */
+static void copy_name(const char *name, char *text, size_t size) {
+    while (isspace((unsigned char)*name)) ++name;
+    snprintf(text, size, "%.*s", (int)(size - 1), name);
+}
+
 static void device_text(cl_device_id id, cl_device_info what, char *text, size_t size, cl_int *error) {
-    char long_text[1024] = "";
-    ask(id, what, sizeof long_text - 1, long_text, error);
-    const char *start = long_text;
-    while (isspace((unsigned char)*start)) ++start;
-    snprintf(text, size, "%.*s", (int)(size - 1), start);
+    char name[NAME_MAX_BYTES + 1] = "";
+    ask(id, what, NAME_MAX_BYTES, name, error);
+    copy_name(name, text, size);
+}
+
+static void platform_text(cl_platform_id id, char *text, size_t size, cl_int *error) {
+    char name[NAME_MAX_BYTES + 1] = "";
+    if (*error == CL_SUCCESS) *error = clGetPlatformInfo(id, CL_PLATFORM_NAME, NAME_MAX_BYTES, name, NULL);
+    copy_name(name, text, size);
 }
 
 static int32_t limit(cl_device_id id, cl_device_info what, cl_int *error) {
@@ -127,9 +140,7 @@ cl_int tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *in
     device_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver, &error);
     device_text(id, CL_DEVICE_VERSION, info->version, sizeof info->version, &error);
     ask(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, &error);
-    if (error == CL_SUCCESS)
-        error =
-            clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info->platform - 1, info->platform, NULL);
+    platform_text(platform, info->platform, sizeof info->platform, &error);
     ask(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, &error);
     ask(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof allocation, &allocation, &error);
     ask(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, &error);

@@ -19,7 +19,7 @@
  *     (control.h): commands by their kind, waits, bytes, handles that are held.
  *   - sharing.c is a driver that shares memory with OpenGL and Vulkan, for tests alone (control.h).
  *   - pose.c is a driver of GPUs: with TVLM_LAYER_GPU=1 each device says that it is one; with TVLM_LAYER_NO_BYTES=1 none
- *     has images of signed bytes.
+ *     has images of signed bytes; with TVLM_LAYER_NAMES=N (and not as a GPU) names have N bytes.
  *   - mipmaps.c is a driver with cl_khr_mipmap_image: TVLM_LAYER_MIPMAPS=1; with `flat` its reads ignore the lod.
  *   - spoil.c is a driver that errs: with TVLM_LAYER_SPOIL=1 what is read from buffers is wrong, so that no
  *     storage passes the self-test.
