@@ -58,6 +58,8 @@ SHARES = [0.02, 0.05, 0.10, 0.25, 0.50]
 # --way names them, but for the first.
 SMALLER = {"smaller, blank left out": (PATCH, True), "smaller": (PATCH, False), "smaller, 28 pixels": (28, False),
            "28, blank left out": (28, True)}
+# PixelPrune's rule (drawing.py), and its threshold.
+RULES = {"pixelprune, T 0": 0.0, "pixelprune, T .02": 0.02}
 SEEDS = 3  # of random selections
 STRATEGIES = {
     "grid": ["--strategy", "grid"],
@@ -189,6 +191,9 @@ def ways(measured, tool, share, options):
     for name, (side, without_blank) in list(SMALLER.items())[:None if options.way else 1]:
         if wanted(name, options, item.group):
             yield name, *smaller(drawing, share, side, without_blank)
+    for name, threshold in RULES.items():
+        if wanted(name, options, item.group):
+            yield name, *drawing.without_repeated(count, threshold)
     usual, further = (QUESTIONS, FURTHER_QUESTIONS) if item.question else (STRATEGIES, FURTHER)
     strategies = {**usual, **(further if options.way else {})}
     for seed in range(1 if item.words else SEEDS) if wanted("random", options, item.group) else ():
@@ -296,7 +301,7 @@ def parse():
     parser.add_argument("--device")
     parser.add_argument("--set", action="append", choices=SETS + ["questions"], help="default: all")
     parser.add_argument("--share", action="append", type=float, help="of the patches; default: 0.02, 0.05, 0.1, 0.25, 0.5")
-    parser.add_argument("--way", action="append", choices=["random", *SMALLER, CUT, *STRATEGIES, *FURTHER, *QUESTIONS, *FURTHER_QUESTIONS],
+    parser.add_argument("--way", action="append", choices=["random", *SMALLER, *RULES, CUT, *STRATEGIES, *FURTHER, *QUESTIONS, *FURTHER_QUESTIONS],
                         help="beside downsampling; default: all but further shares of an overview, and diversity")
     parser.add_argument("--images", type=int, help="at most so many of each set")
     parser.add_argument("--image", action="append", metavar="NAME", help="only those")

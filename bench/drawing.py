@@ -67,6 +67,16 @@ def like_grids(width, height, side):
     return sorted(found, key=lambda grid: (grid[0] * grid[1], grid))
 
 
+def last_that_fits(count, fits):
+    """The last of so many grids, from small to large, that fits, if those before one that fits do, too: by bisection, and a few above,
+    since that is nearly so. The first one counts as fitting."""
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return max([n for n in range(low + 1, min(low + 1 + ABOVE, count)) if fits(n)], default=low)
+
+
 def blank_cells(luma, grid, side=PATCH):
     """Of luma resized to that grid: which cells [row, column] have no ink."""
     size = [min(n * side, whole) for n, whole in zip(grid, luma.shape[::-1])]
@@ -108,6 +118,21 @@ def fill_empty(small, empty, side=PATCH, flat_first=None):
             small[row * side:(row + 1) * side, column * side:(column + 1) * side] = np.mean(colours, 0)
         known |= taken.keys()
         waiting -= taken.keys()
+
+
+def repeated(pixels, side, threshold):
+    """The rule of PixelPrune (arXiv 2604.00886) on a picture, uint8 [rows * side, columns * side, 3]: which patches are kept, bool
+    [rows, columns], and the picture in which each of the others shows the one to its left or above. A patch is left out if its pixels
+    equal those of that one, or differ from them by at most `threshold` of 255."""
+    rows, columns = pixels.shape[0] // side, pixels.shape[1] // side
+    blocks = pixels.astype(np.int16).reshape(rows, side, columns, side, 3).swapaxes(1, 2)
+    left, above = np.zeros((2, rows, columns), bool)
+    left[:, 1:] = np.abs(blocks[:, 1:] - blocks[:, :-1]).max((2, 3, 4)) <= 255 * threshold
+    above[1:] = np.abs(blocks[1:] - blocks[:-1]).max((2, 3, 4)) <= 255 * threshold
+    shown = blocks.copy()
+    for row, column in np.argwhere(left | above):
+        shown[row, column] = shown[row, column - 1] if left[row, column] else shown[row - 1, column]
+    return ~(left | above), np.uint8(shown.swapaxes(1, 2).reshape(pixels.shape))
 
 
 class Drawing:
@@ -152,16 +177,23 @@ class Drawing:
         if self.luma is None:
             self.luma = np.ascontiguousarray(self.pixels @ LUMA)
         grids = like_grids(self.width, self.height, side)
-
-        def fits(n):
-            return (~blank_cells(self.luma, grids[n], side)).sum() <= count
-        low, high = 0, len(grids)  # of grids up to `low` it is known that they fit
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if fits(middle) else (low, middle)
-        low = max([n for n in range(low + 1, min(low + 1 + ABOVE, len(grids))) if fits(n)], default=low)
+        low = last_that_fits(len(grids), lambda n: (~blank_cells(self.luma, grids[n], side)).sum() <= count)
         empty = [(int(column), int(row)) for row, column in np.argwhere(blank_cells(self.luma, grids[low], side))]
         return grids[low], empty[len(empty) == grids[low][0] * grids[low][1]:]
+
+    def without_repeated(self, count, threshold, side=PATCH):
+        """The largest picture, both sides scaled alike by the filter of processors, of which PixelPrune keeps at most `count` patches:
+        enlarged, and the texels that each pixel gets."""
+        grids = like_grids(self.width, self.height, side)
+        image = Image.fromarray(np.uint8(np.rint(self.pixels)))
+
+        def pruned(n):
+            return repeated(np.asarray(image.resize((grids[n][0] * side, grids[n][1] * side), Image.BICUBIC)), side, threshold)
+        grid = last_that_fits(len(grids), lambda n: pruned(n)[0].sum() <= count)
+        kept, picture = pruned(grid)
+        empty = [(int(column), int(row)) for row, column in np.argwhere(~kept)]
+        picture = enlarge(picture.astype(np.float32), (self.width, self.height))
+        return np.rint(picture), self.spread(grids[grid], empty, side)
 
     def reduced(self, scale):
         """The image on whole squares of `scale` patches (a Fraction), reduced to 16x16 texels each."""
@@ -236,16 +268,21 @@ class Drawing:
             place.append(n)
         return scale, *place
 
-    def shown(self, grid, squares, empty=(), side=PATCH):
-        """The picture of a thumbnail of that grid without its empty cells (column, row), with squares (x, y, size) on it, and the
-        texels that each pixel gets. `side`: of the thumbnail's patches."""
-        picture, self.squares = self.thumbnail(grid, empty, side).copy(), squares
+    def spread(self, grid, empty, side):
+        """The texels that each pixel gets of a picture of that grid without its empty cells."""
         share = min(1.0, grid[0] * side / self.width) * min(1.0, grid[1] * side / self.height)
         texels = np.full((self.height, self.width), share, np.float32)
         for column, row in empty:
             left, right = (min(self.width, n * self.width // grid[0]) for n in (column, column + 1))
             top, below = (min(self.height, n * self.height // grid[1]) for n in (row, row + 1))
             texels[top:below, left:right] = 0
+        return texels
+
+    def shown(self, grid, squares, empty=(), side=PATCH):
+        """The picture of a thumbnail of that grid without its empty cells (column, row), with squares (x, y, size) on it, and the
+        texels that each pixel gets. `side`: of the thumbnail's patches."""
+        picture, self.squares = self.thumbnail(grid, empty, side).copy(), squares
+        texels = self.spread(grid, empty, side)
         for size in sorted({size for _, _, size in squares}, reverse=True):
             together = []
             for x, y, _ in (square for square in squares if square[2] == size):

@@ -28,7 +28,7 @@ need("cv2", "PIL", "cffi")
 import PIL.Image  # noqa: E402
 import measures  # noqa: E402
 import texturevlm  # noqa: E402
-from drawing import fill_empty  # noqa: E402
+from drawing import fill_empty, repeated  # noqa: E402
 from images import Images  # noqa: E402
 
 SIDE, LEAST = 28, 4
@@ -93,26 +93,12 @@ def shown(measured, one, size):
     return page
 
 
-def repeated(picture, threshold):
-    """Which tokens of a picture PixelPrune keeps, bool [rows, columns], and the picture with the others as their neighbours."""
-    pixels = np.asarray(picture).astype(np.int16)
-    rows, columns = pixels.shape[0] // SIDE, pixels.shape[1] // SIDE
-    blocks = pixels.reshape(rows, SIDE, columns, SIDE, 3).swapaxes(1, 2)
-    left, above = np.zeros((2, rows, columns), bool)
-    left[:, 1:] = np.abs(blocks[:, 1:] - blocks[:, :-1]).max((2, 3, 4)) <= 255 * threshold
-    above[1:] = np.abs(blocks[1:] - blocks[:-1]).max((2, 3, 4)) <= 255 * threshold
-    shown = blocks.copy()
-    for row, column in np.argwhere(left | above):
-        shown[row, column] = shown[row, column - 1] if left[row, column] else shown[row - 1, column]
-    return ~(left | above), PIL.Image.fromarray(np.uint8(shown.swapaxes(1, 2).reshape(pixels.shape)))
-
-
 def by_rule(measured, threshold, tokens, size):
     """What PixelPrune shows of the page with at most so many tokens."""
     for grid in measured.sizes[::-1]:
-        kept, picture = repeated(measured.resized(grid), threshold)
+        kept, picture = repeated(np.asarray(measured.resized(grid)), SIDE, threshold)
         if kept.sum() <= tokens:
-            return np.asarray(picture.resize(size, PIL.Image.BICUBIC))
+            return np.asarray(PIL.Image.fromarray(picture).resize(size, PIL.Image.BICUBIC))
     return np.zeros((size[1], size[0], 3), np.uint8)
 
 
