@@ -121,6 +121,7 @@ tell() {
     *.npy) tell_npy "$1" ;;
     *.safetensors) tell_safetensors "$1" ;;
     *.png) tell_png "$1" ;;
+    */tvlm*.1 | */tvlm | */tvlm-lab | */_tvlm*) echo "$(basename "$1"): $(wc -l <"$1") lines, $(cksum <"$1")" ;; # a manual
     *.flo) echo "$(basename "$1")" && numbers "$1" 12 $(($(stat -c %s "$1") - 12)) f4 | digest 4 ;;
     *) cat "$1" ;;
     esac
@@ -228,8 +229,16 @@ of video "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" -k 4 --tile 16 --threshold 0.05 --c
 of video "$in/a.ppm" "$in/c.ppm" "$in/wide.ppm" -k 4 --no-delta --cut 0.05 --rate 10
 of video "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" -k 4 --features "$in/frames" --query "$in/query.npy" --needs needs
 
-# The lab.
+# The lab, and the manuals and completions of both, which it has a say in.
 if [ -x "$lab" ]; then
+    for program in "$tvlm" "$lab"; do
+        mkdir manual
+        echo "== manual of $(basename "$program")" >>"$got"
+        "$program" --manual manual >>"$got" 2>&1 || echo "exit $?" >>"$got"
+        for file in manual/*; do tell "$file" >>"$got"; done
+        checks=$((checks + 1))
+        rm -r manual
+    done
     of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --masks "$in/masks" -k 4 --held-out 0 -o scorer.safetensors
     of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --masks "$in/masks" -k 4 --leave-one-out --taps 3x3 --channels r,saliency,edges -o scorer.safetensors
     of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --masks "$in/masks" -k 4 --held-out 0.34 --seed 3 --stride 8 --l2 2 -o scorer.safetensors
