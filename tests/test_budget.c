@@ -42,6 +42,12 @@ static uint8_t blots(int x, int y, uint64_t *random) {
     return (uint8_t)(128.0 + 25.0 * waves + 80.0 * noise);
 }
 
+/* Paper with strokes as of text in its upper third. */
+static uint8_t page(int x, int y, uint64_t *random) {
+    (void)random;
+    return x >= 16 && x < WIDTH - 16 && y >= 8 && y < HEIGHT / 3 && x % 5 < 2 && y % 8 < 5 ? 20 : 255;
+}
+
 static tvlm_stack *drawn(tvlm_device *device, tvlm_format format, drawing *draw) {
     static uint8_t pixels[WIDTH * HEIGHT];
     uint64_t random = 4711;
@@ -222,6 +228,35 @@ static void check_nines(tvlm_device *device, tvlm_format format) {
         assert_true(!is_ninth(&p[i], 16) || (p[i].x < 128.0f && p[i].y < 128.0f));
     }
     assert_true(ninths >= 18 && ninths % 9 == 0);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+}
+
+/* Of a page the blank cells of the thumbnail are left out, which is finer for it; none of them has ink. Noise has none. */
+static void check_page(tvlm_device *device, tvlm_format format) {
+    enum { K = 50 };
+    tvlm_stack *stack = drawn(device, format, page);
+    tvlm_selection_info info;
+    int32_t left_out;
+    tvlm_selection *selection = budget(stack, tvlm_select_params(.k = K), &info);
+    const tvlm_cell *const empty = tvlm_selection_empty(selection, &left_out);
+    check_selection(selection, &info, 16, K);
+    assert_true(left_out > K / 2 && info.thumbnail_columns * info.thumbnail_rows > K * 3 / 2);
+    for (int32_t i = 0; i < left_out; ++i) {
+        const int32_t left = empty[i].column * WIDTH / info.thumbnail_columns,
+                      right = ((empty[i].column + 1) * WIDTH + info.thumbnail_columns - 1) /
+                              info.thumbnail_columns,
+                      top = empty[i].row * HEIGHT / info.thumbnail_rows,
+                      bottom = ((empty[i].row + 1) * HEIGHT + info.thumbnail_rows - 1) / info.thumbnail_rows;
+        for (int32_t y = top; y < bottom; ++y)
+            for (int32_t x = left; x < right; ++x) assert_int_equal(page(x, y, NULL), 255);
+    }
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+    stack = drawn(device, format, noise);
+    selection = budget(stack, tvlm_select_params(.k = K), &info);
+    (void)tvlm_selection_empty(selection, &left_out);
+    assert_int_equal(left_out, 0);
     tvlm_selection_destroy(&selection);
     tvlm_stack_destroy(&stack);
 }
@@ -460,7 +495,7 @@ static void check_sizes(tvlm_device *device, tvlm_format format) {
         }
 }
 
-DEVICE_CHECKS(check_numbers, check_sides, check_nines, check_all, check_corner, check_tolerance,
+DEVICE_CHECKS(check_numbers, check_sides, check_nines, check_page, check_all, check_corner, check_tolerance,
               check_duplicates, check_named, check_emphasis, check_question, check_scores, check_sizes)
 
 /* ---- Devices ---- */

@@ -120,6 +120,8 @@ def test_what_takes_arrays(a, b):
     tried(PREDICTION.loss, a, b)
     tried(PREDICTION.loss, 0, a)
     tried(PREDICTION.keep, a, b)
+    tried(PREDICTION.shown, a, b)
+    tried(PREDICTION.shown, 0, a)
     tried(PREDICTION.least, a, b)
     tried(tv.scores, IMAGE, a, features=b)
     tried(tv.scores, IMAGE, stride=a, weights=b)

@@ -36,6 +36,11 @@ floats() {
             if (seed % 2) sub(/3e$/, "be", text) || sub(/3f$/, "bf", text)
             printf "%s", text } }'
 }
+# Paper, strokes as of text, a line down and one across.
+awk 'BEGIN { print "P2", 160, 120, 255
+    for (y = 0; y < 120; ++y) for (x = 0; x < 160; ++x) {
+        v = (x >= 12 && x < 100 && y >= 10 && y < 50 && (x + y * 3) % 5 < 2 && y % 9 < 5) ? 30 : 250
+        print x == 130 || (y == 100 && x > 20) ? 90 : v } }' >"$in/page.ppm"
 picture "$in/a.ppm" 0 96 64
 picture "$in/b.ppm" 3 96 64
 picture "$in/c.ppm" 9 96 64
@@ -145,6 +150,10 @@ of() {
 # Choosing: each strategy and what it reads.
 of select "$in/a.ppm" -k 9
 of select "$in/a.ppm" -k 20 --patch 8
+of select "$in/page.ppm" -k 30 --patch 8 --overlay overlay.png --patch-scores scores.npy
+of select "$in/page.ppm" -k 90 --patch 8
+of select "$in/page.ppm" --tolerance 0.05 --patch 8
+of tensors "$in/page.ppm" --for qwen2-vl --strategy budget --budget 9 --min-pixels 40000 -o out.safetensors
 of select "$in/wide.ppm" -k 30 --patch 8 --overlay overlay.png --heatmap heat.png --patch-scores scores.npy
 of select "$in/a.ppm" --share 0.4 --patch 8 --explain explained.json
 of select "$in/a.ppm" --tolerance 0.1 --patch 8
