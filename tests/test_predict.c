@@ -221,6 +221,72 @@ static void check_repeated(tvlm_device *device, tvlm_format format) {
     free(pixels);
 }
 
+/* Where a line ends before a blank token something that is kept says where, however faint the line is. */
+static void check_ends(tvlm_device *device, tvlm_format format) {
+    enum { ROW = 4, FIRST = 2, LAST = 6 };
+    static const tvlm_picture pictures[] = {{COLUMNS, ROWS}};
+    static const uint8_t grays[] = {0, 128, 200};
+    uint8_t kept[TOKENS], shown[TOKENS];
+    for (size_t g = 0; g < sizeof grays; ++g)
+        for (int down = 0; down < 2; ++down) {
+            uint8_t *pixels = page(0, 255);
+            for (int32_t i = FIRST * PATCH; i < (LAST + 1) * PATCH; ++i)
+                memset(pixels + 3 * (down ? i * WIDTH + ROW * PATCH + 5 : (ROW * PATCH + 5) * WIDTH + i),
+                       grays[g], 3);
+            tvlm_prediction *prediction = predict(device, format, pixels, pictures, 1);
+            int32_t least = 0;
+            assert_int_equal(tvlm_prediction_least(prediction, 0, 1e-6f, &least), TVLM_OK);
+            assert_true(loss_with(prediction, 0, least, kept) < 1e-6f);
+            assert_int_equal(tvlm_prediction_shown(prediction, 0, kept, shown), TVLM_OK);
+            for (int32_t i = FIRST; i <= LAST; ++i) {
+                const int32_t token = down ? i * COLUMNS + ROW : ROW * COLUMNS + i;
+                if (i == LAST) /* or the blank one behind, where the line would spoil its colour */
+                    assert_true(kept[token] || kept[token + (down ? COLUMNS : 1)]);
+                else
+                    assert_int_equal(kept[token], i == FIRST);
+                if (i > FIRST && i < LAST)
+                    assert_int_equal(shown[token], down ? TVLM_TOKEN_ABOVE : TVLM_TOKEN_LEFT);
+            }
+            tvlm_prediction_destroy(&prediction);
+            free(pixels);
+        }
+}
+
+/* Hatchings of one mean and one range, side by side: none repeats another. Nor do the tokens of a code of dots. */
+static void check_fine(tvlm_device *device, tvlm_format format) {
+    enum { EACH = 3 };
+    static const tvlm_picture pictures[] = {{COLUMNS, ROWS}};
+    uint8_t *pixels = malloc(WIDTH * HEIGHT * 3), shown[TOKENS];
+    static const uint8_t none[TOKENS];
+    uint64_t random = 11;
+    assert_non_null(pixels);
+    for (int code = 0; code < 2; ++code) {
+        for (int32_t y = 0; y < HEIGHT; ++y)
+            for (int32_t x = 0; x < WIDTH; ++x) {
+                const int32_t kind = x / (EACH * PATCH) % 4;
+                const int32_t at = kind == 0 ? x + y : kind == 1 ? x - y + HEIGHT : kind == 2 ? x : y;
+                const bool ink =
+                    code ? (x / 2 + 3 * (y / 2) + (int32_t)(test_random(&random) % 2)) % 2 == 0 : at % 4 == 0;
+                memset(pixels + 3 * (y * WIDTH + x), ink ? 0 : 255, 3);
+            }
+        tvlm_prediction *prediction = predict(device, format, pixels, pictures, 1);
+        uint8_t kept[TOKENS];
+        memset(kept, 1, sizeof kept);
+        for (int32_t i = 0; i < TOKENS; ++i) {
+            const int32_t column = i % COLUMNS, kind = column / EACH % 4;
+            kept[i] = 0;
+            assert_int_equal(tvlm_prediction_shown(prediction, 0, kept, shown), TVLM_OK);
+            /* Only what stands, or lies, goes on; along the other direction it does not, nor do the slanted ones. */
+            const bool repeats = !code && ((kind == 2 && i >= COLUMNS) || (kind == 3 && column % EACH > 0));
+            assert_int_equal(shown[i] != TVLM_TOKEN_LOST, repeats);
+            kept[i] = 1;
+        }
+        assert_true(loss_of(prediction, 0, none) > 0.9f);
+        tvlm_prediction_destroy(&prediction);
+    }
+    free(pixels);
+}
+
 static void check_least(tvlm_device *device, tvlm_format format) {
     static const tvlm_picture pictures[] = {{COLUMNS, ROWS}, {7, 5}};
     static const float tolerances[] = {0.9f, 0.5f, 0.2f, 0.05f, 0.001f};
@@ -241,7 +307,7 @@ static void check_least(tvlm_device *device, tvlm_format format) {
 }
 
 DEVICE_CHECKS(check_downsampled, check_sizes, check_kept, check_blank, check_faint, check_repeated,
-              check_least)
+              check_ends, check_fine, check_least)
 
 /* ---- Which tokens repeat another ---- */
 
@@ -249,25 +315,26 @@ typedef struct box {
     int32_t left, top, right, bottom;
 } box;
 
-static box texels_of(int32_t column, int32_t row, int32_t columns, int32_t rows, int32_t wide, int32_t high) {
+static box pixels_of(int32_t column, int32_t row, int32_t columns, int32_t rows, int32_t wide, int32_t high) {
     return (box){column * wide / columns, row * high / rows, ((column + 1) * wide + columns - 1) / columns,
                  ((row + 1) * high + rows - 1) / rows};
 }
 
-/* Whether all texels of a box are equal to the one at its left end (or, `down`, to the one at its upper end). */
-static bool is_even(const uint8_t *colours, int32_t wide, box b, bool down) {
+/* Whether all pixels of a box are equal to the one at its left end (or, `down`, to the one at its upper end). */
+static bool is_even(const float *rgba, int32_t wide, box b, bool down) {
     for (int32_t y = b.top; y < b.bottom; ++y)
         for (int32_t x = b.left; x < b.right; ++x)
-            if (memcmp(colours + 4 * (y * wide + x),
-                       colours + 4 * (down ? b.top * wide + x : y * wide + b.left), 4) != 0)
+            if (memcmp(rgba + 4 * (y * wide + x), rgba + 4 * (down ? b.top * wide + x : y * wide + b.left),
+                       4 * sizeof *rgba) != 0)
                 return false;
     return true;
 }
 
-/* Against what the header says, word for word: texels that change seldom along rows, columns, or both. */
+/* Against what the header says, word for word: pixels that change seldom along rows, columns, or both. */
 static void test_what_repeats(void **state) {
     enum { WIDE = 41, HIGH = 33 };
-    static uint8_t colours[WIDE * HIGH * 4], repeats[WIDE * HIGH];
+    static float rgba[WIDE * HIGH * 4];
+    static uint8_t repeats[WIDE * HIGH];
     uint64_t random = 77;
     int32_t found[4] = {0};
     (void)state;
@@ -277,33 +344,28 @@ static void test_what_repeats(void **state) {
             const int32_t from = turn % 4 < 2 ? i - 1 : i - WIDE;
             const bool begins = turn % 4 < 2 ? i % WIDE == 0 : i < WIDE;
             if (begins)
-                for (int c = 0; c < 4; ++c) colours[4 * i + c] = (uint8_t)(test_random(&random) % 3);
+                for (int c = 0; c < 4; ++c) rgba[4 * i + c] = (float)(test_random(&random) % 3);
             else
-                memcpy(colours + 4 * i, colours + 4 * from, 4);
-            if (test_random(&random) % change == 0) ++colours[4 * i + (int32_t)(test_random(&random) % 4)];
+                memcpy(rgba + 4 * i, rgba + 4 * from, 4 * sizeof *rgba);
+            if (test_random(&random) % change == 0)
+                rgba[4 * i + (int32_t)(test_random(&random) % 4)] += 0.001f;
         }
-        const tvlm_budget_ink ink = {.colours = colours,
-                                     .width = 4 * WIDE,
-                                     .height = 4 * HIGH,
-                                     .patch = 16,
-                                     .wide = WIDE,
-                                     .high = HIGH};
         const int32_t columns = 2 + (int32_t)(test_random(&random) % 16),
                       rows = 2 + (int32_t)(test_random(&random) % 13);
-        const bool small = columns > WIDE / 3 || rows > HIGH / 3;
+        const bool small = columns > WIDE / 4 || rows > HIGH / 4;
         tvlm_repeated repeated;
-        assert_true(tvlm_repeated_make(&ink, &repeated));
+        assert_true(tvlm_repeated_make(rgba, WIDE, HIGH, &repeated));
         tvlm_repeated_find(&repeated, columns, rows, repeats);
         for (int32_t i = 0; i < columns * rows; ++i) {
             const int32_t column = i % columns, row = i / columns;
-            const box own = texels_of(column, row, columns, rows, WIDE, HIGH);
-            const box left = {texels_of(column - 1, row, columns, rows, WIDE, HIGH).left, own.top, own.right,
+            const box own = pixels_of(column, row, columns, rows, WIDE, HIGH);
+            const box left = {pixels_of(column - 1, row, columns, rows, WIDE, HIGH).left, own.top, own.right,
                               own.bottom},
-                      above = {own.left, texels_of(column, row - 1, columns, rows, WIDE, HIGH).top, own.right,
+                      above = {own.left, pixels_of(column, row - 1, columns, rows, WIDE, HIGH).top, own.right,
                                own.bottom};
             const int expected =
-                (!small && column > 0 && is_even(colours, WIDE, left, false) ? TVLM_REPEATS_LEFT : 0) |
-                (!small && row > 0 && is_even(colours, WIDE, above, true) ? TVLM_REPEATS_ABOVE : 0);
+                (!small && column > 0 && is_even(rgba, WIDE, left, false) ? TVLM_REPEATS_LEFT : 0) |
+                (!small && row > 0 && is_even(rgba, WIDE, above, true) ? TVLM_REPEATS_ABOVE : 0);
             assert_int_equal(repeats[i], expected);
             ++found[expected];
         }
@@ -315,14 +377,14 @@ static void test_what_repeats(void **state) {
 /* Runs longer than two bytes hold: tokens of half as many texels each. */
 static void test_long_runs(void **state) {
     enum { LONG = 140000 };
-    uint8_t *const colours = calloc(LONG, 3 * 4), repeats[8];
+    float *const rgba = calloc(LONG, 4 * 4 * sizeof *rgba);
+    uint8_t repeats[8];
     tvlm_repeated repeated;
     (void)state;
-    assert_non_null(colours);
+    assert_non_null(rgba);
     for (int down = 0; down < 2; ++down) {
-        const int32_t wide = down ? 3 : LONG, high = down ? LONG : 3;
-        const tvlm_budget_ink ink = {.colours = colours, .wide = wide, .high = high};
-        assert_true(tvlm_repeated_make(&ink, &repeated));
+        const int32_t wide = down ? 4 : LONG, high = down ? LONG : 4;
+        assert_true(tvlm_repeated_make(rgba, wide, high, &repeated));
         tvlm_repeated_find(&repeated, down ? 1 : 8, down ? 8 : 1, repeats);
         for (int i = 0; i < 8; ++i)
             assert_int_equal(repeats[i], i == 0 ? 0 : down ? TVLM_REPEATS_ABOVE : TVLM_REPEATS_LEFT);
@@ -330,7 +392,7 @@ static void test_long_runs(void **state) {
         assert_int_equal(repeats[1], 0); /* further than is counted */
         tvlm_repeated_free(&repeated);
     }
-    free(colours);
+    free(rgba);
 }
 
 /* ---- Devices agree ---- */

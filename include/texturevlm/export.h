@@ -412,7 +412,8 @@ TVLM_API tvlm_status tvlm_export_read(tvlm_export *exported, int32_t index, size
  * where a picture of one token would be shown. What is lost of a part of the image of which no token is kept is
  *   - hardly anything, where that token is blank, so that what is around it shows what is there;
  *   - the same as with the token, where it repeats the token to the left or the one above, as along a line or an
- *     edge, and that one is shown;
+ *     edge, and that one is shown. It repeats that one where no pixel changes from there on. Where a line ends
+ *     before a blank token, the last one of the line repeats none;
  *   - else what a picture of one token loses there.
  * Compare losses within one prediction: between two they may differ by a hundredth, since how much detail an image
  * has is measured by all pictures together. A prediction is about pixels. It knows nothing of what a model can do
@@ -464,8 +465,8 @@ TVLM_API tvlm_status tvlm_prediction_shown(tvlm_prediction *prediction, int32_t 
 
 /*
  * Keeps those n tokens of a picture, 0 .. columns * rows, of which most would be lost; of equal ones the first.
- * Blank ones, and those that repeat another, come last. kept[columns * rows] becomes 1 for each of them, else 0, and *loss what the picture then
- * loses. Either may be NULL. Errors: ARGUMENT.
+ * Blank ones, and those that repeat another, come last. kept[columns * rows] becomes 1 for each of them, else 0,
+ * and *loss what the picture then loses. Either may be NULL. Errors: ARGUMENT.
  */
 TVLM_API tvlm_status tvlm_prediction_keep(tvlm_prediction *prediction, int32_t index, int32_t n,
                                           uint8_t *kept, float *loss);

@@ -147,17 +147,33 @@ static void keep_faint(predicted *picture) {
             picture->like[i] = 0;
 }
 
-/* Adds what tokens that are not blank repeat. A blank one is shown by all that is around it, and is not
- * repeated: where it is filled from a token, that one must be shown. False: no memory. */
+/* Whether there is a token there, and it is blank. */
+static bool is_blank(const predicted *picture, int32_t column, int32_t row) {
+    return column < picture->columns && row < picture->rows &&
+           picture->like[row * picture->columns + column] == BLANK;
+}
+
+/*
+ * Adds what tokens that are not blank repeat.
+ *   - A blank one is shown by all that is around it, and is not repeated: where it is filled from a token, that
+ *     one must be shown.
+ *   - The last one before a blank one repeats none. A line of which that were left out, too, would seem to go
+ *     on, or to end anywhere: neither it nor the blank one is shown.
+ * False: no memory.
+ */
 static bool add_repeated(const tvlm_repeated *repeated, predicted *picture) {
     const int32_t columns = picture->columns;
     uint8_t *const repeats = tvlm_allocate((size_t)picture->tokens, 1), *const like = picture->like;
     if (repeats == NULL) return false;
     tvlm_repeated_find(repeated, columns, picture->rows, repeats);
     for (int32_t i = 0; i < picture->tokens; ++i) {
+        const int32_t column = i % columns, row = i / columns;
         if (like[i] == BLANK) continue;
-        if ((repeats[i] & TVLM_REPEATS_LEFT) && like[i - 1] != BLANK) like[i] |= TVLM_REPEATS_LEFT;
-        if ((repeats[i] & TVLM_REPEATS_ABOVE) && like[i - columns] != BLANK) like[i] |= TVLM_REPEATS_ABOVE;
+        if ((repeats[i] & TVLM_REPEATS_LEFT) && like[i - 1] != BLANK && !is_blank(picture, column + 1, row))
+            like[i] |= TVLM_REPEATS_LEFT;
+        if ((repeats[i] & TVLM_REPEATS_ABOVE) && like[i - columns] != BLANK &&
+            !is_blank(picture, column, row + 1))
+            like[i] |= TVLM_REPEATS_ABOVE;
     }
     free(repeats);
     return true;
@@ -218,37 +234,55 @@ static tvlm_status no_memory(const tvlm_log *log) {
     return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a prediction");
 }
 
+/* Compares the pixels of the image with each other. */
+static tvlm_status compare_pixels(const tvlm_task *task, const tvlm_prediction *p, tvlm_repeated *repeated) {
+    tvlm_device *const device = tvlm_stack_device(task->stack);
+    tvlm_texture *const source = (tvlm_texture *)(uintptr_t)p->budget->source;
+    const int32_t image = tvlm_stack_image_number(task->stack, task->params.score.index);
+    float *const rgba = tvlm_allocate((size_t)p->width * (size_t)p->height, 4 * sizeof *rgba);
+    if (rgba == NULL) return no_memory(&p->log);
+    tvlm_status status = device->backend->texture_read(device, source, 0, image * source->layers, rgba);
+    if (status == TVLM_OK && !tvlm_repeated_make(rgba, p->width, p->height, repeated))
+        status = no_memory(&p->log);
+    free(rgba);
+    return status;
+}
+
 /* Measures the pictures. The losses stay valid when the stack is destroyed: afterwards p->budget has no
  * pointer to the stack. */
-static tvlm_status measure(const tvlm_task *task, const tvlm_picture *pictures, tvlm_prediction *p) {
+static tvlm_status measure(const tvlm_task *task, const tvlm_picture *pictures, tvlm_prediction *p,
+                           tvlm_repeated *repeated) {
     tvlm_budget_grid grids[TVLM_PICTURES_MAX];
     for (int32_t i = 0; i < p->count; ++i)
         grids[i] = (tvlm_budget_grid){pictures[i].columns, pictures[i].rows};
     TVLM_TRY(tvlm_budget_open(task, grids, p->count, &p->budget));
     p->width = p->budget->source->width;
     p->height = p->budget->source->height;
+    TVLM_TRY(compare_pixels(task, p, repeated));
     p->budget->source = NULL;
     p->budget->task = NULL;
     return TVLM_OK;
 }
 
-static tvlm_status rank_all(tvlm_prediction *p) {
-    tvlm_repeated repeated;
-    bool made = tvlm_repeated_make(&p->budget->ink, &repeated);
-    for (int32_t i = 0; made && i < p->count; ++i) made = rank(p, i, &repeated);
-    tvlm_repeated_free(&repeated);
-    return made ? TVLM_OK : no_memory(&p->log);
+static tvlm_status measure_and_rank(const tvlm_task *task, const tvlm_picture *pictures, tvlm_prediction *p,
+                                    tvlm_repeated *repeated) {
+    TVLM_TRY(measure(task, pictures, p, repeated));
+    for (int32_t i = 0; i < p->count; ++i)
+        if (!rank(p, i, repeated)) return no_memory(&p->log);
+    return TVLM_OK;
 }
 
 static tvlm_status make(const tvlm_task *task, const tvlm_picture *pictures, tvlm_prediction *p) {
     int32_t most = 1;
-    TVLM_TRY(measure(task, pictures, p));
+    tvlm_repeated repeated = {0};
     for (int32_t i = 0; i < p->count; ++i) {
         const int32_t columns = pictures[i].columns, rows = pictures[i].rows;
         p->pictures[i] = (predicted){.columns = columns, .rows = rows, .tokens = columns * rows};
         if (columns * rows > most) most = columns * rows;
     }
-    TVLM_TRY(rank_all(p));
+    const tvlm_status status = measure_and_rank(task, pictures, p, &repeated);
+    tvlm_repeated_free(&repeated);
+    TVLM_TRY(status);
     p->shown = tvlm_allocate((size_t)most, sizeof *p->shown);
     p->hidden = tvlm_allocate((size_t)p->budget->tiles, sizeof *p->hidden);
     return p->shown != NULL && p->hidden != NULL ? TVLM_OK : no_memory(&p->log);

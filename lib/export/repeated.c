@@ -10,24 +10,23 @@ static uint16_t after(uint16_t number) {
     return number == UINT16_MAX ? UINT16_MAX : (uint16_t)(number + 1);
 }
 
-bool tvlm_repeated_make(const tvlm_budget_ink *ink, tvlm_repeated *repeated) {
-    const size_t wide = (size_t)ink->wide, texels = wide * (size_t)ink->high;
-    uint16_t *const left = tvlm_allocate(texels, sizeof *left), *const above =
-                                                                    tvlm_allocate(texels, sizeof *above);
-    *repeated = (tvlm_repeated){ink->wide, ink->high, left, above};
+bool tvlm_repeated_make(const float *rgba, int32_t width, int32_t height, tvlm_repeated *repeated) {
+    const size_t wide = (size_t)width, pixels = wide * (size_t)height, bytes = 4 * sizeof *rgba;
+    uint16_t *const left = tvlm_allocate(pixels, sizeof *left), *const above =
+                                                                    tvlm_allocate(pixels, sizeof *above);
+    *repeated = (tvlm_repeated){width, height, left, above};
     if (left == NULL || above == NULL) return false;
-    for (size_t i = 0; i < texels; ++i) {
-        const uint8_t *const texel = ink->colours + i * TVLM_INK_BYTES;
-        const bool first = i % wide == 0, top = i < wide;
-        const bool beside = !first && memcmp(texel, texel - TVLM_INK_BYTES, TVLM_INK_BYTES) == 0;
-        const bool under = !top && memcmp(texel, texel - wide * TVLM_INK_BYTES, TVLM_INK_BYTES) == 0;
+    for (size_t i = 0; i < pixels; ++i) {
+        const float *const pixel = rgba + 4 * i;
+        const bool beside = i % wide != 0 && memcmp(pixel, pixel - 4, bytes) == 0;
+        const bool under = i >= wide && memcmp(pixel, pixel - 4 * wide, bytes) == 0;
         left[i] = beside ? after(left[i - 1]) : 0;
         above[i] = under ? after(above[i - wide]) : 0;
     }
     return true;
 }
 
-/* The texels that token i of `count` along a side touches: the first, and the one after the last. */
+/* The pixels that token i of `count` along a side touches: the first, and the one after the last. */
 static int32_t first_of(int32_t i, int32_t count, int32_t side) {
     return (int32_t)((int64_t)i * side / count);
 }
@@ -36,7 +35,7 @@ static int32_t end_of(int32_t i, int32_t count, int32_t side) {
     return (int32_t)(((int64_t)(i + 1) * side + count - 1) / count);
 }
 
-/* Whether `count` texels, each `step` after the one before, all have a run of at least `run`. */
+/* Whether `count` pixels, each `step` after the one before, all have a run of at least `run`. */
 static bool all_run(const uint16_t *runs, int32_t count, int32_t step, int32_t run) {
     for (int32_t i = 0; i < count; ++i)
         if (runs[(size_t)i * (size_t)step] < run) return false;
@@ -44,9 +43,9 @@ static bool all_run(const uint16_t *runs, int32_t count, int32_t step, int32_t r
 }
 
 void tvlm_repeated_find(const tvlm_repeated *repeated, int32_t columns, int32_t rows, uint8_t *repeats) {
-    const int32_t wide = repeated->wide, high = repeated->high;
+    const int32_t wide = repeated->width, high = repeated->height;
     memset(repeats, 0, (size_t)columns * (size_t)rows);
-    if (columns > wide / TVLM_REPEATED_TEXELS || rows > high / TVLM_REPEATED_TEXELS) return;
+    if (columns > wide / TVLM_REPEATED_PIXELS || rows > high / TVLM_REPEATED_PIXELS) return;
     for (int32_t row = 0; row < rows; ++row) {
         const int32_t top = first_of(row, rows, high), bottom = end_of(row, rows, high);
         for (int32_t column = 0; column < columns; ++column) {
