@@ -93,7 +93,7 @@ def test_a_task_is_answered_as_by_a_pruner(model, tmp_path, asked):
         tokens += pruned.tokens
         new = pruned.generate(max_new_tokens=4, do_sample=False)[:, pruned.kept.shape[1]:]
         expected += processor.batch_decode(new, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-    assert re.search(rf"avg_image_tokens +\| *{tokens}\.0", said), (tokens, re.findall("avg_image.*", said))
+    assert re.search(rf"avg_image_tokens +\| *{tokens / 10:.4f}", said), (tokens, re.findall("avg_image.*", said))
     # Two questions at a time are padded, and of a random model in half floats a word may hang on that.
     assert sum(a == b for a, b in zip(answers, expected)) >= 8
 
@@ -106,14 +106,74 @@ def test_what_does_not_fit_is_told(model, tmp_path, asked, line):
     assert answers is None and line in said
 
 
-def test_videos_and_thinking_are_refused(model):
+def own_class(model, **options):
     kind, folder = model
     own = lmms.MODEL_REGISTRY_V2.get_model_class(f"texturevlm_{kind}")
-    options = {"pretrained": str(folder), "device_map": "cpu", "device": "cpu", "share": 0.5}
-    if kind == "qwen3_vl":
+    return own(**{"pretrained": str(folder), "device_map": "cpu", "device": "cpu", "share": 0.5, **options})
+
+
+class Echo:
+    """A pruner whose model says the number that stands in the question."""
+
+    report = None
+    tokens, all_tokens = 3, 9
+
+    def __init__(self, tokenizer):
+        self.tokenizer, self.asked, self.sizes = tokenizer, [], []
+
+    def prune(self, conversations):
+        self.sizes.append(len(conversations))
+        self.said = [conversation[-1]["content"][-1]["text"].split()[-1] for conversation in conversations]
+        self.kept = torch.ones(len(conversations), 5)
+        return self
+
+    def generate(self, **options):
+        self.asked.append(options)
+        return torch.tensor([[7] * 5 + self.tokenizer.encode(f"{int(number):02d}") for number in self.said])
+
+
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_each_question_gets_its_own_answer(model, batch_size):
+    """In lmms-eval's order, whatever the order is in which they are asked, and with the settings of its task."""
+    import types
+    made = own_class(model, batch_size=batch_size)
+    made.pruner = Echo(made.tokenizer)
+    made.task_dict = {task: {"test": list(range(8))} for task in ("a", "b")}
+    settings = {"a": {"max_new_tokens": 5}, "b": {"max_new_tokens": 9, "temperature": 0.5, "top_p": 0.9, "top_k": 4}}
+    messages_of = {"a": lambda doc: [{"role": "user", "content": [{"type": "text", "text": f"a {doc}"}]}],
+                   "b": lambda doc: [{"role": "user", "content": [{"type": "text", "text": f"b {doc + 40}"}]}]}
+    requests = [types.SimpleNamespace(args=("x" * (doc * 5 % 8), messages_of[name], settings[name], doc, name, "test"))
+                for doc in (5, 2, 7, 0, 1, 6, 3, 4) for name in ("a", "b")]
+    answers = [found.text for found in made.generate_until(requests)]
+    assert answers == [f"{doc + 40 * (name == 'b'):02d}" for doc in (5, 2, 7, 0, 1, 6, 3, 4) for name in ("a", "b")]
+    assert max(made.pruner.sizes) == batch_size
+    for options in made.pruner.asked:
+        own = {name: options[name] for name in ("do_sample", "temperature", "top_p", "top_k") if name in options}
+        assert own == ({"do_sample": False} if options["max_new_tokens"] == 5 else
+                       {"do_sample": True, "temperature": 0.5, "top_p": 0.9, "top_k": 4})
+    assert made.tokens == 3 * len(made.pruner.sizes) and made.questions == 16
+
+
+def test_a_device_by_its_number_and_pictures_on_white(model):
+    from PIL import Image
+    with pytest.raises(tv.Error, match="99"):
+        own_class(model, tvlm_device=99)
+    made = own_class(model)
+    image = Image.new("RGBA", (60, 60), (0, 0, 0, 0))
+    image.putpixel((3, 3), (0, 0, 0, 255))
+    made.task_dict = {"t": {"test": [None]}}
+    chunk = [("what?", lambda doc: [{"role": "user", "content": [{"type": "image", "url": image}]}], {}, 0, "t", "test")]
+    shown = made._conversations(chunk)[0][-1]["content"][0]["image"]
+    assert shown.mode == "RGB" and shown.getpixel((0, 0)) == (255, 255, 255) and shown.getpixel((3, 3)) == (0, 0, 0)
+    with pytest.raises(tv.ArgumentError, match="of one round, not of several"):
+        made.generate_until_multi_round([])
+
+
+def test_videos_and_thinking_are_refused(model):
+    if model[0] == "qwen3_vl":
         with pytest.raises(tv.ArgumentError, match="enable_thinking: "):
-            own(enable_thinking=True, **options)
-    made = own(**options)
+            own_class(model, enable_thinking=True)
+    made = own_class(model)
     made.task_dict = {"clips": {"test": [None]}}
     chunk = [("what?", lambda doc: [{"role": "user", "content": [{"type": "video", "url": "a.mp4"}]}], {}, 0, "clips", "test")]
     with pytest.raises(tv.ArgumentError, match="clips: question 0 has a video or sound; .* answer images"):

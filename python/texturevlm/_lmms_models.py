@@ -14,6 +14,7 @@ class Qwen25(Pruned, lmms_eval.models.chat.qwen2_5_vl.Qwen2_5_VL):  # type: igno
 
 
 class Qwen3(Pruned, lmms_eval.models.chat.qwen3_vl.Qwen3_VL):  # type: ignore[misc]
-    """lmms-eval's ``qwen3_vl``, pruned."""
+    """lmms-eval's ``qwen3_vl``, pruned. That one hands its pictures to qwen_vl_utils, which has these limits of its own."""
 
     system_message = True
+    sizes = {"min_pixels": 4 * 32 * 32, "max_pixels": 16384 * 32 * 32}

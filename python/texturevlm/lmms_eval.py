@@ -10,7 +10,7 @@ usual benchmarks.
 
 Of model_args, ``budget``, ``share``, ``tolerance`` and ``way`` are those of `texturevlm.hf.Pruner`, and ``tvlm_device`` is its
 ``device``. All others are those of lmms-eval's class. Pictures are resized by the model's processor, and no more by qwen_vl_utils.
-Tasks with videos or sound are refused.
+Tasks with videos, with sound or of several rounds are refused. doc/evaluate.md says what else differs.
 """
 from __future__ import annotations
 
@@ -45,17 +45,21 @@ class Pruned:
 
     is_simple = False
     system_message = False
+    sizes: dict[str, int] = {}
+    """The fewest and the most pixels of a picture, where model_args do not say them: those of lmms-eval's own class."""
 
     def __init__(self, **options: Any) -> None:
         asked = {name: options.pop(name) for name in ASKED if name in options}
         device = options.pop("tvlm_device", None)
+        for name, value in self.sizes.items():
+            options.setdefault(name, value)
         if options.get("enable_thinking") is not None:
             raise ArgumentError("enable_thinking: texturevlm's models for lmms-eval take the chat template as it is")
         super().__init__(**options)
         own: Any = self
-        self.pruner = hf.Pruner(own.model, own.processor, device=device, **asked)
-        self.tokens = self.all_tokens = 0
-        """Image tokens that the model was given so far, and those that it would have been given without us."""
+        self.pruner = hf.Pruner(own.model, own.processor, device=None if device is None else str(device), **asked)
+        self.tokens = self.all_tokens = self.questions = 0
+        """Image tokens that the model was given so far, those that its processor would have made without us, and the questions."""
 
     def _conversations(self, chunk: list[Any]) -> list[Any]:
         own: Any = self
@@ -68,7 +72,7 @@ class Pruned:
             _, videos, sounds = given.extract_media()
             if videos or sounds:
                 raise ArgumentError(f"{task}: question {number} has a video or sound; texturevlm's models for lmms-eval answer images")
-            found.append(given.to_hf_messages())
+            found.append([{**message, "content": [_on_white(part) for part in message["content"]]} for message in given.to_hf_messages()])
         return found
 
     def _chunks(self, requests: list[Any]) -> tuple[Any, Iterator[list[Any]]]:
@@ -84,7 +88,9 @@ class Pruned:
         samples = (asked["temperature"] or 0) > 0
         options = {"max_new_tokens": asked["max_new_tokens"], "do_sample": samples, "num_beams": asked["num_beams"],
                    "eos_token_id": own.tokenizer.eos_token_id, "pad_token_id": own.tokenizer.pad_token_id, "use_cache": own.use_cache}
-        return {**options, "temperature": asked["temperature"], "top_p": asked["top_p"]} if samples else options
+        if samples:
+            options.update((name, asked[name]) for name in ("temperature", "top_p", "top_k") if asked.get(name) is not None)
+        return options
 
     def generate_until(self, requests: list[Any]) -> list[GenerationResult]:
         """Answers the questions, as lmms-eval asks for it."""
@@ -100,14 +106,32 @@ class Pruned:
             new = sequences[:, pruned.kept.shape[1]:]
             answers = own.processor.batch_decode(new, skip_special_tokens=True, clean_up_tokenization_spaces=False)
             written += new.numel()
+            self.questions += len(chunk)
             self.tokens += pruned.tokens
             self.all_tokens += pruned.all_tokens if pruned.report is None else sum(pruned.report.full)
             for request, answer, ids in zip(chunk, answers, new):
                 found.append(GenerationResult(text=answer, token_counts=TokenCounts(output_tokens=len(ids))))
                 own.cache_hook.add_partial("generate_until", (request[0], asked), answer)
         log_metrics(total_gen_tokens=written, total_elapsed_time=seconds, avg_speed=written / seconds if seconds else 0,
-                    additional_metrics={"rank": own.rank, "image_tokens": self.tokens, "image_tokens_without_texturevlm": self.all_tokens})
+                    additional_metrics={"rank": own.rank, "image_tokens": self.tokens / max(self.questions, 1),
+                                        "image_tokens_without_texturevlm": self.all_tokens / max(self.questions, 1)})
         return list(ordered.get_original(found))
+
+    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
+        """Is refused: lmms-eval's own would ask the model without us."""
+        raise ArgumentError("texturevlm's models for lmms-eval answer tasks of one round, not of several")
+
+
+def _on_white(part: dict[str, Any]) -> dict[str, Any]:
+    """A picture with transparent places lies on white, as qwen_vl_utils puts it."""
+    image = part.get("image")
+    if not hasattr(image, "convert") or not (image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info):
+        return part
+    image = image.convert("RGBA")
+    paper = image.copy()
+    paper.paste((255, 255, 255, 255), (0, 0, *image.size))
+    paper.alpha_composite(image)
+    return {**part, "image": paper.convert("RGB")}
 
 
 __all__ = ["ASKED", "Pruned", "models"]

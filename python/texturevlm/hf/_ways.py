@@ -230,7 +230,7 @@ def pixtral_rule(processor: Any, side: int) -> Rule | None:
 
     def with_edge(height: int, width: int, edge: int) -> tuple[int, int]:
         image = np.broadcast_to(np.zeros(1, np.uint8), (height, width, 3))  # the function asks for its shape alone
-        found = function(image, size=(edge, edge), patch_size=(side, side))
+        found = function(image, size=(edge, edge), patch_size=(side, side), input_data_format="channels_last")
         return int(found[0]), int(found[1])
 
     def resize(height: int, width: int, least: int, most: int) -> tuple[int, int]:
