@@ -186,6 +186,30 @@ static void growing_keeps_ramps_and_corners(void **state) {
     }
 }
 
+/* The kernel of Catmull and Rom's spline by its distance (Keys 1981, a = -1/2). */
+static double keys(double d) {
+    d = fabs(d);
+    if (d >= 2.0) return 0.0;
+    return d <= 1.0 ? 1.5 * d * d * d - 2.5 * d * d + 1.0 : -0.5 * d * d * d + 2.5 * d * d - 4.0 * d + 2.0;
+}
+
+static void the_cubic_is_keys_kernel(void **state) {
+    enum { WIDE = 7, HIGH = 5 };
+    float grid[WIDE * HIGH];
+    uint64_t random = 5;
+    (void)state;
+    for (int i = 0; i < WIDE * HIGH; ++i) grid[i] = (float)(test_random(&random) % 100) / 10.0f;
+    for (int n = 0; n < 3000; ++n) {
+        const double x = 2.5 + (double)(test_random(&random) % 2000) / 1000.0,
+                     y = 2.0 + (double)(test_random(&random) % 1000) / 1000.0;
+        double expected = 0.0;
+        for (int row = 0; row < HIGH; ++row)
+            for (int column = 0; column < WIDE; ++column)
+                expected += (double)grid[row * WIDE + column] * keys(x - 0.5 - column) * keys(y - 0.5 - row);
+        assert_true(fabs((double)tvlm_canvas_cubic(grid, WIDE, HIGH, (float)x, (float)y) - expected) < 1e-4);
+    }
+}
+
 static void the_cubic_passes_through_its_points(void **state) {
     float grid[5 * 3];
     (void)state;
@@ -319,6 +343,7 @@ int main(void) {
         cmocka_unit_test(text_is_as_wide_as_it_says),
         cmocka_unit_test(shrinking_is_the_area_average),
         cmocka_unit_test(growing_keeps_ramps_and_corners),
+        cmocka_unit_test(the_cubic_is_keys_kernel),
         cmocka_unit_test(the_cubic_passes_through_its_points),
         cmocka_unit_test(images_of_all_kinds_are_drawn),
         cmocka_unit_test(a_sheet_has_a_panel_for_each_channel),

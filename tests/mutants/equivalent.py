@@ -17,6 +17,8 @@ EQUIVALENT = [
     ("lib/video/stream_send.c", "await_pixels", "camera->sending = false;", "remove", "waiting again for pixels that have arrived does nothing"),
     ("tools/inputs.c", "inputs_check_read", "int32_t channels[TVLM_LAYOUT_CHANNELS_MAX], count = 0;", "+1",
      "tvlm_layout_parse says how many there are, or fails, and then none is read"),
+    ("lib/io_video/whole.c", "wrong_in_flv", "if (!read_at(from, 0, head, 9)) return -1;", "+1",
+     "the file has twelve bytes: its kind was read from them"),
     ("lib/opencl/tuning.c", "", None, "constant",
      "the shapes that are tried: test_tune tries them, no result hangs on them, and which is fast the benchmark tells"),
     ("lib/select/budget_emphasis.c", "tvlm_budget_importance", "const float share = high > low ? (scores[i] - low) / (high - low) : 0.0f;", ">=",
