@@ -218,7 +218,7 @@ class Judge:
                     spent, count = spent + took, count + 1
                     if result in ("discarded", "unfinished"):
                         return result, "does not link", count
-                    if result == "failed" and self.is_sound_sanitized(tree, test, sanitizer, mutant):
+                    if result == "failed" and self.is_sound_sanitized(tree, test, sanitizer, mutant, limit):
                         return "noticed", f"{test.name}, {under}", count
                 return "missed", f"by {count} tests {under}", count
             finally:
@@ -238,12 +238,12 @@ class Judge:
             return "unfinished", seconds
         return "passed" if result in ("passed", "skipped") else "failed", seconds
 
-    def is_sound_sanitized(self, tree, test, sanitizer, mutant):
-        """The same as is_sound(), under a sanitizer."""
+    def is_sound_sanitized(self, tree, test, sanitizer, mutant, limit):
+        """The same as is_sound(), under a sanitizer, in the same time."""
         key, path = (test.name, sanitizer), os.path.join(tree.folder, mutant.file)
         if key not in self.sound:
             write(path, self.files[mutant.file].text)
-            passed = self.run_sanitized(tree, test, 600)[0] == "passed"
+            passed = self.run_sanitized(tree, test, limit)[0] == "passed"
             write(path, applied(self.files[mutant.file].text, mutant))
             (self.sound if passed else self.unsound).add(key)
         return key in self.sound
