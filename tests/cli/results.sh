@@ -285,7 +285,7 @@ fi
 # ---- Against what is kept ----
 
 if [ "$write" ]; then
-    cp "$got" "$here/results.txt"
+    { echo "# SPDX-License-Identifier: Apache-2.0" && cat "$got"; } >"$here/results.txt"
     ! grep -nE '^(tvlm(-lab)?:|exit)' "$got" || echo "*** these cases are refused, or warn ***"
     echo "$here/results.txt: $(wc -l <"$here/results.txt") lines of $checks cases"
     exit
