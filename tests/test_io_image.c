@@ -59,6 +59,58 @@ static void reads_png_of_sixteen_bits(void **state) {
     tvlm_image_destroy(&image);
 }
 
+static void put_little(uint8_t *bytes, uint32_t value, int count) {
+    for (int i = 0; i < count; ++i) bytes[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* A BMP of 8 x 2 pixels of so many bits, with a palette of `colors` grays; all pixels have index 0 but one, `at`, which has
+ * `index`. `core`: with the short header, whose palettes have three bytes a colour. Returns its size. */
+static size_t make_bmp(uint8_t *bytes, uint32_t bits, uint32_t colors, bool core, uint32_t at,
+                       uint32_t index) {
+    enum { WIDE = 8, HIGH = 2 };
+    const uint32_t header = core ? 12 : 40, entry = core ? 3 : 4, stride = (WIDE * bits + 31) / 32 * 4;
+    /* stb_image adds 12 bytes to the short header before it counts the colours. */
+    const uint32_t offset = 14 + header + colors * entry + (core ? 12 : 0);
+    memset(bytes, 0, offset + stride * HIGH);
+    memcpy(bytes, "BM", 2);
+    put_little(bytes + 2, offset + stride * HIGH, 4);
+    put_little(bytes + 10, offset, 4);
+    put_little(bytes + 14, header, 4);
+    put_little(bytes + 18, WIDE, core ? 2 : 4);
+    put_little(bytes + (core ? 20 : 22), HIGH, core ? 2 : 4);
+    put_little(bytes + (core ? 22 : 26), 1, 2);
+    put_little(bytes + (core ? 24 : 28), bits, 2);
+    for (uint32_t i = 0; i < colors; ++i)
+        memset(bytes + 14 + header + i * entry, (int)(i * 255 / (colors > 1 ? colors - 1 : 1)), 3);
+    const uint32_t x = at % WIDE, y = at / WIDE;
+    bytes[offset + y * stride + x * bits / 8] |= (uint8_t)(index << (8 - bits - x * bits % 8));
+    return offset + stride * HIGH;
+}
+
+/* The last colour of a palette may be used, at any pixel, and none behind it. */
+static void reads_bmp_palettes(void **state) {
+    static const uint32_t depths[] = {1, 4, 8};
+    uint8_t bytes[2048];
+    (void)state;
+    for (int core = 0; core < 2; ++core)
+        for (int d = 0; d < 3; ++d) {
+            const uint32_t most = 1u << depths[d];
+            const uint32_t counts[] = {1, most / 2, most - 1, most};
+            for (int c = 0; c < 4; ++c)
+                for (uint32_t at = 0; at < 16; at += 5) {
+                    tvlm_image *image = NULL;
+                    size_t size = make_bmp(bytes, depths[d], counts[c], core == 1, at, counts[c] - 1);
+                    io_expect(tvlm_image_load(io_put("p.bmp", bytes, size), &io_log, &image), TVLM_OK, NULL);
+                    assert_int_equal(image->width, 8);
+                    tvlm_image_destroy(&image);
+                    if (counts[c] == most) continue;
+                    size = make_bmp(bytes, depths[d], counts[c], core == 1, at, counts[c]);
+                    io_expect(tvlm_image_load(io_put("p.bmp", bytes, size), &io_log, &image),
+                              TVLM_ERROR_FORMAT, "a pixel is not in its palette");
+                }
+        }
+}
+
 static void reads_bmp(void **state) {
     uint8_t bottom_up[] = {'B', 'M', 62, 0, 0, 0, 0, 0,  0, 0, 54, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0,
                            0,   2,   0,  0, 0, 1, 0, 24, 0, 0, 0,  0, 0, 8, 0,  0, 0, 0, 0, 0, 0,
@@ -509,6 +561,7 @@ int main(void) {
         io_test(reads_png_of_eight_bits),
         io_test(reads_png_of_sixteen_bits),
         io_test(reads_bmp),
+        io_test(reads_bmp_palettes),
         io_test(reads_ppm_and_pgm),
         io_test(refuses_bad_ppm),
         io_test(reads_jpeg),

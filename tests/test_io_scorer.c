@@ -42,6 +42,21 @@ static void loads_what_was_saved(void **state) {
     tvlm_scorer_destroy(NULL);
 }
 
+/* Vectors of as many numbers as features may have, and of one more. */
+static void loads_the_longest_query_weights(void **state) {
+    static float longest[(TVLM_FEATURES_MAX + 1) * 3];
+    tvlm_scorer saved = sample(1), *loaded = NULL;
+    (void)state;
+    for (size_t i = 0; i < sizeof longest / sizeof *longest; ++i) longest[i] = (float)(i % 7);
+    saved.query_weights = longest;
+    saved.dimension = TVLM_FEATURES_MAX;
+    io_expect(tvlm_scorer_save(io_path("q.safetensors"), &saved, &io_log), TVLM_OK, NULL);
+    io_expect(tvlm_scorer_load(io_path("q.safetensors"), &io_log, &loaded), TVLM_OK, NULL);
+    assert_int_equal(loaded->dimension, TVLM_FEATURES_MAX);
+    assert_memory_equal(loaded->query_weights, longest, 3 * TVLM_FEATURES_MAX * sizeof *longest);
+    tvlm_scorer_destroy(&loaded);
+}
+
 static void loads_query_weights(void **state) {
     tvlm_scorer saved = sample(9), *loaded = NULL;
     (void)state;
@@ -290,6 +305,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         io_test(loads_what_was_saved),
         io_test(loads_query_weights),
+        io_test(loads_the_longest_query_weights),
         io_test(loads_levels),
         io_test(loads_outputs),
         io_test(the_optional_are_zero),

@@ -7,7 +7,7 @@
 #include "stack_helper.h"
 #include "texturevlm/lab/merge.h"
 
-enum { DIMENSION = 10, POSITIONS = 100, TOKENS = 400 };
+enum { DIMENSION = 10, POSITIONS = 100, TOKENS = 1280 };
 
 /* An image of `columns` x `rows` tokens of 16 pixels, scaled down from one of `scale` times its size. */
 typedef struct scene {
@@ -218,15 +218,19 @@ static void check_texels(tvlm_device *device, tvlm_format format) {
 
 /* Levels that are no means are not read: every token is a texel. */
 static void check_gaussian(tvlm_device *device, tvlm_format format) {
-    scene s = make_scene(device, format, 8, 8, 1);
-    int32_t texels;
-    assert_int_equal(tvlm_stack_set_reduce(s.stack, TVLM_GAUSSIAN), TVLM_OK);
-    tvlm_selection *selection =
-        select_of(&s, (struct tvlm_select_params){.k = 4, .strategy = TVLM_STRATEGY_QUADTREE});
-    assert_int_equal(compare(&s, selection, format, &texels), 64);
-    assert_int_equal(texels, 64);
-    tvlm_selection_destroy(&selection);
-    tvlm_stack_destroy(&s.stack);
+    static const int32_t sizes[][3] = {{8, 8, 4},
+                                       {40, 32, 90}}; /* the second: more texels than are read at once */
+    for (size_t n = 0; n < sizeof sizes / sizeof *sizes; ++n) {
+        scene s = make_scene(device, format, sizes[n][0], sizes[n][1], 1);
+        int32_t texels;
+        assert_int_equal(tvlm_stack_set_reduce(s.stack, TVLM_GAUSSIAN), TVLM_OK);
+        tvlm_selection *selection =
+            select_of(&s, (struct tvlm_select_params){.k = sizes[n][2], .strategy = TVLM_STRATEGY_QUADTREE});
+        assert_int_equal(compare(&s, selection, format, &texels), sizes[n][0] * sizes[n][1]);
+        assert_int_equal(texels, sizes[n][0] * sizes[n][1]);
+        tvlm_selection_destroy(&selection);
+        tvlm_stack_destroy(&s.stack);
+    }
 }
 
 /* With `whole`, the cells of a thumbnail have all tokens, whatever tiles lie in them; and a square of half a token
