@@ -267,16 +267,41 @@ static void any_number_appears_together(void **state) {
     assert_int_equal(io_files(false), files);
 }
 
+/* Where standard input is closed files get its descriptor, 0, and give it back. */
+static void works_without_standard_input(void **state) {
+    const int kept = dup(0);
+    tvlm_io_output *output = NULL;
+    void *bytes;
+    size_t size;
+    (void)state;
+    assert_true(kept > 0);
+    close(0);
+    io_expect(tvlm_file_write(io_path("a"), "text", 4, &io_log), TVLM_OK, NULL);
+    assert_int_equal(fcntl(0, F_GETFD), -1);
+    io_expect(tvlm_file_read(io_path("a"), &io_log, &bytes, &size), TVLM_OK, NULL);
+    assert_int_equal(fcntl(0, F_GETFD), -1);
+    assert_int_equal(size, 4);
+    free(bytes);
+    io_expect(tvlm_io_output_open(io_path("b"), &io_log, &output), TVLM_OK, NULL);
+    assert_int_not_equal(fcntl(0, F_GETFD), -1);
+    tvlm_io_output_abort(&output);
+    assert_int_equal(fcntl(0, F_GETFD), -1);
+    assert_int_equal(dup2(kept, 0), 0);
+    close(kept);
+    assert_int_equal(io_files(false), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        io_test(reads_what_was_written),        io_test(ends_content_with_zero),
-        io_test(says_why_it_cannot_read),       io_test(refuses_more_than_the_limit),
-        io_test(says_why_it_cannot_write),      io_test(keeps_the_old_file_until_commit),
-        io_test(keeps_permissions_and_links),   io_test(passes_over_a_leftover),
-        io_test(respects_a_protected_file),     io_test(notices_a_full_disk),
-        io_test(leaves_nothing_of_a_part),      io_test(writes_through_a_fifo),
-        io_test(appends_to_standard_output),    io_test(removes_what_is_being_written),
-        io_test(appear_together_or_not_at_all), io_test(any_number_appears_together),
+        io_test(reads_what_was_written),       io_test(ends_content_with_zero),
+        io_test(says_why_it_cannot_read),      io_test(refuses_more_than_the_limit),
+        io_test(says_why_it_cannot_write),     io_test(keeps_the_old_file_until_commit),
+        io_test(keeps_permissions_and_links),  io_test(passes_over_a_leftover),
+        io_test(respects_a_protected_file),    io_test(notices_a_full_disk),
+        io_test(leaves_nothing_of_a_part),     io_test(writes_through_a_fifo),
+        io_test(appends_to_standard_output),   io_test(removes_what_is_being_written),
+        io_test(works_without_standard_input), io_test(appear_together_or_not_at_all),
+        io_test(any_number_appears_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,6 +245,12 @@ if [ -x "$lab" ]; then
         echo "== manual of $(basename "$program")" >>"$got"
         "$program" --manual manual >>"$got" 2>&1 || echo "exit $?" >>"$got"
         for file in manual/*; do tell "$file" >>"$got"; done
+        for command in $("$program" --help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -vxE 'bench|lab'); do
+            for which in "" all; do
+                "$program" "$command" --help $which >"$work/help" 2>&1
+                echo "help $command $which: $(wc -l <"$work/help") lines, $(cksum <"$work/help")" >>"$got"
+            done
+        done
         checks=$((checks + 1))
         rm -r manual
     done

@@ -19,6 +19,8 @@ EQUIVALENT = [
      "tvlm_layout_parse says how many there are, or fails, and then none is read"),
     ("lib/io_video/whole.c", "wrong_in_flv", "if (!read_at(from, 0, head, 9)) return -1;", "+1",
      "the file has twelve bytes: its kind was read from them"),
+    ("lib/draw/channels.c", "", "#define GROUP_STEP  4                  /* how many channels a slice of a packed array has */", "constant",
+     "how many planes are in memory at a time, not what they are"),
     ("lib/opencl/tuning.c", "", None, "constant",
      "the shapes that are tried: test_tune tries them, no result hangs on them, and which is fast the benchmark tells"),
     ("lib/select/budget_emphasis.c", "tvlm_budget_importance", "const float share = high > low ? (scores[i] - low) / (high - low) : 0.0f;", ">=",
