@@ -103,6 +103,9 @@ static void reads_bmp_palettes(void **state) {
                     io_expect(tvlm_image_load(io_put("p.bmp", bytes, size), &io_log, &image), TVLM_OK, NULL);
                     assert_int_equal(image->width, 8);
                     tvlm_image_destroy(&image);
+                    size = make_bmp(bytes, depths[d], 0, core == 1, at, 0);
+                    io_expect(tvlm_image_load(io_put("p.bmp", bytes, size), &io_log, &image),
+                              TVLM_ERROR_FORMAT, "a pixel is not in its palette");
                     if (counts[c] == most) continue;
                     size = make_bmp(bytes, depths[d], counts[c], core == 1, at, counts[c]);
                     io_expect(tvlm_image_load(io_put("p.bmp", bytes, size), &io_log, &image),
