@@ -56,7 +56,7 @@ def resize(height, width, least, most):
     return high, wide
 
 
-KEPT, BLANK, LEFT, ABOVE = 1, 2, 3, 4  # texturevlm.Prediction.shown
+LOST, BLANK, LEFT = 0, 2, 3  # texturevlm.Prediction.shown; from LEFT on a token repeats another
 
 
 def enlarged(picture, how, size):
@@ -67,7 +67,7 @@ def enlarged(picture, how, size):
         return pixels[row * SIDE:(row + 1) * SIDE, column * SIDE:(column + 1) * SIDE]
     for row, column in np.argwhere(how >= LEFT):
         of(row, column)[:] = of(row, column - 1) if how[row, column] == LEFT else of(row - 1, column)
-    fill_empty(pixels, [(int(column), int(row)) for row, column in np.argwhere((how == 0) | (how == BLANK))], SIDE)
+    fill_empty(pixels, [(int(column), int(row)) for row, column in np.argwhere((how == LOST) | (how == BLANK))], SIDE)
     return np.asarray(PIL.Image.fromarray(np.uint8(np.clip(np.rint(pixels), 0, 255))).resize(size, PIL.Image.BICUBIC))
 
 

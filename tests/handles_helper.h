@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * handles_helper.h: lists of calls, each of which takes a handle and else nothing, made three times: with no
- * handle, while another thread has the device, and while nobody has it.
+ * handle, while another thread has the device, and while nobody has it. It has the program's main, too.
  */
 #ifndef TEST_HANDLES_HELPER_H
 #define TEST_HANDLES_HELPER_H
@@ -78,6 +78,52 @@ static inline void end_to_hold(void) {
 static inline void check_free(tvlm_status status, const char *function) {
     if (status != TVLM_OK && status != TVLM_ERROR_ARGUMENT && status != TVLM_ERROR_UNSUPPORTED)
         fail_msg("%s with nothing but a handle: status %d, \"%s\"", function, (int)status, test_last_log());
+}
+
+/* ---- The tests ---- */
+
+/* What each program has: its handles, those that it needs of a device (of NULL: none), and the list of calls. */
+typedef struct handles handles;
+static const handles *make_handles(tvlm_device *device);
+static void free_handles(void);
+static void call_all(const handles *h, check_function *check);
+
+static void test_no_handle(void **state) {
+    (void)state;
+    call_all(make_handles(NULL), check_absent);
+}
+
+static void work_with(tvlm_device *device) {
+    const handles *const h = make_handles(device);
+    begin_to_hold(device);
+    call_all(h, check_held);
+    end_to_hold();
+    assert_int_equal(tvlm_device_finish(device), TVLM_OK); /* and then it works again */
+    call_all(h, check_free);
+    free_handles();
+}
+
+static void test_reference(void **state) {
+    tvlm_device *device = open_reference();
+    (void)state;
+    work_with(device);
+    tvlm_device_destroy(&device);
+}
+
+static void on_each(const test_target *target, tvlm_device *reference) {
+    (void)reference;
+    work_with(target->device);
+}
+
+static void test_each_device(void **state) {
+    (void)state;
+    if (test_for_each_target(on_each) == 0) skip();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_handle), cmocka_unit_test(test_reference),
+                                       cmocka_unit_test(test_each_device)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
 #endif

@@ -617,22 +617,22 @@ static void null_is_an_error(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reads_no_byte_behind_the_picture, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(opens_no_other_file, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(does_not_wait_for_ever, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(null_is_an_error, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(writes_and_reads, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(turns_as_the_file_says, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(unfinished_leaves_nothing, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(times_are_put_in_order, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(refuses_what_is_no_video, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(refuses_to_write, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(goes_on_behind_damage, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(survives_damage, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(says_what_is_cut, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(says_what_is_torn, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(decodes_damage_alike, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(stops, io_setup, io_teardown),
+        io_test(reads_no_byte_behind_the_picture),
+        io_test(opens_no_other_file),
+        io_test(does_not_wait_for_ever),
+        io_test(null_is_an_error),
+        io_test(writes_and_reads),
+        io_test(turns_as_the_file_says),
+        io_test(unfinished_leaves_nothing),
+        io_test(times_are_put_in_order),
+        io_test(refuses_what_is_no_video),
+        io_test(refuses_to_write),
+        io_test(goes_on_behind_damage),
+        io_test(survives_damage),
+        io_test(says_what_is_cut),
+        io_test(says_what_is_torn),
+        io_test(decodes_damage_alike),
+        io_test(stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -507,19 +507,11 @@ static void what_is_no_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(cuts_of_mp4, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(boxes_that_begin_an_mp4, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(cuts_of_avi, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(damage_of_avi, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(avi_without_padding, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(cuts_and_damage_of_ogg, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(long_pages_of_ogg, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(short_pages_of_ogg, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(cuts_of_matroska, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(damage_of_matroska, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(clusters_of_unknown_length, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(damage_of_flv, io_setup, io_teardown),
-        cmocka_unit_test_setup_teardown(what_is_no_file, io_setup, io_teardown),
+        io_test(cuts_of_mp4),        io_test(boxes_that_begin_an_mp4),    io_test(cuts_of_avi),
+        io_test(damage_of_avi),      io_test(avi_without_padding),        io_test(cuts_and_damage_of_ogg),
+        io_test(long_pages_of_ogg),  io_test(short_pages_of_ogg),         io_test(cuts_of_matroska),
+        io_test(damage_of_matroska), io_test(clusters_of_unknown_length), io_test(damage_of_flv),
+        io_test(what_is_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,13 +235,9 @@ static tvlm_status no_memory(const tvlm_log *log) {
 }
 
 /* Compares the pixels of the image with each other. */
-static tvlm_status compare_pixels(const tvlm_task *task, const tvlm_prediction *p, tvlm_repeated *repeated) {
-    tvlm_device *const device = tvlm_stack_device(task->stack);
-    tvlm_texture *const source = (tvlm_texture *)(uintptr_t)p->budget->source;
-    const int32_t image = tvlm_stack_image_number(task->stack, task->params.score.index);
-    float *const rgba = tvlm_allocate((size_t)p->width * (size_t)p->height, 4 * sizeof *rgba);
-    if (rgba == NULL) return no_memory(&p->log);
-    tvlm_status status = device->backend->texture_read(device, source, 0, image * source->layers, rgba);
+static tvlm_status compare_pixels(const tvlm_prediction *p, tvlm_repeated *repeated) {
+    float *rgba = NULL;
+    tvlm_status status = tvlm_budget_pixels(p->budget, &rgba);
     if (status == TVLM_OK && !tvlm_repeated_make(rgba, p->width, p->height, repeated))
         status = no_memory(&p->log);
     free(rgba);
@@ -258,7 +254,7 @@ static tvlm_status measure(const tvlm_task *task, const tvlm_picture *pictures, 
     TVLM_TRY(tvlm_budget_open(task, grids, p->count, &p->budget));
     p->width = p->budget->source->width;
     p->height = p->budget->source->height;
-    TVLM_TRY(compare_pixels(task, p, repeated));
+    TVLM_TRY(compare_pixels(p, repeated));
     p->budget->source = NULL;
     p->budget->task = NULL;
     return TVLM_OK;

@@ -260,6 +260,9 @@ tvlm_status tvlm_budget_weigh_given(const tvlm_budget *budget, float **lost, dou
 
 /* ---- Equal tiles ---- */
 
+/* Reads the pixels of the image, in *rgba[height][width][4]. They are the caller's to free, also where it fails. */
+tvlm_status tvlm_budget_pixels(const tvlm_budget *budget, float **rgba);
+
 /* Fills in `origin`: finds the tiles of level 0 whose texels equal those of the tile to the left or above.
  * Where that tile equals another one in turn, `origin` names the first of them all. Waits. */
 tvlm_status tvlm_budget_equal(tvlm_budget *budget);

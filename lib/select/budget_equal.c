@@ -35,20 +35,26 @@ static bool are_equal(const tvlm_budget *budget, const float *rgba, int32_t a, i
     return true;
 }
 
-tvlm_status tvlm_budget_equal(tvlm_budget *budget) {
+tvlm_status tvlm_budget_pixels(const tvlm_budget *budget, float **rgba) {
     const tvlm_stack *const stack = budget->task->stack;
     tvlm_device *const device = tvlm_stack_device(stack);
     const size_t pixels = (size_t)budget->source->width * (size_t)budget->source->height;
     const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
+    *rgba = tvlm_allocate(pixels, 4 * sizeof **rgba);
+    if (*rgba == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %zu pixels", pixels);
+    return device->backend->texture_read(device, (tvlm_texture *)(uintptr_t)budget->source, 0,
+                                         image * budget->source->layers, *rgba);
+}
+
+tvlm_status tvlm_budget_equal(tvlm_budget *budget) {
     const int32_t columns = budget->tree.columns;
     int32_t *const origin = budget->origin = tvlm_allocate((size_t)budget->tiles, sizeof *origin);
-    float *const rgba = tvlm_allocate(pixels, 4 * sizeof *rgba);
+    float *rgba = NULL;
     tvlm_status status = TVLM_OK;
-    if (origin == NULL || rgba == NULL)
-        status = tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %zu pixels", pixels);
-    if (status == TVLM_OK)
-        status = device->backend->texture_read(device, (tvlm_texture *)(uintptr_t)budget->source, 0,
-                                               image * budget->source->layers, rgba);
+    if (origin == NULL)
+        status = tvlm_fail(tvlm_stack_log(budget->task->stack), TVLM_ERROR_MEMORY, "no memory for %d tiles",
+                           (int)budget->tiles);
+    if (status == TVLM_OK) status = tvlm_budget_pixels(budget, &rgba);
     for (int32_t i = 0; status == TVLM_OK && i < budget->tiles; ++i) {
         origin[i] = i;
         if (i % columns > 0 && are_equal(budget, rgba, i, i - 1))

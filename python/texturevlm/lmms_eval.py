@@ -124,7 +124,7 @@ class Pruned:
 
 def _on_white(part: dict[str, Any]) -> dict[str, Any]:
     """A picture with transparent places lies on white, as qwen_vl_utils puts it."""
-    image = part.get("image")
+    image: Any = part.get("image")
     if not hasattr(image, "convert") or not (image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info):
         return part
     image = image.convert("RGBA")

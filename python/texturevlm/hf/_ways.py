@@ -184,15 +184,21 @@ class Rule:
         return wide // self.side, high // self.side
 
 
+def _own_function(images: Any, name: str) -> Any:
+    """A function by which a processor of images finds sizes, from the module of its class; None: it has none, or does not resize."""
+    if getattr(images, "do_resize", True) is False:
+        return None
+    modules = (sys.modules.get(base.__module__) for base in type(images).__mro__)
+    return next((getattr(module, name) for module in modules if hasattr(module, name)), None)
+
+
 def rule_of(processor: Any, side: int) -> Rule | None:
     """The rule of a processor of Qwen-VL's kind, by its own function; None: it has none, or does not resize."""
     images = getattr(processor, "image_processor", None) or processor
-    module = next((sys.modules[base.__module__] for base in type(images).__mro__
-                   if hasattr(sys.modules.get(base.__module__), "smart_resize")), None)
+    function = _own_function(images, "smart_resize")
     limits = _limits(images)
-    if module is None or limits is None or getattr(images, "do_resize", True) is False:
+    if function is None or limits is None:
         return None
-    function: Any = module.smart_resize
     names = inspect.signature(function).parameters
     own: dict[str, Any] = {"factor": side}
     if "num_frames" in names:  # GLM counts the pixels of all frames of a token
@@ -218,15 +224,13 @@ def pixtral_rule(processor: Any, side: int) -> Rule | None:
     image does not become several pictures.
     """
     images = getattr(processor, "image_processor", None) or processor
-    module = next((sys.modules[base.__module__] for base in type(images).__mro__
-                   if hasattr(sys.modules.get(base.__module__), "get_resize_output_image_size")), None)
+    function = _own_function(images, "get_resize_output_image_size")
     try:
         longest = int(images.size["longest_edge"])
     except (AttributeError, KeyError, TypeError):
         return None
-    if module is None or getattr(images, "do_resize", True) is False:
+    if function is None:
         return None
-    function: Any = module.get_resize_output_image_size
 
     def with_edge(height: int, width: int, edge: int) -> tuple[int, int]:
         image = np.broadcast_to(np.zeros(1, np.uint8), (height, width, 3))  # the function asks for its shape alone
