@@ -76,7 +76,7 @@ def questions():
     return [json.loads(line) for line in (TASK / "questions.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize("asked", [{"share": 0.3}, {"budget": 24, "way": "pruned"}, {"tolerance": 0.2}])
+@pytest.mark.parametrize("asked", [{"share": 0.3}, {"budget": 24, "way": "pruned"}, {"tolerance": 0.2}, {"share": 0.5, "looks": 2}])
 def test_a_task_is_answered_as_by_a_pruner(model, tmp_path, asked):
     answers, said = evaluated(model, tmp_path, **asked)
     assert answers is not None and len(answers) == 10, said[-3000:]
@@ -100,6 +100,7 @@ def test_a_task_is_answered_as_by_a_pruner(model, tmp_path, asked):
 
 @pytest.mark.parametrize("asked, line", [
     ({"budget": 9, "share": 0.5}, "budget and share exclude each other"), ({"way": "best"}, "there is no way 'best'"),
+    ({"looks": 2, "tolerance": 0.1}, "looks=2 spends a budget or a share"),
     ({"tvlm_device": "none-such", "share": 0.5}, "none-such")])
 def test_what_does_not_fit_is_told(model, tmp_path, asked, line):
     answers, said = evaluated(model, tmp_path, **asked)

@@ -343,7 +343,7 @@ BAD = [({"share": 0}, "share is 0.0; it must be above 0"), ({"share": 1.5}, "sha
        ({"share": "much"}, "share is 'much', not a number"), ({"k": 0}, "k is 0; it must be 1 .."), ({"k": 2.5}, "k is 2.5, not a whole"),
        ({"share": 0.5, "k": 9}, "share and k exclude each other"), ({"strategy": "buget"}, "do you mean budget?"),
        ({"budget": 9}, "a budget for all cannot be divided"), ({"way": "smaller"}, "a batch has its pictures at one size"),
-       ({"way": "pictures"}, "for the way pictures"),
+       ({"way": "pictures"}, "for the way pictures"), ({"looks": 2}, "vLLM hands no attention out"),
        ({"tolerance": 0.1, "k": 3}, "k is for tokens that are chosen by their score: tolerance is not for it"), ({"preset": "document"}, "there is no option 'preset'"),
        ({"shar": 0.5}, "do you mean 'share'?"), (0.3, "texturevlm in mm_processor_kwargs is 0.3, not a mapping")]
 

@@ -8,7 +8,7 @@
 lmms-eval finds them by itself (entry point ``lmms_eval.models``). doc/evaluate.md in the project's repository has the commands for
 usual benchmarks.
 
-Of model_args, ``budget``, ``share``, ``tolerance`` and ``way`` are those of `texturevlm.hf.Pruner`, and ``tvlm_device`` is its
+Of model_args, ``budget``, ``share``, ``tolerance``, ``way`` and ``looks`` are those of `texturevlm.hf.Pruner`, and ``tvlm_device`` is its
 ``device``. All others are those of lmms-eval's class. Pictures are resized by the model's processor, and no more by qwen_vl_utils.
 Tasks with videos, with sound or of several rounds are refused. doc/evaluate.md says what else differs.
 """
@@ -31,7 +31,7 @@ except ImportError as _missing:
 
 from . import hf
 
-ASKED = ("budget", "share", "tolerance", "way")
+ASKED = ("budget", "share", "tolerance", "way", "looks")
 
 
 def models() -> list[ModelManifest]:
@@ -58,6 +58,7 @@ class Pruned:
         super().__init__(**options)
         own: Any = self
         self.pruner = hf.Pruner(own.model, own.processor, device=None if device is None else str(device), **asked)
+        self.at_a_time = 1 if asked.get("looks") == 2 else own.batch_size  # two looks are for one conversation
         self.tokens = self.all_tokens = self.questions = 0
         """Image tokens that the model was given so far, those that its processor would have made without us, and the questions."""
 
@@ -76,10 +77,9 @@ class Pruned:
         return found
 
     def _chunks(self, requests: list[Any]) -> tuple[Any, Iterator[list[Any]]]:
-        """Questions that have the same settings, as many at a time as --batch_size says."""
-        own: Any = self
+        """Questions that have the same settings, as many at a time as --batch_size says; with two looks one."""
         ordered = lmms_eval.utils.Collator([request.args for request in requests], lambda x: (x[0], x[0]), group_fn=lambda x: x[2], grouping=True)
-        return ordered, ordered.get_batched(n=own.batch_size, batch_fn=None)
+        return ordered, ordered.get_batched(n=self.at_a_time, batch_fn=None)
 
     def _options(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The options of generate: those of the task, and what else lmms-eval's classes give."""

@@ -29,6 +29,7 @@ class PrunedBatch(Bound):
 
     report: Report | None = None
 
+    _prefix: tuple[Any, int] | None = None  # the cache of an earlier prompt that begins alike, and for how many tokens it does
     position_ids: torch.Tensor
     _path = ""  # from the model to the module on which a call sets something
     _sets_to_run = False  # whether forward sets something, too, and not only generate
@@ -100,6 +101,14 @@ class PrunedBatch(Bound):
 
         `views` are the views of the modules on `_path` (view_of). They belong to this call alone.
         """
+        raise NotImplementedError
+
+    def _begin_later(self, views: list[Any]) -> None:
+        """Sets on the views what generate asks for where it begins behind `_prefix`."""
+        raise NotImplementedError
+
+    def _rest(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
+        """The same for a call that begins behind `_prefix`."""
         raise NotImplementedError
 
     def forward(self, **options: Any) -> Any:

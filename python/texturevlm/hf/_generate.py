@@ -6,6 +6,7 @@ pictures. In each call it adds the positions, which go on after those of the ful
 """
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import torch
 import transformers
 
 from .._core import ArgumentError, DeviceError
-from ._wrapped import asks_for_layers, check_adapters, check_taken, view_of
+from ._wrapped import asks_for_layers, cache_name, check_adapters, check_taken, view_of
 
 if TYPE_CHECKING:
     from ._batch import PrunedBatch
@@ -119,21 +120,25 @@ def generate(batch: PrunedBatch, options: Mapping[str, Any]) -> Any:
     if not bool(batch.attention_mask.any(dim=1).all()):
         raise ArgumentError("a prompt is empty")
     views = view_of(batch._model, batch._path, 0 if asks_for_layers(batch._model, options) else None)
-    done, taken = 0, None
+    cache, before = batch._prefix or (None, 0)
+    if cache is not None:
+        asked[cache_name(batch._model)] = copy.deepcopy(cache)
+        batch._begin_later(views)
+    done, taken = before, None
 
     def give(module: Any, arguments: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         nonlocal done, taken
         ids = given.get("input_ids")
         if ids is None or arguments:
             raise DeviceError(f"not supported: generate of transformers {transformers.__version__} calls the model otherwise")
-        if done:
+        if done > before:
             steps = torch.arange(1, 1 + ids.shape[1], device=ids.device) + (done - batch.input_ids.shape[1])
             given = {**given, "position_ids": batch._placed()[..., -1:] + steps}
-        elif ids.shape != batch.input_ids.shape:
+        elif ids.shape[1] != batch.input_ids.shape[1] - before:
             raise ArgumentError("a pruned batch is not for prompts that are computed in parts")
         else:
-            own, taken = batch._first(views)
-            given = {**given, "position_ids": batch._placed(), **own}
+            own, taken = batch._rest(views) if before else batch._first(views)
+            given = {**given, "position_ids": batch._placed()[..., before:], **own}
         done += ids.shape[1]
         return arguments, given
 

@@ -52,6 +52,11 @@ class Loaded:
         return [[part for message in conversation for part in message["content"] if part["type"] == "image"]
                 for conversation in self.conversations]
 
+    def has_text(self) -> bool:
+        """Whether any message of a user has words."""
+        return any(part["type"] == "text" and part["text"].strip() for conversation in self.conversations for message in conversation
+                   if message["role"] == "user" for part in message["content"])
+
 
 def batch_of(processor: Any, messages: Any, question: str | None, options: Mapping[str, Any]) -> Any:
     """The processor's batch of conversations, or of images and a question. All rows are padded on the left."""

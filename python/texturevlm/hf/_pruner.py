@@ -2,6 +2,7 @@
 """The whole way from a batch, or from a question about an image, to an answer."""
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -9,13 +10,14 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from .._arguments import short
+from .._arguments import integer, short
 from .._core import ArgumentError, ArgumentTypeError, warn
 from .._device import Device
-from . import _encoder, _features, _messages, _prompt, _qwen, _ways
+from . import _encoder, _features, _looks, _messages, _prompt, _qwen, _ways
 from ._batch import PrunedBatch
 from ._encoder import PrunedImages
 from ._families import Family, family_of
+from ._pictures import EXTRA
 from ._processors import check_processor
 from ._tokens import Bound, check_query, checked
 from ._wrapped import check_model, sums_gradients, unwrapped
@@ -100,6 +102,10 @@ class Pruner(Bound):
               takes two more tokens, which are counted.
             - ``"cells"``: the best cells of the full picture by their score, for small details, and for models that were trained
               with so few tokens. A smaller picture loses less.
+        looks: 2 lets the question decide, at the same number of tokens. The model first sees a small picture of the whole and the
+            question; then, beside that, the tokens of the full picture that its attention rested on. It is for questions about a
+            detail, of one image, with a `budget` or a `share`, for Qwen2-VL, Qwen2.5-VL and Qwen3-VL. Where the tokens are too few
+            for a first look that shows anything, `way` decides as without it.
         k, strategy, weights, scorer: as in `select_tokens`. With one of them, tokens of the full picture are chosen by it, and
             `way` is not asked. `k` goes with version 0.4.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
@@ -114,7 +120,7 @@ class Pruner(Bound):
     """
 
     def __init__(self, model: Any, processor: Any, *, budget: int | None = None, share: float | None = None,
-                 tolerance: float | Literal["auto"] | None = None, way: Literal["auto", "smaller", "pruned", "pictures", "cells"] | None = None,
+                 tolerance: float | Literal["auto"] | None = None, way: Literal["auto", "smaller", "pruned", "pictures", "cells"] | None = None, looks: Literal[1, 2] = 1,
                  k: int | None = None, strategy: Literal["grid", "budget"] | None = None, weights: Any = None, scorer: Any = None,
                  device: Device | str | None = None) -> None:
         inner = unwrapped(model)
@@ -132,6 +138,8 @@ class Pruner(Bound):
             raise ArgumentError(f"a {inner.config.model_type} has pictures of one size, or of sizes that are not known: it has no way {way}")
         self._options = checked(budget=budget, share=share, tolerance=tolerance, way=way, k=k, strategy=strategy, weights=weights,
                                 scorer=scorer, device=device)
+        self._looks = integer("looks", looks, 1, 2)
+        _looks.check_looks(inner, self._looks, self._options)
 
     def prune(self, messages_or_batch: Any, *, question: str | None = None, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
         """Makes the shorter batch: a `PrunedBatch`, or for an image encoder `PrunedImages`.
@@ -141,6 +149,8 @@ class Pruner(Bound):
         """
         wanted = "pixel_values" if self._family.kind == "encoder" else "input_ids"
         if isinstance(messages_or_batch, Mapping) and wanted in messages_or_batch:
+            if self._looks == 2:
+                raise ArgumentError("a batch has its pictures at one size already: give the image and the question for looks=2")
             if question is not None:
                 raise ArgumentError("a question is for images; a batch has its text already")
             return self._prune(messages_or_batch, query, features)
@@ -148,6 +158,8 @@ class Pruner(Bound):
         if given.counts["video"] and self._family.kind == "qwen":
             _qwen.check_videos(self._options["spending"])
         rule = self._rule(query, features)
+        if self._looks == 2:
+            return self._look_twice(given, rule)
         if rule is None or not any(given.images()):
             return self._prune(self._moved(_messages.made_of(self.processor, given, {})), query, features)
         return self._choose_pictures(given, rule)
@@ -161,6 +173,40 @@ class Pruner(Bound):
             vision = inner.config.vision_config
             return _ways.rule_of(self.processor, int(vision.patch_size) * int(vision.spatial_merge_size))
         return _ways.pixtral_rule(self.processor, int(inner.config.vision_config.patch_size) * int(inner.config.spatial_merge_size))
+
+    def _look_twice(self, given: _messages.Loaded, rule: _ways.Rule | None) -> PrunedBatch | PrunedImages:
+        """Lets a first look with the question decide what the second one sees."""
+        shown = given.images()
+        if rule is None:
+            raise ArgumentError("looks=2 chooses the size of pictures: it is for a processor whose rule of sizes is known, without a query")
+        if len(shown) != 1 or len(shown[0]) != 1 or given.counts["video"]:
+            raise ArgumentError(f"looks=2 is for one image and a question; there are {sum(map(len, shown))} images and "
+                                f"{given.counts['video']} videos in {len(shown)} conversations")
+        if not given.has_text():
+            raise ArgumentError("looks=2 needs a question: there is no text beside the image")
+        began = time.perf_counter()
+        image = _ways.picture_of(shown[0][0]["image"])
+        plan = _looks.plan_of(image.size, rule, self._options["spending"])
+        if plan is None:
+            return self._choose_pictures(given, rule)
+        resample, side = getattr(self.processor, "image_processor", self.processor).resample, rule.side
+        small, full = (image.resize((size[0] * side, size[1] * side), resample) for size in (plan.small, plan.full))
+        given.replace(0, [[small]])
+        first = self._moved(_messages.made_of(self.processor, given, {}))
+        _check_grids(_grids_of(first, unwrapped(self.model), side), [plan.small[::-1]])
+        look = _looks.look_at(self.model, first, plan.small)
+        kept = _looks.places_of(look.attention, plan)
+        given.replace(0, [[small, full]])
+        batch = self._moved(_messages.made_of(self.processor, given, {}))
+        _check_grids(_grids_of(batch, unwrapped(self.model), side), [plan.small[::-1], plan.full[::-1]])
+        whole = np.ones(plan.small[::-1], bool)
+        pruned = prune_batch(self.model, batch, [torch.from_numpy(mask.reshape(-1)) for mask in (whole, kept)])
+        _looks.continue_from(pruned, batch, look)
+        spent = plan.small[0] * plan.small[1] + plan.tokens + EXTRA
+        pruned.report = _ways.Report([_ways.Candidate("looks", *plan.full, spent, math.nan)], [[]], [plan.full[0] * plan.full[1]],
+                                     1000 * (time.perf_counter() - began), "the question decides",
+                                     [(np.asarray(small), whole), (np.asarray(full), kept)], look.attention)
+        return pruned
 
     def _choose_pictures(self, given: _messages.Loaded, rule: _ways.Rule) -> PrunedBatch | PrunedImages:
         """Chooses the size of each picture and the tokens of it, and makes the batch of these pictures."""

@@ -184,20 +184,41 @@ class QwenBatch(PrunedBatch):
         return torch.cat([text[None], self.position_ids])
 
     def _first(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
+        return self._given(views, self._pictures)
+
+    def _resume(self, batch: Mapping[str, Any], cache: Any, places: int, tokens: int) -> None:
+        """Lets generate begin behind the first `places` of the prompt, of which the cache has keys and values.
+
+        They have the first picture of the batch, which has so many tokens, all kept.
+        """
+        merge = int(self._tower.spatial_merge_size)
+        patches = tokens * merge**2
+        kept = self._pictures["pixel_values"].kept[tokens:]
+        later = Picture(self._tower, batch["pixel_values"][patches:], batch["image_grid_thw"][1:], kept, merge)
+        self._prefix, self._later = (cache, places), {"pixel_values": later}
+
+    def _begin_later(self, views: list[Any]) -> None:
+        # The model would compute it of the prompt's beginning, which generate leaves out.
+        views[1].rope_deltas = self.position_ids.max().reshape(1, 1) + 1 - self.input_ids.shape[1]
+
+    def _rest(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
+        return self._given(views, self._later)
+
+    def _given(self, views: list[Any], pictures: dict[str, Picture]) -> tuple[dict[str, Any], Callable[[], bool]]:
         if takes_places():
-            return handed(self._encoded())
+            return handed(self._encoded(pictures))
         given = {}
         for pixel_name, grid_name in (("pixel_values", "image_grid_thw"), ("pixel_values_videos", "video_grid_thw")):
-            if pixel_name in self._pictures:
-                given[pixel_name], given[grid_name] = self._pictures[pixel_name].pixels, self._pictures[pixel_name].grid
-        return given, answer_places(views[-1], list(self._pictures.values()))
+            if pixel_name in pictures:
+                given[pixel_name], given[grid_name] = pictures[pixel_name].pixels, pictures[pixel_name].grid
+        return given, answer_places(views[-1], list(pictures.values()))
 
-    def _encoded(self) -> dict[str, Any]:
-        """The encoder's output for the kept patches."""
+    def _encoded(self, pictures: dict[str, Picture]) -> dict[str, Any]:
+        """The encoder's output for the kept patches of pictures."""
         encode = {"pixel_values": ("image", self._inner.get_image_features),
                   "pixel_values_videos": ("video", self._inner.get_video_features)}
         found = {}
-        for pixel_name, picture in self._pictures.items():
+        for pixel_name, picture in pictures.items():
             modality, features = encode[pixel_name]
             places = picture.places(modality)
             # GLM's get_image_features would split the output by the grid, as if it had all patches.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -84,10 +85,11 @@ def _check_budget(spending: Spending, pictures: int) -> None:
 class Candidate:
     """A picture that a model may be given.
 
-    way: ``"full"``, ``"smaller"``, ``"pruned"``, ``"pictures"`` or ``"cells"``.
+    way: ``"full"``, ``"smaller"``, ``"pruned"``, ``"pictures"``, ``"cells"``, or of two looks ``"looks"``.
     columns, rows: the size of the picture in tokens, before any is left out; of several the first, which shows the whole.
     tokens: how many tokens the model gets, with those of the prompt around each further picture.
-    loss: what is predicted to be lost, as a share of what a picture of one token loses.
+    loss: what is predicted to be lost, as a share of what a picture of one token loses. NaN for two looks, as the question decides what is
+        lost.
     """
 
     way: str
@@ -116,10 +118,18 @@ class Report:
     milliseconds: float
     without: str | None = None
     seen: list[tuple[Any, Any]] = dataclasses.field(default_factory=list, repr=False)
+    look: Any = dataclasses.field(default=None, repr=False)
+    """Of two looks: float32 [rows, columns], where the first one looked: the share of the attention that each token of the small
+    picture has. It can be given as the channel ``attention``, or for the next frame of a video as ``attention_prev``."""
 
     def draw(self) -> Picture:
-        """A picture of what the model sees: its pictures side by side, in which tokens that are left out are nearly white."""
+        """A picture of what the model sees: its pictures side by side, in which tokens that are left out are nearly white.
+
+        Of two looks it begins with the small picture once more, dark where nothing was looked at.
+        """
         drawn = [_faded(np.asarray(pixels), np.asarray(kept)) for pixels, kept in self.seen]
+        if self.look is not None:
+            drawn.insert(0, _lit(np.asarray(self.seen[0][0]), self.look))
         if not drawn:
             raise ArgumentError("the report has no pictures")
         gap, high = 8, max(one.shape[0] for one in drawn)
@@ -140,8 +150,9 @@ class Report:
         lines = [f"{self.tokens} of {sum(self.full)} tokens, decided in {self.milliseconds:.0f} ms{beside}"]
         for number, (chosen, among, full) in enumerate(zip(self.pictures, self.candidates, self.full)):
             others = ", ".join(f"{one.way} {one.loss:.3f}" for one in among if one is not chosen)
+            loss = "" if math.isnan(chosen.loss) else f", loss {chosen.loss:.3f}"
             lines.append(f"  picture {number}: {chosen.way}, {chosen.tokens} tokens of {chosen.columns} x {chosen.rows} "
-                         f"(full: {full}), loss {chosen.loss:.3f}{f' ({others})' if others else ''}")
+                         f"(full: {full}){loss}{f' ({others})' if others else ''}")
         return "\n".join(lines)
 
 
@@ -153,6 +164,13 @@ def _faded(pixels: Any, kept: Any) -> Any:
     side = (pixels.shape[0] // rows, pixels.shape[1] // columns)
     shown = np.repeat(np.repeat(kept, side[0], 0), side[1], 1)[:, :, None]
     return np.where(shown, pixels, 255 - (255 - pixels) // 8)
+
+
+def _lit(pixels: Any, attention: Any) -> Any:
+    """The pixels, each as bright as the attention of its token, and a quarter where there is none."""
+    share = 0.25 + 0.75 * attention / max(float(attention.max()), 1e-30)
+    side = (pixels.shape[0] // share.shape[0], pixels.shape[1] // share.shape[1])
+    return np.rint(pixels * np.repeat(np.repeat(share, side[0], 0), side[1], 1)[:, :, None]).astype(np.uint8)
 
 
 # ---- The processor's rule ----

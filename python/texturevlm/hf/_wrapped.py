@@ -10,6 +10,7 @@ model while they run (Qwen-VL's rope_deltas, generate's caches) stays on the vie
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import types
 from collections.abc import Mapping
@@ -197,6 +198,11 @@ def _rebound(value: Any, module: Any, copy: Any) -> Any:
         if original is not None and original is not value:
             return _rebound(original, module, copy)
     return value
+
+
+def cache_name(model: Any) -> str:
+    """The name by which a model takes a cache: transformers gives it another one in the fifth version."""
+    return "cache" if "cache" in inspect.signature(inspect.unwrap(type(model).forward)).parameters else "past_key_values"
 
 
 def check_taken(taken: bool, what: str) -> None:

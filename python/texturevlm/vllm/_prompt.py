@@ -26,6 +26,8 @@ def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: value for name, value in sorted((given or {}).items()) if value is not None}
     if "budget" in found:
         raise ArgumentError("vLLM processes each image by itself, so that a budget for all cannot be divided: give share or tolerance")
+    if "looks" in found:
+        raise ArgumentError("vLLM hands no attention out, by which a second look would be chosen: looks is for texturevlm.hf alone")
     if isinstance(found.get("way"), str):
         refuse_size(found["way"])
     known(found, _SETTINGS)
