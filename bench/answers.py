@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How many questions a small model answers rightly, by the way in which the tokens of its pictures are spent.
+
+    bench/answers.py FOLDER... [--scenes 100] [--shares 6,12,25,50] [--json FILE]
+
+Each FOLDER is a model of answers_train.py. The scenes are held back (answers_scenes.py): no model saw their photos, fonts and seeds.
+An answer is right if each of its letters is the likeliest one. Rows of the table:
+
+- `full`: the picture in full, 324 tokens.
+- `smaller`, `pruned`, `pictures`, `cells`, `auto`: what `texturevlm.hf.Pruner` makes of it; nobody tells it what is asked.
+- `equal`, `alike`: PixelPrune's rule (arXiv 2604.00886) at the largest size of which so few tokens are left: a token is left out whose
+  pixels equal, or differ by at most .02 from, those of the one to the left or above.
+- `random`: tokens of the full picture, drawn at random. `thumb+random`: a small picture and a random place of the full one.
+- `looks`: a small picture first; then, beside it, the tokens of the full one that the question's last token attends to.
+- `true`: the same at the place of what is asked, which only we know.
+
+Runs in the environment of ci/hf-environment, with the package; exit 77 without. It is a toy of a model: what helps it may not help
+others, and what does not help it is not claimed to help.
+"""
+import argparse
+import json
+import math
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "python"))
+from common import need, np  # noqa: E402
+
+need("torch", "transformers", "PIL", "texturevlm")
+import torch  # noqa: E402
+import transformers  # noqa: E402
+from PIL import Image  # noqa: E402
+import answers_model as am  # noqa: E402
+import answers_scenes as scenes  # noqa: E402
+from texturevlm import hf  # noqa: E402
+
+SIDE = scenes.SIDE // am.TOKEN
+BLIND = ("smaller", "pruned", "pictures", "cells", "auto")
+RULES = {"equal": 0.0, "alike": 0.02}
+KINDS = ("few", "crowd", "text", "whole")
+SEED = 777
+FIRST = 0.65  # the share of the tokens that a first look takes
+
+
+class Model:
+    """A trained model, asked many questions at once."""
+
+    def __init__(self, folder):
+        self.model = transformers.Qwen2VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+        self.processor = transformers.AutoProcessor.from_pretrained(folder)
+        self.layers = len(self.model.model.language_model.layers)
+
+    def right(self, shown):
+        """Of (views, [(question, answer), ...]) for each question whether the answer is right."""
+        with torch.no_grad():
+            rows = [am.Row(self.processor, views, asked) for views, asked in shown]
+            features = am.encode(self.model, [view for views, _ in shown for view in views])
+            hidden, _ = am.hidden_of(self.model, self.processor, rows, features)
+            found = []
+            for row, states in zip(rows, hidden):
+                for first, said in row.asked:
+                    likeliest = self.model.lm_head(states[first:first + len(said)]).argmax(-1).tolist()
+                    found.append(likeliest == said)
+        return found
+
+    def attention(self, view, questions):
+        """Where the last token of each question looks in a picture, in the middle layer: [questions, rows, columns]."""
+        with torch.no_grad():
+            row = am.Row(self.processor, [view], [(question, "") for question in questions])
+            features = am.encode(self.model, [view])
+            maps = am.attention_of(self.model, self.processor, row, features, self.layers // 2)
+        last = [first for first, _ in row.asked]
+        return maps[:, last, 1:1 + len(view)].mean(0).reshape(len(questions), *view.grid).numpy()
+
+
+# ---- Ways ----
+
+def whole_of(scene):
+    return 0, 0, scene.picture.shape[1], scene.picture.shape[0]
+
+
+def view_of(scene, tokens, keep=None):
+    """The scene as a picture of at most so many tokens."""
+    side = min(SIDE, max(1, math.isqrt(tokens)))
+    return am.View(am.resized(scene.picture, side, side), whole_of(scene), keep)
+
+
+def by_pruner(pruner, scene):
+    """The pictures that a Pruner makes of a scene, as views."""
+    seen = pruner.prune(Image.fromarray(scene.picture), question="?").report.seen
+    return [am.View(np.asarray(picture), whole_of(scene), np.asarray(keep)) for picture, keep in seen]
+
+
+def by_rule(scene, tokens, threshold):
+    """PixelPrune's: the largest size of which at most so many tokens are left."""
+    for side in range(SIDE, 0, -1):
+        picture = am.resized(scene.picture, side, side)
+        of = picture.reshape(side, am.TOKEN, side, am.TOKEN, 3).transpose(0, 2, 1, 3, 4).reshape(side, side, -1) / 255
+        same = np.zeros((side, side), bool)
+        same[:, 1:] |= abs(of[:, 1:] - of[:, :-1]).max(-1) <= threshold
+        same[1:] |= abs(of[1:] - of[:-1]).max(-1) <= threshold
+        if (~same).sum() <= tokens:
+            return [am.View(picture, whole_of(scene), ~same)]
+    return [view_of(scene, 1)]
+
+
+def nearest(x, y, count):
+    """The tokens of the full picture that are nearest to a point, in tokens: bool [SIDE, SIDE]."""
+    row, column = np.mgrid[:SIDE, :SIDE] + .5
+    return best(-np.hypot(row - y, column - x), count)
+
+
+def best(values, count):
+    """The so many largest of values [SIDE, SIDE]: bool [SIDE, SIDE]."""
+    keep = np.zeros(SIDE * SIDE, bool)
+    keep[np.argsort(-values.reshape(-1), kind="stable")[:count]] = True
+    return keep.reshape(SIDE, SIDE)
+
+
+def first_look(scene, tokens):
+    """The small picture of the whole, and how many tokens are then left."""
+    small = view_of(scene, round(tokens * FIRST))
+    return small, max(1, tokens - len(small) - 2)  # 2 stand around each further picture
+
+
+def at_places(scene, tokens, values):
+    """A small picture, and the full one's tokens with the largest values; for each of several questions."""
+    small, rest = first_look(scene, tokens)
+    return [[small, am.View(scene.picture, whole_of(scene), best(one, rest))] for one in values]
+
+
+def by_looks(model, scene, tokens, questions):
+    small, rest = first_look(scene, tokens)
+    maps = model.attention(small, questions)
+    return [[small, am.View(scene.picture, whole_of(scene), best(spread(one), rest))] for one in maps]
+
+
+def spread(attention):
+    """Attention [rows, columns] on the small picture as values [SIDE, SIDE] of the full one's tokens."""
+    values = torch.nn.functional.interpolate(torch.from_numpy(attention)[None, None].float(), (SIDE, SIDE), mode="bilinear")
+    return values[0, 0].numpy()
+
+
+def by_truth(scene, tokens, places):
+    small, rest = first_look(scene, tokens)
+    return [[small, am.View(scene.picture, whole_of(scene), nearest(*place, rest))] for place in places]
+
+
+# ---- Asking ----
+
+def kind_of(scene, asked):
+    """Questions whose answer is at no one place are a kind of their own."""
+    return scene.kind if asked[2] else "whole"
+
+
+def place_of(asked, numbers):
+    """Where the answer stands, in tokens of the full picture."""
+    shape = asked[2]
+    if shape is None:
+        return numbers.uniform(0, SIDE, 2)
+    y = shape.y if shape.word_box is None else (shape.word_box[1] + shape.word_box[3]) / 2
+    return shape.x / am.TOKEN, y / am.TOKEN
+
+
+def shown_ways(model, pruners, scene, tokens, numbers):
+    """By way: pictures and the questions that are asked of them."""
+    asked = [one[:2] for one in scene.questions]
+    for way in BLIND:
+        yield way, [(by_pruner(pruners[way], scene), asked)]
+    for way, threshold in RULES.items():
+        yield way, [(by_rule(scene, tokens, threshold), asked)]
+    yield "random", [([am.View(scene.picture, whole_of(scene), best(numbers.uniform(size=(SIDE, SIDE)), tokens))], asked)]
+    single = [[one] for one in asked]
+    yield "thumb+random", list(zip(by_truth(scene, tokens, numbers.uniform(0, SIDE, (len(asked), 2))), single))
+    yield "looks", list(zip(by_looks(model, scene, tokens, [one[0] for one in asked]), single))
+    yield "true", list(zip(by_truth(scene, tokens, [place_of(one, numbers) for one in scene.questions]), single))
+
+
+def ask(model, scenes_of, shares):
+    """{(way, share): {kind: [right, ...]}}"""
+    found = {}
+    numbers = np.random.default_rng(SEED)
+
+    def add(way, share, scene, right):
+        for asked, one in zip(scene.questions, right):
+            found.setdefault((way, share), {}).setdefault(kind_of(scene, asked), []).append(bool(one))
+    for scene in scenes_of:
+        add("full", 100, scene, model.right([([view_of(scene, SIDE * SIDE)], [one[:2] for one in scene.questions])]))
+    for share in shares:
+        tokens = round(share / 100 * SIDE * SIDE)
+        pruners = {way: hf.Pruner(model.model, model.processor, budget=tokens, way=way) for way in BLIND}
+        for scene in scenes_of:
+            for way, shown in shown_ways(model, pruners, scene, tokens, numbers):
+                add(way, share, scene, model.right(shown))
+    return found
+
+
+def interval(right):
+    """The share in per cent, and half of its 95 % interval (Wilson's is not needed at these counts)."""
+    mean = float(np.mean(right))
+    return 100 * mean, 196 * math.sqrt(mean * (1 - mean) / len(right))
+
+
+def table(found, shares):
+    ways = list(dict.fromkeys(way for way, _ in found))
+    lines = ["| % of the tokens | way | " + " | ".join(KINDS) + " |", "|---|---|" + "---|" * len(KINDS)]
+    for share in (100, *shares):
+        for way in ways:
+            if (way, share) in found:
+                of = found[way, share]
+                cells = ["%.0f ± %.0f" % interval(of[kind]) if kind in of else "" for kind in KINDS]
+                lines.append(f"| {share} | {way} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folders", nargs="+", metavar="FOLDER")
+    parser.add_argument("--scenes", type=int, default=100, help="of each kind")
+    parser.add_argument("--shares", default="6,12,25,50")
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    shares = [float(one) if "." in one else int(one) for one in options.shares.split(",")]
+    torch.set_num_threads(1)
+    source = scenes.Source(scenes.HELD, SEED)
+    held = [source.scene(kind) for kind in ("few", "crowd", "text") for _ in range(options.scenes)]
+    together = {}
+    for folder in options.folders:
+        found = ask(Model(folder), held, shares)
+        for key, kinds in found.items():
+            for kind, right in kinds.items():
+                together.setdefault(key, {}).setdefault(kind, []).extend(right)
+        print(f"{os.path.basename(os.path.normpath(folder))}\n{table(found, shares)}\n", flush=True)
+    if len(options.folders) > 1:
+        print(f"all\n{table(together, shares)}")
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump({f"{way} {share}": kinds for (way, share), kinds in together.items()}, file)
+
+
+if __name__ == "__main__":
+    main()
