@@ -557,6 +557,30 @@ static void test_replaced(void **state) {
     tvlm_pool_destroy(&pool);
 }
 
+/* A device is lost with a job, and with the one that it began ahead: the one that takes its place does both as if
+ * nothing had happened, in their order, and begins the second one ahead itself. */
+static void test_begun_ahead_again(void **state) {
+    (void)state;
+    tvlm_pool *pool = pool_of((struct tvlm_pool_params){.devices = "reference", .capacity = 20}, true);
+    start();
+    for (int i = 1; i < 4; ++i) all.jobs[i].begins_ahead = true;
+    all.jobs[0].waits = 1;
+    all.jobs[1].losses = 1;
+    submit_all(pool, 1);
+    await_gate(1); /* the others are submitted when it runs, so that it is known what is begun ahead */
+    for (int i = 1; i < 4; ++i) assert_int_equal(submit(pool, i), TVLM_OK);
+    open_gate();
+    assert_int_equal(tvlm_pool_finish(pool), TVLM_OK);
+    check_order(4);
+    assert_int_equal(atomic_load(&all.jobs[1].runs), 2);
+    for (int i = 1; i < 4; ++i) {
+        assert_int_equal(all.jobs[i].result.lost, i <= 2);
+        assert_int_equal(atomic_load(&all.jobs[i].aheads), i == 1 ? 0 : i == 2 ? 2 : 1);
+        assert_true(all.jobs[i].begun > all.jobs[i - 1].begun);
+    }
+    tvlm_pool_destroy(&pool);
+}
+
 /* A job that loses every device ends. */
 static void test_without_end(void **state) {
     (void)state;
@@ -721,6 +745,7 @@ int main(void) {
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_all_lost),
         cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_begun_ahead_again),
         cmocka_unit_test(test_without_end),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_destroy_early),
