@@ -36,4 +36,11 @@ EQUIVALENT = [
      "the search may begin at any price at which nothing is bought"),
     ("lib/select/budget_tree.c", "take", "while (count > 0 && w->heap.count > 0) {", "18:>=",
      "with a count of 0 each tile that waits is too many patches, and is dropped"),
+    ("lib/draw/selection.c", "compare_levels", "if (p->by != q->by) return p->by > q->by ? -1 : 1;", ">=", "the two differ there"),
+    *(("lib/opencl/self_test_levels.c", "tvlm_opencl_levels_error", line, f"{column}:{operation}",
+       "levels 1 and 2 have one row, and left of the first column's centre all reads are alike")
+      for line in ("{{0.5f, 1.5f, 3.0f, 1.0f}},", "{{0.5f, 1.5f, 7.0f, 1.5f}},", "{{0.5f, 1.5f, 0.0f, 9.0f}}};")
+      for column in (48, 54) for operation in ("*1.1", "*2.0")),
+    *(("lib/opencl/self_test_levels.c", "tvlm_opencl_levels_error", "{{0.5f, 1.5f, 0.0f, 9.0f}}};", operation,
+       "beyond the last level there is no other") for operation in ("66:*1.1", "66:*2.0")),
 ]
