@@ -43,4 +43,11 @@ EQUIVALENT = [
       for column in (48, 54) for operation in ("*1.1", "*2.0")),
     *(("lib/opencl/self_test_levels.c", "tvlm_opencl_levels_error", "{{0.5f, 1.5f, 0.0f, 9.0f}}};", operation,
        "beyond the last level there is no other") for operation in ("66:*1.1", "66:*2.0")),
+    ("lib/export/models.c", "resize", "if (h > INT32_MAX || w > INT32_MAX || h * w > INT32_MAX)", ">=",
+     "2^31 - 1 is prime, and a picture of one row of so many pixels has another aspect ratio than is taken"),
+    ("lib/export/models.c", "check_resize", "const double longer = width > height ? width : height, shorter = width > height ? height : width;", ">=",
+     "of equal sides either is the longer and the shorter one"),
+    ("lib/export/export.c", "set_limits", "if (params->min_pixels == 0 && *least > *most) *least = *most;", ">=", "what is equal stays so"),
+    ("lib/export/export.c", "set_limits", "if (params->max_pixels == 0 && *most < *least) *most = *least;", "<=", "what is equal stays so"),
+    ("lib/export/export.c", "resolve", "const bool own = params->video && p->video_max_pixels > 0;", "+1", "no model has a limit of one pixel"),
 ]
