@@ -50,4 +50,6 @@ EQUIVALENT = [
     ("lib/export/export.c", "set_limits", "if (params->min_pixels == 0 && *least > *most) *least = *most;", ">=", "what is equal stays so"),
     ("lib/export/export.c", "set_limits", "if (params->max_pixels == 0 && *most < *least) *most = *least;", "<=", "what is equal stays so"),
     ("lib/export/export.c", "resolve", "const bool own = params->video && p->video_max_pixels > 0;", "+1", "no model has a limit of one pixel"),
+    ("lib/export/predict.c", "tvlm_prediction_least", "const int32_t middle = low + (high - low) / 2;", "53:+1",
+     "the search may look at any place between its ends"),
 ]
