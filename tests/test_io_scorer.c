@@ -301,6 +301,38 @@ static void does_not_save_what_it_would_not_load(void **state) {
     assert_int_equal(io_files(false), 0);
 }
 
+/* As many channels and outputs as there may be, and one more. Of channels a line tells which number was wrong. */
+static void knows_the_most(void **state) {
+    static const float none[TVLM_LAYOUT_CHANNELS_MAX + 1];
+    tvlm_scorer *loaded = NULL, many = sample(1);
+    file f = good();
+    (void)state;
+    f.tensors[0].data = none;
+    f.tensors[0].shape[0] = TVLM_LAYOUT_CHANNELS_MAX;
+    io_expect(load(&f, &loaded), TVLM_ERROR_FORMAT, "2 channels are named, 'weights' has 8192");
+    f.tensors[0].shape[0] = TVLM_LAYOUT_CHANNELS_MAX + 1;
+    io_expect(load(&f, &loaded), TVLM_ERROR_FORMAT, "'weights' is for 8193 channels, not for 1 to 8192");
+    f.tensors[0] = (tvlm_tensor){
+        .name = "weights", .type = TVLM_ELEMENT_F32, .rank = 4, .shape = {18, 2, 1, 1}, .data = none};
+    io_expect(load(&f, &loaded), TVLM_ERROR_FORMAT, "'weights' is for 18 outputs, not for 1 to 17");
+    f.tensors[0].shape[0] = 17;
+    io_expect(load(&f, &loaded), TVLM_OK, NULL);
+    assert_int_equal(loaded->outputs, 17);
+    tvlm_scorer_destroy(&loaded);
+    many.weights = none;
+    many.outputs = 18;
+    io_expect(tvlm_scorer_save(io_path("m.safetensors"), &many, &io_log), TVLM_ERROR_ARGUMENT,
+              "a scorer of 18 outputs; 1 to 17");
+    many.outputs = 17;
+    io_expect(tvlm_scorer_save(io_path("m.safetensors"), &many, &io_log), TVLM_OK, NULL);
+    many.channel_count = 0;
+    io_expect(tvlm_scorer_save(io_path("m.safetensors"), &many, &io_log), TVLM_ERROR_ARGUMENT,
+              "a scorer has channels");
+    many.channel_count = TVLM_LAYOUT_CHANNELS_MAX + 1;
+    io_expect(tvlm_scorer_save(io_path("m.safetensors"), &many, &io_log), TVLM_ERROR_ARGUMENT,
+              "a scorer has channels");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         io_test(loads_what_was_saved),
@@ -308,6 +340,7 @@ int main(void) {
         io_test(loads_the_longest_query_weights),
         io_test(loads_levels),
         io_test(loads_outputs),
+        io_test(knows_the_most),
         io_test(the_optional_are_zero),
         io_test(refuses_other_metadata),
         io_test(refuses_other_tensors),
