@@ -325,6 +325,15 @@ static void knows_the_most(void **state) {
               "a scorer of 18 outputs; 1 to 17");
     many.outputs = 17;
     io_expect(tvlm_scorer_save(io_path("m.safetensors"), &many, &io_log), TVLM_OK, NULL);
+    /* One channel of one dimension; and as many as there may be, of which each may stand once. */
+    tvlm_scorer one = sample(1);
+    static const int32_t alike[TVLM_LAYOUT_CHANNELS_MAX];
+    one.channel_count = 1;
+    one.query_weights = none;
+    one.dimension = 1;
+    io_expect(tvlm_scorer_save(io_path("m.safetensors"), &one, &io_log), TVLM_OK, NULL);
+    one = (tvlm_scorer){.channel_count = TVLM_LAYOUT_CHANNELS_MAX, .channels = alike, .weights = none};
+    io_expect(tvlm_scorer_save(io_path("m.safetensors"), &one, &io_log), TVLM_ERROR_ARGUMENT, "stands twice");
     many.channel_count = 0;
     io_expect(tvlm_scorer_save(io_path("m.safetensors"), &many, &io_log), TVLM_ERROR_ARGUMENT,
               "a scorer has channels");
