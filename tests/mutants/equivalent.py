@@ -59,4 +59,5 @@ EQUIVALENT = [
     *(("lib/core/room.c", "sizes", f"*{name} = fields[{field}] * (uint64_t)(page > 0 ? page : 0);", f"{column}:{operation}",
        "sysconf() gives the size of a page, which is neither 0 nor 1")
       for name, field, shift in (("all", 0, 0), ("data", 5, 1)) for column, operation in ((42 + shift, "+1"), (40 + shift, ">="), (53 + shift, "+1"))),
+    ("lib/io/utf8.c", "following", "return first >= 0xF0 && first <= 0xF4 ? 3 : -1;", "50:+1", "any number below 0 says that no character begins so"),
 ]
