@@ -464,8 +464,64 @@ static void test_files(void **state) {
     unlink(path);
 }
 
+/* A basis made from `components`, and one read from a file of them: both are there, or both are refused, and
+ * the one from the file is the other. `words`: what a refusal says; of a size in numbers, which a file's refusal has otherwise. */
+static void check_size(const char *path, const float *components, int32_t k, int32_t dimension,
+                       const char *words) {
+    const tvlm_metadata format = {"format", "texturevlm.basis"};
+    const tvlm_tensor tensor = {.name = "components",
+                                .type = TVLM_ELEMENT_F32,
+                                .rank = 2,
+                                .shape = {k, dimension},
+                                .data = components};
+    struct tvlm_basis_params p;
+    tvlm_basis *basis = NULL;
+    const tvlm_status made = tvlm_basis_create(
+        tvlm_basis_params(.dimension = dimension, .k = k, .components = components), &test_log, &basis);
+    if (made != (words == NULL ? TVLM_OK : TVLM_ERROR_ARGUMENT) ||
+        (words != NULL && strstr(test_last_log(), words) == NULL))
+        fail_msg("%d x %d: status %d: %s", (int)k, (int)dimension, (int)made, test_last_log());
+    tvlm_basis_destroy(&basis);
+    assert_int_equal(tvlm_safetensors_write(path, &tensor, 1, &format, 1, &test_log), TVLM_OK);
+    const tvlm_status read = tvlm_basis_load(path, &test_log, &basis);
+    if (read != (words == NULL ? TVLM_OK : TVLM_ERROR_FORMAT))
+        fail_msg("a file of %d x %d: status %d: %s", (int)k, (int)dimension, (int)read, test_last_log());
+    if (basis == NULL) {
+        assert_non_null(strstr(test_last_log(), words[0] <= '9' ? "k <= D <= 65536" : words));
+        return;
+    }
+    tvlm_basis_get_params(basis, &p);
+    assert_true(p.k == k && p.dimension == dimension);
+    assert_memory_equal(p.components, components, (size_t)(k * dimension) * sizeof *components);
+    tvlm_basis_destroy(&basis);
+}
+
+/* The smallest and the largest bases, and those beyond; and how far from orthonormal one may be. */
+static void test_sizes(void **state) {
+    (void)state;
+    static float long_one[TVLM_BASIS_DIMENSION_MAX + 1];
+    static const float square[3 * 2] = {1, 0, 0, 1, 0.6f, 0.8f};
+    char path[] = "/tmp/tvlm-basis-XXXXXX";
+    close(mkstemp(path));
+    long_one[0] = 1.0f;
+    check_size(path, long_one, 1, 1, NULL);
+    check_size(path, square, 0, 2, "0 components in 2 dimensions");
+    check_size(path, square, 2, 2, NULL);
+    check_size(path, square, 3, 2, "3 components in 2 dimensions");
+    check_size(path, long_one, 1, TVLM_BASIS_DIMENSION_MAX, NULL);
+    check_size(path, long_one, 1, TVLM_BASIS_DIMENSION_MAX + 1, "1 components in 65537 dimensions");
+    /* Products up to 0.001 from what they should be are rounding, of a component with itself and with others. */
+    for (int other = 0; other < 2; ++other)
+        for (int beyond = 0; beyond < 2; ++beyond) {
+            const float off = beyond ? 0.00105f : 0.00095f;
+            const float nearly[2 * 2] = {1.0f, 0.0f, other ? off : 0.0f, other ? 1.0f : sqrtf(1.0f - off)};
+            check_size(path, nearly, 2, 2, beyond ? "are not orthonormal" : NULL);
+        }
+    unlink(path);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_reference),
-                                       cmocka_unit_test(test_devices)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_sizes),
+                                       cmocka_unit_test(test_reference), cmocka_unit_test(test_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
  * test_device_cache.c: compiled programs in a folder: written, used, spoiled, exchanged, made into what is no
  * program, and where nothing can be written.
  */
+#include <fcntl.h>
+
 #include "device_helper.h"
 
 #include "opencl/backend.h"
@@ -99,6 +101,23 @@ static void cache_is_used(const test_target *target, const char *cache) {
             assert_int_equal(stat(path, &about), 0);
             assert_true(about.st_size > 100); /* written anew */
         }
+    }
+}
+
+/* Where standard input is closed, a file of the cache gets its descriptor, 0: it is a file as any other. */
+static void cache_is_used_without_standard_input(const test_target *target, const char *cache) {
+    const listing first = list_programs(cache);
+    const int kept = dup(0);
+    assert_true(kept > 0 && first.count > 0);
+    close(0);
+    work_with_cache(target, cache, NULL, 1.0);
+    assert_int_equal(fcntl(0, F_GETFD), -1);
+    assert_int_equal(dup2(kept, 0), 0);
+    close(kept);
+    const listing second = list_programs(cache);
+    for (int i = 0; i < first.count; ++i) {
+        ino_t inode = 0;
+        assert_true(has_program(&second, first.names[i], &inode) && inode == first.inodes[i]);
     }
 }
 
@@ -268,6 +287,7 @@ static void cache(const test_target *target) {
     make_folder(folder);
     join(path, folder, "made/when/needed");
     cache_is_used(target, path);
+    cache_is_used_without_standard_input(target, path);
     join(path, folder, "one");
     join(other, folder, "two");
     join(kernels, folder, "kernels");

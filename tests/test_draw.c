@@ -505,6 +505,8 @@ static void wrong_channels_are_refused(void **state) {
     tvlm_device_destroy(&device);
 }
 
+#define DRAWN(CALL) assert_int_equal(CALL, TVLM_OK)
+
 static void wrong_pieces_are_refused(void **state) {
     static char endless[70000];
     const tvlm_image photo = photo_of(gray, 4, 4, 1);
@@ -529,10 +531,33 @@ static void wrong_pieces_are_refused(void **state) {
     REFUSED(tvlm_draw_text("a", tvlm_draw_text_params(.y = INT32_MIN), &noting, 2, 2, rgb, NULL));
     REFUSED(tvlm_draw_text("a", tvlm_draw_text_params(.reserved = {0, 1}), &noting, 2, 2, rgb, NULL));
     memset(endless, 'W', sizeof endless - 1);
+    endless[65536] = '\0';
     REFUSED(tvlm_draw_text(endless, NULL, &noting, 2, 2, rgb, NULL));
     endless[65535] = '\0';
     assert_int_equal(tvlm_draw_text(endless, tvlm_draw_text_params(.scale = 1000), &noting, 2, 2, rgb, NULL),
                      TVLM_OK);
+}
+
+/* The last places, sizes and sides that pieces may have, and the first that they may not. */
+static void pieces_end_where_the_manual_says(void **state) {
+    enum { FAR = 1 << 24, SIDE_MOST = 32767 };
+    static uint8_t rgb[3 * (SIDE_MOST + 1)];
+    const tvlm_image photo = photo_of(gray, 4, 4, 1);
+    const float value = 0.5f;
+    tvlm_image *picture = NULL;
+    (void)state;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        DRAWN(tvlm_draw_text("a", tvlm_draw_text_params(.x = sign * FAR), &noting, 1, 1, rgb, NULL));
+        DRAWN(tvlm_draw_text("a", tvlm_draw_text_params(.y = sign * FAR), &noting, 1, 1, rgb, NULL));
+        REFUSED(tvlm_draw_text("a", tvlm_draw_text_params(.x = sign * (FAR + 1)), &noting, 1, 1, rgb, NULL));
+        REFUSED(tvlm_draw_text("a", tvlm_draw_text_params(.y = sign * (FAR + 1)), &noting, 1, 1, rgb, NULL));
+    }
+    DRAWN(tvlm_draw_image(&photo, &noting, SIDE_MOST, 1, rgb));
+    DRAWN(tvlm_draw_image(&photo, &noting, 1, SIDE_MOST, rgb));
+    REFUSED(tvlm_draw_image(&photo, &noting, SIDE_MOST + 1, 1, rgb));
+    REFUSED(tvlm_draw_image(&photo, &noting, 1, SIDE_MOST + 1, rgb));
+    REFUSED(tvlm_draw_image(&photo, &noting, 1, 0, rgb));
+    DRAWN(tvlm_draw_colours(TVLM_COLOURS_IDENTIFIER, &value, 1, &noting, rgb));
 }
 
 /* What is far beyond any picture is drawn beside it, without harm. */
@@ -576,6 +601,7 @@ int main(void) {
         cmocka_unit_test(wrong_grids_are_refused),
         cmocka_unit_test(wrong_channels_are_refused),
         cmocka_unit_test(wrong_pieces_are_refused),
+        cmocka_unit_test(pieces_end_where_the_manual_says),
         cmocka_unit_test(extremes_are_drawn_beside_the_picture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

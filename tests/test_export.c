@@ -229,6 +229,41 @@ static void budgets(tvlm_device *device, tvlm_format format) {
     for (int i = 0; i < 3; ++i) drop(&images[i]);
 }
 
+/* Pictures of one row of tokens, and how many of each are selected, as the manual's rule has it: a share that is
+ * rounded down and at least 1; what is too much is taken from whoever has most, the first of several; what is
+ * left over goes to the first that has tokens left. */
+static void shares(tvlm_device *device, tvlm_format format) {
+    enum { PICTURES = 4, SIDE = 32 };
+    static const struct {
+        int32_t tokens[PICTURES], budget, selected[PICTURES];
+    } rows[] = {{{12, 4}, 8, {6, 2}},
+                {{1, 1, 30}, 8, {1, 1, 6}},
+                {{1, 1, 8, 8}, 5, {1, 1, 1, 2}},
+                {{1, 3, 4}, 7, {1, 3, 3}},
+                {{4, 3, 1}, 7, {4, 2, 1}},
+                {{7, 8, 11, 12}, 0, {1, 2, 2, 3}}}; /* a quarter */
+    (void)format;
+    if (test_small() && test_is_opencl(device)) return; /* it is the host's affair, as above */
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; ++r) {
+        tvlm_image images[PICTURES];
+        int32_t count = 0;
+        tvlm_export *export = made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN3_VL, .min_pixels = 1,
+                                                              .budget = rows[r].budget));
+        for (; count < PICTURES && rows[r].tokens[count] > 0; ++count)
+            images[count] = noise((uint64_t)count + 1, rows[r].tokens[count] * SIDE, SIDE, 3);
+        run(export, images, count, NULL);
+        for (int32_t i = 0; i < count; ++i) {
+            tvlm_export_picture picture;
+            assert_int_equal(tvlm_export_get_picture(export, i, &picture), TVLM_OK);
+            assert_int_equal(picture.tokens, rows[r].tokens[i]);
+            if (picture.selected != rows[r].selected[i])
+                fail_msg("row %zu: %d of picture %d", r, (int)picture.selected, (int)i);
+            drop(&images[i]);
+        }
+        tvlm_export_destroy(&export);
+    }
+}
+
 /* ---- Pixels ---- */
 
 /* A square of the middle, in new memory. */
@@ -547,8 +582,8 @@ static void test_video_sizes(void **state) {
     assert_true(width == 1932 && height == 1092);
 }
 
-DEVICE_CHECKS(by_query, by_features, by_inputs, by_frames, by_pairs, budgets, pixels, repeated, native,
-              bad_params, bad_images, too_large)
+DEVICE_CHECKS(by_query, by_features, by_inputs, by_frames, by_pairs, budgets, shares, pixels, repeated,
+              native, bad_params, bad_images, too_large)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_hd), cmocka_unit_test(test_video_sizes),

@@ -82,6 +82,37 @@ static void refuses_to_write(void **state) {
     assert_int_equal(io_files(false), 0);
 }
 
+/* The longest sides, those beyond, and as many vectors as are written at a time, and one more. */
+static void knows_the_longest(void **state) {
+    static float vectors[2 * 100000];
+    static const int32_t shapes[][2] = {{99999, 1}, {1, 99999}, {512, 1}, {1, 513}, {1, 1}};
+    tvlm_flo *flow = NULL;
+    (void)state;
+    for (size_t i = 0; i < 2 * 100000; ++i) vectors[i] = 0.5f * (float)i;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i) {
+        const int32_t width = shapes[i][0], height = shapes[i][1];
+        io_expect(tvlm_flo_write(io_path("l.flo"), width, height, vectors, &io_log), TVLM_OK, NULL);
+        io_expect(tvlm_flo_read(io_path("l.flo"), &io_log, &flow), TVLM_OK, NULL);
+        assert_true(flow->width == width && flow->height == height);
+        assert_memory_equal(flow->vectors, vectors, 2 * (size_t)width * (size_t)height * sizeof *vectors);
+        tvlm_flo_destroy(&flow);
+    }
+    for (int across = 0; across < 2; ++across) {
+        uint8_t bytes[12] = {'P', 'I', 'E', 'H', 1, 0, 0, 0, 1, 0, 0, 0};
+        io_expect(
+            tvlm_flo_write(io_path("m.flo"), across ? 100000 : 1, across ? 1 : 100000, vectors, &io_log),
+            TVLM_ERROR_ARGUMENT, across ? "100000x1" : "1x100000");
+        io_expect(tvlm_flo_write(io_path("m.flo"), across ? 1 : 0, across ? 0 : 1, vectors, &io_log),
+                  TVLM_ERROR_ARGUMENT, across ? "1x0" : "0x1");
+        memcpy(bytes + (across ? 4 : 8), ((uint8_t[]){0xa0, 0x86, 1, 0}), 4);
+        expect_refused(bytes, sizeof bytes, "its sides are not in 1 .. 99999");
+        memcpy(bytes + (across ? 4 : 8), ((uint8_t[]){0x9f, 0x86, 1, 0}), 4);
+        expect_refused(bytes, sizeof bytes, "0 bytes of data where its size needs 799992");
+        memset(bytes + (across ? 4 : 8), 0, 4);
+        expect_refused(bytes, sizeof bytes, "its sides are not in 1 .. 99999");
+    }
+}
+
 /* Whatever a file holds, the answer is a result or a line. */
 static void survives_damage(void **state) {
     uint64_t random = 31;
@@ -99,7 +130,8 @@ static void survives_damage(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {io_test(writes_and_reads), io_test(writes_many), io_test(refuses),
-                                       io_test(refuses_to_write), io_test(survives_damage)};
+    const struct CMUnitTest tests[] = {io_test(writes_and_reads),  io_test(writes_many),
+                                       io_test(refuses),           io_test(refuses_to_write),
+                                       io_test(knows_the_longest), io_test(survives_damage)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

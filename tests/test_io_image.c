@@ -148,6 +148,8 @@ static void reads_ppm_and_pgm(void **state) {
     CHECK_PNM("P5 2 1 65535\n\x12\x34\xAB\xCD", 1, TVLM_PIXEL_U16, 0x1234, 0xABCD);
     CHECK_PNM("P6 2 1 65535\n\0\1\0\2\0\3\1\0\2\0\3\0", 3, TVLM_PIXEL_U16, 1, 2, 3, 256, 512, 768);
     CHECK_PNM("P5 2 1 1023\n\x03\xFF\x02\x00", 1, TVLM_PIXEL_U16, 65535, 32800); /* 512/1023 */
+    CHECK_PNM("P5 2 1 256\n\1\0\0\1", 1, TVLM_PIXEL_U16, 65535, 256);  /* the first that takes two bytes */
+    CHECK_PNM("P5\t00000002\r1\v255\fAB", 1, TVLM_PIXEL_U8, 'A', 'B'); /* all blanks, and eight digits */
     CHECK_PNM("P5 2 1 1\n\1\0", 1, TVLM_PIXEL_U8, 255, 0);
     CHECK_PNM("P5 2 1 100\n\x32\xC8", 1, TVLM_PIXEL_U8, 128, 255); /* a sample above the largest value */
     CHECK_PNM("P2 2 1 15 # text\n 15\n 3", 1, TVLM_PIXEL_U8, 255, 51);
@@ -168,6 +170,11 @@ static void refuses_bad_ppm(void **state) {
                                       "P3 2 1 255 1 2 3 4 5",
                                       "P3 2 1 255 1 2 3 4 5 x",
                                       "P5 2 1 255xAB",
+                                      "P5 2 1 255\x08"
+                                      "AB",
+                                      "P5 2 1 255\x0e"
+                                      "AB",
+                                      "P5 000000002 1 255\nAB",
                                       "P2 16000000 16000000 255 1 2",
                                       "P5 16000000 10000 255 1"};
     (void)state;

@@ -157,6 +157,15 @@ static void refuses_bad_headers(void **state) {
         {"{" TENSOR("\xC0\x80", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
         {"{" TENSOR("\xED\xA0\x80", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
         {"{" TENSOR("\xF4\x90\x80\x80", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("\xC1\xBF", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("\xC2\x7F", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("\xC2\xC0", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("\xE0\x9F\xBF", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("\xE1\x80\x7F", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("\xE1\x80\xC0", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("\xF0\x8F\xBF\xBF", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("\xF5\x80\x80\x80", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("\x80", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
         {"{" TENSOR("a\xC3", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
         {"{" TENSOR("a\\u0000b", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "a string in it has a zero"},
         {"{" TENSOR("a\\u001b[2Jb\\nc\\u009b", "U8", "3", "0,4") "}", TVLM_ERROR_FORMAT,
@@ -171,7 +180,8 @@ static void refuses_bad_headers(void **state) {
 static void reads_names_of_all_kinds(void **state) {
     tvlm_safetensors *file = read_file(put_file(
         "{" TENSOR("\\\\u0000", "U8", "1", "0,1") "," TENSOR(
-            "\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xF0\x90\x80\x80\xF4\x8F\xBF\xBF", "U8", "3", "1,4") "}",
+            "\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF\xF0\x90\x80\x80\xF4\x8F\xBF\xBF",
+            "U8", "3", "1,4") "}",
         "1234", 4));
     (void)state;
     assert_non_null(tvlm_safetensors_find(file, "\\u0000"));

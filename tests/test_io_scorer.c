@@ -301,6 +301,47 @@ static void does_not_save_what_it_would_not_load(void **state) {
     assert_int_equal(io_files(false), 0);
 }
 
+/* As many channels and outputs as there may be, and one more. Of channels a line tells which number was wrong. */
+static void knows_the_most(void **state) {
+    static const float none[TVLM_LAYOUT_CHANNELS_MAX + 1];
+    tvlm_scorer *loaded = NULL, many = sample(1);
+    file f = good();
+    (void)state;
+    f.tensors[0].data = none;
+    f.tensors[0].shape[0] = TVLM_LAYOUT_CHANNELS_MAX;
+    io_expect(load(&f, &loaded), TVLM_ERROR_FORMAT, "2 channels are named, 'weights' has 8192");
+    f.tensors[0].shape[0] = TVLM_LAYOUT_CHANNELS_MAX + 1;
+    io_expect(load(&f, &loaded), TVLM_ERROR_FORMAT, "'weights' is for 8193 channels, not for 1 to 8192");
+    f.tensors[0] = (tvlm_tensor){
+        .name = "weights", .type = TVLM_ELEMENT_F32, .rank = 4, .shape = {18, 2, 1, 1}, .data = none};
+    io_expect(load(&f, &loaded), TVLM_ERROR_FORMAT, "'weights' is for 18 outputs, not for 1 to 17");
+    f.tensors[0].shape[0] = 17;
+    io_expect(load(&f, &loaded), TVLM_OK, NULL);
+    assert_int_equal(loaded->outputs, 17);
+    tvlm_scorer_destroy(&loaded);
+    many.weights = none;
+    many.outputs = 18;
+    io_expect(tvlm_scorer_save(io_path("m.safetensors"), &many, &io_log), TVLM_ERROR_ARGUMENT,
+              "a scorer of 18 outputs; 1 to 17");
+    many.outputs = 17;
+    io_expect(tvlm_scorer_save(io_path("m.safetensors"), &many, &io_log), TVLM_OK, NULL);
+    /* One channel of one dimension; and as many as there may be, of which each may stand once. */
+    tvlm_scorer one = sample(1);
+    static const int32_t alike[TVLM_LAYOUT_CHANNELS_MAX];
+    one.channel_count = 1;
+    one.query_weights = none;
+    one.dimension = 1;
+    io_expect(tvlm_scorer_save(io_path("m.safetensors"), &one, &io_log), TVLM_OK, NULL);
+    one = (tvlm_scorer){.channel_count = TVLM_LAYOUT_CHANNELS_MAX, .channels = alike, .weights = none};
+    io_expect(tvlm_scorer_save(io_path("m.safetensors"), &one, &io_log), TVLM_ERROR_ARGUMENT, "stands twice");
+    many.channel_count = 0;
+    io_expect(tvlm_scorer_save(io_path("m.safetensors"), &many, &io_log), TVLM_ERROR_ARGUMENT,
+              "a scorer has channels");
+    many.channel_count = TVLM_LAYOUT_CHANNELS_MAX + 1;
+    io_expect(tvlm_scorer_save(io_path("m.safetensors"), &many, &io_log), TVLM_ERROR_ARGUMENT,
+              "a scorer has channels");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         io_test(loads_what_was_saved),
@@ -308,6 +349,7 @@ int main(void) {
         io_test(loads_the_longest_query_weights),
         io_test(loads_levels),
         io_test(loads_outputs),
+        io_test(knows_the_most),
         io_test(the_optional_are_zero),
         io_test(refuses_other_metadata),
         io_test(refuses_other_tensors),

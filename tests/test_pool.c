@@ -518,6 +518,19 @@ static void test_lost(void **state) {
     assert_int_equal(atomic_load(&all.released), 2);
 }
 
+/* One of three is lost: the line says how many are left. */
+static void test_lost_of_three(void **state) {
+    (void)state;
+    tvlm_pool *pool = pool_of((struct tvlm_pool_params){.devices = "reference,reference,reference"}, false);
+    start();
+    all.jobs[0].losses = 1;
+    submit_all(pool, 1);
+    assert_int_equal(tvlm_pool_finish(pool), TVLM_OK);
+    assert_true(said.errors == 0 && said.warnings == 1);
+    assert_non_null(strstr(said.last, "its jobs go to the 2 other devices of the pool"));
+    tvlm_pool_destroy(&pool);
+}
+
 /* No device is left: what is not done says so, and the pool takes nothing more. */
 static void test_all_lost(void **state) {
     (void)state;
@@ -554,6 +567,30 @@ static void test_replaced(void **state) {
     assert_int_equal(submit(pool, 20), TVLM_OK);
     assert_int_equal(tvlm_pool_finish(pool), TVLM_OK);
     assert_int_equal(said.errors, 0);
+    tvlm_pool_destroy(&pool);
+}
+
+/* A device is lost with a job, and with the one that it began ahead: the one that takes its place does both as if
+ * nothing had happened, in their order, and begins the second one ahead itself. */
+static void test_begun_ahead_again(void **state) {
+    (void)state;
+    tvlm_pool *pool = pool_of((struct tvlm_pool_params){.devices = "reference", .capacity = 20}, true);
+    start();
+    for (int i = 1; i < 4; ++i) all.jobs[i].begins_ahead = true;
+    all.jobs[0].waits = 1;
+    all.jobs[1].losses = 1;
+    submit_all(pool, 1);
+    await_gate(1); /* the others are submitted when it runs, so that it is known what is begun ahead */
+    for (int i = 1; i < 4; ++i) assert_int_equal(submit(pool, i), TVLM_OK);
+    open_gate();
+    assert_int_equal(tvlm_pool_finish(pool), TVLM_OK);
+    check_order(4);
+    assert_int_equal(atomic_load(&all.jobs[1].runs), 2);
+    for (int i = 1; i < 4; ++i) {
+        assert_int_equal(all.jobs[i].result.lost, i <= 2);
+        assert_int_equal(atomic_load(&all.jobs[i].aheads), i == 1 ? 0 : i == 2 ? 2 : 1);
+        assert_true(all.jobs[i].begun > all.jobs[i - 1].begun);
+    }
     tvlm_pool_destroy(&pool);
 }
 
@@ -681,6 +718,12 @@ static void test_refusals(void **state) {
     tvlm_pool_device_info info;
     refuse((struct tvlm_pool_params){.devices = "reference,"}, TVLM_ERROR_ARGUMENT, "'reference,'");
     refuse((struct tvlm_pool_params){.devices = ","}, TVLM_ERROR_ARGUMENT, "a name of 0 bytes");
+    /* The longest name, which no device has, and a longer one. */
+    char name[257];
+    memset(name, 'x', sizeof name);
+    name[256] = '\0';
+    refuse((struct tvlm_pool_params){.devices = name}, TVLM_ERROR_ARGUMENT, "a name of 256 bytes");
+    refuse((struct tvlm_pool_params){.devices = name + 1}, TVLM_ERROR_NO_DEVICE, "no ");
     refuse((struct tvlm_pool_params){.devices = "reference", .capacity = -1}, TVLM_ERROR_ARGUMENT, "-1 jobs");
     refuse((struct tvlm_pool_params){.devices = "reference,no such device"}, TVLM_ERROR_NO_DEVICE, "no ");
     refuse((struct tvlm_pool_params){.opened = none}, TVLM_ERROR_ARGUMENT, "0 devices");
@@ -700,6 +743,8 @@ static void test_refusals(void **state) {
     assert_non_null(strstr(said.last, "tvlm_job: its reserved"));
     assert_int_equal(tvlm_pool_get_device_info(pool, 2, &info), TVLM_ERROR_ARGUMENT);
     assert_non_null(strstr(said.last, "device 2 of a pool of 2"));
+    assert_int_equal(tvlm_pool_get_device_info(pool, -1, &info), TVLM_ERROR_ARGUMENT);
+    assert_non_null(strstr(said.last, "device -1 of a pool of 2"));
     assert_int_equal(tvlm_pool_finish(pool), TVLM_OK);
     tvlm_pool_destroy(&pool);
 }
@@ -719,8 +764,10 @@ int main(void) {
         cmocka_unit_test(test_log_in_turn),
         cmocka_unit_test(test_ahead_of_two),
         cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_lost_of_three),
         cmocka_unit_test(test_all_lost),
         cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_begun_ahead_again),
         cmocka_unit_test(test_without_end),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_destroy_early),

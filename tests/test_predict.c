@@ -470,11 +470,57 @@ static void test_refusals(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* The most pictures and tokens, all and none of them kept, and the first and last tolerance. */
+static void test_limits(void **state) {
+    static const tvlm_picture long_ones[] = {{4096, 1}, {1, 4096}}, beyond[] = {{4097, 1}, {1, 4097}, {1, 0}};
+    tvlm_picture many[TVLM_PICTURES_MAX];
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 64, 48, 1);
+    tvlm_prediction *p = NULL;
+    float all, none, whole, loss, lost[7];
+    int32_t n;
+    (void)state;
+    for (int i = 0; i < TVLM_PICTURES_MAX; ++i) many[i] = (tvlm_picture){1 + i % 4, 1 + i / 4 % 3};
+    assert_int_equal(tvlm_predict(stack, NULL, NULL, many, TVLM_PICTURES_MAX, &p), TVLM_OK);
+    assert_int_equal(tvlm_prediction_loss(p, TVLM_PICTURES_MAX - 1, NULL, &loss), TVLM_OK);
+    refused(tvlm_prediction_loss(p, TVLM_PICTURES_MAX, NULL, &loss), TVLM_ERROR_ARGUMENT,
+            "picture 32 of a prediction of 32");
+    tvlm_prediction_destroy(&p);
+    for (int i = 0; i < 2; ++i) {
+        assert_int_equal(tvlm_predict(stack, NULL, NULL, &long_ones[i], 1, &p), TVLM_OK);
+        tvlm_prediction_destroy(&p);
+    }
+    for (int i = 0; i < 3; ++i)
+        refused(tvlm_predict(stack, NULL, NULL, &beyond[i], 1, &p), TVLM_ERROR_ARGUMENT,
+                "each must be 1 to 4096");
+    assert_int_equal(tvlm_predict(stack, NULL, NULL, &(tvlm_picture){3, 2}, 1, &p), TVLM_OK);
+    assert_int_equal(tvlm_prediction_loss(p, 0, NULL, &whole), TVLM_OK);
+    assert_int_equal(tvlm_prediction_keep(p, 0, 6, NULL, &all), TVLM_OK);
+    assert_int_equal(tvlm_prediction_keep(p, 0, 0, NULL, &none), TVLM_OK);
+    assert_true(all == whole && all > 0.0f && none > all);
+    /* What a number of tokens loses is a tolerance that it meets, as the first that does. */
+    for (int32_t k = 0; k <= 6; ++k) assert_int_equal(tvlm_prediction_keep(p, 0, k, NULL, &lost[k]), TVLM_OK);
+    for (int32_t k = 0; k <= 6; ++k) {
+        int32_t first = k;
+        while (first > 0 && lost[first - 1] <= fminf(lost[k], 1.0f)) --first;
+        assert_int_equal(tvlm_prediction_least(p, 0, fminf(lost[k], 1.0f), &n), TVLM_OK);
+        assert_int_equal(n, first);
+    }
+    assert_int_equal(tvlm_prediction_least(p, 0, 1.0f, &n), TVLM_OK);
+    assert_int_equal(tvlm_prediction_least(p, 0, 0.0f, &n), TVLM_OK);
+    assert_int_equal(n, -1);
+    refused(tvlm_prediction_least(p, 0, 1.0000001f, &n), TVLM_ERROR_ARGUMENT, "a tolerance of 1");
+    refused(tvlm_prediction_least(p, 0, -1e-30f, &n), TVLM_ERROR_ARGUMENT, "a tolerance of -1e-30");
+    tvlm_prediction_destroy(&p);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
         cmocka_unit_test(test_targets),       cmocka_unit_test(test_devices_agree),
         cmocka_unit_test(test_what_repeats),  cmocka_unit_test(test_long_runs),
-        cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
  * test_room.c: what limits of control groups leave of the host's memory: groups of both versions, nested, without
  * a limit, and with files that are broken or missing; and the limits of the process itself.
  */
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "core/room.h"
@@ -158,8 +160,50 @@ static void test_host_room(void **state) {
     assert_int_equal(none, 0);
 }
 
+/* A number of /proc/self/statm in bytes; 0 where there is none. */
+static uint64_t statm(int which) {
+    FILE *const file = fopen("/proc/self/statm", "r");
+    unsigned long long pages = 0;
+    for (int i = 0; file != NULL && i <= which; ++i)
+        if (fscanf(file, "%llu", &pages) != 1) pages = 0;
+    if (file != NULL) fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What a limit leaves is that less what counts for it: all addresses for the one, data for the other. */
+static void check_left(int resource, int which) {
+    const uint64_t left = (uint64_t)64 << 20, has = statm(which);
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(resource, &before), 0);
+    if (has == 0 || has + left > before.rlim_cur || tvlm_host_room() < 2 * left) skip();
+    limit = before;
+    limit.rlim_cur = (rlim_t)(has + left);
+    assert_int_equal(setrlimit(resource, &limit), 0);
+    const uint64_t room = tvlm_host_room();
+    assert_int_equal(setrlimit(resource, &before), 0);
+    assert_in_range(room, left / 2, left + left / 8); /* a little may have come or gone meanwhile */
+}
+
+/* Addresses count that are taken and hold nothing. */
+static void test_addresses(void **state) {
+    const size_t taken = (size_t)256 << 20;
+    const int zeros = open("/dev/zero", O_RDONLY);
+    void *const nothing = mmap(NULL, taken, PROT_NONE, MAP_PRIVATE, zeros, 0);
+    (void)state;
+    assert_true(nothing != MAP_FAILED);
+    close(zeros);
+    check_left(RLIMIT_AS, 0);
+    munmap(nothing, taken);
+}
+
+static void test_data(void **state) {
+    (void)state;
+    check_left(RLIMIT_DATA, 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_version_2), cmocka_unit_test(test_version_1),
-                                       cmocka_unit_test(test_broken), cmocka_unit_test(test_host_room)};
+                                       cmocka_unit_test(test_broken),    cmocka_unit_test(test_host_room),
+                                       cmocka_unit_test(test_addresses), cmocka_unit_test(test_data)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,4 +36,28 @@ EQUIVALENT = [
      "the search may begin at any price at which nothing is bought"),
     ("lib/select/budget_tree.c", "take", "while (count > 0 && w->heap.count > 0) {", "18:>=",
      "with a count of 0 each tile that waits is too many patches, and is dropped"),
+    ("lib/draw/selection.c", "compare_levels", "if (p->by != q->by) return p->by > q->by ? -1 : 1;", ">=", "the two differ there"),
+    *(("lib/opencl/self_test_levels.c", "tvlm_opencl_levels_error", line, f"{column}:{operation}",
+       "levels 1 and 2 have one row, and left of the first column's centre all reads are alike")
+      for line in ("{{0.5f, 1.5f, 3.0f, 1.0f}},", "{{0.5f, 1.5f, 7.0f, 1.5f}},", "{{0.5f, 1.5f, 0.0f, 9.0f}}};")
+      for column in (48, 54) for operation in ("*1.1", "*2.0")),
+    *(("lib/opencl/self_test_levels.c", "tvlm_opencl_levels_error", "{{0.5f, 1.5f, 0.0f, 9.0f}}};", operation,
+       "beyond the last level there is no other") for operation in ("66:*1.1", "66:*2.0")),
+    ("lib/export/models.c", "resize", "if (h > INT32_MAX || w > INT32_MAX || h * w > INT32_MAX)", ">=",
+     "2^31 - 1 is prime, and a picture of one row of so many pixels has another aspect ratio than is taken"),
+    ("lib/export/models.c", "check_resize", "const double longer = width > height ? width : height, shorter = width > height ? height : width;", ">=",
+     "of equal sides either is the longer and the shorter one"),
+    ("lib/export/export.c", "set_limits", "if (params->min_pixels == 0 && *least > *most) *least = *most;", ">=", "what is equal stays so"),
+    ("lib/export/export.c", "set_limits", "if (params->max_pixels == 0 && *most < *least) *most = *least;", "<=", "what is equal stays so"),
+    ("lib/export/export.c", "resolve", "const bool own = params->video && p->video_max_pixels > 0;", "+1", "no model has a limit of one pixel"),
+    ("lib/export/predict.c", "tvlm_prediction_least", "const int32_t middle = low + (high - low) / 2;", "53:+1",
+     "the search may look at any place between its ends"),
+    ("lib/stack/stack.c", "tvlm_stack_set_rope", "if (!(rope.patch > 0.0f) || !isfinite(rope.patch))", ">=", "a patch of 0 stands for the default, so that none is 0"),
+    ("lib/video/stream.c", "check_ranges", "if (!(s->longest > 0.0f) || !isfinite(s->longest))", ">=", "0 stands for the default, so that none is 0"),
+    ("lib/stack/input.c", "check_extent", "if (!(cell > 0.0f) || !isfinite(cell))", ">=", "a cell of 0 has been answered above"),
+    ("lib/core/room.c", "less", "return limit == NO_LIMIT ? NO_LIMIT : limit > used ? limit - used : 0;", "49:>=", "where both are equal their difference is 0, too"),
+    *(("lib/core/room.c", "sizes", f"*{name} = fields[{field}] * (uint64_t)(page > 0 ? page : 0);", f"{column}:{operation}",
+       "sysconf() gives the size of a page, which is neither 0 nor 1")
+      for name, field, shift in (("all", 0, 0), ("data", 5, 1)) for column, operation in ((42 + shift, "+1"), (40 + shift, ">="), (53 + shift, "+1"))),
+    ("lib/io/utf8.c", "following", "return first >= 0xF0 && first <= 0xF4 ? 3 : -1;", "50:+1", "any number below 0 says that no character begins so"),
 ]
