@@ -39,7 +39,7 @@ from trial import run
 ENOUGH = 0.9
 MUTANT_SECONDS = 300  # of processors, of tests for one mutant
 SANITIZERS, SANITIZED_SECONDS = "address,undefined", 60  # the same, under these
-THREADS = ("test_batch_room", "test_threads_stress", "test_pool", "test_pool_select", "test_threads", "cli_batch_reference")  # ci/full, row threads
+THREADS = ("test_batch_room", "test_threads_stress", "test_pool", "test_pool_lost", "test_pool_select", "test_threads", "cli_batch_reference")  # ci/full, row threads
 
 
 def sources(tree):
