@@ -243,7 +243,7 @@ static void avi_without_padding(void **state) {
 static uint32_t ogg_checksum(const uint8_t *bytes, int64_t count) {
     uint32_t sum = 0;
     for (int64_t i = 0; i < count * 8; ++i) {
-        const uint32_t bit = bytes[i / 8] >> (7 - i % 8) & 1u;
+        const uint32_t bit = (uint32_t)bytes[i / 8] >> (7 - i % 8) & 1u;
         sum = (sum << 1) ^ ((sum >> 31 ^ bit) != 0 ? 0x04c11db7u : 0u);
     }
     return sum;
@@ -330,7 +330,7 @@ static void short_pages_of_ogg(void **state) {
 static uint32_t ebml_checksum(const uint8_t *bytes, int64_t count) {
     uint32_t sum = UINT32_MAX;
     for (int64_t i = 0; i < count * 8; ++i) {
-        const uint32_t bit = bytes[i / 8] >> i % 8 & 1u;
+        const uint32_t bit = (uint32_t)bytes[i / 8] >> i % 8 & 1u;
         sum = (sum >> 1) ^ (((sum ^ bit) & 1u) != 0 ? 0xedb88320u : 0u);
     }
     return ~sum;
