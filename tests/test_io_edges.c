@@ -58,6 +58,8 @@ static void test_text_of_npy(void **state) {
     read_text("{'descr':'<f4', 'fortran_order': False", TVLM_ERROR_FORMAT, "its header does not end");
     read_text("{'descr':'<f4', 'fortran_order': Fals", TVLM_ERROR_FORMAT, "neither True nor False");
     read_npy("\x93NUMPY\x01\0\x09\0{'descr':[", 20, TVLM_ERROR_FORMAT, "type is not a string");
+    read_npy("\x93NUMPY\x01\0\x0C\0{'descr':'<f4'", 24, TVLM_ERROR_FORMAT, "type is not a string");
+    read_npy("\x93NUMPY\x01\0\x0B\0{'shape':(12)", 22, TVLM_ERROR_FORMAT, "its shape does not end");
     read_text("{1: 2}", TVLM_ERROR_FORMAT, "a key of its header is not a string");
     read_text("{'fortran_order': False, 'shape': (0,)}", TVLM_ERROR_FORMAT, "lacks one of");
     read_text("{'descr':'<f4', 'shape': (0,)}", TVLM_ERROR_FORMAT, "lacks one of");
@@ -97,6 +99,7 @@ static void test_sizes_of_npy(void **state) {
     read_npy("\x93NUMPY\x02\0\0\0\0", 11, TVLM_ERROR_FORMAT, "ends within its header");
     read_npy("\x93NUMPY\x02\0\0\0\0", 12, TVLM_ERROR_FORMAT, "not a dictionary");
     read_npy("\x93NUMPY\x03\0\0\0\0", 12, TVLM_ERROR_FORMAT, "not a dictionary");
+    read_npy("\x93NUMPX\x02\0\0\0\0", 12, TVLM_ERROR_FORMAT, "magic");
     read_npy("\x93NUMPY\0\0\0\0\0", 12, TVLM_ERROR_FORMAT, "version");
     read_npy("\x93NUMPY\x01\x01\0\0\0", 12, TVLM_ERROR_FORMAT, "version");
     read_long((size_t)1 << 20, TVLM_OK, NULL);
@@ -280,6 +283,7 @@ static void test_fractions_of_jpeg(void **state) {
     assert_int_equal(tvlm_io_jpeg_denominator(80, 40, 40), 2);
     assert_int_equal(tvlm_io_jpeg_denominator(80, 40, 41), 1);
     assert_int_equal(tvlm_io_jpeg_denominator(80, 40, 1), 8);
+    assert_int_equal(tvlm_io_jpeg_denominator(80, 40, 81), 1);
 }
 
 /* The start of a JPEG: what may stand before a frame (`head`), the frame, and a scan of `scanned` components. The first

@@ -99,6 +99,13 @@ static void test_images(void **state) {
             assert_int_equal(
                 tvlm_opencl_choose_storage(&device, tvlm_device_params(0), TVLM_STORAGE_AUTO, able), TVLM_OK);
             assert_int_equal(device.base.info.images, works || tested < 2);
+            memcpy(&device.base.info.self_tests[0], &device.base.info.self_tests[1],
+                   sizeof device.base.info.self_tests[0]);
+            device.base.info.self_test_count = tested > 0; /* it is the first of them, too */
+            device.base.info.images = true;
+            assert_int_equal(
+                tvlm_opencl_choose_storage(&device, tvlm_device_params(0), TVLM_STORAGE_AUTO, able), TVLM_OK);
+            assert_int_equal(device.base.info.images, works || tested == 0);
             device.base.info.images = false;
             assert_int_equal(
                 tvlm_opencl_choose_storage(&device, tvlm_device_params(0), TVLM_STORAGE_AUTO, able), TVLM_OK);
@@ -293,6 +300,40 @@ static void test_spare_buffers(void **state) {
     expect_taken(&device, (opencl_memory_kind){.bytes = 1025, .width = 4}, 0, 1025);
     device.spares.kept = false;
     expect_taken(&device, (opencl_memory_kind){.bytes = 1025}, 0, 1025);
+}
+
+/* Spare memory goes, the oldest first, where there would be more than was ever in use, or more pieces than are kept. What
+ * goes is no memory here, which nobody has to release. */
+static void test_spare_room(void **state) {
+    opencl_device device = device_of(TVLM_DEVICE_CPU);
+    (void)state;
+    device.spares.kept = true;
+    device.base.held_most = 1000;
+    expect_taken(&device, (opencl_memory_kind){.bytes = 1001, .width = 1}, 0,
+                 1001); /* there is nothing that could go */
+    for (int i = 0; i < 3; ++i) device.spares.all[i].kind = (opencl_memory_kind){.bytes = 300};
+    device.spares.count = 3;
+    device.spares.bytes = 900;
+    tvlm_opencl_spare_give(&device, memory_of(1), &(opencl_memory_kind){.bytes = 100});
+    assert_int_equal(device.spares.count, 4);
+    tvlm_opencl_spare_give(&device, memory_of(2), &(opencl_memory_kind){.bytes = 301});
+    assert_int_equal(device.spares.count, 3);
+    assert_int_equal(device.spares.bytes, 300 + 100 + 301);
+    expect_taken(&device, (opencl_memory_kind){.bytes = 300, .width = 1}, 0, 300);
+    assert_int_equal(device.spares.count, 2); /* 1001 would have been too much by one */
+    for (int i = 2; i < SPARES_MAX; ++i)
+        tvlm_opencl_spare_give(&device, memory_of(3), &(opencl_memory_kind){.bytes = 1});
+    assert_int_equal(device.spares.count, SPARES_MAX);
+    device.spares.all[0].memory = NULL;
+    tvlm_opencl_spare_give(&device, memory_of(4), &(opencl_memory_kind){.bytes = 1});
+    assert_int_equal(device.spares.count, SPARES_MAX);
+    assert_ptr_equal(device.spares.all[0].memory, memory_of(2));
+    assert_ptr_equal(device.spares.all[SPARES_MAX - 1].memory, memory_of(4));
+    assert_int_equal(device.spares.bytes, 301 + SPARES_MAX - 1);
+    for (int i = 0; i < SPARES_MAX; ++i) device.spares.all[i].memory = NULL;
+    assert_true(tvlm_opencl_spares_release(&device));
+    assert_int_equal(device.spares.bytes, 0);
+    assert_false(tvlm_opencl_spares_release(&device));
 }
 
 /* An image serves only an image that is the same in everything. */
@@ -530,9 +571,10 @@ int main(void) {
         cmocka_unit_test(test_scalars),       cmocka_unit_test(test_extents),
         cmocka_unit_test(test_bundles),       cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_spare_buffers), cmocka_unit_test(test_spare_images),
-        cmocka_unit_test(test_kernel_text),   cmocka_unit_test(test_long_kernels),
-        cmocka_unit_test(test_cache),         cmocka_unit_test(test_cache_path),
-        cmocka_unit_test(test_tuning),        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_spare_room),    cmocka_unit_test(test_kernel_text),
+        cmocka_unit_test(test_long_kernels),  cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_cache_path),    cmocka_unit_test(test_tuning),
+        cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
