@@ -311,6 +311,7 @@ static void test_spare_room(void **state) {
     device.base.held_most = 1000;
     expect_taken(&device, (opencl_memory_kind){.bytes = 1001, .width = 1}, 0,
                  1001); /* there is nothing that could go */
+    assert_int_equal(device.spares.count, 0);
     for (int i = 0; i < 3; ++i) device.spares.all[i].kind = (opencl_memory_kind){.bytes = 300};
     device.spares.count = 3;
     device.spares.bytes = 900;
@@ -331,6 +332,11 @@ static void test_spare_room(void **state) {
     assert_ptr_equal(device.spares.all[SPARES_MAX - 1].memory, memory_of(4));
     assert_int_equal(device.spares.bytes, 301 + SPARES_MAX - 1);
     for (int i = 0; i < SPARES_MAX; ++i) device.spares.all[i].memory = NULL;
+    device.spares.count = 1; /* the last one goes, too */
+    expect_taken(&device, (opencl_memory_kind){.bytes = 1000, .width = 1}, 0, 1000);
+    assert_int_equal(device.spares.count, 0);
+    device.spares.count = 1;
+    device.spares.bytes = device.spares.all[0].kind.bytes;
     assert_true(tvlm_opencl_spares_release(&device));
     assert_int_equal(device.spares.bytes, 0);
     assert_false(tvlm_opencl_spares_release(&device));
