@@ -60,8 +60,41 @@ static void test_equal(void **state) {
     for (int i = 0; i < 3; ++i) assert_true(scores[i] == 0.0f);
 }
 
+static void expect_shares(const tvlm_task *task, const float *scores, const float *expected) {
+    float got[5];
+    memcpy(got, scores, sizeof got);
+    tvlm_budget_importance(task, got, 5);
+    for (int i = 0; i < 5; ++i)
+        if (!(fabsf(got[i] - expected[i]) < 1e-6f)) fail_msg("tile %d matters %g", i, (double)got[i]);
+}
+
+/* Scores of one's own count from the least to the most of them, a channel from the least to the most that it may have. A query
+ * beside them is not what counts. */
+static void test_other_meanings(void **state) {
+    static const float scores[] = {3.0f, -1.0f, 0.5f, NAN, INFINITY},
+                       own[] = {1.0f, 0.0f, 0.375f, 0.0f, 1.0f}, clamped[] = {1.0f, 0.0f, 0.5f, 0.0f, 1.0f};
+    const struct tvlm_query query = {0};
+    const tvlm_scorer scorer = {0};
+    const struct tvlm_scores given = {0};
+    tvlm_task task = {.params.scores = &given};
+    (void)state;
+    expect_shares(&task, scores, own);
+    task.query = &query;
+    expect_shares(&task, scores, own);
+    task.params.scores = NULL;
+    task.params.score.scorer = &scorer;
+    expect_shares(&task, scores, own);
+    task.params.budget.emphasis_channel = TVLM_CHANNEL_SALIENCY;
+    expect_shares(&task, scores, clamped);
+    task = (tvlm_task){0}; /* saliency, where nothing is said */
+    expect_shares(&task, scores, clamped);
+    task.params.budget.emphasis_channel = 2000000000; /* a plane's, whose range nobody knows */
+    expect_shares(&task, scores, own);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_median), cmocka_unit_test(test_at_most_half),
-                                       cmocka_unit_test(test_not_finite), cmocka_unit_test(test_equal)};
+                                       cmocka_unit_test(test_not_finite), cmocka_unit_test(test_equal),
+                                       cmocka_unit_test(test_other_meanings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

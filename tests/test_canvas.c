@@ -248,6 +248,192 @@ static void images_of_all_kinds_are_drawn(void **state) {
     }
 }
 
+/* ---- To the pixel ---- */
+
+static bool in_frame(int32_t x, int32_t y, tvlm_rect area, int32_t line) {
+    const int32_t across = x - area.x0 < area.x1 - 1 - x ? x - area.x0 : area.x1 - 1 - x;
+    const int32_t down = y - area.y0 < area.y1 - 1 - y ? y - area.y0 : area.y1 - 1 - y;
+    if (across < 0 || down < 0) return false;
+    return across < line || down < line;
+}
+
+/* Each pixel of a frame is mixed once, those of its corners too; what lies beside the canvas is left out. */
+static void frames_are_exact(void **state) {
+    enum { SIDES = 7, WIDE = 9, HIGH = 8 };
+    (void)state;
+    for (int32_t n = 0; n < SIDES * SIDES * 3 * 2; ++n) {
+        const int32_t x0 = n % 2 == 0 ? 1 : -2, y0 = n % 2 == 0 ? 1 : 4, line = 1 + n / 2 % 3;
+        const tvlm_rect area = {x0, y0, x0 + 1 + n / 6 % SIDES, y0 + 1 + n / 6 / SIDES};
+        tvlm_canvas canvas = {0};
+        assert_true(tvlm_canvas_create(WIDE, HIGH, (tvlm_colour){0, 0, 0}, &canvas));
+        tvlm_canvas_frame(&canvas, area, line, (tvlm_colour){200, 100, 51}, 0.5f);
+        for (int32_t y = 0; y < HIGH; ++y)
+            for (int32_t x = 0; x < WIDE; ++x) {
+                const bool inked = in_frame(x, y, area, line);
+                assert_colour(at(&canvas, x, y), inked ? 100 : 0, inked ? 50 : 0, inked ? 26 : 0, 0);
+            }
+        tvlm_canvas_release(&canvas);
+    }
+}
+
+static void canvases_have_limits(void **state) {
+    const int32_t most = TVLM_CANVAS_SIDE_MAX;
+    const tvlm_colour white = {255, 255, 255};
+    tvlm_canvas canvas = {0};
+    (void)state;
+    assert_true(tvlm_canvas_create(most, 1, white, &canvas));
+    assert_colour(at(&canvas, most - 1, 0), 255, 255, 255, 0);
+    tvlm_canvas_release(&canvas);
+    assert_true(tvlm_canvas_create(1, most, white, &canvas));
+    tvlm_canvas_release(&canvas);
+    assert_false(tvlm_canvas_create(most + 1, 1, white, &canvas) ||
+                 tvlm_canvas_create(1, most + 1, white, &canvas));
+    assert_false(tvlm_canvas_create(1, 0, white, &canvas) || tvlm_canvas_create(0, 1, white, &canvas));
+}
+
+/* As many letters as fit before the dots, in pixels and in bytes. */
+static void cut_text_is_as_long_as_it_can(void **state) {
+    static const char text[] = "cluster_ill";
+    const size_t letters = sizeof text - 1;
+    (void)state;
+    for (int32_t width = 0; width <= tvlm_canvas_text_width(text, 2) + 1; ++width)
+        for (size_t size = 3; size <= sizeof text + 4; ++size) {
+            const bool whole = tvlm_canvas_text_width(text, 2) <= width;
+            char expected[32] = "", cut[32], tried[32];
+            for (size_t n = 0; n <= letters && n + 3 <= size; ++n) {
+                snprintf(tried, sizeof tried, "%.*s%s", (int)n, text, n < letters ? ".." : "");
+                if (n == 0 || whole || (n < letters && tvlm_canvas_text_width(tried, 2) <= width))
+                    memcpy(expected, tried, sizeof tried);
+            }
+            tvlm_canvas_fit_text(text, 2, width, cut, size);
+            assert_string_equal(cut, expected);
+        }
+}
+
+static void compare_canvases(tvlm_canvas *a, tvlm_canvas *b) {
+    assert_memory_equal(a->rgb, b->rgb, (size_t)a->width * (size_t)a->height * 3);
+    tvlm_canvas_release(a);
+    tvlm_canvas_release(b);
+}
+
+/* Letters are drawn each behind the other, enlarged where that is asked, and what has no letter is a question mark. */
+static void text_is_its_letters(void **state) {
+    const tvlm_colour black = {0, 0, 0}, ink = {1, 2, 3};
+    tvlm_canvas small = {0}, large = {0}, whole = {0}, parts = {0};
+    (void)state;
+    assert_true(tvlm_canvas_create(30, 20, black, &small) && tvlm_canvas_create(90, 60, black, &large));
+    tvlm_canvas_text(&small, 2, 3, 1, ink, "Wg");
+    tvlm_canvas_text(&large, 6, 9, 3, ink, "Wg");
+    for (int32_t y = 0; y < 60; ++y)
+        for (int32_t x = 0; x < 90; ++x) {
+            const tvlm_colour expected = at(&small, x / 3, y / 3);
+            assert_colour(at(&large, x, y), expected.r, expected.g, expected.b, 0);
+        }
+    tvlm_canvas_release(&small);
+    tvlm_canvas_release(&large);
+    assert_true(tvlm_canvas_create(60, 20, black, &whole) && tvlm_canvas_create(60, 20, black, &parts));
+    tvlm_canvas_text(&whole, 1, 2, 2, ink, "Wg");
+    tvlm_canvas_text(&parts, 1, 2, 2, ink, "W");
+    tvlm_canvas_text(&parts, 1 + tvlm_canvas_text_width("W", 2), 2, 2, ink, "g");
+    compare_canvases(&whole, &parts);
+    assert_true(tvlm_canvas_create(60, 20, black, &whole) && tvlm_canvas_create(60, 20, black, &parts));
+    tvlm_canvas_text(&whole, 1, 2, 2, ink, " \x1f~\x7f\xe4");
+    tvlm_canvas_text(&parts, 1 + tvlm_canvas_text_width(" ", 2), 2, 2, ink, "?~??");
+    compare_canvases(&whole, &parts);
+}
+
+/* How much input j counts for output i: its part of what the output covers, or, where there are more outputs than inputs, by
+ * its distance. */
+static double weight_of(int32_t in, int32_t out, int32_t i, int32_t j) {
+    const double ratio = (double)in / out, low = i * ratio, high = (i + 1) * ratio;
+    if (in > out) return fmax(fmin(high, j + 1.0) - fmax(low, j), 0.0) / ratio;
+    return fmax(1.0 - fabs(fmin(fmax((i + 0.5) * ratio - 0.5, 0.0), in - 1.0) - j), 0.0);
+}
+
+static void sizes_change_by_each_axis(void **state) {
+    static const int32_t sizes[][5] = {{3, 5, 5, 3, 1}, {1, 4, 1, 4, 2}, {5, 5, 5, 5, 3},
+                                       {2, 3, 3, 2, 4}, {6, 7, 7, 6, 1}, {7, 1, 3, 4, 3},
+                                       {8, 4, 2, 4, 2}, {4, 9, 9, 2, 3}, {5, 1, 4, 1, 1}};
+    float in[9 * 9 * 4], out[9 * 9 * 4];
+    uint64_t random = 9;
+    (void)state;
+    for (size_t i = 0; i < sizeof in / sizeof *in; ++i) in[i] = test_random_unit(&random);
+    for (size_t n = 0; n < sizeof sizes / sizeof *sizes; ++n) {
+        const int32_t w = sizes[n][0], h = sizes[n][1], ow = sizes[n][2], oh = sizes[n][3],
+                      channels = sizes[n][4];
+        assert_true(tvlm_canvas_resize(in, w, h, channels, out, ow, oh));
+        for (int32_t i = 0; i < ow * oh * channels; ++i) {
+            double expected = 0.0;
+            for (int32_t j = 0; j < w * h; ++j)
+                expected += weight_of(w, ow, i / channels % ow, j % w) *
+                            weight_of(h, oh, i / channels / ow, j / w) *
+                            (double)in[j * channels + i % channels];
+            assert_true(fabs((double)out[i] - expected) < 1e-5);
+        }
+    }
+}
+
+/* Beside its grid the edge goes on, however far. */
+static void the_cubic_repeats_edges(void **state) {
+    enum { WIDE = 4, HIGH = 3 };
+    float grid[WIDE * HIGH];
+    (void)state;
+    for (int i = 0; i < WIDE * HIGH; ++i) grid[i] = (float)(i * 7 % 11);
+    for (int n = 0; n < 31 * 29; ++n) {
+        const double x = -4.75 + n % 31 * 0.45, y = -4.6 + (double)(n / 31) * 0.43;
+        double expected = 0.0;
+        for (int row = -9; row < HIGH + 9; ++row)
+            for (int column = -9; column < WIDE + 9; ++column) {
+                const int r = row < 0      ? 0
+                              : row < HIGH ? row
+                                           : HIGH - 1,
+                          c = column < 0      ? 0
+                              : column < WIDE ? column
+                                              : WIDE - 1;
+                expected += (double)grid[r * WIDE + c] * keys(x - 0.5 - column) * keys(y - 0.5 - row);
+            }
+        assert_true(fabs((double)tvlm_canvas_cubic(grid, WIDE, HIGH, (float)x, (float)y) - expected) < 1e-4);
+    }
+    for (int row = 0; row < HIGH; ++row) {
+        assert_true(fabsf(tvlm_canvas_cubic(grid, WIDE, HIGH, -1e9f, (float)row + 0.5f) - grid[row * WIDE]) <
+                    1e-4f);
+        assert_true(fabsf(tvlm_canvas_cubic(grid, WIDE, HIGH, 1e9f, (float)row + 0.5f) -
+                          grid[row * WIDE + WIDE - 1]) < 1e-4f);
+    }
+}
+
+/* Pictures of colours, with gaps between their rows, and where they are clear. */
+static void images_of_colours_are_drawn(void **state) {
+    static const uint8_t rgb[] = {1, 2, 3, 4, 5, 6, 99, 99, 7, 8, 9, 10, 11, 12};
+    static const uint16_t rgba[] = {0,   257, 514, 65535, 65535, 0,    0,    0,
+                                    257, 0,   0,   65535, 771,   1028, 1285, 65535};
+    const tvlm_image images[] = {
+        {.pixels = rgb, .width = 2, .height = 2, .channels = 3, .type = TVLM_PIXEL_U8, .row_stride = 8},
+        {.pixels = rgba, .width = 2, .height = 2, .channels = 4, .type = TVLM_PIXEL_U16}};
+    static const uint8_t expected[2][12] = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
+                                            {0, 1, 2, 255, 255, 255, 1, 0, 0, 3, 4, 5}};
+    (void)state;
+    for (int i = 0; i < 2; ++i) {
+        tvlm_canvas canvas = {0};
+        assert_true(tvlm_canvas_create(2, 2, (tvlm_colour){9, 9, 9}, &canvas));
+        assert_true(tvlm_canvas_image(&canvas, (tvlm_rect){0, 0, 2, 2}, &images[i]));
+        assert_memory_equal(canvas.rgb, expected[i], 12);
+        tvlm_canvas_release(&canvas);
+    }
+}
+
+static void ranges_are_of_numbers(void **state) {
+    static const float values[] = {NAN, 3.0f, -INFINITY, -2.0f, INFINITY, 5.0f};
+    float low, high;
+    (void)state;
+    tvlm_canvas_range(values, 6, &low, &high);
+    assert_true(low == -2.0f && high == 5.0f);
+    tvlm_canvas_range(values, 2, &low, &high);
+    assert_true(low == 3.0f && high == 3.0f);
+    tvlm_canvas_range(values, 1, &low, &high);
+    assert_true(low == 0.0f && high == 0.0f);
+}
+
 /* ---- Sheets ---- */
 
 #define SIDE 64
@@ -335,6 +521,14 @@ static void a_sheet_without_input_is_short(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_are_exact),
+        cmocka_unit_test(canvases_have_limits),
+        cmocka_unit_test(cut_text_is_as_long_as_it_can),
+        cmocka_unit_test(text_is_its_letters),
+        cmocka_unit_test(sizes_change_by_each_axis),
+        cmocka_unit_test(the_cubic_repeats_edges),
+        cmocka_unit_test(images_of_colours_are_drawn),
+        cmocka_unit_test(ranges_are_of_numbers),
         cmocka_unit_test(maps_match_their_source),
         cmocka_unit_test(maps_take_any_number),
         cmocka_unit_test(perceptual_maps_grow_lighter),

@@ -60,4 +60,19 @@ EQUIVALENT = [
        "sysconf() gives the size of a page, which is neither 0 nor 1")
       for name, field, shift in (("all", 0, 0), ("data", 5, 1)) for column, operation in ((42 + shift, "+1"), (40 + shift, ">="), (53 + shift, "+1"))),
     ("lib/io/utf8.c", "following", "return first >= 0xF0 && first <= 0xF4 ? 3 : -1;", "50:+1", "any number below 0 says that no character begins so"),
+    ("lib/select/fill.c", "fill", "if (f->rounds[cell_of(f, empty[i].column, empty[i].row)] < 0)", "<=",
+     "each of these cells is -1, or has the number of its round, which counts from 1"),
+    *(("lib/io/npy_header.c", "tvlm_io_npy_format", line, operation, "no header is as long as the room for it, which alone this changes")
+      for line, operation in (("size_t room = TVLM_IO_NPY_HEADER_ROOM - TVLM_IO_NPY_PRELUDE, used;", "+"),
+                              ('used += (size_t)snprintf(text + used, room - used, "%s%" PRId64, i > 0 ? ", " : "", shape[i]);', "52:+"))),
+    ("lib/io/npy_header.c", "accept_number", "skip_blanks(parser);", "remove", "whoever asks for a number has asked for a bracket before, and that skips them"),
+    ("lib/io/npy_header.c", "read_shape", "array->rank = 0;", "remove", "an array is all zeros when its header is read, and the shape is read once"),
+    *(("lib/io/image_measure.c", "read_frame", "const int count = size > 5 ? content[5] : 0;", operation,
+       "a frame of so few bytes is left out by the next line whatever it counts") for operation in ("28:>=", "30:+1")),
+    ("lib/io/image_measure.c", "tvlm_io_jpeg_denominator", "const uint32_t longer = width > height ? width : height;", ">=", "of equal sides either is the longer one"),
+    *(("lib/opencl/storage.c", "default_storage", line, operation, "of AUTO nobody asks whether it works, and room for one more is not read")
+      for line, operation in (("bool can[TVLM_STORAGE_MIPMAPPED + 1];", "39:+1"),
+                              ("for (int i = 0; i <= TVLM_STORAGE_MIPMAPPED; ++i) can[i] = able[i].works && (!bytes || able[i].bytes);", "18:+1"))),
+    *(("lib/opencl/spare.c", "serves", "if (wanted->width == 0) return spare->width == 0 && spare->bytes >= wanted->bytes;", f"{column}:height",
+       "buffers have neither, and images both") for column in (17, 43)),
 ]
