@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains the small model that answers.py asks: a Qwen2-VL of 1.2 million weights, on drawn scenes over photos.
+"""Trains the small model that answers.py asks: a Qwen2-VL of 1.4 million weights, on drawn scenes over photos.
 
     bench/answers_train.py FOLDER [--seed 0] [--minutes 90] [--processes 2]
 
