@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """answers_scenes.py: drawn scenes over photos, with questions that have one right answer, for answers_train.py and answers.py.
 
-A scene is a part of a photo with coloured shapes on it, and a digit or a letter in each, some 18 pixels high, which is two thirds of a token. There are three kinds of them:
+A scene is a part of a photo with coloured shapes on it, and in each a digit or a letter, some 18 pixels high, which is two thirds of
+a token. There are three kinds of them:
 
 - `few`: four to six shapes. Each of them is salient, and may be asked for.
-- `crowd`: 24 shapes, as salient as each other, of which two are asked for; in training all of which there is one.
+- `crowd`: 24 shapes, as salient as each other, of which two are asked for; in training up to eight of which there is
+  one each.
 - `text`: three to five shapes with a word of twenty below each.
 
 A fourth one is for training alone: `dense`, shapes wherever there is room, half of them with words, and nothing is asked.

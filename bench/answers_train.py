@@ -275,7 +275,8 @@ def train(rank, options):
             break
         said.append(training.one(min(float(part), 1)))
         if training.step % 100 == 0 and rank == 0:
-            print(f"{training.seconds / 60:6.1f} min  step {training.step:6d}  tokens %.3f  answers %.3f" % tuple(np.mean(said[-100:], 0)), flush=True)
+            of_tokens, of_answers = np.mean(said[-100:], 0)
+            print(f"{training.seconds / 60:6.1f} min  step {training.step:6d}  tokens {of_tokens:.3f}  answers {of_answers:.3f}", flush=True)
         if rank == 0 and training.step % SHARE == 0 and time.time() - saved > 60:
             training.save(path)
             saved = time.time()
