@@ -162,8 +162,8 @@ typedef struct opencl_device {
     opencl_tuning tuning;
     /* What was tuned; NULL: nothing was. */
     opencl_tuned *tuned;
-    /* CLBlast's function (gemm.c); NULL while CLBlast is not loaded, or where it is not installed. */
-    void (*clblast_sgemm)(void);
+    /* CLBlast's functions (gemm.c); NULL while CLBlast is not loaded, or where it is not installed. */
+    void (*clblast_sgemm)(void), (*clblast_clear)(void);
     bool clblast_asked;
     /* Scratch memory grows when it must. One user follows another, because the queue runs in order. */
     cl_mem scratch[SCRATCH_COUNT];
@@ -226,6 +226,9 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
 
 /* close.c: frees a device that has no work left. It is called with the lock held. */
 void tvlm_opencl_close(opencl_device *device);
+
+/* gemm.c: lets CLBlast forget its programs, if the device has used it. */
+void tvlm_opencl_gemm_close(opencl_device *device);
 
 /* storage.c: the version of OpenCL C that the kernels of a storage need, as -cl-std takes it. */
 const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage);

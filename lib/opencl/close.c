@@ -10,6 +10,7 @@ void tvlm_opencl_close(opencl_device *device) {
     tvlm_opencl_texture_destroy(base, &device->empty);
     (void)tvlm_opencl_spares_release(device);
     tvlm_opencl_programs_destroy(device);
+    tvlm_opencl_gemm_close(device);
     tvlm_opencl_staging_release(device);
     tvlm_opencl_regions_destroy(device);
     free(device->score.program.host);

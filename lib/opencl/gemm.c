@@ -25,16 +25,27 @@ typedef CLBlastStatusCode sgemm_function(CLBlastLayout, CLBlastTranspose, CLBlas
                                          size_t, float, cl_mem, size_t, size_t, cl_mem, size_t, size_t, float,
                                          cl_mem, size_t, size_t, cl_command_queue *, cl_event *);
 
-/* The library stays loaded, since it keeps its programs, which other devices may use. */
+/* The library stays loaded, since other devices may use it. */
 static void load_library(opencl_device *device) {
-    void *library = dlopen("libclblast.so.1", RTLD_NOW | RTLD_LOCAL), *symbol = NULL;
+    void *library = dlopen("libclblast.so.1", RTLD_NOW | RTLD_LOCAL), *sgemm = NULL, *clear = NULL;
     device->clblast_asked = true;
-    if (library != NULL) symbol = dlsym(library, "CLBlastSgemm");
-    if (symbol != NULL) /* ISO C has no cast from an object pointer to a function pointer. */
-        memcpy(&device->clblast_sgemm, &symbol, sizeof symbol);
-    else
+    if (library != NULL) sgemm = dlsym(library, "CLBlastSgemm");
+    if (library != NULL) clear = dlsym(library, "CLBlastClearCache");
+    if (sgemm != NULL &&
+        clear != NULL) { /* ISO C has no cast from an object pointer to a function pointer. */
+        memcpy(&device->clblast_sgemm, &sgemm, sizeof sgemm);
+        memcpy(&device->clblast_clear, &clear, sizeof clear);
+    } else
         tvlm_log_message(&device->base.log, TVLM_LOG_INFO,
                          "no CLBlast (libclblast.so.1): products of matrices by our own kernels");
+}
+
+/* CLBlast keeps its programs, and each keeps its context, which would live on: memory of a GPU, and at the end of the
+ * process a driver that is asked to release it when parts of it are gone (Oclgrind's heap breaks by that). It can
+ * only be told to forget the programs of all devices; others compile theirs again when they need them. */
+void tvlm_opencl_gemm_close(opencl_device *device) {
+    typedef CLBlastStatusCode clear_function(void);
+    if (device->clblast_clear != NULL) (void)((clear_function *)device->clblast_clear)();
 }
 
 static tvlm_status by_library(opencl_device *device, const tvlm_gemm *gemm) {
