@@ -10,16 +10,20 @@ static uint16_t after(uint16_t number) {
     return number == UINT16_MAX ? UINT16_MAX : (uint16_t)(number + 1);
 }
 
+static bool same(const float *a, const float *b) {
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
+}
+
 bool tvlm_repeated_make(const float *rgba, int32_t width, int32_t height, tvlm_repeated *repeated) {
-    const size_t wide = (size_t)width, pixels = wide * (size_t)height, bytes = 4 * sizeof *rgba;
+    const size_t wide = (size_t)width, pixels = wide * (size_t)height;
     uint16_t *const left = tvlm_allocate(pixels, sizeof *left), *const above =
                                                                     tvlm_allocate(pixels, sizeof *above);
     *repeated = (tvlm_repeated){width, height, left, above};
     if (left == NULL || above == NULL) return false;
     for (size_t i = 0; i < pixels; ++i) {
         const float *const pixel = rgba + 4 * i;
-        const bool beside = i % wide != 0 && memcmp(pixel, pixel - 4, bytes) == 0;
-        const bool under = i >= wide && memcmp(pixel, pixel - 4 * wide, bytes) == 0;
+        const bool beside = i % wide != 0 && same(pixel, pixel - 4);
+        const bool under = i >= wide && same(pixel, pixel - 4 * wide);
         left[i] = beside ? after(left[i - 1]) : 0;
         above[i] = under ? after(above[i - wide]) : 0;
     }

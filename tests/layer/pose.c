@@ -31,7 +31,8 @@ static cl_int CL_API_CALL device_info(cl_device_id id, cl_device_info what, size
 
 /* Answers with a name of TVLM_LAYER_NAMES bytes, as a driver answers with any text. */
 static cl_int answer_name(size_t size, void *value, size_t *needed) {
-    const size_t length = (size_t)atoi(getenv("TVLM_LAYER_NAMES"));
+    const char *const asked = getenv("TVLM_LAYER_NAMES");
+    const size_t length = asked == NULL ? 0 : (size_t)atoi(asked);
     if (needed != NULL) *needed = length + 1;
     if (value == NULL) return CL_SUCCESS;
     if (size <= length) return CL_INVALID_VALUE;
