@@ -10,8 +10,9 @@ static uint16_t after(uint16_t number) {
     return number == UINT16_MAX ? UINT16_MAX : (uint16_t)(number + 1);
 }
 
-static bool same(const float *a, const float *b) {
-    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
+/* Whether two pixels are the same to the bit. */
+static bool same(const void *a, const void *b) {
+    return memcmp(a, b, 4 * sizeof(float)) == 0;
 }
 
 bool tvlm_repeated_make(const float *rgba, int32_t width, int32_t height, tvlm_repeated *repeated) {
