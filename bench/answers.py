@@ -35,13 +35,13 @@ from PIL import Image  # noqa: E402
 import answers_model as am  # noqa: E402
 import answers_scenes as scenes  # noqa: E402
 from texturevlm import hf  # noqa: E402
+from texturevlm.hf import _looks  # noqa: E402
 
 SIDE = scenes.SIDE // am.TOKEN
 BLIND = ("smaller", "pruned", "pictures", "cells", "auto")
 RULES = {"equal": 0.0, "alike": 0.02}
 KINDS = ("few", "crowd", "text", "whole")
 SEED = 777
-FIRST = 0.65  # the share of the tokens that a first look takes
 
 
 class Model:
@@ -121,26 +121,15 @@ def best(values, count):
 
 def first_look(scene, tokens):
     """The small picture of the whole, and how many tokens are then left."""
-    small = view_of(scene, round(tokens * FIRST))
+    small = view_of(scene, round(tokens * _looks.FIRST))
     return small, max(1, tokens - len(small) - 2)  # 2 stand around each further picture
-
-
-def at_places(scene, tokens, values):
-    """A small picture, and the full one's tokens with the largest values; for each of several questions."""
-    small, rest = first_look(scene, tokens)
-    return [[small, am.View(scene.picture, whole_of(scene), best(one, rest))] for one in values]
 
 
 def by_looks(model, scene, tokens, questions):
     small, rest = first_look(scene, tokens)
+    plan = _looks.Plan(small.grid[::-1], (SIDE, SIDE), rest)
     maps = model.attention(small, questions)
-    return [[small, am.View(scene.picture, whole_of(scene), best(spread(one), rest))] for one in maps]
-
-
-def spread(attention):
-    """Attention [rows, columns] on the small picture as values [SIDE, SIDE] of the full one's tokens."""
-    values = torch.nn.functional.interpolate(torch.from_numpy(attention)[None, None].float(), (SIDE, SIDE), mode="bilinear")
-    return values[0, 0].numpy()
+    return [[small, am.View(scene.picture, whole_of(scene), _looks.places_of(one, plan))] for one in maps]
 
 
 def by_truth(scene, tokens, places):

@@ -109,7 +109,11 @@ def _check_llama4(model: Any) -> None:
                           "(no image_outputs in its language model's output), pruned or not")
 
 
+def at_least(major: int, minor: int) -> bool:
+    """Whether the installed transformers is of this version or a later one."""
+    return tuple(int(part) for part in transformers.__version__.split(".")[:2]) >= (major, minor)
+
+
 def takes_places() -> bool:
     """Whether models of the installed transformers take places of patches, and the output of their encoder, from the caller."""
-    major, minor = (int(part) for part in transformers.__version__.split(".")[:2])
-    return (major, minor) >= (5, 23)
+    return at_least(5, 23)

@@ -18,6 +18,7 @@ import torch
 import transformers
 
 from .._core import ArgumentError, DeviceError
+from ._families import at_least, model_type_of
 from ._pictures import EXTRA
 from ._ways import Rule, Spending, shared
 from ._wrapped import cache_name, unwrapped, view_of
@@ -37,15 +38,14 @@ def check_looks(model: Any, looks: int, options: dict[str, Any]) -> None:
     """Refuses two looks where they cannot be, before the first picture."""
     if looks == 1:
         return
-    name = unwrapped(model).config.model_type
-    spending = options["spending"]
-    if type(unwrapped(model)).config_class.model_type not in _KINDS:
+    name, spending = model_type_of(unwrapped(model)), options["spending"]
+    if name not in _KINDS:
         raise ArgumentError(f"looks=2 is for {', '.join(_KINDS)}, not for a {name}")
     if spending is None or spending.tolerance is not None:
         raise ArgumentError("looks=2 spends a budget or a share: give one of them")
     if spending.way != "auto":
         raise ArgumentError(f"looks=2 chooses the pictures by itself: it is not for way={spending.way!r}")
-    if tuple(int(part) for part in transformers.__version__.split(".")[:2]) < (4, 57):
+    if not at_least(4, 57):
         raise DeviceError(f"not supported: looks=2 needs transformers 4.57 or later, this is {transformers.__version__}")
 
 
@@ -170,13 +170,10 @@ def continue_from(pruned: Any, batch: dict[str, Any], look: Look) -> None:
     first, second = look.ids[0], pruned.input_ids[0]
     length = min(len(first), len(second))
     same = (first[:length] == second[:length]).long().cumprod(0).sum()
-    picture = (first == unwrapped(pruned._model).config.image_token_id).nonzero()[:, 0]
+    picture = (first == pruned._model.config.image_token_id).nonzero()[:, 0]
     places = min(int(same), length - 1)
     if places <= int(picture[-1]):
         raise ArgumentError("the prompts of two looks differ before the end of the small picture: the processor's template is not for them")
-    # Behind the picture they may be equal for longer than the second picture's first token, where that is no picture in the first look.
-    later = (second == unwrapped(pruned._model).config.image_token_id).nonzero()[len(picture):, 0]
-    places = min(places, int(later[0]))
     look.cache.crop(places - len(first))
     pruned._resume(batch, look.cache, places, len(picture))
 

@@ -20,6 +20,7 @@ import transformers
 
 from .._arguments import short
 from .._core import ArgumentError, ArgumentTypeError, Error, FileError, MissingFileError
+from ._families import at_least
 from ._processors import VALUES
 
 # The names by which a part of a message may give its picture or video, as in transformers.
@@ -269,8 +270,7 @@ def _line(error: Exception) -> str:
 
 def _whole() -> bool:
     """Whether apply_chat_template makes the whole batch. It does so from transformers 4.57 on."""
-    major, minor = (int(part) for part in transformers.__version__.split(".")[:2])
-    return (major, minor) >= (4, 57)
+    return at_least(4, 57)
 
 
 def _template_of(processor: Any) -> Any:
@@ -285,7 +285,7 @@ def _template_of(processor: Any) -> Any:
 def _by_template(processor: Any, conversations: Any, options: Mapping[str, Any]) -> Any:
     given: dict[str, Any] = {"add_generation_prompt": not options.get("continue_final_message"), **options}
     padding = {"padding": True, "padding_side": "left"}
-    if int(transformers.__version__.split(".")[0]) >= 5:
+    if at_least(5, 0):
         given["processor_kwargs"] = {**padding, **(options.get("processor_kwargs") or {})}
     else:
         given = {**padding, **given}

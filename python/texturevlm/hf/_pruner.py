@@ -120,9 +120,9 @@ class Pruner(Bound):
     """
 
     def __init__(self, model: Any, processor: Any, *, budget: int | None = None, share: float | None = None,
-                 tolerance: float | Literal["auto"] | None = None, way: Literal["auto", "smaller", "pruned", "pictures", "cells"] | None = None, looks: Literal[1, 2] = 1,
-                 k: int | None = None, strategy: Literal["grid", "budget"] | None = None, weights: Any = None, scorer: Any = None,
-                 device: Device | str | None = None) -> None:
+                 tolerance: float | Literal["auto"] | None = None, way: Literal["auto", "smaller", "pruned", "pictures", "cells"] | None = None,
+                 looks: Literal[1, 2] = 1, k: int | None = None, strategy: Literal["grid", "budget"] | None = None, weights: Any = None,
+                 scorer: Any = None, device: Device | str | None = None) -> None:
         inner = unwrapped(model)
         self._family = family_of(inner)
         check_model(inner, self._family.kind != "encoder")
