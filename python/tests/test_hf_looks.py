@@ -13,85 +13,145 @@ if tuple(map(int, transformers.__version__.split(".")[:2])) < (4, 57):
     pytest.skip("two looks need the attention functions of transformers 4.57", allow_module_level=True)
 import test_hf  # noqa: E402
 import test_hf_own as own  # noqa: E402  it skips without torchvision
+import test_hf_prompt  # noqa: E402
+if own.NEW:
+    import hf_families
 from test_hf_ways import photo  # noqa: E402
 
 hf = tv.hf
 pytestmark = pytest.mark.usefixtures("no_gradients")
-FAMILIES = [own.qwen2_5_vl, own.qwen3_vl]
 QUESTION = "Which digit is in the red circle?"
+# Of each family the module that makes its tiny model, the size of its photos in pixels and the side of a token.
+FAMILIES = {"qwen2_vl": (None, (168, 168), 28), "qwen2_5_vl": (test_hf, (168, 168), 28), "qwen3_vl": (test_hf, (192, 192), 32),
+            **({"llava_onevision": (hf_families, (168, 60), 14)} if own.NEW else {}),
+            "internvl": (test_hf_prompt, (400, 150), 28), "smolvlm": (test_hf_prompt, (256, 200), 32)}
+TILED = ("llava_onevision", "internvl", "smolvlm")
 
 
-def tiny(family="qwen2_vl"):
-    """A model, its processor, and the side of a token in pixels."""
-    if family == "qwen2_vl":
-        processor = own.tiny.processor_of()
-        return own.tiny.model_of(processor), processor, 28
-    model, processor = own.made(test_hf, family)
-    return model, processor, 32 if family is own.qwen3_vl else 28
+class Tiny:
+    """A tiny model and its processor, and photos that it cuts into 3 x 1 or 2 x 2 parts if it cuts any."""
+
+    def __init__(self, name="qwen2_vl"):
+        self.name, (tests, self.size, self.side) = name, FAMILIES[name]
+        if tests is None:
+            self.processor = own.tiny.processor_of()
+            self.model = own.tiny.model_of(self.processor)
+        else:
+            self.model, self.processor = own.made(tests, getattr(own, name))
+        self.tiled = name in TILED
+        self.full = {"llava_onevision": (12, 4), "internvl": (12, 4), "smolvlm": (8, 8)}.get(name, (6, 6))
+        self.every = self.full[0] * self.full[1] + 16 * self.tiled
+        self.ends = name == "llava_onevision"  # whether a token stands at the end of each picture
+        self.inner = self.model.model
+        self.words = self.inner.text_model if name == "smolvlm" else self.inner.language_model
+
+    def photo(self, seed=0):
+        return photo(seed, *self.size)
+
+    def looked(self, budget=24, **options):
+        return hf.Pruner(self.model, self.processor, budget=budget, looks=2).prune(self.photo(), question=QUESTION, **options)
+
+    def whole(self, image):
+        """The processor's batch of an image as one picture."""
+        options = {"internvl": {"crop_to_patches": False}, "smolvlm": {"size": {"longest_edge": 128}}}.get(self.name, {})
+        named = {"processor_kwargs": options} if options and test_hf.NEW else options
+        return hf.Pruner(self.model, self.processor, share=1.0).batch_of(image, QUESTION, **named)
+
+    def around(self):
+        """Tokens of the prompt around each further picture."""
+        return self.length(3) - self.length(2) - 16 if self.tiled else 2
+
+    def length(self, count):
+        """How long a prompt with so many pictures is."""
+        return self.whole([self.photo()] * count)["input_ids"].shape[1]
 
 
-@pytest.fixture(params=["qwen2_vl", *FAMILIES], ids=["qwen2_vl", "qwen2_5_vl", "qwen3_vl"])
+@pytest.fixture(params=FAMILIES)
 def family(request):
-    return tiny(request.param)
+    return Tiny(request.param)
 
 
 class Rows:
-    """Counts what a model computes: rows of the encoder, and positions of the language model."""
+    """Counts what a model computes: pictures or rows of the encoder, and positions of the language model."""
 
-    def __init__(self, model):
+    def __init__(self, family):
         self.encoder, self.positions = [], []
-        model.model.visual.patch_embed.register_forward_hook(lambda module, given, made: self.encoder.append(len(given[0])))
-        model.model.language_model.layers[0].mlp.register_forward_hook(lambda module, given, made: self.positions.append(given[0].shape[1]))
-
-
-def looked(family, budget=24, **options):
-    model, processor, side = family
-    return hf.Pruner(model, processor, budget=budget, looks=2).prune(photo(width=6 * side, height=6 * side), question=QUESTION, **options)
+        first = {"llava_onevision": "vision_tower.embeddings", "internvl": "vision_tower.embeddings", "smolvlm": "vision_model.embeddings"}.get(family.name, "visual.patch_embed")
+        module = family.inner.get_submodule(first)
+        module.register_forward_hook(lambda module, given, made: self.encoder.append(len(given[0] if given else made)))
+        family.words.layers[0].mlp.register_forward_hook(lambda module, given, made: self.positions.append(given[0].shape[1]))
 
 
 # ---- What is shown ----
 
 def test_a_small_picture_and_what_the_model_looks_at(family):
-    model, _, _ = family
-    pruned = looked(family)
+    pruned = family.looked()
     one, = pruned.report.pictures
-    (small, whole), (_, kept) = pruned.report.seen
+    (small, whole), *others = pruned.report.seen
     assert one.way == "looks" and np.isnan(one.loss) and "loss" not in repr(pruned.report)
-    assert whole.all() and small.shape[:2] != kept.shape and kept.shape == (6, 6)
-    count = int(whole.sum()) + int(kept.sum())
-    assert one.tokens == count + 2 == pruned.report.tokens == 24 and pruned.tokens == count
-    assert int((pruned.input_ids == model.config.image_token_id).sum()) == count
+    assert (one.columns, one.rows) == family.full and pruned.report.full == [family.every]
+    shape = (4, 4) if family.tiled else family.full[::-1]
+    assert whole.all() and all(kept.shape == shape and kept.any() for _, kept in others)
+    assert all(picture.shape[:2] == tuple(side * family.side for side in kept.shape) for picture, kept in pruned.report.seen)
+    count = sum(int(kept.sum()) for _, kept in pruned.report.seen)
+    spent = count + family.around() * len(others) + family.ends
+    assert one.tokens == spent == pruned.report.tokens and pruned.tokens == count + family.ends * len(pruned.report.seen)
+    assert 24 - family.around() <= spent <= 24 and (family.tiled or spent == 24)
+    assert int((pruned.input_ids == family.model.config.image_token_id).sum()) == pruned.tokens
+    text = family.length(2) - 2 * (16 if family.tiled else 36) - family.around() - family.ends
+    assert pruned.input_ids.shape[1] == text + spent
     look = pruned.report.look
     assert look.shape == whole.shape and (look >= 0).all() and 0 < look.sum() < 1
 
 
-def test_the_tokens_are_those_of_most_attention(family):
+def test_the_tokens_are_those_of_most_attention():
     """Of attention that a test makes up, the tokens under its peak are kept."""
-    from texturevlm.hf import _looks
-    plan = _looks.Plan((4, 4), (8, 8), 4)
+    from texturevlm.hf import _looks, _showing
     attention = np.zeros((4, 4), np.float32)
     attention[2, 1] = 1
+    plan = _showing.Plan((4, 4), (8, 8), (8, 8), 6, 2, 64)
     assert np.argwhere(_looks.places_of(attention, plan)).tolist() == [[4, 2], [4, 3], [5, 2], [5, 3]]
 
 
+def test_each_part_costs_its_place_in_the_prompt():
+    """The peak lies where four parts meet: tokens for one more picture must be left before it is begun."""
+    from texturevlm.hf import _looks, _showing
+    attention = np.zeros((8, 8), np.float32)
+    attention[3, 3], attention[3, 4], attention[2, 3], attention[4, 3], attention[2, 2] = 9, 8, 7, 6, 5
+    for tokens, seen in ((8, [[3, 3], [3, 4]]), (9, [[2, 3], [3, 3], [3, 4]]), (10, [[2, 2], [2, 3], [3, 3], [3, 4]]),
+                         (13, [[2, 3], [3, 3], [3, 4], [4, 3]])):
+        plan = _showing.Plan((8, 8), (8, 8), (4, 4), tokens, 3, 80)
+        kept = _looks.places_of(attention, plan)
+        assert np.argwhere(kept).tolist() == seen
+    image = own.PIL.fromarray(np.arange(64, dtype=np.uint8).reshape(8, 8).repeat(8, 0).repeat(8, 1)).convert("RGB")
+    parts = _looks.parts_of(image, kept, plan, 8)
+    assert [int(mask.sum()) for _, mask in parts] == [2, 1, 1] and parts[0][1][2, 3] and parts[1][1][3, 0] and parts[2][1][0, 3]
+    assert [int(np.asarray(picture)[0, 0, 0]) for picture, _ in parts] == [0, 4, 32]
+
+
 def test_attention_is_that_of_the_eager_model(family):
-    model, processor, side = family
-    pruned = looked(family)
-    small = pruned.report.seen[0][0]
-    batch = hf.Pruner(model, processor, share=1.0).batch_of(own.PIL.fromarray(small), QUESTION)
-    model.set_attn_implementation("eager")
-    layers = model(**batch, output_attentions=True).attentions
-    there = batch["input_ids"][0] == model.config.image_token_id
-    eager = layers[len(layers) // 2][0, :, -1][:, there].mean(0).reshape(pruned.report.look.shape)
+    pruned = family.looked()
+    small = own.PIL.fromarray(pruned.report.seen[0][0])
+    family.model.set_attn_implementation("eager")
+    if family.ends:  # which shows an image as one picture only where there are two
+        from texturevlm.hf._features import FeatureBatch
+        flags = torch.ones(16, dtype=torch.bool)
+        batch = FeatureBatch(family.model, family.whole([small, small]), [flags, ~flags], 0)
+        layers, ids = batch.forward(output_attentions=True).attentions, batch.input_ids
+    else:
+        batch = family.whole(small)
+        layers, ids = family.model(**batch, output_attentions=True).attentions, batch["input_ids"]
+    there = ids[0] == family.model.config.image_token_id
+    eager = layers[len(layers) // 2][0, :, -1][:, there].mean(0)[:pruned.report.look.size].reshape(pruned.report.look.shape)
     np.testing.assert_allclose(pruned.report.look, eager.numpy(), rtol=0, atol=1e-6)
-    np.testing.assert_array_equal(looked(family).report.look.shape, eager.shape)  # of an eager model, too
+    np.testing.assert_array_equal(family.looked().report.look.shape, eager.shape)  # of an eager model, too
 
 
 # ---- What is computed ----
 
 def test_the_second_look_is_the_whole_prompt(family):
     """Its first logits, which begin with the first look's keys and values, are those of the whole prompt without a cache."""
-    pruned = looked(family)
+    pruned = family.looked()
     assert pruned._prefix is not None
     options = {"max_new_tokens": 4, "do_sample": False, "pad_token_id": 0, "eos_token_id": None, "return_dict_in_generate": True,
                "output_logits": True}
@@ -107,40 +167,43 @@ def test_the_second_look_is_the_whole_prompt(family):
 
 
 def test_nothing_is_computed_twice(family):
-    model, _, _ = family
-    merged = model.model.visual.spatial_merge_size**2
-    rows = Rows(model)
-    pruned = looked(family)
-    first, second = (int(kept.sum()) for _, kept in pruned.report.seen)
-    assert rows.encoder == [first * merged]
+    family.looked()  # the first call measures prompts, and computes nothing of them
+    rows = Rows(family)
+    pruned = family.looked()
+    first, *second = (int(kept.sum()) for _, kept in pruned.report.seen)
+    merged = 1 if family.tiled else family.inner.visual.spatial_merge_size**2
+    # A part's encoder sees all of it: its tokens are chosen afterwards.
+    shown = [1, len(second)] if family.tiled else [first * merged, sum(second) * merged]
+    assert rows.encoder == shown[:1]
     length, = rows.positions
     pruned.generate(max_new_tokens=1, pad_token_id=0, eos_token_id=None)
-    assert rows.encoder == [first * merged, second * merged]
-    # The second prompt has the second picture's tokens more, and two beside them; of it the first picture's are not computed again.
-    before = pruned._prefix[1]
-    assert before > first and rows.positions == [length, length + second + 2 - before]
-    assert pruned.input_ids.shape[1] == length + second + 2
+    assert [rows.encoder[0], sum(rows.encoder[1:])] == shown
+    # The second prompt has the other pictures' tokens more, and those around them; of it the first picture's are not computed again.
+    before, more = pruned._prefix[1], sum(second) + family.around() * len(second)
+    assert before > first and rows.positions == [length, length + more - before]
+    assert pruned.input_ids.shape[1] == length + more
 
 
 def test_nothing_is_set_on_the_model(family):
-    model, processor, side = family
+    model = family.model
     model.set_attn_implementation("sdpa")
-    before = {name: dict(vars(module)) for name, module in model.named_modules() if name}
-    batch = hf.Pruner(model, processor, share=1.0).batch_of(photo(width=4 * side, height=4 * side), QUESTION)
+    batch = family.whole(family.photo())
     plain = model(**batch).logits
-    model.model.rope_deltas = None
-    looked(family).generate(max_new_tokens=2, pad_token_id=0)
-    assert model.model.rope_deltas is None and model.model.language_model.config._attn_implementation == "sdpa"
+    before = {name: dict(vars(module)) for name, module in model.named_modules() if name}
+    if hasattr(family.inner, "rope_deltas"):
+        family.inner.rope_deltas = None
+    family.looked().generate(max_new_tokens=2, pad_token_id=0)
+    assert getattr(family.inner, "rope_deltas", None) is None and family.words.config._attn_implementation == "sdpa"
     assert all(vars(module).keys() == before[name].keys() for name, module in model.named_modules() if name)
     assert torch.equal(model(**batch).logits, plain)
 
 
 def test_threads_do_not_mix(family):
     """Four threads look twice at pictures of their own, and a fifth asks the plain model."""
-    model, processor, side = family
-    pruner = hf.Pruner(model, processor, budget=24, looks=2)
-    images = [photo(seed, 6 * side, 6 * side) for seed in range(4)]
-    batch = hf.Pruner(model, processor, share=1.0).batch_of(images[0], QUESTION)
+    model = family.model
+    pruner = hf.Pruner(model, family.processor, budget=24, looks=2)
+    images = [family.photo(seed) for seed in range(4)]
+    batch = family.whole(images[0])
     options = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": 0, "eos_token_id": None}
 
     def twice(image):
@@ -156,16 +219,20 @@ def test_threads_do_not_mix(family):
 
 # ---- Where it is not for ----
 
-def test_where_the_tokens_are_too_few_or_enough_its_way_decides():
-    model, processor, _ = tiny()
-    image = photo(width=224, height=224)
-    for budget, ways in ((4, {"smaller", "pruned", "pictures"}), (64, {"full"})):
-        report = hf.Pruner(model, processor, budget=budget, looks=2).prune(image, question=QUESTION).report
-        assert report.pictures[0].way in ways and report.look is None
+def test_where_the_tokens_are_too_few_or_enough_its_way_decides(family):
+    for budget, ways in ((5, {"smaller", "pruned", "pictures"}), (family.every, {"full"})):
+        pruned = hf.Pruner(family.model, family.processor, budget=budget, looks=2).prune(family.photo(), question=QUESTION)
+        assert pruned.report.look is None and pruned._prefix is None
+        assert family.tiled or pruned.report.pictures[0].way in ways
+        assert pruned.report.tokens <= budget
+    if family.name == "internvl":  # an image that is shown as one part has nothing more to see
+        alone = hf.Pruner(family.model, family.processor, budget=20, looks=2).prune(photo(1, 40, 40), question=QUESTION)
+        assert alone.report.look is None
 
 
 def test_refusals_come_in_one_line_and_first():
-    model, processor, _ = tiny()
+    family = Tiny()
+    model, processor = family.model, family.processor
     with pytest.raises(tv.ArgumentError, match="looks is 3; it must be at most 2|looks is 3"):
         hf.Pruner(model, processor, budget=24, looks=3)
     for options in ({}, {"tolerance": 0.1}, {"strategy": "budget"}):
@@ -196,7 +263,7 @@ def test_other_families_are_refused():
 # ---- What can be done with the attention ----
 
 def test_attention_is_drawn_and_steers_a_selection():
-    pruned = looked(tiny())
+    pruned = Tiny().looked()
     drawn = np.asarray(tv.show(pruned))
     sides = [picture.shape[1] for picture, _ in pruned.report.seen]
     assert drawn.shape[1] == sides[0] + sum(sides) + 16

@@ -103,9 +103,15 @@ class PrunedBatch(Bound):
         """
         raise NotImplementedError
 
+    def _resume(self, batch: Mapping[str, Any], cache: Any, places: int, tokens: int) -> None:
+        """Lets generate begin behind the first `places` of the prompt, of which the cache has keys and values.
+
+        They have the first picture of the batch, which has so many tokens, all kept.
+        """
+        self._prefix = (cache, places)
+
     def _begin_later(self, views: list[Any]) -> None:
         """Sets on the views what generate asks for where it begins behind `_prefix`."""
-        raise NotImplementedError
 
     def _rest(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
         """The same for a call that begins behind `_prefix`."""

@@ -30,14 +30,14 @@ def _layout_of(model: Any, batch: Mapping[str, Any]) -> Layout | None:
 
 
 class FeatureBatch(PrunedBatch):
-    """Prompts with images, for one of these models."""
+    """Prompts with images, for one of these models. `least`: how many tokens are kept of each picture."""
 
-    def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any) -> None:
+    def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any, least: int = 1) -> None:
         super().__init__(model, batch)
         self._layout = _layout_of(model, batch)
         self._chosen: list[torch.Tensor] = []  # for each picture, which of its tokens are kept
         if self._layout is not None:
-            self._chosen = kept_of(keep, [rows * columns for rows, columns in self._layout.grids], self._full.device)
+            self._chosen = kept_of(keep, [rows * columns for rows, columns in self._layout.grids], self._full.device, least)
             self._drop(model.config.image_token_id, self._layout.places(self._chosen), "pixel_values")
         else:
             self._check_without(model.config.image_token_id, "pixel_values")
@@ -55,6 +55,11 @@ class FeatureBatch(PrunedBatch):
         if self._layout is None:
             return {}, lambda: True
         return handed({"image": self._layout.output(self._layout.features(self._chosen))})
+
+    def _rest(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
+        assert self._layout is not None
+        later = [torch.zeros_like(self._chosen[0]), *self._chosen[1:]]
+        return handed({"image": self._layout.output(self._layout.features(later))})
 
 
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,19 +19,12 @@ import transformers
 
 from .._core import ArgumentError, DeviceError
 from ._families import at_least, model_type_of
-from ._pictures import EXTRA
-from ._ways import Rule, Spending, shared
+from ._features import FeatureBatch
+from ._showing import Plan
 from ._wrapped import cache_name, unwrapped, view_of
 
-FIRST = 0.65
-"""The share of the tokens that the first look takes."""
-SHOWS = 8
-"""So many pixels of the first look, at least, show what one token of the full picture shows: with fewer nothing is found."""
-MOST = 0.8
-"""The share of the tokens above which a first look leaves too few for the second."""
-
 _NAME = "texturevlm_last_row"
-_KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe")
+_KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "llava_onevision", "internvl", "smolvlm")
 
 
 def check_looks(model: Any, looks: int, options: dict[str, Any]) -> None:
@@ -47,31 +40,6 @@ def check_looks(model: Any, looks: int, options: dict[str, Any]) -> None:
         raise ArgumentError(f"looks=2 chooses the pictures by itself: it is not for way={spending.way!r}")
     if not at_least(4, 57):
         raise DeviceError(f"not supported: looks=2 needs transformers 4.57 or later, this is {transformers.__version__}")
-
-
-# ---- Sizes ----
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """How the tokens of a picture are spent: columns and rows of the small picture and the full one, and tokens of the full one."""
-
-    small: tuple[int, int]
-    full: tuple[int, int]
-    tokens: int
-
-
-def plan_of(size: tuple[int, int], rule: Rule, spending: Spending) -> Plan | None:
-    """None: there are too few tokens for a first look that shows anything, or enough for the full picture."""
-    full = rule.size(*size)
-    every = full[0] * full[1]
-    wanted = spending.budget if spending.budget is not None else shared(spending.share or 1.0, every)
-    least = (SHOWS / rule.side)**2 * every
-    first = max(FIRST * wanted, least)
-    if wanted >= every or first > MOST * wanted:
-        return None
-    small = rule.size(*size, round(first))
-    rest = wanted - small[0] * small[1] - EXTRA
-    return Plan(small, full, rest) if rest > 0 else None
 
 
 # ---- The first look ----
@@ -91,23 +59,33 @@ class Look:
 
 
 def look_at(model: Any, batch: dict[str, Any], grid: tuple[int, int]) -> Look:
-    """Runs a prompt with one picture of a grid (columns, rows) of tokens, and reads where its last token looks."""
+    """Runs a prompt with one picture of a grid (columns, rows) of tokens, and reads where its last token looks.
+
+    Of a prompt with a second picture, no token of that is shown.
+    """
     inner = unwrapped(model)
     rows: list[torch.Tensor] = []
     view = _watched(inner, rows)
-    cache = transformers.DynamicCache()
+    cache, ids = transformers.DynamicCache(), batch["input_ids"]
+    options = {cache_name(inner): cache, "use_cache": True, "logits_to_keep": 1}
     with torch.no_grad():
-        view(**batch, **{cache_name(inner): cache}, use_cache=True, logits_to_keep=1)
+        if "batch_num_images" in batch:
+            tokens = torch.ones(grid[0] * grid[1], dtype=torch.bool)
+            alone = FeatureBatch(view, batch, [tokens, ~tokens], least=0)
+            alone.forward(**options)
+            ids = alone.input_ids
+        else:
+            view(**batch, **options)
     if len(rows) != 1:
         raise DeviceError(f"not supported: the language model of a {type(inner).__name__} asked {len(rows)} times for its attention")
-    places = batch["input_ids"][0] == inner.config.image_token_id
-    seen = rows[0][0].float().mean(0)[places.to(rows[0].device)]
-    return Look(seen.cpu().numpy().reshape(grid[1], grid[0]), cache, batch["input_ids"])
+    places = ids[0] == inner.config.image_token_id
+    seen = rows[0][0].float().mean(0)[places.to(rows[0].device)][:grid[0] * grid[1]]
+    return Look(seen.cpu().numpy().reshape(grid[1], grid[0]), cache, ids)
 
 
 def _layers_of(model: Any) -> tuple[str, Any]:
     """The path from a model to the layers of its language model, and these."""
-    for path in ("model.language_model.layers", "model.layers"):
+    for path in ("model.language_model.layers", "model.text_model.layers", "model.layers"):
         found = model
         for name in path.split("."):
             found = getattr(found, name, None)
@@ -157,12 +135,38 @@ def _own_function(module: Any) -> Any:
 # ---- The second look ----
 
 def places_of(attention: Any, plan: Plan) -> Any:
-    """Which tokens of the full picture are seen in the second look: those that the first one looked at most: bool [rows, columns]."""
+    """Which tokens of the full picture are seen in the second look: bool [rows, columns].
+
+    They are those that the first look rested on most. The first one of a part takes the tokens around that part's picture, too.
+    """
     columns, rows = plan.full
     spread = torch.nn.functional.interpolate(torch.from_numpy(attention)[None, None], (rows, columns), mode="bilinear")[0, 0].numpy()
-    kept = np.zeros(rows * columns, bool)
-    kept[np.argsort(-spread.reshape(-1), kind="stable")[:plan.tokens]] = True
-    return kept.reshape(rows, columns)
+    kept, begun, left = np.zeros((rows, columns), bool), set(), plan.tokens
+    for number in np.argsort(-spread.reshape(-1), kind="stable").tolist():
+        row, column = divmod(number, columns)
+        part = (row // plan.part[1], column // plan.part[0])
+        cost = 1 if part in begun else 1 + plan.around
+        if cost <= left:
+            kept[row, column], left = True, left - cost
+            begun.add(part)
+        if left == 0:
+            break
+    return kept
+
+
+def parts_of(full: Any, kept: Any, plan: Plan, side: int, beyond: int = 0) -> list[tuple[Any, Any]]:
+    """The pictures of a second look, and which of their tokens are seen.
+
+    `full` is an image of PIL. A picture has so many pixels `beyond` its tokens.
+    """
+    columns, rows = plan.part
+    found = []
+    for top in range(0, plan.full[1], rows):
+        for left in range(0, plan.full[0], columns):
+            mask = kept[top:top + rows, left:left + columns]
+            if mask.any():
+                found.append((full.crop((left * side, top * side, (left + columns) * side + beyond, (top + rows) * side + beyond)), mask))
+    return found
 
 
 def continue_from(pruned: Any, batch: dict[str, Any], look: Look) -> None:
@@ -178,4 +182,4 @@ def continue_from(pruned: Any, batch: dict[str, Any], look: Look) -> None:
     pruned._resume(batch, look.cache, places, len(picture))
 
 
-__all__ = ["Look", "Plan", "check_looks", "continue_from", "look_at", "places_of", "plan_of"]
+__all__ = ["Look", "check_looks", "continue_from", "look_at", "parts_of", "places_of"]

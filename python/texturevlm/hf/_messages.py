@@ -292,6 +292,11 @@ def _by_template(processor: Any, conversations: Any, options: Mapping[str, Any])
     return processor.apply_chat_template(conversations, tokenize=True, return_dict=True, return_tensors="pt", **given)
 
 
+def for_processor(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a processor's own call as options of `batch_of`."""
+    return {"processor_kwargs": dict(options)} if options and at_least(5, 0) else dict(options)
+
+
 def _pictures(conversations: list[list[dict[str, Any]]], kind: str) -> list[Any]:
     return [part[kind] for conversation in conversations for message in conversation for part in message["content"]
             if part.get("type") == kind]

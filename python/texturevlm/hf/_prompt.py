@@ -27,7 +27,7 @@ def _pictures(pixel_values: Any) -> Any:
     return pixel_values
 
 
-def _side(model: Any, family: Family) -> tuple[int, int]:
+def token_of(model: Any, family: Family) -> tuple[int, int]:
     """The side of a patch in pixels, and how many patches a token has along a side."""
     patch = model.config.vision_config.patch_size
     return int(patch[0] if isinstance(patch, (list, tuple)) else patch), family.merge(model.config)
@@ -51,7 +51,7 @@ class PromptBatch(PrunedBatch):
         self._images = {name: batch[name] for name in ("pixel_values", "pixel_attention_mask") if batch.get(name) is not None}
         self._chosen: list[torch.Tensor] = []  # for each picture, which of its tokens are kept
         if "pixel_values" in self._images:
-            patch, merge = _side(model, family)
+            patch, merge = token_of(model, family)
             pictures = _pictures(self._images["pixel_values"])
             rows, columns = check_pictures(pictures, patch * merge)
             self._chosen = kept_of(keep, [rows * columns] * len(pictures), self._full.device)
@@ -67,11 +67,11 @@ class PromptBatch(PrunedBatch):
         if types is not None:
             self._types["token_type_ids"] = self._left(types)
 
-    def _features(self) -> torch.Tensor:
-        """[kept tokens, width]: the vectors of the pictures that the language model gets."""
+    def _features(self, first: int = 0) -> torch.Tensor:
+        """[kept tokens, width]: the vectors that the language model gets of the pictures, from this one on."""
         if not self._before:
-            found = _flat(self._model.model.get_image_features(**self._images))
-            chosen = torch.cat(self._chosen).to(found.device)
+            found = _flat(self._model.model.get_image_features(**self._later_images(first)))
+            chosen = torch.cat(self._chosen[first:]).to(found.device)
             check_taken(len(found) == len(chosen), f"the pictures' {len(chosen)} tokens")
             return found[chosen]
         answers: dict[int, torch.Tensor] = {}
@@ -85,18 +85,31 @@ class PromptBatch(PrunedBatch):
             answers.update(zip(group, features.chunk(len(group))))
         return torch.cat([answers[i] for i in range(len(counts))])
 
-    def _embedded(self) -> torch.Tensor:
-        """[rows, length, width]: the embeddings of the shorter prompts, with the vectors of pictures in their places."""
-        places = (self.input_ids == self._model.config.image_token_id) & self.attention_mask.bool()
-        words = self.input_ids.masked_fill(places, self._padding())  # the image token may lie outside the vocabulary
+    def _later_images(self, first: int) -> dict[str, torch.Tensor]:
+        """The pictures of the batch from this one on. With a number above 0 it is for one prompt, all pictures of which are real."""
+        across = int(self._images["pixel_values"].ndim == 5)  # SmolVLM has a row of pictures for each prompt
+        return {name: value.narrow(across, first, value.shape[across] - first) for name, value in self._images.items()}
+
+    def _embedded(self, begin: int = 0, first: int = 0) -> torch.Tensor:
+        """[rows, length, width]: the embeddings of the shorter prompts, with the vectors of pictures in their places.
+
+        They begin at a place of the prompts, before which the pictures stand that come before `first`.
+        """
+        ids = self.input_ids[:, begin:]
+        places = (ids == self._model.config.image_token_id) & self.attention_mask[:, begin:].bool()
+        words = ids.masked_fill(places, self._padding())  # the image token may lie outside the vocabulary
         embedded: torch.Tensor = self._model.get_input_embeddings()(words)
         if self._chosen:
-            features = self._features().to(embedded.device, embedded.dtype)
+            features = self._features(first).to(embedded.device, embedded.dtype)
             embedded = embedded.masked_scatter(places[:, :, None].expand_as(embedded), features)
         return embedded
 
     def _first(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
         return {"input_ids": None, "inputs_embeds": self._embedded()}, lambda: True  # _features has checked it already
+
+    def _rest(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
+        assert self._prefix is not None
+        return {"input_ids": None, "inputs_embeds": self._embedded(self._prefix[1], 1)}, lambda: True
 
 
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any],
@@ -104,7 +117,7 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
     """The argument `keep` of prune_batch, chosen by the scores of the pictures."""
     if batch.get("pixel_values") is None:
         return {}
-    patch, merge = _side(model, family)
+    patch, merge = token_of(model, family)
     pictures = _pictures(batch["pixel_values"])
     rows, columns = check_pictures(pictures, patch * merge)
     groups = None

@@ -13,11 +13,10 @@ import torch
 from .._arguments import integer, short
 from .._core import ArgumentError, ArgumentTypeError, warn
 from .._device import Device
-from . import _encoder, _features, _looks, _messages, _prompt, _qwen, _ways
+from . import _encoder, _features, _looks, _messages, _prompt, _qwen, _showing, _ways
 from ._batch import PrunedBatch
 from ._encoder import PrunedImages
 from ._families import Family, family_of
-from ._pictures import EXTRA
 from ._processors import check_processor
 from ._tokens import Bound, check_query, checked
 from ._wrapped import check_model, sums_gradients, unwrapped
@@ -104,8 +103,8 @@ class Pruner(Bound):
               with so few tokens. A smaller picture loses less.
         looks: 2 lets the question decide, at the same number of tokens. The model first sees a small picture of the whole and the
             question; then, beside that, the tokens of the full picture that its attention rested on. It is for questions about a
-            detail, of one image, with a `budget` or a `share`, for Qwen2-VL, Qwen2.5-VL and Qwen3-VL. Where the tokens are too few
-            for a first look that shows anything, `way` decides as without it.
+            detail, of one image, with a `budget` or a `share`, for Qwen2-VL, Qwen2.5-VL, Qwen3-VL, LLaVA-OneVision, InternVL and
+            SmolVLM. Where the tokens are too few for a first look that shows anything, `way` decides as without it.
         k, strategy, weights, scorer: as in `select_tokens`. With one of them, tokens of the full picture are chosen by it, and
             `way` is not asked. `k` goes with version 0.4.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
@@ -140,6 +139,7 @@ class Pruner(Bound):
                                 scorer=scorer, device=device)
         self._looks = integer("looks", looks, 1, 2)
         _looks.check_looks(inner, self._looks, self._options)
+        self._showing = _showing.showing_of(inner, processor, self._family, self._rule()) if self._looks == 2 else None
 
     def prune(self, messages_or_batch: Any, *, question: str | None = None, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
         """Makes the shorter batch: a `PrunedBatch`, or for an image encoder `PrunedImages`.
@@ -157,27 +157,30 @@ class Pruner(Bound):
         given = _messages.Loaded(self.processor, messages_or_batch, question)
         if given.counts["video"] and self._family.kind == "qwen":
             _qwen.check_videos(self._options["spending"])
-        rule = self._rule(query, features)
+        asked = query is not None or features is not None
         if self._looks == 2:
-            return self._look_twice(given, rule)
+            return self._look_twice(given, asked)
+        return self._look_once(given, None if asked else self._rule(), query, features)
+
+    def _look_once(self, given: _messages.Loaded, rule: _ways.Rule | None, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
         if rule is None or not any(given.images()):
             return self._prune(self._moved(_messages.made_of(self.processor, given, {})), query, features)
         return self._choose_pictures(given, rule)
 
-    def _rule(self, query: Any, features: Any) -> _ways.Rule | None:
+    def _rule(self) -> _ways.Rule | None:
         """The rule by which the size of a picture can be chosen; None: it cannot be."""
         inner = unwrapped(self.model)
-        if not _has_sizes(inner, self._family) or self._options["spending"] is None or query is not None or features is not None:
+        if not _has_sizes(inner, self._family) or self._options["spending"] is None:
             return None
         if self._family.kind == "qwen":
             vision = inner.config.vision_config
             return _ways.rule_of(self.processor, int(vision.patch_size) * int(vision.spatial_merge_size))
         return _ways.pixtral_rule(self.processor, int(inner.config.vision_config.patch_size) * int(inner.config.spatial_merge_size))
 
-    def _look_twice(self, given: _messages.Loaded, rule: _ways.Rule | None) -> PrunedBatch | PrunedImages:
-        """Lets a first look with the question decide what the second one sees."""
-        shown = given.images()
-        if rule is None:
+    def _look_twice(self, given: _messages.Loaded, asked: bool) -> PrunedBatch | PrunedImages:
+        """Lets a first look with the question decide what the second one sees. asked: whether there is a query, or features."""
+        shown, showing = given.images(), self._showing
+        if showing is None or asked:
             raise ArgumentError("looks=2 chooses the size of pictures: it is for a processor whose rule of sizes is known, without a query")
         if len(shown) != 1 or len(shown[0]) != 1 or given.counts["video"]:
             raise ArgumentError(f"looks=2 is for one image and a question; there are {sum(map(len, shown))} images and "
@@ -185,28 +188,37 @@ class Pruner(Bound):
         if not given.has_text():
             raise ArgumentError("looks=2 needs a question: there is no text beside the image")
         began = time.perf_counter()
-        image = _ways.picture_of(shown[0][0]["image"])
-        plan = _looks.plan_of(image.size, rule, self._options["spending"])
+        image, spending = _ways.picture_of(shown[0][0]["image"]), self._options["spending"]
+        plan = showing.plan(image.size, spending, showing.around(lambda pictures: self._length_of(image, pictures)))
         if plan is None:
-            return self._choose_pictures(given, rule)
-        resample, side = getattr(self.processor, "image_processor", self.processor).resample, rule.side
-        small, full = (image.resize((size[0] * side, size[1] * side), resample) for size in (plan.small, plan.full))
-        given.replace(0, [[small]])
-        first = self._moved(_messages.made_of(self.processor, given, {}))
-        _check_grids(_grids_of(first, unwrapped(self.model), side), [plan.small[::-1]])
-        look = _looks.look_at(self.model, first, plan.small)
-        kept = _looks.places_of(look.attention, plan)
-        given.replace(0, [[small, full]])
-        batch = self._moved(_messages.made_of(self.processor, given, {}))
-        _check_grids(_grids_of(batch, unwrapped(self.model), side), [plan.small[::-1], plan.full[::-1]])
-        whole = np.ones(plan.small[::-1], bool)
-        pruned = prune_batch(self.model, batch, [torch.from_numpy(mask.reshape(-1)) for mask in (whole, kept)])
+            return self._look_once(given, None if isinstance(showing, _showing.Tiled) else showing.rule)
+        resample, side, beyond = getattr(self.processor, "image_processor", self.processor).resample, showing.side, showing.beyond
+        small, full = (image.resize((size[0] * side + beyond, size[1] * side + beyond), resample) for size in (plan.small, plan.full))
+        seen = [(small, np.ones(plan.small[::-1], bool))]
+        look = _looks.look_at(self.model, self._shown(given, seen * (2 if showing.pairs else 1)), plan.small)
+        seen += _looks.parts_of(full, _looks.places_of(look.attention, plan), plan, side, beyond)
+        batch = self._shown(given, seen)
+        pruned = prune_batch(self.model, batch, [torch.from_numpy(mask.reshape(-1)) for _, mask in seen])
         _looks.continue_from(pruned, batch, look)
-        spent = plan.small[0] * plan.small[1] + plan.tokens + EXTRA
-        pruned.report = _ways.Report([_ways.Candidate("looks", *plan.full, spent, math.nan)], [[]], [plan.full[0] * plan.full[1]],
+        spent = sum(int(mask.sum()) for _, mask in seen) + plan.around * (len(seen) - 1) + showing.pairs
+        pruned.report = _ways.Report([_ways.Candidate("looks", *plan.full, spent, math.nan)], [[]], [plan.every],
                                      1000 * (time.perf_counter() - began), "the question decides",
-                                     [(np.asarray(small), whole), (np.asarray(full), kept)], look.attention)
+                                     [(_under(picture, mask, side), mask) for picture, mask in seen], look.attention)
         return pruned
+
+    def _length_of(self, image: Any, pictures: int) -> int:
+        """How long a prompt is in which an image stands so many times."""
+        assert self._showing is not None
+        given = _messages.Loaded(self.processor, [image] * pictures, "?")
+        return int(_messages.made_of(self.processor, given, self._showing.options)["input_ids"].shape[1])
+
+    def _shown(self, given: _messages.Loaded, seen: list[tuple[Any, Any]]) -> dict[str, Any]:
+        """The batch in which these pictures stand in the place of those that a conversation has."""
+        assert self._showing is not None
+        given.replace(0, [[picture for picture, _ in seen], *([] for _ in given.images()[0][1:])])
+        batch = self._moved(_messages.made_of(self.processor, given, self._showing.options))
+        _check_grids(_grids_of(batch, unwrapped(self.model), self._showing.side), [mask.shape for _, mask in seen])
+        return batch
 
     def _choose_pictures(self, given: _messages.Loaded, rule: _ways.Rule) -> PrunedBatch | PrunedImages:
         """Chooses the size of each picture and the tokens of it, and makes the batch of these pictures."""
@@ -313,7 +325,14 @@ def _grids_of(batch: Mapping[str, Any], model: Any, side: int) -> list[tuple[int
     if "image_grid_thw" in batch:
         merge = int(model.config.vision_config.spatial_merge_size)
         return [(int(h) // merge, int(w) // merge) for _, h, w in batch["image_grid_thw"].tolist()]
-    return [(int(h) // side, int(w) // side) for h, w in batch["image_sizes"].tolist()]
+    if "image_sizes" in batch:
+        return [(int(h) // side, int(w) // side) for h, w in batch["image_sizes"].tolist()]
+    return [(picture.shape[-2] // side, picture.shape[-1] // side) for picture in batch["pixel_values"].flatten(0, -4)]
+
+
+def _under(picture: Any, mask: Any, side: int) -> Any:
+    """The pixels of a picture under its tokens."""
+    return np.asarray(picture)[:mask.shape[0] * side, :mask.shape[1] * side]
 
 
 def _check_grids(made: list[tuple[int, int]], wanted: list[tuple[int, int]]) -> None:

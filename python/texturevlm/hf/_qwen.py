@@ -187,15 +187,12 @@ class QwenBatch(PrunedBatch):
         return self._given(views, self._pictures)
 
     def _resume(self, batch: Mapping[str, Any], cache: Any, places: int, tokens: int) -> None:
-        """Lets generate begin behind the first `places` of the prompt, of which the cache has keys and values.
-
-        They have the first picture of the batch, which has so many tokens, all kept.
-        """
+        super()._resume(batch, cache, places, tokens)
         merge = int(self._tower.spatial_merge_size)
         patches = tokens * merge**2
         kept = self._pictures["pixel_values"].kept[tokens:]
         later = Picture(self._tower, batch["pixel_values"][patches:], batch["image_grid_thw"][1:], kept, merge)
-        self._prefix, self._later = (cache, places), {"pixel_values": later}
+        self._later = {"pixel_values": later}
 
     def _begin_later(self, views: list[Any]) -> None:
         # The model would compute it of the prompt's beginning, which generate leaves out.

@@ -362,8 +362,11 @@ def _token_scores(frames: torch.Tensor, side: int, part: float, strategy: str | 
     return found
 
 
-def kept_of(keep: Any, sizes: Sequence[int], device: Any) -> list[torch.Tensor]:
-    """For each picture a bool for each of its tokens, from the caller's choice: numbers or bools per picture, or None for all."""
+def kept_of(keep: Any, sizes: Sequence[int], device: Any, least: int = 1) -> list[torch.Tensor]:
+    """For each picture a bool for each of its tokens, from the caller's choice: numbers or bools per picture, or None for all.
+
+    `least` is how many are chosen of a picture at least: 1 or 0.
+    """
     if keep is None:
         return [torch.ones(size, dtype=torch.bool, device=device) for size in sizes]
     if not isinstance(keep, (list, tuple)) or len(keep) != len(sizes):
@@ -376,10 +379,10 @@ def kept_of(keep: Any, sizes: Sequence[int], device: Any) -> list[torch.Tensor]:
             raise ArgumentTypeError(f"keep of picture {number} is {short(tokens)[:60]}, not numbers or bools of tokens") from error
         if tokens.dtype == torch.bool and tuple(tokens.shape) == (size,):
             tokens = tokens.nonzero()[:, 0]
-        if tokens.is_floating_point() or tokens.is_complex() or tokens.ndim != 1 or tokens.numel() == 0:
+        if tokens.is_floating_point() or tokens.is_complex() or tokens.ndim != 1 or tokens.numel() < least:
             raise ArgumentError(f"keep of picture {number} is of the shape {tuple(tokens.shape)} and {tokens.dtype}; it must name at "
                                 "least one token")
-        if int(tokens.min()) < 0 or int(tokens.max()) >= size:
+        if tokens.numel() and (int(tokens.min()) < 0 or int(tokens.max()) >= size):
             raise ArgumentError(f"picture {number} has {size} tokens; keep names {int(tokens.min())} .. {int(tokens.max())}")
         flags = torch.zeros(size, dtype=torch.bool, device=device)
         flags[tokens.long()] = True

@@ -202,7 +202,7 @@ class Rule:
         return wide // self.side, high // self.side
 
 
-def _own_function(images: Any, name: str) -> Any:
+def own_function(images: Any, name: str) -> Any:
     """A function by which a processor of images finds sizes, from the module of its class; None: it has none, or does not resize."""
     if getattr(images, "do_resize", True) is False:
         return None
@@ -213,7 +213,7 @@ def _own_function(images: Any, name: str) -> Any:
 def rule_of(processor: Any, side: int) -> Rule | None:
     """The rule of a processor of Qwen-VL's kind, by its own function; None: it has none, or does not resize."""
     images = getattr(processor, "image_processor", None) or processor
-    function = _own_function(images, "smart_resize")
+    function = own_function(images, "smart_resize")
     limits = _limits(images)
     if function is None or limits is None:
         return None
@@ -242,7 +242,7 @@ def pixtral_rule(processor: Any, side: int) -> Rule | None:
     image does not become several pictures.
     """
     images = getattr(processor, "image_processor", None) or processor
-    function = _own_function(images, "get_resize_output_image_size")
+    function = own_function(images, "get_resize_output_image_size")
     try:
         longest = int(images.size["longest_edge"])
     except (AttributeError, KeyError, TypeError):
