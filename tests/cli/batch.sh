@@ -53,6 +53,9 @@ echo "== errors"
 ends 1 "${lines[@]}" "${photos[0]}" "$in/bad.png" "${photos[1]}" -o out.jsonl
 has "$work/stderr" '^tvlm: .*bad.png is not an image'
 same "what was done before an error" out.jsonl <(head -1 "$in/all.jsonl")
+ends 1 "${resuming[@]}" "${photos[0]}" "$in/bad.png" --overlay o.png
+is "the picture that was drawn before an error" test -s o-p0.png -a "$(ls | grep -c png)" -eq 1
+rm o-p0.png
 ends 3 "${lines[@]}" "$in/bad.png" "${photos[0]}" "$in/none.png" "${photos[1]}" --skip-errors -o out.jsonl
 has "$work/stderr" '^tvlm: 2 of 4 images failed$'
 counts "lines about errors" 2 out.jsonl '^\{"image": \{"path": ".*/(bad|none).png"\}, "error": ".*(is not an image|cannot open).*"\}$'

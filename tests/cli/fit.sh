@@ -164,6 +164,11 @@ for wrong in '"segmentation": [[1, 2, 3]]' '"segmentation": {"size": [48, 64], "
     coco '{"image_id": 1, "category_id": 5, '"$wrong"'}' >"$in/wrong.json"
     bad 1 'a.png: .*wrong.json: annotation 0 has no outline or box' --coco "$in/wrong.json"
 done
+for edge in '[[-64, 0, 64, 0, 64, 16]]' '[[0, 0, 128, 0, 128, 16]]' '[[0, -48, 64, 0, 64, 96]]'; do # an image beside it, and no more
+    coco '{"image_id": 1, "category_id": 5, "segmentation": '"$edge"'}, {"image_id": 2, "category_id": 5, '"$box"'},
+        {"image_id": 3, "category_id": 5, '"$box"'}' >"$in/edge.json"
+    succeeds "${fit[@]}" "${common[@]}" --coco "$in/edge.json" -o edge.safetensors
+done
 coco '' | sed 's/64, "height"/65, "height"/' >"$in/size.json"
 bad 1 'the image has 65x48 there, but is 64x48' --coco "$in/size.json"
 for wrong in '1 2 3' '1 2 3 4 x' '1 0 0 1 1 0' '1 0 0 nan 1' '1 32 24 16 16' '1 0.5 0.5 -0.1 0.1' '1 0.5 0.5 0.1 -0.1' \

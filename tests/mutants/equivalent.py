@@ -75,4 +75,7 @@ EQUIVALENT = [
                               ("for (int i = 0; i <= TVLM_STORAGE_MIPMAPPED; ++i) can[i] = able[i].works && (!bytes || able[i].bytes);", "18:+1"))),
     *(("lib/opencl/spare.c", "serves", "if (wanted->width == 0) return spare->width == 0 && spare->bytes >= wanted->bytes;", f"{column}:height",
        "buffers have neither, and images both") for column in (17, 43)),
+    ("lib/select/budget_blank.c", "tvlm_budget_blank", "if (kept >= 0 && error != NULL) *error = error_of(&f);", "14:>",
+     "at least one token is kept where any can be counted"),
+    ("tools/lab/pca.c", "", "0, 0, methods},", "constant", "of a choice nobody reads a range"),
 ]
