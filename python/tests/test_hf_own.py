@@ -62,6 +62,10 @@ def qwen3_vl():
                                                           chat_template=tiny.TEMPLATE)
 
 
+def qwen3_5():
+    return qwen3_vl()
+
+
 def glm4v():
     images = transformers.Glm4vImageProcessor(size={"shortest_edge": 4 * 28 * 28, "longest_edge": 64 * 28 * 28})
     tokenizer = tokenizer_of("<|image|>", "<|video|>", "<|begin_of_image|>", "<|end_of_image|>")
@@ -146,7 +150,7 @@ def gemma3n():
 
 FAMILIES = [(test_hf, qwen2_5_vl), (test_hf, qwen3_vl), (test_hf_prompt, gemma3), (test_hf_prompt, internvl), (test_hf_prompt, smolvlm)]
 if NEW:
-    FAMILIES += [(test_hf, glm4v)]
+    FAMILIES += [(test_hf, glm4v), (test_hf, qwen3_5)]
     FAMILIES += [(hf_families, own) for own in (idefics3, llava_next, llava_onevision, mistral3, llama4, gemma4, gemma3n)]
 
 

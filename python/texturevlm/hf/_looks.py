@@ -20,11 +20,12 @@ import transformers
 from .._core import ArgumentError, DeviceError
 from ._families import at_least, model_type_of
 from ._features import FeatureBatch
+from ._qwen import QwenBatch
 from ._showing import Plan
-from ._wrapped import cache_name, unwrapped, view_of
+from ._wrapped import cache_name, check_taken, unwrapped, view_of
 
 _NAME = "texturevlm_last_row"
-_KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "llava_onevision", "internvl", "smolvlm")
+_KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "llava_onevision", "internvl", "smolvlm")
 
 
 def check_looks(model: Any, looks: int, options: dict[str, Any]) -> None:
@@ -49,13 +50,15 @@ class Look:
     """What a first look gave.
 
     attention: float32 [rows, columns], the share of the attention that each token of the small picture has, mean over heads.
-    cache: keys and values of the prompt's first tokens.
+    cache: keys and values of the prompt's tokens, or of the first ones.
     ids: the tokens of the prompt, [1, length].
+    places: of how many tokens the cache is, where it cannot be made shorter; 0: it is of all, and can be.
     """
 
     attention: Any
     cache: Any
     ids: torch.Tensor
+    places: int = 0
 
 
 def look_at(model: Any, batch: dict[str, Any], grid: tuple[int, int]) -> Look:
@@ -66,21 +69,41 @@ def look_at(model: Any, batch: dict[str, Any], grid: tuple[int, int]) -> Look:
     inner = unwrapped(model)
     rows: list[torch.Tensor] = []
     view = _watched(inner, rows)
-    cache, ids = transformers.DynamicCache(), batch["input_ids"]
+    text = inner.config.get_text_config()
+    linear = "linear_attention" in (getattr(text, "layer_types", None) or ())
+    cache, ids, places = transformers.DynamicCache(**({"config": text} if linear else {})), batch["input_ids"], 0
     options = {cache_name(inner): cache, "use_cache": True, "logits_to_keep": 1}
     with torch.no_grad():
-        if "batch_num_images" in batch:
+        if linear:
+            cache, places = _in_two_parts(view, batch, options, cache)
+        elif "batch_num_images" in batch:
             tokens = torch.ones(grid[0] * grid[1], dtype=torch.bool)
             alone = FeatureBatch(view, batch, [tokens, ~tokens], least=0)
             alone.forward(**options)
             ids = alone.input_ids
         else:
             view(**batch, **options)
-    if len(rows) != 1:
+    if len(rows) != 1 + linear:
         raise DeviceError(f"not supported: the language model of a {type(inner).__name__} asked {len(rows)} times for its attention")
-    places = ids[0] == inner.config.image_token_id
-    seen = rows[0][0].float().mean(0)[places.to(rows[0].device)][:grid[0] * grid[1]]
-    return Look(seen.cpu().numpy().reshape(grid[1], grid[0]), cache, ids)
+    there = ids[0] == inner.config.image_token_id
+    seen = rows[-1][0].float().mean(0)[there.to(rows[-1].device)][:grid[0] * grid[1]]
+    return Look(seen.cpu().numpy().reshape(grid[1], grid[0]), cache, ids, places)
+
+
+def _in_two_parts(view: Any, batch: dict[str, Any], options: dict[str, Any], cache: Any) -> tuple[Any, int]:
+    """Runs a prompt up to the end of its picture, and then the rest. Returns a cache of the first part, and how long that is.
+
+    Layers of linear attention (Qwen3.5) keep the sum of what they have seen, from which nothing can be taken away.
+    """
+    whole = QwenBatch(view, batch, None, None)
+    ids, mask, positions = whole.input_ids, whole.attention_mask, whole._placed()
+    places = int((ids[0] == view.config.image_token_id).nonzero()[-1, 0]) + 1
+    own, taken = whole._first([view])
+    view(input_ids=ids[:, :places], attention_mask=mask[:, :places], position_ids=positions[..., :places], **own, **options)
+    check_taken(taken(), "the picture")
+    first = copy.deepcopy(cache)
+    view(input_ids=ids[:, places:], attention_mask=mask, position_ids=positions[..., places:], **options)
+    return first, places
 
 
 def _layers_of(model: Any) -> tuple[str, Any]:
@@ -97,7 +120,7 @@ def _layers_of(model: Any) -> tuple[str, Any]:
 def _watched(model: Any, rows: list[torch.Tensor]) -> Any:
     """A view of the model that appends the last row of one layer's attention: [1, heads, length]."""
     path, layers = _layers_of(model)
-    middle = len(layers) // 2
+    middle = min((i for i, layer in enumerate(layers) if hasattr(layer, "self_attn")), key=lambda i: abs(i - len(layers) // 2))
     views = view_of(model, f"{path}.{middle}.self_attn")
     attention = views[-1]
     attention.config = copy.copy(attention.config)
@@ -178,7 +201,10 @@ def continue_from(pruned: Any, batch: dict[str, Any], look: Look) -> None:
     places = min(int(same), length - 1)
     if places <= int(picture[-1]):
         raise ArgumentError("the prompts of two looks differ before the end of the small picture: the processor's template is not for them")
-    look.cache.crop(places - len(first))
+    if look.places:
+        places = look.places
+    else:
+        look.cache.crop(places - len(first))
     pruned._resume(batch, look.cache, places, len(picture))
 
 

@@ -103,8 +103,8 @@ class Pruner(Bound):
               with so few tokens. A smaller picture loses less.
         looks: 2 lets the question decide, at the same number of tokens. The model first sees a small picture of the whole and the
             question; then, beside that, the tokens of the full picture that its attention rested on. It is for questions about a
-            detail, of one image, with a `budget` or a `share`, for Qwen2-VL, Qwen2.5-VL, Qwen3-VL, LLaVA-OneVision, InternVL and
-            SmolVLM. Where the tokens are too few for a first look that shows anything, `way` decides as without it.
+            detail, of one image, with a `budget` or a `share`, for Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, LLaVA-OneVision,
+            InternVL and SmolVLM. Where the tokens are too few for a first look that shows anything, `way` decides as without it.
         k, strategy, weights, scorer: as in `select_tokens`. With one of them, tokens of the full picture are chosen by it, and
             `way` is not asked. `k` goes with version 0.4.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
