@@ -333,6 +333,14 @@ static void test_refusals(void **state) {
     float out, size = 1.0f;
     assert_int_equal(tvlm_stack_sample_footprint(stack, &f, 1, &red, 1, &out), TVLM_OK);
     assert_true(fabsf(out - 1.0f / 255.0f) < 1e-6f);
+    out = 7.0f;
+    assert_int_equal(tvlm_stack_sample_footprint(stack, &f, 1, NULL, 0, NULL), TVLM_OK);
+    assert_int_equal(tvlm_stack_sample_footprint(stack, NULL, 0, &red, 1, &out), TVLM_OK);
+    assert_true(out == 7.0f);
+    refused(tvlm_stack_sample_footprint(stack, &f, 1, &red, -1, &out), TVLM_ERROR_ARGUMENT,
+            "1 footprints and -1 channels");
+    refused(tvlm_stack_sample_footprint(stack, &f, -1, &red, 1, &out), TVLM_ERROR_ARGUMENT,
+            "-1 footprints and 1 channels");
     refused(tvlm_stack_sample_footprint(stack, &f, 1, &none, 1, &out), TVLM_ERROR_ARGUMENT, "99999");
     f.v[1] = INFINITY;
     refused(tvlm_stack_sample_footprint(stack, &f, 1, &red, 1, &out), TVLM_ERROR_ARGUMENT,

@@ -536,7 +536,8 @@ static void check_pass_down(tvlm_device *device, tvlm_format format) {
     float scores[CELLS], first[CELLS];
     tvlm_stack *stack = make_stack(device, format, 1);
     assert_int_equal(
-        tvlm_score(stack, NULL, tvlm_score_params(.scorer = &ramp, .keep_pass = true), CELLS, first), TVLM_OK);
+        tvlm_score(stack, NULL, tvlm_score_params(.scorer = &ramp, .keep_pass = true), CELLS, first),
+        TVLM_OK);
     assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.scorer = &again), CELLS, scores), TVLM_OK);
     const float low = first[0], span = first[CELLS - 1] - low;
     for (int i = 0; i < CELLS; ++i) assert_true(fabsf(scores[i] - (first[i] - low) / span) < 0.2f);

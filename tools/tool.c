@@ -138,8 +138,14 @@ static int stdout_failed(struct tool *tool) {
     return tool_fail(tool, "cannot write to stdout: %s", strerror(cause));
 }
 
+/* Writes out what is printed. A stream remembers every error, also one of an earlier write. */
+static bool stdout_is_written(void) {
+    (void)fflush(stdout);
+    return ferror(stdout) == 0;
+}
+
 int tool_keep_files(struct tool *tool) {
-    if (fflush(stdout) != 0 || ferror(stdout)) return stdout_failed(tool);
+    if (!stdout_is_written()) return stdout_failed(tool);
     tool->printed = true;
     const int code = tool_status(tool, tvlm_files_commit(&tool->log));
     tvlm_files_begin();
@@ -161,7 +167,7 @@ int tool_print_json(struct tool *tool, json_writer *json) {
 
 int tool_end(struct tool *tool, int code) {
     progress_clear();
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_DONE) code = stdout_failed(tool);
+    if (!stdout_is_written() && code == TOOL_DONE) code = stdout_failed(tool);
     if (code != TOOL_DONE)
         fprintf(stderr, "%s: %s\n", tool->program->name, tool->error[0] != '\0' ? tool->error : "failed");
     files_release(&tool->files);
