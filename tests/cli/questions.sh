@@ -117,7 +117,7 @@ ask 1 'features.npy: .*more than a cell off' --features "$f" --query "$q" --feat
 ask 1 'means.npy: 2 vectors; the mean is one' --features "$f" --query "$q" --set query-mean="$in/means.npy"
 ask 1 'wide.npy: 4 dimensions; the vectors of .*second.npy have 3' --features "$f" --query "$q" --set query-mean="$in/wide.npy"
 ask 1 'absent.npy' --features "$in/absent.npy" --query "$q"
-ask 1 'cannot open .*absent.safetensors' --features "$f" --query "$q" --scorer "$in/absent.safetensors"
+refused 1 "cannot open .*absent.safetensors" "$tvlm" select ${device:+"$device"} "$photo" --features "$f" --query "$q" --scorer "$in/absent.safetensors"
 counts "names of another file" 0 "$work/stderr" 'second.npy'
 ask 1 'absent.npy' --features "$f" --query "$in/absent.npy"
 ask 1 'is the input' --features "$f" --query "$q" -o "$f"
