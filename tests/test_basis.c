@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lab/basis.h"
 #include "stack/stack.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_basis.h"
@@ -520,8 +521,29 @@ static void test_sizes(void **state) {
     unlink(path);
 }
 
+/* The mean, the variance and the fourth moment of a normal distribution: 0, 1 and 3. */
+static void test_normal_numbers(void **state) {
+    enum { NUMBERS = 100000 };
+    float *const numbers = malloc(NUMBERS * sizeof *numbers);
+    double sum = 0.0, squares = 0.0, fourth = 0.0;
+    (void)state;
+    assert_non_null(numbers);
+    tvlm_normal_numbers(numbers, NUMBERS);
+    for (int i = 0; i < NUMBERS; ++i) {
+        const double square = (double)numbers[i] * (double)numbers[i];
+        sum += (double)numbers[i];
+        squares += square;
+        fourth += square * square;
+    }
+    assert_true(fabs(sum / NUMBERS) < 0.02);
+    assert_true(fabs(squares / NUMBERS - 1.0) < 0.03);
+    assert_true(fabs(fourth / NUMBERS - 3.0) < 0.2);
+    free(numbers);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_sizes),
-                                       cmocka_unit_test(test_reference), cmocka_unit_test(test_devices)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_normal_numbers),
+                                       cmocka_unit_test(test_sizes), cmocka_unit_test(test_reference),
+                                       cmocka_unit_test(test_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
