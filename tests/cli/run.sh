@@ -142,6 +142,8 @@ json "$work/stdout" 'd["shape"] == [12, 17, 33]'
 succeeds "${generate[@]}" "$photo" -o patch.npy --layout patch13 --json
 json "$work/stdout" 'd["shape"] == [13, 32, 32]'
 
+succeeds "${generate[@]}" "$photo" "$photo" -o two.npy --channels r --json
+json "$work/stdout" 'len(d["images"]) == 2 and len(set(d["images"])) == 1 and d["shape"][:2] == [2, 1]'
 succeeds "${generate[@]}" "$photo" -o turned.npy --channels rope_x_cos_0 --rope 100,16,8 --reduce gaussian --level 1
 for reduce in mean gaussian; do
     succeeds "${generate[@]}" "$photo" -o $reduce.npy --channels edges --reduce $reduce --level 2
