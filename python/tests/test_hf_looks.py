@@ -40,7 +40,7 @@ class Tiny:
             self.model, self.processor = own.made(tests, getattr(own, name))
         self.tiled = name in TILED
         self.full = {"llava_onevision": (12, 4), "internvl": (12, 4), "smolvlm": (8, 8)}.get(name, (6, 6))
-        self.every = self.full[0] * self.full[1] + 16 * self.tiled
+        self.every = int((self.plain()["input_ids"] == self.model.config.image_token_id).sum())  # tokens of a photo without us
         self.ends = name == "llava_onevision"  # whether a token stands at the end of each picture
         self.inner = self.model.model
         self.words = self.inner.text_model if name == "smolvlm" else self.inner.language_model
@@ -50,6 +50,9 @@ class Tiny:
 
     def looked(self, budget=24, **options):
         return hf.Pruner(self.model, self.processor, budget=budget, looks=2).prune(self.photo(), question=QUESTION, **options)
+
+    def plain(self):
+        return hf.Pruner(self.model, self.processor, share=1.0).batch_of(self.photo(), QUESTION)
 
     def whole(self, image):
         """The processor's batch of an image as one picture."""
@@ -147,7 +150,50 @@ def test_attention_is_that_of_the_eager_model(family):
     there = ids[0] == family.model.config.image_token_id
     eager = layers[len(layers) // 2][0, :, -1][:, there].mean(0)[:pruned.report.look.size].reshape(pruned.report.look.shape)
     np.testing.assert_allclose(pruned.report.look, eager.numpy(), rtol=0, atol=1e-6)
-    np.testing.assert_array_equal(family.looked().report.look.shape, eager.shape)  # of an eager model, too
+    np.testing.assert_allclose(family.looked().report.look, eager.numpy(), rtol=0, atol=1e-6)  # of an eager model, too
+
+
+def test_where_a_part_has_pixels_beyond_its_tokens_the_next_one_has_them_too():
+    from texturevlm.hf import _looks, _showing
+    plan = _showing.Plan((2, 2), (4, 2), (2, 2), 4, 2, 12)
+    image = own.PIL.fromarray(np.arange(22, dtype=np.uint8)[None].repeat(14, 0)).convert("RGB")
+    parts = _looks.parts_of(image, np.ones((2, 4), bool), plan, 4, 6)
+    assert [np.asarray(picture).shape for picture, _ in parts] == [(14, 14, 3)] * 2
+    assert [np.asarray(picture)[0, ::13, 0].tolist() for picture, _ in parts] == [[0, 13], [8, 21]]
+
+
+def test_when_pictures_of_one_size_are_looked_at_twice():
+    """InternVL's sizes: a part has 16 x 16 tokens of 28 pixels. The first look takes at most 80 %, and shows 8 pixels of 28."""
+    from texturevlm.hf import _showing, _ways
+
+    def plan(budget, columns=4, rows=3, pairs=False):
+        showing = _showing.Tiled(28, 16, 448, lambda width, height: (columns, rows, (columns * rows + 1) * 256), {}, pairs)
+        spending = _ways.spending_of(budget, None, None, None)
+        return showing.plan((1024, 768), spending, lambda picture, count: 30 + count * (256 + 3))
+
+    assert plan(319) is None and plan(320) == _showing.Plan((16, 16), (64, 48), (16, 16), 64, 3, 13 * 256)
+    assert plan(320, pairs=True).tokens == 63
+    assert plan(13 * 256) is None and plan(13 * 256 - 1).tokens == 12 * 256 - 1
+    assert plan(1000, 13, 1) is None  # 28 pixels of 13 parts are 7.8 of the small picture
+    assert plan(300, 1, 1) is None
+
+
+def test_onevisions_parts_have_the_images_shape():
+    """Of the processor's numbers of parts up to 6 x 6; the model makes fewer tokens of more than nine."""
+    from texturevlm.hf import _showing
+
+    class Processor:
+        vision_aspect_ratio = "anyres_max_9"
+
+        class image_processor:
+            image_grid_pinpoints = [[384 * rows, 384 * columns] for rows in range(1, 7) for columns in range(1, 7)]
+
+        def _get_num_multimodal_tokens(self, image_sizes):
+            return {"num_image_tokens": [image_sizes[0][0]]}
+
+    tiles = _showing._onevision(Processor(), 384, 729)
+    for size, parts in (((1160, 390), (3, 1)), ((384, 384), (1, 1)), ((800, 800), (2, 2)), ((3000, 3000), (3, 3)), ((400, 1300), (1, 3))):
+        assert tiles(*size) == (*parts, size[1])
 
 
 # ---- What is computed ----
@@ -169,8 +215,48 @@ def test_the_second_look_is_the_whole_prompt(family):
         torch.testing.assert_close(one, other, rtol=0, atol=5e-6)
 
 
+@pytest.mark.parametrize("share", [0.5, 0.7])
+def test_text_may_stand_before_the_image(family, share):
+    """After a system's message and text before the image, generate still gives what the whole prompt gives; and a share is kept."""
+    messages = [{"role": "system", "content": [{"type": "text", "text": "You see photos."}]},
+                *own.user({"type": "text", "text": "Here is one:"}, {"type": "image", "image": family.photo()},
+                          {"type": "text", "text": QUESTION})]
+    pruned = hf.Pruner(family.model, family.processor, share=share, looks=2).prune(messages)
+    assert pruned.report.tokens <= round(share * family.every) and pruned.report.full == [family.every]
+    options = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": 0, "eos_token_id": None, "return_dict_in_generate": True,
+               "output_logits": True}
+    found = pruned.generate(**options)
+    assert pruned._prefix[1] > 20
+    pruned._prefix = None
+    for one, other in zip(found.logits, pruned.generate(**options).logits):
+        torch.testing.assert_close(one, other, rtol=0, atol=2e-5)
+
+
+def test_the_layer_that_is_watched_sees_all_places():
+    from texturevlm.hf import _looks
+    family = Tiny("internvl")
+    text = family.model.config.get_text_config()
+    for kinds, wanted in ((["full_attention"] * 3, 1), (["sliding_attention", "sliding_attention", "full_attention"], 2)):
+        text.layer_types = kinds
+        layers = _looks._watched(family.model, []).model.language_model.layers
+        assert [i for i, layer in enumerate(layers) if hasattr(layer.self_attn, "_texturevlm_rows")] == [wanted]
+    text.layer_types = ["sliding_attention"] * 3
+    with pytest.raises(tv.DeviceError, match="no layer of a InternVLForConditionalGeneration has attention to all places"):
+        _looks._watched(family.model, [])
+
+
+def test_a_sink_takes_its_share():
+    """As in gpt-oss, a score for each head beside those of the places."""
+    from texturevlm.hf import _looks
+    query, key, value = torch.randn(3, 1, 4, 5, 8, generator=torch.Generator().manual_seed(3)).unbind(0)
+    module, sinks = torch.nn.Module(), torch.tensor([0.0, 1.0, -1.0, 2.0])
+    module._texturevlm_rows, module._texturevlm_own = [], "sdpa"
+    _looks._last_row(module, query, key, value, None, s_aux=sinks, scaling=0.5)
+    scores = torch.cat([query[:, :, -1:] @ key.transpose(2, 3) * 0.5, sinks.reshape(1, 4, 1, 1)], -1)
+    torch.testing.assert_close(module._texturevlm_rows[0], scores.softmax(-1)[:, :, 0, :-1])
+
+
 def test_nothing_is_computed_twice(family):
-    family.looked()  # the first call measures prompts, and computes nothing of them
     rows = Rows(family)
     pruned = family.looked()
     first, *second = (int(kept.sum()) for _, kept in pruned.report.seen)
@@ -226,7 +312,8 @@ def test_threads_do_not_mix(family):
 def test_where_the_tokens_are_too_few_or_enough_its_way_decides(family):
     for budget, ways in ((5, {"smaller", "pruned", "pictures"}), (family.every, {"full"})):
         pruned = hf.Pruner(family.model, family.processor, budget=budget, looks=2).prune(family.photo(), question=QUESTION)
-        assert pruned.report.look is None and pruned._prefix is None
+        once = hf.Pruner(family.model, family.processor, budget=budget).prune(family.photo(), question=QUESTION)
+        assert pruned.report.look is None and pruned._prefix is None and torch.equal(pruned.input_ids, once.input_ids)
         assert family.tiled or pruned.report.pictures[0].way in ways
         assert pruned.report.tokens <= budget
     if family.name == "internvl":  # an image that is shown as one part has nothing more to see
@@ -256,6 +343,21 @@ def test_refusals_come_in_one_line_and_first():
         pruner.prune(pruner.batch_of(image, QUESTION))
     with pytest.raises(tv.ArgumentError, match="without a query"):
         pruner.prune(image, question=QUESTION, query=["words"])
+
+
+def test_a_processor_may_change_meanwhile():
+    family = Tiny()
+    pruner = hf.Pruner(family.model, family.processor, budget=24, looks=2)
+    pruner.prune(family.photo(), question=QUESTION)
+    images = family.processor.image_processor
+    smaller = {"shortest_edge": 28**2, "longest_edge": 30 * 28**2}
+    images.max_pixels, images.size = smaller["longest_edge"], type(images.size)(**smaller)
+    assert pruner.prune(family.photo(), question=QUESTION).report.full == [25]
+
+
+def test_a_processor_of_images_alone_is_refused(family):
+    with pytest.raises(tv.ArgumentError, match="looks=2 asks the model a question: the processor, a .*, has no tokenizer"):
+        hf.Pruner(family.model, family.processor.image_processor, budget=24, looks=2)
 
 
 def test_other_families_are_refused():

@@ -30,7 +30,7 @@ def _layout_of(model: Any, batch: Mapping[str, Any]) -> Layout | None:
 
 
 class FeatureBatch(PrunedBatch):
-    """Prompts with images, for one of these models. `least`: how many tokens are kept of each picture."""
+    """Prompts with images, for one of these models. `least`: of each picture so many tokens are kept at least."""
 
     def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any, least: int = 1) -> None:
         super().__init__(model, batch)

@@ -28,7 +28,7 @@ _NAME = "texturevlm_last_row"
 _KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "llava_onevision", "internvl", "smolvlm")
 
 
-def check_looks(model: Any, looks: int, options: dict[str, Any]) -> None:
+def check_looks(model: Any, processor: Any, looks: int, options: dict[str, Any]) -> None:
     """Refuses two looks where they cannot be, before the first picture."""
     if looks == 1:
         return
@@ -39,6 +39,8 @@ def check_looks(model: Any, looks: int, options: dict[str, Any]) -> None:
         raise ArgumentError("looks=2 spends a budget or a share: give one of them")
     if spending.way != "auto":
         raise ArgumentError(f"looks=2 chooses the pictures by itself: it is not for way={spending.way!r}")
+    if getattr(processor, "tokenizer", None) is None:
+        raise ArgumentError(f"looks=2 asks the model a question: the processor, a {type(processor).__name__}, has no tokenizer")
     if not at_least(4, 57):
         raise DeviceError(f"not supported: looks=2 needs transformers 4.57 or later, this is {transformers.__version__}")
 
@@ -120,7 +122,11 @@ def _layers_of(model: Any) -> tuple[str, Any]:
 def _watched(model: Any, rows: list[torch.Tensor]) -> Any:
     """A view of the model that appends the last row of one layer's attention: [1, heads, length]."""
     path, layers = _layers_of(model)
-    middle = min((i for i, layer in enumerate(layers) if hasattr(layer, "self_attn")), key=lambda i: abs(i - len(layers) // 2))
+    kinds = getattr(model.config.get_text_config(), "layer_types", None) or ["full_attention"] * len(layers)
+    full = [i for i, layer in enumerate(layers) if kinds[i] == "full_attention" and hasattr(layer, "self_attn")]
+    if not full:
+        raise DeviceError(f"not supported: no layer of a {type(model).__name__} has attention to all places")
+    middle = min(full, key=lambda i: abs(i - len(layers) // 2))
     views = view_of(model, f"{path}.{middle}.self_attn")
     attention = views[-1]
     attention.config = copy.copy(attention.config)
@@ -143,8 +149,11 @@ def _last_row(module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.
         scaling = query.shape[-1]**-0.5
     groups = query.shape[1] // key.shape[1]
     last = query[:, :, -1:].reshape(query.shape[0], key.shape[1], groups, query.shape[-1])
-    scores = (last @ key.transpose(2, 3) * scaling).flatten(1, 2)
-    module._texturevlm_rows.append(torch.softmax(scores.float(), -1))
+    scores = ((last * scaling) @ key.transpose(2, 3)).flatten(1, 2).float()
+    sinks = options.get("s_aux")  # of gpt-oss: a score for nothing, which takes its share
+    if sinks is not None:
+        scores = torch.cat([scores, sinks.float().reshape(1, -1, 1).expand(len(scores), -1, 1)], -1)
+    module._texturevlm_rows.append(torch.softmax(scores, -1)[..., :key.shape[2]])
     return _own_function(module)(module, query, key, value, attention_mask, **options)
 
 

@@ -86,14 +86,14 @@ class PromptBatch(PrunedBatch):
         return torch.cat([answers[i] for i in range(len(counts))])
 
     def _later_images(self, first: int) -> dict[str, torch.Tensor]:
-        """The pictures of the batch from this one on. With a number above 0 it is for one prompt, all pictures of which are real."""
+        """The pictures of the batch from this one on. If it is not the first, the batch must have one prompt."""
         across = int(self._images["pixel_values"].ndim == 5)  # SmolVLM has a row of pictures for each prompt
         return {name: value.narrow(across, first, value.shape[across] - first) for name, value in self._images.items()}
 
     def _embedded(self, begin: int = 0, first: int = 0) -> torch.Tensor:
         """[rows, length, width]: the embeddings of the shorter prompts, with the vectors of pictures in their places.
 
-        They begin at a place of the prompts, before which the pictures stand that come before `first`.
+        Those of the first `begin` places are left out. The pictures that stand in them are those before `first`.
         """
         ids = self.input_ids[:, begin:]
         places = (ids == self._model.config.image_token_id) & self.attention_mask[:, begin:].bool()

@@ -104,7 +104,8 @@ class Pruner(Bound):
         looks: 2 lets the question decide, at the same number of tokens. The model first sees a small picture of the whole and the
             question; then, beside that, the tokens of the full picture that its attention rested on. It is for questions about a
             detail, of one image, with a `budget` or a `share`, for Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, LLaVA-OneVision,
-            InternVL and SmolVLM. Where the tokens are too few for a first look that shows anything, `way` decides as without it.
+            InternVL and SmolVLM. Where the tokens are too few for a first look that shows anything, or enough for the full picture,
+            `way` decides as without it.
         k, strategy, weights, scorer: as in `select_tokens`. With one of them, tokens of the full picture are chosen by it, and
             `way` is not asked. `k` goes with version 0.4.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
@@ -138,8 +139,7 @@ class Pruner(Bound):
         self._options = checked(budget=budget, share=share, tolerance=tolerance, way=way, k=k, strategy=strategy, weights=weights,
                                 scorer=scorer, device=device)
         self._looks = integer("looks", looks, 1, 2)
-        _looks.check_looks(inner, self._looks, self._options)
-        self._showing = _showing.showing_of(inner, processor, self._family, self._rule()) if self._looks == 2 else None
+        _looks.check_looks(inner, processor, self._looks, self._options)
 
     def prune(self, messages_or_batch: Any, *, question: str | None = None, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
         """Makes the shorter batch: a `PrunedBatch`, or for an image encoder `PrunedImages`.
@@ -179,7 +179,7 @@ class Pruner(Bound):
 
     def _look_twice(self, given: _messages.Loaded, asked: bool) -> PrunedBatch | PrunedImages:
         """Lets a first look with the question decide what the second one sees. asked: whether there is a query, or features."""
-        shown, showing = given.images(), self._showing
+        shown, showing = given.images(), _showing.showing_of(unwrapped(self.model), self.processor, self._family, self._rule())
         if showing is None or asked:
             raise ArgumentError("looks=2 chooses the size of pictures: it is for a processor whose rule of sizes is known, without a query")
         if len(shown) != 1 or len(shown[0]) != 1 or given.counts["video"]:
@@ -189,15 +189,19 @@ class Pruner(Bound):
             raise ArgumentError("looks=2 needs a question: there is no text beside the image")
         began = time.perf_counter()
         image, spending = _ways.picture_of(shown[0][0]["image"]), self._options["spending"]
-        plan = showing.plan(image.size, spending, showing.around(lambda pictures: self._length_of(image, pictures)))
+        def length_of(picture: Any, count: int) -> int:
+            several = _messages.Loaded(self.processor, [picture] * count, "?")
+            return int(_messages.made_of(self.processor, several, showing.options)["input_ids"].shape[1])
+
+        plan = showing.plan(image.size, spending, length_of)
         if plan is None:
-            return self._look_once(given, None if isinstance(showing, _showing.Tiled) else showing.rule)
+            return self._look_once(given, showing.rule)
         resample, side, beyond = getattr(self.processor, "image_processor", self.processor).resample, showing.side, showing.beyond
         small, full = (image.resize((size[0] * side + beyond, size[1] * side + beyond), resample) for size in (plan.small, plan.full))
         seen = [(small, np.ones(plan.small[::-1], bool))]
-        look = _looks.look_at(self.model, self._shown(given, seen * (2 if showing.pairs else 1)), plan.small)
+        look = _looks.look_at(self.model, self._shown(given, seen * (2 if showing.pairs else 1), showing), plan.small)
         seen += _looks.parts_of(full, _looks.places_of(look.attention, plan), plan, side, beyond)
-        batch = self._shown(given, seen)
+        batch = self._shown(given, seen, showing)
         pruned = prune_batch(self.model, batch, [torch.from_numpy(mask.reshape(-1)) for _, mask in seen])
         _looks.continue_from(pruned, batch, look)
         spent = sum(int(mask.sum()) for _, mask in seen) + plan.around * (len(seen) - 1) + showing.pairs
@@ -206,18 +210,11 @@ class Pruner(Bound):
                                      [(_under(picture, mask, side), mask) for picture, mask in seen], look.attention)
         return pruned
 
-    def _length_of(self, image: Any, pictures: int) -> int:
-        """How long a prompt is in which an image stands so many times."""
-        assert self._showing is not None
-        given = _messages.Loaded(self.processor, [image] * pictures, "?")
-        return int(_messages.made_of(self.processor, given, self._showing.options)["input_ids"].shape[1])
-
-    def _shown(self, given: _messages.Loaded, seen: list[tuple[Any, Any]]) -> dict[str, Any]:
+    def _shown(self, given: _messages.Loaded, seen: list[tuple[Any, Any]], showing: _showing.Sized | _showing.Tiled) -> dict[str, Any]:
         """The batch in which these pictures stand in the place of those that a conversation has."""
-        assert self._showing is not None
         given.replace(0, [[picture for picture, _ in seen], *([] for _ in given.images()[0][1:])])
-        batch = self._moved(_messages.made_of(self.processor, given, self._showing.options))
-        _check_grids(_grids_of(batch, unwrapped(self.model), self._showing.side), [mask.shape for _, mask in seen])
+        batch = self._moved(_messages.made_of(self.processor, given, showing.options))
+        _check_grids(_grids_of(batch, unwrapped(self.model), showing.side), [mask.shape for _, mask in seen])
         return batch
 
     def _choose_pictures(self, given: _messages.Loaded, rule: _ways.Rule) -> PrunedBatch | PrunedImages:

@@ -7,6 +7,8 @@ several, where a family's pictures have all one size (`Tiled`).
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import math
 from typing import Any, Callable
 
 from ._families import Family, model_type_of
@@ -18,9 +20,9 @@ from ._ways import Rule, Spending, own_function, shared
 FIRST = 0.65
 """The share of the tokens that the first look takes."""
 SHOWS = 8
-"""So many pixels of the first look, at least, show what is as large as one token of the full picture: with fewer nothing is found."""
+"""So many pixels of the first look, at least, show what must be found. With fewer it is not."""
 OBJECT = 28
-"""That token's side in pixels, where the tokens of a family are smaller."""
+"""The side in pixels of what must be found on the full picture. Where a family's tokens are larger, it is a token's side."""
 MOST = 0.8
 """The share of the tokens above which a first look leaves too few for the second."""
 
@@ -54,10 +56,7 @@ class Sized:
     def __init__(self, rule: Rule) -> None:
         self.rule, self.side = rule, rule.side
 
-    def around(self, length_of: Callable[[int], int]) -> int:
-        return EXTRA
-
-    def plan(self, size: tuple[int, int], spending: Spending, around: int) -> Plan | None:
+    def plan(self, size: tuple[int, int], spending: Spending, length_of: Callable[[Any, int], int]) -> Plan | None:
         """None: there are too few tokens for a first look that shows anything, or enough for the full picture."""
         full = self.rule.size(*size)
         every = full[0] * full[1]
@@ -67,7 +66,7 @@ class Sized:
             return None
         small = self.rule.size(*size, round(first))
         rest = wanted - small[0] * small[1]
-        return Plan(small, full, full, rest, around, every) if rest > around else None
+        return Plan(small, full, full, rest, EXTRA, every) if rest > EXTRA else None
 
 
 class Tiled:
@@ -76,34 +75,31 @@ class Tiled:
     side: the side of a token in pixels.
     along: how many tokens a picture has along a side.
     edge: the side of a picture in pixels. Where tokens do not reach its end, pictures that lie side by side overlap by the rest.
-    tiles: a function from the width and height of an image to the columns and rows of pictures that the processor cuts it into.
+    tiles: a function from the width and height of an image to the columns and rows of pictures that the processor cuts it into, and
+        to the number of tokens that it makes of it.
     options: those of `batch_of` with which the processor shows each image that it gets as one picture.
     pairs: whether the processor does so only for a prompt with several images, each of which is followed by a token for its end.
     """
 
-    def __init__(self, side: int, along: int, edge: int, tiles: Callable[[int, int], tuple[int, int]], options: dict[str, Any],
+    rule = None
+
+    def __init__(self, side: int, along: int, edge: int, tiles: Callable[[int, int], tuple[int, int, int]], options: dict[str, Any],
                  pairs: bool = False) -> None:
-        self.side, self.along, self.beyond = side, along, edge - side * along
+        self.side, self.along, self.edge, self.beyond = side, along, edge, edge - side * along
         self._tiles, self.options, self.pairs = tiles, for_processor(options), pairs
-        self._around: int | None = None
 
-    def around(self, length_of: Callable[[int], int]) -> int:
-        """How many tokens of the prompt each further picture takes, by the length of prompts with so many pictures."""
-        if self._around is None:
-            self._around = length_of(3) - length_of(2) - self.along**2
-        return self._around
+    def plan(self, size: tuple[int, int], spending: Spending, length_of: Callable[[Any, int], int]) -> Plan | None:
+        """None: as above, or the small picture is all that there is, or too small for the parts.
 
-    def plan(self, size: tuple[int, int], spending: Spending, around: int) -> Plan | None:
-        """None: as above, or the small picture is all that there is."""
-        columns, rows = self._tiles(*size)
-        if columns * rows == 1:
+        `length_of` says how long a prompt is in which a picture stands so many times.
+        """
+        columns, rows, every = self._tiles(*size)
+        wanted, small = _wanted(spending, every), self.along**2
+        if columns * rows == 1 or wanted >= every or not _least(self.side, columns * rows * small) <= small <= MOST * wanted:
             return None
-        one, full = (self.along, self.along), (columns * self.along, rows * self.along)
-        every = (columns * rows + 1) * self.along**2
-        wanted = _wanted(spending, every)
-        if wanted >= every or not _least(self.side, every) <= self.along**2 <= MOST * wanted:
-            return None
-        rest = wanted - self.along**2 - self.pairs
+        blank = importlib.import_module("PIL.Image").new("RGB", (self.edge, self.edge))
+        around = length_of(blank, 3) - length_of(blank, 2) - small
+        one, full, rest = (self.along, self.along), (columns * self.along, rows * self.along), wanted - small - self.pairs
         return Plan(one, full, one, rest, around, every) if rest > around else None
 
 
@@ -111,51 +107,72 @@ def _wanted(spending: Spending, every: int) -> int:
     return spending.budget if spending.budget is not None else shared(spending.share or 1.0, every)
 
 
-def _least(side: int, every: int) -> float:
-    """How many tokens a small picture has at least, so that something is found on it."""
-    return (SHOWS / max(side, OBJECT))**2 * every
+def _least(side: int, full: int) -> float:
+    """How many tokens a small picture has at least, where the full one has so many."""
+    return (SHOWS / max(side, OBJECT))**2 * full
+
+
+# ---- Families ----
+
+_Tiles = Callable[[int, int], tuple[int, int, int]]
 
 
 def showing_of(model: Any, processor: Any, family: Family, rule: Rule | None) -> Sized | Tiled | None:
     """How a family shows two looks. None: the sizes of the processor's pictures are not known."""
     if rule is not None:
         return Sized(rule)
-    images, name = getattr(processor, "image_processor", processor), model_type_of(model)
+    name = model_type_of(model)
     if name not in _TILED:
         return None
     patch, merge = token_of(model, family)
     size = model.config.vision_config.image_size
-    edge = int(size[0] if isinstance(size, (list, tuple)) else size)
-    function, tiles, options = _TILED[name]
-    found = own_function(images, function)
-    if found is None:
-        return None
-    side = patch * merge
-    return Tiled(side, edge // side, edge, lambda width, height: tiles(images, found, (height, width), edge), options(edge),
-                 name == "llava_onevision")
+    edge, side = int(size[0] if isinstance(size, (list, tuple)) else size), patch * merge
+    found, options = _TILED[name]
+    tiles = found(processor, edge, (edge // side)**2)
+    return None if tiles is None else Tiled(side, edge // side, edge, tiles, options(edge), name == "llava_onevision")
 
 
-def _internvl(images: Any, canvas: Any, size: tuple[int, int], edge: int) -> tuple[int, int]:
-    columns, rows = canvas(size, (edge, edge), images.min_patches, images.max_patches)
-    return int(columns), int(rows)
+def _internvl(processor: Any, edge: int, tokens: int) -> _Tiles | None:
+    images = processor.image_processor
+    canvas = own_function(images, "get_optimal_tiled_canvas")
+
+    def tiles(width: int, height: int) -> tuple[int, int, int]:
+        columns, rows = (int(count) for count in canvas((height, width), (edge, edge), images.min_patches, images.max_patches))
+        return columns, rows, (columns * rows + 1) * tokens
+    return None if canvas is None else tiles
 
 
-def _smolvlm(images: Any, _: Any, size: tuple[int, int], edge: int) -> tuple[int, int]:
-    _, rows, columns = images.get_number_of_image_patches(*size, {})
-    return int(columns), int(rows)
+def _smolvlm(processor: Any, edge: int, tokens: int) -> _Tiles | None:
+    def tiles(width: int, height: int) -> tuple[int, int, int]:
+        parts, rows, columns = processor.image_processor.get_number_of_image_patches(height, width, {})
+        return int(columns), int(rows), int(parts) * tokens
+    return tiles
 
 
-def _onevision(images: Any, resolution: Any, size: tuple[int, int], edge: int) -> tuple[int, int]:
-    height, width = resolution(size, images.image_grid_pinpoints)
-    return int(width) // edge, int(height) // edge
+def _onevision(processor: Any, edge: int, tokens: int) -> _Tiles | None:
+    """Of the processor's numbers of parts, that which distorts an image least. The processor itself adds a border, in place of that.
+
+    More than `most` parts are none: of what is larger, the model itself makes fewer tokens.
+    """
+    most = int(str(processor.vision_aspect_ratio).rpartition("_")[2])
+    sizes = {(int(width) // edge, int(height) // edge) for height, width in processor.image_processor.image_grid_pinpoints}
+    sizes = {size for size in sizes if size[0] * size[1] <= most} | {(1, 1)}
+
+    def tiles(width: int, height: int) -> tuple[int, int, int]:
+        def cost(size: tuple[int, int]) -> tuple[float, float]:
+            across, down = size[0] * edge / width, size[1] * edge / height
+            return round(abs(math.log(across / down)), 2), abs(math.log(across * down))
+        columns, rows = min(sorted(sizes), key=cost)
+        return columns, rows, int(processor._get_num_multimodal_tokens(image_sizes=[(height, width)])["num_image_tokens"][0])
+    return tiles
 
 
-_TILED: dict[str, tuple[str, Callable[[Any, Any, tuple[int, int], int], tuple[int, int]], Callable[[int], dict[str, Any]]]] = {
-    "internvl": ("get_optimal_tiled_canvas", _internvl, lambda edge: {"crop_to_patches": False}),
-    "smolvlm": ("get_resize_output_image_size", _smolvlm, lambda edge: {"size": {"longest_edge": edge}}),
-    "llava_onevision": ("select_best_resolution", _onevision, lambda edge: {})}
-"""Of families whose pictures have all one size: a function of the processor's module that finds how an image is cut, how it is asked for
-columns and rows, and the options with which an image is one picture."""
+_TILED: dict[str, tuple[Callable[[Any, int, int], _Tiles | None], Callable[[int], dict[str, Any]]]] = {
+    "internvl": (_internvl, lambda edge: {"crop_to_patches": False}),
+    "smolvlm": (_smolvlm, lambda edge: {"size": {"longest_edge": edge}}),
+    "llava_onevision": (_onevision, lambda edge: {})}
+"""Of families whose pictures have all one size: how columns and rows of parts are found, and the number of tokens that the processor
+makes; and the options with which an image is one picture."""
 
 
 __all__ = ["Plan", "Sized", "Tiled", "showing_of"]

@@ -86,7 +86,8 @@ class Candidate:
     """A picture that a model may be given.
 
     way: ``"full"``, ``"smaller"``, ``"pruned"``, ``"pictures"``, ``"cells"``, or of two looks ``"looks"``.
-    columns, rows: the size of the picture in tokens, before any is left out; of several the first, which shows the whole.
+    columns, rows: the size of the picture in tokens, before any is left out; of several the first, which shows the whole, and of two
+        looks the full picture.
     tokens: how many tokens the model gets, with those of the prompt around each further picture.
     loss: what is predicted to be lost, as a share of what a picture of one token loses. NaN for two looks, as the question decides what is
         lost.
