@@ -121,6 +121,32 @@ static void levels(const test_target *target, tvlm_device *reference) {
     }
 }
 
+/* A copy has every level and every slice. */
+static void copies(const test_target *target, tvlm_device *reference) {
+    size_t count;
+    const test_size *all = test_sizes(&count);
+    uint64_t random = 4;
+    for (size_t i = 0; i < count; ++i) {
+        const tvlm_texture shape = test_shape(all[i], 2, 2, target->format);
+        test_pair pair = test_pair_create(target, reference, &shape);
+        test_pair_fill(&pair, &random, -3.0f, 3.0f, false);
+        test_pair_mips(&pair);
+        tvlm_texture *copy = test_texture(target->device, &shape);
+        test_poison(target->device, copy);
+        assert_int_equal(target->device->backend->texture_copy(target->device, pair.got, copy), TVLM_OK);
+        for (int32_t level = 0; level < shape.levels; ++level)
+            for (int32_t slice = 0; slice < test_slices(copy); ++slice) {
+                float *const got = test_read(target->device, copy, level, slice);
+                float *const expected = test_read(target->device, pair.got, level, slice);
+                check_same("a copy", got, expected, 4 * test_texels(copy, level), target->format);
+                free(got);
+                free(expected);
+            }
+        target->device->backend->texture_destroy(target->device, &copy);
+        test_pair_destroy(&pair);
+    }
+}
+
 /* `bytes` is what was taken: at least the texels, in buffers exactly; in images the second array has a
  * border. Where the device has scalar texels, such a texture takes a quarter. */
 static void bytes(const test_target *target, tvlm_device *reference) {
@@ -228,6 +254,7 @@ static void buffers(const test_target *target, tvlm_device *reference) {
 static void everything(const test_target *target, tvlm_device *reference) {
     round_trip(target, reference);
     levels(target, reference);
+    copies(target, reference);
     bytes(target, reference);
     sends(target, reference);
     too_large(target, reference);

@@ -79,4 +79,8 @@ EQUIVALENT = [
      "at least one token is kept where any can be counted"),
     ("tools/lab/pca.c", "", "0, 0, methods},", "constant", "of a choice nobody reads a range"),
     ("tools/batch_load.c", "open_source", "*from = (source){one->input.archive, -1, -1};", "43:+1", "any number below 0 says that there is no file"),
+    ("lib/lab/spread.c", "lower", "return a < b ? a : b;", "<=", "of equal values either is the lower one"),
+    ("lib/lab/spread.c", "higher", "return a > b ? a : b;", ">=", "of equal values either is the higher one"),
+    ("lib/select/best.c", "choose", "TVLM_TRY(rank(best, picky ? best->count : best->k > 0 ? best->k : 1, ranking, &selection->report));", "71:-1",
+     "ranking none makes the scores, too"),
 ]
