@@ -257,13 +257,15 @@ static void check_cost(tvlm_device *device, tvlm_format format) {
     refused(tvlm_stack_advance(stack, 0, tvlm_advance_params(__VA_ARGS__)), TVLM_ERROR_ARGUMENT, LINE)
 
 static void test_refusals(void **state) {
-    static const float bad[4] = {0.5f, NAN, 2.0f, INFINITY};
+    static const float bad[4] = {0.5f, NAN, 2.0f, INFINITY}, first[2] = {NAN, 0.5f};
     tvlm_device *device = open_reference();
     tvlm_stack *stack = temporal_stack(device, TVLM_FORMAT_F32, "full40", 1);
     (void)state;
     REFUSE("relevance of 0x2", .relevance = bad, .rows = 2);
     REFUSE("relevance: value 1 is not finite", .relevance = bad, .columns = 2, .rows = 1);
     REFUSE("positions: value 1 is not finite", .positions = bad, .position_count = 1);
+    REFUSE("relevance: value 0 is not finite", .relevance = first, .columns = 2, .rows = 1);
+    REFUSE("positions: value 0 is not finite", .positions = first, .position_count = 1);
     REFUSE("2 positions, but none given", .position_count = 2);
     REFUSE("-1 positions", .positions = bad, .position_count = -1);
     REFUSE("decay of 2", .decay = bad[2]);
