@@ -41,7 +41,6 @@ tvlm_status tvlm_delta_check_params(const tvlm_log *log, const struct tvlm_updat
 void tvlm_delta_plan_drop(tvlm_delta_plan *plan) {
     free(plan->resampled);
     plan->resampled = NULL;
-    plan->upload = NULL;
     plan->bytes = 0;
     plan->planned = plan->there = false;
 }
