@@ -12,6 +12,7 @@
 typedef struct lines {
     int errors, warnings;
     char last[1024]; /* the last error or warning */
+    char told[1024]; /* the last line of information */
 } lines;
 
 /* For a tvlm_log whose user is a `lines`. */
@@ -20,6 +21,7 @@ static inline void count_line(void *user, tvlm_log_level level, const char *mess
     if (level == TVLM_LOG_ERROR) ++l->errors;
     if (level == TVLM_LOG_WARNING) ++l->warnings;
     if (level <= TVLM_LOG_WARNING) snprintf(l->last, sizeof l->last, "%s", message);
+    if (level == TVLM_LOG_INFO) snprintf(l->told, sizeof l->told, "%s", message);
 }
 
 /* One of these for a whole test program. */

@@ -347,6 +347,26 @@ static void check_duplicates(tvlm_device *device, tvlm_format format) {
     }
 }
 
+/* No two tiles of noise are equal, in an image that is higher than wide, too, whose lower tiles are cut by its border. */
+static void check_different(tvlm_device *device, tvlm_format format) {
+    enum { WIDE = 32, HIGH = 72, TILES = 2 * 5 };
+    uint64_t random = 8;
+    uint8_t *const pixels = test_random_pixels(&random, WIDE, HIGH, 3);
+    const tvlm_image image = u8_image(pixels, WIDE, HIGH, 3);
+    tvlm_stack *stack = stack_of(device, format, &image);
+    tvlm_selection_info info;
+    int32_t count, left_out;
+    tvlm_selection *selection =
+        budget(stack, tvlm_select_params(.budget.tolerance = TVLM_EXPLICIT_ZERO), &info);
+    (void)tvlm_selection_positions(selection, &count);
+    (void)tvlm_selection_duplicates(selection, &left_out);
+    assert_int_equal(count, TILES);
+    assert_int_equal(left_out, 0);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+    free(pixels);
+}
+
 /* Two halves that are the same tiles row after row, beside noise. */
 static uint8_t stripes(int x, int y, uint64_t *random) {
     const uint8_t drawn = noise(x, y, random);
@@ -496,7 +516,8 @@ static void check_sizes(tvlm_device *device, tvlm_format format) {
 }
 
 DEVICE_CHECKS(check_numbers, check_sides, check_nines, check_page, check_all, check_corner, check_tolerance,
-              check_duplicates, check_named, check_emphasis, check_question, check_scores, check_sizes)
+              check_duplicates, check_different, check_named, check_emphasis, check_question, check_scores,
+              check_sizes)
 
 /* ---- Devices ---- */
 

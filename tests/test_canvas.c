@@ -222,6 +222,10 @@ static void the_cubic_passes_through_its_points(void **state) {
     for (int i = 0; i < 15; ++i) grid[i] = 4.0f;
     assert_true(fabsf(tvlm_canvas_cubic(grid, 5, 3, -3.0f, 1.7f) - 4.0f) < 1e-5f);
     assert_true(fabsf(tvlm_canvas_cubic(grid, 5, 3, 2.9f, 99.0f) - 4.0f) < 1e-5f);
+    float line[40]; /* a grid of one column or one row */
+    for (int i = 0; i < 40; ++i) line[i] = (float)(i * i);
+    assert_true(fabsf(tvlm_canvas_cubic(line, 1, 40, 0.5f, 30.5f) - 900.0f) < 1e-3f);
+    assert_true(fabsf(tvlm_canvas_cubic(line, 40, 1, 30.5f, 0.5f) - 900.0f) < 1e-3f);
 }
 
 static void images_of_all_kinds_are_drawn(void **state) {

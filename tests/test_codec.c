@@ -448,6 +448,7 @@ static void refused_codec(struct tvlm_codec_params params, const char *line) {
     tvlm_codec *codec = NULL;
     refused(tvlm_codec_create(&params, &test_log, &codec), TVLM_ERROR_ARGUMENT, line);
     assert_null(codec);
+    refused(tvlm_codec_create(&params, &test_log, NULL), TVLM_ERROR_ARGUMENT, "codec is NULL");
 }
 
 static void refused_codecs(tvlm_device *device, tvlm_format format) {

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "stack/inside.h"
 #include "stack_helper.h"
 #include "texturevlm/lab/footprint.h"
 
@@ -321,6 +322,33 @@ static void check_identifiers(tvlm_device *device, tvlm_format format) {
     free(pixels);
 }
 
+/* Each footprint reads its own image, also where images lie in several textures. */
+static void check_images(tvlm_device *device, tvlm_format format) {
+    enum { IMAGES = 5, EDGE = 20 };
+    const int32_t slices = device->info.image_slices_max, red = TVLM_CHANNEL_R;
+    tvlm_stack *stack = NULL;
+    tvlm_footprint f[IMAGES];
+    float got[IMAGES];
+    device->info.image_slices_max = 32; /* two images in each texture */
+    const tvlm_status status = tvlm_stack_create(
+        device, tvlm_stack_params(.width = EDGE, .height = EDGE, .images = IMAGES, .format = format), &stack);
+    device->info.image_slices_max = slices;
+    assert_int_equal(status, TVLM_OK);
+    assert_int_equal(stack->chunk_images, 2);
+    for (int32_t i = 0; i < IMAGES; ++i) {
+        uint8_t pixels[EDGE * EDGE * 3];
+        memset(pixels, 50 * i, sizeof pixels);
+        const tvlm_image image = u8_image(pixels, EDGE, EDGE, 3);
+        assert_int_equal(tvlm_stack_set_image(stack, i, &image), TVLM_OK);
+        f[i] = ellipse(9.0, 11.0, 0.3, 4, 2);
+        f[i].index = i;
+    }
+    assert_int_equal(tvlm_stack_sample_footprint(stack, f, IMAGES, &red, 1, got), TVLM_OK);
+    for (int32_t i = 0; i < IMAGES; ++i)
+        assert_true(fabsf(got[i] - (float)(50 * i) / 255.0f) < (format == TVLM_FORMAT_F16 ? 1e-3f : 1e-5f));
+    tvlm_stack_destroy(&stack);
+}
+
 static void test_refusals(void **state) {
     static const int32_t red = TVLM_CHANNEL_R, none = 99999;
     (void)state;
@@ -361,7 +389,8 @@ static void test_refusals(void **state) {
     tvlm_device_destroy(&device);
 }
 
-DEVICE_CHECKS(check_integral, check_linear, check_structure, check_horizon, check_page, check_identifiers)
+DEVICE_CHECKS(check_integral, check_linear, check_structure, check_horizon, check_page, check_identifiers,
+              check_images)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

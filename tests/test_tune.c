@@ -461,6 +461,7 @@ static void files(const test_target *target) {
 
     device = open_tuned(target, folder, TVLM_STORAGE_BUFFER, false, &l);
     assert_int_equal(l.warnings, 0);
+    assert_non_null(strstr(l.told, "tuned by "));
     assert_int_equal(used_in(device), setting);
     assert_int_equal(tuner_of(device)->used(device, TVLM_GRID_SALIENCY, 0, choice), usual);
     check_luma(device, 1.0);

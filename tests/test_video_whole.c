@@ -222,6 +222,25 @@ static void damage_of_avi(void **state) {
     assert_int_equal(torn(), -1);
 }
 
+/* A part of the file that has an odd length is followed by a byte that does not count. */
+static void damage_behind_an_odd_part(void **state) {
+    (void)state;
+    made_size = 0;
+    const int64_t riff = begin_chunk("RIFF", "AVI ");
+    put_chunk("JUNK", 20, true);
+    put_content(1);
+    end_chunk(riff);
+    put("", 1);
+    const int64_t more = begin_chunk("RIFF", "AVIX");
+    const int64_t frames = begin_chunk("LIST", "movi");
+    const int64_t chunk = put_chunk("00dc", 4, true);
+    put_chunk("00dc", 8, true);
+    end_chunk(frames);
+    end_chunk(more);
+    assert_int_equal(torn(), -1);
+    assert_int_equal(torn_with(chunk, 0x80), chunk);
+}
+
 /* Some writers leave out the byte behind a chunk of odd length. */
 static void avi_without_padding(void **state) {
     (void)state;
@@ -507,10 +526,19 @@ static void what_is_no_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        io_test(cuts_of_mp4),        io_test(boxes_that_begin_an_mp4),    io_test(cuts_of_avi),
-        io_test(damage_of_avi),      io_test(avi_without_padding),        io_test(cuts_and_damage_of_ogg),
-        io_test(long_pages_of_ogg),  io_test(short_pages_of_ogg),         io_test(cuts_of_matroska),
-        io_test(damage_of_matroska), io_test(clusters_of_unknown_length), io_test(damage_of_flv),
+        io_test(cuts_of_mp4),
+        io_test(boxes_that_begin_an_mp4),
+        io_test(cuts_of_avi),
+        io_test(damage_of_avi),
+        io_test(damage_behind_an_odd_part),
+        io_test(avi_without_padding),
+        io_test(cuts_and_damage_of_ogg),
+        io_test(long_pages_of_ogg),
+        io_test(short_pages_of_ogg),
+        io_test(cuts_of_matroska),
+        io_test(damage_of_matroska),
+        io_test(clusters_of_unknown_length),
+        io_test(damage_of_flv),
         io_test(what_is_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
