@@ -154,6 +154,9 @@ def _onevision(processor: Any, edge: int, tokens: int) -> _Tiles | None:
 
     More than `most` parts are none: of what is larger, the model itself makes fewer tokens.
     """
+    tokens_of = getattr(processor, "_get_num_multimodal_tokens", None)
+    if tokens_of is None:
+        return None
     most = int(str(processor.vision_aspect_ratio).rpartition("_")[2])
     sizes = {(int(width) // edge, int(height) // edge) for height, width in processor.image_processor.image_grid_pinpoints}
     sizes = {size for size in sizes if size[0] * size[1] <= most} | {(1, 1)}
@@ -163,7 +166,7 @@ def _onevision(processor: Any, edge: int, tokens: int) -> _Tiles | None:
             across, down = size[0] * edge / width, size[1] * edge / height
             return round(abs(math.log(across / down)), 2), abs(math.log(across * down))
         columns, rows = min(sorted(sizes), key=cost)
-        return columns, rows, int(processor._get_num_multimodal_tokens(image_sizes=[(height, width)])["num_image_tokens"][0])
+        return columns, rows, int(tokens_of(image_sizes=[(height, width)])["num_image_tokens"][0])
     return tiles
 
 
