@@ -533,12 +533,20 @@ static void check_pass_down(tvlm_device *device, tvlm_format format) {
     static const float one = 1.0f;
     const tvlm_scorer ramp = {.channel_count = 1, .channels = &y, .taps = 1, .weights = &one},
                       again = {.channel_count = 1, .channels = &previous, .taps = 1, .weights = &one};
-    float scores[CELLS], first[CELLS];
-    tvlm_stack *stack = make_stack(device, format, 1);
-    assert_int_equal(tvlm_score(stack, NULL,
-                                tvlm_score_params(.scorer = &ramp, .stride = STRIDE, .keep_pass = true),
-                                CELLS, first),
-                     TVLM_OK);
+    float scores[CELLS], first[CELLS], *kept[2];
+    size_t count;
+    tvlm_stack *stack = make_stack(device, format, 2);
+    for (int32_t i = 1; i >= 0; --i) { /* what is kept of one image leaves that of the other as it is */
+        assert_int_equal(
+            tvlm_score(stack, NULL,
+                       tvlm_score_params(.index = i, .scorer = &ramp, .stride = STRIDE, .keep_pass = true),
+                       CELLS, first),
+            TVLM_OK);
+        kept[i] = read_level(stack, 1, previous, 0, &count);
+        assert_int_equal(count, CELLS);
+    }
+    assert_memory_equal(kept[0], kept[1], CELLS * sizeof **kept);
+    for (int32_t i = 0; i < 2; ++i) free(kept[i]);
     assert_int_equal(
         tvlm_score(stack, NULL, tvlm_score_params(.scorer = &again, .stride = STRIDE), CELLS, scores),
         TVLM_OK);
