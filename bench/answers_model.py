@@ -96,7 +96,7 @@ def encode(model, views):
     inside = np.arange(4)
     at = np.concatenate([np.stack([2 * view.row[:, None] + inside // 2, 2 * view.column[:, None] + inside % 2], -1).reshape(-1, 2)
                          for view in views])
-    turns = visual.rotary_pos_emb(int(at.max()) + 1)[torch.from_numpy(at)].flatten(1)
+    turns = (torch.from_numpy(at)[..., None] * visual.rotary_pos_emb.inv_freq).flatten(1)
     turns = torch.cat((turns, turns), -1)
     lengths = torch.tensor([0] + [4 * len(view) for view in views]).cumsum(0).int()
     for block in visual.blocks:
