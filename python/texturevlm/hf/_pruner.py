@@ -179,16 +179,11 @@ class Pruner(Bound):
 
     def _look_twice(self, given: _messages.Loaded, asked: bool) -> PrunedBatch | PrunedImages:
         """Lets a first look with the question decide what the second one sees. asked: whether there is a query, or features."""
-        shown, showing = given.images(), _showing.showing_of(unwrapped(self.model), self.processor, self._family, self._rule())
+        showing = _showing.showing_of(unwrapped(self.model), self.processor, self._family, self._rule())
         if showing is None or asked:
             raise ArgumentError("looks=2 chooses the size of pictures: it is for a processor whose rule of sizes is known, without a query")
-        if len(shown) != 1 or len(shown[0]) != 1 or given.counts["video"]:
-            raise ArgumentError(f"looks=2 is for one image and a question; there are {sum(map(len, shown))} images and "
-                                f"{given.counts['video']} videos in {len(shown)} conversations")
-        if not given.has_text():
-            raise ArgumentError("looks=2 needs a question: there is no text beside the image")
-        began = time.perf_counter()
-        image, spending = _ways.picture_of(shown[0][0]["image"]), self._options["spending"]
+        image, spending, began = _image_of(given), self._options["spending"], time.perf_counter()
+
         def length_of(picture: Any, count: int) -> int:
             several = _messages.Loaded(self.processor, [picture] * count, "?")
             return int(_messages.made_of(self.processor, several, showing.options)["input_ids"].shape[1])
@@ -325,6 +320,17 @@ def _grids_of(batch: Mapping[str, Any], model: Any, side: int) -> list[tuple[int
     if "image_sizes" in batch:
         return [(int(h) // side, int(w) // side) for h, w in batch["image_sizes"].tolist()]
     return [(picture.shape[-2] // side, picture.shape[-1] // side) for picture in batch["pixel_values"].flatten(0, -4)]
+
+
+def _image_of(given: _messages.Loaded) -> Any:
+    """The image of a conversation that has one image and a question. Refuses any other."""
+    shown = given.images()
+    if len(shown) != 1 or len(shown[0]) != 1 or given.counts["video"]:
+        raise ArgumentError(f"looks=2 is for one image and a question; there are {sum(map(len, shown))} images and "
+                            f"{given.counts['video']} videos in {len(shown)} conversations")
+    if not given.has_text():
+        raise ArgumentError("looks=2 needs a question: there is no text beside the image")
+    return _ways.picture_of(shown[0][0]["image"])
 
 
 def _under(picture: Any, mask: Any, side: int) -> Any:
