@@ -36,13 +36,13 @@ import answers_model as am  # noqa: E402
 import answers_scenes as scenes  # noqa: E402
 from texturevlm import hf  # noqa: E402
 from texturevlm.hf import _looks, _showing  # noqa: E402
+from texturevlm.hf._pictures import EXTRA  # noqa: E402
 
 SIDE = scenes.SIDE // am.TOKEN
 BLIND = ("smaller", "pruned", "pictures", "cells", "auto")
 RULES = {"equal": 0.0, "alike": 0.02}
 KINDS = ("few", "crowd", "text", "whole")
 SEED = 777
-AROUND = 2  # tokens of a prompt around each further picture
 
 
 class Model:
@@ -123,13 +123,13 @@ def best(values, count):
 def first_look(scene, tokens):
     """The small picture of the whole, and how many tokens are then left for another one."""
     small = view_of(scene, round(tokens * _showing.FIRST))
-    return small, max(1, tokens - len(small) - AROUND)
+    return small, max(1, tokens - len(small) - EXTRA)
 
 
 def by_looks(model, scene, tokens, questions):
     small, rest = first_look(scene, tokens)
     full = (SIDE, SIDE)
-    plan = _showing.Plan(small.grid[::-1], full, full, rest + AROUND, AROUND, SIDE * SIDE)
+    plan = _showing.Plan(small.grid[::-1], full, full, rest + EXTRA, EXTRA, SIDE * SIDE)
     maps = model.attention(small, questions)
     return [[small, am.View(scene.picture, whole_of(scene), _looks.places_of(one, plan))] for one in maps]
 

@@ -79,7 +79,8 @@ class Rows:
 
     def __init__(self, family):
         self.encoder, self.positions = [], []
-        first = {"llava_onevision": "vision_tower.embeddings", "internvl": "vision_tower.embeddings", "smolvlm": "vision_model.embeddings"}.get(family.name, "visual.patch_embed")
+        towers = {"llava_onevision": "vision_tower", "internvl": "vision_tower", "smolvlm": "vision_model"}
+        first = f"{towers[family.name]}.embeddings" if family.tiled else "visual.patch_embed"
         module = family.inner.get_submodule(first)
         module.register_forward_hook(lambda module, given, made: self.encoder.append(len(given[0] if given else made)))
         family.words.layers[0].mlp.register_forward_hook(lambda module, given, made: self.positions.append(given[0].shape[1]))

@@ -52,14 +52,15 @@ class FeatureBatch(PrunedBatch):
         return self._layout.embedded(self._layout.features(self._chosen))
 
     def _first(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
-        if self._layout is None:
-            return {}, lambda: True
-        return handed({"image": self._layout.output(self._layout.features(self._chosen))})
+        return self._given(self._chosen)
 
     def _rest(self, views: list[Any]) -> tuple[dict[str, Any], Callable[[], bool]]:
-        assert self._layout is not None
-        later = [torch.zeros_like(self._chosen[0]), *self._chosen[1:]]
-        return handed({"image": self._layout.output(self._layout.features(later))})
+        return self._given([torch.zeros_like(self._chosen[0]), *self._chosen[1:]])
+
+    def _given(self, chosen: list[torch.Tensor]) -> tuple[dict[str, Any], Callable[[], bool]]:
+        if self._layout is None:
+            return {}, lambda: True
+        return handed({"image": self._layout.output(self._layout.features(chosen))})
 
 
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:

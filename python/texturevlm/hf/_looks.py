@@ -63,22 +63,22 @@ class Look:
     places: int = 0
 
 
-def look_at(model: Any, batch: dict[str, Any], grid: tuple[int, int]) -> Look:
+def look_at(model: Any, batch: dict[str, Any], grid: tuple[int, int], pairs: bool = False) -> Look:
     """Runs a prompt with one picture of a grid (columns, rows) of tokens, and reads where its last token looks.
 
-    Of a prompt with a second picture, no token of that is shown.
+    pairs: the prompt has the picture twice. No token of the second one is shown.
     """
     inner = unwrapped(model)
     rows: list[torch.Tensor] = []
     view = _watched(inner, rows)
     text = inner.config.get_text_config()
-    linear = "linear_attention" in (getattr(text, "layer_types", None) or ())
+    linear = "linear_attention" in _kinds_of(text)
     cache, ids, places = transformers.DynamicCache(**({"config": text} if linear else {})), batch["input_ids"], 0
     options = {cache_name(inner): cache, "use_cache": True, "logits_to_keep": 1}
     with torch.no_grad():
         if linear:
             cache, places = _in_two_parts(view, batch, options, cache)
-        elif "batch_num_images" in batch:
+        elif pairs:
             tokens = torch.ones(grid[0] * grid[1], dtype=torch.bool)
             alone = FeatureBatch(view, batch, [tokens, ~tokens], least=0)
             alone.forward(**options)
@@ -119,10 +119,15 @@ def _layers_of(model: Any) -> tuple[str, Any]:
     raise DeviceError(f"not supported: a {type(model).__name__} of transformers {transformers.__version__} has no layers that are known")
 
 
+def _kinds_of(text: Any) -> list[str]:
+    """The kind of attention of each layer of a language model, by its configuration. Empty: all layers have attention to all places."""
+    return list(getattr(text, "layer_types", None) or [])
+
+
 def _watched(model: Any, rows: list[torch.Tensor]) -> Any:
     """A view of the model that appends the last row of one layer's attention: [1, heads, length]."""
     path, layers = _layers_of(model)
-    kinds = getattr(model.config.get_text_config(), "layer_types", None) or ["full_attention"] * len(layers)
+    kinds = _kinds_of(model.config.get_text_config()) or ["full_attention"] * len(layers)
     full = [i for i, layer in enumerate(layers) if kinds[i] == "full_attention" and hasattr(layer, "self_attn")]
     if not full:
         raise DeviceError(f"not supported: no layer of a {type(model).__name__} has attention to all places")

@@ -194,7 +194,7 @@ class Pruner(Bound):
         resample, side, beyond = getattr(self.processor, "image_processor", self.processor).resample, showing.side, showing.beyond
         small, full = (image.resize((size[0] * side + beyond, size[1] * side + beyond), resample) for size in (plan.small, plan.full))
         seen = [(small, np.ones(plan.small[::-1], bool))]
-        look = _looks.look_at(self.model, self._shown(given, seen * (2 if showing.pairs else 1), showing), plan.small)
+        look = _looks.look_at(self.model, self._shown(given, seen * (1 + showing.pairs), showing), plan.small, showing.pairs)
         seen += _looks.parts_of(full, _looks.places_of(look.attention, plan), plan, side, beyond)
         batch = self._shown(given, seen, showing)
         pruned = prune_batch(self.model, batch, [torch.from_numpy(mask.reshape(-1)) for _, mask in seen])

@@ -98,7 +98,7 @@ class Tiled:
         if columns * rows == 1 or wanted >= every or not _least(self.side, columns * rows * small) <= small <= MOST * wanted:
             return None
         blank = importlib.import_module("PIL.Image").new("RGB", (self.edge, self.edge))
-        around = length_of(blank, 3) - length_of(blank, 2) - small
+        around = length_of(blank, 2 + self.pairs) - length_of(blank, 1 + self.pairs) - small
         one, full, rest = (self.along, self.along), (columns * self.along, rows * self.along), wanted - small - self.pairs
         return Plan(one, full, one, rest, around, every) if rest > around else None
 
@@ -127,9 +127,10 @@ def showing_of(model: Any, processor: Any, family: Family, rule: Rule | None) ->
     patch, merge = token_of(model, family)
     size = model.config.vision_config.image_size
     edge, side = int(size[0] if isinstance(size, (list, tuple)) else size), patch * merge
+    along = edge // side
     found, options = _TILED[name]
-    tiles = found(processor, edge, (edge // side)**2)
-    return None if tiles is None else Tiled(side, edge // side, edge, tiles, options(edge), name == "llava_onevision")
+    tiles = found(processor, edge, along**2)
+    return None if tiles is None else Tiled(side, along, edge, tiles, options(edge), name == "llava_onevision")
 
 
 def _internvl(processor: Any, edge: int, tokens: int) -> _Tiles | None:
