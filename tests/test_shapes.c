@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_shapes.c: polygons are filled as the even-odd rule says, wherever their points lie, and nothing
- * outside of the mask is touched. tools/shapes.c is compiled into this program.
+ * outside of the mask is touched. tools/lab/uses/shapes.c is compiled into this program.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,39 @@
 
 #include <stdlib.h>
 
+#include "lab.h"
+
+/* ---- Options that name annotations ---- */
+
+static const option_spec specs[] = {
+    {0, OPTION_INPUT, "masks", offsetof(truth_options, masks), "FOLDER",
+     "STEM.png or STEM_mask.png for each image: not black is object", 0, 0, NULL},
+    {0, OPTION_INPUT, "coco", offsetof(truth_options, coco), "FILE.json",
+     "COCO detection (boxes, polygons, run lengths) or panoptic (with its PNGs)", 0, 0, NULL},
+    {0, OPTION_INPUT, "yolo", offsetof(truth_options, yolo), "FOLDER",
+     "STEM.txt or STEM_yolo.txt for each image: class cx cy w h, or class x1 y1 x2 y2 x3 y3 ...", 0, 0, NULL},
+    {0, OPTION_TEXT, "classes", offsetof(truth_options, classes), "LIST",
+     "names or numbers with commas between them: only these count (default: all; of panoptic maps "
+     "all things)",
+     0, 0, NULL},
+};
+const option_specs truth_specs = OPTION_SPECS("What is known of the image", specs);
+
+static const option_spec further[] = {
+    {0, OPTION_INPUT, "panoptic", offsetof(truth_options, panoptic), "FOLDER",
+     "of those PNGs, STEM.png or STEM_panoptic.png (default: where the json is)", 0, 0, NULL},
+};
+const option_specs truth_settings = OPTION_SETTINGS("What is known of the image", further);
+
+const char *truth_given(const truth_options *options) {
+    return options->masks != NULL      ? "--masks"
+           : options->coco != NULL     ? "--coco"
+           : options->yolo != NULL     ? "--yolo"
+           : options->panoptic != NULL ? "--set panoptic"
+           : options->classes != NULL  ? "--classes"
+                                       : NULL;
+}
+
 /* ---- Objects as saliency ---- */
 
 /* The part of a mask that the stack shows. A mask has the objects that a detector or a person found
@@ -51,6 +84,7 @@ const char *handed_given(const handed_options *options) {
 static int check(struct tool *tool, const handed_options *options, const handed_use *use, int count) {
     const char *const file = inputs_given(&options->files), *const objects = truth_given(&options->objects);
     const char *const regions = tool_given(tool, "labels clusters");
+    if (objects != NULL) TOOL_TRY(lab_check(tool, objects));
     if (count > 1 && file != NULL) return tool_usage(tool, "%s is of one image", file);
     if (options->clusters.given && options->files.labels != NULL)
         return tool_usage(tool, "--clusters and --labels exclude each other");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * truth.h: reads where the objects of a photo are, from annotations: mask PNGs, COCO json (detection and
- * panoptic), or YOLO txt.
+ * panoptic), or YOLO txt. lab/uses/truth.c reads them. The options that name them are in handed.c, which refuses them
+ * in a build without the lab.
  */
 #ifndef TVLM_TOOLS_TRUTH_H
 #define TVLM_TOOLS_TRUTH_H

@@ -6,6 +6,7 @@
 #include "lab.h"
 #include "networks.h"
 #include "texturevlm/io.h"
+#include "truth.h"
 
 int lab_check(struct tool *tool, const char *name) {
     return tool_usage(tool, "%s is of the lab, which this build leaves out (TVLM_WITH_LAB)", name);
@@ -77,3 +78,23 @@ int network_load(struct tool *tool, const char *path, tvlm_network **network) {
 }
 
 void network_release(tvlm_network **network) {}
+
+int truth_files(struct tool *tool, const truth_options *options, int count, char *const *images) {
+    return lab_check(tool, truth_given(options));
+}
+
+int truth_open(struct tool *tool, const truth_options *options, truth **opened) {
+    return lab_check(tool, truth_given(options));
+}
+
+int truth_mask(struct tool *tool, const truth *from, const char *image, int32_t width, int32_t height,
+               uint8_t *mask) {
+    return lab_check(tool, "an annotation");
+}
+
+int truth_find_middles(struct tool *tool, const truth *from, const char *image, int32_t width, int32_t height,
+                       truth_middles *middles) {
+    return lab_check(tool, "an annotation");
+}
+
+void truth_close(truth **opened) {}

@@ -26,6 +26,8 @@ if [ ! -e "$lab" ]; then
     refused 2 "projection is of the lab" "$tvlm" tensors "$device" "$photo" --for qwen2-vl --projection "$photo" -o p.safetensors
     refused 2 "network is of the lab" "$tvlm" channels "$device" "$photo" --network "$photo" -o n.npy
     refused 2 "strategy foveated is of the lab" "$tvlm" select "$device" "$photo" --strategy foveated
+    refused 2 "coco is of the lab" "$tvlm" select "$device" "$photo" --coco "$photo"
+    refused 2 "masks is of the lab" "$tvlm" tensors "$device" "$photo" --for qwen2-vl --masks "$work/in" -o p.safetensors
     refused 2 "codec is of the lab" "$tvlm" select "$device" "$photo" --codec c --scorer s
     printf '0' >"$work/in/f.npy"
     printf '\223NUMPY\1\0v\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 3), }" >"$work/in/v.npy"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_boxes.c: where the objects of a photo are, as COCO json and as YOLO txt (tools/truth.c). The first
+ * fuzz_boxes.c: where the objects of a photo are, as COCO json and as YOLO txt (tools/lab/uses/truth.c). The first
  * byte says which: 'c' or 'y', and the digits that follow are the size of the photo: "y048064" is 48 x 64.
  */
 #include <stdio.h>

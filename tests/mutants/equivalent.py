@@ -83,5 +83,5 @@ EQUIVALENT = [
     ("lib/lab/spread.c", "higher", "return a > b ? a : b;", ">=", "of equal values either is the higher one"),
     ("lib/select/best.c", "choose", "TVLM_TRY(rank(best, picky ? best->count : best->k > 0 ? best->k : 1, ranking, &selection->report));", "71:-1",
      "ranking none makes the scores, too"),
-    ("tools/shapes.c", "pixel_from", "return !(first > 0.0) ? 0 : first >= side ? side : (int32_t)first;", "20:>=", "0 is the first pixel either way"),
+    ("tools/lab/uses/shapes.c", "pixel_from", "return !(first > 0.0) ? 0 : first >= side ? side : (int32_t)first;", "20:>=", "0 is the first pixel either way"),
 ]

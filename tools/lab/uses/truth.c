@@ -10,26 +10,6 @@
 #include "shapes.h"
 #include "texturevlm/io.h"
 
-static const option_spec specs[] = {
-    {0, OPTION_INPUT, "masks", offsetof(truth_options, masks), "FOLDER",
-     "STEM.png or STEM_mask.png for each image: not black is object", 0, 0, NULL},
-    {0, OPTION_INPUT, "coco", offsetof(truth_options, coco), "FILE.json",
-     "COCO detection (boxes, polygons, run lengths) or panoptic (with its PNGs)", 0, 0, NULL},
-    {0, OPTION_INPUT, "yolo", offsetof(truth_options, yolo), "FOLDER",
-     "STEM.txt or STEM_yolo.txt for each image: class cx cy w h, or class x1 y1 x2 y2 x3 y3 ...", 0, 0, NULL},
-    {0, OPTION_TEXT, "classes", offsetof(truth_options, classes), "LIST",
-     "names or numbers with commas between them: only these count (default: all; of panoptic maps "
-     "all things)",
-     0, 0, NULL},
-};
-const option_specs truth_specs = OPTION_SPECS("What is known of the image", specs);
-
-static const option_spec further[] = {
-    {0, OPTION_INPUT, "panoptic", offsetof(truth_options, panoptic), "FOLDER",
-     "of those PNGs, STEM.png or STEM_panoptic.png (default: where the json is)", 0, 0, NULL},
-};
-const option_specs truth_settings = OPTION_SETTINGS("What is known of the image", further);
-
 #define PATH_SIZE 4096
 
 /* How far outlines may reach beyond an image, in sides of the image. People also mark parts that the picture
@@ -443,15 +423,6 @@ int truth_files(struct tool *tool, const truth_options *options, int count, char
         if (code == TOOL_DONE) code = note_beside(tool, maps, images[i], "_panoptic", ".png");
     }
     return code;
-}
-
-const char *truth_given(const truth_options *options) {
-    return options->masks != NULL      ? "--masks"
-           : options->coco != NULL     ? "--coco"
-           : options->yolo != NULL     ? "--yolo"
-           : options->panoptic != NULL ? "--set panoptic"
-           : options->classes != NULL  ? "--classes"
-                                       : NULL;
 }
 
 int truth_open(struct tool *tool, const truth_options *options, truth **opened) {
