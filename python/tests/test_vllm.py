@@ -144,8 +144,16 @@ def features_of(made):
             for modality, places in made["mm_placeholders"].items() for item, place in zip(made["mm_kwargs"][modality], places)]
 
 
-def keep_of(made):
-    return [item["image_keep"].data for item in made["mm_kwargs"]["image"]]
+def keep_of(made, modality="image"):
+    return [item[f"{modality}_keep"].data for item in made["mm_kwargs"][modality]]
+
+
+def clip_of(width, height, frames, moving=True):
+    """A clip in which a square moves over a still picture, or of equal frames."""
+    clip = np.stack([draw(width, height, 7)] * frames)
+    for number in range(frames if moving else 0):
+        clip[number, 32:64, 16 * number:16 * number + 32] = 255 * (number % 2)
+    return clip
 
 
 def test_vllm_finds_the_architecture(config):
@@ -222,6 +230,55 @@ def test_all_tokens_and_videos_are_vllms_own(processor):
     assert shorter["mm_hashes"]["video"] == theirs["mm_hashes"]["video"]
 
 
+@pytest.mark.parametrize("on_device", [True, False], ids=["bytes", "floats"])
+def test_videos_keep_what_is_not_held(processor, on_device):
+    """The first slot, and in later ones what the square covers and uncovers."""
+    clip, still = clip_of(256, 96, 8), clip_of(192, 128, 6, moving=False)
+    made = process(processor({"texturevlm": {"video_share": 0.4}}, mm_device_do_normalize=on_device), f"{CLIP} and {CLIP}", [], [clip, still])
+    whole = process(processor({}, architecture="Qwen3VLForConditionalGeneration", mm_device_do_normalize=on_device),
+                    f"{CLIP} and {CLIP}", [], [clip, still])
+    moving, standing = (flags.reshape(slots, -1) for flags, slots in zip(keep_of(made, "video"), (4, 3)))
+    assert moving.sum() == round(0.4 * moving.numel()) and moving[0].all()
+    # The square is in columns of tokens that follow one another: where it came to and went from differs from what was held.
+    for slot in range(1, 4):
+        assert moving[slot].reshape(3, 8)[1, slot - 1:slot + 2].all()
+    # Nothing changes in the other, so that any tokens would do; the text behind it needs as many as the longer side of each slot.
+    assert standing[0].all() and standing.sum() == max(24, 3 * 6, round(0.4 * 72))
+    assert made["prompt_token_ids"].count(VIDEO) == int(moving.sum() + standing.sum())
+    assert made["prompt_token_ids"].count(START) == whole["prompt_token_ids"].count(START)
+    for ours, other in zip(made["mm_kwargs"]["video"], whole["mm_kwargs"]["video"]):
+        kept = ours["video_keep"].data.repeat_interleave(4)
+        assert torch.equal(ours["pixel_values_videos"].data, other["pixel_values_videos"].data[kept])
+    text = [[token for token in one["prompt_token_ids"] if token != VIDEO] for one in (made, whole)]
+    assert text[0] == text[1]
+
+
+def test_a_video_keeps_the_least_that_vllm_has_room_for(processor):
+    flags, = keep_of(process(processor({"texturevlm": {"video_share": 0.001}}), CLIP, [], [clip_of(640, 64, 20)]), "video")
+    assert flags.sum() == 10 * 20  # ten slots, whose longer side has 20 tokens, which is more than the 40 of a slot
+    flags, = keep_of(process(processor({"texturevlm": {"video_share": 0.001}}), CLIP, [], [clip_of(256, 256, 4)]), "video")
+    assert flags.sum() == 64
+
+
+def test_the_held_tokens_are_those_of_a_search_by_hand():
+    """Against a plain search over all thresholds, which are the differences that there are."""
+    from texturevlm.hf._held import _replenished, held_tokens
+    random = np.random.default_rng(5)
+    for slots, height, width, count in ((5, 4, 6, 9), (3, 2, 2, 1), (4, 4, 4, 7), (1, 4, 4, 4), (6, 2, 8, 24)):
+        pixels = torch.from_numpy(random.integers(0, 4, (slots * height * width, 5)).astype(np.float32))
+        flags = held_tokens(pixels, (slots, height, width), 2, count)
+        tokens = height * width // 4
+        assert flags.dtype == torch.bool and int(flags.sum()) == min(count, slots * tokens) and flags[:tokens].all() or count < tokens
+        shown = pixels.reshape(slots, tokens, -1)
+        differences = sorted({float(d) for threshold in range(0, 200) for d in _replenished(shown, threshold + .5)[1].flatten()})
+        most = max((int(kept.sum()) for kept in (_replenished(shown, d)[0] for d in differences) if kept.sum() <= count), default=tokens)
+        if count >= tokens:
+            assert any(int(_replenished(shown, d)[0].sum()) == most and not (_replenished(shown, d)[0].reshape(-1) & ~flags).any()
+                       for d in differences)
+    still = torch.ones(3 * 16, 5)
+    assert held_tokens(still, (3, 4, 4), 2, 4).tolist() == [True] * 4 + [False] * 8
+
+
 def test_vllm_measures_its_memory_with_whole_images(processor):
     made = processor({"texturevlm": {"k": 20}}).get_dummy_mm_inputs({"image": 1, "video": 0})
     assert made["mm_placeholders"]["image"][0].length == processor().info.get_max_image_tokens() == (1 << 20) // 32**2
@@ -238,6 +295,11 @@ def test_the_settings_are_in_the_key_of_the_caches(processor):
     request = [key(SHARE, {"texturevlm": settings}) for settings in ({"share": 0.2}, {"strategy": "budget"})]
     own = key({}, architecture="Qwen3VLForConditionalGeneration")
     assert len({*engine, *request, own}) == 8
+    clip = [clip_of(64, 64, 4)]
+    videos = [process(processor({"texturevlm": settings}), CLIP, [], clip)["mm_hashes"]["video"][0]
+              for settings in ({"share": 0.3}, {"share": 0.4}, {"video_share": 0.5}, {"video_share": 0.6}, {"video_share": 0.5, "share": 0.4})]
+    assert videos[0] == videos[1] and videos[2] == videos[4] and len(set(videos)) == 3
+    assert key({"texturevlm": {"share": 0.3, "video_share": 0.5}}) == engine[0]
     assert key({"texturevlm": {"strategy": "budget", "share": 0.3}}) == engine[3]
     assert key({"texturevlm": {"share": 0.3, "k": None}}) == engine[0]
 
@@ -269,16 +331,18 @@ PROMPTS = {
     "two images": (f"one {PICTURE} two {PICTURE} three", [(320, 480), (256, 256)], 0),
     "images around a video": (f"{PICTURE}{CLIP} two {PICTURE}.", [(320, 160), (96, 640)], 1),
     "no image": ("one two", [], 0),
+    "two videos": (f"{CLIP} one {CLIP}", [], 2),
     "an image at the end": (f"one {PICTURE[:-len('<|vision_end|>')]}", [(640, 64)], 0),
 }
 
 
+@pytest.mark.parametrize("videos", [None, 0.3], ids=["whole videos", "pruned videos"])
 @pytest.mark.parametrize("prompt", PROMPTS)
-def test_the_positions_are_those_of_texturevlm_hf(processor, models, pruned, prompt):
+def test_the_positions_are_those_of_texturevlm_hf(processor, models, pruned, prompt, videos):
     text, sizes, clips = PROMPTS[prompt]
     ours, theirs = models
-    clip = [np.stack([draw(128, 96, seed) for seed in range(4)])] * clips
-    made = process(processor(), text, pictures(*sizes), clip)
+    clip = [clip_of(128, 96, 10)] * clips
+    made = process(processor({"texturevlm": {"share": 0.3, "video_share": videos}}), text, pictures(*sizes), clip)
     whole = process(processor({"texturevlm": {"share": 1.0}}), text, pictures(*sizes), clip)
     ids = torch.tensor([whole["prompt_token_ids"]])
     batch = {"input_ids": ids}
@@ -287,7 +351,7 @@ def test_the_positions_are_those_of_texturevlm_hf(processor, models, pruned, pro
             items = whole["mm_kwargs"][modality]
             batch[pixels] = torch.cat([item[pixels].data for item in items]).float()
             batch[grid] = torch.stack([item[grid].data for item in items])
-    expected = pruned(theirs, batch, keep_of(made) if sizes else None)
+    expected = pruned(theirs, batch, keep_of(made) if sizes else None, keep_of(made, "video") if clips and videos else None)
     positions, delta = ours.get_mrope_input_positions(made["prompt_token_ids"], features_of(made))
     assert made["prompt_token_ids"] == expected.input_ids[0].tolist()
     assert torch.equal(positions, expected.position_ids[:, 0])
@@ -321,10 +385,37 @@ def test_the_tower_gives_what_that_of_texturevlm_hf_gives(processor, models, pru
     assert (torch.cat(ours.embed_multimodal(**shuffled)) - expected).abs().max() > 1e-2
 
 
+def test_the_tower_gives_of_videos_what_that_of_texturevlm_hf_gives(processor, models, pruned):
+    from vllm.multimodal.utils import group_and_batch_mm_kwargs
+    ours, theirs = models
+    clips = [clip_of(128, 96, 10), clip_of(64, 128, 4)]
+    made = process(processor({"texturevlm": {"video_share": 0.3}}), CLIP * 2, [], clips)
+    whole = process(processor({}, mm_device_do_normalize=False), CLIP * 2, [], clips)
+    batch = {"input_ids": torch.tensor([whole["prompt_token_ids"]]),
+             "pixel_values_videos": torch.cat([item["pixel_values_videos"].data for item in whole["mm_kwargs"]["video"]]),
+             "video_grid_thw": torch.stack([item["video_grid_thw"].data for item in whole["mm_kwargs"]["video"]])}
+    # Some slots have no token, which is a case of its own.
+    assert any(not any(flags) for item in made["mm_kwargs"]["video"] for flags in _prompt.slots_of(item, 2))
+    expected = pruned(theirs, batch, None, keep_of(made, "video"))
+    picture = expected._pictures["pixel_values_videos"]
+    places = {name.split("_", 1)[1]: value for name, value in picture.places("video").items()}
+    answer = expected._tower(picture.pixels, grid_thw=picture.grid, **places)
+    expected = torch.cat([answer.pooler_output, *answer.deepstack_features], dim=1)
+    ((_, count, given),) = group_and_batch_mm_kwargs([("video", item) for item in made["mm_kwargs"]["video"]], device="cpu")
+    found = ours.embed_multimodal(**given)
+    assert count == 2 and [len(part) for part in found] == [int(flags.sum()) for flags in keep_of(made, "video")]
+    torch.testing.assert_close(torch.cat(found), expected, rtol=0, atol=2e-5)
+    shuffled = {**given, "video_keep": torch.cat([flags.flip(0) for flags in keep_of(made, "video")])}
+    assert (torch.cat(ours.embed_multimodal(**shuffled)) - expected).abs().max() > 1e-2
+
+
 def test_all_rows_are_vllms_tower(models):
     from texturevlm.vllm._model import encode_kept
     tower, grids = models[0].visual, [[1, 8, 12], [1, 6, 4]]
     pixels = torch.randn(120, 1536, generator=torch.Generator().manual_seed(0))
+    found = encode_kept(tower, pixels, grids, torch.ones(30, dtype=torch.bool))
+    assert torch.equal(torch.cat(found), tower(pixels, grids)) and [len(part) for part in found] == [24, 6]
+    grids = [[3, 4, 8], [2, 6, 2]]  # videos
     found = encode_kept(tower, pixels, grids, torch.ones(30, dtype=torch.bool))
     assert torch.equal(torch.cat(found), tower(pixels, grids)) and [len(part) for part in found] == [24, 6]
 
@@ -345,7 +436,8 @@ BAD = [({"share": 0}, "share is 0.0; it must be above 0"), ({"share": 1.5}, "sha
        ({"budget": 9}, "a budget for all cannot be divided"), ({"way": "smaller"}, "a batch has its pictures at one size"),
        ({"way": "pictures"}, "for the way pictures"), ({"looks": 2}, "vLLM hands no attention out"),
        ({"tolerance": 0.1, "k": 3}, "k is for tokens that are chosen by their score: tolerance is not for it"), ({"preset": "document"}, "there is no option 'preset'"),
-       ({"shar": 0.5}, "do you mean 'share'?"), (0.3, "texturevlm in mm_processor_kwargs is 0.3, not a mapping")]
+       ({"shar": 0.5}, "do you mean 'share'?"), ({"video_share": 0}, "video_share is 0.0; it must be above 0"),
+       ({"video_share": 2}, "video_share is 2; it must be at most 1"), ({"video_share": "all"}, "video_share is 'all', not a number"), (0.3, "texturevlm in mm_processor_kwargs is 0.3, not a mapping")]
 
 
 @pytest.mark.parametrize("settings, line", BAD, ids=[line for _, line in BAD])
@@ -401,13 +493,16 @@ def test_engines_that_go_another_way_are_refused(config):
 def test_what_does_not_fit_is_refused(processor, models):
     ours, _ = models
     one = processor({"texturevlm": {"share": 0.3}}, enable_mm_embeds=True)
+    of_videos = {"video_embeds": torch.zeros(4, 96), "video_grid_thw": torch.tensor([[1, 4, 4]]), "timestamps": [[0.0]]}
+    with pytest.raises(tv.ArgumentError, match="embeddings of videos cannot be pruned"):
+        one(CLIP, one.info.parse_mm_data({"video": of_videos}), hf_processor_mm_kwargs={"texturevlm": {"video_share": 0.5}})
     embeddings = {"image_embeds": torch.zeros(4, 96), "image_grid_thw": torch.tensor([[1, 4, 4]])}
     with pytest.raises(tv.ArgumentError, match="embeddings of images cannot be pruned"):
         one(PICTURE, one.info.parse_mm_data({"image": embeddings}))
     pixels, grid, flags = torch.zeros(8, 1536), torch.tensor([[1, 4, 4]]), torch.tensor([True, True, False, False])
     with pytest.raises(tv.ArgumentError, match="images have no image_keep"):
         ours.embed_multimodal(pixel_values=pixels, image_grid_thw=grid)
-    with pytest.raises(tv.ArgumentError, match="image_keep has 2 tokens of 4 patches, pixel_values have 12 patches"):
+    with pytest.raises(tv.ArgumentError, match="2 tokens of 4 patches are kept, but there are 12 patches"):
         ours.embed_multimodal(pixel_values=torch.zeros(12, 1536), image_grid_thw=grid, image_keep=flags)
     theirs = process(processor({}, architecture="Qwen3VLForConditionalGeneration"), PICTURE, pictures((64, 64)))
     with pytest.raises(tv.ArgumentError, match="an image has no image_keep"):
@@ -417,3 +512,8 @@ def test_what_does_not_fit_is_refused(processor, models):
     features[0].data["image_keep"].data[:] = True
     with pytest.raises(tv.ArgumentError, match="places in the prompt, image_keep has 64"):
         _prompt.full_prompt(made["prompt_token_ids"], features, IMAGE)
+    made = process(processor({"texturevlm": {"video_share": 0.5}}), CLIP, [], [clip_of(128, 96, 4)])
+    features = features_of(made)
+    features[0].data["video_keep"].data[:] = True
+    with pytest.raises(tv.ArgumentError, match="a video has 12 places in 2 slots of the prompt, video_keep has 24 in 2"):
+        ours.get_mrope_input_positions(made["prompt_token_ids"], features)

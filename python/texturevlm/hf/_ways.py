@@ -55,9 +55,7 @@ def spending_of(budget: Any, share: Any, tolerance: Any, way: Any) -> Spending:
     if budget is not None:
         return Spending(integer("budget", budget, 1), None, None, way)
     if share is not None:
-        if real("share", share, 0.0, above=True) > 1:
-            raise ArgumentError(f"share is {share}; it must be at most 1")
-        return Spending(None, float(share), None, way)
+        return Spending(None, share_of("share", share), None, way)
     default = tolerance is None or (isinstance(tolerance, str) and tolerance == "auto")
     if default:
         tolerance = READABLE
@@ -67,6 +65,13 @@ def spending_of(budget: Any, share: Any, tolerance: Any, way: Any) -> Spending:
         raise ArgumentError("a tolerance is for pictures, not for the way cells, which is worse than a smaller picture at any number of "
                             "tokens: give budget or share")
     return Spending(None, None, float(tolerance), way, default)
+
+
+def share_of(name: str, value: Any) -> float:
+    """A share, above 0 and at most 1."""
+    if real(name, value, 0.0, above=True) > 1:
+        raise ArgumentError(f"{name} is {value}; it must be at most 1")
+    return float(value)
 
 
 def shared(share: float, tokens: int) -> int:

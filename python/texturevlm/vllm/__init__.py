@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plugin of vLLM: a Qwen3-VL whose encoder and language model get only the tokens of an image that matter.
+"""A plugin of vLLM: a Qwen3-VL whose encoder and language model get only the tokens of images and videos that matter.
 
     llm = vllm.LLM("Qwen/Qwen3-VL-8B-Instruct",
                    hf_overrides={"architectures": ["TexturevlmQwen3VLForConditionalGeneration"]},
@@ -12,8 +12,9 @@ The settings are those of `texturevlm.hf.select_tokens`: share (default: 0.25), 
 request may have `mm_processor_kwargs` of its own, which take precedence. A value of None in a request takes back the value of the
 engine.
 
-Tokens are chosen for images only; videos go through vLLM's own code. An image keeps at least as many tokens as its longer side
-has. So no position lies beyond the length of the prompt, which is the room that vLLM has for it.
+Videos are left to vLLM, unless there is a `video_share`: the share of each video's tokens that is kept, where their pixels differ
+from what is held since an earlier frame. An image keeps at least as many tokens as its longer side has, and so does a video for
+each of its slots. So no position lies beyond the length of the prompt, which is the room that vLLM has for it.
 
 The document about this is doc/vllm.md in the project's repository. It says what was run.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""vLLM's Qwen3-VL with a tower that runs only on the kept patches of images.
+"""vLLM's Qwen3-VL with a tower that runs only on the kept patches of images and videos.
 
 Its language model gets their tokens at the positions of the full prompt.
 """
@@ -33,20 +33,23 @@ def check_engine(vllm_config: Any) -> None:
 
 
 def encode_kept(tower: Any, pixels: torch.Tensor, grids: list[list[int]], keep: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Encodes the kept patches of each image, at their places in the full grids. The patches of an image attend to each other.
+    """Encodes the kept patches of each picture, at their places in the full grids.
+
+    The patches of an image attend to each other, and so do those of each slot of a video.
 
     Parameters:
-        pixels: the kept patches, image after image.
-        grids: the grids of the full images.
-        keep: bool, one value for each token of the full images.
+        pixels: the kept patches, picture after picture.
+        grids: the grids of the full pictures.
+        keep: bool, one value for each token of the full pictures.
     """
     unit = tower.spatial_merge_unit
     counts = [int(flags.sum()) for flags in keep.split([t * h * w // unit for t, h, w in grids])]
+    slots = [int(flags.sum()) for flags in keep.split([h * w // unit for t, h, w in grids for _ in range(t)])]
     if sum(counts) * unit != len(pixels):
-        raise ArgumentError(f"image_keep has {sum(counts)} tokens of {unit} patches, pixel_values have {len(pixels)} patches")
+        raise ArgumentError(f"{sum(counts)} tokens of {unit} patches are kept, but there are {len(pixels)} patches")
     rows = keep.repeat_interleave(unit).nonzero()[:, 0].to(tower.device)
     cos, sin = tower.rot_pos_emb(grids)
-    ends = np.cumsum([0, *(count * unit for count in counts)]).astype(np.int32)
+    ends = np.cumsum([0, *(count * unit for count in slots if count)]).astype(np.int32)
     backend = tower.attn_backend
     metadata = {
         "pos_embeds": tower.fast_pos_embed_interpolate(grids)[rows],
@@ -78,7 +81,24 @@ class PrunedQwen3VL(Qwen3VLForConditionalGeneration):  # type: ignore[misc]
         return encode_kept(self.visual, image_input["pixel_values"], image_input["image_grid_thw"].tolist(),
                            image_input["image_keep"])
 
+    def _parse_and_validate_video_input(self, **given: Any) -> Any:
+        keep = given.pop("video_keep", None)
+        found = super()._parse_and_validate_video_input(**given)
+        if found is None or keep is None:
+            return found
+        return {"pixel_values_videos": found["pixel_values_videos"], "video_grid_thw": found["video_grid_thw"], "video_keep": keep}
+
+    def _process_video_input(self, video_input: Any) -> tuple[torch.Tensor, ...]:
+        if "video_keep" not in video_input:
+            whole: tuple[torch.Tensor, ...] = super()._process_video_input(video_input)
+            return whole
+        return encode_kept(self.visual, video_input["pixel_values_videos"], video_input["video_grid_thw"].tolist(),
+                           video_input["video_keep"])
+
     def get_mrope_input_positions(self, input_tokens: list[int], mm_features: Sequence[Any]) -> tuple[torch.Tensor, int]:
-        full, features, kept = full_prompt(input_tokens, mm_features, self.config.image_token_id)
+        config = self.config
+        full, features, kept = full_prompt(input_tokens, mm_features, config.image_token_id,
+                                           (config.video_token_id, config.vision_start_token_id),
+                                           config.vision_config.spatial_merge_size)
         positions, delta = super().get_mrope_input_positions(full, features)
         return positions[:, torch.tensor(kept)], delta + len(full) - len(input_tokens)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""vLLM's processor of Qwen3-VL, changed so that it keeps only the tokens of images that matter.
+"""vLLM's processor of Qwen3-VL, changed so that it keeps only the tokens of images and videos that matter.
 
-It drops the patches of all other tokens, and shortens the places of the images in the prompt accordingly.
+It drops the patches of all other tokens, and shortens the places of the images and videos in the prompt accordingly.
 """
 from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from .. import __version__
 from .._core import ArgumentError
 from ..hf._processors import VALUES, normalisation_of
 from . import check_version
-from ._prompt import NAME, flags_of, kept_tokens, settings_of
+from ._prompt import NAME, flags_of, kept_of_video, kept_tokens, of_images, settings_of, share_of_videos, slots_of
 
 check_version()
 from vllm.logger import init_logger  # noqa: E402
@@ -26,6 +26,8 @@ from vllm.multimodal.inputs import MultiModalFieldConfig  # noqa: E402
 from vllm.multimodal.processing.context import InputProcessingContext  # noqa: E402
 
 LOG = init_logger("vllm.texturevlm")
+# Of each modality the names of its patches, of its grids, and of the flags that say which tokens are kept.
+FIELDS = {"image": ("pixel_values", "image_grid_thw", "image_keep"), "video": ("pixel_values_videos", "video_grid_thw", "video_keep")}
 
 
 class Context(InputProcessingContext):  # type: ignore[misc]
@@ -67,54 +69,78 @@ class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
         self._merge = int(self.info.get_hf_config().vision_config.spatial_merge_size)
 
     def get_dummy_inputs(self, *arguments: Any, **options: Any) -> Any:
-        """The inputs by which vLLM measures its memory: whole images, since a request may ask for these.
+        """The inputs by which vLLM measures its memory: whole images and videos, since a request may ask for these.
 
         They have as many rows as several short images.
         """
         inputs = super().get_dummy_inputs(*arguments, **options)
-        inputs.hf_processor_mm_kwargs = {NAME: {"share": 1.0, "k": None}}
+        inputs.hf_processor_mm_kwargs = {NAME: {"share": 1.0, "k": None, "video_share": None}}
         return inputs
 
     def _get_mm_hashes(self, inputs: Any) -> Any:
         hashes = dict(super()._get_mm_hashes(inputs))
-        if "image" in hashes:
-            asked = [__version__, list(self.info.settings(inputs.hf_processor_mm_kwargs).items())]
-            algorithm = self.info.ctx.get_mm_config().mm_hasher_algorithm
-            hashes["image"] = [MultiModalHasher.hash_kwargs(algorithm, mm_hash=mm_hash, texturevlm=asked)
-                               for mm_hash in hashes["image"]]
+        settings = self.info.settings(inputs.hf_processor_mm_kwargs)
+        asked = {"image": list(of_images(settings).items())}
+        if share_of_videos(settings) is not None:
+            asked["video"] = [share_of_videos(settings)]
+        algorithm = self.info.ctx.get_mm_config().mm_hasher_algorithm
+        for modality in hashes.keys() & asked.keys():
+            hashes[modality] = [MultiModalHasher.hash_kwargs(algorithm, mm_hash=mm_hash, texturevlm=[__version__, asked[modality]])
+                                for mm_hash in hashes[modality]]
         return hashes
 
     def _apply_hf_processor_main(self, mm_items: Any, hf_kwargs: Mapping[str, Any]) -> Any:
         found = super()._apply_hf_processor_main(mm_items, hf_kwargs)
+        settings = self.info.settings(hf_kwargs)
         if "image_embeds" in found:
             raise ArgumentError("embeddings of images cannot be pruned: give the images, or take vLLM's own Qwen3-VL")
         if "pixel_values" in found:
-            settings, values = self.info.settings(hf_kwargs), self.info.values(hf_kwargs)
-            rows, flags, unit = [], [], self._merge**2
-            pictures = found["pixel_values"].split(found["image_grid_thw"].prod(-1).tolist())
-            for pixels, grid in zip(pictures, found["image_grid_thw"]):
-                kept = kept_tokens(pixels.float(), grid, self._merge, settings, **values)
-                rows.append(pixels[kept.repeat_interleave(unit).to(pixels.device)])
-                flags.append(kept)
-            found["pixel_values"], found["image_keep"] = torch.cat(rows), torch.cat(flags)
-            kept, there = int(found["image_keep"].sum()), len(found["image_keep"])
-            LOG.info("texturevlm: %d of %d tokens of %d images, %d saved", kept, there, len(flags), there - kept)
+            values = self.info.values(hf_kwargs)
+            self._drop(found, "image", lambda pixels, grid: kept_tokens(pixels.float(), grid, self._merge, of_images(settings), **values))
+        share = share_of_videos(settings)
+        if share is not None and "video_embeds" in found:
+            raise ArgumentError("embeddings of videos cannot be pruned: give the videos, or no video_share")
+        if share is not None and "pixel_values_videos" in found:
+            self._drop(found, "video", lambda pixels, grid: kept_of_video(pixels, grid, self._merge, share))
         return found
+
+    def _drop(self, found: Any, modality: str, choose: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> None:
+        """Keeps of all pictures of a modality the tokens that are chosen, and notes which they are."""
+        patches, grids, keep = FIELDS[modality]
+        rows, flags, unit = [], [], self._merge**2
+        for pixels, grid in zip(found[patches].split(found[grids].prod(-1).tolist()), found[grids]):
+            kept = choose(pixels, grid)
+            rows.append(pixels[kept.repeat_interleave(unit).to(pixels.device)])
+            flags.append(kept)
+        found[patches], found[keep] = torch.cat(rows), torch.cat(flags)
+        kept, there = int(found[keep].sum()), len(found[keep])
+        LOG.info("texturevlm: %d of %d tokens of %d %ss, %d saved", kept, there, len(flags), modality, there - kept)
 
     def _get_mm_fields_config(self, hf_inputs: Any, hf_processor_mm_kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
         fields = dict(super()._get_mm_fields_config(hf_inputs, hf_processor_mm_kwargs))
-        if "image_keep" in hf_inputs:
-            tokens = hf_inputs["image_grid_thw"].prod(-1) // self._merge**2
-            kept = torch.stack([flags.sum() for flags in hf_inputs["image_keep"].split(tokens.tolist())])
-            fields["pixel_values"] = MultiModalFieldConfig.flat_from_sizes("image", kept * self._merge**2)
-            fields["image_keep"] = MultiModalFieldConfig.flat_from_sizes("image", tokens, keep_on_cpu=True)
+        for modality, (patches, grids, keep) in FIELDS.items():
+            if keep in hf_inputs:
+                tokens = hf_inputs[grids].prod(-1) // self._merge**2
+                kept = torch.stack([flags.sum() for flags in hf_inputs[keep].split(tokens.tolist())])
+                fields[patches] = MultiModalFieldConfig.flat_from_sizes(modality, kept * self._merge**2)
+                fields[keep] = MultiModalFieldConfig.flat_from_sizes(modality, tokens, keep_on_cpu=True)
         return fields
 
     def _get_prompt_updates(self, mm_items: Any, hf_processor_mm_kwargs: Mapping[str, Any], out_mm_kwargs: Any) -> Any:
-        token = self.info.get_hf_config().image_token_id
+        config = self.info.get_hf_config()
 
-        def kept(number: int) -> list[int]:
-            return [token] * sum(flags_of(out_mm_kwargs["image"][number]))
+        def image(number: int) -> Any:
+            return [config.image_token_id] * sum(flags_of(out_mm_kwargs["image"][number]))
 
-        updates = super()._get_prompt_updates(mm_items, hf_processor_mm_kwargs, out_mm_kwargs)
-        return [dataclasses.replace(update, replacement=kept) if update.modality == "image" else update for update in updates]
+        def video(number: int) -> Any:
+            item = out_mm_kwargs["video"][number]
+            return Qwen3VLMultiModalProcessor.get_video_repl(
+                tokens_per_frame=[sum(flags) for flags in slots_of(item, self._merge)], timestamps=item["timestamps"].data,
+                tokenizer=self.info.get_tokenizer(), vision_start_token_id=config.vision_start_token_id,
+                vision_end_token_id=config.vision_end_token_id, video_token_id=config.video_token_id, select_token_id=True)
+
+        kept = {"image": image}
+        if share_of_videos(self.info.settings(hf_processor_mm_kwargs)) is not None:
+            kept["video"] = video
+        return [dataclasses.replace(update, replacement=kept[update.modality]) if update.modality in kept else update
+                for update in super()._get_prompt_updates(mm_items, hf_processor_mm_kwargs, out_mm_kwargs)]

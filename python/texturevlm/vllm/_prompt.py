@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses the tokens of images that are kept, by the settings of engine and request, and restores the full prompt."""
+"""Chooses the tokens of images and videos that are kept, by the settings of engine and request, and restores the full prompt."""
 from __future__ import annotations
 
 import dataclasses
@@ -11,11 +11,13 @@ import torch
 from .._arguments import known, short
 from .._core import ArgumentError, ArgumentTypeError
 from ..hf import select_tokens
+from ..hf._held import held_tokens
 from ..hf._tokens import checked
-from ..hf._ways import refuse_size
+from ..hf._ways import refuse_size, share_of, shared
 
 NAME = "texturevlm"  # the name of the settings in mm_processor_kwargs
 _SETTINGS = ("share", "tolerance", "way", "k", "strategy")
+_OF_VIDEOS = "video_share"
 
 
 def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,9 +32,22 @@ def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
         raise ArgumentError("vLLM hands no attention out, by which a second look would be chosen: looks is for texturevlm.hf alone")
     if isinstance(found.get("way"), str):
         refuse_size(found["way"])
-    known(found, _SETTINGS)
-    checked(**found)
+    known(found, (*_SETTINGS, _OF_VIDEOS))
+    if _OF_VIDEOS in found:
+        share_of(_OF_VIDEOS, found[_OF_VIDEOS])
+    checked(**of_images(found))
     return found
+
+
+def of_images(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that are options of select_tokens."""
+    return {name: value for name, value in settings.items() if name != _OF_VIDEOS}
+
+
+def share_of_videos(settings: Mapping[str, Any]) -> float | None:
+    """The share of each video's tokens that is kept; None: videos are left to vLLM."""
+    share = settings.get(_OF_VIDEOS)
+    return None if share is None else float(share)
 
 
 def kept_tokens(pixels: torch.Tensor, grid: torch.Tensor, merge: int, settings: Mapping[str, Any], **options: Any) -> torch.Tensor:
@@ -51,8 +66,23 @@ def kept_tokens(pixels: torch.Tensor, grid: torch.Tensor, merge: int, settings: 
     return kept
 
 
-def full_prompt(tokens: list[int], features: Sequence[Any], image_token: int) -> tuple[list[int], list[Any], list[bool]]:
-    """The prompt with all tokens of its images, vLLM's features at their places in it, and for each place whether it is kept."""
+def kept_of_video(pixels: torch.Tensor, grid: torch.Tensor, merge: int, share: float) -> torch.Tensor:
+    """For one video a bool for each of its tokens, on the CPU: whether the token is kept.
+
+    Kept are at least all tokens of the first slot, and so many that the text after the video has no position beyond the prompt's
+    length: each slot takes as many positions as its longer side has tokens.
+    """
+    slots, (tall, wide) = int(grid[0]), (grid[1:] // merge).tolist()
+    count = shared(share, slots * tall * wide)
+    return held_tokens(pixels, grid, merge, max(count, tall * wide, slots * max(tall, wide)))
+
+
+def full_prompt(tokens: list[int], features: Sequence[Any], image_token: int, video_tokens: tuple[int, int] | None = None,
+                merge: int = 2) -> tuple[list[int], list[Any], list[bool]]:
+    """The prompt with all tokens of its images and videos, vLLM's features at their places in it, and for each place whether it is kept.
+
+    `video_tokens` are the token of each of a video's places, and the one before the places of each slot.
+    """
     full: list[int] = []
     kept: list[bool] = []
     moved, end = [], 0
@@ -69,10 +99,42 @@ def full_prompt(tokens: list[int], features: Sequence[Any], image_token: int) ->
                 raise ArgumentError(f"an image has {place.length} places in the prompt, image_keep has {sum(stays)}")
             part = [image_token] * len(stays)
             position = dataclasses.replace(position, length=len(stays))
+        elif video_tokens is not None and feature.data is not None and "video_keep" in feature.data:
+            part, stays = _full_video(part, feature.data, video_tokens, merge)
+            position = dataclasses.replace(position, length=len(part), is_embed=None)
         moved.append(dataclasses.replace(feature, mm_position=position))
         full += part
         kept += stays
     return full + tokens[end:], moved, kept + [True] * (len(tokens) - end)
+
+
+def _full_video(tokens: list[int], item: Any, video_tokens: tuple[int, int], merge: int) -> tuple[list[int], list[bool]]:
+    """A video's part of the prompt with all of its tokens, and for each place whether it is kept."""
+    place, before = video_tokens
+    slots = slots_of(item, merge)
+    if tokens.count(before) != len(slots) or tokens.count(place) != sum(map(sum, slots)):
+        raise ArgumentError(f"a video has {tokens.count(place)} places in {tokens.count(before)} slots of the prompt, "
+                            f"video_keep has {sum(map(sum, slots))} in {len(slots)}")
+    part: list[int] = []
+    stays: list[bool] = []
+    following = iter(slots)
+    for token in tokens:
+        if token == place:
+            continue
+        part.append(token)
+        stays.append(True)
+        if token == before:
+            flags = next(following)
+            part += [place] * len(flags)
+            stays += flags
+    return part, stays
+
+
+def slots_of(item: Any, merge: int) -> list[list[bool]]:
+    """For each slot of a video and each of its tokens whether it is kept, read from the processor's output for the video."""
+    t, h, w = item["video_grid_thw"].data.tolist()
+    flags: list[list[bool]] = item["video_keep"].data.reshape(t, h * w // merge**2).tolist()
+    return flags
 
 
 def flags_of(item: Any) -> list[bool]:

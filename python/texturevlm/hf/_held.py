@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chooses the tokens of a video by what is held: a token is shown until another one takes its place (conditional replenishment)."""
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+_STEPS = 40  # halvings of the threshold: far below the least difference that 32-bit floats have
+
+
+def held_tokens(pixels: torch.Tensor, grid: Any, merge: int, count: int) -> torch.Tensor:
+    """For one video a bool for each of its tokens, slot after slot, on the CPU: whether the token is kept. `count` are kept, or all.
+
+    A slot is the frames that become one grid of tokens. All tokens of the first slot are kept, so that there is something to hold at
+    each place. A later token is kept where the squared difference of its pixels from those that are held there is above a
+    threshold, which is the lowest that does not keep too many. What is left of `count` is spent where the difference is largest.
+
+    Parameters:
+        pixels: the processor's patches, [t * h * w, ...]. Their scale does not matter.
+        grid: the grid of patches, t, h, w.
+        merge: how many patches a token has along a side.
+        count: at least the tokens of a slot.
+    """
+    t, h, w = (int(side) for side in grid)
+    tokens = h * w // merge**2
+    shown = pixels.reshape(t, tokens, -1).float().cpu()  # the patches of a token stand together
+    low, high = 0.0, float((shown.amax() - shown.amin()) ** 2) * shown.shape[2]
+    kept, left = _replenished(shown, low)
+    if int(kept.sum()) > count:
+        kept, left = _replenished(shown, high)  # the first slot alone
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            tried = _replenished(shown, middle)
+            if int(tried[0].sum()) > count:
+                low = middle
+            else:
+                high, (kept, left) = middle, tried
+    flags = kept.reshape(-1)
+    rest = min(count, len(flags)) - int(flags.sum())
+    if rest > 0:
+        best = left.reshape(-1).masked_fill(flags, -1.0).sort(descending=True, stable=True).indices
+        flags[best[:rest]] = True
+    return flags
+
+
+def _replenished(shown: torch.Tensor, threshold: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Which tokens are kept by a threshold, and how much each differs from what is held at its place: both [slots, tokens]."""
+    kept, left = torch.zeros(shown.shape[:2], dtype=torch.bool), torch.zeros(shown.shape[:2])
+    kept[0] = True
+    held = shown[0].clone()
+    for slot in range(1, len(shown)):
+        left[slot] = (shown[slot] - held).square().sum(dim=1)
+        kept[slot] = left[slot] > threshold
+        held[kept[slot]] = shown[slot][kept[slot]]
+    return kept, left
