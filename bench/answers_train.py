@@ -9,8 +9,8 @@ processor are in FOLDER/seed-N, as half floats. `--minutes` are those of each pr
 for, those before a stop included. Each process has one thread and scenes of its own; every SHARE steps they take the mean of their
 weights.
 
-First the encoder learns alone what each token shows: colour, shape, sign, word (TOWER of the time). That stays part of the loss when
-questions are learnt. No way of spending tokens is foreign to the model: it sees pictures in full, smaller, with tokens left out
+First the encoder learns alone what each token shows: colour, shape, sign, word (until TOWER of the time). That stays part of the loss
+when questions are learnt: first mostly about small scenes in full (until EASY), where what is asked for is soon found. No way of spending tokens is foreign to the model: it sees pictures in full, smaller, with tokens left out
 before the encoder (at random, or those with little in them), and a small picture with crops. Runs in the environment of
 ci/hf-environment; exit 77 without its packages.
 """
@@ -31,7 +31,7 @@ import torch.distributed as dist  # noqa: E402
 import answers_model as am  # noqa: E402
 import answers_scenes as scenes  # noqa: E402
 
-TOWER = 0.35
+TOWER, EASY = 0.25, 0.55
 IGNORED = -100  # where a part of a sign is seen
 SHARE = 8
 ROWS = 8
@@ -199,18 +199,20 @@ class Training:
             group["lr"] = rate * share
 
     def one(self, part):
-        """A step; gives the losses of the tokens and of the answers."""
+        """A step; gives the losses of the tokens and of the answers, and the share of the answers' bytes that are right."""
         alone = part < TOWER
-        made, views = self._shown(alone)
+        made, views = self._shown(part)
         labels = torch.from_numpy(np.concatenate([labels_of(scene, view) for scene, several in zip(made, views) for view in several]))
         features = am.encode(self.model, [view for several in views for view in several])
         loss = of_tokens = self.heads.loss(features, labels)
-        of_answers = torch.tensor(math.nan)
+        of_answers = right = torch.tensor(math.nan)
         if not alone:
             rows = [am.Row(self.processor, several, [asked[:2] for asked in scene.questions]) for scene, several in zip(made, views)]
             hidden, wanted = am.hidden_of(self.model, self.processor, rows, features)
             there = wanted != -100
-            of_answers = torch.nn.functional.cross_entropy(self.model.lm_head(hidden[there]), wanted[there])
+            said = self.model.lm_head(hidden[there])
+            of_answers = torch.nn.functional.cross_entropy(said, wanted[there])
+            right = (said.argmax(1) == wanted[there]).float().mean()
             loss = of_answers + of_tokens
         for one in self.optimizers:
             one.zero_grad()
@@ -220,12 +222,12 @@ class Training:
         for one in self.optimizers:
             one.step()
         self.step += 1
-        return float(of_tokens.detach()), float(of_answers.detach())
+        return float(of_tokens.detach()), float(of_answers.detach()), float(right)
 
-    def _shown(self, alone):
-        """Scenes and how each is shown. For the encoder alone most are small, full of things that are named, and shown in full."""
-        if alone and self.shower.random.random() < .7:
-            made = [self.source.scene("dense", side=9 * am.TOKEN) for _ in range(ROWS)]
+    def _shown(self, part):
+        """Scenes and how each is shown: at first most are small and shown in full; for the encoder alone, full of things to be named."""
+        if part < EASY and self.shower.random.random() < .7:
+            made = [self.source.scene("dense" if part < TOWER else None, side=9 * am.TOKEN) for _ in range(ROWS)]
             return made, [[am.View(scene.picture, (0, 0, *scene.picture.shape[1::-1]))] for scene in made]
         made = [self.source.scene(side=am.TOKEN * self.shower.random.choice((9, 9, 12, 12, 15, 18))) for _ in range(ROWS)]
         return made, [self.shower.views(scene) for scene in made]
@@ -275,8 +277,9 @@ def train(rank, options):
             break
         said.append(training.one(min(float(part), 1)))
         if training.step % 100 == 0 and rank == 0:
-            of_tokens, of_answers = np.mean(said[-100:], 0)
-            print(f"{training.seconds / 60:6.1f} min  step {training.step:6d}  tokens {of_tokens:.3f}  answers {of_answers:.3f}", flush=True)
+            of_tokens, of_answers, right = np.mean(said[-100:], 0)
+            print(f"{training.seconds / 60:6.1f} min  step {training.step:6d}  tokens {of_tokens:.3f}  answers {of_answers:.3f}  right {right:.3f}",
+                  flush=True)
         if rank == 0 and training.step % SHARE == 0 and time.time() - saved > 60:
             training.save(path)
             saved = time.time()
