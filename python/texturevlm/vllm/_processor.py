@@ -80,7 +80,7 @@ class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
     def _get_mm_hashes(self, inputs: Any) -> Any:
         hashes = dict(super()._get_mm_hashes(inputs))
         settings = self.info.settings(inputs.hf_processor_mm_kwargs)
-        asked = {"image": list(of_images(settings).items())}
+        asked: dict[str, list[Any]] = {"image": list(of_images(settings).items())}
         if share_of_videos(settings) is not None:
             asked["video"] = [share_of_videos(settings)]
         algorithm = self.info.ctx.get_mm_config().mm_hasher_algorithm
