@@ -262,21 +262,24 @@ def test_a_video_keeps_the_least_that_vllm_has_room_for(processor):
 
 def test_the_held_tokens_are_those_of_a_search_by_hand():
     """Against a plain search over all thresholds, which are the differences that there are."""
-    from texturevlm.hf._held import _replenished, held_tokens
+    from texturevlm.hf._held import _means, _replenished, held_tokens
     random = np.random.default_rng(5)
     for slots, height, width, count in ((5, 4, 6, 9), (3, 2, 2, 1), (4, 4, 4, 7), (1, 4, 4, 4), (6, 2, 8, 24)):
-        pixels = torch.from_numpy(random.integers(0, 4, (slots * height * width, 5)).astype(np.float32))
-        flags = held_tokens(pixels, (slots, height, width), 2, count)
+        pixels = torch.from_numpy(random.integers(0, 4, (slots * height * width, 3 * 2 * 8 * 8)).astype(np.float32))
+        flags = held_tokens(pixels, (slots, height, width), 2, 2, count)
         tokens = height * width // 4
-        assert flags.dtype == torch.bool and int(flags.sum()) == min(count, slots * tokens) and flags[:tokens].all() or count < tokens
-        shown = pixels.reshape(slots, tokens, -1)
-        differences = sorted({float(d) for threshold in range(0, 200) for d in _replenished(shown, threshold + .5)[1].flatten()})
-        most = max((int(kept.sum()) for kept in (_replenished(shown, d)[0] for d in differences) if kept.sum() <= count), default=tokens)
-        if count >= tokens:
-            assert any(int(_replenished(shown, d)[0].sum()) == most and not (_replenished(shown, d)[0].reshape(-1) & ~flags).any()
-                       for d in differences)
-    still = torch.ones(3 * 16, 5)
-    assert held_tokens(still, (3, 4, 4), 2, 4).tolist() == [True] * 4 + [False] * 8
+        assert flags.dtype == torch.bool and int(flags.sum()) == min(count, slots * tokens) and flags[:tokens].all()
+        shown = _means(pixels, slots, 8).reshape(slots, tokens, -1)
+        differences = {float(d) for threshold in np.linspace(0, 40, 400) for d in _replenished(shown, float(threshold))[1].flatten()}
+        fitting = [kept.reshape(-1) for kept, _ in (_replenished(shown, d) for d in sorted(differences)) if kept.sum() <= count]
+        assert any(not (kept & ~flags).any() for kept in fitting if kept.sum() == fitting[0].sum())
+    still = torch.ones(3 * 16, 3 * 2 * 8 * 8)
+    assert held_tokens(still, (3, 4, 4), 2, 2, 4).tolist() == [True] * 4 + [False] * 8
+    # What changed for one slot and then changed back is shown twice; a patch of 14 is compared by squares of 2 x 2, one of 9 by pixels.
+    for side in (14, 9, 16):
+        still = torch.ones(4, 4, 3 * 2 * side**2)
+        still[1, 2, 5] = 9
+        assert held_tokens(still.flatten(0, 1), (4, 2, 2), 2, 2, 3).tolist() == [True, True, True, False], side
 
 
 def test_vllm_measures_its_memory_with_whole_images(processor):

@@ -6,25 +6,29 @@ from typing import Any
 
 import torch
 
+from ._tokens import side_of
+
 _STEPS = 40  # halvings of the threshold: far below the least difference that 32-bit floats have
 
 
-def held_tokens(pixels: torch.Tensor, grid: Any, merge: int, count: int) -> torch.Tensor:
+def held_tokens(pixels: torch.Tensor, grid: Any, merge: int, temporal: int, count: int) -> torch.Tensor:
     """For one video a bool for each of its tokens, slot after slot, on the CPU: whether the token is kept. `count` are kept, or all.
 
     A slot is the frames that become one grid of tokens. All tokens of the first slot are kept, so that there is something to hold at
     each place. A later token is kept where the squared difference of its pixels from those that are held there is above a
     threshold, which is the lowest that does not keep too many. What is left of `count` is spent where the difference is largest.
+    Pixels are compared by the means of squares of 4 x 4 (of 2 x 2, or one by one, where the side of a patch is no multiple of 4).
 
     Parameters:
-        pixels: the processor's patches, [t * h * w, ...]. Their scale does not matter.
+        pixels: the processor's patches, [t * h * w, 3 * temporal * side^2]. Their scale does not matter.
         grid: the grid of patches, t, h, w.
         merge: how many patches a token has along a side.
+        temporal: how many frames a patch has.
         count: at least the tokens of a slot.
     """
     t, h, w = (int(side) for side in grid)
     tokens = h * w // merge**2
-    shown = pixels.reshape(t, tokens, -1).float().cpu()  # the patches of a token stand together
+    shown = _means(pixels, t, side_of(pixels.shape[1], temporal)).reshape(t, tokens, -1)  # the patches of a token stand together
     low, high = 0.0, float((shown.amax() - shown.amin()) ** 2) * shown.shape[2]
     kept, left = _replenished(shown, low)
     if int(kept.sum()) > count:
@@ -42,6 +46,16 @@ def held_tokens(pixels: torch.Tensor, grid: Any, merge: int, count: int) -> torc
         best = left.reshape(-1).masked_fill(flags, -1.0).sort(descending=True, stable=True).indices
         flags[best[:rest]] = True
     return flags
+
+
+def _means(pixels: torch.Tensor, slots: int, side: int) -> torch.Tensor:
+    """The means of small squares of pixels: float32 [patches, means], on the CPU."""
+    block = next(block for block in (4, 2, 1) if side % block == 0)
+    found = []
+    for part in pixels.cpu().chunk(slots):  # one at a time, since bytes take four times as much as floats
+        squares = part.float().reshape(len(part), -1, side // block, block, side // block, block)
+        found.append(squares.mean((3, 5)).flatten(1))
+    return torch.cat(found)
 
 
 def _replenished(shown: torch.Tensor, threshold: float) -> tuple[torch.Tensor, torch.Tensor]:

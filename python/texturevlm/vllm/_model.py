@@ -24,7 +24,7 @@ def check_engine(vllm_config: Any) -> None:
     """Raises a `DeviceError` for settings of the engine by which images would bypass the methods below."""
     images = vllm_config.model_config.multimodal_config
     refused = {"mm_encoder_tp_mode=data": images.mm_encoder_tp_mode == "data",
-               "video_pruning_rate": images.is_multimodal_pruning_enabled(),
+               "video_pruning_rate (video_share takes its place)": images.is_multimodal_pruning_enabled(),
                "cudagraph_mm_encoder": vllm_config.compilation_config.cudagraph_mm_encoder,
                "speculative decoding": vllm_config.speculative_config is not None}
     names = [name for name, asked in refused.items() if asked]

@@ -66,7 +66,7 @@ def kept_tokens(pixels: torch.Tensor, grid: torch.Tensor, merge: int, settings: 
     return kept
 
 
-def kept_of_video(pixels: torch.Tensor, grid: torch.Tensor, merge: int, share: float) -> torch.Tensor:
+def kept_of_video(pixels: torch.Tensor, grid: torch.Tensor, merge: int, temporal: int, share: float) -> torch.Tensor:
     """For one video a bool for each of its tokens, on the CPU: whether the token is kept.
 
     Kept are at least all tokens of the first slot, and so many that the text after the video has no position beyond the prompt's
@@ -74,7 +74,7 @@ def kept_of_video(pixels: torch.Tensor, grid: torch.Tensor, merge: int, share: f
     """
     slots, (tall, wide) = int(grid[0]), (grid[1:] // merge).tolist()
     count = shared(share, slots * tall * wide)
-    return held_tokens(pixels, grid, merge, max(count, tall * wide, slots * max(tall, wide)))
+    return held_tokens(pixels, grid, merge, temporal, max(count, tall * wide, slots * max(tall, wide)))
 
 
 def full_prompt(tokens: list[int], features: Sequence[Any], image_token: int, video_tokens: tuple[int, int] | None = None,
