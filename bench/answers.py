@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many questions a small model answers rightly, by the way in which the tokens of its pictures are spent.
 
-    bench/answers.py FOLDER... [--scenes 100] [--shares 6,12,25,50] [--json FILE]
+    bench/answers.py [FOLDER...] [--scenes 100] [--shares 6,12,25,50] [--json FILE]
 
-Each FOLDER is a model of answers_train.py. The scenes are held back (answers_scenes.py): no model saw their photos, fonts and seeds.
+Each FOLDER is a model of answers_train.py; without one it is bench/answers-model, which is seed 0. The scenes are held back (answers_scenes.py): no model saw their photos, fonts and seeds.
 An answer is right if each of its letters is the likeliest one. Rows of the table:
 
 - `full`: the picture in full, 324 tokens.
@@ -12,7 +12,8 @@ An answer is right if each of its letters is the likeliest one. Rows of the tabl
 - `equal`, `alike`: PixelPrune's rule (arXiv 2604.00886) at the largest size of which so few tokens are left: a token is left out whose
   pixels equal, or differ by at most .02 from, those of the one to the left or above.
 - `random`: tokens of the full picture, drawn at random. `thumb+random`: a small picture and a random place of the full one.
-- `looks`: a small picture first; then, beside it, the tokens of the full one that the question's last token attends to.
+- `looks`: a small picture first; then, beside it, the tokens of the full one that the question's last token attends to. What is found to
+  be a question about the whole gets what `auto` makes.
 - `true`: the same at the place of what is asked, which only we know.
 
 Runs in the environment of ci/hf-environment, with the package; exit 77 without. It is a toy of a model: what helps it may not help
@@ -65,6 +66,14 @@ class Model:
                     likeliest = self.model.lm_head(states[first:first + len(said)]).argmax(-1).tolist()
                     found.append(likeliest == said)
         return found
+
+    def of_the_whole(self, view, glance, questions):
+        """Of each question whether it is about the whole, by the answers to a first look and to a picture of the fewest tokens."""
+        with torch.no_grad():
+            rows = [am.Row(self.processor, [one], [(question, "") for question in questions]) for one in (view, glance)]
+            hidden, _ = am.hidden_of(self.model, self.processor, rows, am.encode(self.model, [view, glance]))
+            said = [torch.softmax(self.model.lm_head(states[[first for first, _ in row.asked]]), -1) for row, states in zip(rows, hidden)]
+        return [_looks.differs(one, other) >= _looks.WHOLE for one, other in zip(*said)]
 
     def attention(self, view, questions):
         """Where the last token of each question looks in a picture, in the middle layer: [questions, rows, columns]."""
@@ -126,12 +135,15 @@ def first_look(scene, tokens):
     return small, max(1, tokens - len(small) - EXTRA)
 
 
-def by_looks(model, scene, tokens, questions):
+def by_looks(model, pruner, scene, tokens, questions):
     small, rest = first_look(scene, tokens)
     full = (SIDE, SIDE)
     plan = _showing.Plan(small.grid[::-1], full, full, rest + EXTRA, EXTRA, SIDE * SIDE)
     maps = model.attention(small, questions)
-    return [[small, am.View(scene.picture, whole_of(scene), _looks.places_of(one, plan))] for one in maps]
+    whole = model.of_the_whole(small, view_of(scene, 1), questions) if len(small) > 1 else [False] * len(questions)
+    blind = by_pruner(pruner, scene) if any(whole) else None
+    return [blind if of_whole else [small, am.View(scene.picture, whole_of(scene), _looks.places_of(one, plan))]
+            for one, of_whole in zip(maps, whole)]
 
 
 def by_truth(scene, tokens, places):
@@ -165,7 +177,7 @@ def shown_ways(model, pruners, scene, tokens, numbers):
     yield "random", [([am.View(scene.picture, whole_of(scene), best(numbers.uniform(size=(SIDE, SIDE)), tokens))], asked)]
     single = [[one] for one in asked]
     yield "thumb+random", list(zip(by_truth(scene, tokens, numbers.uniform(0, SIDE, (len(asked), 2))), single))
-    yield "looks", list(zip(by_looks(model, scene, tokens, [one[0] for one in asked]), single))
+    yield "looks", list(zip(by_looks(model, pruners["auto"], scene, tokens, [one[0] for one in asked]), single))
     yield "true", list(zip(by_truth(scene, tokens, [place_of(one, numbers) for one in scene.questions]), single))
 
 
@@ -208,7 +220,7 @@ def table(found, shares):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folders", nargs="+", metavar="FOLDER")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", default=[os.path.join(HERE, "answers-model")])
     parser.add_argument("--scenes", type=int, default=100, help="of each kind")
     parser.add_argument("--shares", default="6,12,25,50")
     parser.add_argument("--json")
