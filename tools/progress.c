@@ -33,13 +33,12 @@ void progress_start(const char *what, int64_t total) {
 }
 
 static void draw(int64_t done) {
-    char cells[BAR_CELLS + 1];
+    char cells[BAR_CELLS];
     if (!bar.terminal || now() - bar.started < FIRST_AFTER) return;
     const int percent = (int)(100 * done / bar.total);
     if (percent == bar.percent) return;
     for (int i = 0; i < BAR_CELLS; ++i) cells[i] = (int64_t)i * bar.total < done * BAR_CELLS ? '#' : '.';
-    cells[BAR_CELLS] = '\0';
-    fprintf(stderr, "\r%s [%s] %3d %%", bar.what, cells, percent);
+    fprintf(stderr, "\r%s [%.*s] %3d %%", bar.what, BAR_CELLS, cells, percent);
     bar.percent = percent;
     bar.drawn = true;
 }

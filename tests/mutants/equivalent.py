@@ -84,4 +84,6 @@ EQUIVALENT = [
     ("lib/select/best.c", "choose", "TVLM_TRY(rank(best, picky ? best->count : best->k > 0 ? best->k : 1, ranking, &selection->report));", "71:-1",
      "ranking none makes the scores, too"),
     ("tools/lab/uses/shapes.c", "pixel_from", "return !(first > 0.0) ? 0 : first >= side ? side : (int32_t)first;", "20:>=", "0 is the first pixel either way"),
+    ("tools/progress.c", "progress_start", "bar.total = total > 0 ? total : 1;", "25:+1", "of one step both are one"),
+    ("tools/progress.c", "progress_start", "bar.percent = -1;", "20:+1", "any number below 0 is no percent"),
 ]
