@@ -36,6 +36,8 @@ struct job {
     const char *output; /* the .flo, or NULL */
     char *const *paths;
     tvlm_image *images[2];
+    int32_t width, height; /* of both images */
+    size_t pixels;
     tvlm_device *device;
     tvlm_stack *stack;
     tvlm_flow *flow;
@@ -43,7 +45,6 @@ struct job {
     /* `grid` has u, v and confidence as the library gives them. The other two have a value for every pixel.
      * */
     float *grid, *vectors, *confidence;
-    uint8_t *picture; /* RGB, of the size of the images */
 };
 
 /* ---- The colour wheel ---- */
@@ -86,28 +87,26 @@ static void wheel_colour(float wheel[WHEEL][3], float u, float v, uint8_t *rgb) 
 }
 
 static float longest(const struct job *job) {
-    const size_t count = (size_t)job->images[0]->width * (size_t)job->images[0]->height;
     float most = 0.0f;
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < job->pixels; ++i)
         most = fmaxf(most, hypotf(job->vectors[2 * i], job->vectors[2 * i + 1]));
     return most;
 }
 
-/* Draws the flow. The longest vector gets a fully saturated colour, unless it is shorter than a hundredth of
- * a pixel; then all colours stay near white. */
-static int draw(struct job *job) {
-    const tvlm_image *const image = job->images[0];
+/* Writes a picture of the flow. The longest vector gets a fully saturated colour, unless it is shorter than a hundredth
+ * of a pixel; then all colours stay near white. */
+static int write_picture(const struct job *job, const char *path) {
     const float scale = 1.0f / fmaxf(longest(job), 0.01f);
     float wheel[WHEEL][3];
-    const size_t count = (size_t)image->width * (size_t)image->height;
-    job->picture = malloc(3 * count);
-    if (job->picture == NULL)
-        return tool_fail(job->tool, "no memory for a picture of %d x %d pixels", image->width, image->height);
+    uint8_t *const picture = malloc(3 * job->pixels);
+    if (picture == NULL) return tool_fail(job->tool, "no memory for the picture");
     make_wheel(wheel);
-    for (size_t i = 0; i < count; ++i)
-        wheel_colour(wheel, job->vectors[2 * i] * scale, job->vectors[2 * i + 1] * scale,
-                     job->picture + 3 * i);
-    return TOOL_DONE;
+    for (size_t i = 0; i < job->pixels; ++i)
+        wheel_colour(wheel, job->vectors[2 * i] * scale, job->vectors[2 * i + 1] * scale, picture + 3 * i);
+    const int code =
+        tool_status(job->tool, tvlm_png_write(path, job->width, job->height, 3, picture, &job->tool->log));
+    free(picture);
+    return code;
 }
 
 /* ---- From the grid to every pixel ---- */
@@ -129,13 +128,12 @@ static float between(const struct job *job, int component, float x, float y) {
 /* Spreads the grid, which covers the image, to every pixel. Vectors are scaled, since a stack may be smaller
  * than the image that it holds. */
 static int spread(struct job *job) {
-    const int32_t width = job->images[0]->width, height = job->images[0]->height;
+    const int32_t width = job->width, height = job->height;
     const tvlm_flow_info *const info = &job->info;
-    const size_t count = (size_t)width * (size_t)height;
-    job->vectors = calloc(count, 2 * sizeof *job->vectors);
-    job->confidence = calloc(count, sizeof *job->confidence);
+    job->vectors = calloc(job->pixels, 2 * sizeof *job->vectors);
+    job->confidence = calloc(job->pixels, sizeof *job->confidence);
     if (job->vectors == NULL || job->confidence == NULL)
-        return tool_fail(job->tool, "no memory for the flow of %d x %d pixels", width, height);
+        return tool_fail(job->tool, "no memory for the flow");
     const float across = (float)width / (float)info->image_width,
                 down = (float)height / (float)info->image_height;
     for (int32_t y = 0; y < height; ++y)
@@ -164,6 +162,9 @@ static int load(struct job *job) {
         return tool_fail(tool, "%s has %d x %d pixels, %s %d x %d; they must have one size", job->paths[0],
                          job->images[0]->width, job->images[0]->height, job->paths[1], job->images[1]->width,
                          job->images[1]->height);
+    job->width = job->images[0]->width;
+    job->height = job->images[0]->height;
+    job->pixels = (size_t)job->width * (size_t)job->height;
     return TOOL_DONE;
 }
 
@@ -187,16 +188,13 @@ static int compute(struct job *job) {
 
 static int write_files(const struct job *job) {
     const flow_options *const options = job->options;
-    const tvlm_image *const image = job->images[0];
-    const int64_t shape[] = {image->height, image->width};
+    const int64_t shape[] = {job->height, job->width};
     struct tool *const tool = job->tool;
     int code = TOOL_DONE;
     if (job->output != NULL)
-        code = tool_status(
-            tool, tvlm_flo_write(job->output, image->width, image->height, job->vectors, &tool->log));
-    if (code == TOOL_DONE && options->picture != NULL)
-        code = tool_status(
-            tool, tvlm_png_write(options->picture, image->width, image->height, 3, job->picture, &tool->log));
+        code =
+            tool_status(tool, tvlm_flo_write(job->output, job->width, job->height, job->vectors, &tool->log));
+    if (code == TOOL_DONE && options->picture != NULL) code = write_picture(job, options->picture);
     if (code == TOOL_DONE && options->confidence != NULL)
         code = tool_status(tool, tvlm_npy_write(options->confidence, TVLM_ELEMENT_F32, 2, shape,
                                                 job->confidence, &tool->log));
@@ -204,12 +202,10 @@ static int write_files(const struct job *job) {
 }
 
 static int print_summary(const struct job *job) {
-    const tvlm_image *const image = job->images[0];
-    const size_t count = (size_t)image->width * (size_t)image->height;
     double length = 0.0, confidence = 0.0;
     size_t sure = 0;
     json_writer json = {0};
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < job->pixels; ++i) {
         length += (double)hypotf(job->vectors[2 * i], job->vectors[2 * i + 1]);
         confidence += (double)job->confidence[i];
         sure += job->confidence[i] >= 0.5f;
@@ -217,14 +213,14 @@ static int print_summary(const struct job *job) {
     json_open_object(&json, NULL, false);
     json_string(&json, "from", job->paths[0]);
     json_string(&json, "to", job->paths[1]);
-    json_integer(&json, "width", image->width);
-    json_integer(&json, "height", image->height);
+    json_integer(&json, "width", job->width);
+    json_integer(&json, "height", job->height);
     json_device(&json, job->device);
     json_integers(&json, "grid", 2, (const int64_t[]){job->info.width, job->info.height});
-    json_double(&json, "length_mean", length / (double)count);
+    json_double(&json, "length_mean", length / (double)job->pixels);
     json_float(&json, "length_max", longest(job));
-    json_double(&json, "confidence_mean", confidence / (double)count);
-    json_double(&json, "confident_share", (double)sure / (double)count);
+    json_double(&json, "confidence_mean", confidence / (double)job->pixels);
+    json_double(&json, "confident_share", (double)sure / (double)job->pixels);
     return tool_print_json(job->tool, &json);
 }
 
@@ -241,10 +237,8 @@ int flow_run(struct tool *tool, const tool_common *common, const flow_options *o
     int code = check(tool, options, output != NULL || common->json > 0, count);
     if (code == TOOL_DONE) code = load(&job);
     if (code == TOOL_DONE) code = compute(&job);
-    if (code == TOOL_DONE && options->picture != NULL) code = draw(&job);
     if (code == TOOL_DONE) code = write_files(&job);
     if (code == TOOL_DONE && common->json > 0) code = print_summary(&job);
-    free(job.picture);
     free(job.grid);
     free(job.vectors);
     free(job.confidence);
