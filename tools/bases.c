@@ -15,7 +15,7 @@ static const option_spec specs[] = {
      "image, query, or a file of `tvlm-lab pca train`; image: the embedding in a basis of the image's own "
      "features; query: of the queries first, then of the image. tvlm select answers from it (default: from "
      "the features, exactly), tvlm channels shows it (default: image)",
-     0, 0, made},
+     NO_RANGE, made},
     {0, OPTION_INTEGER, "components", offsetof(basis_options, components), "N",
      "of the basis image or query (default: 16)", 1, TVLM_EMBEDDING_MAX, NULL},
 };

@@ -43,13 +43,13 @@ static const option_spec outputs_list[] = {
     {'o', OPTION_PATTERN, "output", offsetof(generate_options, output), "STACK.npy|DIR",
      "channels x height x width, float32, in the layout's order; of several images: images x "
      "channels x height x width; with --each and --ragged a folder that is there, in which each image gets a file",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_OUTPUT, "sheet", offsetof(generate_options, sheet), "SHEET.png",
-     "a contact sheet: a labelled panel for each channel", 0, 0, NULL},
+     "a contact sheet: a labelled panel for each channel", NO_RANGE, NULL},
     {0, OPTION_TEXT, "layout", offsetof(generate_options, layout), "NAME", "which channels (default: full40)",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_TEXT, "channels", offsetof(generate_options, channels), "A,B,C", "a list of channels instead",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_INTEGER, "level", offsetof(generate_options, level), "N",
      "mip level of the image: each halves the sides (default: 0)", 0, 31, NULL},
     {0, OPTION_SIZE, "size", offsetof(generate_options, size), "WxH|N",
@@ -65,11 +65,11 @@ static const option_spec images_list[] = {
      SIDE_MAX, NULL},
     {0, OPTION_CHOICE, "reduce", offsetof(generate_options, reduce), "NAME",
      "how the levels of channels are made whose levels are means: mean (default), or gaussian, which aliases less",
-     0, 0, reductions},
+     NO_RANGE, reductions},
     {0, OPTION_INTEGER, "clusters", offsetof(generate_options, clusters), "N",
      "regions that cluster_id, boundary and so on are about (default: 50)", 1, TVLM_REGIONS_MAX, NULL},
     {0, OPTION_INPUT, "network", offsetof(generate_options, network), "FILE.safetensors",
-     "makes the outputs of a network, which --channels names (default: all of them)", 0, 0, NULL},
+     "makes the outputs of a network, which --channels names (default: all of them)", NO_RANGE, NULL},
 };
 static const option_specs own_images_specs = OPTION_SPECS("The image", images_list);
 
@@ -77,7 +77,7 @@ static const option_spec together_list[] = {
     {0, OPTION_FLAG, "ragged", offsetof(generate_options, ragged), NULL,
      "makes images of different sizes in one batch, each at its own size, to the bit as if it were alone: NAME.npy for "
      "NAME.jpg (default of --layout: what such a batch can have)",
-     0, 0, NULL},
+     NO_RANGE, NULL},
 };
 static const option_specs own_together_specs = OPTION_SPECS("Many images", together_list);
 

@@ -15,7 +15,7 @@
 #define GROUPS_MAX 40
 
 static const option_spec set[] = {
-    {0, OPTION_SET, "set", 0, "NAME=VALUE", "one of the settings that few need, as often as needed", 0, 0,
+    {0, OPTION_SET, "set", 0, "NAME=VALUE", "one of the settings that few need, as often as needed", NO_RANGE,
      NULL},
 };
 static const option_specs set_specs = OPTION_SPECS("Device and messages", set);

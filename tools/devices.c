@@ -21,7 +21,7 @@ typedef struct tune_options {
 
 static const option_spec specs[] = {
     {0, OPTION_FLAG, "tune", offsetof(tune_options, tune), NULL,
-     "finds the settings that are the fastest on this device, and keeps them", 0, 0, NULL},
+     "finds the settings that are the fastest on this device, and keeps them", NO_RANGE, NULL},
     {0, OPTION_NUMBER, "seconds", offsetof(tune_options, seconds), "S",
      "how long settings are tried (default: 60)", 0.1, 3600, NULL},
 };

@@ -15,7 +15,7 @@ static const option_spec specs[] = {
     {0, OPTION_FLAG, "each", offsetof(each_options, each), NULL,
      "makes a file of each image in -o DIR, a folder that is there, named after the image; a second image of one name "
      "gets -2, and so on",
-     0, 0, NULL},
+     NO_RANGE, NULL},
 };
 const option_specs each_specs = OPTION_SPECS("Many images", specs);
 

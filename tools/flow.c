@@ -19,13 +19,13 @@ static const option_spec specs[] = {
     {0, OPTION_FLAG, "flow", offsetof(flow_options, flow), NULL,
      "in place of the channels: the step from each pixel of the first image to that place in the second one; -o F.flo "
      "gets u, v of every pixel",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_OUTPUT, "picture", offsetof(flow_options, picture), "P.png",
-     "the flow in colours: hue is the direction, saturation the length", 0, 0, NULL},
+     "the flow in colours: hue is the direction, saturation the length", NO_RANGE, NULL},
     {0, OPTION_OUTPUT, "confidence", offsetof(flow_options, confidence), "C.npy",
-     "how sure it is, 0 .. 1: height x width, float32", 0, 0, NULL},
+     "how sure it is, 0 .. 1: height x width, float32", NO_RANGE, NULL},
     {0, OPTION_FLAG, "full", offsetof(flow_options, full), NULL,
-     "at full instead of half size: less error, four times the work", 0, 0, NULL},
+     "at full instead of half size: less error, four times the work", NO_RANGE, NULL},
 };
 const option_specs flow_specs = OPTION_SPECS("Optical flow", specs);
 

@@ -9,21 +9,22 @@
 
 static const option_spec specs[] = {
     {0, OPTION_INPUT, "masks", offsetof(truth_options, masks), "FOLDER",
-     "STEM.png or STEM_mask.png for each image: not black is object", 0, 0, NULL},
+     "STEM.png or STEM_mask.png for each image: not black is object", NO_RANGE, NULL},
     {0, OPTION_INPUT, "coco", offsetof(truth_options, coco), "FILE.json",
-     "COCO detection (boxes, polygons, run lengths) or panoptic (with its PNGs)", 0, 0, NULL},
+     "COCO detection (boxes, polygons, run lengths) or panoptic (with its PNGs)", NO_RANGE, NULL},
     {0, OPTION_INPUT, "yolo", offsetof(truth_options, yolo), "FOLDER",
-     "STEM.txt or STEM_yolo.txt for each image: class cx cy w h, or class x1 y1 x2 y2 x3 y3 ...", 0, 0, NULL},
+     "STEM.txt or STEM_yolo.txt for each image: class cx cy w h, or class x1 y1 x2 y2 x3 y3 ...", NO_RANGE,
+     NULL},
     {0, OPTION_TEXT, "classes", offsetof(truth_options, classes), "LIST",
      "names or numbers with commas between them: only these count (default: all; of panoptic maps "
      "all things)",
-     0, 0, NULL},
+     NO_RANGE, NULL},
 };
 const option_specs truth_specs = OPTION_SPECS("What is known of the image", specs);
 
 static const option_spec further[] = {
     {0, OPTION_INPUT, "panoptic", offsetof(truth_options, panoptic), "FOLDER",
-     "of those PNGs, STEM.png or STEM_panoptic.png (default: where the json is)", 0, 0, NULL},
+     "of those PNGs, STEM.png or STEM_panoptic.png (default: where the json is)", NO_RANGE, NULL},
 };
 const option_specs truth_settings = OPTION_SETTINGS("What is known of the image", further);
 

@@ -124,19 +124,19 @@ static const option_spec specs[] = {
      "are channels: attention, attention_prev (of the layer or step before), gaze (where eyes were) and "
      "depth are a .npy of rows x columns, float32 or float16; embedding is a .npy of rows x columns x C, C "
      "up to 64; saliency and text are a picture or a .npy",
-     0, 0, given_channels},
+     NO_RANGE, given_channels},
     {0, OPTION_INPUT, "labels", offsetof(input_options, labels), "FILE",
      "regions in place of --clusters: a picture (gray, or ids as R + 256 G + 65536 B) or a .npy "
      "of integers, up to 2048 different ones",
-     0, 0, NULL},
+     NO_RANGE, NULL},
 };
 const option_specs input_specs = OPTION_SPECS("What is known of the image", specs);
 
 static const option_spec vector_list[] = {
     {0, OPTION_INPUT, "features", offsetof(input_options, features), "F.npy",
-     "the encoder's vectors, h x w x D: feature_0 ..", 0, 0, NULL},
+     "the encoder's vectors, h x w x D: feature_0 ..", NO_RANGE, NULL},
     {0, OPTION_INPUT, "words", offsetof(input_options, words), "Q.npy",
-     "up to 64 vectors, N x D: word_0 .., the features' similarity to each", 0, 0, NULL},
+     "up to 64 vectors, N x D: word_0 .., the features' similarity to each", NO_RANGE, NULL},
 };
 const option_specs input_vector_specs = OPTION_SPECS("What is asked", vector_list);
 

@@ -5,7 +5,7 @@
 
 static const option_spec specs[] = {
     {0, OPTION_INPUT, "network", 0, "FILE.safetensors",
-     "makes learned_0 and on, where a --scorer, an --emphasis or a --projection reads them", 0, 0, NULL},
+     "makes learned_0 and on, where a --scorer, an --emphasis or a --projection reads them", NO_RANGE, NULL},
 };
 const option_specs network_specs = OPTION_SPECS("Where to look", specs);
 

@@ -88,6 +88,8 @@ typedef struct option_spec {
         *choices; /* those of CHOICE, WORD and GIVE, and the words of INPUT and NUMBER, ending with NULL */
 } option_spec;
 
+#define NO_RANGE 0, 0 /* of an option that takes no number: its `low` and `high`, which nobody reads */
+
 /*
  * A table of specs. All their offsets are in the same struct. They are shown below the heading.
  *

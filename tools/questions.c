@@ -14,7 +14,7 @@ static const option_spec features_list[] = {
     {0, OPTION_INPUTS, "features", offsetof(question_options, features), "F.npy",
      "the encoder's vectors of the image, h x w x D; float32 or float16, of the image as it is handed to "
      "the encoder; of several images once for each, in their order",
-     0, 0, NULL},
+     NO_RANGE, NULL},
 };
 const option_specs features_specs = OPTION_SPECS("What is asked", features_list);
 
@@ -27,13 +27,13 @@ const option_specs feature_patch_specs = OPTION_SPECS("What is asked", feature_p
 
 static const option_spec query_list[] = {
     {0, OPTION_INPUT, "query", offsetof(question_options, query), "Q.npy",
-     "what is asked, as the encoder's vector: D, or N x D for N queries", 0, 0, NULL},
+     "what is asked, as the encoder's vector: D, or N x D for N queries", NO_RANGE, NULL},
 };
 const option_specs query_specs = OPTION_SPECS("What is asked", query_list);
 
 static const option_spec query_settings_list[] = {
     {0, OPTION_INPUT, "query-mean", offsetof(question_options, mean), "M.npy",
-     "D: taken off every query first, the mean of many texts' vectors, say", 0, 0, NULL},
+     "D: taken off every query first, the mean of many texts' vectors, say", NO_RANGE, NULL},
 };
 const option_specs query_settings = OPTION_SETTINGS("What is asked", query_settings_list);
 
@@ -42,13 +42,13 @@ static const option_spec combine_list[] = {
     {0, OPTION_CHOICE, "combine", offsetof(question_options, combine), "HOW",
      "max or mean: one selection of all queries, by the largest or the mean of their similarities "
      "(default: each has its own)",
-     0, 0, combinations},
+     NO_RANGE, combinations},
 };
 const option_specs combine_specs = OPTION_SPECS("What is asked", combine_list);
 
 static const option_spec words_list[] = {
     {0, OPTION_INPUT, "words", offsetof(question_options, words), "Q.npy",
-     "up to 64 vectors, N x D, for a scorer of word_0 .., the features' similarity to each", 0, 0, NULL},
+     "up to 64 vectors, N x D, for a scorer of word_0 .., the features' similarity to each", NO_RANGE, NULL},
 };
 const option_specs words_settings = OPTION_SETTINGS("What is asked", words_list);
 

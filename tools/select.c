@@ -18,24 +18,25 @@
 
 static const option_spec outputs_list[] = {
     {'o', OPTION_OUTPUT, "output", offsetof(select_options, output), "FILE", "the JSON (default: to stdout)",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_PATTERN, "overlay", offsetof(select_options, overlay), "FILE.png",
-     "the photo with what was chosen; cells are coloured by rank, tiles by level", 0, 0, NULL},
+     "the photo with what was chosen; cells are coloured by rank, tiles by level", NO_RANGE, NULL},
     {0, OPTION_PATTERN, "heatmap", offsetof(select_options, heatmap), "FILE.png",
-     "the score of every cell, in colour over the photo; for budget what the thumbnail loses", 0, 0, NULL},
+     "the score of every cell, in colour over the photo; for budget what the thumbnail loses", NO_RANGE,
+     NULL},
     {0, OPTION_FOLDER, "crops", offsetof(select_options, crops), "DIR",
      "the small picture and the tiles as PNGs, into a folder that is there; with a JSON of their places; "
      "for budget",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_PATTERN, "patch-scores", offsetof(select_options, patch_scores), "FILE.npy",
      "the score of every cell (--stride; for budget --patch, and what the thumbnail loses of it), row after "
      "row as an encoder numbers its patches: float32 [cells]",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_PATTERN, "explain", offsetof(select_options, explain), "FILE",
      "FILE.json: for each position the value, the weight and the share in the score of each channel, or "
      "what a tile's square loses before and after; FILE.png: the channel that counts "
      "most at each, or a tile's level, in colour",
-     0, 0, NULL},
+     NO_RANGE, NULL},
 };
 static const option_specs own_outputs_specs = OPTION_SPECS("What comes out", outputs_list);
 
@@ -43,7 +44,7 @@ static const option_spec sights_list[] = {
     {0, OPTION_INPUTS, "scores", offsetof(select_options, scores), "FILE.npy",
      "scores of your own, given once for each image; rows x columns of the candidates, or as "
      "--patch-scores writes them; for budget they say what matters",
-     0, 0, NULL},
+     NO_RANGE, NULL},
 };
 static const option_specs own_sights_specs = OPTION_SPECS("Where to look", sights_list);
 
@@ -58,7 +59,7 @@ static const option_spec output_settings_list[] = {
     {0, OPTION_FLAG, "anisotropic", offsetof(select_options, anisotropic), NULL,
      "\"axes\" of each position: two diameters of an ellipse of its size, long where the image "
      "changes little",
-     0, 0, NULL},
+     NO_RANGE, NULL},
 };
 static const option_specs output_settings = OPTION_SETTINGS("What comes out", output_settings_list);
 

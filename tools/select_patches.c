@@ -15,9 +15,9 @@ static const char *const borders[] = {"clamp", "reflect", NULL};
 
 static const option_spec specs[] = {
     {0, OPTION_PATTERN, "patches", offsetof(patch_options, output), "FILE.npy",
-     "each position's square as an array [K,3,P,P]; r, g, b from 0 to 1, best first", 0, 0, NULL},
+     "each position's square as an array [K,3,P,P]; r, g, b from 0 to 1, best first", NO_RANGE, NULL},
     {0, OPTION_CHOICE, "patch-norm", offsetof(patch_options, norm), "NAME",
-     "none (default), clip or siglip: r, g, b less that encoder's mean, by its deviation", 0, 0, norms},
+     "none (default), clip or siglip: r, g, b less that encoder's mean, by its deviation", NO_RANGE, norms},
 };
 const option_specs patch_specs = OPTION_SPECS("What comes out", specs);
 
@@ -25,15 +25,15 @@ static const option_spec further[] = {
     {0, OPTION_INTEGER, "patch-size", offsetof(patch_options, side), "P",
      "side of those, in texels (default: that of --patch)", 1, 1024, NULL},
     {0, OPTION_TEXT, "patch-channels", offsetof(patch_options, channels), "A,B,...",
-     "channels of them, or a layout (default: r,g,b)", 0, 0, NULL},
+     "channels of them, or a layout (default: r,g,b)", NO_RANGE, NULL},
     {0, OPTION_TEXT, "patch-mean", offsetof(patch_options, mean), "M,...",
-     "taken off, one number for each channel", 0, 0, NULL},
+     "taken off, one number for each channel", NO_RANGE, NULL},
     {0, OPTION_TEXT, "patch-std", offsetof(patch_options, deviation), "S,...",
-     "divided by then, one number for each channel, not 0", 0, 0, NULL},
+     "divided by then, one number for each channel, not 0", NO_RANGE, NULL},
     {0, OPTION_CHOICE, "patch-format", offsetof(patch_options, format), "FORMAT", "f32 (default) or f16", 0,
      0, formats},
     {0, OPTION_CHOICE, "patch-border", offsetof(patch_options, border), "HOW",
-     "beyond the image: clamp (default), its edge, or reflect, its mirror", 0, 0, borders},
+     "beyond the image: clamp (default), its edge, or reflect, its mirror", NO_RANGE, borders},
 };
 const option_specs patch_settings = OPTION_SETTINGS("What comes out", further);
 

@@ -22,9 +22,10 @@ const option_specs stack_specs = OPTION_SPECS("The image", specs);
 
 static const option_spec makers[] = {
     {0, OPTION_INPUT, "network", offsetof(stack_options, network), "FILE.safetensors",
-     "makes learned_0 and on, where a --scorer, an --emphasis or patch-channels read them", 0, 0, NULL},
+     "makes learned_0 and on, where a --scorer, an --emphasis or patch-channels read them", NO_RANGE, NULL},
     {0, OPTION_INPUT, "codec", offsetof(stack_options, codec), "C.safetensors",
-     "the --scorer reads the codes of this codec in place of its channels (tvlm-lab compress)", 0, 0, NULL},
+     "the --scorer reads the codes of this codec in place of its channels (tvlm-lab compress)", NO_RANGE,
+     NULL},
 };
 const option_specs stack_makers = OPTION_SPECS("Where to look", makers);
 

@@ -13,7 +13,7 @@ static const option_spec strategy[] = {
      "the fixations (K from 5 on, sides up to 20 : 1: at least 95 % of it, at most 25 % twice); quadtree: "
      "up to K squares that cover it, small where the score is; exhaustive: the best texels of one level; "
      "cascade: the best cells of the best regions, the only ones that are read",
-     0, 0, strategies},
+     NO_RANGE, strategies},
 };
 const option_specs strategy_specs = OPTION_SPECS("What to choose", strategy);
 
@@ -24,7 +24,7 @@ static const option_spec weighing[] = {
     {0, OPTION_INPUT, "scorer", offsetof(weighing_options, scorer), "FILE.safetensors",
      "weights of channels, or a network, that say what matters; they take the place of the three parts of "
      "the score",
-     0, 0, NULL},
+     NO_RANGE, NULL},
 };
 const option_specs weighing_specs = OPTION_SPECS("Where to look", weighing);
 

@@ -44,29 +44,29 @@ static const tvlm_strategy ways_meant[] = {TVLM_STRATEGY_DEFAULT, TVLM_STRATEGY_
 
 static const option_spec outputs_list[] = {
     {0, OPTION_TEXT, "for", offsetof(export_options, model), "MODEL",
-     "qwen3-vl, qwen2.5-vl, qwen2-vl, llava, siglip, clip, llava-onevision or internvl", 0, 0, NULL},
+     "qwen3-vl, qwen2.5-vl, qwen2-vl, llava, siglip, clip, llava-onevision or internvl", NO_RANGE, NULL},
     {'o', OPTION_PATTERN, "output", offsetof(export_options, output), "FILE.safetensors|DIR",
-     "the tensors; with --each a folder, in which each image gets a file", 0, 0, NULL},
+     "the tensors; with --each a folder, in which each image gets a file", NO_RANGE, NULL},
     {0, OPTION_FLAG, "selected-only", offsetof(export_options, selected_only), NULL,
-     "leave out pixel_values of all tokens, 200 MB of a large photo", 0, 0, NULL},
+     "leave out pixel_values of all tokens, 200 MB of a large photo", NO_RANGE, NULL},
     {0, OPTION_FLAG, "video", offsetof(export_options, video), NULL,
-     "Qwen-VL: the images are frames of one video, two a token; or one file is a video", 0, 0, NULL},
+     "Qwen-VL: the images are frames of one video, two a token; or one file is a video", NO_RANGE, NULL},
     {0, OPTION_INPUT, "projection", offsetof(export_options, projection), "FILE",
      "adds visual_tokens: what a projection (texturevlm/lab/io_projection.h) makes of each chosen token's channels; one with a "
      "basis needs --features",
-     0, 0, NULL},
+     NO_RANGE, NULL},
 };
 static const option_specs own_outputs_specs = OPTION_SPECS("What comes out", outputs_list);
 
 static const option_spec placing_list[] = {
     {0, OPTION_INTEGER, "budget", offsetof(export_options, budget), "N",
      "tokens selected at most, over all images (default: a quarter of each image's)", 1, INT32_MAX, NULL},
-    {0, OPTION_FLAG, "all", offsetof(export_options, all), NULL, "select every token", 0, 0, NULL},
+    {0, OPTION_FLAG, "all", offsetof(export_options, all), NULL, "select every token", NO_RANGE, NULL},
     {0, OPTION_CHOICE, "strategy", offsetof(export_options, strategy), "HOW",
      "grid, budget or auto (default); grid: the best tokens; budget, of Qwen-VL, llava-onevision and "
      "internvl: a small picture of the whole, and what that loses most of; auto: budget for the last two, "
      "else grid",
-     0, 0, ways},
+     NO_RANGE, ways},
     {0, OPTION_NUMBER, "overview", offsetof(export_options, overview), "SHARE",
      "for grid, Qwen-VL: that share of the tokens, 0 to 1, is a small picture of the whole, which comes first; the "
      "rest are the best (default: 0)",
@@ -76,7 +76,7 @@ static const option_specs own_placing_specs = OPTION_SPECS("What to choose", pla
 
 static const option_spec asking_list[] = {
     {0, OPTION_CHOICE, "combine", offsetof(export_options, asked.combine), "HOW",
-     "of N queries: max (default) or mean of their similarities", 0, 0, combinations},
+     "of N queries: max (default) or mean of their similarities", NO_RANGE, combinations},
 };
 static const option_specs own_asking_specs = OPTION_SPECS("What is asked", asking_list);
 

@@ -18,24 +18,24 @@ static const option_spec specs[] = {
     {0, OPTION_TEXT, "device", offsetof(tool_common, device), "NAME",
      "part of the name of a device, platform or driver, its index, or 'reference'; default: $TVLM_DEVICE, "
      "else the first GPU, else the first CPU; of select also 'all', or several with commas between",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_FLAG, "fallback", offsetof(tool_common, fallback), NULL,
      "goes on with the next device, or the reference, where one does not open or is lost; the reference is "
      "slow",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_CHOICE, "storage", offsetof(tool_common, storage), "KIND",
-     "how texels are stored: auto, image, buffer or mipmapped", 0, 0, storage_choices},
+     "how texels are stored: auto, image, buffer or mipmapped", NO_RANGE, storage_choices},
     {0, OPTION_CHOICE, "format", offsetof(tool_common, format), "FORMAT",
-     "of the texels: f16, f32, u8 (bytes) or auto (f16 on a GPU, else f32)", 0, 0, format_choices},
-    {0, OPTION_FLAG, "json", offsetof(tool_common, json), NULL, "results as JSON", 0, 0, NULL},
+     "of the texels: f16, f32, u8 (bytes) or auto (f16 on a GPU, else f32)", NO_RANGE, format_choices},
+    {0, OPTION_FLAG, "json", offsetof(tool_common, json), NULL, "results as JSON", NO_RANGE, NULL},
     {'v', OPTION_FLAG, "verbose", offsetof(tool_common, verbose), NULL,
-     "say on stderr what is decided (-v -v: in detail)", 0, 0, NULL},
+     "say on stderr what is decided (-v -v: in detail)", NO_RANGE, NULL},
     {'q', OPTION_FLAG, "quiet", offsetof(tool_common, quiet), NULL,
-     "on stderr only errors: no warnings and no progress", 0, 0, NULL},
+     "on stderr only errors: no warnings and no progress", NO_RANGE, NULL},
     {'V', OPTION_FLAG, "version", offsetof(tool_common, version), NULL,
-     "the version of tvlm, and what decodes pictures", 0, 0, NULL},
+     "the version of tvlm, and what decodes pictures", NO_RANGE, NULL},
     {'h', OPTION_FLAG, "help", offsetof(tool_common, help), NULL,
-     "the options that most need, and with --help all every one", 0, 0, NULL},
+     "the options that most need, and with --help all every one", NO_RANGE, NULL},
 };
 const option_specs tool_common_specs = OPTION_SPECS("Device and messages", specs);
 

@@ -94,11 +94,11 @@ static const option_spec outputs_list[] = {
     {0, OPTION_PATTERN, "overlay", offsetof(video_options, overlay), "DIR|FILE.mp4",
      "the frames with what was chosen: frame-000000.png, ... in a folder (made if it is not "
      "there), or a video",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_FOLDER, "needs", offsetof(video_options, needs), "DIR",
      "write a mask for each frame, named as its features: the cells that need new ones, uint8 h x "
      "w, once there were any",
-     0, 0, NULL},
+     NO_RANGE, NULL},
 };
 static const option_specs own_outputs_specs = OPTION_SPECS("What comes out", outputs_list);
 
@@ -106,7 +106,7 @@ static const option_spec sights_list[] = {
     {0, OPTION_INPUT, "gaze", offsetof(video_options, gaze), "FILE",
      "where somebody looked, \"time,x,y\" a line; in seconds since the first frame and pixels; nan while the "
      "eyes are shut",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_INTEGER, "frames", offsetof(video_options, frames), "T",
      "the scorer may read T frames, 2 to 64: motion@-1 is the motion of the frame before, at the "
      "same place",
@@ -115,11 +115,11 @@ static const option_spec sights_list[] = {
      "the encoder's vectors of frames, h x w x D; DIR/STEM.npy for STEM.jpg, DIR/frame-000012.npy for "
      "frame 12 of a video. Frames without such a file carry the last ones along, as do cells that are NaN "
      "in all D numbers",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_INPUT, "flow", offsetof(video_options, flow), "DIR",
      "a folder with flow of your own; from a frame to the one before it that was taken: DIR/STEM.flo or "
      "DIR/frame-000012.flo, of the frame's size; it is estimated where there is no such file",
-     0, 0, NULL},
+     NO_RANGE, NULL},
 };
 static const option_specs own_sights_specs = OPTION_SPECS("Where to look", sights_list);
 
@@ -127,7 +127,7 @@ static const option_spec playing_list[] = {
     {0, OPTION_CHOICE, "preset", offsetof(video_options, preset), "USE",
      "moving (default), still, screen (or document) or gaze; moving: a moving camera; still: one that is "
      "not; screen: text counts and motion does not; gaze: where --gaze looked counts most",
-     0, 0, video_presets},
+     NO_RANGE, video_presets},
     {0, OPTION_NUMBER, "rate", offsetof(video_options, rate), "FPS",
      "frames a second of image files (default: 25)", 0.001, 10000, NULL},
     {0, OPTION_SIZE, "size", offsetof(video_options, size), "WxH|N",
@@ -138,7 +138,7 @@ static const option_spec playing_list[] = {
      "a frame that differs by T from the last one begins anew, 0 .. 1 (default: 0.3); above 1: none does", 0,
      2, NULL},
     {0, OPTION_FLAG, "no-delta", offsetof(video_options, no_delta), NULL,
-     "every frame is made anew, not only where it changed", 0, 0, NULL},
+     "every frame is made anew, not only where it changed", NO_RANGE, NULL},
     {0, OPTION_INTEGER, "tile", offsetof(video_options, tile), "PIXELS",
      "side of the tiles that are compared with the last frame's, a multiple of 16 (default: 64)", 16, 4096,
      NULL},

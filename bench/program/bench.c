@@ -40,13 +40,13 @@ static const option_spec specs[] = {
     {0, OPTION_INTEGER, "repeat", offsetof(bench_options, repeat), "N", "samples of each stage (default: 20)",
      1, 100000, NULL},
     {0, OPTION_TEXT, "stage", offsetof(bench_options, stage), "TEXT,...",
-     "only stages with one of these in their name, the copy and the launch", 0, 0, NULL},
+     "only stages with one of these in their name, the copy and the launch", NO_RANGE, NULL},
     {0, OPTION_FLAG, "video", offsetof(bench_options, video), NULL,
-     "frames of a video instead, with and without delta updates", 0, 0, NULL},
+     "frames of a video instead, with and without delta updates", NO_RANGE, NULL},
     {0, OPTION_FLAG, "layouts", offsetof(bench_options, layouts), NULL,
-     "each layout instead: the time of an image, and its memory", 0, 0, NULL},
+     "each layout instead: the time of an image, and its memory", NO_RANGE, NULL},
     {0, OPTION_INPUT, "frames-from", offsetof(bench_options, frames_from), "DIR",
-     "for --video: its pictures too, in the order of their names", 0, 0, NULL},
+     "for --video: its pictures too, in the order of their names", NO_RANGE, NULL},
 };
 
 #define SIDE_DEFAULT   1024

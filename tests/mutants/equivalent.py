@@ -77,7 +77,6 @@ EQUIVALENT = [
        "buffers have neither, and images both") for column in (17, 43)),
     ("lib/select/budget_blank.c", "tvlm_budget_blank", "if (kept >= 0 && error != NULL) *error = error_of(&f);", "14:>",
      "at least one token is kept where any can be counted"),
-    ("tools/lab/pca.c", "", "0, 0, methods},", "constant", "of a choice nobody reads a range"),
     ("tools/batch_load.c", "open_source", "*from = (source){one->input.archive, -1, -1};", "43:+1", "any number below 0 says that there is no file"),
     ("lib/lab/spread.c", "lower", "return a < b ? a : b;", "<=", "of equal values either is the lower one"),
     ("lib/lab/spread.c", "higher", "return a > b ? a : b;", ">=", "of equal values either is the higher one"),

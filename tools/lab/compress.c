@@ -31,13 +31,13 @@ static const option_spec specs[] = {
     {'o', OPTION_OUTPUT, "output", offsetof(compress_options, output), "FILE",
      "train: the codec (.safetensors); apply: the codes, rows x columns x K, float32 (.npy); fold: the scorer "
      "(.safetensors)",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_INPUT, "codec", offsetof(compress_options, codec), "C.safetensors", "apply, fold: the codec",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {'k', OPTION_INTEGER, NULL, offsetof(compress_options, k), "K", "train: codes (default: 8)", 1,
      TVLM_CODEC_K_MAX, NULL},
     {0, OPTION_TEXT, "channels", offsetof(compress_options, channels), "LIST",
-     "train: what is compressed (default: those of a photo alone whose levels are means)", 0, 0, NULL},
+     "train: what is compressed (default: those of a photo alone whose levels are means)", NO_RANGE, NULL},
     {0, OPTION_INTEGER, "level", offsetof(compress_options, level), "N",
      "train: the level of the image at which channels are read, and whose size codes have (default: 0)", 0,
      TVLM_NETWORK_LEVEL_MAX, NULL},
@@ -45,7 +45,7 @@ static const option_spec specs[] = {
      "train: how much what is lost of a family or a channel counts, in its deviations (default: 1 each)", 0,
      0, NULL},
     {0, OPTION_INPUTS, "scorer", offsetof(compress_options, scorers), "S.safetensors",
-     "train: a scorer whose scores the codes keep exactly; may be given several times", 0, 0, NULL},
+     "train: a scorer whose scores the codes keep exactly; may be given several times", NO_RANGE, NULL},
 };
 
 static const option_specs own = OPTION_SPECS("Options", specs);

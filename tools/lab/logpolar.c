@@ -26,13 +26,13 @@ typedef struct logpolar_options {
 
 static const option_spec specs[] = {
     {'o', OPTION_OUTPUT, "output", offsetof(logpolar_options, output), "FILE.npy",
-     "sectors x rings x 3: r, g, b from 0 to 1, float32", 0, 0, NULL},
+     "sectors x rings x 3: r, g, b from 0 to 1, float32", NO_RANGE, NULL},
     {0, OPTION_OUTPUT, "picture", offsetof(logpolar_options, picture), "FILE.png",
-     "the same as a picture: a row for each sector, a column for each ring", 0, 0, NULL},
+     "the same as a picture: a row for each sector, a column for each ring", NO_RANGE, NULL},
     {0, OPTION_OUTPUT, "inverse", offsetof(logpolar_options, inverse), "FILE.png",
-     "an image of the size of IMAGE, made of the samples: what is left of it", 0, 0, NULL},
+     "an image of the size of IMAGE, made of the samples: what is left of it", NO_RANGE, NULL},
     {0, OPTION_POINTS, "fixation", offsetof(logpolar_options, fixations), "X,Y",
-     "the middle of the rings, in the image's pixels (default: the middle of the image)", 0, 0, NULL},
+     "the middle of the rings, in the image's pixels (default: the middle of the image)", NO_RANGE, NULL},
     {0, OPTION_NUMBER, "inner", offsetof(logpolar_options, inner), "R",
      "the steps between rings grow as r + R with their radius r, in pixels (default: 1)", 1e-3, 1e6, NULL},
     {0, OPTION_NUMBER, "outer", offsetof(logpolar_options, outer), "R",
@@ -42,7 +42,7 @@ static const option_spec specs[] = {
     {0, OPTION_INTEGER, "sectors", offsetof(logpolar_options, sectors), "N",
      "how many sectors (default: as many as make samples about as long as they are wide)", 3, 16384, NULL},
     {0, OPTION_FLAG, "plain", offsetof(logpolar_options, plain), NULL,
-     "each sample is a single point, and not the average of what it stands for", 0, 0, NULL},
+     "each sample is a single point, and not the average of what it stands for", NO_RANGE, NULL},
 };
 
 struct job {

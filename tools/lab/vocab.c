@@ -29,7 +29,7 @@ static const option_spec specs[] = {
     {'o', OPTION_OUTPUT, "output", offsetof(vocab_options, output), "FILE",
      "train: the vocabulary, .safetensors; apply: the numbers of the nearest centres, h x w, .npy, uint16; score: "
      "h x w for a query of D, N x h x w of N x D, .npy, float32",
-     0, 0, NULL},
+     NO_RANGE, NULL},
     {0, OPTION_INTEGER, "rounds", offsetof(vocab_options, rounds), "N",
      "train: how often it goes through what it keeps of the vectors (default: 5)", 1, TVLM_VOCAB_ROUNDS_MAX,
      NULL},
@@ -38,9 +38,9 @@ static const option_spec specs[] = {
     {0, OPTION_INTEGER, "seed", offsetof(vocab_options, seed), "N",
      "train: another number gives other centres (default: 0)", 0, INT_MAX, NULL},
     {0, OPTION_OUTPUT, "residuals", offsetof(vocab_options, residuals), "R.npy",
-     "apply: how far each vector, at length 1, is from its centre, h x w, float32", 0, 0, NULL},
+     "apply: how far each vector, at length 1, is from its centre, h x w, float32", NO_RANGE, NULL},
     {0, OPTION_INPUT, "query", offsetof(vocab_options, query), "Q.npy",
-     "score: what is asked, as the encoder's vector: D, or N x D for N queries", 0, 0, NULL},
+     "score: what is asked, as the encoder's vector: D, or N x D for N queries", NO_RANGE, NULL},
 };
 
 static int refuse_dimension(struct tool *tool, const char *path, int32_t dimension, int32_t expected) {
