@@ -124,9 +124,9 @@ static void put_tiles(const crops *c, int scale, const crop *to) {
 
 /* Makes room for a picture. The caller frees made->rgb. */
 static int begin_crop(const crops *c, crop_rect area, int32_t width, int32_t height, crop *made) {
-    *made = (crop){area, width, height, malloc(3 * (size_t)width * (size_t)height)};
+    *made = (crop){area, width, height, calloc((size_t)width * (size_t)height, 3)};
     if (made->rgb != NULL) return TOOL_DONE;
-    return tool_fail(c->tool, "no memory for a crop of %d x %d", (int)width, (int)height);
+    return tool_fail(c->tool, "no memory for a crop");
 }
 
 /* Writes a picture, and its entry in the JSON. A `level` below 0 means that the picture has none. */
@@ -171,7 +171,6 @@ static int write_thumbnail(crops *c, const tvlm_selection *selection, const tvlm
     crop made;
     int code = begin_crop(c, all, columns * c->patch, rows * c->patch, &made);
     if (code != TOOL_DONE) return code;
-    memset(made.rgb, 0, 3 * (size_t)made.width * (size_t)made.height);
     for (int32_t i = 0; i < c->cells; ++i) {
         const int32_t column = (int32_t)(c->positions[i].x * (float)columns / (float)c->image->width),
                       row = (int32_t)(c->positions[i].y * (float)rows / (float)c->image->height);
@@ -198,7 +197,7 @@ static int write_area(crops *c, const char *ending, crop_rect area, int number) 
     if (scale->between)
         put_tiles(c, number, &made);
     else if (!resample(c, &made))
-        code = tool_fail(c->tool, "no memory for a crop of %d x %d", (int)made.width, (int)made.height);
+        code = tool_fail(c->tool, "no memory for a crop");
     if (code == TOOL_DONE)
         code = write_crop(c, NULL, ending, &made, log2((double)scale->pixels / scale->texels));
     free(made.rgb);
@@ -308,10 +307,9 @@ int budget_write_crops(struct tool *tool, const char *folder, const char *path, 
     tool_stem(path, c.stem, sizeof c.stem);
     c.pixels = calloc(values, sizeof *c.pixels);
     uint8_t *const rgb = malloc(values);
-    int code =
-        c.pixels != NULL && rgb != NULL
-            ? tool_status(tool, tvlm_draw_image(image, &tool->log, image->width, image->height, rgb))
-            : tool_fail(tool, "no memory for crops of %d x %d pixels", (int)image->width, (int)image->height);
+    int code = c.pixels != NULL && rgb != NULL
+                   ? tool_status(tool, tvlm_draw_image(image, &tool->log, image->width, image->height, rgb))
+                   : tool_fail(tool, "no memory for crops");
     if (code == TOOL_DONE) {
         for (size_t i = 0; i < values; ++i) c.pixels[i] = (float)rgb[i];
         code = write_all(&c, selection);
