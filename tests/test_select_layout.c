@@ -72,8 +72,9 @@ static void a_layout_has_an_end(void **state) {
 static struct tvlm_scorer scorer_of(int32_t outputs, int32_t taps, int32_t dimension, int32_t query_taps,
                                     int32_t weight, int32_t asked) {
     static float weights[64], query_weights[256];
-    memset(weights, 0, sizeof weights);
-    memset(query_weights, 0, sizeof query_weights);
+    const int32_t all = outputs * 4 * taps, asked_all = dimension * (query_taps != 0 ? all : 4);
+    for (int32_t i = 0; i < 64; ++i) weights[i] = i < all ? 0.0f : 9.0f; /* what lies beyond is not read */
+    for (int32_t i = 0; i < 256; ++i) query_weights[i] = i < asked_all ? 0.0f : 9.0f;
     if (weight >= 0) weights[weight] = -0.5f;
     if (asked >= 0) query_weights[asked] = 0.25f;
     return (struct tvlm_scorer){.channels = four,

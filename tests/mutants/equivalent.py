@@ -85,4 +85,7 @@ EQUIVALENT = [
     ("tools/lab/uses/shapes.c", "pixel_from", "return !(first > 0.0) ? 0 : first >= side ? side : (int32_t)first;", "20:>=", "0 is the first pixel either way"),
     ("tools/progress.c", "progress_start", "bar.total = total > 0 ? total : 1;", "25:+1", "of one step both are one"),
     ("tools/progress.c", "progress_start", "bar.percent = -1;", "20:+1", "any number below 0 is no percent"),
+    *(("tools/select_layout.c", function, line, f"{column}:+", "that there is room was asked above")
+      for function, line, column in (("layout_add", 'snprintf(layout + length, size - length, "%s%s", length > 0 ? "," : "", channel.name);', 40),
+                                     ("scorer_layout", '(size_t)snprintf(layout + length, size - length, "%s%s", length > 0 ? "," : "", channel.name);', 53))),
 ]
