@@ -164,6 +164,7 @@ of select "$in/a.ppm" -k 20 --patch 8 --emphasis 30 --scorer "$in/scorer.safeten
 of select "$in/a.ppm" -k 20 --patch 8 --features "$in/features.npy" --query "$in/query.npy"
 of select "$in/a.ppm" -k 9 --scores "$in/scores.npy"
 of select "$in/wide.ppm" -k 24 --patch 8 --crops .
+of select "$in/wide.ppm" -k 100 --patch 8 --overlay overlay.png
 of select "$in/a.ppm" -k 8 --strategy grid --explain explained.json --overlay overlay.png --heatmap heat.png --patch-scores scores.npy
 of select "$in/a.ppm" -k 8 --strategy grid --stride 8 --weights 1,0.5,0 --set min-distance=12
 of select "$in/a.ppm" -k 8 --strategy grid --stride 8 --diversity 0.7
@@ -214,6 +215,12 @@ of channels --ragged "$in/a.ppm" "$in/wide.ppm" -o .
 of channels --each "$in/a.ppm" "$in/wide.ppm" --channels r,saliency -o . --jsonl
 of channels --flow "$in/b.ppm" "$in/a.ppm" -o flow.flo --picture flow.png --confidence confidence.npy
 of channels --flow "$in/c.ppm" "$in/a.ppm" --full -o flow.flo
+of channels --flow "$in/b.ppm" "$in/a.ppm" -o flow.flo --json
+of channels "$in/a.ppm" --channels r,edges --level 2 -o stack.npy --sheet sheet.png --json
+of channels "$in/a.ppm" "$in/b.ppm" "$in/wide.ppm" --channels r,edges --size 20x14 -o stack.npy --json
+of channels "$in/wide.ppm" --channels r,edges,low --max-side 100 -o stack.npy --sheet sheet.png
+of channels --ragged "$in/a.ppm" "$in/wide.ppm" --channels r,edges --level 1 --reduce gaussian -o . --json
+of channels --each "$in/a.ppm" "$in/wide.ppm" "$in/a.ppm" --layout patch13 -o . --jsonl
 
 # Tensors: each model, and each way to choose.
 for model in qwen3-vl qwen2.5-vl qwen2-vl; do of tensors "$in/a.ppm" --for $model --min-pixels 3136 --budget 4 -o out.safetensors; done
@@ -227,6 +234,11 @@ of tensors "$in/a.ppm" --for siglip --size 64 --budget 5 --pillow 13 -o out.safe
 of tensors "$in/a.ppm" --for clip --size 56 --patch 7 --budget 5 -o out.safetensors
 of tensors "$in/wide.ppm" --for llava-onevision --size 56 --budget 40 -o out.safetensors
 of tensors "$in/wide.ppm" --for internvl --size 28 --budget 3 -o out.safetensors
+of tensors "$in/wide.ppm" --for internvl --size 28 --budget 3 -o out.safetensors --json
+of tensors "$in/wide.ppm" "$in/a.ppm" --for qwen2-vl --min-pixels 20000 --budget 9 -o out.safetensors --json
+of tensors "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --for qwen2-vl --video --budget 5 -o out.safetensors --json
+of tensors "$in/a.ppm" --for siglip --size 64 --strategy grid --budget 5 -o out.safetensors --json
+of tensors "$in/wide.ppm" --for qwen2-vl --strategy budget --budget 12 --min-pixels 40000 -o out.safetensors --json
 of tensors "$in/a.ppm" --for qwen2-vl --budget 4 --features "$in/features.npy" --query "$in/queries.npy" --combine mean --min-pixels 20000 -o out.safetensors --selected-only
 
 # Videos.
@@ -263,28 +275,43 @@ if [ -x "$lab" ]; then
     of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --yolo "$in/yolo" -k 5 --held-out 0 --hidden 2 --channels r,x,saliency -o hidden.safetensors
     of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --coco "$in/coco.json" --classes disc,text --query-weights "$in/asked.npy" \
         --features "$in/features.npy" --features "$in/features.npy" --features "$in/features.npy" --channels x,edges,query_similarity --held-out 0 -k 5 -o asked.safetensors
+    of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --coco "$in/coco.json" --classes disc,text --query-weights "$in/asked.npy" \
+        --features "$in/features.npy" --features "$in/features.npy" --features "$in/features.npy" --channels x,edges,query_similarity --leave-one-out -k 5 --json
+    of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --masks "$in/masks" -k 4 --held-out 0 --hidden 3 --channels r,x,y --json
+    of fit "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --masks "$in/masks" -k 4 --held-out 0.5 --seed 7 --taps 3x3 --channels x,y --json
     of select "$in/a.ppm" -k 5 --strategy grid --scorer asked.safetensors --features "$in/features.npy" --query "$in/query.npy" --explain explained.json
     of select "$in/a.ppm" -k 5 --strategy grid --scorer hidden.safetensors
     of select "$in/a.ppm" -k 5 --strategy cascade --stride 8 --clusters 12 --scorer scorer.safetensors
     of pca train "$in/features.npy" -k 3 -o basis.safetensors
     of pca train "$in/features.npy" -k 2 --centred -o centred.safetensors
     of pca info basis.safetensors
+    of pca info basis.safetensors --json
+    of pca train "$in/features.npy" "$in/features.npy" -k 2 --method range-finder -o found.safetensors --json
     of pca validate basis.safetensors "$in/features.npy" --queries "$in/queries.npy" --min-variance 0 --min-neighbours 0 --min-rank 0 --min-top 0 --max-error 1 --max-largest 1
     of select "$in/a.ppm" -k 4 --strategy grid --features "$in/features.npy" --query "$in/query.npy" --basis basis.safetensors
+    of pca validate centred.safetensors "$in/features.npy" --queries "$in/queries.npy" --min-variance 0 --min-neighbours 0 --min-rank 0 --min-top 0 --max-error 1 --max-largest 1 --json
+    of vocab train "$in/features.npy" "$in/features.npy" -n 3 --seed 5 --rounds 2 --sample 9 -o few.safetensors --json
     of vocab train "$in/features.npy" -n 4 -o vocab.safetensors
     of vocab apply vocab.safetensors "$in/features.npy" -o ids.npy --residuals residuals.npy
     of vocab score vocab.safetensors ids.npy --query "$in/queries.npy" -o scores.npy
+    of vocab apply vocab.safetensors "$in/features.npy" -o ids.npy --json
+    of vocab score vocab.safetensors ids.npy --query "$in/query.npy" -o scores.npy --json
     of vocab info vocab.safetensors
+    of vocab info vocab.safetensors --json
     of compress train "$in/a.ppm" "$in/b.ppm" --channels r,g,edges,low,laplacian,saliency -k 3 -o codec.safetensors
     of compress train "$in/a.ppm" "$in/b.ppm" --channels edges,low,saliency,text,entropy -k 2 --weigh edges:3 --level 1 --scorer "$in/scorer.safetensors" -o kept.safetensors
+    of compress train "$in/a.ppm" "$in/b.ppm" --channels r,g,edges,low --weigh low:2,edges:0.5 -k 2 -o weighed.safetensors --json
     of compress apply "$in/a.ppm" --codec codec.safetensors -o codes.npy
+    of compress apply "$in/wide.ppm" --codec kept.safetensors -o codes.npy --json
     of select "$in/a.ppm" -k 4 --strategy grid --scorer "$in/scorer.safetensors" --codec kept.safetensors
     of compress fold "$in/scorer.safetensors" --codec kept.safetensors -o folded.safetensors
     of attend "$in/features.npy" --queries "$in/queries.npy" -o out.npy --map map.npy --picture map.png
     of attend "$in/features.npy" --queries "$in/query.npy" --level 1 --fine 0.5 --heads 5 -o out.npy --json
     of attend "$in/features.npy" --queries "$in/query.npy" --values "$in/features.npy" --level 1 --fine 0.3 --mix 0.4 --scale 2 -o out.npy
     of attend "$in/features.npy" --queries "$in/query.npy" --level 2 --fine 0.5 --steps -o out.npy
+    of attend "$in/features.npy" --queries "$in/queries.npy" --values "$in/features.npy" --level 1 --mix 0.3 --map map.npy --json
     of logpolar "$in/a.ppm" --rings 12 -o rings.npy --picture rings.png --inverse seen.png
+    of logpolar "$in/wide.ppm" --rings 10 --fixation 100,20 --inner 3 --outer 60 -o rings.npy --json
     of logpolar "$in/a.ppm" --rings 9 --sectors 14 --fixation 20,14 --inner 2 --outer 50 --plain -o rings.npy
 fi
 
