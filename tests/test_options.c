@@ -260,6 +260,226 @@ static void wrong_options_are_told(void **state) {
     }
 }
 
+/* ---- Every kind, at its limits ---- */
+
+typedef struct limit_options {
+    option_points points;
+    option_list list, inputs;
+    option_triple triple;
+    option_size size;
+    const char *word, *input, *output, *pattern, *folder, *given[2];
+} limit_options;
+
+static const option_spec limit_specs[] = {
+    {'p', OPTION_POINTS, "points", offsetof(limit_options, points), "X,Y", "points", NO_RANGE, NULL},
+    {'l', OPTION_LIST, "list", offsetof(limit_options, list), "T", "texts", NO_RANGE, NULL},
+    {0, OPTION_INPUTS, "inputs", offsetof(limit_options, inputs), "FILE", "files", NO_RANGE, NULL},
+    {0, OPTION_TRIPLE, "triple", offsetof(limit_options, triple), "A,B,C", "three", -5, 5, NULL},
+    {0, OPTION_SIZE, "size", offsetof(limit_options, size), "WxH", "a size", 2, 100, NULL},
+    {0, OPTION_WORD, "word", offsetof(limit_options, word), "W", "a word", NO_RANGE, sample_choices},
+    {0, OPTION_INPUT, "input", offsetof(limit_options, input), "FILE", "a file", NO_RANGE, NULL},
+    {'o', OPTION_OUTPUT, "output", offsetof(limit_options, output), "FILE", "a file", NO_RANGE, NULL},
+    {0, OPTION_PATTERN, "pattern", offsetof(limit_options, pattern), "FILE", "files", NO_RANGE, NULL},
+    {0, OPTION_FOLDER, "folder", offsetof(limit_options, folder), "DIR", "files", NO_RANGE, NULL},
+    {0, OPTION_SET, "set", 0, "NAME=VALUE", "a setting", NO_RANGE, NULL},
+    {0, OPTION_GIVE, "give", offsetof(limit_options, given), "CHANNEL=FILE", "a channel", NO_RANGE,
+     sample_channels},
+};
+static const option_specs limits = OPTION_SPECS("Limits", limit_specs);
+static const option_group limit_groups[] = {{&limits, 0}, {&rarities, 0}, {0}};
+static limit_options limited;
+static char limit_error[400];
+
+/* Parses one option and its value, so many times. */
+static bool parse_limit(const char *option, const char *value, int times) {
+    static char words[2][200], *arguments[2 * 5000 + 2];
+    option_table table;
+    int first;
+    assert_true(times <= 5000);
+    snprintf(words[0], sizeof words[0], "%s", option);
+    snprintf(words[1], sizeof words[1], "%s", value);
+    for (int i = 1; i <= 2 * times; ++i) arguments[i] = words[(i + 1) % 2];
+    arguments[0] = words[0];
+    arguments[2 * times + 1] = NULL;
+    optind = 0;
+    limited = (limit_options){.points.count = 0};
+    limit_error[0] = '\0';
+    assert_true(make_option_table(limit_groups, &table));
+    const bool parsed =
+        options_parse(&table, 2 * times + 1, arguments, &limited, &first, limit_error, sizeof limit_error);
+    free_option_table(&table);
+    return parsed;
+}
+
+/* A number of so many digits. */
+static const char *digits(int count, int value) {
+    static char text[3][100];
+    static int next;
+    char *const made = text[next = (next + 1) % 3];
+    snprintf(made, 100, "%0*d", count, value);
+    return made;
+}
+
+static void check_limit(const char *option, const char *value, int times, const char *error) {
+    const bool parsed = parse_limit(option, value, times);
+    if (parsed != (error == NULL)) fail_msg("%s %s: %s", option, value, limit_error);
+    if (error != NULL) assert_string_equal(limit_error, error);
+}
+
+static void values_have_a_longest_length(void **state) {
+    char text[200], wanted[300], name[100] = {0};
+    (void)state;
+    for (int part = 0; part < 3; ++part)
+        for (int length = 63; length <= 64; ++length) {
+            const char *const number = digits(length, 4);
+            snprintf(text, sizeof text, "%s,%s,%s", part == 0 ? number : "1", part == 1 ? number : "2",
+                     part == 2 ? number : "3");
+            snprintf(wanted, sizeof wanted, "--triple: '%s' is not a number", number);
+            check_limit("--triple", text, 1, length == 63 ? NULL : wanted);
+            assert_true(limited.triple.given == (length == 63));
+            if (length == 63) assert_true(limited.triple.values[part] == 4.0f);
+        }
+    for (int length = 63; length <= 64; ++length) {
+        snprintf(text, sizeof text, "%s,7", digits(length, 4));
+        snprintf(wanted, sizeof wanted, "--points: '%s' is not a point such as 320,240", text);
+        check_limit("-p", text, 1, length == 63 ? NULL : wanted);
+    }
+    for (int length = 31; length <= 32; ++length) {
+        snprintf(text, sizeof text, "%sX7", digits(length, 4));
+        snprintf(wanted, sizeof wanted, "--size: '%s' is not a size such as 640x480 or 512", text);
+        check_limit("--size", text, 1, length == 31 ? NULL : wanted);
+        if (length == 31)
+            assert_true(limited.size.given && limited.size.width == 4 && limited.size.height == 7);
+    }
+    for (int length = 63; length <= 64; ++length) {
+        memset(name, 'g', (size_t)length);
+        snprintf(text, sizeof text, "%s=f", name);
+        snprintf(wanted, sizeof wanted,
+                 length == 63 ? "--give: '%s' is none of depth, gaze" : "--give: '%s=f' is not CHANNEL=FILE",
+                 name);
+        check_limit("--give", text, 1, wanted);
+        snprintf(wanted, sizeof wanted, "--set: there is no setting '%s'", name);
+        check_limit("--set", text, 1, wanted);
+    }
+    snprintf(text, sizeof text, "%s5=f", name);
+    check_limit("--set", text, 1, wanted); /* more letters are not shown */
+}
+
+static void values_have_a_range(void **state) {
+    (void)state;
+    check_limit("--size", "2x100", 1, NULL);
+    check_limit("--size", "100x2", 1, NULL);
+    check_limit("--size", "1x9", 1, "--size: a side of 1x9 is not in 2 .. 100");
+    check_limit("--size", "9x101", 1, "--size: a side of 9x101 is not in 2 .. 100");
+    check_limit("--triple", "-5,5,-5", 1, NULL);
+    check_limit("--triple", "-5,5,-5.1", 1, "--triple: -5.1 is not in -5 .. 5");
+    check_limit("--triple", "1,2,3,4", 1,
+                "--triple: '1,2,3,4' is not three numbers with commas between them");
+    check_limit("--word", "green", 1, NULL);
+    assert_string_equal(limited.word, "green");
+    check_limit("--word", "gree", 1, "--word: 'gree' is none of red, green");
+    check_limit("--set", "deep=9", 1, NULL);
+    check_limit("--set", "deep=-1", 1, "--set deep: -1 is not in 0 .. 9");
+    for (int i = 0; i < 3; ++i) {
+        static const char *const wrong[] = {"1", "1,x", "x,1"};
+        char wanted[100];
+        snprintf(wanted, sizeof wanted, "--points: '%s' is not a point such as 320,240", wrong[i]);
+        check_limit("--points", wrong[i], 1, wanted);
+    }
+}
+
+static void what_is_repeated_has_an_end(void **state) {
+    (void)state;
+    check_limit("-p", "3,-4.5", OPTION_POINTS_MAX, NULL);
+    assert_int_equal(limited.points.count, OPTION_POINTS_MAX);
+    for (int i = 0; i < OPTION_POINTS_MAX; ++i)
+        assert_true(limited.points.values[2 * i] == 3.0f && limited.points.values[2 * i + 1] == -4.5f);
+    check_limit("-p", "3,4", OPTION_POINTS_MAX + 1, "--points: more than 64 points");
+    check_limit("-l", "t", OPTION_LIST_MAX, NULL);
+    assert_int_equal(limited.list.count, OPTION_LIST_MAX);
+    assert_string_equal(limited.list.values[OPTION_LIST_MAX - 1], "t");
+    check_limit("-l", "t", OPTION_LIST_MAX + 1, "--list: more than 4096 times");
+    check_limit("--list", "", 1, "--list: is empty");
+}
+
+/* "-" is stdin for what is read, stdout for what is written, and itself in a list of texts. */
+static void a_dash_is_a_stream(void **state) {
+    (void)state;
+    check_limit("--input", "-", 1, NULL);
+    assert_string_equal(limited.input, FILES_STDIN);
+    check_limit("--inputs", "-", 1, NULL);
+    assert_string_equal(limited.inputs.values[0], FILES_STDIN);
+    check_limit("-o", "-", 1, NULL);
+    assert_string_equal(limited.output, FILES_STDOUT);
+    check_limit("--pattern", "-", 1, NULL);
+    assert_string_equal(limited.pattern, FILES_STDOUT);
+    check_limit("--folder", "-", 1, NULL);
+    assert_string_equal(limited.folder, FILES_STDOUT);
+    check_limit("--list", "-", 1, NULL);
+    assert_string_equal(limited.list.values[0], "-");
+    check_limit("--input", "--", 1, NULL);
+    assert_string_equal(limited.input, "--");
+}
+
+static void kinds_and_labels_are_known(void **state) {
+    static const char *const words[] = {"--set=deep=3", "-i", "2", "--size=9", NULL};
+    static const char *const wanted[] = {"--points", "--list",  "--inputs",   "--triple",  "--size",
+                                         "--word",   "--input", "--output",   "--pattern", "--folder",
+                                         "--set",    "--give",  "--set deep", "--set rare"};
+    sample_options options;
+    option_table table;
+    char label[64], error[200];
+    int first;
+    (void)state;
+    assert_true(make_option_table(limit_groups, &table));
+    assert_int_equal(table.count, 14);
+    for (int i = 0; i < table.count; ++i) {
+        const option_kind kind = table.specs[i].kind;
+        option_label(&table, i, label, sizeof label);
+        assert_string_equal(label, wanted[i]);
+        assert_int_equal(option_is_input(&table.specs[i]),
+                         kind == OPTION_INPUT || kind == OPTION_INPUTS || kind == OPTION_GIVE);
+        assert_int_equal(option_is_file(&table.specs[i]), (i == 2 || (i >= 6 && i <= 9) || i == 11));
+    }
+    free_option_table(&table);
+    assert_true(parse_words(words, &options, &first, error, sizeof error));
+    assert_true(make_option_table(sample_groups, &table));
+    static const struct {
+        const char *names, *first;
+    } asked[] = {{"flag deep size", "--set deep"},
+                 {"size deep", "--size"},
+                 {"  flag   i ", "-i"},
+                 {"flag nothing text", NULL},
+                 {"", NULL}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; ++i) {
+        const int found = options_first_given(&table, &options, asked[i].names);
+        if (found >= 0) option_label(&table, found, label, sizeof label);
+        assert_int_equal(found >= 0, asked[i].first != NULL);
+        if (found >= 0) assert_string_equal(label, asked[i].first);
+    }
+    free_option_table(&table);
+}
+
+static void integers_reach_their_ends(void **state) {
+    static const struct {
+        const char *text;
+        int64_t value;
+    } rows[] = {{"+5", 5},
+                {"9223372036854775807", INT64_MAX},
+                {"9223372036854775808", INT64_MAX},
+                {"-9223372036854775808", INT64_MIN},
+                {"-9223372036854775809", INT64_MIN},
+                {"+99999999999999999999", INT64_MAX},
+                {"-0", 0},
+                {"007", 7}};
+    int64_t value;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        assert_true(options_integer(rows[i].text, &value));
+        assert_true(value == rows[i].value);
+    }
+}
+
 /* What options_help prints, in a text. */
 static void print_help(const option_specs *specs, char *text, size_t size) {
     const option_group groups[] = {{specs, 0}, {0}};
@@ -339,6 +559,12 @@ int main(void) {
         cmocka_unit_test(settings_and_channels_have_names),
         cmocka_unit_test(what_was_given_is_known),
         cmocka_unit_test(wrong_options_are_told),
+        cmocka_unit_test(values_have_a_longest_length),
+        cmocka_unit_test(values_have_a_range),
+        cmocka_unit_test(what_is_repeated_has_an_end),
+        cmocka_unit_test(a_dash_is_a_stream),
+        cmocka_unit_test(kinds_and_labels_are_known),
+        cmocka_unit_test(integers_reach_their_ends),
         cmocka_unit_test(help_breaks_its_lines),
         cmocka_unit_test(help_has_headings),
     };

@@ -36,6 +36,8 @@ import json, os, sys
 d = json.load(open(sys.argv[1], encoding="utf-8"))
 assert d["stages"] and d["seconds"] > 0 and (d["tried"] > 0 or not d["complete"]), d
 assert all(s["before_ms"] > 0 and s["gain"] >= 1 and (s["gain"] > 1) == (s["settings"] != "") for s in d["stages"]), d
+assert all(abs(s["gain"] - s["before_ms"] / s["after_ms"]) < 1e-3 * s["gain"] for s in d["stages"]), d
+assert all(s["side"] in (512, 1024, 2560) and s["name"] for s in d["stages"]) and d["storage"] == "buffer" and d["device"] and d["driver"], d
 assert os.path.isfile(d["path"]) and os.stat(d["path"]).st_mode & 0o777 == 0o600, d["path"]
 END
 fi
@@ -57,7 +59,19 @@ is "a file that is not looked at warns" test ! -s "$work/stderr"
 
 # As text, and in a folder where nothing can be written.
 says 'stages are faster by more than the noise; [0-9]+ settings were tried' \
-    "$tvlm" devices --tune --seconds 0.5 --storage buffer ${device:+"$device"}
+    "$tvlm" devices --tune --seconds 2 --storage buffer ${device:+"$device"}
+# A head, where there are rows; in each the gain of its two times; and of all stages as many as have a row. The name of the device is the first line.
+is "the report as text: $(cat "$work/stdout")" awk -v stages="$(grep -c '"before_ms"' "$work/json")" '
+    NR == 1 { if (!/^.+, buffer storage$/) exit wrong = 1; next }
+    /^stage +side +before ms +after ms +gain/ { if (NR != 2) wrong = 1; head = 1; next }
+    / stages are faster by more than the noise; / {
+        if ($1 != rows + 0 || $3 != stages || rows > 0 && !head) wrong = 1
+        summary = NR
+        next
+    }
+    /^kept in .*\.tuning$/ { kept = NR == summary + 1; next }
+    { ++rows; off = $5 / ($3 / $4) - 1; if (NF < 6 || off > 0.05 || off < -0.05) wrong = 1 }
+    END { exit wrong || !summary || !kept }' "$work/stdout"
 : >"$work/in/file"
 succeeds env XDG_CACHE_HOME="$work/in/file" "$tvlm" devices --tune --seconds 0.5 --storage buffer ${device:+"$device"}
 has "$work/stderr" 'what was tuned is kept in no file'
