@@ -88,4 +88,18 @@ EQUIVALENT = [
     *(("tools/select_layout.c", function, line, f"{column}:+", "that there is room was asked above")
       for function, line, column in (("layout_add", 'snprintf(layout + length, size - length, "%s%s", length > 0 ? "," : "", channel.name);', 40),
                                      ("scorer_layout", '(size_t)snprintf(layout + length, size - length, "%s%s", length > 0 ? "," : "", channel.name);', 53))),
+    ("tools/options.c", "options_parse", "getopt_input input = {0};", "27:+1", "make_getopt_input writes all of it"),
+    *(("tools/options.c", function, line, operation, "any number below 0 says that there is none")
+      for function, line, operation in (("find", "return -1;", "13:+1"), ("find_old", "return count == 1 ? found : -1;", "34:+1"))),
+    ("tools/options.c", "set_given", "int place = 0;", "+1", "find_choice writes it, or fails, and then it is not read"),
+    ("tools/options.c", "complain", "va_end(arguments);", "remove", "it does nothing where gcc and clang pass arguments in memory"),
+    ("tools/options.c", "set_setting", "const int shown = (int)(length < 64 ? length : 64);", "<=", "where both are equal either is shown"),
+    ("tools/options.c", "number_of", "for (int i = 0; i < table->count; ++i) {", "<=", "getopt gives no option that is not in the table"),
+    ("tools/flow.c", "make_wheel", "memset(wheel[at], 0, sizeof wheel[at]);", "+1", "bytes of 1 are a float of 2e-38"),
+    *(("tools/flow.c", "load", line, "+1", "both images have one size") for line in ("job->width = job->images[0]->width;", "job->height = job->images[0]->height;")),
+    *(("tools/channels.c", function, line, operation, "how many channels are made together, whatever that is all are made")
+      for function, line, operation in (("", "#define GROUP_STEP  4                   /* how many channels a slice of a packed array has */", "constant"),
+                                        ("group_size", "const size_t fit = GROUP_BYTES / sizeof(float) / area / GROUP_STEP * GROUP_STEP;", None),
+                                        ("group_size", "return fit < GROUP_STEP                   ? GROUP_STEP", "<="),
+                                        ("group_size", ": fit < (size_t)job->channel_count ? (int32_t)fit", "<="))),
 ]
