@@ -77,7 +77,8 @@ crops text 230 170 5 200
 crops wide 305 97 8 100
 crops text 230 170 14 30
 crops text 230 170 14 50
-for kind in "exact 0" "exact 1" "exact 2" "between 0.4150375" "between 1.5849625" "thumbnail "; do
+# Elsewhere scores that round in another way may choose other tiles.
+[ "$device" != --device=reference ] || for kind in "exact 0" "exact 1" "exact 2" "between 0.4150375" "between 1.5849625" "thumbnail "; do
     has "$work/kinds" "^$kind"
 done
 [ -z "${TVLM_TEST_FIGURES:-}" ] || grep -v exact "$work/kinds"

@@ -87,7 +87,7 @@ EQUIVALENT = [
     ("tools/progress.c", "progress_start", "bar.percent = -1;", "20:+1", "any number below 0 is no percent"),
     *(("tools/select_layout.c", function, line, f"{column}:+", "that there is room was asked above")
       for function, line, column in (("layout_add", 'snprintf(layout + length, size - length, "%s%s", length > 0 ? "," : "", channel.name);', 40),
-                                     ("scorer_layout", '(size_t)snprintf(layout + length, size - length, "%s%s", length > 0 ? "," : "", channel.name);', 53))),
+                                     ("scorer_layout", '(size_t)snprintf(layout + length, size - length, "%s%s", length > 0 ? "," : "", channel.name);', 52))),
     ("tools/options.c", "options_parse", "getopt_input input = {0};", "27:+1", "make_getopt_input writes all of it"),
     *(("tools/options.c", function, line, operation, "any number below 0 says that there is none")
       for function, line, operation in (("find", "return -1;", "13:+1"), ("find_old", "return count == 1 ? found : -1;", "34:+1"))),
