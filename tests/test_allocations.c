@@ -16,7 +16,13 @@ static int left = -1; /* allocations until the one that fails; < 0: none does */
 static bool failed;
 static long live;
 
-static bool fails(void) {
+/* The places in the code that the allocations of a job come from, one after the other. */
+enum { PLACES = 1 << 16 };
+static const void *places[PLACES];
+static int place_count = -1; /* < 0: they are not listed */
+
+static bool fails(const void *place) {
+    if (place_count >= 0 && place_count < PLACES) places[place_count++] = place;
     if (left < 0 || left-- > 0) return false;
     failed = true;
     return true;
@@ -40,20 +46,20 @@ static void *counted(void *made) {
 }
 
 void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : counted(__real_malloc(size));
+    return fails(__builtin_return_address(0)) ? NULL : counted(__real_malloc(size));
 }
 
 void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : counted(__real_calloc(count, size));
+    return fails(__builtin_return_address(0)) ? NULL : counted(__real_calloc(count, size));
 }
 
 void *__wrap_realloc(void *old, size_t size) {
-    if (fails()) return NULL;
+    if (fails(__builtin_return_address(0))) return NULL;
     return old == NULL ? counted(__real_realloc(NULL, size)) : __real_realloc(old, size);
 }
 
 char *__wrap_strdup(const char *text) {
-    return fails() ? NULL : counted(__real_strdup(text));
+    return fails(__builtin_return_address(0)) ? NULL : counted(__real_strdup(text));
 }
 
 void __wrap_free(void *old) {
@@ -98,11 +104,35 @@ static bool fail_the(int n, const struct job *job, const char *name, const resul
     return failed;
 }
 
+/* Whether no allocation before the n-th came from its place. */
+static bool is_first_of_its_place(int n) {
+    for (int i = 0; i < n - 1; ++i)
+        if (places[i] == places[n - 1]) return false;
+    return true;
+}
+
+/* Lets the first allocation of each place fail: few, so that no check of a result is left to chance. */
+static void every_place(const struct job *job, const char *name, const results *expected, int count) {
+    int tried = 0;
+    for (int n = 1; n <= count; ++n) {
+        if (!is_first_of_its_place(n)) continue;
+        (void)fail_the(n, job, name, expected);
+        ++tried;
+    }
+    printf("    %s: %d places\n", job->name, tried);
+    assert_true(tried > 0);
+}
+
 static void every_allocation(const struct job *job, const char *name) {
     objects o = {0};
     results expected;
+    if (!job->opens && open_device(job, name, &o) != TVLM_OK) fail_msg("%s", last_error);
+    place_count = 0;
     if (work(job, name, &o, &expected) != TVLM_OK) fail_msg("%s", last_error);
+    const int count = place_count;
+    place_count = -1;
     destroy(&o);
+    if (strcmp(name, "reference") == 0) every_place(job, name, &expected, count);
     const int step = test_small() ? 29 : test_quick() ? 19 : test_every();
     int n = (int)test_first(step);
     while (fail_the(n, job, name, &expected)) n += step;
