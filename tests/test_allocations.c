@@ -9,6 +9,7 @@
  * of OpenCL does not see them. The device's memory is made by calls of OpenCL, which test_failures.c lets fail.
  */
 #include "jobs.h"
+#include "jobs_files.h"
 
 /* ---- The allocators ---- */
 
@@ -146,18 +147,37 @@ static void device_once(const test_target *target, tvlm_device *reference) {
     if (is_another_device(target)) each_job(wanted_job, target->device, every_allocation);
 }
 
+static bool wants_files(void) {
+    return wanted_job != NULL && strcmp(wanted_job, "files") == 0;
+}
+
 static void test_reference(void **state) {
     (void)state;
+    if (wants_files()) skip();
     each_job(wanted_job, NULL, every_allocation);
 }
 
 static void test_opencl(void **state) {
     (void)state;
+    if (wants_files()) skip();
     test_on_targets(device_once);
 }
 
+static void test_files(void **state) {
+    static const struct job job = {"files", keep_files, false, false};
+    (void)state;
+    if (wanted_job != NULL && !wants_files()) skip();
+    const char *const base = getenv("TMPDIR");
+    snprintf(job_path, sizeof job_path, "%s/tvlm-job-XXXXXX", base != NULL ? base : "/tmp");
+    close(mkstemp(job_path));
+    ++jobs_run;
+    every_allocation(&job, "reference");
+    unlink(job_path);
+}
+
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_opencl)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_opencl),
+                                       cmocka_unit_test(test_files)};
     if (argc > 1) wanted_job = argv[1];
     const int wrong = cmocka_run_group_tests(tests, make_pixels, NULL);
     return wrong == 0 && jobs_run == 0 ? 77 : wrong;
