@@ -557,6 +557,41 @@ static void refuses_bad_headers_of_bmp(void **state) {
     }
 }
 
+/* The least that there is: the headers alone, in which the pixels lie. What is between the headers and the pixels is the palette, and
+ * bytes that make no whole colour are none. */
+static void walks_headers_of_bmp(void **state) {
+    char line[100];
+    io_bytes bytes;
+    (void)state;
+    put_bmp(&bytes, 1, 1, 24, 0, 0);
+    assert_int_equal(bytes.size, 54);
+    bytes.at[10] = 51;
+    expect_bmp(&bytes, TVLM_OK, NULL);
+    bytes.at[10] = 52;
+    expect_bmp(&bytes, TVLM_ERROR_FORMAT, "a is a truncated BMP: it ends after 54 bytes");
+    bytes.size = 14;
+    put_low(&bytes, 12, 4);
+    put_low(&bytes, 1, 2);
+    put_low(&bytes, 1, 2);
+    put_low(&bytes, 1, 2);
+    put_low(&bytes, 24, 2);
+    bytes.at[10] = 23;
+    assert_int_equal(bytes.size, 26);
+    expect_bmp(&bytes, TVLM_OK, NULL);
+    for (bytes.size = 25; bytes.size > 13; --bytes.size) {
+        snprintf(line, sizeof line, "a is a truncated BMP: it ends after %zu bytes", bytes.size);
+        expect_bmp(&bytes, TVLM_ERROR_FORMAT, line);
+    }
+    for (uint8_t rest = 0; rest < 4; ++rest)
+        for (uint8_t index = 1; index < 3; ++index) {
+            put_bmp(&bytes, 1, 1, 8, 2, 1u + rest);
+            bytes.at[10] = (uint8_t)(bytes.at[10] + rest);
+            bytes.at[bytes.size - 1] = index;
+            expect_bmp(&bytes, index < 2 ? TVLM_OK : TVLM_ERROR_FORMAT,
+                       index < 2 ? NULL : "a is a damaged BMP: a pixel is not in its palette");
+        }
+}
+
 /* ---- PPM and PGM ---- */
 
 static void counts_the_bytes_of_pnm(void **state) {
@@ -645,6 +680,7 @@ int main(void) {
         io_test(cuts_segments_of_jpeg),
         io_test(counts_the_bytes_of_bmp),
         io_test(refuses_bad_headers_of_bmp),
+        io_test(walks_headers_of_bmp),
         io_test(counts_the_bytes_of_pnm),
         io_test(refuses_pnm),
     };
