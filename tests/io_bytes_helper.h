@@ -134,4 +134,25 @@ static inline void put_png_exif(io_bytes *to, uint32_t orientation) {
     put_chunk_of(to, "eXIf", content.at, content.size);
 }
 
+/* ---- Checks ---- */
+
+/* As io_expect, of the whole line. */
+static inline void expect_status(tvlm_status status, tvlm_status expected, const char *line) {
+    char whole[300] = "";
+    if (line != NULL) snprintf(whole, sizeof whole, "%s", line);
+    io_expect(status, expected, line);
+    if (line != NULL && strcmp(io_logged, whole) != 0) fail_msg("not \"%s\" but \"%s\"", whole, io_logged);
+}
+
+typedef tvlm_status check_function(const tvlm_io_source *source, tvlm_io_findings *findings);
+
+/* What a check says of bytes, which are called "a". */
+static inline tvlm_status checked(check_function *check, const io_bytes *bytes, tvlm_io_findings *findings) {
+    uint8_t *const block = alone(bytes);
+    const tvlm_io_source source = {.path = "a", .log = &io_log, .bytes = block, .size = bytes->size};
+    const tvlm_status status = check(&source, findings);
+    free(block);
+    return status;
+}
+
 #endif

@@ -162,6 +162,24 @@ static void measures_jpeg_with_more(void **state) {
                   120 + (libjpeg ? 0 : 128 + bytes.size) + fixed(10));
 }
 
+/* A tag that lacks its last byte is none, whatever stands behind the segment. */
+static void measures_jpeg_that_may_lie(void **state) {
+    const bool libjpeg = decodes_by("JPEG", "libjpeg");
+    (void)state;
+    for (size_t lacking = 4; lacking <= 5; ++lacking) {
+        io_bytes bytes, exif = {.size = 0};
+        put(&exif, "Exif\0\0", 6);
+        put_exif(&exif, 6);
+        put_start(&bytes);
+        put_segment(&bytes, 0xE1, exif.at, exif.size - lacking);
+        put_frame(&bytes, 0xC0, 10, 6, "\x11");
+        put_scan(&bytes, 1, 1);
+        put_many(&bytes, 1, 30);
+        expect_extent("a tag", measured(tvlm_io_measure_jpeg, &bytes, 0), 10, 6,
+                      (lacking == 4 ? 120 : 60) + (libjpeg ? 0 : 128 + bytes.size) + fixed(10));
+    }
+}
+
 static void measures_no_jpeg(void **state) {
     io_bytes bytes;
     (void)state;
@@ -387,6 +405,7 @@ int main(void) {
         io_test(chooses_a_fraction),
         io_test(measures_jpeg),
         io_test(measures_jpeg_with_more),
+        io_test(measures_jpeg_that_may_lie),
         io_test(measures_no_jpeg),
         io_test(measures_png),
         io_test(measures_png_that_is_cut),
