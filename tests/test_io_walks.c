@@ -305,6 +305,17 @@ static void walks_headers_of_bmp(void **state) {
             expect_bmp(&bytes, index < 2 ? TVLM_OK : TVLM_ERROR_FORMAT,
                        index < 2 ? NULL : "a is a damaged BMP: a pixel is not in its palette");
         }
+    /* What pads the rows, and what follows them, is no pixel. */
+    for (uint32_t bits = 1; bits <= 8; bits *= bits == 1 ? 4 : 2) {
+        const uint32_t width = 24 / bits; /* three bytes */
+        put_bmp(&bytes, width, 2, bits, 1, 12);
+        const size_t begin = bytes.size - 12;
+        for (size_t i = begin; i < bytes.size; ++i)
+            bytes.at[i] = i < begin + 8 && (i - begin) % 4 < 3 ? 0 : 0xFF;
+        expect_bmp(&bytes, TVLM_OK, NULL);
+        bytes.at[begin + 6] = 1; /* the last pixel of the last row */
+        expect_bmp(&bytes, TVLM_ERROR_FORMAT, "a is a damaged BMP: a pixel is not in its palette");
+    }
 }
 
 /* ---- PPM and PGM ---- */
