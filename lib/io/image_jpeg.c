@@ -65,7 +65,6 @@ static int next_marker(struct walk *walk) {
         while (walk->at < size && bytes[walk->at] == 0xFF) walk->at++;
         if (walk->at < size && bytes[walk->at] != 0) return bytes[walk->at++];
     }
-    walk->at = size;
     return -1;
 }
 

@@ -102,4 +102,23 @@ EQUIVALENT = [
                                         ("group_size", "const size_t fit = GROUP_BYTES / sizeof(float) / area / GROUP_STEP * GROUP_STEP;", None),
                                         ("group_size", "return fit < GROUP_STEP                   ? GROUP_STEP", "<="),
                                         ("group_size", ": fit < (size_t)job->channel_count ? (int32_t)fit", "<="))),
+    ("lib/lab/vocab_train.c", "quick_product", "for (; d + 8 <= dimension; d += 8)", "18:<", "the loop behind it adds the last eight to the same sums"),
+    ("lib/lab/vocab_train.c", "begin", "if (square < w->distances[i]) w->distances[i] = square > nothing ? square : 0.0f;", "72:>=",
+     "near 0 such a distance is a multiple of 2^-23, and 1e-6 is none"),
+    ("lib/lab/vocab_train.c", "smaller", "return a < b ? a : (int32_t)b;", "<=", "of equal numbers either is the smaller one"),
+    *(("lib/lab/vocab_train.c", "farther_first", "return left->number < right->number ? -1 : left->number > right->number;", operation, reason)
+      for operation, reason in (("25:<=", "no two have one number"), ("44:+1", "any number below 0 says that it comes first"), ("61:>=", "no two have one number"))),
+    ("lib/lab/vocab_train.c", "allocate", "for (int32_t i = 0; i < t->kept; ++i) w->order[i] = i;", "22:+1",
+     "the first place has 0, to which the memory was cleared"),
+    *(("lib/lab/descend.c", "allocate", "d->memory = tvlm_allocate((4 + 2 * PAIRS) * d->size, sizeof *d->memory);", operation, "room for more than is used")
+      for operation in ("32:+1", "36:+1")),
+    ("lib/lab/codec_train.c", "tvlm_codec_trainer_finish",
+     "double *const room = tvlm_allocate(2 * square + (size_t)(t->kept + t->k) * (size_t)t->n, sizeof *room);", "40:+1", "room for more than is used"),
+    *(("lib/io/image_png.c", "make_crc_table", "for (uint32_t i = 0; i < 256; i++) {", operation,
+       "the 257th is 1, and lies where checks_sums is, which is true") for operation in ("28:<=", "30:+1")),
+    ("lib/io/image_png.c", "read_header", "samples * (depth == 16 ? 2u : 1u) > TVLM_IO_PIXELS_MAX)", "43:>=",
+     "the limit is odd, and more than the most samples of one byte"),
+    ("lib/io/image_bmp.c", "magnitude", "return value > INT32_MAX ? 0u - value : value;", ">=", "2^31 - 1 rows and 2^31 + 1 are both out of range"),
+    ("lib/io/image_bmp.c", "palette_colors", "return bitmap->offset > used ? (bitmap->offset - used) / entry : 0;", "27:>=",
+     "where both are equal there are no colours"),
 ]
