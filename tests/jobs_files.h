@@ -23,8 +23,8 @@ static char job_path[300]; /* of the file that the job writes and reads */
 /* A picture in memory, of which the first bytes are kept. */
 static tvlm_status read_picture(const void *bytes, size_t size, uint8_t *kept) {
     tvlm_image *image = NULL;
-    const tvlm_status status = tvlm_image_load_bytes(
-        bytes, size, "picture", tvlm_image_load_params(.log = &job_log), &image);
+    const tvlm_status status =
+        tvlm_image_load_bytes(bytes, size, "picture", tvlm_image_load_params(.log = &job_log), &image);
     if (status == TVLM_ERROR_UNSUPPORTED) { /* by this build */
         errors = 0;
         return TVLM_OK;
@@ -46,7 +46,7 @@ static tvlm_status read_pictures(results *r) {
     to = r->shown;
     TVLM_TRY(read_picture(webp_alpha, sizeof webp_alpha, to));
     TVLM_TRY(read_picture(gray, sizeof gray - 1, to += 2));
-    return read_picture(text, sizeof text - 1, to += 2);
+    return read_picture(text, sizeof text - 1, to + 2);
 }
 
 static tvlm_status write_picture(results *r) {
