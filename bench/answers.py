@@ -12,8 +12,7 @@ An answer is right if each of its letters is the likeliest one. Rows of the tabl
 - `equal`, `alike`: PixelPrune's rule (arXiv 2604.00886) at the largest size of which so few tokens are left: a token is left out whose
   pixels equal, or differ by at most .02 from, those of the one to the left or above.
 - `random`: tokens of the full picture, drawn at random. `thumb+random`: a small picture and a random place of the full one.
-- `looks`: a small picture first; then, beside it, the tokens of the full one that the question's last token attends to. What is found to
-  be a question about the whole gets what `auto` makes.
+- `looks`: a small picture first; then, beside it, the tokens of the full one that the question's last token attends to.
 - `true`: the same at the place of what is asked, which only we know.
 
 Runs in the environment of ci/hf-environment, with the package; exit 77 without. It is a toy of a model: what helps it may not help
@@ -66,14 +65,6 @@ class Model:
                     likeliest = self.model.lm_head(states[first:first + len(said)]).argmax(-1).tolist()
                     found.append(likeliest == said)
         return found
-
-    def of_the_whole(self, view, glance, questions):
-        """Of each question whether it is about the whole, by the answers to a first look and to a picture of the fewest tokens."""
-        with torch.no_grad():
-            rows = [am.Row(self.processor, [one], [(question, "") for question in questions]) for one in (view, glance)]
-            hidden, _ = am.hidden_of(self.model, self.processor, rows, am.encode(self.model, [view, glance]))
-            said = [torch.softmax(self.model.lm_head(states[[first for first, _ in row.asked]]), -1) for row, states in zip(rows, hidden)]
-        return [_looks.differs(one, other) >= _looks.WHOLE for one, other in zip(*said)]
 
     def attention(self, view, questions):
         """Where the last token of each question looks in a picture, in the middle layer: [questions, rows, columns]."""
@@ -135,15 +126,12 @@ def first_look(scene, tokens):
     return small, max(1, tokens - len(small) - EXTRA)
 
 
-def by_looks(model, pruner, scene, tokens, questions):
+def by_looks(model, scene, tokens, questions):
     small, rest = first_look(scene, tokens)
     full = (SIDE, SIDE)
     plan = _showing.Plan(small.grid[::-1], full, full, rest + EXTRA, EXTRA, SIDE * SIDE)
     maps = model.attention(small, questions)
-    whole = model.of_the_whole(small, view_of(scene, 1), questions) if len(small) > 1 else [False] * len(questions)
-    blind = by_pruner(pruner, scene) if any(whole) else None
-    return [blind if of_whole else [small, am.View(scene.picture, whole_of(scene), _looks.places_of(one, plan))]
-            for one, of_whole in zip(maps, whole)]
+    return [[small, am.View(scene.picture, whole_of(scene), _looks.places_of(one, plan))] for one in maps]
 
 
 def by_truth(scene, tokens, places):
@@ -177,7 +165,7 @@ def shown_ways(model, pruners, scene, tokens, numbers):
     yield "random", [([am.View(scene.picture, whole_of(scene), best(numbers.uniform(size=(SIDE, SIDE)), tokens))], asked)]
     single = [[one] for one in asked]
     yield "thumb+random", list(zip(by_truth(scene, tokens, numbers.uniform(0, SIDE, (len(asked), 2))), single))
-    yield "looks", list(zip(by_looks(model, pruners["auto"], scene, tokens, [one[0] for one in asked]), single))
+    yield "looks", list(zip(by_looks(model, scene, tokens, [one[0] for one in asked]), single))
     yield "true", list(zip(by_truth(scene, tokens, [place_of(one, numbers) for one in scene.questions]), single))
 
 

@@ -72,30 +72,13 @@ def test_packed_questions_are_asked_as_by_a_pruner(folder):
         torch.testing.assert_close(model.model.lm_head(hidden[0, first]), expected, rtol=0, atol=2e-5)
 
 
-def test_looks_of_the_bench_are_those_of_a_pruner(folder, monkeypatch):
+def test_looks_of_the_bench_are_those_of_a_pruner(folder):
     model = answers.Model(folder)
-    monkeypatch.setattr(answers._looks, "WHOLE", 2)
     scene = scenes.Source(scenes.HELD, 3).scene("crowd")
     question = scene.questions[0][0]
     report = tv.hf.Pruner(model.model, model.processor, share=0.25, looks=2).prune(Image.fromarray(scene.picture), question=question).report
     small = am.View(np.asarray(report.seen[0][0]), answers.whole_of(scene))
     np.testing.assert_allclose(model.attention(small, [question])[0], report.look, rtol=0, atol=1e-5)
-    # What is taken for a question about the whole: the one at the distance of its answers, and just above it none.
-    glance = am.View(am.resized(scene.picture, 1, 1), answers.whole_of(scene))
-    distance = _difference(model, small, glance, question)
-    for whole, threshold in ((True, distance - 1e-4), (False, distance + 1e-4)):
-        monkeypatch.setattr(answers._looks, "WHOLE", threshold)
-        pruner = tv.hf.Pruner(model.model, model.processor, share=0.25, looks=2)
-        assert pruner.prune(Image.fromarray(scene.picture), question=question).report.whole == whole
-        assert model.of_the_whole(small, glance, [question]) == [whole]
-
-
-def _difference(model, one, other, question):
-    with torch.no_grad():
-        rows = [am.Row(model.processor, [view], [(question, "")]) for view in (one, other)]
-        hidden, _ = am.hidden_of(model.model, model.processor, rows, am.encode(model.model, [one, other]))
-        said = [torch.softmax(model.model.lm_head(states[row.asked[0][0]]), -1) for row, states in zip(rows, hidden)]
-    return float((said[0] - said[1]).abs().sum()) / 2
 
 
 def test_training_learns_and_goes_on_after_a_stop(tmp_path):

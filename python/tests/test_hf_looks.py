@@ -74,21 +74,6 @@ def family(request):
     return Tiny(request.param)
 
 
-@pytest.fixture(autouse=True)
-def never_of_the_whole(monkeypatch):
-    """Models of random weights say anything of any picture: no question is taken for one about the whole, but where a test wants it."""
-    from texturevlm.hf import _looks
-    monkeypatch.setattr(_looks, "WHOLE", 2)
-
-
-def glance_of(family, tokens):
-    """The tokens of the picture that a first look of so many tokens is compared with; 0: there is none."""
-    from texturevlm.hf import _families, _showing
-    rule = hf.Pruner(family.model, family.processor, budget=24)._rule()
-    size = _showing.showing_of(family.model, family.processor, _families.family_of(family.model), rule).glance(family.size, tokens)
-    return 0 if size is None else size[0] * size[1]
-
-
 class Rows:
     """Counts what a model computes: pictures or rows of the encoder, and positions of the language model."""
 
@@ -273,75 +258,21 @@ def test_a_sink_takes_its_share():
 
 
 def test_nothing_is_computed_twice(family):
-    """Beside both looks there is the glance, a prompt with a picture of few tokens, where pictures have sizes."""
     rows = Rows(family)
     pruned = family.looked()
     first, *second = (int(kept.sum()) for _, kept in pruned.report.seen)
-    glance = glance_of(family, first)
-    assert glance == 0 if family.tiled else 0 < glance <= first // 2
     merged = 1 if family.tiled else family.inner.visual.spatial_merge_size**2
     # A part's encoder sees all of it: its tokens are chosen afterwards.
     shown = [1, len(second)] if family.tiled else [first * merged, sum(second) * merged]
-    looked = 1 + bool(glance)
-    assert rows.encoder == [shown[0], glance * merged][:looked]
-    calls = 1 + (family.name == "qwen3_5")  # whose prompt is run in two parts
-    length = sum(rows.positions[:calls])
-    assert rows.positions[calls:] == [length - first + glance][:bool(glance)]
-    before_second = len(rows.positions)
+    assert rows.encoder == shown[:1]
+    length, calls = sum(rows.positions), len(rows.positions)
+    assert calls == 1 + (family.name == "qwen3_5")  # whose prompt is run in two parts
     pruned.generate(max_new_tokens=1, pad_token_id=0, eos_token_id=None)
-    assert [rows.encoder[0], sum(rows.encoder[looked:])] == shown
+    assert [rows.encoder[0], sum(rows.encoder[1:])] == shown
     # The second prompt has the other pictures' tokens more, and those around them; of it the first picture's are not computed again.
     before, more = pruned._prefix[1], sum(second) + family.around() * len(second)
-    assert before > first and rows.positions[before_second:] == [length + more - before]
+    assert before > first and rows.positions[calls:] == [length + more - before]
     assert pruned.input_ids.shape[1] == length + more
-
-
-# ---- Questions about the whole ----
-
-def said_of(family, image):
-    """How likely each token is to be the first of the answer, by the model's own prompt."""
-    return torch.softmax(family.model(**family.whole(image)).logits[0, -1].float(), -1)
-
-
-def test_what_differs_from_a_glance_is_of_the_whole(family, monkeypatch):
-    """At the distance between the two answers the question is about the whole, and just above it is not; then its way decides."""
-    from texturevlm.hf import _looks
-    image, looked = family.photo(), family.looked()
-    glance = glance_of(family, looked.report.look.size)
-    if not glance:
-        monkeypatch.setattr(_looks, "WHOLE", 0)
-        assert family.looked().report.pictures[0].way == "looks" and not looked.report.whole
-        return
-    side, rule = family.side, hf.Pruner(family.model, family.processor, budget=24)._rule()
-    columns, rows = rule.size(*family.size, 1)
-    resample = family.processor.image_processor.resample
-    small = said_of(family, own.PIL.fromarray(looked.report.seen[0][0]))
-    few = said_of(family, image.resize((columns * side, rows * side), resample))
-    distance = float((small - few).abs().sum()) / 2
-    assert 0 < distance < 1
-    monkeypatch.setattr(_looks, "WHOLE", distance + 1e-5)
-    assert family.looked().report.pictures[0].way == "looks"
-    monkeypatch.setattr(_looks, "WHOLE", distance - 1e-5)
-    whole, once = family.looked(), hf.Pruner(family.model, family.processor, budget=24).prune(image, question=QUESTION)
-    assert whole.report.whole and "the question is about the whole" in repr(whole.report) and "whole" not in repr(once.report)
-    assert whole.report.pictures == once.report.pictures and whole.report.look is None and whole._prefix is None
-    assert torch.equal(whole.input_ids, once.input_ids)
-    options = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": 0, "eos_token_id": None}
-    assert torch.equal(whole.generate(**options), once.generate(**options))
-
-
-def test_the_distance_of_distributions():
-    from texturevlm.hf import _looks
-    one, other = torch.tensor([.5, .5, 0]), torch.tensor([.25, .5, .25])
-    assert _looks.differs(one, one) == 0 and _looks.differs(one, other) == .25
-    assert _looks.differs(torch.tensor([1., 0]), torch.tensor([0., 1])) == 1
-
-
-def test_a_glance_is_far_smaller_than_the_first_look():
-    from texturevlm.hf import _showing, _ways
-    showing = _showing.Sized(_ways.rule_of(own.tiny.processor_of(), 28))
-    columns, rows = showing.rule.size(168, 168, 1)
-    assert showing.glance((168, 168), 2 * columns * rows) == (columns, rows) and showing.glance((168, 168), 2 * columns * rows - 1) is None
 
 
 def test_nothing_is_set_on_the_model(family):

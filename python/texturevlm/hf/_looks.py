@@ -5,10 +5,6 @@ Models know where to look before they can see what is there (arXiv 2502.17422). 
 the whole. Of one layer in the middle of the language model, the attention of the prompt's last token says which places of the
 picture the answer hangs on. The second look is the same prompt, in which the full picture's tokens at these places follow the small
 picture. Its keys and values up to there are those of the first look, and are not computed again.
-
-A question about the whole has no such places. What it is about shows before that: where a picture of the fewest tokens (a glance)
-leads to another answer than the small one does, a larger picture of the whole would say still more. Where neither shows what is asked
-for, the answer is as open after the one as after the other.
 """
 from __future__ import annotations
 
@@ -28,9 +24,6 @@ from ._qwen import QwenBatch
 from ._showing import Plan
 from ._wrapped import cache_name, check_taken, unwrapped, view_of
 
-WHOLE = 0.1
-"""Which part of the probability of the answer's first token must differ between a glance and the first look, for the question to be
-about the whole."""
 _NAME = "texturevlm_last_row"
 _KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "llava_onevision", "internvl", "smolvlm")
 
@@ -61,14 +54,12 @@ class Look:
     attention: float32 [rows, columns], the share of the attention that each token of the small picture has, mean over heads.
     cache: keys and values of the prompt's tokens, or of the first ones.
     ids: the tokens of the prompt, [1, length].
-    said: float32 [tokens], how likely each is to be the first token of the answer.
     places: of how many tokens the cache is, where it cannot be made shorter; 0: it is of all, and can be.
     """
 
     attention: Any
     cache: Any
     ids: torch.Tensor
-    said: torch.Tensor
     places: int = 0
 
 
@@ -86,40 +77,23 @@ def look_at(model: Any, batch: dict[str, Any], grid: tuple[int, int], pairs: boo
     options = {cache_name(inner): cache, "use_cache": True, "logits_to_keep": 1}
     with torch.no_grad():
         if linear:
-            made, cache, places = _in_two_parts(view, batch, options, cache)
+            cache, places = _in_two_parts(view, batch, options, cache)
         elif pairs:
             tokens = torch.ones(grid[0] * grid[1], dtype=torch.bool)
             alone = FeatureBatch(view, batch, [tokens, ~tokens], least=0)
-            made, ids = alone.forward(**options), alone.input_ids
+            alone.forward(**options)
+            ids = alone.input_ids
         else:
-            made = view(**batch, **options)
+            view(**batch, **options)
     if len(rows) != 1 + linear:
         raise DeviceError(f"not supported: the language model of a {type(inner).__name__} asked {len(rows)} times for its attention")
     there = ids[0] == inner.config.image_token_id
     seen = rows[-1][0].float().mean(0)[there.to(rows[-1].device)][:grid[0] * grid[1]]
-    return Look(seen.cpu().numpy().reshape(grid[1], grid[0]), cache, ids, _said(made), places)
+    return Look(seen.cpu().numpy().reshape(grid[1], grid[0]), cache, ids, places)
 
 
-def is_of_the_whole(model: Any, batch: dict[str, Any], look: Look) -> bool:
-    """Whether a question is about the whole: `batch` is the prompt of the first look with a picture of far fewer tokens."""
-    inner = unwrapped(model)
-    view = view_of(inner, _layers_of(inner)[0].rpartition(".")[0])[0]
-    with torch.no_grad():
-        glance = _said(view(**batch, use_cache=False, logits_to_keep=1))
-    return differs(glance, look.said) >= WHOLE
-
-
-def differs(one: torch.Tensor, other: torch.Tensor) -> float:
-    """The total variation distance of two distributions: 0 where they are equal, 1 where they have nothing in common."""
-    return float((one - other).abs().sum()) / 2
-
-
-def _said(made: Any) -> torch.Tensor:
-    return torch.softmax(made.logits[0, -1].float(), -1).cpu()
-
-
-def _in_two_parts(view: Any, batch: dict[str, Any], options: dict[str, Any], cache: Any) -> tuple[Any, Any, int]:
-    """Runs a prompt up to the end of its picture, and then the rest. Returns what came out, a cache of the first part, and how long that is.
+def _in_two_parts(view: Any, batch: dict[str, Any], options: dict[str, Any], cache: Any) -> tuple[Any, int]:
+    """Runs a prompt up to the end of its picture, and then the rest. Returns a cache of the first part, and how long that is.
 
     Layers of linear attention (Qwen3.5) keep the sum of what they have seen, from which nothing can be taken away.
     """
@@ -130,8 +104,8 @@ def _in_two_parts(view: Any, batch: dict[str, Any], options: dict[str, Any], cac
     view(input_ids=ids[:, :places], attention_mask=mask[:, :places], position_ids=positions[..., :places], **own, **options)
     check_taken(taken(), "the picture")
     first = copy.deepcopy(cache)
-    made = view(input_ids=ids[:, places:], attention_mask=mask, position_ids=positions[..., places:], **options)
-    return made, first, places
+    view(input_ids=ids[:, places:], attention_mask=mask, position_ids=positions[..., places:], **options)
+    return first, places
 
 
 def _layers_of(model: Any) -> tuple[str, Any]:
@@ -248,4 +222,4 @@ def continue_from(pruned: Any, batch: dict[str, Any], look: Look) -> None:
     pruned._resume(batch, look.cache, places, len(picture))
 
 
-__all__ = ["WHOLE", "Look", "check_looks", "continue_from", "differs", "is_of_the_whole", "look_at", "parts_of", "places_of"]
+__all__ = ["Look", "check_looks", "continue_from", "look_at", "parts_of", "places_of"]

@@ -2,7 +2,6 @@
 """The whole way from a batch, or from a question about an image, to an answer."""
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Mapping
@@ -106,7 +105,7 @@ class Pruner(Bound):
             question; then, beside that, the tokens of the full picture that its attention rested on. It is for questions about a
             detail, of one image, with a `budget` or a `share`, for Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, LLaVA-OneVision,
             InternVL and SmolVLM. Where the tokens are too few for a first look that shows anything, or enough for the full picture,
-            `way` decides as without it; and where the question is found to be about the whole (Qwen).
+            `way` decides as without it.
         k, strategy, weights, scorer: as in `select_tokens`. With one of them, tokens of the full picture are chosen by it, and
             `way` is not asked. `k` goes with version 0.4.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
@@ -196,11 +195,6 @@ class Pruner(Bound):
         small, full = (image.resize((size[0] * side + beyond, size[1] * side + beyond), resample) for size in (plan.small, plan.full))
         seen = [(small, np.ones(plan.small[::-1], bool))]
         look = _looks.look_at(self.model, self._shown(given, seen * (1 + showing.pairs), showing), plan.small, showing.pairs)
-        if self._is_of_the_whole(given, image, look, showing):
-            self._put(given, [image])
-            pruned = self._look_once(given, showing.rule)
-            pruned.report = dataclasses.replace(pruned.report, whole=True, milliseconds=1000 * (time.perf_counter() - began))
-            return pruned
         seen += _looks.parts_of(full, _looks.places_of(look.attention, plan), plan, side, beyond)
         batch = self._shown(given, seen, showing)
         pruned = prune_batch(self.model, batch, [torch.from_numpy(mask.reshape(-1)) for _, mask in seen])
@@ -211,21 +205,9 @@ class Pruner(Bound):
                                      [(_under(picture, mask, side), mask) for picture, mask in seen], look.attention)
         return pruned
 
-    def _is_of_the_whole(self, given: _messages.Loaded, image: Any, look: _looks.Look, showing: _showing.Sized | _showing.Tiled) -> bool:
-        """Whether the question is about the whole, so that no place is to be looked at. Not known of pictures that have all one size."""
-        size = showing.glance(image.size, look.attention.size)
-        if size is None:
-            return False
-        picture = image.resize((size[0] * showing.side, size[1] * showing.side), getattr(self.processor, "image_processor", self.processor).resample)
-        return _looks.is_of_the_whole(self.model, self._shown(given, [(picture, np.ones(size[::-1], bool))], showing), look)
-
-    def _put(self, given: _messages.Loaded, pictures: list[Any]) -> None:
-        """Puts pictures in the place of those that a conversation has."""
-        given.replace(0, [pictures, *([] for _ in given.images()[0][1:])])
-
     def _shown(self, given: _messages.Loaded, seen: list[tuple[Any, Any]], showing: _showing.Sized | _showing.Tiled) -> dict[str, Any]:
         """The batch in which these pictures stand in the place of those that a conversation has."""
-        self._put(given, [picture for picture, _ in seen])
+        given.replace(0, [[picture for picture, _ in seen], *([] for _ in given.images()[0][1:])])
         batch = self._moved(_messages.made_of(self.processor, given, showing.options))
         _check_grids(_grids_of(batch, unwrapped(self.model), showing.side), [mask.shape for _, mask in seen])
         return batch

@@ -68,11 +68,6 @@ class Sized:
         rest = wanted - small[0] * small[1]
         return Plan(small, full, full, rest, EXTRA, every) if rest > EXTRA else None
 
-    def glance(self, size: tuple[int, int], small: int) -> tuple[int, int] | None:
-        """The size of the picture of the fewest tokens; None: it is not far smaller than one of so many."""
-        columns, rows = self.rule.size(*size, 1)
-        return (columns, rows) if 2 * columns * rows <= small else None
-
 
 class Tiled:
     """A family whose pictures have all one size: a small picture is one of them, and the full one is cut into several.
@@ -106,9 +101,6 @@ class Tiled:
         around = length_of(blank, 2 + self.pairs) - length_of(blank, 1 + self.pairs) - small
         one, full, rest = (self.along, self.along), (columns * self.along, rows * self.along), wanted - small - self.pairs
         return Plan(one, full, one, rest, around, every) if rest > around else None
-
-    def glance(self, size: tuple[int, int], small: int) -> None:
-        """There is none: all pictures have as many tokens."""
 
 
 def _wanted(spending: Spending, every: int) -> int:

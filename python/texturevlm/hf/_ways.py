@@ -127,8 +127,6 @@ class Report:
     look: Any = dataclasses.field(default=None, repr=False)
     """Of two looks: float32 [rows, columns], where the first one looked: the share of the attention that each token of the small
     picture has. It can be given as the channel ``attention``, or for the next frame of a video as ``attention_prev``."""
-    whole: bool = False
-    """Of two looks: the question was found to be about the whole, so that `way` decided."""
 
     def draw(self) -> Picture:
         """A picture of what the model sees: its pictures side by side, in which tokens that are left out are nearly white.
@@ -155,8 +153,7 @@ class Report:
 
     def __repr__(self) -> str:
         beside = "" if self.without is None else f"; not compared with a smaller picture: {self.without}"
-        about = "; the question is about the whole" if self.whole else ""
-        lines = [f"{self.tokens} of {sum(self.full)} tokens, decided in {self.milliseconds:.0f} ms{beside}{about}"]
+        lines = [f"{self.tokens} of {sum(self.full)} tokens, decided in {self.milliseconds:.0f} ms{beside}"]
         for number, (chosen, among, full) in enumerate(zip(self.pictures, self.candidates, self.full)):
             others = ", ".join(f"{one.way} {one.loss:.3f}" for one in among if one is not chosen)
             loss = "" if math.isnan(chosen.loss) else f", loss {chosen.loss:.3f}"
