@@ -59,19 +59,7 @@ is "a file that is not looked at warns" test ! -s "$work/stderr"
 
 # As text, and in a folder where nothing can be written.
 says 'stages are faster by more than the noise; [0-9]+ settings were tried' \
-    "$tvlm" devices --tune --seconds 2 --storage buffer ${device:+"$device"}
-# A head, where there are rows; in each the gain of its two times; and of all stages as many as have a row. The name of the device is the first line.
-is "the report as text: $(cat "$work/stdout")" awk -v stages="$(grep -c '"before_ms"' "$work/json")" '
-    NR == 1 { if (!/^.+, buffer storage$/) exit wrong = 1; next }
-    /^stage +side +before ms +after ms +gain/ { if (NR != 2) wrong = 1; head = 1; next }
-    / stages are faster by more than the noise; / {
-        if ($1 != rows + 0 || $3 != stages || rows > 0 && !head) wrong = 1
-        summary = NR
-        next
-    }
-    /^kept in .*\.tuning$/ { kept = NR == summary + 1; next }
-    { ++rows; off = $5 / ($3 / $4) - 1; if (NF < 6 || off > 0.05 || off < -0.05) wrong = 1 }
-    END { exit wrong || !summary || !kept }' "$work/stdout"
+    "$tvlm" devices --tune --seconds 0.5 --storage buffer ${device:+"$device"}
 : >"$work/in/file"
 succeeds env XDG_CACHE_HOME="$work/in/file" "$tvlm" devices --tune --seconds 0.5 --storage buffer ${device:+"$device"}
 has "$work/stderr" 'what was tuned is kept in no file'
