@@ -32,8 +32,10 @@ static int open_all(void **state) {
     (void)state;
     device = open_reference();
     stack = random_stack(device, TVLM_FORMAT_F32, 48, 32, 3);
-    return tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_FEATURE_0,
-                               tvlm_grid_input(.data = features, .columns = 6, .rows = 4, .channels = 2));
+    const tvlm_status status =
+        tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_FEATURE_0,
+                            tvlm_grid_input(.data = features, .columns = 6, .rows = 4, .channels = 2));
+    return status == TVLM_OK ? 0 : 1;
 }
 
 static int close_all(void **state) {
