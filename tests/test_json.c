@@ -113,7 +113,10 @@ static void check_quoted(const unsigned char *text) {
         at += length > 0 ? length : 1;
     }
     json_string(&json, NULL, (const char *)text);
-    if (json.text == NULL) fail_msg("no memory");
+    if (json.text == NULL) {
+        fail_msg("no memory");
+        return;
+    }
     if (strncmp(json.text, wanted, strlen(wanted)) != 0 || strcmp(json.text + strlen(wanted), "\"") != 0)
         fail_msg("%02x %02x %02x %02x", text[0], text[1], text[2], text[3]);
     json_release(&json);
