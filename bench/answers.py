@@ -4,7 +4,8 @@
 
     bench/answers.py [FOLDER...] [--scenes 100] [--shares 6,12,25,50] [--json FILE]
 
-Each FOLDER is a model of answers_train.py; without one it is bench/answers-model, which is seed 0. The scenes are held back (answers_scenes.py): no model saw their photos, fonts and seeds.
+Each FOLDER is a model of answers_train.py; without one it is bench/answers-model, which is seed 0. The scenes are held back
+(answers_scenes.py): no model saw their photos, fonts and seeds.
 An answer is right if each of its letters is the likeliest one. Rows of the table:
 
 - `full`: the picture in full, 324 tokens.

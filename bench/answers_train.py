@@ -10,9 +10,9 @@ for, those before a stop included. Each process has one thread and scenes of its
 weights.
 
 First the encoder learns alone what each token shows: colour, shape, sign, word (until TOWER of the time). That stays part of the loss
-when questions are learnt: first mostly about small scenes in full (until EASY), where what is asked for is soon found. No way of spending tokens is foreign to the model: it sees pictures in full, smaller, with tokens left out
-before the encoder (at random, or those with little in them), and a small picture with crops. Runs in the environment of
-ci/hf-environment; exit 77 without its packages.
+when questions are learnt: first mostly about small scenes in full (until EASY), where what is asked for is soon found. No way of
+spending tokens is foreign to the model: it sees pictures in full, smaller, with tokens left out before the encoder (at random, or those
+with little in them), and a small picture with crops. Runs in the environment of ci/hf-environment; exit 77 without its packages.
 """
 import argparse
 import math

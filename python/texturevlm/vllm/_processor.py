@@ -94,14 +94,15 @@ class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
         settings = self.info.settings(hf_kwargs)
         if "image_embeds" in found:
             raise ArgumentError("embeddings of images cannot be pruned: give the images, or take vLLM's own Qwen3-VL")
-        values = self.info.values(hf_kwargs)
         if "pixel_values" in found:
+            values = self.info.values(hf_kwargs)
             self._drop(found, "image", lambda pixels, grid: kept_tokens(pixels.float(), grid, self._merge, of_images(settings), **values))
         share = share_of_videos(settings)
         if share is not None and "video_embeds" in found:
             raise ArgumentError("embeddings of videos cannot be pruned: give the videos, or no video_share")
         if share is not None and "pixel_values_videos" in found:
-            self._drop(found, "video", lambda pixels, grid: kept_of_video(pixels, grid, self._merge, values["temporal"], share))
+            temporal = self.info.values(hf_kwargs)["temporal"]
+            self._drop(found, "video", lambda pixels, grid: kept_of_video(pixels, grid, self._merge, temporal, share))
         return found
 
     def _drop(self, found: Any, modality: str, choose: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> None:
