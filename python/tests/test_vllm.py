@@ -148,6 +148,17 @@ def keep_of(made, modality="image"):
     return [item[f"{modality}_keep"].data for item in made["mm_kwargs"][modality]]
 
 
+def batch_of(made):
+    """What vLLM's processor made, as a batch of transformers."""
+    batch = {"input_ids": torch.tensor([made["prompt_token_ids"]])}
+    for modality, pixels, grid in (("image", "pixel_values", "image_grid_thw"), ("video", "pixel_values_videos", "video_grid_thw")):
+        if modality in made["mm_kwargs"]:
+            items = made["mm_kwargs"][modality]
+            batch[pixels] = torch.cat([item[pixels].data for item in items]).float()
+            batch[grid] = torch.stack([item[grid].data for item in items])
+    return batch
+
+
 def clip_of(width, height, frames, moving=True):
     """A clip in which a square moves over a still picture, or of equal frames."""
     clip = np.stack([draw(width, height, 7)] * frames)
@@ -347,13 +358,8 @@ def test_the_positions_are_those_of_texturevlm_hf(processor, models, pruned, pro
     clip = [clip_of(128, 96, 10)] * clips
     made = process(processor({"texturevlm": {"share": 0.3, "video_share": videos}}), text, pictures(*sizes), clip)
     whole = process(processor({"texturevlm": {"share": 1.0}}), text, pictures(*sizes), clip)
-    ids = torch.tensor([whole["prompt_token_ids"]])
-    batch = {"input_ids": ids}
-    for modality, pixels, grid in (("image", "pixel_values", "image_grid_thw"), ("video", "pixel_values_videos", "video_grid_thw")):
-        if modality in whole["mm_kwargs"]:
-            items = whole["mm_kwargs"][modality]
-            batch[pixels] = torch.cat([item[pixels].data for item in items]).float()
-            batch[grid] = torch.stack([item[grid].data for item in items])
+    batch = batch_of(whole)
+    ids = batch["input_ids"]
     expected = pruned(theirs, batch, keep_of(made) if sizes else None, keep_of(made, "video") if clips and videos else None)
     positions, delta = ours.get_mrope_input_positions(made["prompt_token_ids"], features_of(made))
     assert made["prompt_token_ids"] == expected.input_ids[0].tolist()
@@ -364,52 +370,41 @@ def test_the_positions_are_those_of_texturevlm_hf(processor, models, pruned, pro
     assert delta <= 0
 
 
+def compare_towers(models, made, expected, modality):
+    """The tower's output for the pictures of a modality with that of texturevlm.hf's pruned tower, which is `expected`'s."""
+    from vllm.multimodal.utils import group_and_batch_mm_kwargs
+    ours, items = models[0], made["mm_kwargs"][modality]
+    picture = expected._pictures["pixel_values" if modality == "image" else "pixel_values_videos"]
+    places = {name.split("_", 1)[1]: value for name, value in picture.places(modality).items()}
+    answer = expected._tower(picture.pixels, grid_thw=picture.grid, **places)
+    wanted = torch.cat([answer.pooler_output, *answer.deepstack_features], dim=1)
+    ((_, count, given),) = group_and_batch_mm_kwargs([(modality, item) for item in items], device="cpu")
+    found = ours.embed_multimodal(**given)
+    assert count == len(items) and [len(part) for part in found] == [int(flags.sum()) for flags in keep_of(made, modality)]
+    torch.testing.assert_close(torch.cat(found), wanted, rtol=0, atol=2e-5)
+    # Without the places of the full grid it would be something else.
+    shuffled = {**given, f"{modality}_keep": torch.cat([flags.flip(0) for flags in keep_of(made, modality)])}
+    assert (torch.cat(ours.embed_multimodal(**shuffled)) - wanted).abs().max() > 1e-2
+
+
 @pytest.mark.parametrize("sizes", [[(320, 192)], [(160, 224), (320, 96), (64, 64)]], ids=["an image", "three images"])
 def test_the_tower_gives_what_that_of_texturevlm_hf_gives(processor, models, pruned, sizes):
-    from vllm.multimodal.utils import group_and_batch_mm_kwargs
-    ours, theirs = models
     prompt, images = PICTURE * len(sizes), pictures(*sizes)
     made = process(processor(), prompt, images)
     whole = process(processor({"texturevlm": {"share": 1.0}}, mm_device_do_normalize=False), prompt, images)
-    batch = {"input_ids": torch.tensor([whole["prompt_token_ids"]]),
-             "pixel_values": torch.cat([item["pixel_values"].data for item in whole["mm_kwargs"]["image"]]),
-             "image_grid_thw": torch.stack([item["image_grid_thw"].data for item in whole["mm_kwargs"]["image"]])}
-    expected = pruned(theirs, batch, keep_of(made))
-    picture = expected._pictures["pixel_values"]
-    places = {name.split("_", 1)[1]: value for name, value in picture.places("image").items()}
-    answer = expected._tower(picture.pixels, grid_thw=picture.grid, **places)
-    expected = torch.cat([answer.pooler_output, *answer.deepstack_features], dim=1)
-    ((_, count, given),) = group_and_batch_mm_kwargs([("image", item) for item in made["mm_kwargs"]["image"]], device="cpu")
-    found = ours.embed_multimodal(**given)
-    assert count == len(sizes) and [len(part) for part in found] == [place.length for place in made["mm_placeholders"]["image"]]
-    torch.testing.assert_close(torch.cat(found), expected, rtol=0, atol=2e-5)
-    # Without the places of the full grid it would be something else.
-    shuffled = {**given, "image_keep": torch.cat([flags.flip(0) for flags in keep_of(made)])}
-    assert (torch.cat(ours.embed_multimodal(**shuffled)) - expected).abs().max() > 1e-2
+    assert len(keep_of(made)) == len(sizes)
+    assert [int(flags.sum()) for flags in keep_of(made)] == [place.length for place in made["mm_placeholders"]["image"]]
+    compare_towers(models, made, pruned(models[1], batch_of(whole), keep_of(made)), "image")
 
 
 def test_the_tower_gives_of_videos_what_that_of_texturevlm_hf_gives(processor, models, pruned):
-    from vllm.multimodal.utils import group_and_batch_mm_kwargs
-    ours, theirs = models
     clips = [clip_of(128, 96, 10), clip_of(64, 128, 4)]
     made = process(processor({"texturevlm": {"video_share": 0.3}}), CLIP * 2, [], clips)
     whole = process(processor({}, mm_device_do_normalize=False), CLIP * 2, [], clips)
-    batch = {"input_ids": torch.tensor([whole["prompt_token_ids"]]),
-             "pixel_values_videos": torch.cat([item["pixel_values_videos"].data for item in whole["mm_kwargs"]["video"]]),
-             "video_grid_thw": torch.stack([item["video_grid_thw"].data for item in whole["mm_kwargs"]["video"]])}
     # Some slots have no token, which is a case of its own.
     assert any(not any(flags) for item in made["mm_kwargs"]["video"] for flags in _prompt.slots_of(item, 2))
-    expected = pruned(theirs, batch, None, keep_of(made, "video"))
-    picture = expected._pictures["pixel_values_videos"]
-    places = {name.split("_", 1)[1]: value for name, value in picture.places("video").items()}
-    answer = expected._tower(picture.pixels, grid_thw=picture.grid, **places)
-    expected = torch.cat([answer.pooler_output, *answer.deepstack_features], dim=1)
-    ((_, count, given),) = group_and_batch_mm_kwargs([("video", item) for item in made["mm_kwargs"]["video"]], device="cpu")
-    found = ours.embed_multimodal(**given)
-    assert count == 2 and [len(part) for part in found] == [int(flags.sum()) for flags in keep_of(made, "video")]
-    torch.testing.assert_close(torch.cat(found), expected, rtol=0, atol=2e-5)
-    shuffled = {**given, "video_keep": torch.cat([flags.flip(0) for flags in keep_of(made, "video")])}
-    assert (torch.cat(ours.embed_multimodal(**shuffled)) - expected).abs().max() > 1e-2
+    assert len(keep_of(made, "video")) == 2
+    compare_towers(models, made, pruned(models[1], batch_of(whole), None, keep_of(made, "video")), "video")
 
 
 def test_all_rows_are_vllms_tower(models):
