@@ -15,80 +15,26 @@
 #include "progress.h"
 #include "shared.h"
 #include "signals.h"
-#include "texturevlm/io.h"
 #include "video_frames.h"
-#include "video_library.h"
-
-/* ---- The overlay ---- */
-
-/* Where annotated frames go: each as a PNG in a folder, or all as a video. */
-typedef struct video_overlay {
-    struct tool *tool;
-    const char *path; /* the folder or the video; NULL: nothing is drawn */
-    double rate;
-    const video_library *library; /* NULL: the path is a folder */
-    tvlm_video_writer *writer;    /* NULL before the first frame */
-} video_overlay;
-
-static bool names_folder(const char *path) {
-    struct stat info;
-    const char *const slash = strrchr(path, '/');
-    if (stat(path, &info) == 0) return S_ISDIR(info.st_mode);
-    return (slash != NULL && slash[1] == '\0') || strchr(slash != NULL ? slash + 1 : path, '.') == NULL;
-}
-
-/*
- * Opens an overlay, before any work. A path that ends with '/', has no ending, or is a folder is taken for a
- * folder, which is made if it does not exist. Any other path is taken for a video.
- */
-static int video_overlay_open(struct tool *tool, const char *path, double rate, video_overlay *overlay) {
-    *overlay = (video_overlay){.tool = tool, .path = path, .rate = rate};
-    if (path == NULL) return TOOL_DONE;
-    if (names_folder(path)) return video_folder_make(tool, path);
-    TOOL_TRY(files_output(tool, "--overlay", path));
-    TOOL_TRY(video_library_load(tool, path, &overlay->library));
-    if (!overlay->library->writable(path))
-        return tool_fail(tool, "%s: there is no video format of that ending (for PNGs name a folder)", path);
-    return TOOL_DONE;
-}
-
-static int add_picture(video_overlay *overlay, const tvlm_image *picture, int64_t number) {
-    char path[4096];
-    const size_t length = strlen(overlay->path);
-    const int written = snprintf(path, sizeof path, "%s%sframe-%06lld.png", overlay->path,
-                                 overlay->path[length - 1] == '/' ? "" : "/", (long long)number);
-    if (written >= (int)sizeof path) return tool_fail(overlay->tool, "%.64s...: the path is too long", path);
-    TOOL_TRY(files_output(overlay->tool, "--overlay", path));
-    return tool_status(overlay->tool, tvlm_png_write(path, picture->width, picture->height, 3,
-                                                     picture->pixels, &overlay->tool->log));
-}
-
-/* Adds the next frame. All frames have the same size. A PNG is called frame-NNNNNN.png, with the number of
- * the frame. */
-static int video_overlay_add(video_overlay *overlay, const tvlm_image *picture, int64_t number, double time) {
-    const struct tvlm_video_writer_params params = {.rate = overlay->rate, .log = &overlay->tool->log};
-    if (overlay->library == NULL) return add_picture(overlay, picture, number);
-    if (overlay->writer == NULL) {
-        const int code = tool_status(
-            overlay->tool, overlay->library->writer_open(overlay->path, picture->width, picture->height,
-                                                         &params, &overlay->writer));
-        if (code != TOOL_DONE) return code;
-    }
-    return tool_status(overlay->tool, overlay->library->writer_add(overlay->writer, picture, time));
-}
-
-/* Completes the video. */
-static int video_overlay_finish(video_overlay *overlay) {
-    if (overlay->writer == NULL) return TOOL_DONE;
-    return tool_status(overlay->tool, overlay->library->writer_finish(overlay->writer));
-}
-
-/* Releases the overlay. If it was not finished, no video is left. */
-static void video_overlay_release(video_overlay *overlay) {
-    if (overlay->library != NULL) overlay->library->writer_destroy(&overlay->writer);
-}
+#include "video_clip.h"
+#include "video_overlay.h"
 
 /* ---- Options ---- */
+
+static const option_spec whole_list[] = {
+    {0, OPTION_INTEGER, "budget", offsetof(video_options, budget), "N",
+     "N tokens for the whole video; each is shown until another one takes its place. --share and --tolerance without a "
+     "--strategy are of the whole video, too",
+     1, INT32_MAX, NULL},
+    {0, OPTION_INTEGER, "slot", offsetof(video_options, slot), "FRAMES", "frames that a model takes at a time (default: 2)", 1, 16,
+     NULL},
+    {0, OPTION_NUMBER, "hold", offsetof(video_options, hold), "SECONDS",
+     "no token is shown for longer (default: until another one takes its place)", 0.001, 1e6, NULL},
+    {0, OPTION_INTEGER, "memory", offsetof(video_options, memory), "MIB",
+     "of the host and the device together; with less a long video is decided in shorter windows (default: 1024)", 1, 1 << 20,
+     NULL},
+};
+static const option_specs own_whole_specs = OPTION_SPECS("A budget for the whole video", whole_list);
 
 static const option_spec outputs_list[] = {
     {0, OPTION_PATTERN, "overlay", offsetof(video_options, overlay), "DIR|FILE.mp4",
@@ -160,6 +106,7 @@ static const option_specs own_playing_specs = OPTION_SPECS("The video", playing_
 static const option_group groups[] = {
     {&strategy_specs, offsetof(video_options, strategy)},
     {&video_parameter_specs, offsetof(video_options, parameters)},
+    {&own_whole_specs, 0},
     {&video_parameter_settings, offsetof(video_options, parameters)},
     {&weighing_specs, offsetof(video_options, weighing)},
     {&own_sights_specs, 0},
@@ -374,6 +321,12 @@ static int check(struct tool *tool, const video_options *options) {
     return code == TOOL_DONE ? video_folder_check(tool, options->flow) : code;
 }
 
+static int run_clip(struct tool *tool, const video_options *options, int count, char *const *paths) {
+    TOOL_TRY(video_clip_check(tool, groups, options));
+    signals_note_first();
+    return video_clip_run(tool, options, count, paths, must_stop);
+}
+
 static int run_video(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     video_options *const options = malloc(sizeof *options);
     struct run run = {.tool = tool, .options = options};
@@ -381,6 +334,11 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     memcpy(options, values, sizeof *options);
     options->questions.features.count = options->features != NULL; /* the folder counts as one file */
     options->questions.features.values[0] = options->features;
+    if (video_clip_asked(options)) {
+        const int done = run_clip(tool, options, operand_count, operands);
+        free(options);
+        return done;
+    }
     int code = check(tool, options);
     signals_note_first();
     if (code == TOOL_DONE)
@@ -412,12 +370,13 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
 
 static const char *const examples[] = {
     "video clip.mp4 --overlay seen.mp4",
-    "video clip.mp4 --strategy budget --share 0.1 > positions.jsonl",
+    "video clip.mp4 --share 0.1 --overlay seen.mp4 > tokens.jsonl",
     NULL,
 };
 
 static const option_brief brief[] = {
-    {"What to choose", "k share strategy preset patch"},
+    {"What to choose", "k strategy preset patch"},
+    {"A budget for the whole video", "budget share tolerance slot hold memory"},
     {"Where to look", "scorer gaze features flow"},
     {"What is asked", "query"},
     {"What comes out", "overlay needs"},
@@ -449,7 +408,17 @@ const tool_command video_command = {
         "A frame that has no features, nor carries any along, is answered without the --query. A frame that does\n"
         "not decode, or has another size than the first, is left out with a warning. Where frames do not decode, files cannot be\n"
         "read or a clip is cut off or damaged, a line says so behind the last frame, and the exit code is 3. Ctrl-C ends after the present\n"
-        "frame, with the lines and the video complete, and exit code 130.\n",
+        "frame, with the lines and the video complete, and exit code 130.\n"
+        "With --budget, or with --share or --tolerance and no --strategy, tokens are spent on the whole video: where they\n"
+        "lose least, and for as long as they are shown. One line of JSON a slot, which is --slot frames:\n"
+        "  slot, frame, frames, time  its number, that of its first frame, how many it has, seconds\n"
+        "  k, of            tokens of the whole video; and how many all of it at full size would be\n"
+        "  lost, lost_downsampled     predicted, as a share of what one token a slot would lose; and that of the best\n"
+        "                   downsampling in time and size to as many tokens\n"
+        "  held             how many tokens of earlier slots are still shown\n"
+        "  tokens           that the slot buys, from coarse to fine: their middle and sides in pixels; thumbnail: columns\n"
+        "                   and rows of the picture of the whole whose cell it is; until: the slot in which it is hidden\n"
+        "The overlay shows the frame, and beside it what is seen, with frames around new tokens.\n",
     .options = groups,
     .options_size = sizeof(video_options),
     .run = run_video,

@@ -50,9 +50,15 @@ typedef struct tvlm_budget_picture {
  * border; there are `columns` x `rows` of them. Detail is measured in the blocks of a tile,
  * TVLM_BUDGET_BLOCKS along each side. Block b begins at pixel TVLM_BUDGET_EDGE(b, patch). Where
  * TVLM_BUDGET_BLOCKS does not divide the patch, some blocks are a pixel longer than others.
+ *
+ * As a rule the pictures are compared with the image that they are made of. With `seen` they are compared with other
+ * images of the source, one after the other: the losses against all pictures of one come before those of the next. So it
+ * is found what is lost while a frame of a video is still shown.
  */
 typedef struct tvlm_budget_plan {
-    int32_t image; /* of the source */
+    int32_t image;       /* of the source */
+    const int32_t *seen; /* [seen_count]: images of the source; NULL: only `image` itself */
+    int32_t seen_count;
     int32_t patch, columns, rows;
     float legible;  /* the correlation at which a window of such a tile is read half of the time */
     int32_t levels; /* how many levels of the source are read */

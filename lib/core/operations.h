@@ -256,7 +256,8 @@ typedef tvlm_status tvlm_keep_pass_operation(tvlm_device *device, tvlm_buffer *s
 
 /*
  * Finds how much of each tile's luma is lost in each picture of the plan. The results are two floats for each
- * tile, at losses[((picture * rows + row) * columns + column) * 2], from float `offset` on. The first is the
+ * tile, at losses[((picture * rows + row) * columns + column) * 2], from float `offset` on, and with plan->seen after
+ * each other for each image that is seen. The first is the
  * sum of the squared error over the tile's pixels. The second says how much of the tile's detail cannot be
  * read, from 0 to the number of its pixels. For each window v is the variance of the image, v' that of the
  * picture, and k their covariance. With F = TVLM_BUDGET_FLOOR and sums over the windows the correlation of

@@ -102,14 +102,15 @@ static int32_t groups(const work *w, int32_t outputs) {
     return (outputs + group - 1) / group;
 }
 
-static tvlm_status copy_luma(const work *w) {
+/* Copies the luma of the first `levels` levels of an image. */
+static tvlm_status copy_luma(const work *w, int32_t image, int32_t levels) {
     opencl_call call;
-    int32_t rows;
-    (void)level_texels(w, &rows);
+    int32_t rows = w->source->height;
+    if (levels > 1) (void)level_texels(w, &rows);
     TVLM_TRY(begin(w, "losses_luma", w->source->format, &call));
     tvlm_opencl_call_input(&call, w->source);
-    tvlm_opencl_call_int(&call, w->plan->image * w->source->layers);
-    tvlm_opencl_call_int(&call, w->plan->levels);
+    tvlm_opencl_call_int(&call, image * w->source->layers);
+    tvlm_opencl_call_int(&call, levels);
     tvlm_opencl_call_memory(&call, w->luma);
     return tvlm_opencl_call_run_pixels(&call, runs(w, w->source->width), rows, 1);
 }
@@ -165,14 +166,26 @@ static tvlm_status compare(const work *w, cl_mem losses, size_t offset) {
                                        rows_last ? w->plan->rows : w->plan->count);
 }
 
+/* Compares the pictures with an image. They are enlarged but for one pass, and what that reads is not in the memory `luma`,
+ * so that another image's luma may take its place there. */
+static tvlm_status compare_with(const work *w, int32_t image, tvlm_buffer *losses, size_t offset) {
+    if (image != w->plan->image || w->plan->seen != NULL) TVLM_TRY(copy_luma(w, image, 1));
+    TVLM_TRY(look_at_tiles(w));
+    return compare(w, ((opencl_buffer *)losses)->memory, offset);
+}
+
 tvlm_status tvlm_opencl_losses(tvlm_device *base, const tvlm_texture *source, const tvlm_budget_plan *plan,
                                tvlm_buffer *losses, size_t offset) {
     OPENCL_TUNED(base, TVLM_TUNED_LOSSES, (double)source->width * source->height);
     work w = {.device = (opencl_device *)base, .source = source, .plan = plan};
     find_sizes(&w);
     TVLM_TRY(prepare(&w));
-    TVLM_TRY(copy_luma(&w));
-    TVLM_TRY(look_at_tiles(&w));
+    TVLM_TRY(copy_luma(&w, plan->image, plan->levels));
     TVLM_TRY(make_pictures(&w));
-    return compare(&w, ((opencl_buffer *)losses)->memory, offset);
+    if (plan->seen == NULL) return compare_with(&w, plan->image, losses, offset);
+    for (int32_t i = 0; i < plan->seen_count; ++i) {
+        TVLM_TRY(compare_with(&w, plan->seen[i], losses, offset));
+        offset += 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
+    }
+    return TVLM_OK;
 }

@@ -156,13 +156,13 @@ typedef struct steps {
     plane image, from, low, small, wide, enlarged;
 } steps;
 
-static bool measure(const tvlm_texture *source, const tvlm_budget_plan *plan,
-                    const tvlm_budget_picture *picture, steps *s, float *losses) {
+/* Makes a picture, enlarged to the size of the image. */
+static bool enlarge(const tvlm_texture *source, const tvlm_budget_plan *plan, const tvlm_budget_picture *picture,
+                    steps *s) {
     const int32_t slice = reference_slice(source, plan->image, 0);
-    if (!read_level(source, slice, 0, &s->image) || !read_level(source, slice, picture->from, &s->from) ||
-        !make(&s->low, s->from.width, picture->height) || !make(&s->small, picture->width, picture->height) ||
-        !make(&s->wide, s->image.width, picture->height) ||
-        !make(&s->enlarged, s->image.width, s->image.height))
+    if (!read_level(source, slice, picture->from, &s->from) || !make(&s->low, s->from.width, picture->height) ||
+        !make(&s->small, picture->width, picture->height) || !make(&s->wide, source->width, picture->height) ||
+        !make(&s->enlarged, source->width, source->height))
         return false;
     along_columns(plan, &picture->reduce_y, &s->from, &s->low);
     along_rows(plan, &picture->reduce_x, &s->low, &s->small);
@@ -170,21 +170,36 @@ static bool measure(const tvlm_texture *source, const tvlm_budget_plan *plan,
     along_rows(plan, &picture->enlarge_x, &s->small, &s->wide);
     along_columns(plan, &picture->enlarge_y, &s->wide, &s->enlarged);
     clamp(&s->enlarged);
-    compare(plan, &s->image, &s->enlarged, losses);
+    return true;
+}
+
+/* Compares a picture with all images that are seen. `stride` is how many floats lie between the losses of two images. */
+static bool measure(const tvlm_texture *source, const tvlm_budget_plan *plan, const tvlm_budget_picture *picture,
+                    size_t stride, steps *s, float *losses) {
+    const int32_t *const seen = plan->seen != NULL ? plan->seen : &plan->image;
+    const int32_t count = plan->seen != NULL ? plan->seen_count : 1;
+    if (!enlarge(source, plan, picture, s)) return false;
+    for (int32_t i = 0; i < count; ++i) {
+        free(s->image.texels);
+        s->image.texels = NULL;
+        if (!read_level(source, reference_slice(source, seen[i], 0), 0, &s->image)) return false;
+        compare(plan, &s->image, &s->enlarged, losses + (size_t)i * stride);
+    }
     return true;
 }
 
 tvlm_status tvlm_reference_losses(tvlm_device *device, const tvlm_texture *source,
                                   const tvlm_budget_plan *plan, tvlm_buffer *losses, size_t offset) {
+    const size_t floats = 2 * (size_t)plan->columns * (size_t)plan->rows;
     float *out = (float *)reference_data(losses) + offset;
     for (int32_t p = 0; p < plan->count; ++p) {
         steps s;
         memset(&s, 0, sizeof s);
-        const bool made = measure(source, plan, &plan->pictures[p], &s, out);
+        const bool made = measure(source, plan, &plan->pictures[p], (size_t)plan->count * floats, &s, out);
         plane *const planes[] = {&s.image, &s.from, &s.low, &s.small, &s.wide, &s.enlarged};
         for (size_t i = 0; i < sizeof planes / sizeof *planes; ++i) free(planes[i]->texels);
         if (!made) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory to measure a picture");
-        out += 2 * (size_t)plan->columns * (size_t)plan->rows;
+        out += floats;
     }
     return TVLM_OK;
 }

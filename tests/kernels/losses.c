@@ -76,7 +76,8 @@ static void known_weights(tvlm_device *device) {
 
 static float *losses_of(tvlm_device *device, const tvlm_texture *source, const tvlm_budget_plan *plan,
                         size_t offset) {
-    const size_t count = offset + 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
+    const size_t seen = plan->seen != NULL ? (size_t)plan->seen_count : 1;
+    const size_t count = offset + seen * 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
     float *const losses = malloc(count * sizeof *losses);
     assert_non_null(losses);
     tvlm_buffer *buffer = test_buffer(device, count * sizeof *losses, NULL);
@@ -94,6 +95,38 @@ static test_tolerance tolerance_of(int32_t patch) {
     return (test_tolerance){2e-4f * more, 2e-5f * more, 0.0f};
 }
 
+/* Compares `count` losses, of which there are two for each tile, from float `offset` on. */
+static void compare_losses(const char *name, float *got, float *expected, size_t offset, size_t count, test_size size,
+                           int32_t patch) {
+    char what[96];
+    for (size_t i = offset; i < offset + count; ++i) {
+        got[i] /= (float)(patch * patch);
+        expected[i] /= (float)(patch * patch);
+    }
+    for (size_t part = 0; part < 2; ++part) {
+        snprintf(what, sizeof what, "%s%s of %dx%d, patch %d", name, part == 0 ? "squared error" : "detail",
+                 (int)size.width, (int)size.height, (int)patch);
+        test_compare_stage(what, got + offset + part, expected + offset + part, count / 2, 2, tolerance_of(patch),
+                           false);
+    }
+}
+
+/* The pictures of an image compared with others, and with itself, which gives what it gives alone. */
+static void compare_seen(const test_pair *source, tvlm_budget_plan *plan, const float *alone, test_size size,
+                         int32_t patch) {
+    const int32_t seen[] = {0, plan->image, 0};
+    const size_t count = 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
+    plan->seen = seen;
+    plan->seen_count = 3;
+    float *const got = losses_of(source->device, source->got, plan, 0);
+    float *const expected = losses_of(source->reference, source->expected, plan, 0);
+    assert_memory_equal(got + count, alone, count * sizeof *got);
+    assert_memory_equal(got, got + 2 * count, count * sizeof *got);
+    compare_losses("another image's ", got, expected, 0, 3 * count, size, patch);
+    free(got);
+    free(expected);
+}
+
 static void compare(const test_target *target, tvlm_device *reference, test_size size, int32_t patch,
                     test_picture picture, uint64_t *random) {
     enum { PICTURES = 5, OFFSET = 3 };
@@ -107,23 +140,14 @@ static void compare(const test_target *target, tvlm_device *reference, test_size
         {size.width, size.height, 0.0},
         {(3 * size.width + 3) / 4, (3 * size.height + 3) / 4, 4.0 / 3.0}};
     tvlm_budget_plan plan;
-    char what[96];
     assert_true(tvlm_budget_plan_make(source.got, images - 1, patch, sizes, PICTURES, NULL, &plan));
     assert_int_equal(plan.count, PICTURES);
     float *const got = losses_of(source.device, source.got, &plan, OFFSET);
     float *const expected = losses_of(source.reference, source.expected, &plan, OFFSET);
     const size_t count = 2 * (size_t)PICTURES * (size_t)plan.columns * (size_t)plan.rows;
     assert_memory_equal(got, expected, OFFSET * sizeof *got); /* the guard's pattern */
-    for (size_t i = OFFSET; i < OFFSET + count; ++i) {
-        got[i] /= (float)(patch * patch);
-        expected[i] /= (float)(patch * patch);
-    }
-    for (size_t part = 0; part < 2; ++part) {
-        snprintf(what, sizeof what, "%s of %dx%d, patch %d", part == 0 ? "squared error" : "detail",
-                 (int)size.width, (int)size.height, (int)patch);
-        test_compare_stage(what, got + OFFSET + part, expected + OFFSET + part, count / 2, 2,
-                           tolerance_of(patch), false);
-    }
+    compare_seen(&source, &plan, got + OFFSET, size, patch);
+    compare_losses("", got, expected, OFFSET, count, size, patch);
     free(got);
     free(expected);
     tvlm_budget_plan_free(&plan);

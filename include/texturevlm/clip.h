@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clip.h: spends a budget of tokens on a whole video. A token shows a part of a frame, and is held: it is shown
+ * until another one takes its place.
+ *
+ *     tvlm_clip *clip = NULL;
+ *     tvlm_clip_create(device, 672, 392, tvlm_clip_params(.share = 0.1f), &clip);
+ *     for (each frame) tvlm_clip_push(clip, &frame);
+ *     tvlm_clip_end(clip);
+ *     const tvlm_clip_token *tokens = tvlm_clip_tokens(clip, &count);
+ *     ...
+ *     tvlm_clip_destroy(&clip);
+ *
+ * *Slots.* A model takes `temporal` frames at a time (Qwen-VL two), which are a slot. In its own slot a token
+ * shows all of the slot's frames, and from then on the last of them.
+ *
+ * *Tokens* are squares of 1, 2 and 4 times the patch's side, squares of 4 that are 3 x 3 tokens of the frame at
+ * three quarters of its size, and the cells of thumbnails of the whole frame, each as one patch of a smaller
+ * picture (select.h, the strategy budget). What is bought takes the place of what was shown in its square. A
+ * thumbnail takes the place of everything.
+ *
+ * *The choice* loses least, by the loss of the strategy budget: half of it is the squared error of luma, and half is
+ * detail that cannot be read, each as a share of what a thumbnail of one patch loses that is made anew in every slot.
+ * For a price of a token the best choice over the tree of squares and over all intervals of slots is found by dynamic
+ * programming, and the price by bisection (Shoham & Gersho 1988; conditional replenishment: Mounts 1969). It is
+ * compared with downsampling, which is every n-th slot as one thumbnail that is held up to the next, and is never
+ * predicted to lose more.
+ *
+ * *Long videos* are decided in windows of 64 slots, or of fewer where memory is short. The first half of a window's tokens is final when its last slot is
+ * there; the second half is decided anew with the next window, which begins with what is still shown. Each window
+ * spends what the budget grants up to its end. So memory does not grow with the video, but for the tokens. What is
+ * lost by a token that is held for more than a quarter of a window is not measured, but added up from shorter steps: the loss of the
+ * longest that was measured, and the change from there on.
+ *
+ * A clip belongs to its device, and is used by one thread at a time.
+ */
+#ifndef TEXTUREVLM_CLIP_H
+#define TEXTUREVLM_CLIP_H
+
+#include <stdint.h>
+
+#include "device.h"
+#include "image.h"
+#include "params.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tvlm_clip tvlm_clip;
+
+#define TVLM_CLIP_TEMPORAL_DEFAULT 2
+#define TVLM_CLIP_MEMORY_DEFAULT   ((uint64_t)1 << 30)
+
+/* At most one of k, share and tolerance is given. Of all zero a tolerance of TVLM_TOLERANCE_READABLE (select.h). */
+struct tvlm_clip_params {
+    /* How the frames are stored on the device. */
+    tvlm_format format;
+    /* The side of a token in pixels of the frames, a whole number from 4 to 64. 0: 16. */
+    float patch;
+    /* How many frames a slot has, at most 16. 0: 2. */
+    int32_t temporal;
+    /* So many tokens for the whole video, which has so many frames. A number above all tokens buys everything. If more
+     * or fewer frames come, the number of tokens is in proportion. */
+    int32_t k, frames;
+    /* This share of all tokens of the video at full size, above 0 and at most 1. */
+    float share;
+    /* As few tokens as lose at most this share, 0 to 1, of what a thumbnail of one patch in each slot loses. 0 lets the
+     * default stand; TVLM_EXPLICIT_ZERO loses nothing. */
+    float tolerance;
+    /* In how many slots a token may be shown at most. 0: no limit. */
+    int32_t hold;
+    /* How many bytes of memory the clip may take, the host's and the device's together. With less memory windows are
+     * shorter, down to 8 slots. 0: 1 GiB. */
+    uint64_t memory;
+    uint64_t reserved[5];
+};
+#define tvlm_clip_params(...) TVLM_PARAMS(tvlm_clip_params, __VA_ARGS__)
+
+/*
+ * Begins with a video whose working frames have width x height pixels. Frames of another size are resampled. `params` NULL
+ * means all defaults.
+ *
+ * Errors:
+ *   - ARGUMENT: a size, a parameter out of its range, more than one of k, share and tolerance, k without frames;
+ *   - MEMORY, DEVICE_MEMORY: not even a window of 8 slots fits.
+ */
+TVLM_API tvlm_status tvlm_clip_create(tvlm_device *device, int32_t width, int32_t height,
+                                      const struct tvlm_clip_params *params, tvlm_clip **clip);
+
+/* Takes in the next frame. Waits once a slot. Errors: ARGUMENT (another size than the first frame's; the video has ended), MEMORY,
+ * DEVICE_MEMORY, DEVICE. After any but ARGUMENT the clip takes no further frames; the tokens of earlier windows stay. */
+TVLM_API tvlm_status tvlm_clip_push(tvlm_clip *clip, const tvlm_image *frame);
+
+/* Ends the video, and decides what is not decided yet. A second call does nothing. Errors: ARGUMENT (there was no frame),
+ * MEMORY, DEVICE_MEMORY, DEVICE. */
+TVLM_API tvlm_status tvlm_clip_end(tvlm_clip *clip);
+
+/*
+ * One token.
+ *   - slot: in which it is bought. until: the first slot in which all of its square shows something newer; the number of
+ *     slots if there is none. A thumbnail's cells have the thumbnail's.
+ *   - x, y: the middle of its square in pixels of the frames as they were handed in. width, height: the sides of the square,
+ *     whose right and lower part may lie beyond the frame.
+ *   - columns, rows: of the thumbnail whose cell it is. 0: it is a tile.
+ */
+typedef struct tvlm_clip_token {
+    int32_t slot, until;
+    float x, y, width, height;
+    int32_t columns, rows;
+} tvlm_clip_token;
+
+/* Tells the tokens that are final, in the order of slots, and within a slot from coarse to fine, so that what comes later
+ * is drawn on top. All are once the video has ended. They are valid until the next call with this clip. */
+TVLM_API const tvlm_clip_token *tvlm_clip_tokens(const tvlm_clip *clip, int32_t *count);
+
+typedef struct tvlm_clip_info {
+    /* The size of the working frames, the side of a token in them, and how many frames a slot has. */
+    int32_t width, height, patch, temporal;
+    /* How many frames and slots came, and how many tokens a slot has in full. */
+    int32_t frames, slots, tokens_of_slot;
+    /* How many tokens are spent, all of them final. */
+    int32_t tokens;
+    /* What is lost in the slots that are decided, as a share of what thumbnails of one patch lose; and what the best
+     * downsampling of as many tokens does. */
+    double lost, lost_downsampled;
+    uint64_t reserved[4];
+} tvlm_clip_info;
+TVLM_API tvlm_status tvlm_clip_get_info(const tvlm_clip *clip, tvlm_clip_info *info);
+
+/* Frees a clip and sets *clip to NULL. It must happen before the device is destroyed. NULL and *clip NULL are fine. */
+TVLM_API void tvlm_clip_destroy(tvlm_clip **clip);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

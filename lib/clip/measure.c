@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * measure.c: keeps the last frames on the device, and finds what the tokens of a slot lose there and in the slots after
+ * it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "clip/inside.h"
+#include "core/memory.h"
+#include "core/try.h"
+#include "select/thumbnail.h"
+#include "stack/grids.h"
+#include "stack/make.h"
+#include "texturevlm/input.h"
+#include "texturevlm/stack.h"
+
+tvlm_status clip_no_memory(const tvlm_clip *clip) {
+    return tvlm_fail(&clip->device->log, TVLM_ERROR_MEMORY, "no memory for a clip of %dx%d", (int)clip->width,
+                     (int)clip->height);
+}
+
+/* ---- Kinds ---- */
+
+/* How much smaller than the frame thumbnails are along each side. */
+static const double scales[] = {1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0};
+
+static int32_t at_least_one(double count) {
+    return count < 1.0 ? 1 : (int32_t)floor(count + 0.5);
+}
+
+static void add_grid(tvlm_clip *clip, int32_t columns, int32_t rows) {
+    const int32_t count = clip->kinds - CLIP_THUMBNAIL;
+    for (int32_t i = 0; i < count; ++i)
+        if (clip->grids[i].columns == columns && clip->grids[i].rows == rows) return;
+    clip->grids[count] = (tvlm_budget_grid){columns, rows};
+    ++clip->kinds;
+}
+
+/* The largest grid of the frame's shape that has at most so many cells. */
+static tvlm_budget_grid largest_grid(const tvlm_clip *clip, double cells) {
+    tvlm_budget_grid best = {1, 1};
+    for (int32_t columns = 1; columns <= clip->tree.columns; ++columns) {
+        const int32_t rows = at_least_one((double)columns * clip->tree.rows / clip->tree.columns);
+        if ((double)columns * rows <= cells) best = (tvlm_budget_grid){columns, rows};
+    }
+    return best;
+}
+
+/* The share of all tokens that is to be spent. 0: it is not known, since a tolerance is given. */
+static double share_of(const tvlm_clip *clip) {
+    const struct tvlm_clip_params *const p = &clip->params;
+    const double slots = ceil((double)p->frames / clip->temporal);
+    if (p->k > 0) return p->k / (slots * clip->tiles);
+    return tvlm_budget_count(p->share, 1);
+}
+
+/* Lists the thumbnails: first that of one patch, then those of some scales, and those that downsampling takes to spend the
+ * budget on every slot, or on each second or fourth. */
+static void list_grids(tvlm_clip *clip) {
+    const double share = share_of(clip);
+    clip->kinds = CLIP_THUMBNAIL;
+    add_grid(clip, 1, 1);
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; ++i)
+        add_grid(clip, at_least_one(clip->tree.columns / scales[i]), at_least_one(clip->tree.rows / scales[i]));
+    for (int32_t step = 1; step <= 4 && share > 0.0; step *= 2) {
+        const tvlm_budget_grid grid = largest_grid(clip, step * share * clip->tiles);
+        add_grid(clip, grid.columns, grid.rows);
+    }
+}
+
+static tvlm_budget_size size_of(const tvlm_clip *clip, int32_t kind) {
+    const int32_t width = clip->width, height = clip->height;
+    if (kind == CLIP_NINE) return tvlm_fraction_size(TVLM_THREE_QUARTERS, width, height);
+    if (kind < CLIP_NINE)
+        return (tvlm_budget_size){tvlm_level_side(width, kind), tvlm_level_side(height, kind), 0.0};
+    const tvlm_budget_grid *const grid = &clip->grids[kind - CLIP_THUMBNAIL];
+    const int32_t wide = grid->columns * clip->patch, high = grid->rows * clip->patch;
+    return (tvlm_budget_size){wide < width ? wide : width, high < height ? high : height, 0.0};
+}
+
+/* Lists the sizes of the pictures, each once. */
+static void list_sizes(tvlm_clip *clip) {
+    for (int32_t kind = 0; kind < clip->kinds; ++kind) {
+        const tvlm_budget_size size = size_of(clip, kind);
+        int32_t at = 0;
+        while (at < clip->pictures &&
+               (clip->sizes[at].width != size.width || clip->sizes[at].height != size.height || clip->sizes[at].texel != size.texel))
+            ++at;
+        clip->sizes[at] = size;
+        clip->measured[kind] = at;
+        if (at == clip->pictures) ++clip->pictures;
+    }
+}
+
+/* ---- Memory ---- */
+
+/* How many bytes a clip takes with a window of so many slots: of the host, and of the device. */
+static double bytes_of(const tvlm_clip *clip, int32_t window) {
+    const double lags = window / 4.0, intervals = (double)clip_intervals(window), tiles = clip->tiles;
+    const double table = 8.0 * window * lags * clip->pictures * tiles, read = 8.0 * clip->temporal * lags * clip->pictures * tiles;
+    const double single = 16.0 * window * window * tiles, lost = 4.0 * 1.45 * intervals * (clip->kinds + 1) * tiles;
+    const double texel = clip->params.format == TVLM_FORMAT_F32 ? 16.0 : 8.0;
+    const double images = clip->temporal * (lags + 1.0) * 4.0 / 3.0 * texel * clip->width * clip->height;
+    return table + 2.0 * read + single + lost + images;
+}
+
+/* Takes the longest window whose memory is granted. */
+static tvlm_status find_window(tvlm_clip *clip) {
+    const double most = clip->params.memory > 0 ? (double)clip->params.memory : (double)TVLM_CLIP_MEMORY_DEFAULT;
+    clip->window = CLIP_WINDOW_MOST;
+    while (clip->window > CLIP_WINDOW_LEAST && bytes_of(clip, clip->window) > most) clip->window /= 2;
+    clip->lags = clip->window / 4;
+    clip->images = clip->temporal * (clip->lags + 1);
+    if (bytes_of(clip, clip->window) <= most) return TVLM_OK;
+    return tvlm_fail(&clip->device->log, TVLM_ERROR_MEMORY, "a clip of %dx%d takes %.0f MiB; %.0f are granted",
+                     (int)clip->width, (int)clip->height, bytes_of(clip, clip->window) / 1048576.0, most / 1048576.0);
+}
+
+tvlm_status clip_open(tvlm_clip *clip) {
+    const size_t floats = 2 * (size_t)clip->tiles;
+    list_grids(clip);
+    list_sizes(clip);
+    TVLM_TRY(find_window(clip));
+    TVLM_TRY(tvlm_stack_create(clip->device,
+                               tvlm_stack_params(.layout = "r", .width = clip->width, .height = clip->height,
+                                                 .images = clip->images, .format = clip->params.format),
+                               &clip->stack));
+    const size_t rows = (size_t)clip->pictures * (size_t)clip->temporal * (size_t)clip->lags;
+    const size_t slots = (size_t)clip->window;
+    clip->table = tvlm_allocate(slots * (size_t)clip->lags * (size_t)clip->pictures, floats * sizeof *clip->table);
+    clip->shown = tvlm_allocate(slots, floats * sizeof *clip->shown);
+    clip->shown_from = tvlm_allocate((size_t)clip->tiles, sizeof *clip->shown_from);
+    clip->read = tvlm_allocate(rows, floats * sizeof *clip->read);
+    if (clip->table == NULL || clip->shown == NULL || clip->shown_from == NULL || clip->read == NULL)
+        return clip_no_memory(clip);
+    return clip->device->backend->buffer_create(clip->device, rows * floats * sizeof *clip->read, &clip->buffer);
+}
+
+void clip_close(tvlm_clip *clip) {
+    if (clip->buffer != NULL) clip->device->backend->buffer_destroy(clip->device, &clip->buffer);
+    tvlm_stack_destroy(&clip->stack);
+    tvlm_budget_weights_free(clip->weights);
+    free(clip->table);
+    free(clip->shown);
+    free(clip->shown_from);
+    free(clip->read);
+}
+
+/* ---- Measuring ---- */
+
+tvlm_status clip_take(tvlm_clip *clip, const tvlm_image *frame) {
+    TVLM_TRY(tvlm_stack_set_image(clip->stack, clip->frames % clip->images, frame));
+    ++clip->frames;
+    return TVLM_OK;
+}
+
+/* Adds what was read of `count` pictures, from picture `first` on, to what a slot's tokens lose in the slot of a frame. */
+static void add_read(const tvlm_clip *clip, const float *read, int32_t slot, int32_t frame, int32_t first, int32_t count) {
+    const size_t floats = 2 * (size_t)clip->tiles;
+    float *const row = clip_row(clip, slot, frame / clip->temporal - slot) + (size_t)first * floats;
+    for (size_t i = 0; i < (size_t)count * floats; ++i) row[i] += read[i];
+}
+
+/* Compares the pictures of a plan with the frames that are seen, and reads what they lose. */
+static tvlm_status run_plan(const tvlm_clip *clip, const tvlm_texture *source, const tvlm_budget_plan *plan) {
+    tvlm_device *const device = clip->device;
+    const size_t floats = (size_t)plan->seen_count * (size_t)plan->count * 2 * (size_t)clip->tiles;
+    TVLM_TRY(device->backend->losses(device, source, plan, clip->buffer, 0));
+    return device->backend->buffer_read(device, clip->buffer, 0, floats * sizeof(float), clip->read);
+}
+
+/* Finds the images in which frames lie. They must all lie in the texture `source`. */
+static tvlm_status find_images(const tvlm_clip *clip, const tvlm_texture *source, int32_t from, int32_t count,
+                               int32_t *seen) {
+    for (int32_t i = 0; i < count; ++i) {
+        const int32_t image = (from + i) % clip->images;
+        if (tvlm_stack_made(clip->stack, image, TVLM_GRID_SOURCE) != source)
+            return tvlm_fail(&clip->device->log, TVLM_ERROR_DEVICE_MEMORY, "%d frames of %dx%d are too large for one texture",
+                             (int)clip->images, (int)clip->width, (int)clip->height);
+        seen[i] = tvlm_stack_image_number(clip->stack, image);
+    }
+    return TVLM_OK;
+}
+
+/* Measures all pictures of a frame of a slot in the frames from `frame` to `end` - 1. */
+static tvlm_status measure_frame(tvlm_clip *clip, int32_t slot, int32_t frame, int32_t end) {
+    const tvlm_texture *const source = tvlm_stack_made(clip->stack, frame % clip->images, TVLM_GRID_SOURCE);
+    int32_t seen[CLIP_TEMPORAL_MAX * CLIP_LAGS_MOST];
+    TVLM_TRY(find_images(clip, source, frame, end - frame, seen));
+    for (int32_t done = 0; done < clip->pictures;) {
+        tvlm_budget_plan plan;
+        if (!tvlm_budget_plan_make(source, seen[0], clip->patch, clip->sizes + done, clip->pictures - done, clip->weights,
+                                   &plan))
+            return clip_no_memory(clip);
+        plan.seen = seen;
+        plan.seen_count = end - frame;
+        const tvlm_status status = run_plan(clip, source, &plan);
+        const size_t part = (size_t)plan.count * 2 * (size_t)clip->tiles;
+        for (int32_t i = 0; status == TVLM_OK && i < plan.seen_count; ++i)
+            add_read(clip, clip->read + (size_t)i * part, slot, frame + i, done, plan.count);
+        if (clip->weights == NULL) {
+            clip->weights = plan.weights;
+            plan.weights = NULL;
+        }
+        done += plan.count;
+        tvlm_budget_plan_free(&plan);
+        TVLM_TRY(status);
+    }
+    return TVLM_OK;
+}
+
+/* Measures the tokens of a slot: in the slot, those of each frame in that frame; in later slots those of the last frame. */
+static tvlm_status measure_slot(tvlm_clip *clip, int32_t slot) {
+    const int32_t first = slot * clip->temporal, most = first + clip->temporal * clip->lags;
+    const int32_t end = clip->frames < most ? clip->frames : most;
+    const int32_t last = end < first + clip->temporal ? end - 1 : first + clip->temporal - 1;
+    memset(clip_row(clip, slot, 0), 0,
+           (size_t)clip->lags * (size_t)clip->pictures * 2 * (size_t)clip->tiles * sizeof *clip->table);
+    TVLM_TRY(tvlm_stack_make(clip->stack, first % clip->images, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
+    for (int32_t frame = first; frame < last; ++frame) TVLM_TRY(measure_frame(clip, slot, frame, frame + 1));
+    TVLM_TRY(measure_frame(clip, slot, last, end));
+    ++clip->looked_at;
+    return TVLM_OK;
+}
+
+tvlm_status clip_measure(tvlm_clip *clip, bool all, int32_t end) {
+    while (clip->looked_at < end && clip->looked_at < clip_slot_count(clip) &&
+           (all || clip->frames >= clip->temporal * (clip->looked_at + clip->lags)))
+        TVLM_TRY(measure_slot(clip, clip->looked_at));
+    return TVLM_OK;
+}

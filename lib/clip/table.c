@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table.c: the losses of a window, from what was measured.
+ *
+ * What a token loses in the first slots (clip->lags) in which it is shown is measured. What it loses further on is
+ * added up: let m be the last slot that was measured, and then the change from m to the later slot is what a tile of
+ * level 0 of slot m loses there. Squared errors add up where the change does not depend on what was lost before. Where
+ * nothing changes, that is exact. Detail cannot be lost more than once, and so is never more than all pixels.
+ */
+#include <string.h>
+
+#include "clip/inside.h"
+#include "core/memory.h"
+
+enum { PARTS = TVLM_BUDGET_PARTS };
+
+/* What tokens of one kind, and tiles of level 0, lose in single slots of the window: [slots][slots][tiles][2], the first
+ * slot being that in which they are bought. Only what comes later than that is there. */
+typedef struct single {
+    const tvlm_clip *clip;
+    int32_t slots;
+    size_t floats; /* of one slot */
+    float *tile, *kind;
+} single;
+
+static float *in_slot(const single *s, float *of, int32_t bought, int32_t slot) {
+    return of + ((size_t)bought * (size_t)s->slots + (size_t)slot) * s->floats;
+}
+
+/* to = a + b, with no more detail than there are pixels. */
+static void add_up(const single *s, const float *a, const float *b, float *to) {
+    const float pixels = (float)(s->clip->patch * s->clip->patch * s->clip->temporal);
+    for (size_t i = 0; i < s->floats; ++i) {
+        const float sum = a[i] + b[i];
+        to[i] = i % PARTS == TVLM_BUDGET_DETAIL && sum > pixels ? pixels : sum;
+    }
+}
+
+/* Fills in what tokens of a kind lose. s->tile is there, or `of` is s->tile. */
+static void find_single(const single *s, int32_t kind, float *of) {
+    const tvlm_clip *const clip = s->clip;
+    for (int32_t bought = s->slots - 1; bought >= 0; --bought)
+        for (int32_t slot = bought; slot < s->slots; ++slot) {
+            float *const to = in_slot(s, of, bought, slot);
+            const int32_t known = bought + clip->lags - 1;
+            if (slot <= known)
+                memcpy(to,
+                       clip_row(clip, clip->begin + bought, slot - bought) + (size_t)clip->measured[kind] * s->floats,
+                       s->floats * sizeof *to);
+            else
+                add_up(s, in_slot(s, of, bought, known), in_slot(s, s->tile, known, slot), to);
+        }
+}
+
+/* What is shown when the window begins was known up to slot `known` of the window. From there on it is added up. */
+static void extend_shown(const single *s, int32_t known) {
+    float *const shown = s->clip->shown;
+    for (int32_t slot = known + 1; slot < s->slots; ++slot)
+        add_up(s, shown + (size_t)known * s->floats, in_slot(s, s->tile, known, slot), shown + (size_t)slot * s->floats);
+}
+
+/* ---- Weights ---- */
+
+/* Losses differ by some 1e-6 from device to device, which must not decide between tokens that are alike
+ * (select/budget_measure.c). */
+static float rounded(double loss) {
+    union {
+        float value;
+        uint32_t bits;
+    } u = {.value = (float)loss};
+    enum { DROPPED = 12 };
+    if (!(loss > 0.0)) return 0.0f;
+    u.bits = (u.bits + (1u << (DROPPED - 1))) >> DROPPED << DROPPED;
+    return u.value;
+}
+
+/* Finds the weights of both parts of the loss. A thumbnail of one patch in each slot of the window loses one a slot. */
+static void find_weights(const tvlm_clip *clip, int32_t slots, double weights[PARTS]) {
+    double whole[PARTS] = {0.0};
+    for (int32_t slot = 0; slot < slots; ++slot) {
+        const float *const row = clip_row(clip, clip->begin + slot, 0) +
+                                 (size_t)clip->measured[CLIP_THUMBNAIL] * 2 * (size_t)clip->tiles;
+        for (int32_t i = 0; i < PARTS * clip->tiles; ++i) whole[i % PARTS] += (double)row[i];
+    }
+    tvlm_budget_weigh_parts(whole, CLIP_DETAIL, weights);
+    for (int p = 0; p < PARTS; ++p) weights[p] *= slots;
+}
+
+/* What a tile loses in a slot, weighed. A part of less than NOTHING a pixel is nothing. */
+#define NOTHING 1e-6f
+static double weighed(const tvlm_clip *clip, const double weights[PARTS], const float *parts) {
+    const float nothing = NOTHING * (float)(clip->patch * clip->patch);
+    double sum = 0.0;
+    for (int p = 0; p < PARTS; ++p)
+        if (parts[p] > nothing) sum += weights[p] * (double)parts[p];
+    return sum;
+}
+
+/* Adds up, for all lengths, what is lost from a slot on. `of` is what is lost in single slots. */
+static void put_intervals(const clip_losses *losses, int32_t kind, int32_t bought, const double weights[PARTS],
+                          const tvlm_clip *clip, const float *of) {
+    const tvlm_budget_tree *const tree = losses->tree;
+    const size_t floats = PARTS * (size_t)clip->tiles;
+    const int32_t hold = clip->params.hold > 0 ? clip->params.hold : losses->slots;
+    for (int32_t length = 1; length <= losses->slots - bought; ++length) {
+        float *const to = clip_lost(losses, kind, bought, length);
+        const float *const before = length > 1 ? clip_lost(losses, kind, bought, length - 1) : NULL;
+        const float *const now = of + (size_t)(length - 1) * floats;
+        for (int32_t place = 0; place < tree->places; ++place) {
+            const int32_t tile = tree->tile_of[place];
+            if (tile < 0) continue;
+            const float lost = rounded(weighed(clip, weights, now + PARTS * tile));
+            to[place] = length > hold ? TVLM_BUDGET_NEVER : lost + (before != NULL ? before[place] : 0.0f);
+        }
+    }
+}
+
+/* Ends what is shown when the window begins where it was shown for long enough. */
+static void end_holding(const clip_losses *losses, const tvlm_clip *clip) {
+    const tvlm_budget_tree *const tree = losses->tree;
+    if (clip->params.hold == 0) return;
+    for (int32_t tile = 0; tile < clip->tiles; ++tile) {
+        const int32_t left = clip->shown_from[tile] + clip->params.hold - clip->begin;
+        for (int32_t length = left > 0 ? left + 1 : 1; length <= losses->slots; ++length)
+            clip_lost(losses, losses->kinds - 1, 0, length)[tree->place_of[tile]] = TVLM_BUDGET_NEVER;
+    }
+}
+
+/* A nine that lies partly beyond the frame cannot be bought. */
+static void leave_out_broken(const clip_losses *losses, const tvlm_clip *clip) {
+    const tvlm_budget_tree *const tree = losses->tree;
+    for (int32_t place = 0; place < tree->places; ++place) {
+        const int32_t tile = tree->tile_of[place];
+        if (tile < 0) continue;
+        const int32_t right = (tile % tree->columns / 4 + 1) * 4 * clip->patch;
+        const int32_t below = (tile / tree->columns / 4 + 1) * 4 * clip->patch;
+        if (right <= clip->width && below <= clip->height) continue;
+        for (int32_t slot = 0; slot < losses->slots; ++slot)
+            for (int32_t length = 1; length <= losses->slots - slot; ++length)
+                clip_lost(losses, CLIP_NINE, slot, length)[place] = TVLM_BUDGET_NEVER;
+    }
+}
+
+/* ---- A window ---- */
+
+static bool make_single(const tvlm_clip *clip, int32_t slots, single *s) {
+    *s = (single){.clip = clip, .slots = slots, .floats = PARTS * (size_t)clip->tiles};
+    const size_t pairs = (size_t)slots * (size_t)slots;
+    s->tile = tvlm_allocate(pairs, s->floats * sizeof *s->tile);
+    s->kind = tvlm_allocate(pairs, s->floats * sizeof *s->kind);
+    if (s->tile == NULL || s->kind == NULL) return false;
+    find_single(s, CLIP_TILE, s->tile);
+    return true;
+}
+
+static void free_single(single *s) {
+    free(s->tile);
+    free(s->kind);
+}
+
+tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, clip_losses *losses, double *whole) {
+    single s = {0};
+    double weights[PARTS];
+    *losses = (clip_losses){.tree = &clip->tree, .slots = slots, .kinds = clip->kinds + (clip->begin > 0), .held = clip->begin > 0};
+    for (int32_t i = 0; i < clip->kinds - CLIP_THUMBNAIL; ++i) losses->cells[i] = tvlm_budget_patches(&clip->grids[i]);
+    losses->lost = tvlm_allocate(clip_losses_floats(losses), sizeof *losses->lost);
+    if (losses->lost == NULL || !make_single(clip, slots, &s)) {
+        free_single(&s);
+        return clip_no_memory(clip);
+    }
+    find_weights(clip, slots, weights);
+    for (int32_t kind = 0; kind < clip->kinds; ++kind) {
+        find_single(&s, kind, s.kind);
+        for (int32_t slot = 0; slot < slots; ++slot)
+            put_intervals(losses, kind, slot, weights, clip, in_slot(&s, s.kind, slot, slot));
+    }
+    if (losses->held) {
+        extend_shown(&s, clip->window / 2 - 1);
+        put_intervals(losses, losses->kinds - 1, 0, weights, clip, clip->shown);
+        end_holding(losses, clip);
+    }
+    leave_out_broken(losses, clip);
+    *whole = (weights[0] > 0.0 ? 1.0 - CLIP_DETAIL : 0.0) * slots + (weights[1] > 0.0 ? CLIP_DETAIL : 0.0) * slots;
+    free_single(&s);
+    return TVLM_OK;
+}
+
+tvlm_status clip_carry(tvlm_clip *clip, int32_t slots, const clip_choice *choice, const clip_losses *losses, int32_t slot) {
+    single s = {0};
+    const size_t half = (size_t)(slots - slot) * PARTS * (size_t)clip->tiles;
+    float *const shown = tvlm_allocate(half, sizeof *shown);
+    clip_seen *const seen = tvlm_allocate((size_t)clip->tree.places, sizeof *seen);
+    const bool made = shown != NULL && seen != NULL && make_single(clip, slots, &s);
+    if (made) clip_show(losses, choice, slot, seen);
+    for (int32_t kind = 0; made && kind < losses->kinds; ++kind) {
+        const bool held = losses->held && kind == losses->kinds - 1;
+        if (!held) find_single(&s, kind, s.kind);
+        for (int32_t tile = 0; tile < clip->tiles; ++tile) {
+            const clip_seen *const now = &seen[clip->tree.place_of[tile]];
+            if (now->kind != kind) continue;
+            for (int32_t i = slot; i < slots; ++i) {
+                const float *const from = held ? clip->shown + (size_t)i * s.floats : in_slot(&s, s.kind, now->from, i);
+                for (int p = 0; p < PARTS; ++p)
+                    shown[(size_t)(i - slot) * s.floats + (size_t)(PARTS * tile + p)] = from[PARTS * tile + p];
+            }
+            if (!held) clip->shown_from[tile] = clip->begin + now->from;
+        }
+    }
+    if (made) memcpy(clip->shown, shown, half * sizeof *shown);
+    free_single(&s);
+    free(shown);
+    free(seen);
+    return made ? TVLM_OK : clip_no_memory(clip);
+}

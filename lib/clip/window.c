@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * window.c: decides the tokens of a window, and goes on to the next.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "clip/inside.h"
+#include "core/memory.h"
+#include "core/try.h"
+#include "texturevlm/select.h"
+
+/* How many tokens may be spent in the first `slots` slots of the video. */
+static double granted(const tvlm_clip *clip, double slots) {
+    const struct tvlm_clip_params *const p = &clip->params;
+    if (p->k > 0) return floor(p->k * slots / ceil((double)p->frames / clip->temporal));
+    return floor(tvlm_budget_count(p->share, 1) * clip->tiles * slots);
+}
+
+static int32_t at_most_all(const clip_losses *losses, const tvlm_clip *clip, double tokens) {
+    const double all = (double)losses->slots * (clip->tiles + 1.0);
+    return (int32_t)fmin(fmax(tokens, 0.0), fmin(all, INT32_MAX));
+}
+
+/* Finds the best downsampling, and takes it in place of what was chosen where that loses less. */
+static bool compare_plain(const clip_losses *losses, int32_t most, clip_choice *plain, clip_choice *choice) {
+    if (!clip_downsample(losses, most, plain)) return false;
+    return plain->count == 0 || plain->lost >= choice->lost || clip_downsample(losses, most, choice);
+}
+
+/* Spends the budget of a window, or as little as a tolerance asks for. `plain` becomes the best downsampling of as many
+ * tokens, and is empty where there is none. */
+static bool spend(tvlm_clip *clip, clip_solver *solver, const clip_losses *losses, double whole, clip_choice *plain,
+                  clip_choice *choice) {
+    if (clip->params.tolerance > 0.0f || clip->params.tolerance == TVLM_EXPLICIT_ZERO) {
+        const double tolerance = clip->params.tolerance > 0.0f ? (double)clip->params.tolerance : 0.0;
+        return clip_solve_tolerance(solver, tolerance * whole, &clip->price, choice) &&
+               clip_downsample(losses, choice->spent, plain);
+    }
+    const int32_t most = at_most_all(losses, clip, granted(clip, clip->begin + losses->slots) - (double)clip->spent);
+    return clip_solve_budget(solver, most, &clip->price, choice) && clip_fill(losses, most, choice) &&
+           compare_plain(losses, most, plain, choice);
+}
+
+/* ---- What is final ---- */
+
+static bool keep_token(tvlm_clip *clip, const clip_token *token) {
+    if (clip->token_count == clip->token_room) {
+        const int32_t room = clip->token_room > 0 ? 2 * clip->token_room : 1024;
+        clip_token *const tokens = realloc(clip->tokens, (size_t)room * sizeof *tokens);
+        if (tokens == NULL) return false;
+        clip->tokens = tokens;
+        clip->token_room = room;
+    }
+    clip->tokens[clip->token_count++] = *token;
+    return true;
+}
+
+/* Keeps the tokens of the first `final` slots. What is held from before the window is no token. */
+static bool keep(tvlm_clip *clip, const clip_losses *losses, const clip_choice *choice, int32_t final) {
+    for (int32_t i = 0; i < choice->count && choice->tokens[i].from < final; ++i) {
+        clip_token token = choice->tokens[i];
+        if (losses->held && token.kind == losses->kinds - 1) continue;
+        token.from += clip->begin;
+        if (!keep_token(clip, &token)) return false;
+        clip->spent += clip_tokens_of(losses, token.kind);
+    }
+    return true;
+}
+
+/* Lets the window begin `final` slots later. */
+static void move_on(tvlm_clip *clip, int32_t slots, int32_t final) {
+    const size_t row = (size_t)clip->lags * (size_t)clip->pictures * 2 * (size_t)clip->tiles;
+    memmove(clip->table, clip->table + (size_t)final * row, (size_t)(slots - final) * row * sizeof *clip->table);
+    clip->begin += final;
+}
+
+tvlm_status clip_decide(tvlm_clip *clip, int32_t slots, int32_t final) {
+    clip_losses losses;
+    clip_choice choice = {0}, plain = {0};
+    double whole, lost = 0.0, lost_plain = 0.0;
+    TVLM_TRY(clip_weigh(clip, slots, &losses, &whole));
+    clip_solver *const solver = clip_solver_make(&losses);
+    bool made = solver != NULL && spend(clip, solver, &losses, whole, &plain, &choice) &&
+                clip_replay(&losses, &choice, final, &lost) &&
+                (plain.count == 0 || clip_replay(&losses, &plain, final, &lost_plain)) &&
+                keep(clip, &losses, &choice, final);
+    tvlm_status status = made ? TVLM_OK : clip_no_memory(clip);
+    if (made && final < slots) status = clip_carry(clip, slots, &choice, &losses, final);
+    if (status == TVLM_OK) {
+        clip->lost += lost;
+        clip->lost_downsampled += plain.count > 0 ? lost_plain : lost;
+        move_on(clip, slots, final);
+    }
+    clip_choice_free(&choice);
+    clip_choice_free(&plain);
+    clip_solver_free(solver);
+    free(losses.lost);
+    return status;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * video_clip.c: spends a budget of tokens on a whole video, and writes a line of JSON for each slot.
+ */
+#include "video_clip.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "progress.h"
+#include "signals.h"
+
+/* ---- Options ---- */
+
+bool video_clip_asked(const video_options *options) {
+    return options->budget.given || (options->strategy == NULL && (parameter_given(&options->parameters, "share") ||
+                                                                   parameter_given(&options->parameters, "tolerance")));
+}
+
+/* The options that such a budget reads, besides those of every command. */
+static const char *const read_here[] = {"budget", "share", "tolerance", "patch", "slot",   "hold", "memory", "overlay",
+                                        "rate",   "size",  "every", NULL};
+
+static bool is_read(const char *name) {
+    for (int i = 0; read_here[i] != NULL; ++i)
+        if (name != NULL && strcmp(name, read_here[i]) == 0) return true;
+    return false;
+}
+
+int video_clip_check(struct tool *tool, const option_group *groups, const video_options *options) {
+    const bool share = parameter_given(&options->parameters, "share");
+    const bool tolerance = parameter_given(&options->parameters, "tolerance");
+    for (; groups->table != NULL; ++groups)
+        for (int i = 0; i < groups->table->count; ++i) {
+            const option_spec *const spec = &groups->table->specs[i];
+            if (is_read(spec->name) || !option_given(spec, (const char *)options + groups->offset)) continue;
+            return tool_usage(tool, "%s%s is for positions frame by frame, not for a budget of the whole video",
+                              groups->table->settings ? "--set " : spec->name != NULL ? "--" : "-",
+                              spec->name != NULL ? spec->name : (const char[]){spec->letter, '\0'});
+        }
+    if (options->budget.given + share + tolerance > 1)
+        return tool_usage(tool, "--budget, --share and --tolerance exclude each other");
+    return TOOL_DONE;
+}
+
+/* ---- The first pass ---- */
+
+/* What is known of a slot. */
+typedef struct slot_time {
+    int64_t frame; /* the number of its first frame */
+    double time;
+    int32_t frames;
+} slot_time;
+
+typedef struct clip_run {
+    struct tool *tool;
+    const video_options *options;
+    int count;
+    char *const *paths;
+    bool (*stop)(void *user);
+    tvlm_device *device;
+    tvlm_clip *clip;
+    tvlm_clip_info info;
+    int32_t width, height; /* of the frames */
+    slot_time *slots;
+    int32_t slot_count, slot_room;
+    int64_t frames;
+} clip_run;
+
+static int open_frames(const clip_run *run, video_frames *frames) {
+    return video_frames_open(run->tool, run->paths, run->count, run->options->every.value, run->options->rate.value,
+                             run->stop, frames);
+}
+
+static int create(clip_run *run, const video_frames *frames, const tvlm_image *image) {
+    const video_options *const options = run->options;
+    struct tvlm_select_params asked = {0};
+    struct tvlm_clip_params params = {.format = (tvlm_format)options->common.format.value};
+    parameters_set(&options->parameters, &asked);
+    TOOL_TRY(budget_check(run->tool, &options->parameters, "--budget", &asked.budget));
+    params.patch = asked.patch;
+    params.share = asked.budget.share;
+    params.tolerance = asked.budget.tolerance;
+    params.temporal = options->slot.value;
+    params.memory = (uint64_t)options->memory.value << 20;
+    params.k = options->budget.value;
+    params.frames = frames->total > 0 && frames->total < INT32_MAX ? (int32_t)frames->total : 0;
+    if (params.k > 0 && params.frames == 0)
+        return tool_fail(run->tool, "%s: does not tell how many frames it has, which --budget must know: give a --share",
+                         run->paths[0]);
+    const int32_t temporal = params.temporal > 0 ? params.temporal : TVLM_CLIP_TEMPORAL_DEFAULT;
+    const double slot = temporal * frames->every / frames->rate;
+    if (options->hold.given) params.hold = options->hold.value < slot ? 1 : (int32_t)((double)options->hold.value / slot + 1e-6);
+    run->width = image->width;
+    run->height = image->height;
+    return tool_status(run->tool, tvlm_clip_create(run->device, options->size.given ? options->size.width : image->width,
+                                                   options->size.given ? options->size.height : image->height, &params,
+                                                   &run->clip));
+}
+
+static int note_frame(clip_run *run, const video_frame *frame) {
+    const int32_t slot = (int32_t)(run->frames / run->info.temporal);
+    if (slot == run->slot_room) {
+        const int32_t room = run->slot_room > 0 ? 2 * run->slot_room : 256;
+        slot_time *const slots = realloc(run->slots, (size_t)room * sizeof *slots);
+        if (slots == NULL) return tool_fail(run->tool, "no memory for %d slots", (int)room);
+        run->slots = slots;
+        run->slot_room = room;
+    }
+    if (slot == run->slot_count) run->slots[run->slot_count++] = (slot_time){frame->number, frame->time, 0};
+    ++run->slots[slot].frames;
+    ++run->frames;
+    return TOOL_DONE;
+}
+
+static int take(clip_run *run, const video_frames *frames, const video_frame *frame) {
+    int code = run->clip == NULL ? create(run, frames, &frame->image) : TOOL_DONE;
+    if (code == TOOL_DONE && run->frames == 0) code = tool_status(run->tool, tvlm_clip_get_info(run->clip, &run->info));
+    if (code == TOOL_DONE) code = tool_status(run->tool, tvlm_clip_push(run->clip, &frame->image));
+    return code == TOOL_DONE ? note_frame(run, frame) : code;
+}
+
+/* Takes in all frames, and decides. What makes the outcome partial is told at the end: *partly becomes TOOL_PARTLY. */
+static int take_all(clip_run *run, int *partly) {
+    video_frames frames = {0};
+    video_frame frame = {0};
+    int code = open_frames(run, &frames);
+    const bool bar = code == TOOL_DONE && frames.total > 0;
+    if (bar) progress_start("frames", frames.total);
+    while (code == TOOL_DONE && !run->stop(NULL) && (code = video_frames_next(&frames, &frame)) == TOOL_DONE && !frame.end) {
+        code = take(run, &frames, &frame);
+        if (bar) progress_step(run->frames < frames.total ? run->frames : frames.total);
+    }
+    progress_clear();
+    if (code == TOOL_DONE && run->clip != NULL) code = tool_status(run->tool, tvlm_clip_end(run->clip));
+    if (code == TOOL_DONE && run->clip != NULL) code = tool_status(run->tool, tvlm_clip_get_info(run->clip, &run->info));
+    if (code == TOOL_DONE) *partly = video_frames_end(&frames);
+    video_frames_release(&frames);
+    return code;
+}
+
+/* ---- Lines ---- */
+
+static void write_token(json_writer *json, const tvlm_clip_token *token) {
+    json_open_object(json, NULL, true);
+    json_float(json, "x", token->x);
+    json_float(json, "y", token->y);
+    json_float(json, "width", token->width);
+    json_float(json, "height", token->height);
+    if (token->columns > 0) json_integers(json, "thumbnail", 2, (const int64_t[]){token->columns, token->rows});
+    json_integer(json, "until", token->until);
+    json_close(json);
+}
+
+/* How many tokens of earlier slots are still shown in a slot. */
+static int32_t count_held(const tvlm_clip_token *tokens, int32_t first, int32_t slot) {
+    int32_t held = 0;
+    for (int32_t i = 0; i < first; ++i) held += tokens[i].until > slot;
+    return held;
+}
+
+static int print_slot(const clip_run *run, int32_t slot, const tvlm_clip_token *tokens, int32_t first, int32_t count) {
+    const slot_time *const time = &run->slots[slot];
+    json_writer json = {0};
+    json_open_object(&json, NULL, true);
+    json_integer(&json, "slot", slot);
+    json_integer(&json, "frame", time->frame);
+    json_integer(&json, "frames", time->frames);
+    json_double(&json, "time", time->time);
+    json_image(&json, run->paths[run->count > 1 ? (int)time->frame : 0], run->width, run->height);
+    json_device(&json, run->device);
+    json_integer(&json, "k", run->info.tokens);
+    json_integer(&json, "of", (int64_t)run->info.slots * run->info.tokens_of_slot);
+    json_double(&json, "lost", run->info.lost);
+    json_double(&json, "lost_downsampled", run->info.lost_downsampled);
+    json_integer(&json, "held", count_held(tokens, first, slot));
+    json_open_array(&json, "tokens", true);
+    for (int32_t i = first; i < first + count; ++i) write_token(&json, &tokens[i]);
+    json_close(&json);
+    return tool_print_json(run->tool, &json);
+}
+
+/* How many tokens, from `first` on, a slot has. */
+static int32_t count_of(const tvlm_clip_token *tokens, int32_t count, int32_t first, int32_t slot) {
+    int32_t end = first;
+    while (end < count && tokens[end].slot == slot) ++end;
+    return end - first;
+}
+
+static int print_all(const clip_run *run) {
+    int32_t count, first = 0;
+    const tvlm_clip_token *const tokens = tvlm_clip_tokens(run->clip, &count);
+    for (int32_t slot = 0; slot < run->slot_count; ++slot) {
+        const int32_t own = count_of(tokens, count, first, slot);
+        TOOL_TRY(print_slot(run, slot, tokens, first, own));
+        first += own;
+    }
+    return TOOL_DONE;
+}
+
+/* ---- The second pass ---- */
+
+static int draw_frames(const clip_run *run, video_frames *frames, video_seen *seen, video_overlay *overlay) {
+    int32_t count, first = 0;
+    const tvlm_clip_token *const tokens = tvlm_clip_tokens(run->clip, &count);
+    for (int64_t i = 0; i < run->frames; ++i) {
+        const int32_t slot = (int32_t)(i / run->info.temporal), own = count_of(tokens, count, first, slot);
+        const bool last = i + 1 == run->frames || (i + 1) % run->info.temporal == 0;
+        video_frame frame;
+        tvlm_image picture;
+        TOOL_TRY(video_frames_next(frames, &frame));
+        if (frame.end) return tool_fail(run->tool, "%s: has fewer frames when it is read again", run->paths[0]);
+        int code = tool_status(run->tool, video_seen_draw(seen, &frame.image, tokens + first, own, last, &picture));
+        if (code == TOOL_DONE) code = video_overlay_add(overlay, &picture, frame.number, frame.time);
+        if (code != TOOL_DONE) return code;
+        if (last) first += own;
+    }
+    return TOOL_DONE;
+}
+
+static int draw_all(const clip_run *run, video_overlay *overlay) {
+    video_frames frames = {0};
+    video_seen seen = {0};
+    int code = open_frames(run, &frames);
+    if (code == TOOL_DONE) code = video_seen_open(run->tool, &run->info, run->width, run->height, &seen);
+    if (code == TOOL_DONE) code = draw_frames(run, &frames, &seen, overlay);
+    if (code == TOOL_DONE) code = video_overlay_finish(overlay);
+    video_seen_release(&seen);
+    video_frames_release(&frames);
+    return code;
+}
+
+/* An overlay is drawn in a second pass. A pipe cannot be read twice. */
+static int check_again(const clip_run *run) {
+    struct stat info;
+    for (int i = 0; run->options->overlay != NULL && i < run->count; ++i)
+        if (stat(run->paths[i], &info) == 0 && !S_ISREG(info.st_mode))
+            return tool_usage(run->tool, "%s: is no file that can be read twice, which --overlay must for a budget of the "
+                              "whole video", run->paths[i]);
+    return TOOL_DONE;
+}
+
+/* ---- The run ---- */
+
+static int end_interrupted(const clip_run *run) {
+    (void)tool_fail(run->tool, "interrupted after %lld frames", (long long)run->frames);
+    return 128 + signals_noted();
+}
+
+int video_clip_run(struct tool *tool, const video_options *options, int count, char *const *paths, bool (*stop)(void *user)) {
+    clip_run run = {.tool = tool, .options = options, .count = count, .paths = paths, .stop = stop};
+    video_overlay overlay = {0};
+    video_frames frames = {0};
+    int partly = TOOL_DONE, code = check_again(&run);
+    if (code == TOOL_DONE && options->overlay != NULL) { /* the rate of its frames is known once they are open */
+        code = open_frames(&run, &frames);
+        if (code == TOOL_DONE) code = video_overlay_open(tool, options->overlay, frames.rate / frames.every, &overlay);
+        video_frames_release(&frames);
+    }
+    if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &run.device);
+    if (code == TOOL_DONE) code = take_all(&run, &partly);
+    if (code == TOOL_DONE && run.clip != NULL && overlay.path != NULL) code = draw_all(&run, &overlay);
+    if (code == TOOL_DONE && run.clip != NULL) code = print_all(&run);
+    if (code == TOOL_DONE) code = partly;
+    if (code == TOOL_DONE && signals_noted() != 0) code = end_interrupted(&run);
+    video_overlay_release(&overlay);
+    tvlm_clip_destroy(&run.clip);
+    tvlm_device_destroy(&run.device);
+    free(run.slots);
+    return code;
+}

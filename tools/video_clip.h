@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * video_clip.h: a budget of tokens for a whole video (texturevlm/clip.h), which `tvlm video` spends where it has --budget,
+ * or --share or --tolerance without a strategy.
+ */
+#ifndef TVLM_TOOLS_VIDEO_CLIP_H
+#define TVLM_TOOLS_VIDEO_CLIP_H
+
+#include "texturevlm/clip.h"
+#include "video.h"
+#include "video_overlay.h"
+
+/* Whether the options ask for that. */
+bool video_clip_asked(const video_options *options);
+
+/* Refuses options that such a budget does not read. `groups` are the command's. */
+int video_clip_check(struct tool *tool, const option_group *groups, const video_options *options);
+
+/* Does all of it. *stop says that a signal has come. */
+int video_clip_run(struct tool *tool, const video_options *options, int count, char *const *paths, bool (*stop)(void *user));
+
+/* ---- What is seen (video_seen.c) ---- */
+
+/* The picture that a model sees, in which tokens are held. It has the size of the frames. */
+typedef struct video_seen {
+    const tvlm_log *log;
+    int32_t width, height, patch;
+    uint8_t *held, *now; /* RGB: after the last frame of the last slot, and in this frame */
+    uint8_t *part, *small; /* room for a square */
+    uint8_t *sheet;      /* the frame, and beside it what is seen */
+} video_seen;
+
+int video_seen_open(struct tool *tool, const tvlm_clip_info *info, int32_t width, int32_t height, video_seen *seen);
+void video_seen_release(video_seen *seen);
+
+/*
+ * Shows the tokens that a frame's slot buys, tokens[count], and draws the frame beside what is seen, in which they have
+ * frames. `last` says that the frame is the last one of its slot, from which on they are held. The picture is valid until
+ * the next call.
+ */
+tvlm_status video_seen_draw(video_seen *seen, const tvlm_image *frame, const tvlm_clip_token *tokens, int32_t count,
+                            bool last, tvlm_image *picture);
+
+#endif

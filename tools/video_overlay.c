@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "video_overlay.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "texturevlm/io.h"
+#include "video_files.h"
+
+static bool names_folder(const char *path) {
+    struct stat info;
+    const char *const slash = strrchr(path, '/');
+    if (stat(path, &info) == 0) return S_ISDIR(info.st_mode);
+    return (slash != NULL && slash[1] == '\0') || strchr(slash != NULL ? slash + 1 : path, '.') == NULL;
+}
+
+int video_overlay_open(struct tool *tool, const char *path, double rate, video_overlay *overlay) {
+    *overlay = (video_overlay){.tool = tool, .path = path, .rate = rate};
+    if (path == NULL) return TOOL_DONE;
+    if (names_folder(path)) return video_folder_make(tool, path);
+    TOOL_TRY(files_output(tool, "--overlay", path));
+    TOOL_TRY(video_library_load(tool, path, &overlay->library));
+    if (!overlay->library->writable(path))
+        return tool_fail(tool, "%s: there is no video format of that ending (for PNGs name a folder)", path);
+    return TOOL_DONE;
+}
+
+static int add_picture(video_overlay *overlay, const tvlm_image *picture, int64_t number) {
+    char path[4096];
+    const size_t length = strlen(overlay->path);
+    const int written = snprintf(path, sizeof path, "%s%sframe-%06lld.png", overlay->path,
+                                 overlay->path[length - 1] == '/' ? "" : "/", (long long)number);
+    if (written >= (int)sizeof path) return tool_fail(overlay->tool, "%.64s...: the path is too long", path);
+    TOOL_TRY(files_output(overlay->tool, "--overlay", path));
+    return tool_status(overlay->tool, tvlm_png_write(path, picture->width, picture->height, 3,
+                                                     picture->pixels, &overlay->tool->log));
+}
+
+int video_overlay_add(video_overlay *overlay, const tvlm_image *picture, int64_t number, double time) {
+    const struct tvlm_video_writer_params params = {.rate = overlay->rate, .log = &overlay->tool->log};
+    if (overlay->library == NULL) return add_picture(overlay, picture, number);
+    if (overlay->writer == NULL) {
+        const int code = tool_status(
+            overlay->tool, overlay->library->writer_open(overlay->path, picture->width, picture->height,
+                                                         &params, &overlay->writer));
+        if (code != TOOL_DONE) return code;
+    }
+    return tool_status(overlay->tool, overlay->library->writer_add(overlay->writer, picture, time));
+}
+
+int video_overlay_finish(video_overlay *overlay) {
+    if (overlay->writer == NULL) return TOOL_DONE;
+    return tool_status(overlay->tool, overlay->library->writer_finish(overlay->writer));
+}
+
+void video_overlay_release(video_overlay *overlay) {
+    if (overlay->library != NULL) overlay->library->writer_destroy(&overlay->writer);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * video_overlay.h: writes annotated frames, as PNGs in a folder or as a video.
+ */
+#ifndef TVLM_TOOLS_VIDEO_OVERLAY_H
+#define TVLM_TOOLS_VIDEO_OVERLAY_H
+
+#include "tool.h"
+#include "video_library.h"
+
+/* Where annotated frames go: each as a PNG in a folder, or all as a video. */
+typedef struct video_overlay {
+    struct tool *tool;
+    const char *path; /* the folder or the video; NULL: nothing is drawn */
+    double rate;
+    const video_library *library; /* NULL: the path is a folder */
+    tvlm_video_writer *writer;    /* NULL before the first frame */
+} video_overlay;
+
+/*
+ * Opens an overlay, before any work. A path that ends with '/', has no ending, or is a folder is taken for a
+ * folder, which is made if it does not exist. Any other path is taken for a video.
+ */
+int video_overlay_open(struct tool *tool, const char *path, double rate, video_overlay *overlay);
+
+/* Adds the next frame. All frames have the same size. A PNG is called frame-NNNNNN.png, with the number of
+ * the frame. */
+int video_overlay_add(video_overlay *overlay, const tvlm_image *picture, int64_t number, double time);
+
+/* Completes the video. */
+int video_overlay_finish(video_overlay *overlay);
+
+/* Releases the overlay. If it was not finished, no video is left. */
+void video_overlay_release(video_overlay *overlay);
+
+#endif
