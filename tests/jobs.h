@@ -21,7 +21,8 @@ static const struct job {
             {"learn", learn, false, false},        {"generate", generate, false, false},
             {"ragged", make_ragged, false, false}, {"bytes", keep_bytes, false, false},
             {"pool", share, false, false},         {"predict", foresee, false, false},
-            {"frames", film, false, true},         {"buffers", stay, false, true}};
+            {"clip", hold, false, false},          {"frames", film, false, true},
+            {"buffers", stay, false, true}};
 
 static tvlm_status open_device(const struct job *job, const char *name, objects *o) {
     const struct tvlm_device_params params = {.name = name, .log = &job_log};

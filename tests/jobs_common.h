@@ -42,6 +42,7 @@ enum { BYTES_FLOATS = 9 * 7 * 5 };            /* what is packed of a stack of by
 enum { FRAME_KINDS = 10, SCORES_THERE = 54 }; /* frames on the device; cells of 4 pixels of 33 x 21 */
 enum { COLUMNS = 6, ROWS = 4, CELLS = COLUMNS * ROWS, DIMENSION = 8 };
 
+enum { CLIP_TOKENS = 9 };
 enum { PICTURE_TOKENS = 12 }; /* of the larger picture of a prediction */
 
 static uint8_t pixels[WIDTH * HEIGHT * 3];
@@ -66,6 +67,7 @@ typedef struct results {
     float patches[SQUARES * 4 * 4];
     tvlm_position found[2][K];
     tvlm_position seen[FRAMES][K];
+    tvlm_clip_token clip[CLIP_TOKENS];
     float past;
     float similarity[CELLS], vectors[2 * DIMENSION], weights[2], attended[DIMENSION], networked[CELLS],
         asked[2 * CELLS];

@@ -179,6 +179,27 @@ static tvlm_status watch(objects *o, results *r) {
     return status;
 }
 
+/* A budget for a video of a few frames. */
+static tvlm_status hold(objects *o, results *r) {
+    tvlm_clip *clip = NULL;
+    int32_t count = 0;
+    TVLM_TRY(tvlm_clip_create(o->device, STREAM_WIDTH, STREAM_HEIGHT,
+                              tvlm_clip_params(.k = CLIP_TOKENS, .frames = FRAMES, .patch = 8.0f), &clip));
+    tvlm_status status = TVLM_OK;
+    for (int frame = 0; status == TVLM_OK && frame < FRAMES; ++frame) {
+        const tvlm_image image = {.pixels = pixels + 3 * (FRAMES - frame),
+                                  .width = STREAM_WIDTH,
+                                  .height = STREAM_HEIGHT,
+                                  .channels = 3};
+        status = tvlm_clip_push(clip, &image);
+    }
+    if (status == TVLM_OK) status = tvlm_clip_end(clip);
+    const tvlm_clip_token *const tokens = tvlm_clip_tokens(clip, &count);
+    if (status == TVLM_OK) memcpy(r->clip, tokens, (size_t)count * sizeof *tokens);
+    tvlm_clip_destroy(&clip);
+    return status;
+}
+
 /* ---- Learning ---- */
 
 static float made_feature(int i) {

@@ -34,13 +34,15 @@ static void draw_losses(small_clip *c, int32_t longest, uint64_t *random) {
         for (int32_t slot = 0; slot < c->losses.slots; ++slot)
             for (int32_t length = 1; length <= c->losses.slots - slot; ++length)
                 for (int32_t place = 0; place < c->tree.places; ++place) {
-                    const float before = length > 1 ? clip_lost(&c->losses, kind, slot, length - 1)[place] : 0.0f;
+                    const float before =
+                        length > 1 ? clip_lost(&c->losses, kind, slot, length - 1)[place] : 0.0f;
                     const int coarse = kind >= CLIP_THUMBNAIL ? 12 : kind == CLIP_FOUR ? 9 : 5;
                     const int more = (int)(test_random(random) % 8) + coarse + length;
                     clip_lost(&c->losses, kind, slot, length)[place] = c->tree.tile_of[place] < 0 ? 0.0f
-                                                                       : length > longest         ? TVLM_BUDGET_NEVER
-                                                                       : kind == CLIP_TILE        ? (float)(length - 1)
-                                                                                                  : before + (float)more;
+                                                                       : length > longest ? TVLM_BUDGET_NEVER
+                                                                       : kind == CLIP_TILE
+                                                                           ? (float)(length - 1)
+                                                                           : before + (float)more;
                 }
 }
 
@@ -51,11 +53,13 @@ typedef struct state {
 
 /* The least cost of the slots from `slot` on, over all that can be bought. */
 static double least_cost(const small_clip *c, double price, int32_t slot, const state *before) {
-    static const int32_t thumbnails[] = {-1, CLIP_THUMBNAIL, CLIP_THUMBNAIL + 1}, fours[] = {-1, CLIP_FOUR, CLIP_NINE};
+    static const int32_t thumbnails[] = {-1, CLIP_THUMBNAIL, CLIP_THUMBNAIL + 1},
+                         fours[] = {-1, CLIP_FOUR, CLIP_NINE};
     double least = INFINITY;
     if (slot == c->losses.slots) return 0.0;
     for (int choice = slot == 0 ? 1 : 0; choice < 72; ++choice) {
-        const int32_t kinds[] = {thumbnails[choice % 3], fours[choice / 3 % 3], choice / 9 % 2 ? CLIP_TWO : -1};
+        const int32_t kinds[] = {thumbnails[choice % 3], fours[choice / 3 % 3],
+                                 choice / 9 % 2 ? CLIP_TWO : -1};
         state now = *before;
         double cost = 0.0;
         if (slot == 0 && kinds[0] < 0) continue;
@@ -72,8 +76,10 @@ static double least_cost(const small_clip *c, double price, int32_t slot, const 
                 now.from[place] = slot;
             }
             const int32_t length = slot - now.from[place] + 1, at = c->tree.place_of[place];
-            cost += (double)clip_lost(&c->losses, now.kind[place], now.from[place], length)[at] -
-                        (length > 1 ? (double)clip_lost(&c->losses, now.kind[place], now.from[place], length - 1)[at] : 0.0);
+            cost +=
+                (double)clip_lost(&c->losses, now.kind[place], now.from[place], length)[at] -
+                (length > 1 ? (double)clip_lost(&c->losses, now.kind[place], now.from[place], length - 1)[at]
+                            : 0.0);
         }
         if (cost < least) {
             cost += least_cost(c, price, slot + 1, &now);
@@ -191,7 +197,8 @@ static void test_still(void **unused) {
     assert_int_equal(choice.spent, 17);
     assert_int_equal(count_kind(&choice, CLIP_TILE), 16);
     assert_true(choice.lost == 0.0);
-    for (int32_t i = 0; i < choice.count; ++i) assert_true(choice.tokens[i].from == 0 && choice.tokens[i].until == 6);
+    for (int32_t i = 0; i < choice.count; ++i)
+        assert_true(choice.tokens[i].from == 0 && choice.tokens[i].until == 6);
     clip_choice_free(&choice);
     clip_solver_free(solver);
     free_clip(&c);
@@ -205,8 +212,10 @@ static void test_fill(void **unused) {
     make_clip(1, 1, 4, &c);
     for (int32_t kind = 0; kind < KINDS; ++kind)
         for (int32_t slot = 0; slot < 4; ++slot)
-            for (int32_t length = 1; length <= 4 - slot; ++length) /* a tile is right in its own slot only, a thumbnail never */
-                clip_lost(&c.losses, kind, slot, length)[0] = (float)(kind >= CLIP_THUMBNAIL ? 10 * length : 2 * (length - 1));
+            for (int32_t length = 1; length <= 4 - slot;
+                 ++length) /* a tile is right in its own slot only, a thumbnail never */
+                clip_lost(&c.losses, kind, slot, length)[0] =
+                    (float)(kind >= CLIP_THUMBNAIL ? 10 * length : 2 * (length - 1));
     assert_true(clip_choice_add(&c.losses, &(clip_token){0, 4, CLIP_THUMBNAIL, 0}, &choice));
     assert_true(clip_choice_add(&c.losses, &(clip_token){1, 4, CLIP_TILE, 0}, &choice));
     assert_true(clip_fill(&c.losses, 2, &choice));

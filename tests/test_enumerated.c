@@ -388,6 +388,7 @@ static void test_streams(void **state) {
     tvlm_selection *chosen = NULL;
     tvlm_image wrong_image;
     struct tvlm_grid_input flow;
+    tvlm_clip *clip = NULL, *no_clip = NULL;
     struct tvlm_query query;
     (void)state;
     REFUSES("tvlm_stream_create params.format", TVLM_FORMAT_U8,
@@ -396,6 +397,13 @@ static void test_streams(void **state) {
             tvlm_stream_create(device, 32, 32, tvlm_stream_params(.scorer = scorer_of(wrong)), &none));
     REFUSES("tvlm_stream_create params.network.layers.activation", TVLM_ACTIVATION_SIGMOID,
             tvlm_stream_create(device, 32, 32, tvlm_stream_params(.network = network_of(wrong)), &none));
+    REFUSES("tvlm_clip_create params.format", TVLM_FORMAT_U8,
+            tvlm_clip_create(device, 32, 32, tvlm_clip_params(.format = (tvlm_format)wrong), &no_clip));
+    assert_int_equal(tvlm_clip_create(device, 32, 32, NULL, &clip), TVLM_OK);
+    REFUSES("tvlm_clip_push image.type", TVLM_PIXEL_F32,
+            (wrong_image = image_of(wrong), tvlm_clip_push(clip, &wrong_image)));
+    tvlm_clip_destroy(&clip);
+    assert_null(no_clip);
     REFUSES("tvlm_stream_push image.type", TVLM_PIXEL_F32,
             (wrong_image = image_of(wrong), tvlm_stream_push(stream, 0, &wrong_image, NULL, NULL)));
     REFUSES("tvlm_stream_send image.type", TVLM_PIXEL_F32,

@@ -121,6 +121,7 @@ static void check_positions(const struct job *job, const results *got) {
     for (int i = 0; i < 2; ++i) check_places(job->name, got->found[i], reference.found[i], K);
     for (int i = 0; i < FRAMES; ++i) check_places(job->name, got->seen[i], reference.seen[i], K);
     for (int i = 0; i < SHARED; ++i) check_places(job->name, got->shared[i], reference.shared[i], K);
+    assert_memory_equal(got->clip, reference.clip, sizeof got->clip);
 }
 
 /* How many calls a sample leaves out from one that fails to the next. A device that has to be opened, and to

@@ -15,8 +15,8 @@
 #include "progress.h"
 #include "shared.h"
 #include "signals.h"
-#include "video_frames.h"
 #include "video_clip.h"
+#include "video_frames.h"
 #include "video_overlay.h"
 
 /* ---- Options ---- */
@@ -26,13 +26,13 @@ static const option_spec whole_list[] = {
      "N tokens for the whole video; each is shown until another one takes its place. --share and --tolerance without a "
      "--strategy are of the whole video, too",
      1, INT32_MAX, NULL},
-    {0, OPTION_INTEGER, "slot", offsetof(video_options, slot), "FRAMES", "frames that a model takes at a time (default: 2)", 1, 16,
-     NULL},
+    {0, OPTION_INTEGER, "slot", offsetof(video_options, slot), "FRAMES",
+     "frames that a model takes at a time (default: 2)", 1, 16, NULL},
     {0, OPTION_NUMBER, "hold", offsetof(video_options, hold), "SECONDS",
      "no token is shown for longer (default: until another one takes its place)", 0.001, 1e6, NULL},
     {0, OPTION_INTEGER, "memory", offsetof(video_options, memory), "MIB",
-     "of the host and the device together; with less a long video is decided in shorter windows (default: 1024)", 1, 1 << 20,
-     NULL},
+     "of the host and the device together; with less a long video is decided in shorter windows (default: 1024)",
+     1, 1 << 20, NULL},
 };
 static const option_specs own_whole_specs = OPTION_SPECS("A budget for the whole video", whole_list);
 

@@ -17,13 +17,14 @@
 /* ---- Options ---- */
 
 bool video_clip_asked(const video_options *options) {
-    return options->budget.given || (options->strategy == NULL && (parameter_given(&options->parameters, "share") ||
-                                                                   parameter_given(&options->parameters, "tolerance")));
+    return options->budget.given ||
+           (options->strategy == NULL && (parameter_given(&options->parameters, "share") ||
+                                          parameter_given(&options->parameters, "tolerance")));
 }
 
 /* The options that such a budget reads, besides those of every command. */
-static const char *const read_here[] = {"budget", "share", "tolerance", "patch", "slot",   "hold", "memory", "overlay",
-                                        "rate",   "size",  "every", NULL};
+static const char *const read_here[] = {"budget", "share",   "tolerance", "patch", "slot",  "hold",
+                                        "memory", "overlay", "rate",      "size",  "every", NULL};
 
 static bool is_read(const char *name) {
     for (int i = 0; read_here[i] != NULL; ++i)
@@ -38,8 +39,11 @@ int video_clip_check(struct tool *tool, const option_group *groups, const video_
         for (int i = 0; i < groups->table->count; ++i) {
             const option_spec *const spec = &groups->table->specs[i];
             if (is_read(spec->name) || !option_given(spec, (const char *)options + groups->offset)) continue;
-            return tool_usage(tool, "%s%s is for positions frame by frame, not for a budget of the whole video",
-                              groups->table->settings ? "--set " : spec->name != NULL ? "--" : "-",
+            return tool_usage(tool,
+                              "%s%s is for positions frame by frame, not for a budget of the whole video",
+                              groups->table->settings ? "--set "
+                              : spec->name != NULL    ? "--"
+                                                      : "-",
                               spec->name != NULL ? spec->name : (const char[]){spec->letter, '\0'});
         }
     if (options->budget.given + share + tolerance > 1)
@@ -72,8 +76,8 @@ typedef struct clip_run {
 } clip_run;
 
 static int open_frames(const clip_run *run, video_frames *frames) {
-    return video_frames_open(run->tool, run->paths, run->count, run->options->every.value, run->options->rate.value,
-                             run->stop, frames);
+    return video_frames_open(run->tool, run->paths, run->count, run->options->every.value,
+                             run->options->rate.value, run->stop, frames);
 }
 
 static int create(clip_run *run, const video_frames *frames, const tvlm_image *image) {
@@ -90,16 +94,19 @@ static int create(clip_run *run, const video_frames *frames, const tvlm_image *i
     params.k = options->budget.value;
     params.frames = frames->total > 0 && frames->total < INT32_MAX ? (int32_t)frames->total : 0;
     if (params.k > 0 && params.frames == 0)
-        return tool_fail(run->tool, "%s: does not tell how many frames it has, which --budget must know: give a --share",
+        return tool_fail(run->tool,
+                         "%s: does not tell how many frames it has, which --budget must know: give a --share",
                          run->paths[0]);
     const int32_t temporal = params.temporal > 0 ? params.temporal : TVLM_CLIP_TEMPORAL_DEFAULT;
     const double slot = temporal * frames->every / frames->rate;
-    if (options->hold.given) params.hold = options->hold.value < slot ? 1 : (int32_t)((double)options->hold.value / slot + 1e-6);
+    if (options->hold.given)
+        params.hold = options->hold.value < slot ? 1 : (int32_t)((double)options->hold.value / slot + 1e-6);
     run->width = image->width;
     run->height = image->height;
-    return tool_status(run->tool, tvlm_clip_create(run->device, options->size.given ? options->size.width : image->width,
-                                                   options->size.given ? options->size.height : image->height, &params,
-                                                   &run->clip));
+    return tool_status(run->tool,
+                       tvlm_clip_create(run->device, options->size.given ? options->size.width : image->width,
+                                        options->size.given ? options->size.height : image->height, &params,
+                                        &run->clip));
 }
 
 static int note_frame(clip_run *run, const video_frame *frame) {
@@ -119,7 +126,8 @@ static int note_frame(clip_run *run, const video_frame *frame) {
 
 static int take(clip_run *run, const video_frames *frames, const video_frame *frame) {
     int code = run->clip == NULL ? create(run, frames, &frame->image) : TOOL_DONE;
-    if (code == TOOL_DONE && run->frames == 0) code = tool_status(run->tool, tvlm_clip_get_info(run->clip, &run->info));
+    if (code == TOOL_DONE && run->frames == 0)
+        code = tool_status(run->tool, tvlm_clip_get_info(run->clip, &run->info));
     if (code == TOOL_DONE) code = tool_status(run->tool, tvlm_clip_push(run->clip, &frame->image));
     return code == TOOL_DONE ? note_frame(run, frame) : code;
 }
@@ -131,13 +139,15 @@ static int take_all(clip_run *run, int *partly) {
     int code = open_frames(run, &frames);
     const bool bar = code == TOOL_DONE && frames.total > 0;
     if (bar) progress_start("frames", frames.total);
-    while (code == TOOL_DONE && !run->stop(NULL) && (code = video_frames_next(&frames, &frame)) == TOOL_DONE && !frame.end) {
+    while (code == TOOL_DONE && !run->stop(NULL) &&
+           (code = video_frames_next(&frames, &frame)) == TOOL_DONE && !frame.end) {
         code = take(run, &frames, &frame);
         if (bar) progress_step(run->frames < frames.total ? run->frames : frames.total);
     }
     progress_clear();
     if (code == TOOL_DONE && run->clip != NULL) code = tool_status(run->tool, tvlm_clip_end(run->clip));
-    if (code == TOOL_DONE && run->clip != NULL) code = tool_status(run->tool, tvlm_clip_get_info(run->clip, &run->info));
+    if (code == TOOL_DONE && run->clip != NULL)
+        code = tool_status(run->tool, tvlm_clip_get_info(run->clip, &run->info));
     if (code == TOOL_DONE) *partly = video_frames_end(&frames);
     video_frames_release(&frames);
     return code;
@@ -151,7 +161,8 @@ static void write_token(json_writer *json, const tvlm_clip_token *token) {
     json_float(json, "y", token->y);
     json_float(json, "width", token->width);
     json_float(json, "height", token->height);
-    if (token->columns > 0) json_integers(json, "thumbnail", 2, (const int64_t[]){token->columns, token->rows});
+    if (token->columns > 0)
+        json_integers(json, "thumbnail", 2, (const int64_t[]){token->columns, token->rows});
     json_integer(json, "until", token->until);
     json_close(json);
 }
@@ -163,7 +174,8 @@ static int32_t count_held(const tvlm_clip_token *tokens, int32_t first, int32_t 
     return held;
 }
 
-static int print_slot(const clip_run *run, int32_t slot, const tvlm_clip_token *tokens, int32_t first, int32_t count) {
+static int print_slot(const clip_run *run, int32_t slot, const tvlm_clip_token *tokens, int32_t first,
+                      int32_t count) {
     const slot_time *const time = &run->slots[slot];
     json_writer json = {0};
     json_open_object(&json, NULL, true);
@@ -213,8 +225,10 @@ static int draw_frames(const clip_run *run, video_frames *frames, video_seen *se
         video_frame frame;
         tvlm_image picture;
         TOOL_TRY(video_frames_next(frames, &frame));
-        if (frame.end) return tool_fail(run->tool, "%s: has fewer frames when it is read again", run->paths[0]);
-        int code = tool_status(run->tool, video_seen_draw(seen, &frame.image, tokens + first, own, last, &picture));
+        if (frame.end)
+            return tool_fail(run->tool, "%s: has fewer frames when it is read again", run->paths[0]);
+        int code =
+            tool_status(run->tool, video_seen_draw(seen, &frame.image, tokens + first, own, last, &picture));
         if (code == TOOL_DONE) code = video_overlay_add(overlay, &picture, frame.number, frame.time);
         if (code != TOOL_DONE) return code;
         if (last) first += own;
@@ -239,8 +253,11 @@ static int check_again(const clip_run *run) {
     struct stat info;
     for (int i = 0; run->options->overlay != NULL && i < run->count; ++i)
         if (stat(run->paths[i], &info) == 0 && !S_ISREG(info.st_mode))
-            return tool_usage(run->tool, "%s: is no file that can be read twice, which --overlay must for a budget of the "
-                              "whole video", run->paths[i]);
+            return tool_usage(
+                run->tool,
+                "%s: is no file that can be read twice, which --overlay must for a budget of the "
+                "whole video",
+                run->paths[i]);
     return TOOL_DONE;
 }
 
@@ -251,14 +268,17 @@ static int end_interrupted(const clip_run *run) {
     return 128 + signals_noted();
 }
 
-int video_clip_run(struct tool *tool, const video_options *options, int count, char *const *paths, bool (*stop)(void *user)) {
+int video_clip_run(struct tool *tool, const video_options *options, int count, char *const *paths,
+                   bool (*stop)(void *user)) {
     clip_run run = {.tool = tool, .options = options, .count = count, .paths = paths, .stop = stop};
     video_overlay overlay = {0};
     video_frames frames = {0};
     int partly = TOOL_DONE, code = check_again(&run);
-    if (code == TOOL_DONE && options->overlay != NULL) { /* the rate of its frames is known once they are open */
+    if (code == TOOL_DONE &&
+        options->overlay != NULL) { /* the rate of its frames is known once they are open */
         code = open_frames(&run, &frames);
-        if (code == TOOL_DONE) code = video_overlay_open(tool, options->overlay, frames.rate / frames.every, &overlay);
+        if (code == TOOL_DONE)
+            code = video_overlay_open(tool, options->overlay, frames.rate / frames.every, &overlay);
         video_frames_release(&frames);
     }
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &run.device);

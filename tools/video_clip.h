@@ -17,7 +17,8 @@ bool video_clip_asked(const video_options *options);
 int video_clip_check(struct tool *tool, const option_group *groups, const video_options *options);
 
 /* Does all of it. *stop says that a signal has come. */
-int video_clip_run(struct tool *tool, const video_options *options, int count, char *const *paths, bool (*stop)(void *user));
+int video_clip_run(struct tool *tool, const video_options *options, int count, char *const *paths,
+                   bool (*stop)(void *user));
 
 /* ---- What is seen (video_seen.c) ---- */
 
@@ -25,12 +26,13 @@ int video_clip_run(struct tool *tool, const video_options *options, int count, c
 typedef struct video_seen {
     const tvlm_log *log;
     int32_t width, height, patch;
-    uint8_t *held, *now; /* RGB: after the last frame of the last slot, and in this frame */
+    uint8_t *held, *now;   /* RGB: after the last frame of the last slot, and in this frame */
     uint8_t *part, *small; /* room for a square */
-    uint8_t *sheet;      /* the frame, and beside it what is seen */
+    uint8_t *sheet;        /* the frame, and beside it what is seen */
 } video_seen;
 
-int video_seen_open(struct tool *tool, const tvlm_clip_info *info, int32_t width, int32_t height, video_seen *seen);
+int video_seen_open(struct tool *tool, const tvlm_clip_info *info, int32_t width, int32_t height,
+                    video_seen *seen);
 void video_seen_release(video_seen *seen);
 
 /*
@@ -38,7 +40,7 @@ void video_seen_release(video_seen *seen);
  * frames. `last` says that the frame is the last one of its slot, from which on they are held. The picture is valid until
  * the next call.
  */
-tvlm_status video_seen_draw(video_seen *seen, const tvlm_image *frame, const tvlm_clip_token *tokens, int32_t count,
-                            bool last, tvlm_image *picture);
+tvlm_status video_seen_draw(video_seen *seen, const tvlm_image *frame, const tvlm_clip_token *tokens,
+                            int32_t count, bool last, tvlm_image *picture);
 
 #endif

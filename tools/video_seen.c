@@ -9,7 +9,8 @@
 #include "texturevlm/draw.h"
 #include "video_clip.h"
 
-int video_seen_open(struct tool *tool, const tvlm_clip_info *info, int32_t width, int32_t height, video_seen *seen) {
+int video_seen_open(struct tool *tool, const tvlm_clip_info *info, int32_t width, int32_t height,
+                    video_seen *seen) {
     const size_t pixels = (size_t)width * (size_t)height;
     *seen = (video_seen){.log = &tool->log, .width = width, .height = height, .patch = info->patch};
     seen->held = calloc(pixels, 3);
@@ -17,7 +18,8 @@ int video_seen_open(struct tool *tool, const tvlm_clip_info *info, int32_t width
     seen->part = malloc(pixels * 3);
     seen->small = malloc(pixels * 3);
     seen->sheet = malloc(pixels * 6);
-    if (seen->held != NULL && seen->now != NULL && seen->part != NULL && seen->small != NULL && seen->sheet != NULL)
+    if (seen->held != NULL && seen->now != NULL && seen->part != NULL && seen->small != NULL &&
+        seen->sheet != NULL)
         return TOOL_DONE;
     return tool_fail(tool, "no memory for pictures of %dx%d", 2 * (int)width, (int)height);
 }
@@ -55,19 +57,24 @@ static int32_t texels(const video_seen *seen, int32_t pixels, float side) {
 }
 
 /* Copies rows of `width` pixels. The strides are in bytes. */
-static void copy_rows(const uint8_t *from, size_t from_stride, uint8_t *to, size_t to_stride, int32_t width, int32_t height) {
-    for (int32_t y = 0; y < height; ++y) memcpy(to + (size_t)y * to_stride, from + (size_t)y * from_stride, (size_t)width * 3);
+static void copy_rows(const uint8_t *from, size_t from_stride, uint8_t *to, size_t to_stride, int32_t width,
+                      int32_t height) {
+    for (int32_t y = 0; y < height; ++y)
+        memcpy(to + (size_t)y * to_stride, from + (size_t)y * from_stride, (size_t)width * 3);
 }
 
 /* Shows a square of the frame, reduced to columns x rows texels and enlarged again. */
-static tvlm_status show(video_seen *seen, const tvlm_image *frame, const square *s, int32_t columns, int32_t rows) {
+static tvlm_status show(video_seen *seen, const tvlm_image *frame, const square *s, int32_t columns,
+                        int32_t rows) {
     const size_t stride = (size_t)seen->width * 3, offset = (size_t)s->top * stride + (size_t)s->left * 3;
     const tvlm_image part = {.pixels = seen->part, .width = s->width, .height = s->height, .channels = 3};
     const tvlm_image small = {.pixels = seen->small, .width = columns, .height = rows, .channels = 3};
-    copy_rows((const uint8_t *)frame->pixels + offset, stride, seen->part, (size_t)s->width * 3, s->width, s->height);
+    copy_rows((const uint8_t *)frame->pixels + offset, stride, seen->part, (size_t)s->width * 3, s->width,
+              s->height);
     tvlm_status status = tvlm_draw_image(&part, seen->log, columns, rows, seen->small);
     if (status == TVLM_OK) status = tvlm_draw_image(&small, seen->log, s->width, s->height, seen->part);
-    if (status == TVLM_OK) copy_rows(seen->part, (size_t)s->width * 3, seen->now + offset, stride, s->width, s->height);
+    if (status == TVLM_OK)
+        copy_rows(seen->part, (size_t)s->width * 3, seen->now + offset, stride, s->width, s->height);
     return status;
 }
 
@@ -76,7 +83,8 @@ static bool begins_thumbnail(const tvlm_clip_token *tokens, int32_t i) {
     return i == 0 || tokens[i - 1].columns != tokens[i].columns || tokens[i - 1].rows != tokens[i].rows;
 }
 
-static tvlm_status show_token(video_seen *seen, const tvlm_image *frame, const tvlm_clip_token *tokens, int32_t i) {
+static tvlm_status show_token(video_seen *seen, const tvlm_image *frame, const tvlm_clip_token *tokens,
+                              int32_t i) {
     const tvlm_clip_token *const token = &tokens[i];
     const square all = {0, 0, seen->width, seen->height}, own = square_of(seen, token);
     if (token->columns > 0 && !begins_thumbnail(tokens, i)) return TVLM_OK;
@@ -100,8 +108,8 @@ static const uint8_t *colour_of(const video_seen *seen, const tvlm_clip_token *t
     return colours[token->columns > 0 ? 0 : patches < 1.2f ? 1 : patches < 2.2f ? 2 : 3];
 }
 
-tvlm_status video_seen_draw(video_seen *seen, const tvlm_image *frame, const tvlm_clip_token *tokens, int32_t count,
-                            bool last, tvlm_image *picture) {
+tvlm_status video_seen_draw(video_seen *seen, const tvlm_image *frame, const tvlm_clip_token *tokens,
+                            int32_t count, bool last, tvlm_image *picture) {
     const size_t row = (size_t)seen->width * 3;
     tvlm_status status = TVLM_OK;
     memcpy(seen->now, seen->held, row * (size_t)seen->height);
@@ -114,6 +122,7 @@ tvlm_status video_seen_draw(video_seen *seen, const tvlm_image *frame, const tvl
         const square s = square_of(seen, &tokens[i]);
         draw_frame(seen->sheet + row, 2 * row, &s, colour_of(seen, &tokens[i]));
     }
-    *picture = (tvlm_image){.pixels = seen->sheet, .width = 2 * seen->width, .height = seen->height, .channels = 3};
+    *picture =
+        (tvlm_image){.pixels = seen->sheet, .width = 2 * seen->width, .height = seen->height, .channels = 3};
     return TVLM_OK;
 }

@@ -29,7 +29,8 @@
  * A further question to the same stack costs a fraction of the first one, since all that is known of the image stays in
  * it. tvlm_stack_set_image puts the next image of the same size into it. Every parameter that is not given is 0, which
  * means its default. From there on: select.h has the other ways to choose, score.h questions, patches.h pixels of
- * positions, export.h tensors of a model, and stream.h videos.
+ * positions, export.h tensors of a model, stream.h videos, and clip.h a budget for a whole
+ * video.
  *
  * What all functions have in common:
  * - *Results.* A function that can fail returns a tvlm_status (status.h), and puts its results where its last
@@ -55,6 +56,7 @@
 #define TEXTUREVLM_TEXTUREVLM_H
 
 #include "channels.h"
+#include "clip.h"
 #include "device.h"
 #include "export.h"
 #include "features.h"

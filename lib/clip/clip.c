@@ -18,10 +18,11 @@ static tvlm_status check_budget(const tvlm_log *log, const struct tvlm_clip_para
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k, share and tolerance exclude each other");
     if (p->k < 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d tokens", (int)p->k);
     if (p->frames < 0 || (p->k > 0 && p->frames == 0))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d tokens for %d frames: say how many frames come", (int)p->k,
-                         (int)p->frames);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d tokens for %d frames: say how many frames come",
+                         (int)p->k, (int)p->frames);
     if (!(p->share >= 0.0f && p->share <= 1.0f))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a share of %g; it is above 0 and at most 1", (double)p->share);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a share of %g; it is above 0 and at most 1",
+                         (double)p->share);
     if (!(p->tolerance == TVLM_EXPLICIT_ZERO || (p->tolerance >= 0.0f && p->tolerance <= 1.0f)))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a tolerance of %g; it is 0 to 1", (double)p->tolerance);
     return TVLM_OK;
@@ -33,10 +34,11 @@ static tvlm_status take_params(tvlm_clip *clip, const struct tvlm_clip_params *p
     if (params != NULL) *p = *params;
     const double patch = p->patch == 0.0f ? (double)TVLM_PATCH_DEFAULT : (double)p->patch;
     if (!(patch >= 4.0 && patch <= 64.0) || floor(patch) != patch)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %g pixels; it is a whole number from 4 to 64", patch);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %g pixels; it is a whole number from 4 to 64",
+                         patch);
     if (p->temporal < 0 || p->temporal > CLIP_TEMPORAL_MAX)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d frames in a slot; 1 to %d are possible", (int)p->temporal,
-                         (int)CLIP_TEMPORAL_MAX);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d frames in a slot; 1 to %d are possible",
+                         (int)p->temporal, (int)CLIP_TEMPORAL_MAX);
     if (p->hold < 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a token is held for %d slots", (int)p->hold);
     TVLM_TRY(check_budget(log, p));
     if (p->k == 0 && p->share == 0.0f && p->tolerance == 0.0f) p->tolerance = TVLM_TOLERANCE_READABLE;
@@ -54,15 +56,15 @@ static tvlm_status begin(tvlm_clip *clip, const struct tvlm_clip_params *params)
     return clip_open(clip);
 }
 
-tvlm_status tvlm_clip_create(tvlm_device *device, int32_t width, int32_t height, const struct tvlm_clip_params *params,
-                             tvlm_clip **clip) {
+tvlm_status tvlm_clip_create(tvlm_device *device, int32_t width, int32_t height,
+                             const struct tvlm_clip_params *params, tvlm_clip **clip) {
     TVLM_NEED(NULL, device);
     TVLM_ENTER(device);
     TVLM_NEED(&device->log, clip);
     TVLM_CHECK_RESERVED(&device->log, tvlm_clip_params, params);
     if (width < 1 || height < 1 || width > 16384 || height > 16384)
-        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "a clip of %dx%d pixels; sides of 1 to 16384 are possible",
-                         (int)width, (int)height);
+        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT,
+                         "a clip of %dx%d pixels; sides of 1 to 16384 are possible", (int)width, (int)height);
     tvlm_clip *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a clip");
     made->device = device;
@@ -114,7 +116,8 @@ static void find_ends(tvlm_clip *clip, int32_t *over, int32_t *left) {
 }
 
 /* Tells a token of a thumbnail, or of a square that is `across` tokens along each side. */
-static void tell_grid(tvlm_clip *clip, const clip_token *token, tvlm_clip_token shape, int32_t columns, int32_t rows) {
+static void tell_grid(tvlm_clip *clip, const clip_token *token, tvlm_clip_token shape, int32_t columns,
+                      int32_t rows) {
     const float x = shape.x, y = shape.y, width = shape.width, height = shape.height;
     const float across = (float)clip->frame_width / (float)clip->width;
     const float down = (float)clip->frame_height / (float)clip->height;
@@ -197,7 +200,8 @@ static tvlm_status go_on(tvlm_clip *clip, bool all) {
         if (clip->looked_at < end && !all) return TVLM_OK;
         const bool last = all && slots <= end;
         if (last && slots == clip->begin) return TVLM_OK;
-        TVLM_TRY(clip_decide(clip, last ? slots - clip->begin : clip->window, last ? slots - clip->begin : clip->window / 2));
+        TVLM_TRY(clip_decide(clip, last ? slots - clip->begin : clip->window,
+                             last ? slots - clip->begin : clip->window / 2));
         TVLM_TRY(tell_all(clip));
     }
 }
@@ -219,8 +223,9 @@ tvlm_status tvlm_clip_push(tvlm_clip *clip, const tvlm_image *frame) {
     TVLM_NEED(&clip->device->log, frame);
     TVLM_TRY(check_open(clip));
     if (clip->frames > 0 && (frame->width != clip->frame_width || frame->height != clip->frame_height))
-        return tvlm_fail(&clip->device->log, TVLM_ERROR_ARGUMENT, "frame %d has %dx%d pixels, and the first one %dx%d",
-                         (int)clip->frames, (int)frame->width, (int)frame->height, (int)clip->frame_width,
+        return tvlm_fail(&clip->device->log, TVLM_ERROR_ARGUMENT,
+                         "frame %d has %dx%d pixels, and the first one %dx%d", (int)clip->frames,
+                         (int)frame->width, (int)frame->height, (int)clip->frame_width,
                          (int)clip->frame_height);
     const tvlm_status status = clip_take(clip, frame);
     if (status == TVLM_ERROR_ARGUMENT) return status;

@@ -85,8 +85,8 @@ tvlm_status clip_measure(tvlm_clip *clip, bool all, int32_t end);
 
 /* What the tokens of a slot lose `later` slots later: [pictures][tiles][2]. */
 static inline float *clip_row(const tvlm_clip *clip, int32_t slot, int32_t later) {
-    return clip->table + ((size_t)(slot - clip->begin) * (size_t)clip->lags + (size_t)later) * (size_t)clip->pictures *
-                             (size_t)clip->tiles * 2;
+    return clip->table + ((size_t)(slot - clip->begin) * (size_t)clip->lags + (size_t)later) *
+                             (size_t)clip->pictures * (size_t)clip->tiles * 2;
 }
 
 /* ---- table.c ---- */
@@ -100,7 +100,8 @@ tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, clip_losses *losses, doub
 
 /* Works out what is shown of a choice before slot `slot` of a window, and what that loses from there on: fills in
  * clip->shown and clip->shown_from for the window that begins there. */
-tvlm_status clip_carry(tvlm_clip *clip, int32_t slots, const clip_choice *choice, const clip_losses *losses, int32_t slot);
+tvlm_status clip_carry(tvlm_clip *clip, int32_t slots, const clip_choice *choice, const clip_losses *losses,
+                       int32_t slot);
 
 /* ---- window.c ---- */
 

@@ -62,7 +62,8 @@ static void list_grids(tvlm_clip *clip) {
     clip->kinds = CLIP_THUMBNAIL;
     add_grid(clip, 1, 1);
     for (size_t i = 0; i < sizeof scales / sizeof *scales; ++i)
-        add_grid(clip, at_least_one(clip->tree.columns / scales[i]), at_least_one(clip->tree.rows / scales[i]));
+        add_grid(clip, at_least_one(clip->tree.columns / scales[i]),
+                 at_least_one(clip->tree.rows / scales[i]));
     for (int32_t step = 1; step <= 4 && share > 0.0; step *= 2) {
         const tvlm_budget_grid grid = largest_grid(clip, step * share * clip->tiles);
         add_grid(clip, grid.columns, grid.rows);
@@ -85,7 +86,8 @@ static void list_sizes(tvlm_clip *clip) {
         const tvlm_budget_size size = size_of(clip, kind);
         int32_t at = 0;
         while (at < clip->pictures &&
-               (clip->sizes[at].width != size.width || clip->sizes[at].height != size.height || clip->sizes[at].texel != size.texel))
+               (clip->sizes[at].width != size.width || clip->sizes[at].height != size.height ||
+                clip->sizes[at].texel != size.texel))
             ++at;
         clip->sizes[at] = size;
         clip->measured[kind] = at;
@@ -98,8 +100,10 @@ static void list_sizes(tvlm_clip *clip) {
 /* How many bytes a clip takes with a window of so many slots: of the host, and of the device. */
 static double bytes_of(const tvlm_clip *clip, int32_t window) {
     const double lags = window / 4.0, intervals = (double)clip_intervals(window), tiles = clip->tiles;
-    const double table = 8.0 * window * lags * clip->pictures * tiles, read = 8.0 * clip->temporal * lags * clip->pictures * tiles;
-    const double single = 16.0 * window * window * tiles, lost = 4.0 * 1.45 * intervals * (clip->kinds + 1) * tiles;
+    const double table = 8.0 * window * lags * clip->pictures * tiles,
+                 read = 8.0 * clip->temporal * lags * clip->pictures * tiles;
+    const double single = 16.0 * window * window * tiles,
+                 lost = 4.0 * 1.45 * intervals * (clip->kinds + 1) * tiles;
     const double texel = clip->params.format == TVLM_FORMAT_F32 ? 16.0 : 8.0;
     const double images = clip->temporal * (lags + 1.0) * 4.0 / 3.0 * texel * clip->width * clip->height;
     return table + 2.0 * read + single + lost + images;
@@ -107,14 +111,16 @@ static double bytes_of(const tvlm_clip *clip, int32_t window) {
 
 /* Takes the longest window whose memory is granted. */
 static tvlm_status find_window(tvlm_clip *clip) {
-    const double most = clip->params.memory > 0 ? (double)clip->params.memory : (double)TVLM_CLIP_MEMORY_DEFAULT;
+    const double most =
+        clip->params.memory > 0 ? (double)clip->params.memory : (double)TVLM_CLIP_MEMORY_DEFAULT;
     clip->window = CLIP_WINDOW_MOST;
     while (clip->window > CLIP_WINDOW_LEAST && bytes_of(clip, clip->window) > most) clip->window /= 2;
     clip->lags = clip->window / 4;
     clip->images = clip->temporal * (clip->lags + 1);
     if (bytes_of(clip, clip->window) <= most) return TVLM_OK;
-    return tvlm_fail(&clip->device->log, TVLM_ERROR_MEMORY, "a clip of %dx%d takes %.0f MiB; %.0f are granted",
-                     (int)clip->width, (int)clip->height, bytes_of(clip, clip->window) / 1048576.0, most / 1048576.0);
+    return tvlm_fail(&clip->device->log, TVLM_ERROR_MEMORY,
+                     "a clip of %dx%d takes %.0f MiB; %.0f are granted", (int)clip->width, (int)clip->height,
+                     bytes_of(clip, clip->window) / 1048576.0, most / 1048576.0);
 }
 
 tvlm_status clip_open(tvlm_clip *clip) {
@@ -128,13 +134,15 @@ tvlm_status clip_open(tvlm_clip *clip) {
                                &clip->stack));
     const size_t rows = (size_t)clip->pictures * (size_t)clip->temporal * (size_t)clip->lags;
     const size_t slots = (size_t)clip->window;
-    clip->table = tvlm_allocate(slots * (size_t)clip->lags * (size_t)clip->pictures, floats * sizeof *clip->table);
+    clip->table =
+        tvlm_allocate(slots * (size_t)clip->lags * (size_t)clip->pictures, floats * sizeof *clip->table);
     clip->shown = tvlm_allocate(slots, floats * sizeof *clip->shown);
     clip->shown_from = tvlm_allocate((size_t)clip->tiles, sizeof *clip->shown_from);
     clip->read = tvlm_allocate(rows, floats * sizeof *clip->read);
     if (clip->table == NULL || clip->shown == NULL || clip->shown_from == NULL || clip->read == NULL)
         return clip_no_memory(clip);
-    return clip->device->backend->buffer_create(clip->device, rows * floats * sizeof *clip->read, &clip->buffer);
+    return clip->device->backend->buffer_create(clip->device, rows * floats * sizeof *clip->read,
+                                                &clip->buffer);
 }
 
 void clip_close(tvlm_clip *clip) {
@@ -156,7 +164,8 @@ tvlm_status clip_take(tvlm_clip *clip, const tvlm_image *frame) {
 }
 
 /* Adds what was read of `count` pictures, from picture `first` on, to what a slot's tokens lose in the slot of a frame. */
-static void add_read(const tvlm_clip *clip, const float *read, int32_t slot, int32_t frame, int32_t first, int32_t count) {
+static void add_read(const tvlm_clip *clip, const float *read, int32_t slot, int32_t frame, int32_t first,
+                     int32_t count) {
     const size_t floats = 2 * (size_t)clip->tiles;
     float *const row = clip_row(clip, slot, frame / clip->temporal - slot) + (size_t)first * floats;
     for (size_t i = 0; i < (size_t)count * floats; ++i) row[i] += read[i];
@@ -176,8 +185,9 @@ static tvlm_status find_images(const tvlm_clip *clip, const tvlm_texture *source
     for (int32_t i = 0; i < count; ++i) {
         const int32_t image = (from + i) % clip->images;
         if (tvlm_stack_made(clip->stack, image, TVLM_GRID_SOURCE) != source)
-            return tvlm_fail(&clip->device->log, TVLM_ERROR_DEVICE_MEMORY, "%d frames of %dx%d are too large for one texture",
-                             (int)clip->images, (int)clip->width, (int)clip->height);
+            return tvlm_fail(&clip->device->log, TVLM_ERROR_DEVICE_MEMORY,
+                             "%d frames of %dx%d are too large for one texture", (int)clip->images,
+                             (int)clip->width, (int)clip->height);
         seen[i] = tvlm_stack_image_number(clip->stack, image);
     }
     return TVLM_OK;
@@ -190,8 +200,8 @@ static tvlm_status measure_frame(tvlm_clip *clip, int32_t slot, int32_t frame, i
     TVLM_TRY(find_images(clip, source, frame, end - frame, seen));
     for (int32_t done = 0; done < clip->pictures;) {
         tvlm_budget_plan plan;
-        if (!tvlm_budget_plan_make(source, seen[0], clip->patch, clip->sizes + done, clip->pictures - done, clip->weights,
-                                   &plan))
+        if (!tvlm_budget_plan_make(source, seen[0], clip->patch, clip->sizes + done, clip->pictures - done,
+                                   clip->weights, &plan))
             return clip_no_memory(clip);
         plan.seen = seen;
         plan.seen_count = end - frame;

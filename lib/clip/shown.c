@@ -25,8 +25,8 @@ static float lost_in(const clip_losses *losses, const clip_seen *token, int32_t 
 }
 
 /* Shows the tokens of a slot on top of what is shown. Returns the first token of later slots. */
-static const clip_token *show_slot(const clip_losses *losses, const clip_token *token, const clip_token *end, int32_t slot,
-                                   clip_seen *at) {
+static const clip_token *show_slot(const clip_losses *losses, const clip_token *token, const clip_token *end,
+                                   int32_t slot, clip_seen *at) {
     for (; token < end && token->from == slot; ++token)
         for (int32_t i = 0; i < clip_places_of(losses->tree, token->kind); ++i)
             at[clip_place(losses->tree, token, i)] = (clip_seen){token->kind, slot};
@@ -35,7 +35,8 @@ static const clip_token *show_slot(const clip_losses *losses, const clip_token *
 
 void clip_show(const clip_losses *losses, const clip_choice *choice, int32_t end, clip_seen *at) {
     const clip_token *token = choice->tokens;
-    for (int32_t slot = 0; slot < end; ++slot) token = show_slot(losses, token, choice->tokens + choice->count, slot, at);
+    for (int32_t slot = 0; slot < end; ++slot)
+        token = show_slot(losses, token, choice->tokens + choice->count, slot, at);
 }
 
 /* False: no memory. The caller frees s->at. */
@@ -102,11 +103,11 @@ static bool buy(const shown *s, int32_t place, const offer *o, clip_choice *choi
     const clip_token token = {o->slot, o->until, CLIP_TILE, place};
     for (int32_t i = 0; i < choice->count; ++i) {
         clip_token *const other = &choice->tokens[i];
-        if (other->kind == CLIP_TILE && other->number == place && other->from < o->slot && other->until > o->slot)
+        if (other->kind == CLIP_TILE && other->number == place && other->from < o->slot &&
+            other->until > o->slot)
             other->until = o->slot;
     }
-    for (int32_t u = o->slot; u < o->until; ++u)
-        *seen_at(s, u, place) = (clip_seen){CLIP_TILE, o->slot};
+    for (int32_t u = o->slot; u < o->until; ++u) *seen_at(s, u, place) = (clip_seen){CLIP_TILE, o->slot};
     return clip_choice_add(s->losses, &token, choice);
 }
 

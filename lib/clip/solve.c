@@ -11,7 +11,8 @@
 
 size_t clip_losses_floats(const clip_losses *losses) {
     size_t floats;
-    if (!tvlm_multiply((size_t)losses->kinds * clip_intervals(losses->slots), (size_t)losses->tree->places, &floats))
+    if (!tvlm_multiply((size_t)losses->kinds * clip_intervals(losses->slots), (size_t)losses->tree->places,
+                       &floats))
         return SIZE_MAX;
     return floats;
 }
@@ -49,7 +50,8 @@ clip_solver *clip_solver_make(const clip_losses *losses) {
     solver->sums = tvlm_allocate(clip_intervals(losses->slots) * CLIP_THUMBNAILS_MAX, sizeof *solver->sums);
     solver->least = tvlm_allocate((size_t)losses->slots + 1, sizeof *solver->least);
     solver->before = tvlm_allocate((size_t)losses->slots + 1, sizeof *solver->before);
-    if (made && solver->row != NULL && solver->sums != NULL && solver->least != NULL && solver->before != NULL)
+    if (made && solver->row != NULL && solver->sums != NULL && solver->least != NULL &&
+        solver->before != NULL)
         return solver;
     clip_solver_free(solver);
     return NULL;
@@ -182,8 +184,11 @@ bool clip_solve(clip_solver *solver, double price, clip_choice *choice) {
 /* How near to the budget the search for a price ends, how near the prices of a tolerance come, and after how many prices
  * either ends at the latest. */
 #define ENOUGH 0.995
-#define NEAR   1.02
+#define NEAR   1.001
 enum { TRIES = 24 };
+
+/* The lowest price, as a share of the highest. At no price at all, what saves nothing would be bought, too. */
+#define LOWEST 1e-9
 
 /* A price at which nothing but what must be is bought: more than all that can be lost. */
 static double highest(const clip_solver *solver) {
@@ -197,14 +202,16 @@ static double highest(const clip_solver *solver) {
     return sum;
 }
 
-/* The search for a price. Below `low` too much is bought, and above `high` no more than needed. 0 and INFINITY: not known. */
+/* The search for a price. Below `low` too much is bought, and above `high` no more than needed. 0 and INFINITY: not known.
+ * No price below `lowest` is tried. */
 typedef struct prices {
-    double low, high, next, factor;
+    double low, high, next, factor, lowest;
 } prices;
 
 static prices begin_search(const clip_solver *solver, double guess) {
     const double most = highest(solver);
-    return (prices){0.0, INFINITY, guess > 0.0 ? guess : 1e-6 * most, guess > 0.0 ? 1.25 : 16.0};
+    return (prices){0.0, INFINITY, guess > 0.0 ? guess : 1e-6 * most, guess > 0.0 ? 1.25 : 16.0,
+                    LOWEST * most};
 }
 
 /* Takes the next price, by bisection once there are bounds, and in growing steps until then. */
@@ -214,8 +221,13 @@ static void narrow(prices *p, bool dear) {
         p->next = sqrt(p->low * p->high);
         return;
     }
-    p->next = dear ? p->next / p->factor : p->next * p->factor;
-    p->factor *= p->factor;
+    p->next = fmax(dear ? p->next / p->factor : p->next * p->factor, p->lowest);
+    p->factor = fmin(p->factor * p->factor, 1e6);
+}
+
+/* Whether another price is worth a try. */
+static bool goes_on(const prices *p) {
+    return !(p->high < NEAR * p->low) && p->high > p->lowest;
 }
 
 static void exchange(clip_choice *a, clip_choice *b) {
@@ -228,7 +240,7 @@ bool clip_solve_budget(clip_solver *solver, int32_t most, double *price, clip_ch
     clip_choice tried = {0};
     prices p = begin_search(solver, *price);
     bool solved = clip_solve(solver, highest(solver), choice); /* the cheapest there is */
-    for (int32_t i = 0; i < TRIES && solved && choice->spent < ENOUGH * most; ++i) {
+    for (int32_t i = 0; i < TRIES && solved && goes_on(&p) && choice->spent < ENOUGH * most; ++i) {
         if (!(solved = clip_solve(solver, p.next, &tried))) break;
         const bool dear = tried.spent <= most;
         if (dear && tried.spent > choice->spent) {
@@ -244,8 +256,8 @@ bool clip_solve_budget(clip_solver *solver, int32_t most, double *price, clip_ch
 bool clip_solve_tolerance(clip_solver *solver, double most, double *price, clip_choice *choice) {
     clip_choice tried = {0};
     prices p = begin_search(solver, *price);
-    bool solved = clip_solve(solver, 0.0, choice); /* what loses least of all */
-    for (int32_t i = 0; i < TRIES && solved && !(p.high < NEAR * p.low); ++i) {
+    bool solved = clip_solve(solver, p.lowest, choice); /* what loses least of all */
+    for (int32_t i = 0; i < TRIES && solved && goes_on(&p); ++i) {
         if (!(solved = clip_solve(solver, p.next, &tried))) break;
         const bool cheap = tried.lost <= most;
         if (cheap && tried.spent <= choice->spent) {

@@ -70,8 +70,9 @@ typedef struct clip_losses {
 
 /* The row of places for a kind, a slot and a number of slots. */
 static inline float *clip_lost(const clip_losses *losses, int32_t kind, int32_t slot, int32_t length) {
-    return losses->lost + ((size_t)kind * clip_intervals(losses->slots) + clip_interval(losses->slots, slot, length)) *
-                              (size_t)losses->tree->places;
+    return losses->lost +
+           ((size_t)kind * clip_intervals(losses->slots) + clip_interval(losses->slots, slot, length)) *
+               (size_t)losses->tree->places;
 }
 
 /* How many floats `lost` has. SIZE_MAX: more than there are. */
@@ -96,7 +97,10 @@ typedef struct clip_token {
 
 /* How many places a token's square has, and place i of them. */
 static inline int32_t clip_places_of(const tvlm_budget_tree *tree, int32_t kind) {
-    return kind == CLIP_TILE ? 1 : kind == CLIP_TWO ? 4 : kind < CLIP_THUMBNAIL ? TVLM_BUDGET_LEAVES : tree->places;
+    return kind == CLIP_TILE       ? 1
+           : kind == CLIP_TWO      ? 4
+           : kind < CLIP_THUMBNAIL ? TVLM_BUDGET_LEAVES
+                                   : tree->places;
 }
 static inline int32_t clip_place(const tvlm_budget_tree *tree, const clip_token *token, int32_t i) {
     if (token->kind == CLIP_TILE) return token->number;

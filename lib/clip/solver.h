@@ -12,7 +12,8 @@ enum { CLIP_LEVELS = 3 };
 /* The squares of one level: tiles of level 0, 1 or 2. */
 typedef struct clip_level {
     int32_t nodes, slots;
-    int32_t first, own, kinds; /* the first of the level's own kinds, how many there are, and how many with all coarser ones */
+    int32_t first, own,
+        kinds; /* the first of the level's own kinds, how many there are, and how many with all coarser ones */
     /* W of solve.h: [kinds][intervals][nodes]. */
     float *held;
     float *memory; /* what `held` points to, where it is the level's own */
@@ -23,16 +24,17 @@ typedef struct clip_level {
 struct clip_solver {
     const clip_losses *losses;
     clip_level levels[CLIP_LEVELS];
-    float *row;    /* [slots][places], for what is being worked out */
-    double *sums;  /* [intervals][CLIP_THUMBNAILS_MAX], what is lost over a thumbnail, and its tiles' prices */
+    float *row;   /* [slots][places], for what is being worked out */
+    double *sums; /* [intervals][CLIP_THUMBNAILS_MAX], what is lost over a thumbnail, and its tiles' prices */
     double *least; /* [slots + 1] */
     clip_token *before;
 };
 
 /* The row of nodes for an interval, of W and of `own`. */
 static inline float *clip_held(const clip_level *l, int32_t kind, int32_t slot, int32_t length) {
-    return l->held + ((size_t)(kind - l->first) * clip_intervals(l->slots) + clip_interval(l->slots, slot, length)) *
-                         (size_t)l->nodes;
+    return l->held +
+           ((size_t)(kind - l->first) * clip_intervals(l->slots) + clip_interval(l->slots, slot, length)) *
+               (size_t)l->nodes;
 }
 static inline float *clip_bought(const clip_level *l, int32_t slot, int32_t length) {
     return l->bought + clip_interval(l->slots, slot, length) * (size_t)l->nodes;

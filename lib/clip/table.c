@@ -45,7 +45,8 @@ static void find_single(const single *s, int32_t kind, float *of) {
             const int32_t known = bought + clip->lags - 1;
             if (slot <= known)
                 memcpy(to,
-                       clip_row(clip, clip->begin + bought, slot - bought) + (size_t)clip->measured[kind] * s->floats,
+                       clip_row(clip, clip->begin + bought, slot - bought) +
+                           (size_t)clip->measured[kind] * s->floats,
                        s->floats * sizeof *to);
             else
                 add_up(s, in_slot(s, of, bought, known), in_slot(s, s->tile, known, slot), to);
@@ -56,7 +57,8 @@ static void find_single(const single *s, int32_t kind, float *of) {
 static void extend_shown(const single *s, int32_t known) {
     float *const shown = s->clip->shown;
     for (int32_t slot = known + 1; slot < s->slots; ++slot)
-        add_up(s, shown + (size_t)known * s->floats, in_slot(s, s->tile, known, slot), shown + (size_t)slot * s->floats);
+        add_up(s, shown + (size_t)known * s->floats, in_slot(s, s->tile, known, slot),
+               shown + (size_t)slot * s->floats);
 }
 
 /* ---- Weights ---- */
@@ -97,8 +99,8 @@ static double weighed(const tvlm_clip *clip, const double weights[PARTS], const 
 }
 
 /* Adds up, for all lengths, what is lost from a slot on. `of` is what is lost in single slots. */
-static void put_intervals(const clip_losses *losses, int32_t kind, int32_t bought, const double weights[PARTS],
-                          const tvlm_clip *clip, const float *of) {
+static void put_intervals(const clip_losses *losses, int32_t kind, int32_t bought,
+                          const double weights[PARTS], const tvlm_clip *clip, const float *of) {
     const tvlm_budget_tree *const tree = losses->tree;
     const size_t floats = PARTS * (size_t)clip->tiles;
     const int32_t hold = clip->params.hold > 0 ? clip->params.hold : losses->slots;
@@ -161,11 +163,16 @@ static void free_single(single *s) {
 tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, clip_losses *losses, double *whole) {
     single s = {0};
     double weights[PARTS];
-    *losses = (clip_losses){.tree = &clip->tree, .slots = slots, .kinds = clip->kinds + (clip->begin > 0), .held = clip->begin > 0};
-    for (int32_t i = 0; i < clip->kinds - CLIP_THUMBNAIL; ++i) losses->cells[i] = tvlm_budget_patches(&clip->grids[i]);
+    *losses = (clip_losses){.tree = &clip->tree,
+                            .slots = slots,
+                            .kinds = clip->kinds + (clip->begin > 0),
+                            .held = clip->begin > 0};
+    for (int32_t i = 0; i < clip->kinds - CLIP_THUMBNAIL; ++i)
+        losses->cells[i] = tvlm_budget_patches(&clip->grids[i]);
     losses->lost = tvlm_allocate(clip_losses_floats(losses), sizeof *losses->lost);
     if (losses->lost == NULL || !make_single(clip, slots, &s)) {
         free_single(&s);
+        free(losses->lost);
         return clip_no_memory(clip);
     }
     find_weights(clip, slots, weights);
@@ -180,12 +187,14 @@ tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, clip_losses *losses, doub
         end_holding(losses, clip);
     }
     leave_out_broken(losses, clip);
-    *whole = (weights[0] > 0.0 ? 1.0 - CLIP_DETAIL : 0.0) * slots + (weights[1] > 0.0 ? CLIP_DETAIL : 0.0) * slots;
+    *whole =
+        (weights[0] > 0.0 ? 1.0 - CLIP_DETAIL : 0.0) * slots + (weights[1] > 0.0 ? CLIP_DETAIL : 0.0) * slots;
     free_single(&s);
     return TVLM_OK;
 }
 
-tvlm_status clip_carry(tvlm_clip *clip, int32_t slots, const clip_choice *choice, const clip_losses *losses, int32_t slot) {
+tvlm_status clip_carry(tvlm_clip *clip, int32_t slots, const clip_choice *choice, const clip_losses *losses,
+                       int32_t slot) {
     single s = {0};
     const size_t half = (size_t)(slots - slot) * PARTS * (size_t)clip->tiles;
     float *const shown = tvlm_allocate(half, sizeof *shown);
@@ -199,9 +208,11 @@ tvlm_status clip_carry(tvlm_clip *clip, int32_t slots, const clip_choice *choice
             const clip_seen *const now = &seen[clip->tree.place_of[tile]];
             if (now->kind != kind) continue;
             for (int32_t i = slot; i < slots; ++i) {
-                const float *const from = held ? clip->shown + (size_t)i * s.floats : in_slot(&s, s.kind, now->from, i);
+                const float *const from =
+                    held ? clip->shown + (size_t)i * s.floats : in_slot(&s, s.kind, now->from, i);
                 for (int p = 0; p < PARTS; ++p)
-                    shown[(size_t)(i - slot) * s.floats + (size_t)(PARTS * tile + p)] = from[PARTS * tile + p];
+                    shown[(size_t)(i - slot) * s.floats + (size_t)(PARTS * tile + p)] =
+                        from[PARTS * tile + p];
             }
             if (!held) clip->shown_from[tile] = clip->begin + now->from;
         }

@@ -39,7 +39,8 @@ static bool go_down(walk *w, int32_t level, int32_t node, const clip_token *over
 /* The children of a square over which a token is shown. At level 0 what is lost is added up. */
 static bool go_into(walk *w, int32_t level, int32_t node, const clip_token *over) {
     const clip_level *const l = &w->solver->levels[level];
-    if (level == 0) w->choice->lost += (double)clip_held(l, over->kind, over->from, over->until - over->from)[node];
+    if (level == 0)
+        w->choice->lost += (double)clip_held(l, over->kind, over->from, over->until - over->from)[node];
     if (level == 0) return true;
     for (int32_t i = 0; i < 4; ++i)
         if (!go_down(w, level - 1, level == 1 ? i * l->nodes + node : 4 * node + i, over)) return false;
@@ -47,7 +48,8 @@ static bool go_into(walk *w, int32_t level, int32_t node, const clip_token *over
 }
 
 /* The token that a node buys in slot `from`, where at least one is bought there, up to `until`. */
-static clip_token first_bought(const walk *w, const clip_level *l, int32_t node, int32_t from, int32_t until) {
+static clip_token first_bought(const walk *w, const clip_level *l, int32_t node, int32_t from,
+                               int32_t until) {
     clip_token best = {from, until, l->first, node};
     float least = INFINITY;
     for (int32_t length = until - from; length >= 1; --length) {

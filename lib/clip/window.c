@@ -30,14 +30,15 @@ static bool compare_plain(const clip_losses *losses, int32_t most, clip_choice *
 
 /* Spends the budget of a window, or as little as a tolerance asks for. `plain` becomes the best downsampling of as many
  * tokens, and is empty where there is none. */
-static bool spend(tvlm_clip *clip, clip_solver *solver, const clip_losses *losses, double whole, clip_choice *plain,
-                  clip_choice *choice) {
+static bool spend(tvlm_clip *clip, clip_solver *solver, const clip_losses *losses, double whole,
+                  clip_choice *plain, clip_choice *choice) {
     if (clip->params.tolerance > 0.0f || clip->params.tolerance == TVLM_EXPLICIT_ZERO) {
         const double tolerance = clip->params.tolerance > 0.0f ? (double)clip->params.tolerance : 0.0;
         return clip_solve_tolerance(solver, tolerance * whole, &clip->price, choice) &&
                clip_downsample(losses, choice->spent, plain);
     }
-    const int32_t most = at_most_all(losses, clip, granted(clip, clip->begin + losses->slots) - (double)clip->spent);
+    const int32_t most =
+        at_most_all(losses, clip, granted(clip, clip->begin + losses->slots) - (double)clip->spent);
     return clip_solve_budget(solver, most, &clip->price, choice) && clip_fill(losses, most, choice) &&
            compare_plain(losses, most, plain, choice);
 }
@@ -71,7 +72,8 @@ static bool keep(tvlm_clip *clip, const clip_losses *losses, const clip_choice *
 /* Lets the window begin `final` slots later. */
 static void move_on(tvlm_clip *clip, int32_t slots, int32_t final) {
     const size_t row = (size_t)clip->lags * (size_t)clip->pictures * 2 * (size_t)clip->tiles;
-    memmove(clip->table, clip->table + (size_t)final * row, (size_t)(slots - final) * row * sizeof *clip->table);
+    memmove(clip->table, clip->table + (size_t) final * row,
+            (size_t)(slots - final) * row * sizeof *clip->table);
     clip->begin += final;
 }
 

@@ -157,12 +157,12 @@ typedef struct steps {
 } steps;
 
 /* Makes a picture, enlarged to the size of the image. */
-static bool enlarge(const tvlm_texture *source, const tvlm_budget_plan *plan, const tvlm_budget_picture *picture,
-                    steps *s) {
+static bool enlarge(const tvlm_texture *source, const tvlm_budget_plan *plan,
+                    const tvlm_budget_picture *picture, steps *s) {
     const int32_t slice = reference_slice(source, plan->image, 0);
-    if (!read_level(source, slice, picture->from, &s->from) || !make(&s->low, s->from.width, picture->height) ||
-        !make(&s->small, picture->width, picture->height) || !make(&s->wide, source->width, picture->height) ||
-        !make(&s->enlarged, source->width, source->height))
+    if (!read_level(source, slice, picture->from, &s->from) ||
+        !make(&s->low, s->from.width, picture->height) || !make(&s->small, picture->width, picture->height) ||
+        !make(&s->wide, source->width, picture->height) || !make(&s->enlarged, source->width, source->height))
         return false;
     along_columns(plan, &picture->reduce_y, &s->from, &s->low);
     along_rows(plan, &picture->reduce_x, &s->low, &s->small);
@@ -174,8 +174,8 @@ static bool enlarge(const tvlm_texture *source, const tvlm_budget_plan *plan, co
 }
 
 /* Compares a picture with all images that are seen. `stride` is how many floats lie between the losses of two images. */
-static bool measure(const tvlm_texture *source, const tvlm_budget_plan *plan, const tvlm_budget_picture *picture,
-                    size_t stride, steps *s, float *losses) {
+static bool measure(const tvlm_texture *source, const tvlm_budget_plan *plan,
+                    const tvlm_budget_picture *picture, size_t stride, steps *s, float *losses) {
     const int32_t *const seen = plan->seen != NULL ? plan->seen : &plan->image;
     const int32_t count = plan->seen != NULL ? plan->seen_count : 1;
     if (!enlarge(source, plan, picture, s)) return false;

@@ -453,6 +453,35 @@ static void ask_stream(input *from, objects *o) {
     }
 }
 
+static void see_clip(input *from, objects *o) {
+    struct tvlm_clip_params params = {.format = (tvlm_format)number_of(from, TVLM_FORMAT_S8),
+                                      .reserved = {reserved(from)}};
+    tvlm_clip *clip = NULL;
+    tvlm_clip_info info;
+    int32_t count;
+    const uint8_t flags = next_byte(from);
+    if (flags & 1) params.patch = next_float(from);
+    if (flags & 2) params.temporal = any_int(from);
+    if (flags & 4) params.k = any_int(from), params.frames = any_int(from);
+    if (flags & 8) params.share = next_float(from);
+    if (flags & 16) params.tolerance = next_float(from);
+    if (flags & 32) params.hold = any_int(from);
+    if (flags & 64) params.memory = (uint64_t)any_int(from);
+    const int32_t width = count_of(from, SIDE_MAX), height = count_of(from, SIDE_MAX);
+    MADE(tvlm_clip_destroy, &clip, tvlm_clip_create(o->device, width, height, &params, &clip));
+    for (int i = count_of(from, FEW); clip != NULL && i > 0; --i) {
+        const tvlm_image image = image_of(from);
+        answered(tvlm_clip_push(clip, &image));
+    }
+    if (clip == NULL) return;
+    answered(tvlm_clip_end(clip));
+    answered(tvlm_clip_get_info(clip, &info));
+    const tvlm_clip_token *const tokens = tvlm_clip_tokens(clip, &count);
+    for (int32_t i = 0; i < count; ++i)
+        fuzz_check(tokens[i].slot <= tokens[i].until && tokens[i].until <= info.slots);
+    tvlm_clip_destroy(&clip);
+}
+
 /* Its log is called in its threads, a line at a time; each image that fails has one. */
 static void use_pool(input *from, objects *o) {
     tvlm_image images[FEW];
@@ -495,7 +524,7 @@ static call *const calls[] = {
     create_stack, create_for_image, create_for_image, plan_stack,  set_image,     ask_sizes, read_stack,
     sample_stack, pack_stack,       set_grid,         set_regions, advance,       flow,      score,
     choose,       explain,          cut_out,          use_session, create_stream, push,      push,
-    ask_stream,   use_pool};
+    ask_stream,   see_clip,         use_pool};
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
 static tvlm_device *open_device(void) {

@@ -96,8 +96,8 @@ static test_tolerance tolerance_of(int32_t patch) {
 }
 
 /* Compares `count` losses, of which there are two for each tile, from float `offset` on. */
-static void compare_losses(const char *name, float *got, float *expected, size_t offset, size_t count, test_size size,
-                           int32_t patch) {
+static void compare_losses(const char *name, float *got, float *expected, size_t offset, size_t count,
+                           test_size size, int32_t patch) {
     char what[96];
     for (size_t i = offset; i < offset + count; ++i) {
         got[i] /= (float)(patch * patch);
@@ -106,8 +106,8 @@ static void compare_losses(const char *name, float *got, float *expected, size_t
     for (size_t part = 0; part < 2; ++part) {
         snprintf(what, sizeof what, "%s%s of %dx%d, patch %d", name, part == 0 ? "squared error" : "detail",
                  (int)size.width, (int)size.height, (int)patch);
-        test_compare_stage(what, got + offset + part, expected + offset + part, count / 2, 2, tolerance_of(patch),
-                           false);
+        test_compare_stage(what, got + offset + part, expected + offset + part, count / 2, 2,
+                           tolerance_of(patch), false);
     }
 }
 
