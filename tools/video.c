@@ -297,6 +297,9 @@ static int check_strategy(struct tool *tool, const video_options *options) {
 }
 
 static int check_usage(struct tool *tool, const video_options *options) {
+    if (options->slot.given || options->hold.given || options->memory.given)
+        return tool_usage(tool, "--%s is for a budget of the whole video: give --budget, --share or --tolerance",
+                          options->slot.given ? "slot" : options->hold.given ? "hold" : "memory");
     if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if (options->frames.given && options->weighing.scorer == NULL)

@@ -105,14 +105,45 @@ is "an emphasis changes nothing" test "$(grep -o '"positions.*' "$work/stdout" |
 runs 2 0 "${frames[@]:0:2}" --strategy budget -k 20 --overlay "$work/spent"
 is "no PNG of a budget" test "$(head -c 4 "$work/spent/frame-000001.png" | tail -c 3)" = PNG
 refused 2 '-k, --share and --tolerance exclude' "${video[@]}" "${frames[@]}" --strategy budget -k 3 --share .5
-for option in "--share .5" "--tolerance .1" "--emphasis 2"; do
-    refused 2 "${option%% *} is for --strategy budget, not for grid, which is the default" "${video[@]}" "${frames[@]}" $option
-done
+refused 2 "--emphasis is for --strategy budget, not for grid, which is the default" "${video[@]}" "${frames[@]}" --emphasis 2
 for option in "--stride 8" "--set min-distance=9" "--overview .2" "--weights 1,0,0"; do
     refused 2 "$(named "$option") is for --strategy .*, not for budget" "${video[@]}" "${frames[@]}" --strategy budget $option
 done
 refused 2 'steadiness is for --strategy grid' "${video[@]}" "${frames[@]}" --strategy budget --steadiness .2
 refused 2 'emphasis 2:text and --scorer exclude' "${video[@]}" "${frames[@]}" --strategy budget --emphasis 2:text --scorer s
+
+echo "== a budget for the whole video"
+runs 3 0 "${frames[@]}" --budget 30
+lines '[o["slot"] for o in d] == [0, 1, 2] and [o["frame"] for o in d] == [0, 2, 4] and all(o["frames"] == 2 for o in d)'
+lines 'all(o["k"] == 30 and o["of"] == 105 and abs(o["time"] - o["frame"] / 25) < 1e-5 for o in d)'
+lines 'sum(len(o["tokens"]) for o in d) == 30 and all(0 <= o["lost"] <= o["lost_downsampled"] < 1 for o in d)'
+lines 'd[0]["held"] == 0 and d[0]["tokens"][0]["thumbnail"][0] > 0 and all(o["held"] > 0 for o in d[1:])'
+lines 'all(o["slot"] <= t["until"] <= 3 and 0 < t["x"] < 112 and 0 < t["y"] < 96 for o in d for t in o["tokens"])'
+lines 'd[2]["held"] == sum(t["until"] > 2 for o in d[:2] for t in o["tokens"])'
+lines 'any(abs(t["x"] - 30) < 16 and abs(t["y"] - 28) < 16 for t in d[2]["tokens"])'
+runs 3 0 "${frames[@]}" --share .3
+lines 'all(o["k"] == 31 for o in d)'
+runs 3 0 "${frames[@]}" --tolerance .2
+lines 'all(o["lost"] <= .2 for o in d)'
+runs 2 0 "${frames[@]}" --tolerance auto --every 2 --slot 2 --patch 8 --memory 300 --rate 10
+lines '[o["frame"] for o in d] == [0, 4] and abs(d[1]["time"] - .4) < 1e-5 and all(o["of"] == 280 for o in d)'
+runs 6 0 "${frames[@]}" --share .3 --slot 1 --hold 0.08
+lines 'all(t["until"] - o["slot"] <= 2 for o in d for t in o["tokens"])'
+runs 3 0 "${frames[@]}" --budget 9 --size 56x40
+lines 'all(o["of"] == 36 and o["image"]["width"] == 112 for o in d) and d[0]["tokens"][0]["width"] * d[0]["tokens"][0]["thumbnail"][0] > 111'
+runs 1 0 "${frames[0]}" --budget 5
+runs 3 1 "${frames[@]:0:3}" "$work/in/small.pgm" "${frames[@]:3}" --budget 30 --overlay "$work/whole"
+is "an overlay of the whole video lacks frames" test "$(find "$work/whole" -name 'frame-*.png' | wc -l)" -eq 6
+for option in "-k 3" "--weights 1,0,0" "--preset still" "--strategy grid" "--emphasis 2" "--set min-distance=9" "--cut .2"; do
+    refused 2 "$(named "$option") is for positions frame by frame, not for a budget" "${video[@]}" "${frames[@]}" --budget 3 $option
+done
+refused 2 '--budget, --share and --tolerance exclude' "${video[@]}" "${frames[@]}" --share .5 --tolerance .1
+refused 1 'takes .* MiB; 1 are granted' "${video[@]}" "${frames[@]}" --share .5 --patch 4 --memory 1
+refused 2 '--slot: 17' "${video[@]}" "${frames[@]}" --share .5 --slot 17
+refused 2 '--budget: 0' "${video[@]}" "${frames[@]}" --budget 0
+for option in "--slot 3" "--hold 3" "--memory 3"; do
+    refused 2 "${option%% *} is for a budget of the whole video" "${video[@]}" "${frames[@]}" $option
+done
 
 echo "== the gaze"
 printf '# time,x,y\n0,8,72\n0.04 nan nan\n0.08,104,72\n0.12,104,72\n' >"$work/in/gaze.csv"
