@@ -44,6 +44,7 @@ void tvlm_python_free_fit(tvlm_fit *fit);
 void tvlm_python_free_stack(tvlm_stack *stack);
 void tvlm_python_free_session(tvlm_session *session);
 void tvlm_python_free_flow(tvlm_flow *flow);
+void tvlm_python_free_clip(tvlm_clip *clip);
 void tvlm_python_free_stream(tvlm_stream *stream);
 void tvlm_python_free_packed(tvlm_packed *packed);
 void tvlm_python_free_trainer(tvlm_trainer *trainer);
@@ -100,6 +101,7 @@ TVLM_PYTHON_FREE(fit)
 TVLM_PYTHON_FREE(stack)
 TVLM_PYTHON_FREE(session)
 TVLM_PYTHON_FREE(flow)
+TVLM_PYTHON_FREE(clip)
 TVLM_PYTHON_FREE(stream)
 TVLM_PYTHON_FREE(packed)
 TVLM_PYTHON_FREE(trainer)

@@ -292,6 +292,12 @@ def test_streams_and_sessions(a, b, c):
         stream.close()
     for name in ("use", "size", "keyframe_interval", "cut", "flow", "threshold", "saliency_share", "steadiness", "scorer", "network", "device"):
         tried(tv.VideoStream, **{name: a})
+    tried(tv.video, a)
+    for name in ("budget", "share", "tolerance", "patch", "slot", "hold", "size", "count", "memory", "device", "copy"):
+        tried(tv.video, [IMAGE], **{name: a})
+    found = tv.video([IMAGE, IMAGE], share=.1)
+    tried(found.of, a)
+    tried(found.held, a)
     tried(tv.Session, cache_bytes=a)
     with tv.Session() as session:
         tried(session.select, a, b)

@@ -8,7 +8,7 @@
     tv.show("photo.jpg", selection)                  # a picture of them, in a notebook
 
 These functions take an image and give an answer: `select`, `predict`, `scores`, `channels`, `patches`, `flow`, `logpolar`, `topk`, `export`,
-`fit`, `show`. `devices` lists the devices.
+`fit`, `show`. `video` takes the frames of a whole video. `devices` lists the devices.
 
 These objects are kept from call to call:
 
@@ -19,7 +19,7 @@ These objects are kept from call to call:
 - `Device`: an open device.
 
 These objects say what is asked, or hold the answer: `Query`, `Scorer`, `Network`, `Basis`, `Codec`, `Projection`, `Vocab`,
-`Selection`, `Prediction`.
+`Selection`, `Prediction`, `VideoTokens`.
 
 Every error is an `Error`. Where it fits, the error is also a `ValueError`, `TypeError`, `MemoryError` or `FileNotFoundError`.
 
@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING
 from . import _libraries as _libraries  # first: the other modules need what it loads
 from ._attention import Texture, hierarchical_attention
 from ._basis import Basis, fit
+from ._clip import VideoTokens, video
 from ._codec import Codec
 from ._core import (ArgumentError, ArgumentTypeError, DeviceError, DeviceLostError, Error, FileError, MissingFileError, MissingPackageError,
                     NoDeviceError, OutOfMemoryError, TexturevlmWarning)
@@ -78,6 +79,6 @@ __version__: str = _ffi.string(_lib.tvlm_version()).decode()
 __all__ = [
     "ArgumentError", "ArgumentTypeError", "Basis", "Codec", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
     "MissingFileError", "MissingPackageError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Position", "Prediction", "Projection", "Query", "Scorer", "Selection", "Session", "Stack",
-    "Texture", "TexturevlmWarning", "VideoStream", "Vocab", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
-    "logpolar", "patches", "predict", "scores", "select", "show", "topk",
+    "Texture", "TexturevlmWarning", "VideoStream", "VideoTokens", "Vocab", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
+    "logpolar", "patches", "predict", "scores", "select", "show", "topk", "video",
 ]

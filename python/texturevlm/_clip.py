@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A budget of tokens for a whole video, in which each token is shown until another one takes its place."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ._arguments import Array, flag, integer, real, short
+from ._binding import ffi, lib
+from ._core import ArgumentError, ArgumentTypeError, Error, FileError, Handle, MissingFileError, MissingPackageError, call
+from ._device import Device, device_of
+from ._image import image_of, numbered
+from ._options import StackParams
+
+
+class VideoTokens:
+    """The tokens of a video, in the order of slots, and within a slot from coarse to fine. `texturevlm.video` makes it.
+
+    A slot is `slot` frames, which the model takes at a time. What comes later is shown on top.
+
+    slot: int32 [n]: the slot in which each token is bought.
+    until: int32 [n]: the first slot in which all of its square shows something newer; the number of slots if there is none.
+    xy: float32 [n, 2]: x and y of the middle of its square, in pixels of the frames.
+    size: float32 [n, 2]: width and height of the square, whose right and lower part may lie beyond the frame.
+    thumbnail: int32 [n, 2]: columns and rows of the picture of the whole whose cell it is; 0, 0 of a tile.
+    slots, frames, tokens_of_slot: how many there are; of the last, how many tokens a slot has in full.
+    loss, downsampled: what is predicted to be lost, as a share of what one token in each slot would lose, and what the best
+        downsampling in time and size to as many tokens loses.
+    """
+
+    def __init__(self, rows: Array, info: Any) -> None:
+        self.slot: Array = np.ascontiguousarray(rows["slot"])
+        self.until: Array = np.ascontiguousarray(rows["until"])
+        self.xy: Array = np.stack([rows["x"], rows["y"]], axis=1)
+        self.size: Array = np.stack([rows["width"], rows["height"]], axis=1)
+        self.thumbnail: Array = np.stack([rows["columns"], rows["rows"]], axis=1)
+        self.slots, self.frames, self.tokens_of_slot = int(info.slots), int(info.frames), int(info.tokens_of_slot)
+        self.loss, self.downsampled = float(info.lost), float(info.lost_downsampled)
+
+    def __len__(self) -> int:
+        return len(self.slot)
+
+    def __repr__(self) -> str:
+        return (f"VideoTokens({len(self)} of {self.slots * self.tokens_of_slot} tokens, {self.slots} slots of {self.frames} frames, "
+                f"loss {self.loss:.4f}, downsampling {self.downsampled:.4f})")
+
+    def of(self, slot: int) -> Array:
+        """The numbers of the tokens that a slot buys."""
+        return np.flatnonzero(self.slot == integer("slot", slot, 0, self.slots - 1))
+
+    def held(self, slot: int) -> Array:
+        """The numbers of the tokens of earlier slots of which something is still shown in a slot."""
+        number = integer("slot", slot, 0, self.slots - 1)
+        return np.flatnonzero((self.slot < number) & (self.until > number))
+
+
+def video(frames: Any, *, budget: int | None = None, share: float | None = None, tolerance: float | None = None, patch: int = 16,
+          slot: int = 2, hold: int | None = None, size: tuple[int, int] | None = None, count: int | None = None,
+          memory: int | None = None, device: Device | str | None = None, copy: bool = False) -> VideoTokens:
+    """Spends a budget of tokens on a whole video: where they lose least, and for as long as they are shown.
+
+        tokens = tv.video(frames, share=0.1, patch=28)
+        tokens.of(3), tokens.held(3)        # what slot 3 buys, and what it still shows of earlier slots
+
+    It is predicted to lose no more than the best downsampling in time and size. A video of more than 64 slots is decided in
+    windows.
+
+    Parameters:
+        frames: frames of one size, in their order: an array or a tensor [n, ...], a list, or any iterable of what `select` takes, of
+            frames of PyAV, decord or torchcodec. OpenCV's have their colours the other way round. Or the path of a video,
+            which needs OpenCV.
+        budget, share, tolerance: at most one of the three.
+
+            - `budget`: so many tokens for the whole video.
+            - `share`: this share, above 0 and at most 1, of all tokens of the video in full.
+            - `tolerance`: as few tokens as lose at most this share, 0 .. 1, of what one token in each slot would lose. None, if
+              nothing else is given: 0.03.
+        patch: the side of a token in pixels, 4 .. 64.
+        slot: how many frames the model takes at a time.
+        hold: in how many slots a token may be shown at most. None: no limit.
+        size: (width, height) of the working frames. None: the size of the first frame.
+        count: how many frames come, which a `budget` must know. None: as many as `frames` says.
+        memory: how many bytes may be taken, of the host and the device together. None: 1 GiB.
+        device: a `Device`, or a device's name. None: the device that all calls share.
+        copy: copy tensors that are not on the CPU to the CPU.
+    """
+    params = ffi.new("struct tvlm_clip_params *", {"patch": integer("patch", patch, 4, 64), "temporal": integer("slot", slot, 1, 16)})
+    if sum(one is not None for one in (budget, share, tolerance)) > 1:
+        raise ArgumentError("budget, share and tolerance exclude each other")
+    if budget is not None:
+        params.k, params.frames = integer("budget", budget, 1), _count_of(frames, count)
+    if share is not None:
+        params.share = real("share", share, 0.0, above=True)
+    if tolerance is not None:
+        params.tolerance = real("tolerance", tolerance, 0.0) or -1.0  # TVLM_EXPLICIT_ZERO stands for 0
+    params.hold = 0 if hold is None else integer("hold", hold, 1)
+    params.memory = 0 if memory is None else integer("memory", memory, 1, 2**62)
+    sides = StackParams({"size": size}).c if size is not None else None
+    opened, copied = device_of(device), flag("copy", copy)
+    clip = Handle(opened._owner, "clip", missing="there is no frame")
+    try:
+        for number, frame in enumerate(_frames_of(frames)):
+            picture = _picture_of(frame, number, copied)
+            if number == 0:
+                width, height = (sides.width, sides.height) if sides is not None else (picture.width, picture.height)
+                clip.make(lib.tvlm_clip_create, opened._owner.pointer, width, height, params)
+            clip.call(lib.tvlm_clip_push, picture.c)
+        clip.call(lib.tvlm_clip_end)
+        return _tokens_of(clip)
+    finally:
+        clip.close()
+
+
+def _tokens_of(clip: Handle) -> VideoTokens:
+    info, count = ffi.new("tvlm_clip_info *"), ffi.new("int32_t *")
+    kinds = [("slot", "i4"), ("until", "i4"), ("x", "f4"), ("y", "f4"), ("width", "f4"), ("height", "f4"), ("columns", "i4"), ("rows", "i4")]
+    with clip as pointer:
+        call(lib.tvlm_clip_get_info, pointer, info)
+        tokens = lib.tvlm_clip_tokens(pointer, count)
+        rows = np.frombuffer(ffi.buffer(tokens, count[0] * ffi.sizeof("tvlm_clip_token")), dtype=kinds).copy()
+    return VideoTokens(rows, info)
+
+
+# ---- Frames ----
+
+def _count_of(frames: Any, count: int | None) -> int:
+    """How many frames there will be."""
+    if count is not None:
+        return integer("count", count, 1)
+    if isinstance(frames, (str, os.PathLike)):
+        return sum(1 for _ in _frames_of(frames))  # what the file says of itself may be wrong
+    try:
+        return integer("count", len(frames), 0)
+    except TypeError:
+        raise ArgumentError("frames have no length, which a budget must know: give the count, or a share") from None
+
+
+def _frames_of(frames: Any) -> Iterator[Any]:
+    if isinstance(frames, (str, os.PathLike)):
+        return _decoded(os.fspath(frames))
+    if isinstance(frames, (bytes, bytearray)) or getattr(frames, "ndim", 4) < 3 or not isinstance(frames, Iterable):
+        raise ArgumentTypeError(f"frames are {short(frames)}: they must be an array [n, ...], a list, any iterable, or a path")
+    return iter(frames)
+
+
+def _picture_of(frame: Any, number: int, copy: bool) -> Any:
+    """Reads one frame of any form. An error names its number."""
+    try:
+        if hasattr(frame, "to_ndarray"):  # PyAV
+            frame = frame.to_ndarray(format="rgb24")
+        elif hasattr(frame, "asnumpy"):  # decord
+            frame = frame.asnumpy()
+        return image_of(frame, copy)
+    except Error as error:
+        raise numbered(error, number, 2) from None
+
+
+def _decoded(path: str) -> Iterator[Any]:
+    """The frames of a video file, as it is shown."""
+    try:
+        import cv2
+    except ImportError as error:
+        raise MissingPackageError("texturevlm.video needs OpenCV for the path of a video (pip install opencv-python-headless): "
+                                  f"{' '.join(str(error).split())}") from None
+    if not os.path.exists(path):
+        raise MissingFileError(f"{path}: there is no such file")
+    reader = cv2.VideoCapture(path)
+    try:
+        if not reader.isOpened():
+            raise FileError(f"{path}: is no video that OpenCV can read")
+        while True:
+            there, frame = reader.read()
+            if not there:
+                return
+            yield cv2.cvtColor(frame, cv2.COLOR_BGR2RGB)
+    finally:
+        reader.release()
+
+
+__all__ = ["VideoTokens", "video"]
