@@ -74,8 +74,8 @@ static void check_target(const test_target *target, tvlm_device *reference) {
     tvlm_clip *expected = see(reference, &same, 14, 3, &expected_info);
     const double least =
         target->format == TVLM_FORMAT_F32 ? 0.99 : 0.7; /* a half has fewer digits than these pixels */
-    assert_true(abs(info.tokens - expected_info.tokens) <= 1);
-    if (common(clip, expected) < (int32_t)(least * expected_info.tokens))
+    assert_true(llabs((long long)(info.tokens - expected_info.tokens)) <= 1);
+    if (common(clip, expected) < (int32_t)(least * (double)expected_info.tokens))
         fail_msg("%d of %d tokens are the reference's", (int)common(clip, expected),
                  (int)expected_info.tokens);
     assert_true(fabs(info.lost - expected_info.lost) < 0.02);
@@ -195,7 +195,7 @@ static void test_tolerances(void **unused) {
         tvlm_clip *clip = see(reference, tvlm_clip_params(.tolerance = tolerance), 12, 3, &info);
         check_tokens(clip, &info);
         assert_true(info.lost <= (double)tolerance && info.tokens <= before);
-        before = info.tokens;
+        before = (int32_t)info.tokens;
         tvlm_clip_destroy(&clip);
     }
     assert_true(before < TILES);
@@ -223,7 +223,7 @@ static void test_windows(void **unused) {
     const tvlm_clip_token *const tokens = tvlm_clip_tokens(clip, &count);
     assert_true(tokens[final - 1].slot == first.slot && tokens[final - 1].x == first.x);
     assert_true(info.tokens <= (int32_t)(0.05 * TILES * FRAMES / 2) &&
-                info.tokens >= (int32_t)(0.95 * whole_info.tokens));
+                (double)info.tokens >= 0.95 * (double)whole_info.tokens);
     assert_true(info.lost < 2.5 * whole_info.lost && info.lost <= info.lost_downsampled + 1e-9);
     tvlm_clip_destroy(&clip);
     tvlm_clip_destroy(&whole);
@@ -247,6 +247,99 @@ static void test_hold(void **unused) {
         assert_true(count >= 7 && info.lost <= info.lost_downsampled + 1e-9);
         tvlm_clip_destroy(&clip);
     }
+}
+
+/* ---- Streams ---- */
+
+/* What a stream has told: sums over its slots. */
+typedef struct told {
+    int32_t tokens, slots, last; /* tokens, slots that were decided, and the slot of the last token */
+    int32_t most;                /* the most tokens of a slot */
+} told;
+
+static void add_told(const tvlm_clip *clip, told *t) {
+    int32_t count, own = 0;
+    tvlm_clip_info info;
+    const tvlm_clip_token *const tokens = tvlm_clip_tokens(clip, &count);
+    assert_int_equal(tvlm_clip_get_info(clip, &info), TVLM_OK);
+    for (int32_t i = 0; i < count; ++i) {
+        assert_true(tokens[i].slot >= t->slots && tokens[i].slot < info.decided && tokens[i].slot >= t->last);
+        assert_int_equal(tokens[i].until, 0);
+        own = tokens[i].slot > t->last ? 1 : own + 1;
+        t->last = tokens[i].slot;
+        t->most = own > t->most ? own : t->most;
+    }
+    t->tokens += count;
+    t->slots = info.decided;
+    assert_int_equal(info.tokens, t->tokens);
+}
+
+/* Follows a stream to its end, and checks after each frame how many slots are decided. */
+static told follow(tvlm_device *device, const struct tvlm_clip_params *params, int frames, int step,
+                   tvlm_clip_info *info) {
+    static uint8_t pixels[WIDTH * HEIGHT * 3];
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    tvlm_clip *clip = open_clip(device, params);
+    told t = {0};
+    for (int i = 0; i < frames; ++i) {
+        draw_frame(i, step, pixels);
+        assert_int_equal(tvlm_clip_push(clip, &image), TVLM_OK);
+        add_told(clip, &t);
+        const int32_t there = (i + 1) / 2 - params->latency;
+        assert_int_equal(t.slots, there > 0 ? there : 0);
+    }
+    assert_int_equal(tvlm_clip_end(clip), TVLM_OK);
+    add_told(clip, &t);
+    assert_int_equal(t.slots, (frames + 1) / 2);
+    assert_int_equal(tvlm_clip_get_info(clip, info), TVLM_OK);
+    tvlm_clip_destroy(&clip);
+    return t;
+}
+
+/* No slot pays more than has been granted so far, and nearly all is spent in the end. */
+static void test_streams(void **unused) {
+    (void)unused;
+    for (int32_t latency = 0; latency < 5; latency += 2) {
+        tvlm_clip_info info;
+        const struct tvlm_clip_params params = {.share = 0.3f, .causal = true, .latency = latency};
+        const told t = follow(reference, &params, 61, 2, &info);
+        assert_true(t.tokens <= (int32_t)(0.3f * TILES * 31) && t.most <= 3 * TILES);
+        assert_true(info.lost < 0.1 && info.lost < info.lost_downsampled);
+        const struct tvlm_clip_params still = {.share = 0.3f, .causal = true, .latency = latency};
+        (void)follow(reference, &still, 60, 0, &info);
+        assert_true(info.tokens < 3 * TILES &&
+                    info.lost < 0.1); /* what is seen in full is not bought again */
+    }
+}
+
+/* A tolerance is kept in each slot; a number of tokens is spread evenly; and what is held ends. */
+static void test_stream_parameters(void **unused) {
+    tvlm_clip_info info;
+    (void)unused;
+    const struct tvlm_clip_params tolerant = {.tolerance = 0.2f, .causal = true};
+    (void)follow(reference, &tolerant, 20, 2, &info);
+    assert_true(info.lost <= 0.2 + 1e-6);
+    const struct tvlm_clip_params counted = {.k = 160, .frames = 40, .causal = true};
+    const told t = follow(reference, &counted, 40, 2, &info);
+    assert_true(t.tokens <= 160 && info.lost < 0.1);
+    const struct tvlm_clip_params ending = {.share = 1.0f, .hold = 4, .causal = true};
+    (void)follow(reference, &ending, 60, 0, &info);
+    assert_true(info.tokens >= 7 && info.lost < 0.2);
+}
+
+/* A stream of another device decides the same. */
+static void check_stream(const test_target *target, tvlm_device *other) {
+    tvlm_clip_info info, expected;
+    const struct tvlm_clip_params params = {.share = 0.2f, .format = target->format, .causal = true};
+    const told got = follow(target->device, &params, 20, 3, &info),
+               want = follow(other, &params, 20, 3, &expected);
+    assert_true(abs(got.tokens - want.tokens) <= 3);
+    assert_true(fabs(info.lost - expected.lost) < 0.02);
+}
+
+static void test_stream_devices(void **unused) {
+    (void)unused;
+    if (test_for_each_target(check_stream) == 0) skip();
 }
 
 /* ---- Sizes ---- */
@@ -309,6 +402,10 @@ static void test_refusals(void **unused) {
     refuse(tvlm_clip_params(.temporal = 17), WIDTH, TVLM_ERROR_ARGUMENT, "17 frames in a slot");
     refuse(tvlm_clip_params(.temporal = -1), WIDTH, TVLM_ERROR_ARGUMENT, "-1 frames in a slot");
     refuse(tvlm_clip_params(.hold = -1), WIDTH, TVLM_ERROR_ARGUMENT, "held for -1 slots");
+    refuse(tvlm_clip_params(.causal = true, .latency = 9), WIDTH, TVLM_ERROR_ARGUMENT,
+           "latency of 9 slots; 0 to 8");
+    refuse(tvlm_clip_params(.causal = true, .latency = -1), WIDTH, TVLM_ERROR_ARGUMENT, "latency of -1");
+    refuse(tvlm_clip_params(.latency = 1), WIDTH, TVLM_ERROR_ARGUMENT, "for a stream");
     refuse(tvlm_clip_params(.k = 4, .frames = 4, .share = 0.5f), WIDTH, TVLM_ERROR_ARGUMENT,
            "exclude each other");
     refuse(tvlm_clip_params(.share = 0.5f, .tolerance = 0.5f), WIDTH, TVLM_ERROR_ARGUMENT,
@@ -354,9 +451,18 @@ static void test_refusals(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_devices),    cmocka_unit_test(test_still),   cmocka_unit_test(test_moving),
-        cmocka_unit_test(test_budgets),    cmocka_unit_test(test_windows), cmocka_unit_test(test_hold),
-        cmocka_unit_test(test_tolerances), cmocka_unit_test(test_sizes),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_still),
+        cmocka_unit_test(test_moving),
+        cmocka_unit_test(test_budgets),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_hold),
+        cmocka_unit_test(test_tolerances),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_stream_parameters),
+        cmocka_unit_test(test_stream_devices),
     };
     return cmocka_run_group_tests(tests, open_reference, close_reference);
 }

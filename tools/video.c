@@ -30,6 +30,11 @@ static const option_spec whole_list[] = {
      "frames that a model takes at a time (default: 2)", 1, 16, NULL},
     {0, OPTION_NUMBER, "hold", offsetof(video_options, hold), "SECONDS",
      "no token is shown for longer (default: until another one takes its place)", 0.001, 1e6, NULL},
+    {0, OPTION_FLAG, "causal", offsetof(video_options, causal), NULL,
+     "decide slot by slot, for a stream that does not end; each slot's line is printed at once", NO_RANGE,
+     NULL},
+    {0, OPTION_INTEGER, "latency", offsetof(video_options, latency), "SLOTS",
+     "with --causal decide a slot only when so many further ones are there (default: 0)", 0, 8, NULL},
     {0, OPTION_INTEGER, "memory", offsetof(video_options, memory), "MIB",
      "of the host and the device together; with less a long video is decided in shorter windows (default: 1024)",
      1, 1 << 20, NULL},
@@ -297,9 +302,15 @@ static int check_strategy(struct tool *tool, const video_options *options) {
 }
 
 static int check_usage(struct tool *tool, const video_options *options) {
-    if (options->slot.given || options->hold.given || options->memory.given)
-        return tool_usage(tool, "--%s is for a budget of the whole video: give --budget, --share or --tolerance",
-                          options->slot.given ? "slot" : options->hold.given ? "hold" : "memory");
+    if (options->slot.given || options->hold.given || options->memory.given || options->causal > 0 ||
+        options->latency.given)
+        return tool_usage(tool,
+                          "--%s is for a budget of the whole video: give --budget, --share or --tolerance",
+                          options->slot.given     ? "slot"
+                          : options->hold.given   ? "hold"
+                          : options->memory.given ? "memory"
+                          : options->causal > 0   ? "causal"
+                                                  : "latency");
     if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if (options->frames.given && options->weighing.scorer == NULL)
@@ -379,7 +390,7 @@ static const char *const examples[] = {
 
 static const option_brief brief[] = {
     {"What to choose", "k strategy preset patch"},
-    {"A budget for the whole video", "budget share tolerance slot hold memory"},
+    {"A budget for the whole video", "budget share tolerance slot hold causal"},
     {"Where to look", "scorer gaze features flow"},
     {"What is asked", "query"},
     {"What comes out", "overlay needs"},
@@ -418,10 +429,10 @@ const tool_command video_command = {
         "  k, of            tokens of the whole video; and how many all of it at full size would be\n"
         "  lost, lost_downsampled     predicted, as a share of what one token a slot would lose; and that of the best\n"
         "                   downsampling in time and size to as many tokens\n"
-        "  held             how many tokens of earlier slots are still shown\n"
+        "  held             how many cells, squares of --patch pixels, still show a token of an earlier slot\n"
         "  tokens           that the slot buys, from coarse to fine: their middle and sides in pixels; thumbnail: columns\n"
-        "                   and rows of the picture of the whole whose cell it is; until: the slot in which it is hidden\n"
-        "The overlay shows the frame, and beside it what is seen, with frames around new tokens.\n",
+        "                   and rows of the picture of the whole whose cell it is; until: the slot in which it is hidden (not with --causal)\n"
+        "With --causal k, of, lost and lost_downsampled are those of the slots so far. The overlay shows the frame, and beside it what is seen, with frames around new tokens.\n",
     .options = groups,
     .options_size = sizeof(video_options),
     .run = run_video,

@@ -40,8 +40,9 @@ void video_gaze_release(video_gaze *gaze);
 typedef struct video_options {
     tool_common common;
     option_integer every, frames, keyframe, tile;
-    option_integer budget, slot, memory; /* of a budget for the whole video (video_clip.h) */
+    option_integer budget, slot, memory, latency; /* of a budget for the whole video (video_clip.h) */
     option_number hold;
+    int causal;
     const char *strategy; /* its name; NULL: none was given */
     parameter_options parameters;
     weighing_options weighing;

@@ -4,6 +4,7 @@
  */
 #include "video_clip.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,9 @@ bool video_clip_asked(const video_options *options) {
 }
 
 /* The options that such a budget reads, besides those of every command. */
-static const char *const read_here[] = {"budget", "share",   "tolerance", "patch", "slot",  "hold",
-                                        "memory", "overlay", "rate",      "size",  "every", NULL};
+static const char *const read_here[] = {"budget", "share",  "tolerance", "patch", "slot",
+                                        "hold",   "memory", "overlay",   "rate",  "size",
+                                        "every",  "causal", "latency",   NULL};
 
 static bool is_read(const char *name) {
     for (int i = 0; read_here[i] != NULL; ++i)
@@ -48,6 +50,7 @@ int video_clip_check(struct tool *tool, const option_group *groups, const video_
         }
     if (options->budget.given + share + tolerance > 1)
         return tool_usage(tool, "--budget, --share and --tolerance exclude each other");
+    if (options->latency.given && options->causal == 0) return tool_usage(tool, "--latency is for --causal");
     return TOOL_DONE;
 }
 
@@ -73,6 +76,9 @@ typedef struct clip_run {
     slot_time *slots;
     int32_t slot_count, slot_room;
     int64_t frames;
+    tvlm_clip_token *tokens; /* of all slots that have their line */
+    int32_t token_count, printed;
+    int32_t *cells; /* [columns][rows] of tokens of level 0: the slot whose token is shown there */
 } clip_run;
 
 static int open_frames(const clip_run *run, video_frames *frames) {
@@ -91,6 +97,8 @@ static int create(clip_run *run, const video_frames *frames, const tvlm_image *i
     params.tolerance = asked.budget.tolerance;
     params.temporal = options->slot.value;
     params.memory = (uint64_t)options->memory.value << 20;
+    params.causal = options->causal > 0;
+    params.latency = options->latency.value;
     params.k = options->budget.value;
     params.frames = frames->total > 0 && frames->total < INT32_MAX ? (int32_t)frames->total : 0;
     if (params.k > 0 && params.frames == 0)
@@ -124,12 +132,114 @@ static int note_frame(clip_run *run, const video_frame *frame) {
     return TOOL_DONE;
 }
 
+/* ---- Lines ---- */
+
+static void write_token(const clip_run *run, json_writer *json, const tvlm_clip_token *token) {
+    json_open_object(json, NULL, true);
+    json_float(json, "x", token->x);
+    json_float(json, "y", token->y);
+    json_float(json, "width", token->width);
+    json_float(json, "height", token->height);
+    if (token->columns > 0)
+        json_integers(json, "thumbnail", 2, (const int64_t[]){token->columns, token->rows});
+    if (run->options->causal == 0) json_integer(json, "until", token->until);
+    json_close(json);
+}
+
+/* Shows tokens in the cells whose middle they cover. */
+static int cover(clip_run *run, const tvlm_clip_token *tokens, int32_t count) {
+    const tvlm_clip_info *const info = &run->info;
+    const int32_t columns = (info->width + info->patch - 1) / info->patch,
+                  rows = (info->height + info->patch - 1) / info->patch;
+    const float wide = (float)(info->patch * run->width) / (float)info->width;
+    const float high = (float)(info->patch * run->height) / (float)info->height;
+    if (run->cells == NULL) run->cells = malloc((size_t)columns * (size_t)rows * sizeof *run->cells);
+    if (run->cells == NULL) return tool_fail(run->tool, "no memory for %d cells", (int)(columns * rows));
+    for (int32_t i = 0; i < count; ++i)
+        for (int32_t cell = 0; cell < columns * rows; ++cell) {
+            const float x = ((float)(cell % columns) + 0.5f) * wide,
+                        y = ((float)(cell / columns) + 0.5f) * high;
+            const bool inside = fabsf(x - tokens[i].x) < 0.5f * tokens[i].width &&
+                                fabsf(y - tokens[i].y) < 0.5f * tokens[i].height;
+            if (inside || tokens[i].columns > 0) run->cells[cell] = tokens[i].slot;
+        }
+    return TOOL_DONE;
+}
+
+/* How many cells show a token of an earlier slot. */
+static int32_t count_held(const clip_run *run, int32_t slot) {
+    int32_t held = 0;
+    for (int32_t cell = 0; cell < run->info.tokens_of_slot; ++cell) held += run->cells[cell] < slot;
+    return held;
+}
+
+static int print_slot(const clip_run *run, int32_t slot, const tvlm_clip_token *tokens, int32_t count) {
+    const slot_time *const time = &run->slots[slot];
+    json_writer json = {0};
+    json_open_object(&json, NULL, true);
+    json_integer(&json, "slot", slot);
+    json_integer(&json, "frame", time->frame);
+    json_integer(&json, "frames", time->frames);
+    json_double(&json, "time", time->time);
+    json_image(&json, run->paths[run->count > 1 ? (int)time->frame : 0], run->width, run->height);
+    json_device(&json, run->device);
+    json_integer(&json, "k", run->info.tokens);
+    json_integer(&json, "of", (int64_t)run->info.decided * run->info.tokens_of_slot);
+    json_double(&json, "lost", run->info.lost);
+    json_double(&json, "lost_downsampled", run->info.lost_downsampled);
+    json_integer(&json, "held", count_held(run, slot));
+    json_open_array(&json, "tokens", true);
+    for (int32_t i = 0; i < count; ++i) write_token(run, &json, &tokens[i]);
+    json_close(&json);
+    const int code = tool_print_json(run->tool, &json);
+    if (code != TOOL_DONE || fflush(stdout) == 0) return code;
+    return tool_fail(run->tool, "cannot write to stdout");
+}
+
+/* How many tokens, from `first` on, a slot has. */
+static int32_t count_of(const tvlm_clip_token *tokens, int32_t count, int32_t first, int32_t slot) {
+    int32_t end = first;
+    while (end < count && tokens[end].slot == slot) ++end;
+    return end - first;
+}
+
+/* Keeps the tokens for the overlay, if there is one. */
+static int keep_tokens(clip_run *run, const tvlm_clip_token *tokens, int32_t count) {
+    if (run->options->overlay == NULL || count == 0) return TOOL_DONE;
+    tvlm_clip_token *const all =
+        realloc(run->tokens, ((size_t)run->token_count + (size_t)count) * sizeof *all);
+    if (all == NULL) return tool_fail(run->tool, "no memory for %d tokens", (int)(run->token_count + count));
+    memcpy(all + run->token_count, tokens, (size_t)count * sizeof *all);
+    run->tokens = all;
+    run->token_count += count;
+    return TOOL_DONE;
+}
+
+/* Prints the slots that are decided and have no line yet. */
+static int print_decided(clip_run *run) {
+    int32_t count, first = 0;
+    const tvlm_clip_token *const tokens = tvlm_clip_tokens(run->clip, &count);
+    TOOL_TRY(tool_status(run->tool, tvlm_clip_get_info(run->clip, &run->info)));
+    if (run->printed == run->info.decided) return TOOL_DONE;
+    TOOL_TRY(keep_tokens(run, tokens, count));
+    for (; run->printed < run->info.decided; ++run->printed) {
+        const int32_t own = count_of(tokens, count, first, run->printed);
+        TOOL_TRY(cover(run, tokens + first, own));
+        TOOL_TRY(print_slot(run, run->printed, tokens + first, own));
+        first += own;
+    }
+    return TOOL_DONE;
+}
+
+/* ---- Taking frames ---- */
+
 static int take(clip_run *run, const video_frames *frames, const video_frame *frame) {
     int code = run->clip == NULL ? create(run, frames, &frame->image) : TOOL_DONE;
     if (code == TOOL_DONE && run->frames == 0)
         code = tool_status(run->tool, tvlm_clip_get_info(run->clip, &run->info));
     if (code == TOOL_DONE) code = tool_status(run->tool, tvlm_clip_push(run->clip, &frame->image));
-    return code == TOOL_DONE ? note_frame(run, frame) : code;
+    if (code == TOOL_DONE) code = note_frame(run, frame);
+    return code == TOOL_DONE && run->options->causal > 0 ? print_decided(run) : code;
 }
 
 /* Takes in all frames, and decides. What makes the outcome partial is told at the end: *partly becomes TOOL_PARTLY. */
@@ -146,89 +256,27 @@ static int take_all(clip_run *run, int *partly) {
     }
     progress_clear();
     if (code == TOOL_DONE && run->clip != NULL) code = tool_status(run->tool, tvlm_clip_end(run->clip));
-    if (code == TOOL_DONE && run->clip != NULL)
-        code = tool_status(run->tool, tvlm_clip_get_info(run->clip, &run->info));
+    if (code == TOOL_DONE && run->clip != NULL) code = print_decided(run);
     if (code == TOOL_DONE) *partly = video_frames_end(&frames);
     video_frames_release(&frames);
     return code;
 }
 
-/* ---- Lines ---- */
-
-static void write_token(json_writer *json, const tvlm_clip_token *token) {
-    json_open_object(json, NULL, true);
-    json_float(json, "x", token->x);
-    json_float(json, "y", token->y);
-    json_float(json, "width", token->width);
-    json_float(json, "height", token->height);
-    if (token->columns > 0)
-        json_integers(json, "thumbnail", 2, (const int64_t[]){token->columns, token->rows});
-    json_integer(json, "until", token->until);
-    json_close(json);
-}
-
-/* How many tokens of earlier slots are still shown in a slot. */
-static int32_t count_held(const tvlm_clip_token *tokens, int32_t first, int32_t slot) {
-    int32_t held = 0;
-    for (int32_t i = 0; i < first; ++i) held += tokens[i].until > slot;
-    return held;
-}
-
-static int print_slot(const clip_run *run, int32_t slot, const tvlm_clip_token *tokens, int32_t first,
-                      int32_t count) {
-    const slot_time *const time = &run->slots[slot];
-    json_writer json = {0};
-    json_open_object(&json, NULL, true);
-    json_integer(&json, "slot", slot);
-    json_integer(&json, "frame", time->frame);
-    json_integer(&json, "frames", time->frames);
-    json_double(&json, "time", time->time);
-    json_image(&json, run->paths[run->count > 1 ? (int)time->frame : 0], run->width, run->height);
-    json_device(&json, run->device);
-    json_integer(&json, "k", run->info.tokens);
-    json_integer(&json, "of", (int64_t)run->info.slots * run->info.tokens_of_slot);
-    json_double(&json, "lost", run->info.lost);
-    json_double(&json, "lost_downsampled", run->info.lost_downsampled);
-    json_integer(&json, "held", count_held(tokens, first, slot));
-    json_open_array(&json, "tokens", true);
-    for (int32_t i = first; i < first + count; ++i) write_token(&json, &tokens[i]);
-    json_close(&json);
-    return tool_print_json(run->tool, &json);
-}
-
-/* How many tokens, from `first` on, a slot has. */
-static int32_t count_of(const tvlm_clip_token *tokens, int32_t count, int32_t first, int32_t slot) {
-    int32_t end = first;
-    while (end < count && tokens[end].slot == slot) ++end;
-    return end - first;
-}
-
-static int print_all(const clip_run *run) {
-    int32_t count, first = 0;
-    const tvlm_clip_token *const tokens = tvlm_clip_tokens(run->clip, &count);
-    for (int32_t slot = 0; slot < run->slot_count; ++slot) {
-        const int32_t own = count_of(tokens, count, first, slot);
-        TOOL_TRY(print_slot(run, slot, tokens, first, own));
-        first += own;
-    }
-    return TOOL_DONE;
-}
-
 /* ---- The second pass ---- */
 
 static int draw_frames(const clip_run *run, video_frames *frames, video_seen *seen, video_overlay *overlay) {
-    int32_t count, first = 0;
-    const tvlm_clip_token *const tokens = tvlm_clip_tokens(run->clip, &count);
+    int32_t first = 0;
     for (int64_t i = 0; i < run->frames; ++i) {
-        const int32_t slot = (int32_t)(i / run->info.temporal), own = count_of(tokens, count, first, slot);
+        const int32_t slot = (int32_t)(i / run->info.temporal),
+                      own = count_of(run->tokens, run->token_count, first, slot);
         const bool last = i + 1 == run->frames || (i + 1) % run->info.temporal == 0;
         video_frame frame;
         tvlm_image picture;
         TOOL_TRY(video_frames_next(frames, &frame));
         if (frame.end)
             return tool_fail(run->tool, "%s: has fewer frames when it is read again", run->paths[0]);
-        int code =
-            tool_status(run->tool, video_seen_draw(seen, &frame.image, tokens + first, own, last, &picture));
+        int code = tool_status(run->tool,
+                               video_seen_draw(seen, &frame.image, run->tokens + first, own, last, &picture));
         if (code == TOOL_DONE) code = video_overlay_add(overlay, &picture, frame.number, frame.time);
         if (code != TOOL_DONE) return code;
         if (last) first += own;
@@ -284,12 +332,13 @@ int video_clip_run(struct tool *tool, const video_options *options, int count, c
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &run.device);
     if (code == TOOL_DONE) code = take_all(&run, &partly);
     if (code == TOOL_DONE && run.clip != NULL && overlay.path != NULL) code = draw_all(&run, &overlay);
-    if (code == TOOL_DONE && run.clip != NULL) code = print_all(&run);
     if (code == TOOL_DONE) code = partly;
     if (code == TOOL_DONE && signals_noted() != 0) code = end_interrupted(&run);
     video_overlay_release(&overlay);
     tvlm_clip_destroy(&run.clip);
     tvlm_device_destroy(&run.device);
     free(run.slots);
+    free(run.tokens);
+    free(run.cells);
     return code;
 }

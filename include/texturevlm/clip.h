@@ -32,11 +32,18 @@
  * lost by a token that is held for more than a quarter of a window is not measured, but added up from shorter steps: the loss of the
  * longest that was measured, and the change from there on.
  *
+ * *Streams* (`causal`). A slot's share of the budget fills a bucket, from which the slot's tokens are paid. The price of a
+ * token falls while the bucket fills, and rises while it is overdrawn. What a token would save in its slot counts once for
+ * each slot in which it will be shown: if c is what the place changes by in a slot, at a price p the best time between two
+ * tokens is sqrt(2 p / c), since waiting for t slots costs c t^2 / 2. A slot never pays more than is in the bucket, so that
+ * the first slot has one slot's share. Memory is constant.
+ *
  * A clip belongs to its device, and is used by one thread at a time.
  */
 #ifndef TEXTUREVLM_CLIP_H
 #define TEXTUREVLM_CLIP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "device.h"
@@ -70,10 +77,15 @@ struct tvlm_clip_params {
     float tolerance;
     /* In how many slots a token may be shown at most. 0: no limit. */
     int32_t hold;
+    /* Tokens are decided slot by slot, for a camera or a stream that does not end: those of a slot once `latency` further
+     * slots (0 to 8) are there. Each is bought for what it saves in the slots that it can be expected to be shown in.
+     * tvlm_clip_tokens then has those of the slots that the last call has decided. */
+    bool causal;
+    int32_t latency;
     /* How many bytes of memory the clip may take, the host's and the device's together. With less memory windows are
      * shorter, down to 8 slots. 0: 1 GiB. */
     uint64_t memory;
-    uint64_t reserved[5];
+    uint64_t reserved[4];
 };
 #define tvlm_clip_params(...) TVLM_PARAMS(tvlm_clip_params, __VA_ARGS__)
 
@@ -88,7 +100,7 @@ struct tvlm_clip_params {
 TVLM_API tvlm_status tvlm_clip_create(tvlm_device *device, int32_t width, int32_t height,
                                       const struct tvlm_clip_params *params, tvlm_clip **clip);
 
-/* Takes in the next frame. Waits once a slot. Errors: ARGUMENT (another size than the first frame's; the video has ended), MEMORY,
+/* Takes in the next frame. Waits once a slot, and in a stream twice. Errors: ARGUMENT (another size than the first frame's; the video has ended), MEMORY,
  * DEVICE_MEMORY, DEVICE. After any but ARGUMENT the clip takes no further frames; the tokens of earlier windows stay. */
 TVLM_API tvlm_status tvlm_clip_push(tvlm_clip *clip, const tvlm_image *frame);
 
@@ -99,7 +111,7 @@ TVLM_API tvlm_status tvlm_clip_end(tvlm_clip *clip);
 /*
  * One token.
  *   - slot: in which it is bought. until: the first slot in which all of its square shows something newer; the number of
- *     slots if there is none. A thumbnail's cells have the thumbnail's.
+ *     slots if there is none. A thumbnail's cells have the thumbnail's. In a stream nobody knows yet, and until is 0.
  *   - x, y: the middle of its square in pixels of the frames as they were handed in. width, height: the sides of the square,
  *     whose right and lower part may lie beyond the frame.
  *   - columns, rows: of the thumbnail whose cell it is. 0: it is a tile.
@@ -111,18 +123,19 @@ typedef struct tvlm_clip_token {
 } tvlm_clip_token;
 
 /* Tells the tokens that are final, in the order of slots, and within a slot from coarse to fine, so that what comes later
- * is drawn on top. All are once the video has ended. They are valid until the next call with this clip. */
+ * is drawn on top. All are once the video has ended. In a stream only those of the slots that the last call decided. They are
+ * valid until the next call with this clip. */
 TVLM_API const tvlm_clip_token *tvlm_clip_tokens(const tvlm_clip *clip, int32_t *count);
 
 typedef struct tvlm_clip_info {
     /* The size of the working frames, the side of a token in them, and how many frames a slot has. */
     int32_t width, height, patch, temporal;
-    /* How many frames and slots came, and how many tokens a slot has in full. */
-    int32_t frames, slots, tokens_of_slot;
+    /* How many frames and slots came, how many of the slots are decided, and how many tokens a slot has in full. */
+    int32_t frames, slots, decided, tokens_of_slot;
     /* How many tokens are spent, all of them final. */
-    int32_t tokens;
+    int64_t tokens;
     /* What is lost in the slots that are decided, as a share of what thumbnails of one patch lose; and what the best
-     * downsampling of as many tokens does. */
+     * downsampling of as many tokens does. In a stream that is the best of each slot's own thumbnails. */
     double lost, lost_downsampled;
     uint64_t reserved[4];
 } tvlm_clip_info;

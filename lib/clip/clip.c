@@ -40,6 +40,12 @@ static tvlm_status take_params(tvlm_clip *clip, const struct tvlm_clip_params *p
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d frames in a slot; 1 to %d are possible",
                          (int)p->temporal, (int)CLIP_TEMPORAL_MAX);
     if (p->hold < 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a token is held for %d slots", (int)p->hold);
+    if (p->latency < 0 || p->latency > CLIP_LATENCY_MOST)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a latency of %d slots; 0 to %d are possible",
+                         (int)p->latency, (int)CLIP_LATENCY_MOST);
+    if (p->latency > 0 && !p->causal)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a latency of %d slots is for a stream (causal)",
+                         (int)p->latency);
     TVLM_TRY(check_budget(log, p));
     if (p->k == 0 && p->share == 0.0f && p->tolerance == 0.0f) p->tolerance = TVLM_TOLERANCE_READABLE;
     clip->patch = (int32_t)patch;
@@ -122,7 +128,7 @@ static void tell_grid(tvlm_clip *clip, const clip_token *token, tvlm_clip_token 
     const float across = (float)clip->frame_width / (float)clip->width;
     const float down = (float)clip->frame_height / (float)clip->height;
     shape.slot = token->from;
-    shape.until = token->until;
+    shape.until = clip->stream.ring > 0 ? 0 : token->until;
     shape.width = across * width;
     shape.height = down * height;
     for (int32_t i = 0; i < columns * rows; ++i) {
@@ -153,15 +159,27 @@ static void tell(tvlm_clip *clip, const clip_token *token) {
     tell_grid(clip, token, tile, across, across);
 }
 
-/* Makes the tokens that are handed out of those that are final. */
+/* How many tokens the kept ones are. */
+static int64_t count_told(const tvlm_clip *clip) {
+    int64_t count = 0;
+    for (int32_t i = 0; i < clip->token_count; ++i) {
+        const int32_t kind = clip->tokens[i].kind;
+        count += kind >= CLIP_THUMBNAIL ? tvlm_budget_patches(&clip->grids[kind - CLIP_THUMBNAIL])
+                 : kind == CLIP_NINE    ? TVLM_BUDGET_PATCHES
+                                        : 1;
+    }
+    return count;
+}
+
+/* Makes the tokens that are handed out of those that are kept. */
 static tvlm_status tell_all(tvlm_clip *clip) {
     int32_t *const over = tvlm_allocate((size_t)clip->tree.places, sizeof *over);
     int32_t *const left = tvlm_allocate((size_t)clip->token_count, sizeof *left);
     free(clip->told);
     clip->told_count = 0;
-    clip->told = tvlm_allocate((size_t)clip->spent, sizeof *clip->told);
+    clip->told = tvlm_allocate((size_t)count_told(clip), sizeof *clip->told);
     const bool made = over != NULL && left != NULL && clip->told != NULL;
-    if (made) find_ends(clip, over, left);
+    if (made && clip->stream.ring == 0) find_ends(clip, over, left);
     for (int32_t i = 0; made && i < clip->token_count; ++i) tell(clip, &clip->tokens[i]);
     free(over);
     free(left);
@@ -183,8 +201,9 @@ tvlm_status tvlm_clip_get_info(const tvlm_clip *clip, tvlm_clip_info *info) {
                              .temporal = clip->temporal,
                              .frames = clip->frames,
                              .slots = clip_slot_count(clip),
+                             .decided = clip->begin,
                              .tokens_of_slot = clip->tiles,
-                             .tokens = clip->told_count,
+                             .tokens = clip->spent,
                              .lost = clip->lost / decided,
                              .lost_downsampled = clip->lost_downsampled / decided};
     return TVLM_OK;
@@ -204,6 +223,22 @@ static tvlm_status go_on(tvlm_clip *clip, bool all) {
                              last ? slots - clip->begin : clip->window / 2));
         TVLM_TRY(tell_all(clip));
     }
+}
+
+/* The same in a stream. Its tokens are forgotten once they are told. */
+static tvlm_status stream_on(tvlm_clip *clip, bool all) {
+    const int32_t temporal = clip->temporal;
+    clip->token_count = 0;
+    for (int32_t slot = clip->looked_at; slot < clip_slot_count(clip); ++slot) {
+        if (clip->frames < temporal * (slot + 1) && !all) break;
+        TVLM_TRY(clip_measure(clip, all, slot + 1));
+        TVLM_TRY(clip_compare(clip, slot));
+        if (clip->looked_at - clip->begin > clip->params.latency)
+            TVLM_TRY(clip_decide_next(clip, clip->looked_at - clip->begin));
+    }
+    while (all && clip->begin < clip->looked_at)
+        TVLM_TRY(clip_decide_next(clip, clip->looked_at - clip->begin));
+    return tell_all(clip);
 }
 
 static tvlm_status fail_for_good(tvlm_clip *clip, tvlm_status status) {
@@ -232,7 +267,7 @@ tvlm_status tvlm_clip_push(tvlm_clip *clip, const tvlm_image *frame) {
     if (status != TVLM_OK) return fail_for_good(clip, status);
     clip->frame_width = frame->width;
     clip->frame_height = frame->height;
-    return fail_for_good(clip, go_on(clip, false));
+    return fail_for_good(clip, clip->stream.ring > 0 ? stream_on(clip, false) : go_on(clip, false));
 }
 
 tvlm_status tvlm_clip_end(tvlm_clip *clip) {
@@ -241,7 +276,8 @@ tvlm_status tvlm_clip_end(tvlm_clip *clip) {
     if (clip->ended) return TVLM_OK;
     TVLM_TRY(check_open(clip));
     if (clip->frames == 0) return tvlm_fail(&clip->device->log, TVLM_ERROR_ARGUMENT, "a clip without frames");
-    const tvlm_status status = fail_for_good(clip, go_on(clip, true));
+    const tvlm_status status =
+        fail_for_good(clip, clip->stream.ring > 0 ? stream_on(clip, true) : go_on(clip, true));
     if (status == TVLM_OK) clip->ended = true;
     return status;
 }

@@ -4,6 +4,7 @@
  *   measure.c  frames, and what they lose while they are shown
  *   table.c    the losses of a window, by which the solver chooses
  *   window.c   windows, budgets, and what is shown from one window to the next
+ *   causal.c   streams, slot by slot
  *   clip.c     parameters, and tokens as they are handed out
  */
 #ifndef TVLM_CLIP_INSIDE_H
@@ -21,7 +22,20 @@ enum { CLIP_WINDOW_MOST = 64, CLIP_WINDOW_LEAST = 8, CLIP_LAGS_MOST = CLIP_WINDO
 /* The share of the loss that is detail which cannot be read. */
 #define CLIP_DETAIL 0.5
 
-enum { CLIP_TEMPORAL_MAX = 16 };
+enum { CLIP_TEMPORAL_MAX = 16, CLIP_LATENCY_MOST = 8 };
+
+/* What a stream knows of what is shown. A token's *anchor* is the slot with which later slots are compared: its own, as long
+ * as that is in the ring, and then the oldest one that is. */
+typedef struct clip_stream {
+    int32_t ring; /* so many slots are compared with a new one, and that one; 0: the clip is no stream */
+    float
+        *distances; /* [ring][ring][tiles][2]: what a slot's last frame loses in the frames of a later slot */
+    int32_t *anchors; /* [tiles] */
+    float *bases;     /* [tiles][2]: what is lost beside the change since the anchor */
+    float *changes;   /* [tiles]: a running mean of what a tile loses from one slot to the next, weighed */
+    double bucket;
+    double whole[TVLM_BUDGET_PARTS]; /* what thumbnails of one patch lost in all slots so far */
+} clip_stream;
 
 struct tvlm_clip {
     tvlm_device *device;
@@ -53,6 +67,8 @@ struct tvlm_clip {
      * which slot of the video it was bought, [tiles]. */
     float *shown;
     int32_t *shown_from;
+
+    clip_stream stream; /* where the clip is one */
 
     tvlm_budget_tree tree;
     double price;
@@ -89,6 +105,10 @@ static inline float *clip_row(const tvlm_clip *clip, int32_t slot, int32_t later
                              (size_t)clip->pictures * (size_t)clip->tiles * 2;
 }
 
+/* Adds to `to`, [count][tiles][2], what frames lose, if a frame is shown in their place. `others` are the frames. */
+tvlm_status clip_measure_others(tvlm_clip *clip, int32_t frame, const int32_t *others, int32_t count,
+                                float *const *to);
+
 /* ---- table.c ---- */
 
 /*
@@ -103,7 +123,32 @@ tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, clip_losses *losses, doub
 tvlm_status clip_carry(tvlm_clip *clip, int32_t slots, const clip_choice *choice, const clip_losses *losses,
                        int32_t slot);
 
+/* What a tile loses by both parts, weighed, `times` times, and rounded. */
+float clip_weigh_parts(const tvlm_clip *clip, const double weights[TVLM_BUDGET_PARTS], const float *parts,
+                       double times);
+
+/* Sets what nines lose that lie partly beyond the frame to TVLM_BUDGET_NEVER: they cannot be bought. */
+void clip_leave_out_broken(const tvlm_clip *clip, const clip_losses *losses);
+
+/* ---- causal.c ---- */
+
+/* Compares a slot, all of whose frames are there or that is the last, with those before it. */
+tvlm_status clip_compare(tvlm_clip *clip, int32_t slot);
+
+/* Decides the first slot that is not decided, with what is known of the `slots` that are there from it on. */
+tvlm_status clip_decide_next(tvlm_clip *clip, int32_t slots);
+
 /* ---- window.c ---- */
+
+/* How many tokens may be spent in the first `slots` slots of the video. */
+double clip_granted(const tvlm_clip *clip, double slots);
+
+/* Keeps the tokens of the first `final` slots of a window. What is held from before the window is no token. False: no
+ * memory. */
+bool clip_keep(tvlm_clip *clip, const clip_losses *losses, const clip_choice *choice, int32_t final);
+
+/* Lets the window begin `final` slots later. */
+void clip_move_on(tvlm_clip *clip, int32_t slots, int32_t final);
 
 /* Decides the slots of the window, `slots` of them, and keeps the tokens of the first `final`. */
 tvlm_status clip_decide(tvlm_clip *clip, int32_t slots, int32_t final);

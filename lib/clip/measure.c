@@ -109,18 +109,37 @@ static double bytes_of(const tvlm_clip *clip, int32_t window) {
     return table + 2.0 * read + single + lost + images;
 }
 
-/* Takes the longest window whose memory is granted. */
+/* Takes the longest window whose memory is granted. A stream takes less than that, and has a ring in place of lags. */
 static tvlm_status find_window(tvlm_clip *clip) {
     const double most =
         clip->params.memory > 0 ? (double)clip->params.memory : (double)TVLM_CLIP_MEMORY_DEFAULT;
     clip->window = CLIP_WINDOW_MOST;
     while (clip->window > CLIP_WINDOW_LEAST && bytes_of(clip, clip->window) > most) clip->window /= 2;
+    const bool fits = bytes_of(clip, clip->window) <= most;
     clip->lags = clip->window / 4;
-    clip->images = clip->temporal * (clip->lags + 1);
-    if (bytes_of(clip, clip->window) <= most) return TVLM_OK;
+    if (clip->params.causal) {
+        clip->stream.ring = clip->lags > clip->params.latency + 2 ? clip->lags : clip->params.latency + 2;
+        clip->window = 1 + clip->params.latency;
+        clip->lags = 1;
+    }
+    clip->images = clip->temporal * ((clip->params.causal ? clip->stream.ring : clip->lags) + 1);
+    if (fits) return TVLM_OK;
     return tvlm_fail(&clip->device->log, TVLM_ERROR_MEMORY,
                      "a clip of %dx%d takes %.0f MiB; %.0f are granted", (int)clip->width, (int)clip->height,
-                     bytes_of(clip, clip->window) / 1048576.0, most / 1048576.0);
+                     bytes_of(clip, CLIP_WINDOW_LEAST) / 1048576.0, most / 1048576.0);
+}
+
+static tvlm_status open_stream(tvlm_clip *clip) {
+    clip_stream *const s = &clip->stream;
+    const size_t tiles = (size_t)clip->tiles, ring = (size_t)s->ring;
+    if (ring == 0) return TVLM_OK;
+    s->distances = tvlm_allocate(ring * ring * tiles, 2 * sizeof *s->distances);
+    s->anchors = tvlm_allocate(tiles, sizeof *s->anchors);
+    s->bases = tvlm_allocate(tiles, 2 * sizeof *s->bases);
+    s->changes = tvlm_allocate(tiles, sizeof *s->changes);
+    return s->distances != NULL && s->anchors != NULL && s->bases != NULL && s->changes != NULL
+               ? TVLM_OK
+               : clip_no_memory(clip);
 }
 
 tvlm_status clip_open(tvlm_clip *clip) {
@@ -132,8 +151,10 @@ tvlm_status clip_open(tvlm_clip *clip) {
                                tvlm_stack_params(.layout = "r", .width = clip->width, .height = clip->height,
                                                  .images = clip->images, .format = clip->params.format),
                                &clip->stack));
-    const size_t rows = (size_t)clip->pictures * (size_t)clip->temporal * (size_t)clip->lags;
+    const size_t most = (size_t)(clip->stream.ring > clip->pictures ? clip->stream.ring : clip->pictures);
+    const size_t rows = most * (size_t)clip->temporal * (size_t)clip->lags;
     const size_t slots = (size_t)clip->window;
+    TVLM_TRY(open_stream(clip));
     clip->table =
         tvlm_allocate(slots * (size_t)clip->lags * (size_t)clip->pictures, floats * sizeof *clip->table);
     clip->shown = tvlm_allocate(slots, floats * sizeof *clip->shown);
@@ -153,6 +174,10 @@ void clip_close(tvlm_clip *clip) {
     free(clip->shown);
     free(clip->shown_from);
     free(clip->read);
+    free(clip->stream.distances);
+    free(clip->stream.anchors);
+    free(clip->stream.bases);
+    free(clip->stream.changes);
 }
 
 /* ---- Measuring ---- */
@@ -239,4 +264,24 @@ tvlm_status clip_measure(tvlm_clip *clip, bool all, int32_t end) {
            (all || clip->frames >= clip->temporal * (clip->looked_at + clip->lags)))
         TVLM_TRY(measure_slot(clip, clip->looked_at));
     return TVLM_OK;
+}
+
+tvlm_status clip_measure_others(tvlm_clip *clip, int32_t frame, const int32_t *others, int32_t count,
+                                float *const *to) {
+    const tvlm_texture *const source = tvlm_stack_made(clip->stack, frame % clip->images, TVLM_GRID_SOURCE);
+    const size_t floats = 2 * (size_t)clip->tiles;
+    int32_t seen[CLIP_TEMPORAL_MAX * CLIP_LAGS_MOST];
+    tvlm_budget_plan plan;
+    if (count == 0) return TVLM_OK;
+    for (int32_t i = 0; i < count; ++i) TVLM_TRY(find_images(clip, source, others[i], 1, &seen[i]));
+    if (!tvlm_budget_plan_make(source, tvlm_stack_image_number(clip->stack, frame % clip->images),
+                               clip->patch, &clip->sizes[clip->measured[CLIP_TILE]], 1, clip->weights, &plan))
+        return clip_no_memory(clip);
+    plan.seen = seen;
+    plan.seen_count = count;
+    const tvlm_status status = run_plan(clip, source, &plan);
+    for (int32_t i = 0; status == TVLM_OK && i < count; ++i)
+        for (size_t n = 0; n < floats; ++n) to[i][n] += clip->read[(size_t)i * floats + n];
+    tvlm_budget_plan_free(&plan);
+    return status;
 }

@@ -187,7 +187,7 @@ bool clip_solve(clip_solver *solver, double price, clip_choice *choice) {
 #define NEAR   1.001
 enum { TRIES = 24 };
 
-/* The lowest price, as a share of the highest. At no price at all, what saves nothing would be bought, too. */
+/* The lowest price, as a share of the highest. */
 #define LOWEST 1e-9
 
 /* A price at which nothing but what must be is bought: more than all that can be lost. */
@@ -200,6 +200,10 @@ static double highest(const clip_solver *solver) {
             if (lost < TVLM_BUDGET_NEVER) sum += (double)lost;
         }
     return sum;
+}
+
+double clip_lowest_price(const clip_solver *solver) {
+    return LOWEST * highest(solver);
 }
 
 /* The search for a price. Below `low` too much is bought, and above `high` no more than needed. 0 and INFINITY: not known.
@@ -243,12 +247,10 @@ bool clip_solve_budget(clip_solver *solver, int32_t most, double *price, clip_ch
     for (int32_t i = 0; i < TRIES && solved && goes_on(&p) && choice->spent < ENOUGH * most; ++i) {
         if (!(solved = clip_solve(solver, p.next, &tried))) break;
         const bool dear = tried.spent <= most;
-        if (dear && tried.spent > choice->spent) {
-            *price = p.next;
-            exchange(&tried, choice);
-        }
+        if (dear && tried.spent > choice->spent) exchange(&tried, choice);
         narrow(&p, dear);
     }
+    *price = p.high < INFINITY ? p.high : p.next;
     clip_choice_free(&tried);
     return solved;
 }

@@ -135,6 +135,9 @@ void clip_solver_free(clip_solver *solver);
 /* Chooses the tokens of least loss and price. False: no memory. */
 bool clip_solve(clip_solver *solver, double price, clip_choice *choice);
 
+/* A price that is lower than what any token saves. At none at all, tokens that save nothing would be bought, too. */
+double clip_lowest_price(const clip_solver *solver);
+
 /* Chooses tokens that are at most `most`, and as many as a price leads to. If not even the cheapest video costs so little,
  * it is that one. *price is a guess, or 0, and becomes the price. False: no memory. */
 bool clip_solve_budget(clip_solver *solver, int32_t most, double *price, clip_choice *choice);

@@ -88,14 +88,14 @@ static void find_weights(const tvlm_clip *clip, int32_t slots, double weights[PA
     for (int p = 0; p < PARTS; ++p) weights[p] *= slots;
 }
 
-/* What a tile loses in a slot, weighed. A part of less than NOTHING a pixel is nothing. */
+/* A part of less than this a pixel is nothing. */
 #define NOTHING 1e-6f
-static double weighed(const tvlm_clip *clip, const double weights[PARTS], const float *parts) {
+float clip_weigh_parts(const tvlm_clip *clip, const double weights[PARTS], const float *parts, double times) {
     const float nothing = NOTHING * (float)(clip->patch * clip->patch);
     double sum = 0.0;
     for (int p = 0; p < PARTS; ++p)
         if (parts[p] > nothing) sum += weights[p] * (double)parts[p];
-    return sum;
+    return rounded(times * sum);
 }
 
 /* Adds up, for all lengths, what is lost from a slot on. `of` is what is lost in single slots. */
@@ -111,7 +111,7 @@ static void put_intervals(const clip_losses *losses, int32_t kind, int32_t bough
         for (int32_t place = 0; place < tree->places; ++place) {
             const int32_t tile = tree->tile_of[place];
             if (tile < 0) continue;
-            const float lost = rounded(weighed(clip, weights, now + PARTS * tile));
+            const float lost = clip_weigh_parts(clip, weights, now + PARTS * tile, 1.0);
             to[place] = length > hold ? TVLM_BUDGET_NEVER : lost + (before != NULL ? before[place] : 0.0f);
         }
     }
@@ -128,8 +128,7 @@ static void end_holding(const clip_losses *losses, const tvlm_clip *clip) {
     }
 }
 
-/* A nine that lies partly beyond the frame cannot be bought. */
-static void leave_out_broken(const clip_losses *losses, const tvlm_clip *clip) {
+void clip_leave_out_broken(const tvlm_clip *clip, const clip_losses *losses) {
     const tvlm_budget_tree *const tree = losses->tree;
     for (int32_t place = 0; place < tree->places; ++place) {
         const int32_t tile = tree->tile_of[place];
@@ -186,7 +185,7 @@ tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, clip_losses *losses, doub
         put_intervals(losses, losses->kinds - 1, 0, weights, clip, clip->shown);
         end_holding(losses, clip);
     }
-    leave_out_broken(losses, clip);
+    clip_leave_out_broken(clip, losses);
     *whole =
         (weights[0] > 0.0 ? 1.0 - CLIP_DETAIL : 0.0) * slots + (weights[1] > 0.0 ? CLIP_DETAIL : 0.0) * slots;
     free_single(&s);

@@ -10,8 +10,7 @@
 #include "core/try.h"
 #include "texturevlm/select.h"
 
-/* How many tokens may be spent in the first `slots` slots of the video. */
-static double granted(const tvlm_clip *clip, double slots) {
+double clip_granted(const tvlm_clip *clip, double slots) {
     const struct tvlm_clip_params *const p = &clip->params;
     if (p->k > 0) return floor(p->k * slots / ceil((double)p->frames / clip->temporal));
     return floor(tvlm_budget_count(p->share, 1) * clip->tiles * slots);
@@ -38,7 +37,7 @@ static bool spend(tvlm_clip *clip, clip_solver *solver, const clip_losses *losse
                clip_downsample(losses, choice->spent, plain);
     }
     const int32_t most =
-        at_most_all(losses, clip, granted(clip, clip->begin + losses->slots) - (double)clip->spent);
+        at_most_all(losses, clip, clip_granted(clip, clip->begin + losses->slots) - (double)clip->spent);
     return clip_solve_budget(solver, most, &clip->price, choice) && clip_fill(losses, most, choice) &&
            compare_plain(losses, most, plain, choice);
 }
@@ -57,8 +56,7 @@ static bool keep_token(tvlm_clip *clip, const clip_token *token) {
     return true;
 }
 
-/* Keeps the tokens of the first `final` slots. What is held from before the window is no token. */
-static bool keep(tvlm_clip *clip, const clip_losses *losses, const clip_choice *choice, int32_t final) {
+bool clip_keep(tvlm_clip *clip, const clip_losses *losses, const clip_choice *choice, int32_t final) {
     for (int32_t i = 0; i < choice->count && choice->tokens[i].from < final; ++i) {
         clip_token token = choice->tokens[i];
         if (losses->held && token.kind == losses->kinds - 1) continue;
@@ -69,8 +67,7 @@ static bool keep(tvlm_clip *clip, const clip_losses *losses, const clip_choice *
     return true;
 }
 
-/* Lets the window begin `final` slots later. */
-static void move_on(tvlm_clip *clip, int32_t slots, int32_t final) {
+void clip_move_on(tvlm_clip *clip, int32_t slots, int32_t final) {
     const size_t row = (size_t)clip->lags * (size_t)clip->pictures * 2 * (size_t)clip->tiles;
     memmove(clip->table, clip->table + (size_t) final * row,
             (size_t)(slots - final) * row * sizeof *clip->table);
@@ -86,13 +83,13 @@ tvlm_status clip_decide(tvlm_clip *clip, int32_t slots, int32_t final) {
     bool made = solver != NULL && spend(clip, solver, &losses, whole, &plain, &choice) &&
                 clip_replay(&losses, &choice, final, &lost) &&
                 (plain.count == 0 || clip_replay(&losses, &plain, final, &lost_plain)) &&
-                keep(clip, &losses, &choice, final);
+                clip_keep(clip, &losses, &choice, final);
     tvlm_status status = made ? TVLM_OK : clip_no_memory(clip);
     if (made && final < slots) status = clip_carry(clip, slots, &choice, &losses, final);
     if (status == TVLM_OK) {
         clip->lost += lost;
         clip->lost_downsampled += plain.count > 0 ? lost_plain : lost;
-        move_on(clip, slots, final);
+        clip_move_on(clip, slots, final);
     }
     clip_choice_free(&choice);
     clip_choice_free(&plain);

@@ -247,6 +247,7 @@ of video "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" -k 8 --strategy budget --patch 8
 of video "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --budget 9 --slot 1
 of video "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --share .2 --patch 8
 of video "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --tolerance .1
+of video "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" --share .3 --slot 1 --causal --latency 1
 for preset in still screen document; do of video "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" -k 4 --preset $preset; done
 of video "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" -k 4 --preset gaze --gaze "$in/gaze.csv"
 of video "$in/a.ppm" "$in/b.ppm" "$in/c.ppm" -k 4 --tile 16 --threshold 0.05 --carry 0.5 --steadiness 0.5 --keyframe 2

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * causal.c: a stream. Each slot is decided with what is known when it comes, or a few slots later.
+ *
+ * What a token loses in a later slot is here what it loses in its own, and the change since then, which is what the frame
+ * itself would lose if it were shown in the later slot (table.c adds up in the same way). So a new slot is measured once
+ * for all tokens, and compared with the slots of the ring as they are.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "clip/inside.h"
+#include "core/memory.h"
+#include "core/try.h"
+#include "texturevlm/select.h"
+
+enum { PARTS = TVLM_BUDGET_PARTS };
+
+/* The longest time that a token is expected to be shown, in slots. How much of the running mean of changes is new. How much
+ * the price changes where the bucket has a slot's share too much or too little, and by how many shares at most. */
+#define LONGEST_SHOWN 8.0
+#define NEW_CHANGE    0.3
+#define PRICE_GAIN    0.3
+#define PRICE_SHARES  4.0
+
+static float *distance(const tvlm_clip *clip, int32_t from, int32_t to) {
+    const clip_stream *const s = &clip->stream;
+    return s->distances + ((size_t)(from % s->ring) * (size_t)s->ring + (size_t)(to % s->ring)) * PARTS *
+                              (size_t)clip->tiles;
+}
+
+/* The last frame of a slot. */
+static int32_t last_frame(const tvlm_clip *clip, int32_t slot) {
+    const int32_t end = clip->temporal * (slot + 1);
+    return (end < clip->frames ? end : clip->frames) - 1;
+}
+
+/* Moves the anchors of tokens that leave the ring when slot `slot` comes. */
+static void move_anchors(tvlm_clip *clip, int32_t slot) {
+    clip_stream *const s = &clip->stream;
+    const float pixels = (float)(clip->patch * clip->patch * clip->temporal);
+    const int32_t oldest = slot - s->ring + 1;
+    for (int32_t tile = 0; tile < clip->tiles; ++tile) {
+        if (s->anchors[tile] >= oldest || clip->begin == 0) continue;
+        const float *const moved = distance(clip, s->anchors[tile], oldest) + PARTS * tile;
+        float *const base = s->bases + PARTS * tile;
+        base[TVLM_BUDGET_ERROR] += moved[TVLM_BUDGET_ERROR];
+        base[TVLM_BUDGET_DETAIL] = fminf(base[TVLM_BUDGET_DETAIL] + moved[TVLM_BUDGET_DETAIL], pixels);
+        s->anchors[tile] = oldest;
+    }
+}
+
+tvlm_status clip_compare(tvlm_clip *clip, int32_t slot) {
+    clip_stream *const s = &clip->stream;
+    int32_t others[CLIP_LAGS_MOST], count = 0;
+    float *to[CLIP_LAGS_MOST];
+    move_anchors(clip, slot);
+    for (int32_t from = slot >= s->ring ? slot - s->ring + 1 : 0; from < slot; ++from) {
+        to[count] = distance(clip, from, slot);
+        memset(to[count], 0, PARTS * (size_t)clip->tiles * sizeof **to);
+        others[count++] = last_frame(clip, from);
+    }
+    for (int32_t frame = clip->temporal * slot; frame <= last_frame(clip, slot); ++frame)
+        TVLM_TRY(clip_measure_others(clip, frame, others, count, to));
+    const float *const least =
+        clip_row(clip, slot, 0) + (size_t)clip->measured[CLIP_THUMBNAIL] * PARTS * (size_t)clip->tiles;
+    for (int32_t i = 0; i < PARTS * clip->tiles; ++i) s->whole[i % PARTS] += (double)least[i];
+    return TVLM_OK;
+}
+
+/* ---- Losses ---- */
+
+/* What is worked out for one decision. */
+typedef struct decision {
+    tvlm_clip *clip;
+    clip_losses losses;
+    double weights[PARTS];
+    double *times; /* [tiles]: how often what is lost in the last slot counts */
+} decision;
+
+static void find_weights(decision *d) {
+    const tvlm_clip *const clip = d->clip;
+    tvlm_budget_weigh_parts(clip->stream.whole, CLIP_DETAIL, d->weights);
+    for (int p = 0; p < PARTS; ++p) d->weights[p] *= clip->looked_at;
+}
+
+/* Takes the change from the slot before into the running means, and finds for how many slots a token can be expected to be
+ * shown: until sqrt(2 price / change) slots have passed. */
+static void find_times(decision *d) {
+    const tvlm_clip *const clip = d->clip;
+    const clip_stream *const s = &clip->stream;
+    const int32_t slot = clip->looked_at - 1;
+    for (int32_t tile = 0; tile < clip->tiles; ++tile) {
+        if (slot == 0) {
+            d->times[tile] = 0.5 * LONGEST_SHOWN;
+            continue;
+        }
+        const double now =
+            (double)clip_weigh_parts(clip, d->weights, distance(clip, slot - 1, slot) + PARTS * tile, 1.0);
+        const double before = slot > 1 ? (double)s->changes[tile] : now;
+        s->changes[tile] = (float)(before + NEW_CHANGE * (now - before));
+        const double shown = sqrt(2.0 * clip->price / fmax((double)s->changes[tile], 1e-12));
+        d->times[tile] = fmin(fmax(shown, 1.0), LONGEST_SHOWN);
+    }
+}
+
+/* Adds what a tile loses in slot `slot` of the window to the interval of `length` slots from `bought` on. */
+static void put(const decision *d, int32_t kind, int32_t bought, int32_t length, int32_t tile,
+                const float parts[PARTS]) {
+    const int32_t place = d->losses.tree->place_of[tile], slot = bought + length - 1;
+    const float before = length > 1 ? clip_lost(&d->losses, kind, bought, length - 1)[place] : 0.0f;
+    const double times = slot == d->losses.slots - 1 ? d->times[tile] : 1.0;
+    clip_lost(&d->losses, kind, bought, length)[place] =
+        before + clip_weigh_parts(d->clip, d->weights, parts, times);
+}
+
+/* What is lost in slot `to` by what lost `own` in slot `from`, both numbered from the first slot of the video. */
+static void add_change(const tvlm_clip *clip, const float *own, int32_t from, int32_t to, int32_t tile,
+                       float parts[PARTS]) {
+    const float pixels = (float)(clip->patch * clip->patch * clip->temporal);
+    for (int p = 0; p < PARTS; ++p)
+        parts[p] = own[p] + (to > from ? distance(clip, from, to)[PARTS * tile + p] : 0.0f);
+    parts[TVLM_BUDGET_DETAIL] = fminf(parts[TVLM_BUDGET_DETAIL], pixels);
+}
+
+static void put_kind(const decision *d, int32_t kind) {
+    const tvlm_clip *const clip = d->clip;
+    for (int32_t bought = 0; bought < d->losses.slots; ++bought) {
+        const float *const row = clip_row(clip, clip->begin + bought, 0) +
+                                 (size_t)clip->measured[kind] * PARTS * (size_t)clip->tiles;
+        for (int32_t length = 1; length <= d->losses.slots - bought; ++length)
+            for (int32_t tile = 0; tile < clip->tiles; ++tile) {
+                float parts[PARTS];
+                add_change(clip, row + PARTS * tile, clip->begin + bought, clip->begin + bought + length - 1,
+                           tile, parts);
+                put(d, kind, bought, length, tile, parts);
+            }
+    }
+}
+
+/* What is shown already. Where it was shown for as long as it may be it is lost altogether. */
+static void put_held(const decision *d) {
+    const tvlm_clip *const clip = d->clip;
+    const clip_stream *const s = &clip->stream;
+    const int32_t kind = d->losses.kinds - 1;
+    for (int32_t length = 1; length <= d->losses.slots; ++length)
+        for (int32_t tile = 0; tile < clip->tiles; ++tile) {
+            const int32_t slot = clip->begin + length - 1;
+            float parts[PARTS];
+            add_change(clip, s->bases + PARTS * tile, s->anchors[tile], slot, tile, parts);
+            put(d, kind, 0, length, tile, parts);
+            if (clip->params.hold > 0 && slot - clip->shown_from[tile] >= clip->params.hold)
+                clip_lost(&d->losses, kind, 0, length)[d->losses.tree->place_of[tile]] = TVLM_BUDGET_NEVER;
+        }
+}
+
+static tvlm_status begin(tvlm_clip *clip, int32_t slots, decision *d) {
+    const bool held = clip->begin > 0;
+    *d = (decision){
+        .clip = clip,
+        .losses = {.tree = &clip->tree, .slots = slots, .kinds = clip->kinds + held, .held = held}};
+    for (int32_t i = 0; i < clip->kinds - CLIP_THUMBNAIL; ++i)
+        d->losses.cells[i] = tvlm_budget_patches(&clip->grids[i]);
+    d->losses.lost = tvlm_allocate(clip_losses_floats(&d->losses), sizeof *d->losses.lost);
+    d->times = tvlm_allocate((size_t)clip->tiles, sizeof *d->times);
+    if (d->losses.lost == NULL || d->times == NULL) return clip_no_memory(clip);
+    find_weights(d);
+    find_times(d);
+    for (int32_t kind = 0; kind < clip->kinds; ++kind) put_kind(d, kind);
+    if (held) put_held(d);
+    clip_leave_out_broken(clip, &d->losses);
+    return TVLM_OK;
+}
+
+/* ---- A decision ---- */
+
+/* How many tokens of a choice are bought in the first slot of the window. */
+static int32_t spent_first(const clip_losses *losses, const clip_choice *choice) {
+    int32_t spent = 0;
+    for (int32_t i = 0; i < choice->count && choice->tokens[i].from == 0; ++i)
+        spent += clip_tokens_of(losses, choice->tokens[i].kind);
+    return spent;
+}
+
+/* Where the first slot would take more than is in the bucket: finds the lowest price, above `price`, at which it does not. */
+static bool solve_within(const tvlm_clip *clip, clip_solver *solver, const clip_losses *losses, double price,
+                         clip_choice *choice) {
+    enum { STEPS = 40, HALVES = 10 };
+    double low = price, high = price;
+    bool solved = true;
+    for (int i = 0; i < STEPS && solved && spent_first(losses, choice) > clip->stream.bucket; ++i) {
+        low = high;
+        high *= 2.0;
+        solved = clip_solve(solver, high, choice);
+    }
+    for (int i = 0; i < HALVES && solved && high > low; ++i) {
+        const double middle = sqrt(low * high);
+        if (!(solved = clip_solve(solver, middle, choice))) break;
+        *(spent_first(losses, choice) > clip->stream.bucket ? &low : &high) = middle;
+    }
+    return solved && (high == low || clip_solve(solver, high, choice));
+}
+
+/* Spends at the running price, or at a higher one if the bucket has less. The running price then follows the bucket. */
+static bool spend(tvlm_clip *clip, clip_solver *solver, const clip_losses *losses, clip_choice *choice) {
+    clip_stream *const s = &clip->stream;
+    const double slot = fmax(clip_granted(clip, 1e6) / 1e6, 1e-9);
+    s->bucket += clip_granted(clip, clip->begin + 1) - clip_granted(clip, clip->begin);
+    const double most = s->bucket + (losses->slots - 1) * slot;
+    bool solved = clip->begin == 0
+                      ? clip_solve_budget(solver, (int32_t)fmin(most, INT32_MAX), &clip->price, choice)
+                      : clip_solve(solver, clip->price, choice);
+    solved = solved && solve_within(clip, solver, losses, clip->price, choice);
+    s->bucket -= spent_first(losses, choice);
+    const double away = fmin(fmax(s->bucket / slot, -PRICE_SHARES), PRICE_SHARES);
+    clip->price = fmax(clip->price * exp(-PRICE_GAIN * away), clip_lowest_price(solver));
+    return solved;
+}
+
+/* As little as a slot needs that may lose so much. */
+static bool tolerate(const decision *d, clip_solver *solver, clip_choice *choice) {
+    const struct tvlm_clip_params *const p = &d->clip->params;
+    const double tolerance = p->tolerance > 0.0f ? (double)p->tolerance : 0.0;
+    return clip_solve_tolerance(solver, tolerance * d->losses.slots, &d->clip->price, choice);
+}
+
+/* Remembers what is shown once the first slot's tokens are. */
+static void remember(const decision *d, const clip_seen *seen) {
+    tvlm_clip *const clip = d->clip;
+    for (int32_t tile = 0; tile < clip->tiles; ++tile) {
+        const clip_seen *const now = &seen[clip->tree.place_of[tile]];
+        if (d->losses.held && now->kind == d->losses.kinds - 1) continue;
+        const float *const row =
+            clip_row(clip, clip->begin, 0) + (size_t)clip->measured[now->kind] * PARTS * (size_t)clip->tiles;
+        memcpy(clip->stream.bases + PARTS * tile, row + PARTS * tile, PARTS * sizeof *row);
+        clip->stream.anchors[tile] = clip->shown_from[tile] = clip->begin;
+    }
+}
+
+/* Adds up what is lost in the slot: of all tiles, without what is to come. */
+static void add_up(const decision *d) {
+    tvlm_clip *const clip = d->clip;
+    double lost = 0.0, least = INFINITY;
+    for (int32_t tile = 0; tile < clip->tiles; ++tile) {
+        float parts[PARTS];
+        add_change(clip, clip->stream.bases + PARTS * tile, clip->stream.anchors[tile], clip->begin, tile,
+                   parts);
+        lost += (double)clip_weigh_parts(clip, d->weights, parts, 1.0);
+    }
+    for (int32_t kind = CLIP_THUMBNAIL; kind < clip->kinds; ++kind) {
+        const float *const row =
+            clip_row(clip, clip->begin, 0) + (size_t)clip->measured[kind] * PARTS * (size_t)clip->tiles;
+        double sum = 0.0;
+        if (clip_tokens_of(&d->losses, kind) > fmax(clip_granted(clip, 1.0), 1.0)) continue;
+        for (int32_t tile = 0; tile < clip->tiles; ++tile)
+            sum += (double)clip_weigh_parts(clip, d->weights, row + PARTS * tile, 1.0);
+        least = fmin(least, sum);
+    }
+    clip->lost += lost;
+    clip->lost_downsampled += least;
+}
+
+tvlm_status clip_decide_next(tvlm_clip *clip, int32_t slots) {
+    const bool tolerates = clip->params.k == 0 && clip->params.share == 0.0f;
+    decision d;
+    clip_choice choice = {0};
+    tvlm_status status = begin(clip, slots, &d);
+    clip_seen *const seen = tvlm_allocate((size_t)clip->tree.places, sizeof *seen);
+    clip_solver *const solver = status == TVLM_OK ? clip_solver_make(&d.losses) : NULL;
+    if (status == TVLM_OK) {
+        const bool made =
+            solver != NULL && seen != NULL &&
+            (tolerates ? tolerate(&d, solver, &choice) : spend(clip, solver, &d.losses, &choice)) &&
+            clip_keep(clip, &d.losses, &choice, 1);
+        if (made) {
+            clip_show(&d.losses, &choice, 1, seen);
+            remember(&d, seen);
+            add_up(&d);
+            clip_move_on(clip, slots, 1);
+        }
+        status = made ? TVLM_OK : clip_no_memory(clip);
+    }
+    clip_choice_free(&choice);
+    clip_solver_free(solver);
+    free(d.losses.lost);
+    free(d.times);
+    free(seen);
+    return status;
+}
