@@ -78,6 +78,27 @@ def test_holding_and_memory(photo):
     assert short.slots == 20 and short.loss <= short.downsampled
 
 
+def test_a_stream(photo):
+    frames, slots, spent = film(photo, 24), [], 0
+    with tv.VideoTokenStream(share=.3, latency=1) as stream:
+        for number, frame in enumerate(frames):
+            tokens = stream.push(frame)
+            slots += tokens.slot.tolist()
+            spent += len(tokens)
+            assert tokens.decided == max(0, (number + 1) // 2 - 1) and (tokens.until == 0).all()
+            assert spent <= .3 * 300 * (tokens.decided + 1)
+        last = stream.end()
+        assert set(slots) <= set(range(11)) and slots == sorted(slots) and set(last.slot) <= {11} and last.decided == 12
+        assert last.loss < .2
+    with pytest.raises(tv.ArgumentError, match="closed"):
+        stream.push(frames[0])
+    with pytest.raises(tv.ArgumentError, match="there is no frame"):
+        tv.VideoTokenStream(share=.3).end()
+    for options in (dict(latency=9), dict(share=.1, tolerance=.1), dict(share=0), dict(slot=0)):
+        with pytest.raises(tv.ArgumentError):
+            tv.VideoTokenStream(**options)
+
+
 @pytest.mark.parametrize("options, words", [
     (dict(budget=5, share=.1), "exclude each other"), (dict(share=0), "share"), (dict(share=1.5), "share of 1.5"),
     (dict(budget=0), "budget"), (dict(tolerance=2), "tolerance of 2"), (dict(patch=3), "patch"), (dict(slot=17), "slot"),

@@ -295,6 +295,12 @@ def test_streams_and_sessions(a, b, c):
     tried(tv.video, a)
     for name in ("budget", "share", "tolerance", "patch", "slot", "hold", "size", "count", "memory", "device", "copy"):
         tried(tv.video, [IMAGE], **{name: a})
+    for name in ("share", "tolerance", "latency", "patch", "slot", "hold", "size", "memory", "device", "copy"):
+        tried(tv.VideoTokenStream, **{name: a})
+    with tv.VideoTokenStream(share=.1) as tokens:
+        tried(tokens.push, a)
+        tokens.push(IMAGE)
+        tried(tokens.end)
     found = tv.video([IMAGE, IMAGE], share=.1)
     tried(found.of, a)
     tried(found.held, a)

@@ -350,7 +350,7 @@ def test_it_never_changes(odd):
 
 @pytest.mark.parametrize("make", [
     lambda odd: tv.Device("reference"), lambda odd: tv.Stack(odd), lambda odd: tv.Session(), lambda odd: tv.VideoStream(),
-    lambda odd: tv.Texture(np.ones((4, 4, 2)))])
+    lambda odd: tv.VideoTokenStream(), lambda odd: tv.Texture(np.ones((4, 4, 2)))])
 def test_what_hangs_on_a_device_says_that_it_cannot_be_copied(odd, make):
     thing = make(odd)
     for way in (pickle.dumps, copy.copy, copy.deepcopy):

@@ -108,6 +108,8 @@ KINDS = [
     }),
     Kind("VideoStream, new", lambda device: tv.VideoStream(device=device), {"needs": lambda s: s.needs().shape and None}, {
         "select": lambda s: s.select(12) and None, "update": lambda s: s.update(OTHER), "close": lambda s: s.close()}),
+    Kind("VideoTokenStream", lambda device: tv.VideoTokenStream(device=device), {}, {
+        "push": lambda s: s.push(IMAGE) and None, "end": lambda s: s.end() and None, "close": lambda s: s.close()}),
     Kind("Texture", lambda device: tv.Texture(FEATURES, device=device), {
         "shape": lambda t: t.shape, "read": lambda t: t.read(1),
         "attention (a function)": lambda t: tv.hierarchical_attention(np.eye(8)[:2], t),

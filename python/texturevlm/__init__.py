@@ -15,6 +15,7 @@ These objects are kept from call to call:
 - `Stack`: all that is known about an image.
 - `Session`: many questions about many images.
 - `VideoStream`: a video, frame after frame.
+- `VideoTokenStream`: a budget of tokens for a video, slot after slot.
 - `Texture`: the keys or the values of a `hierarchical_attention`.
 - `Device`: an open device.
 
@@ -41,7 +42,7 @@ from typing import TYPE_CHECKING
 from . import _libraries as _libraries  # first: the other modules need what it loads
 from ._attention import Texture, hierarchical_attention
 from ._basis import Basis, fit
-from ._clip import VideoTokens, video
+from ._clip import VideoTokens, VideoTokenStream, video
 from ._codec import Codec
 from ._core import (ArgumentError, ArgumentTypeError, DeviceError, DeviceLostError, Error, FileError, MissingFileError, MissingPackageError,
                     NoDeviceError, OutOfMemoryError, TexturevlmWarning)
@@ -79,6 +80,6 @@ __version__: str = _ffi.string(_lib.tvlm_version()).decode()
 __all__ = [
     "ArgumentError", "ArgumentTypeError", "Basis", "Codec", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
     "MissingFileError", "MissingPackageError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Position", "Prediction", "Projection", "Query", "Scorer", "Selection", "Session", "Stack",
-    "Texture", "TexturevlmWarning", "VideoStream", "VideoTokens", "Vocab", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
+    "Texture", "TexturevlmWarning", "VideoStream", "VideoTokenStream", "VideoTokens", "Vocab", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
     "logpolar", "patches", "predict", "scores", "select", "show", "topk", "video",
 ]

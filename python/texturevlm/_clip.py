@@ -10,7 +10,7 @@ import numpy as np
 
 from ._arguments import Array, flag, integer, real, short
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, Error, FileError, Handle, MissingFileError, MissingPackageError, call
+from ._core import ArgumentError, ArgumentTypeError, Bound, Error, FileError, Handle, MissingFileError, MissingPackageError, call
 from ._device import Device, device_of
 from ._image import image_of, numbered
 from ._options import StackParams
@@ -26,7 +26,8 @@ class VideoTokens:
     xy: float32 [n, 2]: x and y of the middle of its square, in pixels of the frames.
     size: float32 [n, 2]: width and height of the square, whose right and lower part may lie beyond the frame.
     thumbnail: int32 [n, 2]: columns and rows of the picture of the whole whose cell it is; 0, 0 of a tile.
-    slots, frames, tokens_of_slot: how many there are; of the last, how many tokens a slot has in full.
+    slots, frames, tokens_of_slot: how many there are; of the last, how many tokens a slot has in full. decided: how many slots
+        are decided, which of a whole video are all.
     loss, downsampled: what is predicted to be lost, as a share of what one token in each slot would lose, and what the best
         downsampling in time and size to as many tokens loses.
     """
@@ -38,6 +39,7 @@ class VideoTokens:
         self.size: Array = np.stack([rows["width"], rows["height"]], axis=1)
         self.thumbnail: Array = np.stack([rows["columns"], rows["rows"]], axis=1)
         self.slots, self.frames, self.tokens_of_slot = int(info.slots), int(info.frames), int(info.tokens_of_slot)
+        self.decided = int(info.decided)
         self.loss, self.downsampled = float(info.lost), float(info.lost_downsampled)
 
     def __len__(self) -> int:
@@ -66,7 +68,7 @@ def video(frames: Any, *, budget: int | None = None, share: float | None = None,
         tokens.of(3), tokens.held(3)        # what slot 3 buys, and what it still shows of earlier slots
 
     It is predicted to lose no more than the best downsampling in time and size. A video of more than 64 slots is decided in
-    windows.
+    windows. `VideoTokenStream` decides slot by slot.
 
     Parameters:
         frames: frames of one size, in their order: an array or a tensor [n, ...], a list, or any iterable of what `select` takes, of
@@ -87,31 +89,109 @@ def video(frames: Any, *, budget: int | None = None, share: float | None = None,
         device: a `Device`, or a device's name. None: the device that all calls share.
         copy: copy tensors that are not on the CPU to the CPU.
     """
-    params = ffi.new("struct tvlm_clip_params *", {"patch": integer("patch", patch, 4, 64), "temporal": integer("slot", slot, 1, 16)})
-    if sum(one is not None for one in (budget, share, tolerance)) > 1:
-        raise ArgumentError("budget, share and tolerance exclude each other")
+    params = _params(patch, slot, hold, memory)
+    _spend(params, share, tolerance, budget)
     if budget is not None:
         params.k, params.frames = integer("budget", budget, 1), _count_of(frames, count)
+    clip = _Clip(params, size, device, copy)
+    try:
+        for frame in _frames_of(frames):
+            clip.push(frame)
+        return clip.end()
+    finally:
+        clip.handle.close()
+
+
+class VideoTokenStream(Bound):
+    """Spends tokens on the frames of a stream, slot by slot, with what is known when each slot is there.
+
+        with tv.VideoTokenStream(share=0.1, patch=28) as stream:
+            for frame in frames:
+                tokens = stream.push(frame)     # those of the slots that are decided now; often none
+
+    No slot is given more than has been granted so far. Memory is constant.
+
+    Parameters:
+        share, tolerance: at most one of the two, as in `video`.
+        latency: a slot is decided when so many further ones, 0 .. 8, are there.
+        patch, slot, hold, size, memory, device, copy: as in `video`.
+    """
+
+    def __init__(self, *, share: float | None = None, tolerance: float | None = None, latency: int = 0, patch: int = 16, slot: int = 2,
+                 hold: int | None = None, size: tuple[int, int] | None = None, memory: int | None = None,
+                 device: Device | str | None = None, copy: bool = False) -> None:
+        params = _params(patch, slot, hold, memory)
+        _spend(params, share, tolerance)
+        params.causal, params.latency = True, integer("latency", latency, 0, 8)
+        self._clip = _Clip(params, size, device, copy)
+
+    def push(self, frame: Any) -> VideoTokens:
+        """Takes in the next frame. Gives the tokens of the slots that are decided by it, whose `until` is not known yet: 0."""
+        return self._clip.push_and_tell(frame)
+
+    def end(self) -> VideoTokens:
+        """Ends the stream. Gives the tokens of the slots that were not decided yet."""
+        return self._clip.end()
+
+    def close(self) -> None:
+        """Releases what the stream has. What it gave stays valid."""
+        self._clip.handle.close()
+
+    def __enter__(self) -> VideoTokenStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _params(patch: Any, slot: Any, hold: Any, memory: Any) -> Any:
+    params = ffi.new("struct tvlm_clip_params *", {"patch": integer("patch", patch, 4, 64), "temporal": integer("slot", slot, 1, 16)})
+    params.hold = 0 if hold is None else integer("hold", hold, 1)
+    params.memory = 0 if memory is None else integer("memory", memory, 1, 2**62)
+    return params
+
+
+def _spend(params: Any, share: Any, tolerance: Any, *others: Any) -> None:
+    if sum(one is not None for one in (share, tolerance, *others)) > 1:
+        raise ArgumentError(f"{'budget, ' if others else ''}share and tolerance exclude each other")
     if share is not None:
         params.share = real("share", share, 0.0, above=True)
     if tolerance is not None:
         params.tolerance = real("tolerance", tolerance, 0.0) or -1.0  # TVLM_EXPLICIT_ZERO stands for 0
-    params.hold = 0 if hold is None else integer("hold", hold, 1)
-    params.memory = 0 if memory is None else integer("memory", memory, 1, 2**62)
-    sides = StackParams({"size": size}).c if size is not None else None
-    opened, copied = device_of(device), flag("copy", copy)
-    clip = Handle(opened._owner, "clip", missing="there is no frame")
-    try:
-        for number, frame in enumerate(_frames_of(frames)):
-            picture = _picture_of(frame, number, copied)
-            if number == 0:
-                width, height = (sides.width, sides.height) if sides is not None else (picture.width, picture.height)
-                clip.make(lib.tvlm_clip_create, opened._owner.pointer, width, height, params)
-            clip.call(lib.tvlm_clip_push, picture.c)
-        clip.call(lib.tvlm_clip_end)
-        return _tokens_of(clip)
-    finally:
-        clip.close()
+
+
+class _Clip:
+    """A clip of the library, which is made when the first frame comes."""
+
+    def __init__(self, params: Any, size: Any, device: Any, copy: Any) -> None:
+        self._params, self._copy, self._frames = params, flag("copy", copy), 0
+        sides = StackParams({"size": size}).c if size is not None else None
+        self._size = (sides.width, sides.height) if sides is not None else None
+        self._device = device_of(device)
+        self.handle = Handle(self._device._owner, "clip", missing="there is no frame")
+
+    def push(self, frame: Any) -> None:
+        self._push(_picture_of(frame, self._frames, self._copy))
+
+    def _push(self, picture: Any) -> None:
+        with self._device._owner:
+            self.handle.check()
+            if self._frames == 0:
+                width, height = self._size or (picture.width, picture.height)
+                self.handle.make(lib.tvlm_clip_create, self._device._owner.pointer, width, height, self._params)
+            self._frames += 1
+            self.handle.call(lib.tvlm_clip_push, picture.c)
+
+    def push_and_tell(self, frame: Any) -> VideoTokens:
+        picture = _picture_of(frame, self._frames, self._copy)
+        with self._device._owner:  # another thread's frame must not come in between
+            self._push(picture)
+            return _tokens_of(self.handle)
+
+    def end(self) -> VideoTokens:
+        with self._device._owner:
+            self.handle.call(lib.tvlm_clip_end)
+            return _tokens_of(self.handle)
 
 
 def _tokens_of(clip: Handle) -> VideoTokens:
@@ -180,4 +260,4 @@ def _decoded(path: str) -> Iterator[Any]:
         reader.release()
 
 
-__all__ = ["VideoTokens", "video"]
+__all__ = ["VideoTokenStream", "VideoTokens", "video"]
