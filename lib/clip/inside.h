@@ -10,6 +10,8 @@
 #ifndef TVLM_CLIP_INSIDE_H
 #define TVLM_CLIP_INSIDE_H
 
+#include <math.h>
+
 #include "clip/solve.h"
 #include "select/budget.h"
 #include "stack/stack.h"
@@ -108,6 +110,18 @@ static inline float *clip_row(const tvlm_clip *clip, int32_t slot, int32_t later
 /* Adds to `to`, [count][tiles][2], what frames lose, if a frame is shown in their place. `others` are the frames. */
 tvlm_status clip_measure_others(tvlm_clip *clip, int32_t frame, const int32_t *others, int32_t count,
                                 float *const *to);
+
+/* The same of the tokens of one kind: [tiles][2]. */
+static inline float *clip_kind_row(const tvlm_clip *clip, int32_t slot, int32_t later, int32_t kind) {
+    return clip_row(clip, slot, later) + (size_t)clip->measured[kind] * 2 * (size_t)clip->tiles;
+}
+
+/* to = a + b, which are what a tile loses by both parts. Detail cannot be lost more than once. */
+static inline void clip_add_parts(const tvlm_clip *clip, const float *a, const float *b, float *to) {
+    const float pixels = (float)(clip->patch * clip->patch * clip->temporal);
+    to[TVLM_BUDGET_ERROR] = a[TVLM_BUDGET_ERROR] + b[TVLM_BUDGET_ERROR];
+    to[TVLM_BUDGET_DETAIL] = fminf(a[TVLM_BUDGET_DETAIL] + b[TVLM_BUDGET_DETAIL], pixels);
+}
 
 /* ---- table.c ---- */
 

@@ -27,13 +27,9 @@ static float *in_slot(const single *s, float *of, int32_t bought, int32_t slot) 
     return of + ((size_t)bought * (size_t)s->slots + (size_t)slot) * s->floats;
 }
 
-/* to = a + b, with no more detail than there are pixels. */
+/* to = a + b, for all tiles. */
 static void add_up(const single *s, const float *a, const float *b, float *to) {
-    const float pixels = (float)(s->clip->patch * s->clip->patch * s->clip->temporal);
-    for (size_t i = 0; i < s->floats; ++i) {
-        const float sum = a[i] + b[i];
-        to[i] = i % PARTS == TVLM_BUDGET_DETAIL && sum > pixels ? pixels : sum;
-    }
+    for (size_t i = 0; i < s->floats; i += PARTS) clip_add_parts(s->clip, a + i, b + i, to + i);
 }
 
 /* Fills in what tokens of a kind lose. s->tile is there, or `of` is s->tile. */
@@ -44,9 +40,7 @@ static void find_single(const single *s, int32_t kind, float *of) {
             float *const to = in_slot(s, of, bought, slot);
             const int32_t known = bought + clip->lags - 1;
             if (slot <= known)
-                memcpy(to,
-                       clip_row(clip, clip->begin + bought, slot - bought) +
-                           (size_t)clip->measured[kind] * s->floats,
+                memcpy(to, clip_kind_row(clip, clip->begin + bought, slot - bought, kind),
                        s->floats * sizeof *to);
             else
                 add_up(s, in_slot(s, of, bought, known), in_slot(s, s->tile, known, slot), to);
@@ -80,8 +74,7 @@ static float rounded(double loss) {
 static void find_weights(const tvlm_clip *clip, int32_t slots, double weights[PARTS]) {
     double whole[PARTS] = {0.0};
     for (int32_t slot = 0; slot < slots; ++slot) {
-        const float *const row = clip_row(clip, clip->begin + slot, 0) +
-                                 (size_t)clip->measured[CLIP_THUMBNAIL] * 2 * (size_t)clip->tiles;
+        const float *const row = clip_kind_row(clip, clip->begin + slot, 0, CLIP_THUMBNAIL);
         for (int32_t i = 0; i < PARTS * clip->tiles; ++i) whole[i % PARTS] += (double)row[i];
     }
     tvlm_budget_weigh_parts(whole, CLIP_DETAIL, weights);
