@@ -211,8 +211,8 @@ static tvlm_status find_images(const tvlm_clip *clip, const tvlm_texture *source
         const int32_t image = (from + i) % clip->images;
         if (tvlm_stack_made(clip->stack, image, TVLM_GRID_SOURCE) != source)
             return tvlm_fail(&clip->device->log, TVLM_ERROR_DEVICE_MEMORY,
-                             "%d frames of %dx%d are too large for one texture: grant less memory", (int)clip->images,
-                             (int)clip->width, (int)clip->height);
+                             "%d frames of %dx%d are too large for one texture: grant less memory",
+                             (int)clip->images, (int)clip->width, (int)clip->height);
         seen[i] = tvlm_stack_image_number(clip->stack, image);
     }
     return TVLM_OK;
