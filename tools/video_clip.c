@@ -81,9 +81,9 @@ typedef struct clip_run {
     int32_t *cells; /* [columns][rows] of tokens of level 0: the slot whose token is shown there */
 } clip_run;
 
-static int open_frames(const clip_run *run, video_frames *frames) {
+static int open_frames(const clip_run *run, bool (*stop)(void *user), video_frames *frames) {
     return video_frames_open(run->tool, run->paths, run->count, run->options->every.value,
-                             run->options->rate.value, run->stop, frames);
+                             run->options->rate.value, stop, frames);
 }
 
 static int create(clip_run *run, const video_frames *frames, const tvlm_image *image) {
@@ -246,7 +246,7 @@ static int take(clip_run *run, const video_frames *frames, const video_frame *fr
 static int take_all(clip_run *run, int *partly) {
     video_frames frames = {0};
     video_frame frame = {0};
-    int code = open_frames(run, &frames);
+    int code = open_frames(run, run->stop, &frames);
     const bool bar = code == TOOL_DONE && frames.total > 0;
     if (bar) progress_start("frames", frames.total);
     while (code == TOOL_DONE && !run->stop(NULL) &&
@@ -287,7 +287,7 @@ static int draw_frames(const clip_run *run, video_frames *frames, video_seen *se
 static int draw_all(const clip_run *run, video_overlay *overlay) {
     video_frames frames = {0};
     video_seen seen = {0};
-    int code = open_frames(run, &frames);
+    int code = open_frames(run, NULL, &frames); /* what was decided before a signal is drawn */
     if (code == TOOL_DONE) code = video_seen_open(run->tool, &run->info, run->width, run->height, &seen);
     if (code == TOOL_DONE) code = draw_frames(run, &frames, &seen, overlay);
     if (code == TOOL_DONE) code = video_overlay_finish(overlay);
@@ -324,7 +324,7 @@ int video_clip_run(struct tool *tool, const video_options *options, int count, c
     int partly = TOOL_DONE, code = check_again(&run);
     if (code == TOOL_DONE &&
         options->overlay != NULL) { /* the rate of its frames is known once they are open */
-        code = open_frames(&run, &frames);
+        code = open_frames(&run, stop, &frames);
         if (code == TOOL_DONE)
             code = video_overlay_open(tool, options->overlay, frames.rate / frames.every, &overlay);
         video_frames_release(&frames);

@@ -299,6 +299,13 @@ EOF
         runs "$(wc -l <"$work/first")" 0 drawn.mp4 -k 1 --size 112x80
     done
     rm drawn.mp4 "$work/first"
+    rc=0
+    "${video[@]}" "$work/in/cut.mkv" --share .2 --size 112x80 --overlay drawn.mp4 >"$work/stdout" 2>"$work/stderr" || rc=$?
+    is "the tokens of a clip that is cut: exit $rc" test $rc -eq 3
+    has "$work/stderr" 'cut.mkv: is cut off after [0-9]* bytes'
+    lines '0 < len(d) < 4 and [o["slot"] for o in d] == list(range(len(d))) and all(o["lost"] <= o["lost_downsampled"] for o in d)'
+    runs "$(grep -o '"frames": [0-9]*' "$work/stdout" | awk '{ n += $2 } END { print n }')" 0 drawn.mp4 -k 1 --size 112x80
+    rm drawn.mp4
 
     echo "== Ctrl-C"
     many=()
@@ -322,6 +329,21 @@ EOF
     is "something else is left" test "$(listing)" = "$work/out/stopped.mp4"
     runs "$count" 0 stopped.mp4 -k 1 --size 112x80
     rm stopped.mp4
+
+    # Of a budget for the whole video the slots that were there are decided, drawn and printed; of a stream those so far.
+    for causal in "" --causal; do
+        "${video[@]}" "${many[@]}" --share .2 $causal --overlay stopped.mp4 >"$work/stdout" 2>"$work/stderr" &
+        pid=$!
+        sleep 2
+        kill -INT $pid
+        wait $pid
+        is "not exit 130" test $? -eq 130
+        count=$(sed -n 's/.*interrupted after \([0-9]*\) frames$/\1/p' "$work/stderr")
+        is "not one line" test "$(wc -l <"$work/stderr")" -eq 1 -a "$count" -gt 0 -a "$count" -lt 600
+        lines 'sum(o["frames"] for o in d) == '"$count"' and [o["slot"] for o in d] == list(range(len(d)))'
+        runs "$count" 0 stopped.mp4 -k 1 --size 112x80
+        rm stopped.mp4
+    done
 
     echo "== a reader that goes away"
     rc=$("${video[@]}" "${many[@]}" --overlay p.mp4 2>"$work/stderr" | head -c 10 >/dev/null; echo "${PIPESTATUS[0]}")
