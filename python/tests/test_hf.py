@@ -337,6 +337,21 @@ def test_tokens_of_videos_take_the_better_frame_of_the_clip():
     assert kept.tolist() == sorted(tv.topk(best, 9)[0].tolist())
 
 
+def test_what_has_changed_of_a_video_is_kept():
+    """All of the first moment, and of the others what differs from what is held; by score where that is more than the share."""
+    from texturevlm.hf import _qwen
+
+    frames = np.stack([picture_of(1, 128, 160)] * 6)
+    frames[2:, 32:64, 32:64] = 255 - frames[0, 32:64, 32:64]
+    rows = [processed(frame, 16)[0].reshape(80, 3, 2, 256) for frame in frames]
+    values = torch.cat([torch.stack([rows[2 * t][:, :, 0], rows[2 * t + 1][:, :, 1]], dim=2).reshape(80, -1) for t in range(3)])
+    scored = [torch.arange(60) < 9]
+    kept = _qwen._held(values, [(3, 8, 10)], 2, 2, 21 / 60, scored)[0].reshape(3, 20)
+    assert kept[0].all() and kept[1].sum() == 1 and kept[2].sum() == 0
+    assert kept[1].reshape(4, 5)[1, 1]
+    assert _qwen._held(values, [(3, 8, 10)], 2, 2, 19 / 60, scored)[0] is scored[0]
+
+
 class Processor:
     """What Pruner asks of a processor."""
 

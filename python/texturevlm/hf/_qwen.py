@@ -15,6 +15,7 @@ import torch
 from .._core import ArgumentError
 from ._batch import PrunedBatch
 from ._families import takes_places
+from ._held import held_tokens
 from ._ways import QUARTER, Spending
 from ._tokens import check_by_score, check_patches, chosen_tokens, groups_of, kept_of
 
@@ -249,8 +250,23 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
                 groups = groups_of(batch, _tokens_of(model)[0], [h * w // merge**2 for _, h, w in grids])
             chosen = chosen_tokens(batch[pixel_name], grid, merge, processor=source, temporal=temporal, groups=groups, **own, **given)
             found[name] = chosen["keep"]
+            if name == "keep_videos" and given["spending"] is not None and given["spending"].share is not None:
+                if all(given[other] is None for other in ("strategy", "weights", "scorer")):
+                    found[name] = _held(batch[pixel_name], grids, merge, temporal, given["spending"].share, chosen["keep"])
             if name == "keep" and "report" in chosen:
                 found["report"] = chosen["report"]
+    return found
+
+
+def _held(pixels: torch.Tensor, grids: list[tuple[int, int, int]], merge: int, temporal: int, share: float,
+          by_score: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Of each video the tokens that are shown anew, as many as the share says; those of the best score if that is less than one slot."""
+    found, first = [], 0
+    for (t, h, w), scored in zip(grids, by_score):
+        moment = h * w // merge**2
+        count = max(1, int(share * t * moment + 1e-6))
+        found.append(held_tokens(pixels[first:first + t * h * w], (t, h, w), merge, temporal, count) if count >= moment else scored)
+        first += t * h * w
     return found
 
 
