@@ -30,6 +30,8 @@ static const option_spec whole_list[] = {
      "frames that a model takes at a time (default: 2)", 1, 16, NULL},
     {0, OPTION_NUMBER, "hold", offsetof(video_options, hold), "SECONDS",
      "no token is shown for longer (default: until another one takes its place)", 0.001, 1e6, NULL},
+    {0, OPTION_OUTPUT, "report", offsetof(video_options, report), "FILE.png",
+     "a picture of the tokens a second over time", NO_RANGE, NULL},
     {0, OPTION_FLAG, "causal", offsetof(video_options, causal), NULL,
      "decide slot by slot, for a stream that does not end; each slot's line is printed at once", NO_RANGE,
      NULL},
@@ -303,14 +305,15 @@ static int check_strategy(struct tool *tool, const video_options *options) {
 
 static int check_usage(struct tool *tool, const video_options *options) {
     if (options->slot.given || options->hold.given || options->memory.given || options->causal > 0 ||
-        options->latency.given)
+        options->latency.given || options->report != NULL)
         return tool_usage(tool,
                           "--%s is for a budget of the whole video: give --budget, --share or --tolerance",
-                          options->slot.given     ? "slot"
-                          : options->hold.given   ? "hold"
-                          : options->memory.given ? "memory"
-                          : options->causal > 0   ? "causal"
-                                                  : "latency");
+                          options->slot.given      ? "slot"
+                          : options->hold.given    ? "hold"
+                          : options->memory.given  ? "memory"
+                          : options->causal > 0    ? "causal"
+                          : options->latency.given ? "latency"
+                                                   : "report");
     if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if (options->frames.given && options->weighing.scorer == NULL)
@@ -390,7 +393,7 @@ static const char *const examples[] = {
 
 static const option_brief brief[] = {
     {"What to choose", "k strategy preset patch"},
-    {"A budget for the whole video", "budget share tolerance slot hold causal"},
+    {"A budget for the whole video", "budget share tolerance slot hold causal report"},
     {"Where to look", "scorer gaze features flow"},
     {"What is asked", "query"},
     {"What comes out", "overlay needs"},

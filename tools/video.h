@@ -50,7 +50,7 @@ typedef struct video_options {
     int no_delta;
     option_number rate, steadiness, cut, threshold, carry;
     option_size size;
-    const char *overlay, *gaze, *network;
+    const char *overlay, *report, *gaze, *network;
     const char *features, *flow, *needs; /* folders with a file for each frame */
     question_options questions;
 } video_options;

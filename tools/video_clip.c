@@ -24,9 +24,9 @@ bool video_clip_asked(const video_options *options) {
 }
 
 /* The options that such a budget reads, besides those of every command. */
-static const char *const read_here[] = {"budget", "share",  "tolerance", "patch", "slot",
-                                        "hold",   "memory", "overlay",   "rate",  "size",
-                                        "every",  "causal", "latency",   NULL};
+static const char *const read_here[] = {"budget", "share",  "tolerance", "patch",  "slot",
+                                        "hold",   "memory", "overlay",   "rate",   "size",
+                                        "every",  "causal", "latency",   "report", NULL};
 
 static bool is_read(const char *name) {
     for (int i = 0; read_here[i] != NULL; ++i)
@@ -78,7 +78,9 @@ typedef struct clip_run {
     int64_t frames;
     tvlm_clip_token *tokens; /* of all slots that have their line */
     int32_t token_count, printed;
-    int32_t *cells; /* [columns][rows] of tokens of level 0: the slot whose token is shown there */
+    video_report_slot *report; /* [slot_count] */
+    double seconds;            /* of a slot */
+    int32_t *cells;            /* [columns][rows] of tokens of level 0: the slot whose token is shown there */
 } clip_run;
 
 static int open_frames(const clip_run *run, bool (*stop)(void *user), video_frames *frames) {
@@ -106,7 +108,7 @@ static int create(clip_run *run, const video_frames *frames, const tvlm_image *i
                          "%s: does not tell how many frames it has, which --budget must know: give a --share",
                          run->paths[0]);
     const int32_t temporal = params.temporal > 0 ? params.temporal : TVLM_CLIP_TEMPORAL_DEFAULT;
-    const double slot = temporal * frames->every / frames->rate;
+    const double slot = run->seconds = temporal * frames->every / frames->rate;
     if (options->hold.given)
         params.hold = options->hold.value < slot ? 1 : (int32_t)((double)options->hold.value / slot + 1e-6);
     run->width = image->width;
@@ -215,6 +217,23 @@ static int keep_tokens(clip_run *run, const tvlm_clip_token *tokens, int32_t cou
     return TOOL_DONE;
 }
 
+/* Counts the tokens of a slot for the report, if there is one. */
+static int count_tokens(clip_run *run, const tvlm_clip_token *tokens, int32_t count) {
+    const size_t slots = (size_t)run->printed + 1;
+    if (run->options->report == NULL) return TOOL_DONE;
+    video_report_slot *const report = realloc(run->report, slots * sizeof *report);
+    if (report == NULL) return tool_fail(run->tool, "no memory for %d slots", (int)slots);
+    video_report_slot *const slot = &report[run->printed];
+    *slot = (video_report_slot){.time = run->slots[run->printed].time, .seconds = run->seconds};
+    for (int32_t i = 0; i < count; ++i) {
+        const float patches =
+            tokens[i].width * (float)run->info.width / (float)(run->width * run->info.patch);
+        ++slot->tokens[tokens[i].columns > 0 ? 0 : patches > 3.0f ? 1 : patches > 1.1f ? 2 : 3];
+    }
+    run->report = report;
+    return TOOL_DONE;
+}
+
 /* Prints the slots that are decided and have no line yet. */
 static int print_decided(clip_run *run) {
     int32_t count, first = 0;
@@ -225,6 +244,7 @@ static int print_decided(clip_run *run) {
     for (; run->printed < run->info.decided; ++run->printed) {
         const int32_t own = count_of(tokens, count, first, run->printed);
         TOOL_TRY(cover(run, tokens + first, own));
+        TOOL_TRY(count_tokens(run, tokens + first, own));
         TOOL_TRY(print_slot(run, run->printed, tokens + first, own));
         first += own;
     }
@@ -311,6 +331,16 @@ static int check_again(const clip_run *run) {
 
 /* ---- The run ---- */
 
+static int write_report(const clip_run *run) {
+    const double all = (double)run->info.decided * run->info.tokens_of_slot;
+    char title[200];
+    if (run->options->report == NULL || run->printed == 0) return TOOL_DONE;
+    snprintf(title, sizeof title, "%lld of %.0f tokens (%.1f %%); lost %.4f, by downsampling %.4f",
+             (long long)run->info.tokens, all, 100.0 * (double)run->info.tokens / all, run->info.lost,
+             run->info.lost_downsampled);
+    return video_report_write(run->tool, run->options->report, title, run->report, run->printed);
+}
+
 static int end_interrupted(const clip_run *run) {
     (void)tool_fail(run->tool, "interrupted after %lld frames", (long long)run->frames);
     return 128 + signals_noted();
@@ -332,6 +362,7 @@ int video_clip_run(struct tool *tool, const video_options *options, int count, c
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &run.device);
     if (code == TOOL_DONE) code = take_all(&run, &partly);
     if (code == TOOL_DONE && run.clip != NULL && overlay.path != NULL) code = draw_all(&run, &overlay);
+    if (code == TOOL_DONE) code = write_report(&run);
     if (code == TOOL_DONE) code = partly;
     if (code == TOOL_DONE && signals_noted() != 0) code = end_interrupted(&run);
     video_overlay_release(&overlay);
@@ -339,6 +370,7 @@ int video_clip_run(struct tool *tool, const video_options *options, int count, c
     tvlm_device_destroy(&run.device);
     free(run.slots);
     free(run.tokens);
+    free(run.report);
     free(run.cells);
     return code;
 }

@@ -20,6 +20,19 @@ int video_clip_check(struct tool *tool, const option_group *groups, const video_
 int video_clip_run(struct tool *tool, const video_options *options, int count, char *const *paths,
                    bool (*stop)(void *user));
 
+/* ---- The report (video_report.c) ---- */
+
+/* The tokens of a slot: cells of thumbnails, and squares of 4, 2 and 1 patches; when it begins, and how long it takes. */
+enum { VIDEO_REPORT_KINDS = 4 };
+typedef struct video_report_slot {
+    int32_t tokens[VIDEO_REPORT_KINDS];
+    double time, seconds;
+} video_report_slot;
+
+/* Draws the tokens a second of slots[count], at least one, over their time, and writes that as a PNG. */
+int video_report_write(struct tool *tool, const char *path, const char *title, const video_report_slot *slots,
+                       int32_t count);
+
 /* ---- What is seen (video_seen.c) ---- */
 
 /* The picture that a model sees, in which tokens are held. It has the size of the frames. */

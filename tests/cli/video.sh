@@ -137,6 +137,8 @@ lines 'all(not any("until" in t for t in o["tokens"]) and o["of"] == 35 * (o["sl
 lines '[o["k"] for o in d] == [sum(len(p["tokens"]) for p in d[:i + 1]) for i in range(3)]'
 runs 3 0 "${frames[@]}" --share .3 --causal --latency 2 --overlay "$work/later"
 is "an overlay of a stream lacks frames" test "$(find "$work/later" -name 'frame-*.png' | wc -l)" -eq 6
+runs 3 0 "${frames[@]}" --share .3 --report "$work/report.png"
+is "no PNG of a report" test "$(head -c 4 "$work/report.png" | tail -c 3)" = PNG
 refused 2 '--latency is for --causal' "${video[@]}" "${frames[@]}" --share .3 --latency 1
 runs 3 1 "${frames[@]:0:3}" "$work/in/small.pgm" "${frames[@]:3}" --budget 30 --overlay "$work/whole"
 is "an overlay of the whole video lacks frames" test "$(find "$work/whole" -name 'frame-*.png' | wc -l)" -eq 6
@@ -147,7 +149,7 @@ refused 2 '--budget, --share and --tolerance exclude' "${video[@]}" "${frames[@]
 refused 1 'takes .* MiB; 1 are granted' "${video[@]}" "${frames[@]}" --share .5 --patch 4 --memory 1
 refused 2 '--slot: 17' "${video[@]}" "${frames[@]}" --share .5 --slot 17
 refused 2 '--budget: 0' "${video[@]}" "${frames[@]}" --budget 0
-for option in "--slot 3" "--hold 3" "--memory 3" "--causal" "--latency 3"; do
+for option in "--slot 3" "--hold 3" "--memory 3" "--causal" "--latency 3" "--report r.png"; do
     refused 2 "${option%% *} is for a budget of the whole video" "${video[@]}" "${frames[@]}" $option
 done
 
