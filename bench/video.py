@@ -212,15 +212,15 @@ def draw_squares(film, now, frame, tokens, side):
     """Draws squares of one size: each continues into the others, and where there is none into what is shown."""
     scale = SIDE / side
     size = round(film.width * scale), round(film.height * scale)
-    places = [tuple(round(token[axis] - side / 2) for axis in "xy") for token in tokens]
+    corners = [tuple(token[axis] - side / 2 for axis in "xy") for token in tokens]
     own, around = reduce(film.frames[frame], size, "area"), reduce(now, size, "area")
-    for x, y in places:
+    for x, y in corners:
         left, top = round(x * scale), round(y * scale)
         around[top:top + SIDE, left:left + SIDE] = own[top:top + SIDE, left:left + SIDE]
     whole = film.large(around)
-    for x, y in places:
-        end = round(x + side), round(y + side)
-        now[y:end[1], x:end[0]] = whole[y:end[1], x:end[0]]
+    for x, y in corners:
+        square = np.s_[round(y):round(y + side), round(x):round(x + side)]
+        now[square] = whole[square]
 
 
 # ---- Figures ----

@@ -237,10 +237,42 @@ static void test_fill(void **unused) {
     free_clip(&c);
 }
 
+/* Two tiles of level 1 beside each other, and what is shown around them. A thumbnail loses 10 a slot and place, tiles 1. */
+static void test_across(void **unused) {
+    (void)unused;
+    small_clip c;
+    clip_choice choice = {0};
+    double lost;
+    make_clip(6, 4, 3, &c);
+    for (int32_t kind = 0; kind < KINDS; ++kind)
+        for (int32_t slot = 0; slot < 3; ++slot)
+            for (int32_t length = 1; length <= 3 - slot; ++length)
+                for (int32_t place = 0; place < c.tree.places; ++place)
+                    clip_lost(&c.losses, kind, slot, length)[place] = (float)((kind >= CLIP_THUMBNAIL ? 10
+                                                                               : kind == CLIP_TILE    ? 0
+                                                                                                      : 1) *
+                                                                              length);
+    assert_true(clip_choice_add(&c.losses, &(clip_token){0, 3, CLIP_THUMBNAIL, 0}, &choice));
+    assert_true(clip_across(&c.losses, &choice, &lost) && lost == 0.0);
+    const int32_t first = c.tree.one_of[c.tree.place_of[0]], second = c.tree.one_of[c.tree.place_of[2]];
+    assert_true(clip_choice_add(&c.losses, &(clip_token){1, 3, CLIP_TWO, first}, &choice));
+    assert_true(clip_across(&c.losses, &choice, &lost));
+    assert_true(fabs(lost - tvlm_budget_across(CLIP_TWO) * 2 * 40) <
+                1e-9); /* two to the right, two below, for two slots */
+    assert_true(clip_choice_add(&c.losses, &(clip_token){1, 2, CLIP_TWO, second}, &choice));
+    assert_true(clip_across(&c.losses, &choice, &lost));
+    assert_true(fabs(lost - tvlm_budget_across(CLIP_TWO) * (2 * 20 + 1 * 40)) < 1e-9);
+    assert_true(clip_choice_add(&c.losses, &(clip_token){1, 3, CLIP_TILE, c.tree.place_of[12]}, &choice));
+    assert_true(clip_across(&c.losses, &choice, &lost)); /* below the first tile half of it is right now */
+    assert_true(fabs(lost - tvlm_budget_across(CLIP_TWO) * (2 * 10 + 1 * 40)) < 1e-9);
+    clip_choice_free(&choice);
+    free_clip(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_best),  cmocka_unit_test(test_replay), cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_still), cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_still), cmocka_unit_test(test_fill),   cmocka_unit_test(test_across),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

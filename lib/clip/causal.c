@@ -75,9 +75,9 @@ typedef struct decision {
     double *times; /* [tiles]: how often what is lost in the last slot counts */
 } decision;
 
-static void find_weights(decision *d) {
+static void find_weights(decision *d, double detail) {
     const tvlm_clip *const clip = d->clip;
-    tvlm_budget_weigh_parts(clip->stream.whole, CLIP_DETAIL, d->weights);
+    tvlm_budget_weigh_parts(clip->stream.whole, detail, d->weights);
     for (int p = 0; p < PARTS; ++p) d->weights[p] *= clip->looked_at;
 }
 
@@ -148,7 +148,9 @@ static void put_held(const decision *d) {
         }
 }
 
-static tvlm_status begin(tvlm_clip *clip, int32_t slots, decision *d) {
+/* Begins a decision, whose tables are still empty. `detail` is the share of the loss that is detail. end() is due in any
+ * case. */
+static tvlm_status begin(tvlm_clip *clip, int32_t slots, double detail, decision *d) {
     const bool held = clip->begin > 0;
     *d = (decision){
         .clip = clip,
@@ -158,12 +160,19 @@ static tvlm_status begin(tvlm_clip *clip, int32_t slots, decision *d) {
     d->losses.lost = tvlm_allocate(clip_losses_floats(&d->losses), sizeof *d->losses.lost);
     d->times = tvlm_allocate((size_t)clip->tiles, sizeof *d->times);
     if (d->losses.lost == NULL || d->times == NULL) return clip_no_memory(clip);
-    find_weights(d);
-    find_times(d);
-    for (int32_t kind = 0; kind < clip->kinds; ++kind) put_kind(d, kind);
-    if (held) put_held(d);
-    clip_leave_out_broken(clip, &d->losses);
+    find_weights(d, detail);
     return TVLM_OK;
+}
+
+static void end(decision *d) {
+    free(d->losses.lost);
+    free(d->times);
+}
+
+static void fill_tables(const decision *d) {
+    for (int32_t kind = 0; kind < d->clip->kinds; ++kind) put_kind(d, kind);
+    if (d->losses.held) put_held(d);
+    clip_leave_out_broken(d->clip, &d->losses);
 }
 
 /* ---- A decision ---- */
@@ -195,27 +204,54 @@ static bool solve_within(const tvlm_clip *clip, clip_solver *solver, const clip_
     return solved && (high == low || clip_solve(solver, high, choice));
 }
 
+/* Takes one thumbnail in place of what was chosen where the choice has a larger squared error in its slot than the best
+ * thumbnail that a slot's share pays for, which is what downsampling would show. */
+static tvlm_status keep_error(tvlm_clip *clip, double slot, clip_choice *choice) {
+    const int32_t most = (int32_t)fmin(fmax(slot, 1.0), fmin(fmax(clip->stream.bucket, 0.0), INT32_MAX));
+    clip_choice plain = {0};
+    decision d;
+    tvlm_status status = begin(clip, 1, 0.0, &d);
+    if (status == TVLM_OK) {
+        for (int32_t tile = 0; tile < clip->tiles; ++tile) d.times[tile] = 1.0;
+        fill_tables(&d);
+        bool made = clip_downsample(&d.losses, most, &plain);
+        const double error = made ? clip_error_of(&d.losses, choice) : -1.0;
+        if (error >= 0.0 && plain.count > 0 && plain.lost < error)
+            made = clip_downsample(&d.losses, most, choice);
+        status = made && error >= 0.0 ? TVLM_OK : clip_no_memory(clip);
+    }
+    clip_choice_free(&plain);
+    end(&d);
+    return status;
+}
+
 /* Spends at the running price, or at a higher one if the bucket has less. The running price then follows the bucket. */
-static bool spend(tvlm_clip *clip, clip_solver *solver, const clip_losses *losses, clip_choice *choice) {
+static tvlm_status spend(const decision *d, clip_solver *solver, clip_choice *choice) {
+    tvlm_clip *const clip = d->clip;
+    const clip_losses *const losses = &d->losses;
     clip_stream *const s = &clip->stream;
     const double slot = fmax(clip_granted(clip, 1e6) / 1e6, 1e-9);
     s->bucket += clip_granted(clip, clip->begin + 1) - clip_granted(clip, clip->begin);
     const double most = s->bucket + (losses->slots - 1) * slot;
-    bool solved = clip->begin == 0
-                      ? clip_solve_budget(solver, (int32_t)fmin(most, INT32_MAX), &clip->price, choice)
-                      : clip_solve(solver, clip->price, choice);
-    solved = solved && solve_within(clip, solver, losses, clip->price, choice);
+    const bool solved = clip->begin == 0
+                            ? clip_solve_budget(solver, (int32_t)fmin(most, INT32_MAX), &clip->price, choice)
+                            : clip_solve(solver, clip->price, choice);
+    if (!solved || !solve_within(clip, solver, losses, clip->price, choice)) return clip_no_memory(clip);
+    /* With a latency a window has more slots than the one whose errors are looked at. */
+    if (losses->slots == 1) TVLM_TRY(keep_error(clip, slot, choice));
     s->bucket -= spent_first(losses, choice);
     const double away = fmin(fmax(s->bucket / slot, -PRICE_SHARES), PRICE_SHARES);
     clip->price = fmax(clip->price * exp(-PRICE_GAIN * away), clip_lowest_price(solver));
-    return solved;
+    return TVLM_OK;
 }
 
 /* As little as a slot needs that may lose so much. */
-static bool tolerate(const decision *d, clip_solver *solver, clip_choice *choice) {
+static tvlm_status tolerate(const decision *d, clip_solver *solver, clip_choice *choice) {
     const struct tvlm_clip_params *const p = &d->clip->params;
     const double tolerance = p->tolerance > 0.0f ? (double)p->tolerance : 0.0;
-    return clip_solve_tolerance(solver, tolerance * d->losses.slots, &d->clip->price, choice);
+    if (!clip_solve_tolerance(solver, tolerance * d->losses.slots, &d->clip->price, choice))
+        return clip_no_memory(d->clip);
+    return TVLM_OK;
 }
 
 /* Remembers what is shown once the first slot's tokens are. */
@@ -252,30 +288,36 @@ static void add_up(const decision *d) {
     clip->lost_downsampled += least;
 }
 
-tvlm_status clip_decide_next(tvlm_clip *clip, int32_t slots) {
+/* Chooses, and keeps what is bought in the first slot of the window. */
+static tvlm_status decide(decision *d, clip_choice *choice, clip_seen *seen) {
+    tvlm_clip *const clip = d->clip;
     const bool tolerates = clip->params.k == 0 && clip->params.share == 0.0f;
+    find_times(d);
+    fill_tables(d);
+    clip_solver *const solver = clip_solver_make(&d->losses);
+    if (solver == NULL || seen == NULL) {
+        clip_solver_free(solver);
+        return clip_no_memory(clip);
+    }
+    const tvlm_status status = tolerates ? tolerate(d, solver, choice) : spend(d, solver, choice);
+    clip_solver_free(solver);
+    TVLM_TRY(status);
+    if (!clip_keep(clip, &d->losses, choice, 1)) return clip_no_memory(clip);
+    clip_show(&d->losses, choice, 1, seen);
+    remember(d, seen);
+    add_up(d);
+    return TVLM_OK;
+}
+
+tvlm_status clip_decide_next(tvlm_clip *clip, int32_t slots) {
     decision d;
     clip_choice choice = {0};
-    tvlm_status status = begin(clip, slots, &d);
     clip_seen *const seen = tvlm_allocate((size_t)clip->tree.places, sizeof *seen);
-    clip_solver *const solver = status == TVLM_OK ? clip_solver_make(&d.losses) : NULL;
-    if (status == TVLM_OK) {
-        const bool made =
-            solver != NULL && seen != NULL &&
-            (tolerates ? tolerate(&d, solver, &choice) : spend(clip, solver, &d.losses, &choice)) &&
-            clip_keep(clip, &d.losses, &choice, 1);
-        if (made) {
-            clip_show(&d.losses, &choice, 1, seen);
-            remember(&d, seen);
-            add_up(&d);
-            clip_move_on(clip, slots, 1);
-        }
-        status = made ? TVLM_OK : clip_no_memory(clip);
-    }
+    tvlm_status status = begin(clip, slots, CLIP_DETAIL, &d);
+    if (status == TVLM_OK) status = decide(&d, &choice, seen);
+    if (status == TVLM_OK) clip_move_on(clip, slots, 1);
     clip_choice_free(&choice);
-    clip_solver_free(solver);
-    free(d.losses.lost);
-    free(d.times);
+    end(&d);
     free(seen);
     return status;
 }

@@ -127,10 +127,10 @@ static inline void clip_add_parts(const tvlm_clip *clip, const float *a, const f
 
 /*
  * Works out what tokens lose in the slots of a window, of which there are `slots`: fills in losses->lost and shares it
- * with what is shown already, if the window is not the first. *whole becomes what a thumbnail of one patch in each slot
+ * with what is shown already, if the window is not the first. The share `detail` of the loss is detail that cannot be read. *whole becomes what a thumbnail of one patch in each slot
  * loses, weighed in the same way. The caller frees losses->lost.
  */
-tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, clip_losses *losses, double *whole);
+tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_losses *losses, double *whole);
 
 /* Works out what is shown of a choice before slot `slot` of a window, and what that loses from there on: fills in
  * clip->shown and clip->shown_from for the window that begins there. */
@@ -160,6 +160,9 @@ double clip_granted(const tvlm_clip *clip, double slots);
 /* Keeps the tokens of the first `final` slots of a window. What is held from before the window is no token. False: no
  * memory. */
 bool clip_keep(tvlm_clip *clip, const clip_losses *losses, const clip_choice *choice, int32_t final);
+
+/* What a choice loses by a table of squared errors, with what comes across the sides of tiles. Negative: no memory. */
+double clip_error_of(const clip_losses *errors, const clip_choice *choice);
 
 /* Lets the window begin `final` slots later. */
 void clip_move_on(tvlm_clip *clip, int32_t slots, int32_t final);

@@ -103,7 +103,7 @@ static double bytes_of(const tvlm_clip *clip, int32_t window) {
     const double table = 8.0 * window * lags * clip->pictures * tiles,
                  read = 8.0 * clip->temporal * lags * clip->pictures * tiles;
     const double single = 16.0 * window * window * tiles,
-                 lost = 4.0 * 1.45 * intervals * (clip->kinds + 1) * tiles;
+                 lost = 4.0 * 2.9 * intervals * (clip->kinds + 1) * tiles;
     const double texel = clip->params.format == TVLM_FORMAT_F32 ? 16.0 : 8.0;
     const double images = clip->temporal * (lags + 1.0) * 4.0 / 3.0 * texel * clip->width * clip->height;
     return table + 2.0 * read + single + lost + images;

@@ -68,6 +68,44 @@ bool clip_replay(const clip_losses *losses, const clip_choice *choice, int32_t e
     return made;
 }
 
+/* ---- Across sides ---- */
+
+/* What a tile of level 0 beside a token loses in the token's slot; 0 beyond the image, and where a tile of the same kind is
+ * bought, too. */
+static double lost_beside(const shown *s, const clip_token *token, int32_t column, int32_t row) {
+    const tvlm_budget_tree *const tree = s->losses->tree;
+    if (column < 0 || column >= tree->columns || row < 0 || row >= tree->rows) return 0.0;
+    const int32_t place = tree->place_of[row * tree->columns + column];
+    const clip_seen *const beside = seen_at(s, token->from, place);
+    if (beside->kind == token->kind && beside->from == token->from) return 0.0;
+    const float lost = lost_in(s->losses, beside, token->from, place);
+    return lost < TVLM_BUDGET_NEVER ? (double)lost : 0.0;
+}
+
+static double lost_around(const shown *s, const clip_token *token) {
+    const int32_t corner = tvlm_budget_corner(s->losses->tree, token->kind, token->number);
+    const int32_t side = token->kind == CLIP_TWO ? 2 : 4;
+    const int32_t column = corner % s->losses->tree->columns, row = corner / s->losses->tree->columns;
+    double sum = 0.0;
+    for (int32_t i = 0; i < side; ++i)
+        sum += lost_beside(s, token, column - 1, row + i) + lost_beside(s, token, column + side, row + i) +
+               lost_beside(s, token, column + i, row - 1) + lost_beside(s, token, column + i, row + side);
+    return sum;
+}
+
+bool clip_across(const clip_losses *losses, const clip_choice *choice, double *lost) {
+    shown s;
+    *lost = 0.0;
+    if (!show(losses, choice, &s)) return false;
+    for (int32_t i = 0; i < choice->count; ++i) {
+        const clip_token *const token = &choice->tokens[i];
+        if (token->kind == CLIP_TILE || token->kind >= CLIP_THUMBNAIL) continue;
+        *lost += tvlm_budget_across(token->kind) * (token->until - token->from) * lost_around(&s, token);
+    }
+    free(s.at);
+    return true;
+}
+
 /* ---- Filling ---- */
 
 /* The tile of level 0 at a place that saves most: from `slot` to the slot before `until`. */

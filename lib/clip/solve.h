@@ -157,6 +157,13 @@ bool clip_downsample(const clip_losses *losses, int32_t most, clip_choice *choic
  * any more, and works out anew what is lost. False: no memory. */
 bool clip_fill(const clip_losses *losses, int32_t most, clip_choice *choice);
 
+/*
+ * Finds what comes across the sides of coarse tiles, which are enlarged together with what is shown around them (see
+ * tvlm_budget_lost): a share of what each tile of level 0 beside them loses in the slot in which they are bought, unless a
+ * tile of the same kind is bought there, too. It stays for as long as the tile does. False: no memory.
+ */
+bool clip_across(const clip_losses *losses, const clip_choice *choice, double *lost);
+
 /* The kind of the token that is shown at a place, and the slot in which it was bought. */
 typedef struct clip_seen {
     int32_t kind, from;

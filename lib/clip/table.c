@@ -71,13 +71,13 @@ static float rounded(double loss) {
 }
 
 /* Finds the weights of both parts of the loss. A thumbnail of one patch in each slot of the window loses one a slot. */
-static void find_weights(const tvlm_clip *clip, int32_t slots, double weights[PARTS]) {
+static void find_weights(const tvlm_clip *clip, int32_t slots, double detail, double weights[PARTS]) {
     double whole[PARTS] = {0.0};
     for (int32_t slot = 0; slot < slots; ++slot) {
         const float *const row = clip_kind_row(clip, clip->begin + slot, 0, CLIP_THUMBNAIL);
         for (int32_t i = 0; i < PARTS * clip->tiles; ++i) whole[i % PARTS] += (double)row[i];
     }
-    tvlm_budget_weigh_parts(whole, CLIP_DETAIL, weights);
+    tvlm_budget_weigh_parts(whole, detail, weights);
     for (int p = 0; p < PARTS; ++p) weights[p] *= slots;
 }
 
@@ -152,7 +152,7 @@ static void free_single(single *s) {
     free(s->kind);
 }
 
-tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, clip_losses *losses, double *whole) {
+tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_losses *losses, double *whole) {
     single s = {0};
     double weights[PARTS];
     *losses = (clip_losses){.tree = &clip->tree,
@@ -167,7 +167,7 @@ tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, clip_losses *losses, doub
         free(losses->lost);
         return clip_no_memory(clip);
     }
-    find_weights(clip, slots, weights);
+    find_weights(clip, slots, detail, weights);
     for (int32_t kind = 0; kind < clip->kinds; ++kind) {
         find_single(&s, kind, s.kind);
         for (int32_t slot = 0; slot < slots; ++slot)
@@ -179,8 +179,7 @@ tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, clip_losses *losses, doub
         end_holding(losses, clip);
     }
     clip_leave_out_broken(clip, losses);
-    *whole =
-        (weights[0] > 0.0 ? 1.0 - CLIP_DETAIL : 0.0) * slots + (weights[1] > 0.0 ? CLIP_DETAIL : 0.0) * slots;
+    *whole = ((weights[0] > 0.0 ? 1.0 - detail : 0.0) + (weights[1] > 0.0 ? detail : 0.0)) * slots;
     free_single(&s);
     return TVLM_OK;
 }

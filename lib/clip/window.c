@@ -21,25 +21,63 @@ static int32_t at_most_all(const clip_losses *losses, const tvlm_clip *clip, dou
     return (int32_t)fmin(fmax(tokens, 0.0), fmin(all, INT32_MAX));
 }
 
-/* Finds the best downsampling, and takes it in place of what was chosen where that loses less. */
-static bool compare_plain(const clip_losses *losses, int32_t most, clip_choice *plain, clip_choice *choice) {
-    if (!clip_downsample(losses, most, plain)) return false;
-    return plain->count == 0 || plain->lost >= choice->lost || clip_downsample(losses, most, choice);
+double clip_error_of(const clip_losses *errors, const clip_choice *choice) {
+    double lost, across;
+    if (!clip_replay(errors, choice, errors->slots, &lost) || !clip_across(errors, choice, &across))
+        return -1.0;
+    return lost + across;
+}
+
+/* Chooses by the squared error alone, or the best downsampling by it, where that has less. */
+static bool spend_by_error(const clip_losses *errors, int32_t most, const clip_choice *plain,
+                           clip_choice *choice) {
+    clip_solver *const solver = clip_solver_make(errors);
+    double price = 0.0;
+    const bool made =
+        solver != NULL && clip_solve_budget(solver, most, &price, choice) && clip_fill(errors, most, choice);
+    const double error = made ? clip_error_of(errors, choice) : -1.0;
+    clip_solver_free(solver);
+    return error >= 0.0 && (error <= plain->lost || clip_downsample(errors, most, choice));
+}
+
+/*
+ * Sees to it that a choice has no larger squared error than the best downsampling. The loss is half detail, of which a choice
+ * may show more although the error is larger; and what comes across the sides of tiles, which no choice is made by, counts
+ * where all else is nearly right. `losses` is the table by which the choice was made.
+ */
+static tvlm_status keep_error(tvlm_clip *clip, const clip_losses *losses, int32_t most, clip_choice *choice) {
+    clip_losses errors;
+    clip_choice plain = {0};
+    double whole;
+    TVLM_TRY(clip_weigh(clip, losses->slots, 0.0, &errors, &whole));
+    bool made = clip_downsample(&errors, most, &plain);
+    const double error = made && plain.count > 0 ? clip_error_of(&errors, choice) : 0.0;
+    made = made && error >= 0.0;
+    if (made && plain.count > 0 && error > plain.lost)
+        made = spend_by_error(&errors, most, &plain, choice) &&
+               clip_replay(losses, choice, losses->slots, &choice->lost);
+    clip_choice_free(&plain);
+    free(errors.lost);
+    return made ? TVLM_OK : clip_no_memory(clip);
 }
 
 /* Spends the budget of a window, or as little as a tolerance asks for. `plain` becomes the best downsampling of as many
  * tokens, and is empty where there is none. */
-static bool spend(tvlm_clip *clip, clip_solver *solver, const clip_losses *losses, double whole,
-                  clip_choice *plain, clip_choice *choice) {
+static tvlm_status spend(tvlm_clip *clip, clip_solver *solver, const clip_losses *losses, double whole,
+                         clip_choice *plain, clip_choice *choice) {
     if (clip->params.tolerance > 0.0f || clip->params.tolerance == TVLM_EXPLICIT_ZERO) {
         const double tolerance = clip->params.tolerance > 0.0f ? (double)clip->params.tolerance : 0.0;
-        return clip_solve_tolerance(solver, tolerance * whole, &clip->price, choice) &&
-               clip_downsample(losses, choice->spent, plain);
+        const bool solved = clip_solve_tolerance(solver, tolerance * whole, &clip->price, choice) &&
+                            clip_downsample(losses, choice->spent, plain);
+        return solved ? TVLM_OK : clip_no_memory(clip);
     }
     const int32_t most =
         at_most_all(losses, clip, clip_granted(clip, clip->begin + losses->slots) - (double)clip->spent);
-    return clip_solve_budget(solver, most, &clip->price, choice) && clip_fill(losses, most, choice) &&
-           compare_plain(losses, most, plain, choice);
+    if (!clip_solve_budget(solver, most, &clip->price, choice) || !clip_fill(losses, most, choice) ||
+        !clip_downsample(losses, most, plain) ||
+        (plain->count > 0 && plain->lost < choice->lost && !clip_downsample(losses, most, choice)))
+        return clip_no_memory(clip);
+    return keep_error(clip, losses, most, choice);
 }
 
 /* ---- What is final ---- */
@@ -78,14 +116,15 @@ tvlm_status clip_decide(tvlm_clip *clip, int32_t slots, int32_t final) {
     clip_losses losses;
     clip_choice choice = {0}, plain = {0};
     double whole, lost = 0.0, lost_plain = 0.0;
-    TVLM_TRY(clip_weigh(clip, slots, &losses, &whole));
+    TVLM_TRY(clip_weigh(clip, slots, CLIP_DETAIL, &losses, &whole));
     clip_solver *const solver = clip_solver_make(&losses);
-    bool made = solver != NULL && spend(clip, solver, &losses, whole, &plain, &choice) &&
-                clip_replay(&losses, &choice, final, &lost) &&
-                (plain.count == 0 || clip_replay(&losses, &plain, final, &lost_plain)) &&
-                clip_keep(clip, &losses, &choice, final);
-    tvlm_status status = made ? TVLM_OK : clip_no_memory(clip);
-    if (made && final < slots) status = clip_carry(clip, slots, &choice, &losses, final);
+    tvlm_status status =
+        solver != NULL ? spend(clip, solver, &losses, whole, &plain, &choice) : clip_no_memory(clip);
+    if (status == TVLM_OK && !(clip_replay(&losses, &choice, final, &lost) &&
+                               (plain.count == 0 || clip_replay(&losses, &plain, final, &lost_plain)) &&
+                               clip_keep(clip, &losses, &choice, final)))
+        status = clip_no_memory(clip);
+    if (status == TVLM_OK && final < slots) status = clip_carry(clip, slots, &choice, &losses, final);
     if (status == TVLM_OK) {
         clip->lost += lost;
         clip->lost_downsampled += plain.count > 0 ? lost_plain : lost;

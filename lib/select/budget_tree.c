@@ -177,6 +177,10 @@ static float lost_at(const tvlm_budget_tree *tree, const tvlm_budget_losses *los
  * than was predicted. */
 static const double across[TVLM_BUDGET_KINDS] = {0.0, 0.0084, 0.014, 0.0056, 0.011};
 
+double tvlm_budget_across(int32_t kind) {
+    return across[kind];
+}
+
 /* What a tile of level 0 beside a tile of kind `level` loses, if only the tiles coarser than that kind are
  * shown. It is 0 where the tile of level 0 lies in a tile of that kind itself, or beyond the image. */
 static double lost_beside(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,

@@ -135,6 +135,9 @@ int32_t tvlm_budget_kind_at(const tvlm_budget_tree *tree, const tvlm_budget_choi
 double tvlm_budget_lost(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                         const tvlm_budget_choice *choice);
 
+/* The share of what a tile of level 0 loses that comes across the side of a tile of a kind beside it. */
+double tvlm_budget_across(int32_t kind);
+
 /*
  * A tile of a choice.
  * - `gain` is by how much it lowers the loss once the tiles before it are chosen.
