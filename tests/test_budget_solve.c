@@ -131,6 +131,93 @@ static void test_error(void **state) {
     }
 }
 
+/* ---- Which thumbnail ---- */
+
+/* Thumbnails of four patches, each of which loses so much of every tile, on which every coarser tile is worse. */
+static void give_thumbnails(given *g, float lost[][TVLM_BUDGET_PARTS]) {
+    static const tvlm_budget_grid grids[] = {{2, 2}, {4, 1}, {1, 4}, {2, 2}};
+    memcpy(g->budget.grids, grids, sizeof grids);
+    for (int i = 0; i < PLACES; ++i)
+        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
+            for (int picture = 0; picture < TVLM_BUDGET_FIRST; ++picture) g->parts[picture][p][i] = 8.0f;
+            for (int n = 0; n < g->budget.grid_count; ++n) g->parts[TVLM_BUDGET_FIRST + n][p][i] = lost[n][p];
+        }
+    add_up(g);
+}
+
+static bool is_near(double value, double expected) {
+    return fabs(value - expected) <= 1e-6 * fabs(expected);
+}
+
+/* Downsampling is the first of those of least squared error that get all patches; and is the answer where the blank cells of all
+ * of them would be seen. Its tiles are those of the largest loss, a fifth of which is the squared error; where hardly any detail
+ * is lost, a fiftieth of all detail stands for what is lost. */
+static void test_downsampled(void **state) {
+    float lost[][TVLM_BUDGET_PARTS] = {{2.0f, 0.25f}, {1.0f, 1.0f}, {1.0f, 0.5f}, {0.5f, 0.5f}};
+    (void)state;
+    for (int blank = 0; blank < 2; ++blank) {
+        given *const g = make_given(4, 3);
+        tvlm_budget_answer answer;
+        lost[1][TVLM_BUDGET_DETAIL] = blank ? 0.0f : 1.0f;
+        give_thumbnails(g, lost);
+        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
+            g->parts[TVLM_BUDGET_FIRST + 1][p][37] += p == TVLM_BUDGET_ERROR ? 1.0f : 0.0f;
+        g->parts[TVLM_BUDGET_FIRST + 2][TVLM_BUDGET_ERROR][5] += 1.0f;
+        add_up(g);
+        for (int i = 0; i < 4; ++i) g->budget.filled[i] = 65.0;
+        assert_int_equal(tvlm_budget_solve(&g->budget, 5, &answer), TVLM_OK);
+        assert_int_equal(answer.grid, 1);
+        assert_true(answer.downsampled[TVLM_BUDGET_ERROR] == 65.0);
+        assert_true(answer.downsampled[TVLM_BUDGET_DETAIL] == (blank ? 0.0 : 64.0));
+        assert_true(is_near(answer.weights[TVLM_BUDGET_ERROR], 0.2 / 65.0));
+        assert_true(is_near(answer.weights[TVLM_BUDGET_DETAIL], 0.8 / (blank ? 0.02 * 512.0 : 64.0)));
+        assert_int_equal(answer.choice.count, 1);
+        assert_int_equal(answer.choice.chosen[0][37], 1);
+        assert_true(answer.parts[TVLM_BUDGET_ERROR] == 63.0 + 65.0); /* and what filling errs by */
+        assert_true(answer.parts[TVLM_BUDGET_DETAIL] == (blank ? 0.0 : 63.0));
+        tvlm_budget_answer_free(&answer);
+        destroy_given(g);
+    }
+}
+
+/* As much detail as downsampling loses may be lost. Of thumbnails that lose alike the first is the answer, and of the weights of
+ * detail that find it the first. */
+static void test_first_of_equals(void **state) {
+    float lost[][TVLM_BUDGET_PARTS] = {{1.0f, 1.0f}, {0.5f, 1.0f}, {0.5f, 1.0f}};
+    (void)state;
+    given *const g = make_given(3, 1);
+    tvlm_budget_answer answer;
+    give_thumbnails(g, lost);
+    assert_int_equal(tvlm_budget_solve(&g->budget, 4, &answer), TVLM_OK);
+    assert_int_equal(answer.grid, 1);
+    assert_true(answer.parts[TVLM_BUDGET_ERROR] == 32.0 && answer.parts[TVLM_BUDGET_DETAIL] == 64.0);
+    assert_true(is_near(answer.lost, 0.2 * 0.5 + 0.8));
+    assert_true(is_near(answer.weights[TVLM_BUDGET_ERROR], 0.5 / 64.0));
+    assert_true(is_near(answer.weights[TVLM_BUDGET_DETAIL], 0.5 / 64.0));
+    tvlm_budget_answer_free(&answer);
+    destroy_given(g);
+}
+
+/* Where one tile loses more of the squared error, and another more detail, that is taken which is better where detail counts
+ * four fifths. Of the former more would be taken where it counts one half. */
+static void test_weights_of_detail(void **state) {
+    float lost[][TVLM_BUDGET_PARTS] = {{1.0f, 1.0f}, {0.5f, 0.75f}};
+    (void)state;
+    given *const g = make_given(2, 1);
+    tvlm_budget_answer answer;
+    give_thumbnails(g, lost);
+    g->parts[TVLM_BUDGET_FIRST + 1][TVLM_BUDGET_ERROR][20] = 6.0f;
+    g->parts[TVLM_BUDGET_FIRST + 1][TVLM_BUDGET_DETAIL][30] = 5.0f;
+    add_up(g);
+    assert_int_equal(tvlm_budget_solve(&g->budget, 5, &answer), TVLM_OK);
+    assert_int_equal(answer.grid, 1);
+    assert_int_equal(answer.choice.chosen[0][30], 1);
+    assert_true(is_near(answer.weights[TVLM_BUDGET_ERROR], 0.2 / 64.0));
+    assert_true(is_near(answer.weights[TVLM_BUDGET_DETAIL], 0.8 / 64.0));
+    tvlm_budget_answer_free(&answer);
+    destroy_given(g);
+}
+
 /* ---- A tolerance ---- */
 
 /* Four thumbnails, each of which loses less than the one before; what tiles lose is drawn. */
@@ -236,6 +323,8 @@ static void test_equal(void **state) {
     assert_int_equal(together.choice.count, 2);
     assert_int_equal(together.choice.chosen[0][g->budget.tree.place_of[SIDE]], 1);
     assert_int_equal(together.choice.chosen[0][g->budget.tree.place_of[5 * SIDE]], 1);
+    assert_int_equal(chosen(&together.choice, 0, PLACES),
+                     2); /* those that are shown beside them are not chosen */
     assert_true(together.lost <= 1e-9);
     tvlm_budget_answer_free(&together);
     assert_int_equal(tvlm_budget_solve_tolerance(&g->budget, 0.45, &together), TVLM_OK);
@@ -243,6 +332,62 @@ static void test_equal(void **state) {
     assert_true(fabs(together.lost - 0.4) < 1e-6);
     tvlm_budget_answer_free(&together);
     tvlm_budget_answer_free(&apart);
+    destroy_given(g);
+}
+
+/* Thumbnails of one patch, two and four, which lose `lost` of each tile of the first row, of both parts, and nothing below. */
+static given *make_rows(const float lost[][SIDE]) {
+    static const tvlm_budget_grid grids[] = {{1, 1}, {2, 1}, {2, 2}};
+    given *const g = make_given(3, 1);
+    memcpy(g->budget.grids, grids, sizeof grids);
+    for (int i = 0; i < SIDE; ++i)
+        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
+            const int32_t place = g->budget.tree.place_of[i];
+            for (int picture = 0; picture < TVLM_BUDGET_LEAST; ++picture) g->parts[picture][p][place] = 8.0f;
+            g->parts[TVLM_BUDGET_LEAST][p][place] = lost[0][i];
+            for (int n = 0; n < 3; ++n) g->parts[TVLM_BUDGET_FIRST + n][p][place] = lost[n][i];
+        }
+    add_up(g);
+    return g;
+}
+
+static void expect_tolerated(given *g, double tolerance, int32_t grid, int32_t tiles, double lost) {
+    tvlm_budget_answer answer;
+    assert_int_equal(tvlm_budget_solve_tolerance(&g->budget, tolerance, &answer), TVLM_OK);
+    if (answer.grid != grid || answer.choice.count != tiles || fabs(answer.lost - lost) > 1e-6)
+        fail_msg("%g: thumbnail %d, %d tiles, %g lost", tolerance, (int)answer.grid, (int)answer.choice.count,
+                 answer.lost);
+    assert_int_equal(chosen(&answer.choice, 0, PLACES), tiles);
+    for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) assert_true(answer.downsampled[p] == 0.0);
+    assert_true(
+        is_near(answer.weights[TVLM_BUDGET_ERROR], 0.2 / g->budget.losses[TVLM_BUDGET_LEAST].sums[0]));
+    assert_true(
+        is_near(answer.weights[TVLM_BUDGET_DETAIL], 0.8 / g->budget.losses[TVLM_BUDGET_LEAST].sums[1]));
+    tvlm_budget_answer_free(&answer);
+}
+
+/* Of as many patches the thumbnail that comes first is the answer, one of fewer replaces it, and one that loses little needs no
+ * tiles at all. Tiles that lose alike are added one by one. */
+static void test_rows(void **state) {
+    static const float lost[][SIDE] = {{1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f},
+                                       {1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 0.5f, 0.0f},
+                                       {0.25f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f}};
+    (void)state;
+    given *g = make_rows(lost);
+    expect_tolerated(g, 1.01, 0, 0, 1.0);
+    expect_tolerated(g, 0.88, 0, 1,
+                     7.0 / 8.0); /* the second thumbnail alone loses 6.5 of 8, with 2 patches, too */
+    expect_tolerated(g, 0.815, 1, 0, 6.5 / 8.0); /* the first needs 3 */
+    expect_tolerated(g, 0.75, 0, 2, 6.0 / 8.0);  /* the second would need as many patches */
+    expect_tolerated(g, 0.69, 1, 1, 5.5 / 8.0);  /* fewer than the first would */
+    expect_tolerated(g, 0.5, 2, 0, 0.25 / 8.0);
+    g->budget.filled[2] = 1e6; /* what is filled shows, whatever tiles are taken */
+    expect_tolerated(g, 0.5, 0, 4, 4.0 / 8.0);
+    for (int i = 0; i < 3; ++i) g->budget.filled[i] = 1e6;
+    tvlm_budget_answer none; /* then none is within the tolerance, and all tiles are to be shown */
+    assert_int_equal(tvlm_budget_solve_tolerance(&g->budget, 0.5, &none), TVLM_OK);
+    assert_int_equal(none.choice.count, PLACES);
+    tvlm_budget_answer_free(&none);
     destroy_given(g);
 }
 
@@ -420,9 +565,17 @@ static void test_in_view(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_detail), cmocka_unit_test(test_error),   cmocka_unit_test(test_tolerance),
-        cmocka_unit_test(test_places), cmocka_unit_test(test_in_view), cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_detail),
+        cmocka_unit_test(test_error),
+        cmocka_unit_test(test_tolerance),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_in_view),
+        cmocka_unit_test(test_reading),
         cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_downsampled),
+        cmocka_unit_test(test_first_of_equals),
+        cmocka_unit_test(test_weights_of_detail),
+        cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
