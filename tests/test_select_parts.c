@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_select_parts.c: parts of the choosing that need no device: heaps, sums of scores over rectangles, squares that are cut by
+ * them, the cell of vectors under a place, and quadtrees whose leaves are known one by one.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "select/heap.h"
+#include "select/quadtree.h"
+#include "select/scoremap.h"
+#include "select/squares.h"
+#include "select/vectors.h"
+#include "support.h"
+
+/* ---- Heaps ---- */
+
+enum { ITEMS = 40 };
+
+/* The larger value first, of equal ones the lower number. */
+static bool larger(const void *user, int32_t a, int32_t b) {
+    const int *const values = user;
+    return values[a] != values[b] ? values[a] > values[b] : a < b;
+}
+
+/* Takes all out of a heap, which must be in order. */
+static void empty_heap(tvlm_heap *heap, const int *values, int32_t count) {
+    assert_int_equal(heap->count, count);
+    for (int32_t i = 0, last = -1; i < count; ++i) {
+        const int32_t item = tvlm_heap_pop(heap);
+        assert_int_equal(heap->count, count - 1 - i);
+        if (i > 0) assert_true(larger(values, last, item));
+        last = item;
+    }
+}
+
+static void test_heap(void **state) {
+    int values[ITEMS];
+    int32_t items[ITEMS];
+    uint64_t random = 6;
+    (void)state;
+    for (int round = 0; round < 60; ++round) {
+        const int32_t count = round % ITEMS;
+        tvlm_heap heap = {larger, values, items, 0};
+        for (int32_t i = 0; i < count; ++i) values[i] = (int)(test_random(&random) % 20);
+        for (int32_t i = 0; i < count; ++i) tvlm_heap_push(&heap, i);
+        empty_heap(&heap, values, count);
+        for (int32_t i = 0; i < count; ++i) items[i] = i;
+        heap.count = count;
+        tvlm_heap_order_all(&heap);
+        for (int n = 0; count > 0 && n < 20; ++n) {
+            values[heap.items[0]] -= 1 + (int)(test_random(&random) % 9);
+            tvlm_heap_sink_top(&heap);
+            for (int32_t i = 1; i < count; ++i) assert_true(larger(values, items[(i - 1) / 2], items[i]));
+        }
+        empty_heap(&heap, values, count);
+    }
+}
+
+/* ---- Scores over rectangles ---- */
+
+/* 3 x 2 cells of 4 x 4 pixels, of which the last column and row are cut to 2 and 3. */
+static tvlm_scoremap map_of(float *scores) {
+    tvlm_scoremap map = {.cells = {.columns = 3, .rows = 2, .step_x = 4.0f, .step_y = 4.0f},
+                         .width = 10,
+                         .height = 7,
+                         .scores = scores};
+    assert_int_equal(tvlm_scoremap_sum_up(NULL, &map), TVLM_OK);
+    return map;
+}
+
+static bool is_near(double a, double b) {
+    return fabs(a - b) < 1e-9;
+}
+
+static void test_sums(void **state) {
+    float scores[] = {1.0f, 2.0f, 3.0f, 5.0f, 7.0f, 11.0f};
+    tvlm_scoremap map = map_of(scores);
+    (void)state;
+    assert_true(map.low == 1.0f && map.high == 11.0f);
+    assert_true(is_near(tvlm_scoremap_sum(&map, 0, 0, 4, 4), 16.0));
+    assert_true(is_near(tvlm_scoremap_sum(&map, 8, 4, 10, 7), 6.0 * 11.0));
+    assert_true(is_near(tvlm_scoremap_sum(&map, 0, 0, 10, 7), 16.0 + 32.0 + 24.0 + 60.0 + 84.0 + 66.0));
+    /* Half of a cell each way, over four of them: 2 x 2 pixels of two, 2 x 2 and 1 x 2 of others. */
+    assert_true(is_near(tvlm_scoremap_sum(&map, 2, 2, 6, 6), 4.0 * (1.0 + 2.0 + 5.0 + 7.0)));
+    assert_true(is_near(tvlm_scoremap_sum(&map, 7, 3, 9, 5), 2.0 + 3.0 + 7.0 + 11.0));
+    assert_true(is_near(tvlm_scoremap_sum(&map, 4.5, 0, 5, 1), 0.5 * 2.0));
+    /* Of the mean that part counts which lies in the image. */
+    assert_true(tvlm_scoremap_mean(&map, 2.0, 2.0, 2.0) == 1.0f);
+    assert_true(tvlm_scoremap_mean(&map, 0.0, 0.0, 8.0) == 1.0f);
+    assert_true(tvlm_scoremap_mean(&map, 10.0, 7.0, 4.0) == 11.0f);
+    assert_true(fabsf(tvlm_scoremap_mean(&map, 4.0, 4.0, 2.0) - 3.75f) < 1e-6f);
+    assert_true(fabsf(tvlm_scoremap_mean(&map, 9.0, 1.0, 4.0) - (1.0f * 2.0f + 2.0f * 3.0f) / 3.0f) < 1e-6f);
+    assert_true(fabsf(tvlm_scoremap_mean(&map, 1.0, 6.0, 6.0) - (1.0f + 3.0f * 5.0f) / 4.0f) < 1e-6f);
+    free(map.sums);
+}
+
+/* What is not finite counts as the lowest that is; where none is all is 0. */
+static void test_not_finite(void **state) {
+    float some[] = {NAN, 2.0f, INFINITY, 5.0f, -INFINITY, 11.0f}, none[6];
+    tvlm_scoremap map = map_of(some);
+    (void)state;
+    assert_true(map.low == 2.0f && map.high == 11.0f);
+    assert_true(is_near(tvlm_scoremap_sum(&map, 0, 0, 10, 4), 2.0 * 40.0));
+    assert_true(is_near(tvlm_scoremap_sum(&map, 4, 4, 8, 7), 2.0 * 12.0));
+    free(map.sums);
+    for (int i = 0; i < 6; ++i) none[i] = i % 2 == 0 ? NAN : INFINITY;
+    map = map_of(none);
+    assert_true(map.low == 0.0f && map.high == 0.0f && tvlm_scoremap_sum(&map, 0, 0, 10, 7) == 0.0);
+    free(map.sums);
+}
+
+/* ---- Squares ---- */
+
+static void cut(float *scores, int32_t columns, int32_t rows, int32_t width, int32_t height, int32_t k,
+                tvlm_selection *selection) {
+    const tvlm_task task = {.params = {.patch = 16.0f, .k = k}};
+    tvlm_scoremap map = {.cells = {.columns = columns, .rows = rows, .step_x = 16.0f, .step_y = 16.0f},
+                         .width = width,
+                         .height = height,
+                         .scores = scores};
+    *selection = (tvlm_selection){0};
+    assert_int_equal(tvlm_scoremap_sum_up(NULL, &map), TVLM_OK);
+    assert_int_equal(tvlm_squares_cut(&task, &map, selection), TVLM_OK);
+    free(map.sums);
+}
+
+static void expect_square(const tvlm_position *p, float x, float y, float level, float size, float score) {
+    if (p->x != x || p->y != y || p->level != level || p->size != size || fabsf(p->score - score) > 1e-5f)
+        fail_msg("%g, %g, level %g, size %g: %g", (double)p->x, (double)p->y, (double)p->level,
+                 (double)p->size, (double)p->score);
+    assert_true(p->column == -1 && p->row == -1 && p->height == 0.0f);
+}
+
+/* The middle is that of the part in the image, whose mean is the score. */
+static void test_squares(void **state) {
+    float scores[] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 4.0f};
+    tvlm_selection s;
+    (void)state;
+    cut(scores, 3, 2, 40, 24, 1, &s); /* of which 8 x 8 pixels score 4 */
+    assert_int_equal(s.count, 1);
+    expect_square(&s.positions[0], 20.0f, 12.0f, 2.0f, 64.0f, 4.0f * 64.0f / 960.0f);
+    free(s.positions);
+    cut(scores, 3, 2, 40, 24, 2, &s); /* left and right; nothing is below */
+    assert_int_equal(s.count, 2);
+    expect_square(&s.positions[0], 16.0f, 12.0f, 1.0f, 32.0f, 0.0f);
+    expect_square(&s.positions[1], 36.0f, 12.0f, 1.0f, 32.0f, 4.0f * 64.0f / 192.0f);
+    free(s.positions);
+    cut(scores, 3, 2, 40, 24, 3, &s); /* the right one above and below; the left one has no mass */
+    assert_int_equal(s.count, 3);
+    expect_square(&s.positions[1], 36.0f, 8.0f, 0.0f, 16.0f, 0.0f);
+    expect_square(&s.positions[2], 36.0f, 20.0f, 0.0f, 16.0f, 4.0f);
+    free(s.positions);
+    for (int32_t k = 4; k <= 8; k += 2) { /* there are no smaller ones */
+        cut(scores, 3, 2, 40, 24, k == 8 ? 0 : k, &s);
+        assert_int_equal(s.count, 3);
+        free(s.positions);
+    }
+}
+
+/* Where all scores are equal areas count: the largest is cut first. As many as there are patches at most. */
+static void test_equal_scores(void **state) {
+    float scores[6] = {3.0f, 3.0f, 3.0f, 3.0f, 3.0f, 3.0f};
+    tvlm_selection s;
+    (void)state;
+    cut(scores, 3, 2, 40, 24, 100, &s);
+    assert_int_equal(s.count, 6);
+    for (int i = 0; i < 6; ++i) assert_true(s.positions[i].size == 16.0f && s.positions[i].score == 3.0f);
+    free(s.positions);
+    cut(scores, 3, 2, 40, 24, 5, &s);
+    assert_int_equal(s.count, 5);
+    expect_square(&s.positions[1], 36.0f, 12.0f, 1.0f, 32.0f, 3.0f);
+    free(s.positions);
+}
+
+/* ---- The cell of a place ---- */
+
+/* Two columns and three rows of vectors over 20 x 30 pixels; what lies beyond is of the last ones. */
+static void test_cells(void **state) {
+    const tvlm_texture t = {.width = 2, .height = 3, .extent_x = 20.0f, .extent_y = 30.0f};
+    (void)state;
+    assert_int_equal(tvlm_vectors_cell(&t, 0.0f, 0.0f), 0);
+    assert_int_equal(tvlm_vectors_cell(&t, 9.5f, 9.5f), 0);
+    assert_int_equal(tvlm_vectors_cell(&t, 10.0f, 9.5f), 1);
+    assert_int_equal(tvlm_vectors_cell(&t, 9.5f, 10.0f), 2);
+    assert_int_equal(tvlm_vectors_cell(&t, 19.5f, 29.5f), 5);
+    assert_int_equal(tvlm_vectors_cell(&t, 20.0f, 5.0f), 1);
+    assert_int_equal(tvlm_vectors_cell(&t, 5.0f, 30.0f), 4);
+    assert_int_equal(tvlm_vectors_cell(&t, 25.0f, 45.0f), 5);
+}
+
+/* ---- Quadtrees ---- */
+
+/* Left of 8 there is nothing, right of it as much as there is area. */
+static double right_half(const void *user, double x0, double y0, double x1, double y1) {
+    (void)user;
+    return fmax(x1 - fmax(x0, 8.0), 0.0) * (y1 - y0);
+}
+
+static void expect_leaf(const tvlm_leaf *leaf, double x, double y, double side, double mass) {
+    if (leaf->x != x || leaf->y != y || leaf->side != side || leaf->mass != mass)
+        fail_msg("%g, %g, %g: %g", leaf->x, leaf->y, leaf->side, leaf->mass);
+}
+
+static void test_leaves(void **state) {
+    tvlm_leaf leaves[10];
+    int32_t count;
+    (void)state;
+    assert_true(tvlm_quadtree(16, 16, 4, 10, right_half, NULL, leaves, &count));
+    assert_int_equal(count, 10);
+    expect_leaf(&leaves[0], 0, 0, 8, 0);
+    expect_leaf(&leaves[1], 8, 0, 4, 16); /* its first quarter, in its place */
+    expect_leaf(&leaves[2], 0, 8, 8, 0);
+    expect_leaf(&leaves[3], 8, 8, 4, 16);
+    expect_leaf(&leaves[4], 12, 0, 4, 16);
+    expect_leaf(&leaves[5], 8, 4, 4, 16);
+    expect_leaf(&leaves[6], 12, 4, 4, 16);
+    expect_leaf(&leaves[9], 12, 12, 4, 16);
+    /* Of equal ones that is cut which was made first, and where four quarters are too many, one of fewer. */
+    assert_true(tvlm_quadtree(16, 16, 4, 9, right_half, NULL, leaves, &count));
+    assert_int_equal(count, 7);
+    expect_leaf(&leaves[1], 8, 0, 4, 16);
+    expect_leaf(&leaves[3], 8, 8, 8, 64);
+    assert_true(tvlm_quadtree(20, 16, 4, 5, right_half, NULL, leaves, &count));
+    assert_int_equal(count,
+                     5); /* 16 x 16 and 4 x 16; the former would be four more, the latter is one, then two */
+    expect_leaf(&leaves[0], 0, 0, 8, 0);
+    expect_leaf(&leaves[1], 16, 0, 16, 64);
+    expect_leaf(&leaves[4], 8, 8, 8, 64);
+    /* A side may be as long as the image, and no cell is smaller than the smallest. */
+    assert_true(tvlm_quadtree(16, 8, 16, 9, right_half, NULL, leaves, &count));
+    assert_int_equal(count, 1);
+    expect_leaf(&leaves[0], 0, 0, 16, 64);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_heap),         cmocka_unit_test(test_sums),  cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_squares),      cmocka_unit_test(test_cells), cmocka_unit_test(test_leaves),
+        cmocka_unit_test(test_equal_scores),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
