@@ -95,6 +95,21 @@ static void test_sums(void **state) {
     free(map.sums);
 }
 
+/* The range is that of the scores, also where all are below 0, or all alike. */
+static void test_range(void **state) {
+    float below[] = {-1.0f, -2.0f, -3.0f, -5.0f, -7.0f, -11.0f}, alike[6];
+    tvlm_scoremap map = map_of(below);
+    (void)state;
+    assert_true(map.low == -11.0f && map.high == -1.0f);
+    assert_true(tvlm_scoremap_mean(&map, 2.0, 2.0, 4.0) == -1.0f);
+    free(map.sums);
+    for (int i = 0; i < 6; ++i) alike[i] = 3.0f;
+    map = map_of(alike);
+    assert_true(map.low == 3.0f && map.high == 3.0f);
+    assert_true(tvlm_scoremap_mean(&map, 5.0, 3.0, 3.3) == 3.0f);
+    free(map.sums);
+}
+
 /* What is not finite counts as the lowest that is; where none is all is 0. */
 static void test_not_finite(void **state) {
     float some[] = {NAN, 2.0f, INFINITY, 5.0f, -INFINITY, 11.0f}, none[6];
@@ -237,7 +252,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_heap),         cmocka_unit_test(test_sums),  cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_squares),      cmocka_unit_test(test_cells), cmocka_unit_test(test_leaves),
-        cmocka_unit_test(test_equal_scores),
+        cmocka_unit_test(test_equal_scores), cmocka_unit_test(test_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
