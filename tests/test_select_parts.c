@@ -95,6 +95,30 @@ static void test_sums(void **state) {
     free(map.sums);
 }
 
+/* Where cells fill the image, at its border too; and beyond it there is nothing. */
+static void test_borders(void **state) {
+    float scores[] = {1.0f, 2.0f, 3.0f, 5.0f, 7.0f, 11.0f}, tall[] = {1.0f, 2.0f, 3.0f};
+    tvlm_scoremap map = {.cells = {.columns = 3, .rows = 2, .step_x = 4.0f, .step_y = 4.0f},
+                         .width = 12,
+                         .height = 8,
+                         .scores = scores};
+    (void)state;
+    assert_int_equal(tvlm_scoremap_sum_up(NULL, &map), TVLM_OK);
+    assert_true(is_near(tvlm_scoremap_sum(&map, 0, 0, 12, 8), 16.0 * 29.0));
+    assert_true(is_near(tvlm_scoremap_sum(&map, 10, 6, 12, 8), 4.0 * 11.0));
+    assert_true(is_near(tvlm_scoremap_sum(&map, -5, -3, 30, 20), 16.0 * 29.0));
+    assert_true(tvlm_scoremap_mean(&map, 12.0, 8.0, 2.0) == 11.0f);
+    free(map.sums);
+    map = (tvlm_scoremap){.cells = {.columns = 1, .rows = 3, .step_x = 4.0f, .step_y = 4.0f},
+                          .width = 4,
+                          .height = 12,
+                          .scores = tall};
+    assert_int_equal(tvlm_scoremap_sum_up(NULL, &map), TVLM_OK);
+    assert_true(is_near(tvlm_scoremap_sum(&map, 0, 2, 4, 12), 8.0 * 1.0 + 16.0 * 2.0 + 16.0 * 3.0));
+    assert_true(tvlm_scoremap_mean(&map, 2.0, 12.0, 4.0) == 3.0f);
+    free(map.sums);
+}
+
 /* The range is that of the scores, also where all are below 0, or all alike. */
 static void test_range(void **state) {
     float below[] = {-1.0f, -2.0f, -3.0f, -5.0f, -7.0f, -11.0f}, alike[6];
@@ -252,7 +276,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_heap),         cmocka_unit_test(test_sums),  cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_squares),      cmocka_unit_test(test_cells), cmocka_unit_test(test_leaves),
-        cmocka_unit_test(test_equal_scores), cmocka_unit_test(test_range),
+        cmocka_unit_test(test_equal_scores), cmocka_unit_test(test_range), cmocka_unit_test(test_borders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
