@@ -143,8 +143,69 @@ static void test_memory(void **state) {
     tvlm_budget_plan_free(&plan);
 }
 
+/* Entries have room for all taps that an output may have, and axes that are alike are there once: reduced by 2, three lobes on
+ * either side are twelve pixels, and one more where they begin between two; enlarged, they are six. */
+static void test_table(void **state) {
+    static const tvlm_budget_size sizes[] = {{4, 4, 0.0}, {8, 6, 0.0}};
+    const tvlm_texture square = texture_of(8, 8, 1), oblong = texture_of(16, 12, 2);
+    enum { HALF = 13 + TVLM_BUDGET_HEAD, TWICE = 7 + TVLM_BUDGET_HEAD, SAME = 1 + TVLM_BUDGET_HEAD };
+    tvlm_budget_plan plan;
+    (void)state;
+    assert_true(tvlm_budget_plan_make(&square, 0, 16, sizes, 1, NULL, &plan));
+    const tvlm_budget_picture *const p = &plan.pictures[0];
+    assert_true(p->reduce_x.offset == 0 && p->reduce_x.taps == 13 && p->reduce_y.offset == 0);
+    assert_true(p->enlarge_x.offset == 4 * HALF && p->enlarge_x.taps == 7);
+    assert_true(p->enlarge_y.offset == 4 * HALF && p->enlarge_y.taps == 7);
+    assert_int_equal(plan.table_floats, 4 * HALF + 8 * TWICE);
+    tvlm_budget_plan_free(&plan);
+    assert_true(plan.table == NULL && plan.weights == NULL && plan.pictures == NULL);
+    /* That of 8 x 6 texels is the level 1 as it is. */
+    assert_true(tvlm_budget_plan_make(&oblong, 0, 16, sizes + 1, 1, NULL, &plan));
+    const tvlm_budget_picture *const level = &plan.pictures[0];
+    assert_true(level->from == 1 && level->reduce_x.taps == 1 && level->reduce_y.taps == 1);
+    assert_true(level->reduce_x.offset == 0 && level->enlarge_x.offset == 8 * SAME);
+    assert_int_equal(level->reduce_y.offset, 8 * SAME + 16 * TWICE);
+    assert_int_equal(level->enlarge_y.offset, 14 * SAME + 16 * TWICE);
+    assert_int_equal(plan.table_floats, 14 * SAME + 28 * TWICE);
+    tvlm_budget_plan_free(&plan);
+}
+
+/* The levels that a plan needs are those up to the highest that a picture is made from, whichever comes first. */
+static void test_highest_level(void **state) {
+    static const tvlm_budget_size falling[] = {{8, 8, 0.0}, {90, 90, 0.0}},
+                                  rising[] = {{90, 90, 0.0}, {8, 8, 0.0}};
+    const tvlm_texture source = texture_of(96, 96, 7);
+    (void)state;
+    for (int i = 0; i < 2; ++i) {
+        tvlm_budget_plan plan;
+        assert_true(tvlm_budget_plan_make(&source, 0, 16, i == 0 ? falling : rising, 2, NULL, &plan));
+        assert_int_equal(plan.levels, 3);
+        assert_true(plan.columns == 6 && plan.rows == 6);
+        tvlm_budget_plan_free(&plan);
+    }
+}
+
+/* Pictures that take just as much as there may be between the passes are taken, and nothing beside them. Of 4096 rows, a column
+ * of 4049 takes 4080, and one of 4081 takes 4112: two of each are 64 Mi. */
+static void test_full(void **state) {
+    static const tvlm_budget_size sizes[] = {
+        {1, 4049, 0.0}, {1, 4081, 0.0}, {1, 4049, 0.0}, {1, 4081, 0.0}, {1, 1, 0.0}};
+    const tvlm_texture source = texture_of(4096, 4096, 1);
+    tvlm_budget_plan plan;
+    (void)state;
+    assert_true(tvlm_budget_plan_make(&source, 0, 16, sizes, 5, NULL, &plan));
+    assert_int_equal(plan.count, 4);
+    assert_int_equal(plan.between_texels, TVLM_BUDGET_TEXELS_MAX);
+    tvlm_budget_plan_free(&plan);
+    const tvlm_budget_size huge[] = {{1, 20000, 0.0}, {1, 1, 0.0}}; /* at least one, however much it takes */
+    assert_true(tvlm_budget_plan_make(&source, 0, 16, huge, 2, NULL, &plan));
+    assert_int_equal(plan.count, 1);
+    tvlm_budget_plan_free(&plan);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels), cmocka_unit_test(test_weights),
-                                       cmocka_unit_test(test_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels),        cmocka_unit_test(test_weights),
+                                       cmocka_unit_test(test_memory),        cmocka_unit_test(test_table),
+                                       cmocka_unit_test(test_highest_level), cmocka_unit_test(test_full)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
