@@ -11,7 +11,8 @@
 #include "select/scoremap.h"
 #include "select/squares.h"
 #include "select/vectors.h"
-#include "support.h"
+#include "stack/frame.h"
+#include "stack_helper.h"
 
 /* ---- Heaps ---- */
 
@@ -212,6 +213,71 @@ static void test_equal_scores(void **state) {
     free(s.positions);
 }
 
+/* What is above the lowest score counts, not the scores themselves. In an image that is higher than wide there may be as many
+ * squares, too. */
+static void test_above_the_lowest(void **state) {
+    float scores[] = {10.0f, 10.0f, 10.0f, 10.0f, 10.0f, 11.0f}, equal[6] = {0};
+    tvlm_selection s;
+    (void)state;
+    cut(scores, 2, 3, 24, 40, 2, &s);
+    assert_int_equal(s.count, 2);
+    expect_square(&s.positions[0], 12.0f, 16.0f, 1.0f, 32.0f, 10.0f);
+    free(s.positions);
+    cut(scores, 2, 3, 24, 40, 3, &s); /* not the upper one, though its scores add up to more */
+    assert_int_equal(s.count, 3);
+    expect_square(&s.positions[0], 12.0f, 16.0f, 1.0f, 32.0f, 10.0f);
+    expect_square(&s.positions[1], 8.0f, 36.0f, 0.0f, 16.0f, 10.0f);
+    expect_square(&s.positions[2], 20.0f, 36.0f, 0.0f, 16.0f, 11.0f);
+    free(s.positions);
+    cut(equal, 2, 3, 24, 40, 100, &s);
+    assert_int_equal(s.count, 6);
+    free(s.positions);
+}
+
+/* Squares come best first, of equal ones in the order in which they were; in pixels of the image that was handed in, which is
+ * twice as high and 2.01 times as wide as the working image, in whose pixels they are kept. */
+static void test_delivered(void **state) {
+    static const float at[5][4] = {
+        {8, 8, 16, 1}, {40, 24, 16, 3}, {60, 8, 32, 3}, {90, 40, 16, -2}, {10, 30, 8, 3}};
+    static const int order[5] = {1, 2, 4, 0, 3};
+    static uint8_t pixels[201 * 100];
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = NULL;
+    const tvlm_image image = u8_image(pixels, 201, 100, 1);
+    tvlm_selection s = {.count = 5, .positions = calloc(5, sizeof(tvlm_position))};
+    float *const scores = calloc(2, sizeof *scores);
+    tvlm_scoremap map = {.cells = {.columns = 2, .rows = 1}, .scores = scores};
+    const float *kept;
+    int32_t count;
+    (void)state;
+    assert_int_equal(
+        tvlm_stack_create_for_image(device, &image,
+                                    tvlm_stack_params(.format = TVLM_FORMAT_F32, .max_side = 100), &stack),
+        TVLM_OK);
+    assert_true(tvlm_stack_width(stack) == 100 && tvlm_stack_height(stack) == 50);
+    assert_true(s.positions != NULL && scores != NULL);
+    for (int i = 0; i < 5; ++i)
+        s.positions[i] =
+            (tvlm_position){.x = at[i][0], .y = at[i][1], .size = at[i][2], .score = at[i][3], .row = i};
+    const tvlm_task task = {.stack = stack, .params = {.keep_scores = true}};
+    assert_int_equal(tvlm_squares_deliver(&task, &map, &s), TVLM_OK);
+    assert_int_equal(tvlm_stack_positions(stack, 0, &kept, &count), TVLM_OK);
+    assert_int_equal(count, 5);
+    for (int i = 0; i < 5; ++i) {
+        const float *const from = at[order[i]];
+        const tvlm_position *const p = &s.positions[i];
+        assert_true(p->row == order[i] && p->score == from[3]);
+        assert_true(fabsf(p->x - 2.01f * from[0]) < 1e-4f && p->y == 2.0f * from[1]);
+        assert_true(fabsf(p->size - sqrtf(4.02f) * from[2]) < 1e-4f);
+        assert_true(kept[2 * i] == from[0] && kept[2 * i + 1] == from[1]);
+    }
+    assert_true(s.scores == scores && s.score_columns == 2 && s.score_rows == 1 && map.scores == NULL);
+    free(scores);
+    free(s.positions);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
 /* ---- The cell of a place ---- */
 
 /* Two columns and three rows of vectors over 20 x 30 pixels; what lies beyond is of the last ones. */
@@ -272,11 +338,66 @@ static void test_leaves(void **state) {
     expect_leaf(&leaves[0], 0, 0, 16, 64);
 }
 
+/* The quarters of 16 x 16 have .1, .2, .4 and .8 of each pixel; `user` is what that is multiplied by. */
+static double of_quarters(const void *user, double x0, double y0, double x1, double y1) {
+    const double left = fmax(fmin(x1, 8.0) - x0, 0.0), right = fmax(x1 - fmax(x0, 8.0), 0.0);
+    const double above = fmax(fmin(y1, 8.0) - y0, 0.0), below = fmax(y1 - fmax(y0, 8.0), 0.0);
+    return *(const double *)user *
+           (0.1 * left * above + 0.2 * right * above + 0.4 * left * below + 0.8 * right * below);
+}
+
+/* The heaviest is cut first, whichever was made first, and however light it is. */
+static void test_heaviest(void **state) {
+    tvlm_leaf leaves[13];
+    int32_t count;
+    (void)state;
+    for (double scale = 1.0; scale > 1e-6; scale *= 1e-3) {
+        assert_true(tvlm_quadtree(16, 16, 4, 7, of_quarters, &scale, leaves, &count));
+        assert_int_equal(count, 7);
+        for (int i = 0; i < 7; ++i) assert_true(leaves[i].side == (i < 3 ? 8.0 : 4.0));
+        assert_true(leaves[3].x == 8.0 && leaves[3].y == 8.0 && leaves[6].x == 12.0 && leaves[6].y == 12.0);
+        assert_true(tvlm_quadtree(16, 16, 4, 10, of_quarters, &scale, leaves, &count));
+        assert_int_equal(count, 10);
+        for (int i = 0; i < 10; ++i) assert_true(leaves[i].side == (i < 2 ? 8.0 : 4.0));
+    }
+}
+
+/* The first leaf is the smallest that holds the image, which stays where there is no mass; quarters that would begin at the
+ * border are none. */
+static void test_sides(void **state) {
+    static const double sizes[][4] = {{16, 16, 4, 16}, {8, 8, 4, 8}, {8, 32, 4, 32},
+                                      {33, 8, 4, 64},  {3, 2, 4, 4}, {4, 4, 4, 4}};
+    tvlm_leaf leaves[8];
+    const double none = 0.0, one = 1.0;
+    int32_t count;
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        assert_true(
+            tvlm_quadtree(sizes[i][0], sizes[i][1], sizes[i][2], 8, of_quarters, &none, leaves, &count));
+        assert_int_equal(count, 1);
+        expect_leaf(&leaves[0], 0, 0, sizes[i][3], 0);
+    }
+    assert_true(tvlm_quadtree(16, 8, 8, 8, of_quarters, &one, leaves, &count));
+    assert_int_equal(count, 2);
+    assert_true(tvlm_quadtree(8, 16, 8, 8, of_quarters, &one, leaves, &count));
+    assert_int_equal(count, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heap),         cmocka_unit_test(test_sums),  cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_squares),      cmocka_unit_test(test_cells), cmocka_unit_test(test_leaves),
-        cmocka_unit_test(test_equal_scores), cmocka_unit_test(test_range), cmocka_unit_test(test_borders),
+        cmocka_unit_test(test_heap),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_squares),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_leaves),
+        cmocka_unit_test(test_equal_scores),
+        cmocka_unit_test(test_range),
+        cmocka_unit_test(test_above_the_lowest),
+        cmocka_unit_test(test_delivered),
+        cmocka_unit_test(test_heaviest),
+        cmocka_unit_test(test_sides),
+        cmocka_unit_test(test_borders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
