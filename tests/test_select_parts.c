@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "log_helper.h"
 #include "select/heap.h"
+#include "select/overview.h"
 #include "select/quadtree.h"
 #include "select/scoremap.h"
 #include "select/squares.h"
@@ -49,6 +51,7 @@ static void test_heap(void **state) {
         for (int32_t i = 0; i < count; ++i) items[i] = i;
         heap.count = count;
         tvlm_heap_order_all(&heap);
+        for (int32_t i = 1; i < count; ++i) assert_true(larger(values, items[(i - 1) / 2], items[i]));
         for (int n = 0; count > 0 && n < 20; ++n) {
             values[heap.items[0]] -= 1 + (int)(test_random(&random) % 9);
             tvlm_heap_sink_top(&heap);
@@ -278,6 +281,66 @@ static void test_delivered(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* ---- Overviews ---- */
+
+static void expect_fit(int32_t width, int32_t height, double smallest, int32_t count, int32_t columns,
+                       int32_t rows, double side) {
+    const tvlm_overview fit = tvlm_overview_fit(width, height, smallest, count);
+    if (fit.columns != columns || fit.rows != rows || !is_near(fit.side, side))
+        fail_msg("%d squares of %dx%d: %dx%d of %g", (int)count, (int)width, (int)height, (int)fit.columns,
+                 (int)fit.rows, fit.side);
+    assert_int_equal(tvlm_overview_size(&fit), columns * rows);
+}
+
+/* The smallest squares of so many that fit along a side; and fewer, where these are up to a 16th larger. */
+static void test_overview(void **state) {
+    (void)state;
+    expect_fit(640, 427, 1.0, 23, 5, 4, 128.0);       /* 4 along the height would be 24 */
+    expect_fit(640, 427, 1.0, 24, 6, 4, 427.0 / 4.0); /* which is 5.996 along the width */
+    expect_fit(640, 427, 1.0, 29, 6, 4, 427.0 / 4.0);
+    expect_fit(640, 427, 1.0, 30, 6, 4, 427.0 / 4.0); /* 6 x 5 of 106.67 fit, but 4 rows are nearly as fine */
+    expect_fit(427, 640, 1.0, 24, 4, 6, 427.0 / 4.0);
+    expect_fit(100, 100, 60.0, 9, 2, 2, 60.0); /* no smaller ones are wanted */
+    expect_fit(10, 1000, 1.0, 5, 1, 5, 200.0);
+    expect_fit(1000, 10, 1.0, 1, 1, 1, 1000.0);
+    expect_fit(2, 2, 0.5, 100, 2, 2, 1.0); /* no more than there are pixels */
+}
+
+/* A share of k, which is one position at least. */
+static void test_overview_count(void **state) {
+    static const struct {
+        float share;
+        int32_t k, count;
+    } cases[] = {{0.7f, 10, 7}, {0.25f, 4, 1}, {0.25f, 7, 1}, {0.25f, 8, 2}, {1.0f, 3, 3}, {0.0f, 100, 0}};
+    int32_t count = -1;
+    (void)state;
+    nothing_said();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const struct tvlm_select_params params = {.best.overview = cases[i].share};
+        assert_int_equal(tvlm_overview_count(&noting, &params, cases[i].k, &count), TVLM_OK);
+        assert_int_equal(count, cases[i].count);
+    }
+    assert_int_equal(said.errors, 0);
+    const struct tvlm_select_params none = {.best.overview = 0.25f};
+    assert_int_equal(tvlm_overview_count(&noting, &none, 3, &count), TVLM_ERROR_ARGUMENT);
+    assert_string_equal(said.last, "an overview of 0.25 of k = 3 is no position; it takes at least 1");
+}
+
+/* Squares stand in the middle of equal parts of the image, and have the mean score of what is under them. */
+static void test_overview_places(void **state) {
+    float scores[] = {1.0f, 2.0f, 3.0f, 5.0f, 7.0f, 11.0f};
+    tvlm_scoremap map = map_of(scores);
+    const tvlm_overview overview = {.columns = 2, .rows = 1, .side = 5.0};
+    const tvlm_scale scale = {2.0, 3.0, 2.5};
+    tvlm_position p[2];
+    (void)state;
+    tvlm_overview_place(&overview, &map, &scale, 2.5, p);
+    /* Rows 1 to 6: of the columns 0 to 5, 12 pixels of 1, 3 of 2, 8 of 5 and 2 of 7; of 5 to 10 9, 6, 6 and 4. */
+    expect_square(&p[0], 5.0f, 10.5f, 1.0f, 12.5f, 72.0f / 25.0f);
+    expect_square(&p[1], 15.0f, 10.5f, 1.0f, 12.5f, (9.0f * 2 + 6.0f * 3 + 6.0f * 7 + 4.0f * 11) / 25.0f);
+    free(map.sums);
+}
+
 /* ---- The cell of a place ---- */
 
 /* Two columns and three rows of vectors over 20 x 30 pixels; what lies beyond is of the last ones. */
@@ -393,6 +456,9 @@ int main(void) {
         cmocka_unit_test(test_leaves),
         cmocka_unit_test(test_equal_scores),
         cmocka_unit_test(test_range),
+        cmocka_unit_test(test_overview),
+        cmocka_unit_test(test_overview_count),
+        cmocka_unit_test(test_overview_places),
         cmocka_unit_test(test_above_the_lowest),
         cmocka_unit_test(test_delivered),
         cmocka_unit_test(test_heaviest),
