@@ -4,6 +4,7 @@
  * of its neighbours that are nearer to a cell that is kept.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "holes_helper.h"
 #include "support_stage.h"
@@ -155,11 +156,53 @@ static void test_refusals(void **state) {
     for (int i = 0; i < 4; ++i) assert_true(picture[i] == (float)(i + 1));
 }
 
+static char told[256];
+
+static void keep_line(void *user, tvlm_log_level level, const char *message) {
+    (void)user;
+    (void)level;
+    snprintf(told, sizeof told, "%s", message);
+}
+
+static const tvlm_log keeping = {.write = keep_line};
+
+static void expect_line(tvlm_thumbnail_grid grid, int32_t channels, const char *line) {
+    float picture[6] = {0};
+    assert_int_equal(tvlm_thumbnail_fill(&grid, channels, picture, &keeping), TVLM_ERROR_ARGUMENT);
+    assert_string_equal(told, line);
+}
+
+/* What is wrong is said with its numbers. */
+static void test_words(void **state) {
+    const tvlm_cell all[] = {{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}, {2, 1}};
+    (void)state;
+    expect_line((tvlm_thumbnail_grid){0, 2, 1, NULL, 0}, 1,
+                "a thumbnail of 0 x 2 cells of 1 texels and 1 channels");
+    expect_line((tvlm_thumbnail_grid){3, 0, 1, NULL, 0}, 1,
+                "a thumbnail of 3 x 0 cells of 1 texels and 1 channels");
+    expect_line((tvlm_thumbnail_grid){3, 2, 0, NULL, 0}, 1,
+                "a thumbnail of 3 x 2 cells of 0 texels and 1 channels");
+    expect_line((tvlm_thumbnail_grid){3, 2, 1, NULL, 0}, 0,
+                "a thumbnail of 3 x 2 cells of 1 texels and 0 channels");
+    expect_line((tvlm_thumbnail_grid){3, 2, 1, all, -1}, 1, "-1 empty cells, and no list of them");
+    expect_line((tvlm_thumbnail_grid){3, 2, 1, NULL, 1}, 1, "1 empty cells, and no list of them");
+    static const tvlm_cell beyond[] = {{3, 0}, {0, 2}, {-1, 0}, {0, -1}};
+    static const char *const beside[] = {"an empty cell 3, 0 of a thumbnail of 3 x 2 cells",
+                                         "an empty cell 0, 2 of a thumbnail of 3 x 2 cells",
+                                         "an empty cell -1, 0 of a thumbnail of 3 x 2 cells",
+                                         "an empty cell 0, -1 of a thumbnail of 3 x 2 cells"};
+    for (int i = 0; i < 4; ++i) expect_line((tvlm_thumbnail_grid){3, 2, 1, &beyond[i], 1}, 1, beside[i]);
+    expect_line((tvlm_thumbnail_grid){3, 2, 1, all, 6}, 1, "all 6 cells of a thumbnail are empty");
+    expect_line((tvlm_thumbnail_grid){1, 2, 1, (const tvlm_cell[]){{0, 0}, {0, 1}}, 2}, 1,
+                "all 2 cells of a thumbnail are empty");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_definition),
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
