@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "select/cascade_inside.h"
+#include "select/score.h"
 #include "stack/features.h"
 #include "stack_helper.h"
 
@@ -207,6 +208,66 @@ static void test_combined(void **state) {
     assert_true(scores[3] == 0.5f + 2.0f + 5.0f && scores[1] == 0.5f + 2.0f * 0.125f + 5.0f);
 }
 
+/* ---- Which cells regions touch ---- */
+
+enum { ACROSS = 40, DOWN = 27 };
+
+/* Whether a region has a corner of a cell, which is the pixel right of it and below it, its middle, or its own centroid there. */
+static bool touches(const tvlm_guide *g, const int32_t *labels, int32_t region, int32_t cell) {
+    const int32_t step = (int32_t)g->cells.step_x, column = cell % g->cells.columns,
+                  row = cell / g->cells.columns;
+    const int32_t left = column * step, right = left + step < ACROSS ? left + step : ACROSS;
+    const int32_t top = row * step, below = top + step < DOWN ? top + step : DOWN;
+    const int32_t x[2] = {left, right < ACROSS ? right : ACROSS - 1},
+                  y[2] = {top, below < DOWN ? below : DOWN - 1};
+    for (int i = 0; i < 4; ++i)
+        if (labels[y[i / 2] * ACROSS + x[i % 2]] == region) return true;
+    if (labels[(top + below) / 2 * ACROSS + (left + right) / 2] == region) return true;
+    return g->table[region].x >= (float)left && g->table[region].x < (float)right &&
+           g->table[region].y >= (float)top && g->table[region].y < (float)below;
+}
+
+/* Labels drawn pixel by pixel in blocks, cells of several sides, of which the last are cut off: what touches is listed, nothing
+ * else is, and the nearest edge is that of any cell that is listed. */
+static void test_touched(void **state) {
+    static const float strides[] = {16.0f, 8.0f, 5.0f, 100.0f};
+    static int32_t labels[ACROSS * DOWN], read[ACROSS * DOWN];
+    uint64_t random = 9;
+    tvlm_device *device = open_reference();
+    (void)state;
+    for (int round = 0; round < 8; ++round) {
+        tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, ACROSS, DOWN, (uint64_t)round);
+        const int block = 1 + round % 4 * 3;
+        tvlm_candidates cells;
+        const tvlm_guide *guide;
+        int32_t of_block[ACROSS * DOWN];
+        for (int i = 0; i < ACROSS * DOWN; ++i) of_block[i] = (int32_t)(test_random(&random) % 30);
+        for (int i = 0; i < ACROSS * DOWN; ++i)
+            labels[i] = of_block[i / ACROSS / block * ACROSS + i % ACROSS / block];
+        assert_int_equal(tvlm_stack_set_labels(stack, 0, labels, ACROSS, DOWN, 0), TVLM_OK);
+        assert_int_equal(
+            tvlm_score_candidates(stack, tvlm_score_params(.stride = strides[round % 4]), &cells), TVLM_OK);
+        assert_int_equal(tvlm_guide_of(stack, 0, &cells, NULL, false, &guide), TVLM_OK);
+        assert_int_equal(tvlm_stack_labels(stack, 0, ACROSS * DOWN, read), TVLM_OK);
+        assert_true(guide->regions > 2 && guide->begins[0] == 0);
+        for (int32_t r = 0; r < guide->regions; ++r) {
+            float nearest = INFINITY;
+            int32_t at = guide->begins[r];
+            for (int32_t cell = 0; cell < cells.columns * cells.rows; ++cell) {
+                if (!touches(guide, read, r, cell)) continue;
+                if (at == guide->begins[r + 1] || guide->touched[at] != cell)
+                    fail_msg("round %d: region %d does not list cell %d", round, (int)r, (int)cell);
+                nearest = fminf(nearest, guide->distances[cell]);
+                ++at;
+            }
+            assert_int_equal(at, guide->begins[r + 1]);
+            assert_true(guide->nearest[r] == nearest);
+        }
+        tvlm_stack_destroy(&stack);
+    }
+    tvlm_device_destroy(&device);
+}
+
 /* ---- The means of vectors ---- */
 
 enum { WIDE = 8, HIGH = 2, VECTORS = WIDE * HIGH };
@@ -273,7 +334,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_enough), cmocka_unit_test(test_enough_of_many), cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_culled), cmocka_unit_test(test_taps),           cmocka_unit_test(test_combined),
-        cmocka_unit_test(test_means),
+        cmocka_unit_test(test_means),  cmocka_unit_test(test_touched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
