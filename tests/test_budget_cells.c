@@ -56,6 +56,23 @@ static void test_steps(void **state) {
     assert_null(s.ink.steps);
 }
 
+/* Of each colour, larger or smaller, and of a texel in the corner or in the middle, whose neighbours on the left and above make a
+ * step, too. */
+static void test_steps_of_colours(void **state) {
+    static seen s;
+    (void)state;
+    for (int c = 0; c < BYTES; ++c)
+        for (int by = -13; by <= 13; ++by)
+            for (int at = 0; at < 2; ++at) {
+                fill(&s, 3, 3, 100);
+                texel(&s, at, at)[c] = (uint8_t)(c < 3 ? 100 + by : 200);
+                look(&s, 16);
+                const uint32_t steps = c < 3 && abs(by) == 13 ? (at == 0 ? 1 : 3) : 0;
+                assert_int_equal(s.ink.steps[8], steps);
+                tvlm_budget_ink_free(&s.ink);
+            }
+}
+
 /* ---- At the limits ---- */
 
 /* How many of two cells beside each other are kept where the right one differs as given; the left one is kept always. */
@@ -270,7 +287,7 @@ static void test_plain(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_plain)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_steps_of_colours),
+                                       cmocka_unit_test(test_limits), cmocka_unit_test(test_plain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
