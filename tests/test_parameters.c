@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "log_helper.h"
+#include "select/own.h"
 #include "select/parameters.h"
 
 typedef struct tvlm_select_params params_of;
@@ -263,9 +264,47 @@ static void test_several(void **state) {
     expect(&params, GRID, false, "k is -1");
 }
 
+/* ---- Scores of one's own ---- */
+
+static void expect_own(const struct tvlm_query *query, const params_of *params, const char *line) {
+    nothing_said();
+    assert_int_equal(tvlm_own_check(&noting, query, params), line == NULL ? TVLM_OK : TVLM_ERROR_ARGUMENT);
+    assert_string_equal(said.last, line == NULL ? "" : line);
+}
+
+/* They are in one place, and nothing that they would make useless stands beside them. */
+static void test_own(void **state) {
+    static const float values[1] = {1.0f}, weights[3] = {1.0f, 0.0f, 0.0f};
+    const struct tvlm_memory memory = {0};
+    const struct tvlm_query query = {0};
+    const tvlm_scorer scorer = {0};
+    struct tvlm_scores own = {.values = values};
+    params_of params = {.score.weights = weights, .score.scorer = &scorer, .budget.emphasis_channel = 1};
+    (void)state;
+    expect_own(&query, &params, NULL); /* there are none */
+    params = (params_of){.scores = &own};
+    expect_own(NULL, &params, NULL);
+    expect_own(&query, &params, "a query and scores of one's own, which it cannot change");
+    own.values_in = &memory;
+    expect_own(NULL, &params, "scores of one's own on the host and on the device");
+    own.values = NULL;
+    expect_own(NULL, &params, NULL);
+    params.score.weights = weights;
+    expect_own(NULL, &params, "weights and scores of one's own, which it cannot change");
+    params.score.scorer = &scorer;
+    expect_own(NULL, &params, "a scorer and scores of one's own, which it cannot change");
+    params.score.weights = NULL;
+    expect_own(NULL, &params, "a scorer and scores of one's own, which it cannot change");
+    params.score.scorer = NULL;
+    params.budget.emphasis_channel = TVLM_CHANNEL_EDGES;
+    expect_own(NULL, &params, "an emphasis on a channel, and on scores of one's own");
+    own.values_in = NULL;
+    expect_own(NULL, &params, "scores of one's own, but none given");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_zero),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers),  cmocka_unit_test(test_zero),
                                        cmocka_unit_test(test_integers), cmocka_unit_test(test_readers),
-                                       cmocka_unit_test(test_several)};
+                                       cmocka_unit_test(test_several),  cmocka_unit_test(test_own)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

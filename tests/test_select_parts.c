@@ -10,6 +10,7 @@
 #include "select/heap.h"
 #include "select/overview.h"
 #include "select/quadtree.h"
+#include "select/ranking.h"
 #include "select/scoremap.h"
 #include "select/squares.h"
 #include "select/vectors.h"
@@ -59,6 +60,20 @@ static void test_heap(void **state) {
         }
         empty_heap(&heap, values, count);
     }
+}
+
+/* ---- Rankings ---- */
+
+/* The larger score first, of equal ones (0 and -0, too) the lower index, and what is no number last. */
+static void test_ranking(void **state) {
+    static const tvlm_ranked in_order[] = {{7, INFINITY}, {3, 2.0f},  {4, 2.0f},      {0, 0.0f}, {1, -0.0f},
+                                           {2, 0.0f},     {5, -1.0f}, {9, -INFINITY}, {6, NAN},  {8, NAN}};
+    (void)state;
+    for (int i = 0; i < 10; ++i)
+        for (int j = 0; j < 10; ++j) {
+            const int order = tvlm_ranked_compare(&in_order[i], &in_order[j]);
+            assert_true(i < j ? order < 0 : i > j ? order > 0 : order == 0);
+        }
 }
 
 /* ---- Scores over rectangles ---- */
@@ -456,6 +471,7 @@ int main(void) {
         cmocka_unit_test(test_leaves),
         cmocka_unit_test(test_equal_scores),
         cmocka_unit_test(test_range),
+        cmocka_unit_test(test_ranking),
         cmocka_unit_test(test_overview),
         cmocka_unit_test(test_overview_count),
         cmocka_unit_test(test_overview_places),

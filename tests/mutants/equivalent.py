@@ -142,4 +142,8 @@ EQUIVALENT = [
     ("lib/select/budget_solve.c", "solve_tolerance", "if (budget->cells[i] >= patches) continue;", ">", "with no tile left none is found"),
     ("lib/select/parameters.c", "name_strategies", "for (int i = 0; strategies >> i != 0; ++i) {", "18:+1", "no parameter is for the strategy 0, which stands for the default"),
     ("lib/select/parameters.c", "refuse_unread", "for (int i = 0; i < PARAMETERS; ++i) {", "18:+1", "the first parameter is for all strategies"),
+    *(("lib/select/budget_blank.c", "add_steps", "sums[0] = 0;", operation, "the memory of the sums is cleared, and the next is written after it")
+      for operation in ("remove", "+1")),
+    *(("lib/select/budget_blank.c", "tvlm_budget_ink_make", "memset(sums, 0, (size_t)wide * sizeof *sums);", operation, "the memory is cleared already")
+      for operation in ("remove", "38:/")),
 ]
