@@ -158,6 +158,24 @@ static void test_equal_ways(void **state) {
     free_image(&m);
 }
 
+/* The same in a block that has thirds: of a third that gains as much as it costs, and of a tile on it and one beside it that lose
+ * as much as they cost, none is bought. */
+static void test_ties_beside_thirds(void **state) {
+    (void)state;
+    image m = even_image(9, 6, (const float[]){2.0f, 2.0f, 2.0f, 2.0f, 0.0f});
+    for (int i = 0; i < 9; ++i) row_of(&m, UNDER)[place_of(&m, i % 3, i / 3)] = 20.0f;
+    show(&m, 2, false, true);
+    expect_bought(&m, 18.0, 0, 0, 0, 0, 1);
+    assert_int_equal(m.choice.chosen[TVLM_BUDGET_THIRD][0], 1);
+    row_of(&m, THIRD)[place_of(&m, 1, 1)] = 18.0f; /* on it */
+    row_of(&m, UNDER)[place_of(&m, 7, 4)] = 18.0f; /* beside it: the third there is not worth its price */
+    for (int i = 0; i < 9; ++i) row_of(&m, THIRD)[place_of(&m, 6 + i % 3, 3 + i / 3)] = 2.0f;
+    show(&m, 2, false, true);
+    expect_bought(&m, 18.0, 0, 0, 0, 0, 1);
+    expect_bought(&m, 17.75, 2, 0, 0, 0, 5);
+    free_image(&m);
+}
+
 /* ---- The least cost, by its definition ---- */
 
 /* Of the tiles of level 0 of a square, cut off by the border: each is bought, or what is beneath it is lost. */
@@ -372,8 +390,10 @@ static void test_bound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ties),    cmocka_unit_test(test_equal_ways), cmocka_unit_test(test_least_cost),
-        cmocka_unit_test(test_highest), cmocka_unit_test(test_wanted),     cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_ties),       cmocka_unit_test(test_ties_beside_thirds),
+        cmocka_unit_test(test_equal_ways), cmocka_unit_test(test_least_cost),
+        cmocka_unit_test(test_highest),    cmocka_unit_test(test_wanted),
+        cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

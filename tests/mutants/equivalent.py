@@ -146,4 +146,9 @@ EQUIVALENT = [
       for operation in ("remove", "+1")),
     *(("lib/select/budget_blank.c", "tvlm_budget_ink_make", "memset(sums, 0, (size_t)wide * sizeof *sums);", operation, "the memory is cleared already")
       for operation in ("remove", "38:/")),
+    ("lib/select/budget_price.c", "cheaper", "cost[i] = paid < on[i] ? paid : on[i];", "<=", "of equal costs either is the lower one"),
+    *(("lib/select/budget_price.c", "add_all", line, operation, "the sums of levels that may not be chosen are not read")
+      for line in ("if (losses->levels > 1) {", "if (losses->levels > 2) {") for operation in (">=", "26:-1")),
+    ("lib/select/budget_blank.c", "range_columns", "for (int32_t y = down.first + 1; y < down.end; ++y)", "35:-1", "the first row is within its own range"),
+    ("lib/select/budget_blank.c", "is_flat", "for (int32_t x = across.first + 1; x < across.end; ++x)", "37:-1", "the first column is within its own range"),
 ]
