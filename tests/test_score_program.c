@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "select/mapped.h"
 #include "select/score.h"
 #include "stack_helper.h"
 
@@ -175,6 +176,103 @@ static void test_taps(void **state) {
     tvlm_score_program_free(&p);
 }
 
+/* ---- Scorers that a query changes ---- */
+
+static void expect_weights(const tvlm_scorer *scorer, const struct tvlm_query *query, const float *expected,
+                           int count) {
+    const struct tvlm_score_params params = {.scorer = scorer};
+    tvlm_scorer resolved;
+    float *owned;
+    assert_int_equal(tvlm_scorer_for_query(stack, &params, query, &resolved, &owned), TVLM_OK);
+    assert_int_equal(resolved.taps, scorer->taps > 0 ? scorer->taps : 1);
+    assert_int_equal(resolved.outputs, scorer->outputs > 0 ? scorer->outputs : 1);
+    for (int i = 0; i < count; ++i)
+        if (fabsf(resolved.weights[i] - expected[i]) > 1e-5f)
+            fail_msg("weight %d is %g, not %g", i, (double)resolved.weights[i], (double)expected[i]);
+    free(owned);
+}
+
+/* The mean of two vectors of length 1 is (0.5, 0.5); once (1, 0) is taken off them they are (1, 0) and (-1, 2) / sqrt(5). A matrix
+ * has for each dimension a row of channels, which are of the candidate itself; or for each weight a row of dimensions. */
+static void test_matrix(void **state) {
+    static const float vectors[] = {3.0f, 0.0f, 0.0f, 2.0f}, mean[] = {1.0f, 0.0f};
+    static const float by_channel[] = {10.0f, 20.0f, 30.0f, 40.0f};
+    float weights[18], of_weights[36], expected[18];
+    struct tvlm_query query = {.vectors = vectors, .count = 2, .dimension = 2};
+    tvlm_scorer scorer = {.channel_count = 2,
+                          .channels = channels,
+                          .weights = weights,
+                          .query_weights = by_channel,
+                          .dimension = 2};
+    (void)state;
+    for (int i = 0; i < 18; ++i) weights[i] = (float)i;
+    expect_weights(&scorer, NULL, weights, 2);
+    expect_weights(&scorer, &query, (const float[]){0.0f + 20.0f, 1.0f + 30.0f}, 2);
+    scorer.taps = 9;
+    memcpy(expected, weights, sizeof expected);
+    expected[4] += 20.0f;
+    expected[13] += 30.0f;
+    expect_weights(&scorer, &query, expected, 18);
+    for (int i = 0; i < 36; ++i) of_weights[i] = (float)(i % 2 == 0 ? i : 100 * i);
+    for (int i = 0; i < 18; ++i)
+        expected[i] = weights[i] + 0.5f * of_weights[2 * i] + 0.5f * of_weights[2 * i + 1];
+    scorer.query_weights = of_weights;
+    scorer.query_taps = 9;
+    expect_weights(&scorer, &query, expected, 18);
+    scorer.taps = scorer.query_taps = 1;
+    scorer.outputs = 3;
+    expect_weights(&scorer, &query, expected, 6);
+    scorer.outputs = 1;
+    query.mean = mean;
+    query.count = 0; /* one, (3, 0) */
+    expect_weights(&scorer, &query, (const float[]){of_weights[0], 1.0f + of_weights[2]}, 2);
+    query.count = 2; /* (1, 0) and (-1, 2) / sqrt(5) */
+    const float x = 0.5f - 0.5f / sqrtf(5.0f), y = 1.0f / sqrtf(5.0f);
+    expect_weights(
+        &scorer, &query,
+        (const float[]){of_weights[0] * x + of_weights[1] * y, 1.0f + of_weights[2] * x + of_weights[3] * y},
+        2);
+    scorer.channel_count = 0; /* there is nothing to change */
+    expect_weights(&scorer, &query, weights, 0);
+}
+
+static void expect_refused(const tvlm_scorer *scorer, const struct tvlm_query *query, const float *weights,
+                           const char *line) {
+    const struct tvlm_score_params params = {.scorer = scorer, .weights = weights};
+    tvlm_scorer resolved;
+    float *owned = NULL;
+    refused(tvlm_scorer_for_query(stack, &params, query, &resolved, &owned), TVLM_ERROR_ARGUMENT, line);
+    assert_null(owned);
+}
+
+static void test_matrix_refusals(void **state) {
+    static const float vectors[2] = {1.0f, 0.0f}, weights[18] = {0.0f}, infinite[4] = {INFINITY, 0, 0, 0};
+    const struct tvlm_query query = {.vectors = vectors, .dimension = 2};
+    const tvlm_scorer good = {.channel_count = 2,
+                              .channels = channels,
+                              .weights = weights,
+                              .query_weights = weights,
+                              .dimension = 2};
+    tvlm_scorer s = good;
+    (void)state;
+    expect_refused(&s, &query, weights, "weights and a scorer: a scorer has weights of its own");
+    s.dimension = 0;
+    expect_refused(&s, &query, NULL, "query weights for vectors of 0 dimensions");
+    s.dimension = TVLM_FEATURES_MAX + 1;
+    expect_refused(&s, &query, NULL, "query weights for vectors of");
+    s.dimension = 3;
+    expect_refused(&s, &query, NULL, "the query has 2 dimensions; the scorer's query weights are for 3");
+    s = good;
+    s.query_taps = 9;
+    expect_refused(&s, &query, NULL, "query weights of 9 taps for a scorer of 1 outputs and 1 taps");
+    s = good;
+    s.outputs = 2;
+    expect_refused(&s, &query, NULL, "query weights of 0 taps for a scorer of 2 outputs and 1 taps");
+    s = good;
+    s.query_weights = infinite;
+    expect_refused(&s, &query, NULL, "a scorer's weight of channel 0");
+}
+
 /* ---- Candidates ---- */
 
 static void expect_candidates(struct tvlm_score_params params, int32_t columns, int32_t rows, float step_x,
@@ -223,8 +321,10 @@ static void test_candidates(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts), cmocka_unit_test(test_some_parts),
-                                       cmocka_unit_test(test_linear), cmocka_unit_test(test_taps),
-                                       cmocka_unit_test(test_candidates)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts),          cmocka_unit_test(test_some_parts),
+        cmocka_unit_test(test_linear),         cmocka_unit_test(test_taps),
+        cmocka_unit_test(test_candidates),     cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_matrix_refusals)};
     return cmocka_run_group_tests(tests, open_stack, close_stack);
 }
