@@ -276,11 +276,84 @@ static void test_filled(void **state) {
     close_image(o);
 }
 
+/* ---- Equal tiles ---- */
+
+enum { EQUAL_WIDTH = 5 * 16 + 6, EQUAL_HEIGHT = 4 * 16 + 2, ACROSS = 6, DOWN = 5 };
+
+/* Tiles of four kinds, which differ in one pixel at most: in none, in the first, in the last of the first row, or in the last. */
+static uint8_t *draw_kinds(const int *kinds) {
+    uint8_t *const pixels = malloc(3 * EQUAL_WIDTH * EQUAL_HEIGHT);
+    assert_non_null(pixels);
+    for (int i = 0; i < EQUAL_WIDTH * EQUAL_HEIGHT; ++i) {
+        const int x = i % EQUAL_WIDTH, y = i / EQUAL_WIDTH, kind = kinds[y / 16 * ACROSS + x / 16];
+        const int column = x % 16, row = y % 16;
+        const bool marked = (kind == 1 && column == 0 && row == 0) ||
+                            (kind == 2 && column == 15 && row == 0) ||
+                            (kind == 3 && column == 15 && row == 15);
+        for (int c = 0; c < 3; ++c)
+            pixels[3 * i + c] = (uint8_t)(7 * column + 3 * row + (marked && c == 2 ? 1 : 0));
+    }
+    return pixels;
+}
+
+/* Whether two tiles are: those that the border cuts off do not have all of the pixels that differ. */
+static bool are_equal(const int *kinds, int a, int b) {
+    if ((a % ACROSS == ACROSS - 1) != (b % ACROSS == ACROSS - 1)) return false;
+    if ((a / ACROSS == DOWN - 1) != (b / ACROSS == DOWN - 1)) return false;
+    const bool narrow = a % ACROSS == ACROSS - 1, low = a / ACROSS == DOWN - 1;
+    const int p = narrow && kinds[a] >= 2 ? 0
+                  : low && kinds[a] == 3  ? 0
+                                          : kinds[a],
+              q = narrow && kinds[b] >= 2 ? 0
+                  : low && kinds[b] == 3  ? 0
+                                          : kinds[b];
+    return p == q;
+}
+
+/* A tile that equals the one on the left, or else the one above, is named after the first of them all. */
+static void test_equal(void **state) {
+    static const tvlm_budget_grid one = {1, 1};
+    uint64_t random = 31;
+    int found[3] = {0};
+    (void)state;
+    for (int round = 0; round < 6; ++round) {
+        int kinds[ACROSS * DOWN], origin[ACROSS * DOWN];
+        for (int i = 0; i < ACROSS * DOWN; ++i) kinds[i] = (int)(test_random(&random) % 4);
+        opened *const o = open_image(draw_kinds(kinds), EQUAL_WIDTH, EQUAL_HEIGHT, &one, 1);
+        assert_int_equal(tvlm_budget_equal(o->budget), TVLM_OK);
+        for (int i = 0; i < ACROSS * DOWN; ++i) {
+            const bool left = i % ACROSS > 0 && are_equal(kinds, i, i - 1),
+                       above = i >= ACROSS && are_equal(kinds, i, i - ACROSS);
+            origin[i] = left ? origin[i - 1] : above ? origin[i - ACROSS] : i;
+            ++found[left ? 1 : above ? 2 : 0];
+            if (o->budget->origin[i] != origin[i])
+                fail_msg("round %d: tile %d equals %d, not %d", round, i, (int)o->budget->origin[i],
+                         origin[i]);
+        }
+        close_image(o);
+    }
+    assert_true(found[0] > 20 && found[1] > 20 && found[2] > 20);
+}
+
+/* The pixels are those of the image, row after row. */
+static void test_pixels(void **state) {
+    static const tvlm_budget_grid one = {1, 1};
+    float *rgba = NULL;
+    (void)state;
+    opened *const o = open_noise(37, 21, &one, 1);
+    assert_int_equal(tvlm_budget_pixels(o->budget, &rgba), TVLM_OK);
+    for (int i = 0; i < 37 * 21; ++i)
+        for (int c = 0; c < 3; ++c)
+            assert_true(fabsf(rgba[4 * i + c] - (float)o->pixels[3 * i + c] / 255.0f) < 1e-6f);
+    free(rgba);
+    close_image(o);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares), cmocka_unit_test(test_few),   cmocka_unit_test(test_ladder),
         cmocka_unit_test(test_blank),  cmocka_unit_test(test_sizes), cmocka_unit_test(test_broken),
-        cmocka_unit_test(test_filled),
+        cmocka_unit_test(test_filled), cmocka_unit_test(test_equal), cmocka_unit_test(test_pixels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
