@@ -170,6 +170,14 @@ static void test_once(void **state) {
         change(g, 7.0f);
         last = weigh_last(g, other, 2.0, 3.0, &weighed);
         assert_true(last.under == 35.0f && last.one == 35.0f);
+        change(g, 8.0f);
+        last = weigh_last(g, other, 2.0, 3.0, &weighed);
+        assert_true(last.under == 35.0f && last.one == 35.0f);
+        last = weigh_last(g, other, 3.0, 3.0, &weighed);
+        assert_true(last.under == 48.0f && last.one == 48.0f);
+        change(g, 9.0f);
+        last = weigh_last(g, other, 3.0, 2.0, &weighed);
+        assert_true(last.under == 45.0f && last.one == 45.0f);
         destroy_given(g);
     }
 }
