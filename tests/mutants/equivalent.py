@@ -151,4 +151,6 @@ EQUIVALENT = [
       for line in ("if (losses->levels > 1) {", "if (losses->levels > 2) {") for operation in (">=", "26:-1")),
     ("lib/select/budget_blank.c", "range_columns", "for (int32_t y = down.first + 1; y < down.end; ++y)", "35:-1", "the first row is within its own range"),
     ("lib/select/budget_blank.c", "is_flat", "for (int32_t x = across.first + 1; x < across.end; ++x)", "37:-1", "the first column is within its own range"),
+    *(("lib/select/budget_solve.c", function, "const int32_t middle = low + (high - low) / 2;", "53:+1",
+       "the search may look at any place between its ends") for function in ("find_highest", "find_tiles")),
 ]
