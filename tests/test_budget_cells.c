@@ -286,8 +286,109 @@ static void test_plain(void **state) {
         fail_msg("%d tried, of whose cells %g are kept", tried, share / tried);
 }
 
+/* ---- Grids ---- */
+
+/* The least cost of grids of at most n cells, no finer than the image. */
+static double least_cost(const tvlm_budget_ink *ink, int32_t n) {
+    const int32_t across = (ink->width + ink->patch - 1) / ink->patch,
+                  down = (ink->height + ink->patch - 1) / ink->patch;
+    double least = INFINITY;
+    for (int32_t columns = 1; columns <= across && columns <= n; ++columns) {
+        const int32_t rows = n / columns < down ? n / columns : down;
+        least = fmin(least, tvlm_budget_grid_cost(ink, columns, rows));
+    }
+    return least;
+}
+
+/* Nearly always the cheapest of all grids, and else hardly dearer. */
+static void test_near_square(void **state) {
+    static const int32_t sizes[][2] = {{640, 480}, {1240, 1754}, {170, 160},
+                                       {333, 222}, {100, 100},   {30, 900}};
+    int cheapest = 0, all = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        const tvlm_budget_ink ink = {.width = sizes[i][0], .height = sizes[i][1], .patch = 16};
+        const int32_t most = ((ink.width + 15) / 16) * ((ink.height + 15) / 16);
+        for (int32_t n = 1; n <= most + 2; n += 1 + most / 300, ++all) {
+            int32_t columns, rows;
+            tvlm_budget_near_square(&ink, n, &columns, &rows);
+            assert_true(columns >= 1 && rows >= 1 && columns * rows <= n);
+            const double off = tvlm_budget_grid_cost(&ink, columns, rows) - least_cost(&ink, n);
+            if (off > 0.21)
+                fail_msg("%d cells of %dx%d: %dx%d", (int)n, (int)ink.width, (int)ink.height, (int)columns,
+                         (int)rows);
+            cheapest += off < 1e-9;
+        }
+    }
+    if (cheapest < all * 95 / 100) fail_msg("%d of %d are the cheapest", cheapest, all);
+}
+
+/* How many cells of a grid are kept. */
+static int32_t kept_by(const seen *s, int32_t columns, int32_t rows) {
+    static uint8_t blank[SIDE_MOST * SIDE_MOST];
+    return tvlm_budget_blank(&s->ink, columns, rows, blank, NULL);
+}
+
+/* A grid of the ladder whose next three keep too many; each of the ladder has a fiftieth more cells than the one before. */
+static void check_fit(const seen *s, int32_t least, const tvlm_budget_fit *fit) {
+    int32_t columns = 0, rows = 0, after = -1;
+    const int32_t side = (4 * s->wide + s->ink.patch - 1) / s->ink.patch;
+    assert_true(fit->kept >= 1 && fit->kept <= fit->n);
+    assert_int_equal(fit->kept, kept_by(s, fit->columns, fit->rows));
+    for (double n = least; after < 3 && columns * rows < side * side; n *= 1.02) {
+        int32_t next_columns, next_rows;
+        tvlm_budget_near_square(&s->ink, (int64_t)n, &next_columns, &next_rows);
+        if (next_columns == columns && next_rows == rows) continue;
+        columns = next_columns;
+        rows = next_rows;
+        if (columns == fit->columns && rows == fit->rows)
+            after = 0;
+        else if (after >= 0 && ++after > 0 && kept_by(s, columns, rows) <= fit->n)
+            fail_msg("%d cells: %dx%d is finer than %dx%d", (int)fit->n, (int)columns, (int)rows,
+                     (int)fit->columns, (int)fit->rows);
+    }
+    assert_true(after >= 0);
+}
+
+/* Ink in the left part of the image: of each number of cells the finest grid. */
+static void test_finest(void **state) {
+    static seen s;
+    uint64_t random = 4;
+    (void)state;
+    for (int32_t part = 6; part <= 30; part += 8) {
+        static const int32_t wanted[] = {150, 100, 60, 59, 20, 7};
+        enum { COUNT = sizeof wanted / sizeof *wanted };
+        tvlm_budget_fit fits[COUNT];
+        fill(&s, SIDE_MOST, SIDE_MOST, 200);
+        for (int32_t i = 0; i < part * SIDE_MOST; ++i) {
+            const int value = (int)(test_random(&random) % 256);
+            put(&s, i % part, i / part, value, value, value, 50);
+        }
+        look(&s, 8); /* 24 x 24 cells */
+        for (int i = 0; i < COUNT; ++i)
+            fits[i] = (tvlm_budget_fit){.n = wanted[i], .columns = -1, .kept = -1};
+        assert_true(tvlm_budget_finest(&s.ink, fits, COUNT));
+        for (int i = 0; i < COUNT; ++i) {
+            assert_int_equal(fits[i].n, wanted[i]);
+            check_fit(&s, wanted[COUNT - 1], &fits[i]);
+        }
+        /* Where all of a grid of 1.3 times as many cells is kept, none is known. */
+        tvlm_budget_ink_free(&s.ink);
+        fill(&s, SIDE_MOST, SIDE_MOST, 200);
+        for (int32_t i = 0; i < SIDE_MOST * SIDE_MOST; ++i)
+            put(&s, i % SIDE_MOST, i / SIDE_MOST, 0, 0, 0, 50);
+        look(&s, 8);
+        assert_true(tvlm_budget_finest(&s.ink, fits, COUNT));
+        for (int i = 0; i < COUNT; ++i)
+            assert_true(fits[i].n == wanted[i] && fits[i].kept == 0 && fits[i].columns == 0 &&
+                        fits[i].rows == 0);
+        tvlm_budget_ink_free(&s.ink);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_steps_of_colours),
-                                       cmocka_unit_test(test_limits), cmocka_unit_test(test_plain)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_steps), cmocka_unit_test(test_steps_of_colours), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_plain), cmocka_unit_test(test_near_square),      cmocka_unit_test(test_finest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
