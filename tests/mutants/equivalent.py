@@ -153,4 +153,6 @@ EQUIVALENT = [
     ("lib/select/budget_blank.c", "is_flat", "for (int32_t x = across.first + 1; x < across.end; ++x)", "37:-1", "the first column is within its own range"),
     *(("lib/select/budget_solve.c", function, "const int32_t middle = low + (high - low) / 2;", "53:+1",
        "the search may look at any place between its ends") for function in ("find_highest", "find_tiles")),
+    ("lib/select/budget_solve.c", "find_tiles", "ladder l = {tvlm_budget_weigh(s->budget, grid, s->tried->weights, s->weighed), 0.0};", "84:1.0",
+     "the price is set before it is read"),
 ]
