@@ -300,6 +300,19 @@ static void test_nines_and_thirds(void **state) {
     free_even(&e);
 }
 
+/* A third in the corner of an image that is too small for it is none either. */
+static void test_too_small(void **state) {
+    static const int32_t sizes[][2] = {{2, 3}, {3, 2}, {2, 2}};
+    (void)state;
+    for (int i = 0; i < 3; ++i) {
+        even e = even_of(sizes[i][0], sizes[i][1], (const float[]){9.0f, 9.0f, 9.0f, 9.0f, 0.0f});
+        fill(&e, 2);
+        expect_chosen(&e, TVLM_BUDGET_THIRD, NULL, 0);
+        expect_chosen(&e, 0, (const int32_t[]){0, 1}, 2);
+        free_even(&e);
+    }
+}
+
 static void expect_tile(const even *e, const tvlm_budget_tile *t, int32_t kind, int32_t corner, double gain,
                         double before, double after) {
     assert_int_equal(t->level, kind);
@@ -337,13 +350,36 @@ static void test_order(void **state) {
     free_even(&e);
 }
 
+/* What a tile gains is added up over its own tiles of level 0, each of which loses another power of 2. */
+static void test_squares(void **state) {
+    static const int kinds[] = {1, 2, TVLM_BUDGET_NINE, TVLM_BUDGET_THIRD}, sides[] = {2, 4, 4, 3},
+                     patches[] = {1, 1, 9, 1};
+    (void)state;
+    for (int k = 0; k < 4; ++k) {
+        even e = even_of(12, 12, (const float[]){0.0f, 0.0f, 0.0f, 0.0f, 0.0f});
+        const int32_t column = 12 / sides[k] / 2 * sides[k], row = sides[k];
+        tvlm_budget_tile order[9];
+        for (int i = 0; i < sides[k] * sides[k]; ++i) {
+            const int32_t tile = (row + i / sides[k]) * 12 + column + i % sides[k];
+            row_of(&e, UNDER)[e.tree.place_of[tile]] = ldexpf(1.0f, i);
+        }
+        row_of(&e, UNDER)[e.tree.place_of[row * 12 + column - 1]] = 1e6f; /* beside it */
+        choose(&e, kinds[k], column, row);
+        assert_true(tvlm_budget_order(&e.tree, &e.losses, &e.choice, order));
+        const double all = ldexp(1.0, sides[k] * sides[k]) - 1.0;
+        expect_tile(&e, &order[0], kinds[k], row * 12 + column, all / patches[k], all / patches[k], 0.0);
+        free_even(&e);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),     cmocka_unit_test(test_finest),
         cmocka_unit_test(test_choice),      cmocka_unit_test(test_across),
         cmocka_unit_test(test_equal_gains), cmocka_unit_test(test_beside_others),
         cmocka_unit_test(test_gains),       cmocka_unit_test(test_nines_and_thirds),
-        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_order),       cmocka_unit_test(test_too_small),
+        cmocka_unit_test(test_squares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

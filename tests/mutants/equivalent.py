@@ -155,4 +155,8 @@ EQUIVALENT = [
        "the search may look at any place between its ends") for function in ("find_highest", "find_tiles")),
     ("lib/select/budget_solve.c", "find_tiles", "ladder l = {tvlm_budget_weigh(s->budget, grid, s->tried->weights, s->weighed), 0.0};", "84:1.0",
      "the price is set before it is read"),
+    ("lib/select/budget_tree.c", "place_tile", "if (tree->tile_of[place] >= 0) tree->place_of[tree->tile_of[place]] = place;", "33:+1",
+     "the first tile has the place 0, to which the memory was cleared"),
+    ("lib/select/budget_tree.c", "lost_beside", "return (double)lost_at(tree, losses, choice, place, rank_of[level] + 1);", "74:-1",
+     "there is no tile of that kind over the place"),
 ]
