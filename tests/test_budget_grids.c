@@ -116,7 +116,7 @@ static void test_shares(void **state) {
     static const double few[] = {0.7, 0.4, 0.2, 0.1, 0.05, 0.0},
                         many[] = {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0};
     static const tvlm_budget_grid one = {1, 1};
-    static const int32_t counts[] = {150, 97, 40};
+    static const int32_t counts[] = {200, 150, 97, 40};
     (void)state;
     opened *const o = open_noise(333, 222, &one, 1);
     for (int emphasised = 0; emphasised < 2; ++emphasised)

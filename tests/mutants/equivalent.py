@@ -159,4 +159,13 @@ EQUIVALENT = [
      "the first tile has the place 0, to which the memory was cleared"),
     ("lib/select/budget_tree.c", "lost_beside", "return (double)lost_at(tree, losses, choice, place, rank_of[level] + 1);", "74:-1",
      "there is no tile of that kind over the place"),
+    ("lib/select/budget_tree.c", "comes_before", "return tvlm_budget_corner(w->tree, a->level, a->number) <", "<=", "no two tiles of a kind have one corner"),
+    *(("lib/select/budget_grids.c", "compare", "if (p->cost != q->cost) return p->cost < q->cost ? -1 : 1;", operation, reason)
+      for operation, reason in (("44:<=", "they differ there"), ("61:+1", "any number above 0 says that it comes later"))),
+    *(("lib/select/budget_grids.c", "compare", "if (p->grid.columns != q->grid.columns) return p->grid.columns < q->grid.columns ? -1 : 1;", operation, reason)
+      for operation, reason in (("68:<=", "they differ there"), ("93:+1", "any number above 0 says that it comes later"))),
+    *(("lib/select/budget_grids.c", "compare", "return (p->grid.rows > q->grid.rows) - (p->grid.rows < q->grid.rows);", operation,
+       "of one cost and so many columns there is one number of rows") for operation in ("comparison", "operand")),
+    *(("lib/select/budget_grids.c", "list", "c->grid = (tvlm_budget_grid){between(columns, 1, e->columns), between(rows, 1, e->rows)};", operation,
+       "there is at least one column, and at least one row") for operation in ("55:-1", "85:-1")),
 ]
