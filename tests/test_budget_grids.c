@@ -148,6 +148,14 @@ static void test_few(void **state) {
     expect_cheapest(b, 1, 2);
     expect_cheapest(b, 2, 1);
     assert_true(b->grids[0].columns == 1 && b->grids[1].columns == 2 && b->grids[2].columns == 1);
+    b = list_again(o, 4,
+                   2.0); /* 1 x 3, 1 x 4, 2 x 2, 3 x 1, 4 x 1; of the shares 3, 3, 2, 2, 2, 1 ... three */
+    assert_int_equal(b->alone, 5);
+    assert_int_equal(b->grid_count, 8);
+    for (int32_t i = 0; i < 8; ++i) expect_cheapest(b, i, i < 5 ? 4 : 8 - i);
+    b = list_again(o, 35, 0.0); /* of 36 */
+    assert_int_equal(b->alone, 6);
+    for (int32_t i = 0; i < 6; ++i) expect_cheapest(b, i, 35);
     close_image(o);
 }
 

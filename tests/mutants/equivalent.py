@@ -168,4 +168,7 @@ EQUIVALENT = [
        "of one cost and so many columns there is one number of rows") for operation in ("comparison", "operand")),
     *(("lib/select/budget_grids.c", "list", "c->grid = (tvlm_budget_grid){between(columns, 1, e->columns), between(rows, 1, e->rows)};", operation,
        "there is at least one column, and at least one row") for operation in ("55:-1", "85:-1")),
+    *(("lib/select/budget_read.c", "correlation_of", "const float within = fminf(fmaxf(y, FLAT), 1.0f - FLAT);", operation,
+       "of the largest patch the curve ends at .9996, so that no value is cut off there") for operation in ("48:*1.1", "48:*2.0", "53:+")),
+    ("lib/select/budget_read.c", "tvlm_budget_prepare_reading", "r->detail[i] = r->detail[i] < detail ? detail : r->detail[i];", "41:<=", "of equal numbers either is the larger one"),
 ]
