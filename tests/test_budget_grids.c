@@ -226,6 +226,32 @@ static void test_sizes(void **state) {
     close_image(o);
 }
 
+/* What is measured are pictures of these sizes: what they lose is what a plan of them alone measures. */
+static void test_pictures(void **state) {
+    enum { WIDTH = 125, HEIGHT = 59, TILES = 8 * 4 };
+    static const tvlm_budget_grid grids[] = {{3, 2}, {9, 1}, {1, 3}};
+    static const tvlm_budget_size sizes[] = {{62, 29, 0.0},    {31, 14, 0.0}, {94, 45, 4.0 / 3.0},
+                                             {42, 20, 3.0},    {16, 16, 0.0}, {48, 32, 0.0},
+                                             {WIDTH, 16, 0.0}, {16, 48, 0.0}};
+    (void)state;
+    opened *const o = open_noise(WIDTH, HEIGHT, grids, 3);
+    const tvlm_budget *const b = o->budget;
+    assert_int_equal(b->tiles, TILES);
+    for (int i = 0; i < 8; ++i) {
+        float lost[2 * TILES];
+        tvlm_budget_plan plan;
+        tvlm_buffer *buffer = NULL;
+        assert_true(tvlm_budget_plan_make(b->source, 0, 16, &sizes[i], 1, NULL, &plan));
+        assert_int_equal(o->device->backend->buffer_create(o->device, sizeof lost, &buffer), TVLM_OK);
+        assert_int_equal(o->device->backend->losses(o->device, b->source, &plan, buffer, 0), TVLM_OK);
+        assert_int_equal(o->device->backend->buffer_read(o->device, buffer, 0, sizeof lost, lost), TVLM_OK);
+        assert_memory_equal(tvlm_budget_values(b, i), lost, sizeof lost);
+        o->device->backend->buffer_destroy(o->device, &buffer);
+        tvlm_budget_plan_free(&plan);
+    }
+    close_image(o);
+}
+
 /* Whether a square of `side` tiles around a tile lies in an image of width x height pixels as a whole. */
 static bool is_whole(int32_t column, int32_t row, int32_t side, int32_t width, int32_t height) {
     return column / side * side * 16 + side * 16 <= width && row / side * side * 16 + side * 16 <= height;
@@ -359,9 +385,10 @@ static void test_pixels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares), cmocka_unit_test(test_few),   cmocka_unit_test(test_ladder),
-        cmocka_unit_test(test_blank),  cmocka_unit_test(test_sizes), cmocka_unit_test(test_broken),
-        cmocka_unit_test(test_filled), cmocka_unit_test(test_equal), cmocka_unit_test(test_pixels),
+        cmocka_unit_test(test_shares),   cmocka_unit_test(test_few),   cmocka_unit_test(test_ladder),
+        cmocka_unit_test(test_blank),    cmocka_unit_test(test_sizes), cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_filled),   cmocka_unit_test(test_equal), cmocka_unit_test(test_pixels),
+        cmocka_unit_test(test_pictures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
