@@ -252,6 +252,37 @@ static void test_pictures(void **state) {
     close_image(o);
 }
 
+/* With an emphasis, however weak, a tile counts as much more as it matters: here by its saliency. */
+static void test_emphasised(void **state) {
+    enum { TILES = 10 * 8 };
+    static const tvlm_budget_grid one = {1, 1};
+    float before[TILES], matters[TILES], most = 0.0f;
+    tvlm_buffer *scores;
+    (void)state;
+    opened *const o = open_noise(160, 128, &one, 1);
+    tvlm_budget *const b = o->budget;
+    assert_int_equal(b->tiles, TILES);
+    for (int i = 0; i < TILES; ++i)
+        before[i] = b->losses[TVLM_BUDGET_LEAST].parts[TVLM_BUDGET_ERROR][b->tree.place_of[i]];
+    assert_int_equal(tvlm_budget_score(&o->task, &scores), TVLM_OK);
+    assert_int_equal(o->device->backend->buffer_read(o->device, scores, 0, sizeof matters, matters), TVLM_OK);
+    tvlm_budget_importance(&o->task, matters, TILES);
+    free(b->memory);
+    free(b->values);
+    free(b->reading.detail);
+    b->emphasis = 0.5;
+    assert_int_equal(tvlm_budget_measure(b), TVLM_OK);
+    for (int i = 0; i < TILES; ++i) {
+        const float after = b->losses[TVLM_BUDGET_LEAST].parts[TVLM_BUDGET_ERROR][b->tree.place_of[i]];
+        assert_true(tvlm_budget_matters(b)[i] == matters[i]);
+        assert_true(fabsf(after / before[i] - 1.0f - 0.5f * matters[i]) < 1e-5f);
+        assert_true(fabsf(b->reading.counts[i] - 1.0f - 0.5f * matters[i]) < 1e-6f);
+        most = fmaxf(most, matters[i]);
+    }
+    assert_true(most > 0.1f);
+    close_image(o);
+}
+
 /* Whether a square of `side` tiles around a tile lies in an image of width x height pixels as a whole. */
 static bool is_whole(int32_t column, int32_t row, int32_t side, int32_t width, int32_t height) {
     return column / side * side * 16 + side * 16 <= width && row / side * side * 16 + side * 16 <= height;
@@ -385,10 +416,10 @@ static void test_pixels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares),   cmocka_unit_test(test_few),   cmocka_unit_test(test_ladder),
-        cmocka_unit_test(test_blank),    cmocka_unit_test(test_sizes), cmocka_unit_test(test_broken),
-        cmocka_unit_test(test_filled),   cmocka_unit_test(test_equal), cmocka_unit_test(test_pixels),
-        cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_shares),   cmocka_unit_test(test_few),        cmocka_unit_test(test_ladder),
+        cmocka_unit_test(test_blank),    cmocka_unit_test(test_sizes),      cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_filled),   cmocka_unit_test(test_equal),      cmocka_unit_test(test_pixels),
+        cmocka_unit_test(test_pictures), cmocka_unit_test(test_emphasised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

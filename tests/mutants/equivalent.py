@@ -171,4 +171,6 @@ EQUIVALENT = [
     *(("lib/select/budget_read.c", "correlation_of", "const float within = fminf(fmaxf(y, FLAT), 1.0f - FLAT);", operation,
        "of the largest patch the curve ends at .9996, so that no value is cut off there") for operation in ("48:*1.1", "48:*2.0", "53:+")),
     ("lib/select/budget_read.c", "tvlm_budget_prepare_reading", "r->detail[i] = r->detail[i] < detail ? detail : r->detail[i];", "41:<=", "of equal numbers either is the larger one"),
+    *(("lib/select/budget_measure.c", "place", "const double weight = tile >= 0 ? count_of(budget, tile, emphasis) : 1.0;", operation,
+       "nothing is lost beyond the image, however much it would count") for operation in ("78:*1.1", "78:*2.0")),
 ]
