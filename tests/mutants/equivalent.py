@@ -173,4 +173,7 @@ EQUIVALENT = [
     ("lib/select/budget_read.c", "tvlm_budget_prepare_reading", "r->detail[i] = r->detail[i] < detail ? detail : r->detail[i];", "41:<=", "of equal numbers either is the larger one"),
     *(("lib/select/budget_measure.c", "place", "const double weight = tile >= 0 ? count_of(budget, tile, emphasis) : 1.0;", operation,
        "nothing is lost beyond the image, however much it would count") for operation in ("78:*1.1", "78:*2.0")),
+    *(("lib/select/budget_plan.c", "add_side", line, f"{column}:1.0", "texels are larger than pixels where they have a side")
+      for line, column in (("*reduce = add_axis(t, &(line){from, size, texel > 0.0 ? texel * from / whole : (double)from / size});", 55),
+                           ("*enlarge = add_axis(t, &(line){size, whole, texel > 0.0 ? 1.0 / texel : (double)size / whole});", 57))),
 ]
