@@ -4,6 +4,8 @@
  * size (select/thumbnail.h), and the sizes of such pictures.
  */
 #include "select/thumbnail.h"
+#include "stack/grids.h"
+#include "stack/make.h"
 #include "stack_helper.h"
 
 enum { MOST = 2000 };
@@ -164,9 +166,39 @@ static void test_tiles(void **state) {
     close_image(&m);
 }
 
+/* A position that is no cell at the first place makes no thumbnail. */
+static void test_no_cell(void **state) {
+    image m = open_image(150, 96, 0);
+    (void)state;
+    for (int n = 0; n < 2; ++n) {
+        tvlm_position p[2] = {cell(&m, 5, 3, 0), cell(&m, 5, 3, 1)};
+        *(n == 0 ? &p[0].x : &p[0].y) += 1.0f;
+        expect(&m, p, 2, 16, 0, 0, 0);
+    }
+    close_image(&m);
+}
+
+/* A picture has one level. It covers the image, or, where its texels have a side, as much as they do. */
+static void test_pictures(void **state) {
+    static const tvlm_budget_size sizes[] = {{75, 48, 0.0}, {50, 32, 3.0}, {113, 72, 4.0 / 3.0}};
+    image m = open_image(150, 96, 0);
+    (void)state;
+    assert_int_equal(tvlm_stack_make(m.stack, 0, TVLM_GRID_BIT(TVLM_GRID_SOURCE)), TVLM_OK);
+    for (int i = 0; i < 3; ++i) {
+        tvlm_texture *made = NULL;
+        assert_int_equal(tvlm_picture_make(m.stack, 0, &sizes[i], &made), TVLM_OK);
+        assert_true(made->width == sizes[i].width && made->height == sizes[i].height && made->levels == 1);
+        assert_true(fabsf(made->extent_x - (i < 2 ? 150.0f : 113.0f * 4.0f / 3.0f)) < 1e-3f);
+        assert_true(made->extent_y == 96.0f);
+        m.device->backend->texture_destroy(m.device, &made);
+    }
+    close_image(&m);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cells), cmocka_unit_test(test_near),
-                                       cmocka_unit_test(test_long), cmocka_unit_test(test_fractions),
-                                       cmocka_unit_test(test_tiles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cells),   cmocka_unit_test(test_near),
+                                       cmocka_unit_test(test_long),    cmocka_unit_test(test_fractions),
+                                       cmocka_unit_test(test_tiles),   cmocka_unit_test(test_no_cell),
+                                       cmocka_unit_test(test_pictures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

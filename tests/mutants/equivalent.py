@@ -176,4 +176,6 @@ EQUIVALENT = [
     *(("lib/select/budget_plan.c", "add_side", line, f"{column}:1.0", "texels are larger than pixels where they have a side")
       for line, column in (("*reduce = add_axis(t, &(line){from, size, texel > 0.0 ? texel * from / whole : (double)from / size});", 55),
                            ("*enlarge = add_axis(t, &(line){size, whole, texel > 0.0 ? 1.0 / texel : (double)size / whole});", 57))),
+    ("lib/select/thumbnail.c", "is_on_grid", "const double at = centre / side - 0.5;", "+", "how far it is from a whole number is asked, and one more or less is no matter"),
+    ("lib/select/thumbnail.c", "cell_at", "return -1;", "+1", "any number below 0 says that it is no cell"),
 ]
