@@ -253,6 +253,130 @@ static void check_cost(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
+/* ---- On the reference alone ---- */
+
+/* A map of the whole image at a place: linear between the middles of its cells. */
+static float map_at(const float *map, int32_t columns, int32_t rows, float x, float y) {
+    const float column = fminf(fmaxf(x * (float)columns / WIDTH - 0.5f, 0.0f), (float)(columns - 1)),
+                row = fminf(fmaxf(y * (float)rows / HEIGHT - 0.5f, 0.0f), (float)(rows - 1));
+    const int32_t left = (int32_t)column, top = (int32_t)row, right = left + (left + 1 < columns),
+                  below = top + (top + 1 < rows);
+    const float u = column - (float)left, v = row - (float)top;
+    return (1.0f - v) * ((1.0f - u) * map[top * columns + left] + u * map[top * columns + right]) +
+           v * ((1.0f - u) * map[below * columns + left] + u * map[below * columns + right]);
+}
+
+/* Relevances of sizes that have something in common, one after the other: each is read in its own. */
+static void test_maps(void **state) {
+    static const int32_t sizes[][2] = {{2, 1}, {2, 2}, {3, 2}, {3, 1}, {1, 3}};
+    static const float map[6] = {0.25f, 0.75f, 1.0f, 0.0f, 0.5f, 0.125f};
+    float checkered[50 * 30], expected[CELLS];
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = temporal_stack(device, TVLM_FORMAT_F32, "prev_relevance", 1);
+    (void)state;
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; ++s) {
+        const int32_t columns = sizes[s][0], rows = sizes[s][1];
+        assert_int_equal(
+            tvlm_stack_advance(stack, 0,
+                               tvlm_advance_params(.relevance = map, .columns = columns, .rows = rows)),
+            TVLM_OK);
+        for (int i = 0; i < CELLS; ++i)
+            expected[i] = map_at(map, columns, rows, fminf(((float)(i % COLUMNS) + 0.5f) * CELL, WIDTH),
+                                 fminf(((float)(i / COLUMNS) + 0.5f) * CELL, HEIGHT));
+        float *got = cells_of(stack, 0, TVLM_CHANNEL_PREV_RELEVANCE);
+        test_compare("a map", got, expected, CELLS, 1e-5f, 1e-5f);
+        free(got);
+    }
+    /* Of cells of 4 pixels, one half 0 and the other 1, cells of 16 pixels are the mean. */
+    for (int i = 0; i < 50 * 30; ++i) checkered[i] = (float)((i % 50 + i / 50) % 2);
+    assert_int_equal(
+        tvlm_stack_advance(stack, 0, tvlm_advance_params(.relevance = checkered, .columns = 50, .rows = 30)),
+        TVLM_OK);
+    for (int i = 0; i < CELLS; ++i) expected[i] = 0.5f;
+    float *got = cells_of(stack, 0, TVLM_CHANNEL_PREV_RELEVANCE);
+    test_compare("a fine map", got, expected, CELLS, 1e-5f, 1e-5f);
+    free(got);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+/* Positions are in pixels of the image as it was handed in: of 50 x 60, which was enlarged by 4 and 2. */
+static void test_positions_of_the_original(void **state) {
+    static const float positions[4] = {5.5f * CELL / 4, 3.5f * CELL / 2, 10.5f * CELL / 4, 1.5f * CELL / 2};
+    uint64_t seed = 3;
+    uint8_t *pixels = test_random_pixels(&seed, 50, 60, 3);
+    const tvlm_image image = u8_image(pixels, 50, 60, 3);
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = temporal_stack(device, TVLM_FORMAT_F32, "fixation", 1);
+    (void)state;
+    assert_int_equal(tvlm_stack_set_image(stack, 0, &image), TVLM_OK);
+    assert_int_equal(
+        tvlm_stack_advance(stack, 0,
+                           tvlm_advance_params(.positions = positions, .position_count = 2, .sigma = 2.0f)),
+        TVLM_OK);
+    float *got = cells_of(stack, 0, TVLM_CHANNEL_FIXATION);
+    for (int i = 0; i < CELLS; ++i) /* 8 sigma from cell to cell */
+        assert_float_equal(got[i], i == 3 * COLUMNS + 5 || i == COLUMNS + 10 ? 1.0f : 0.0f, 1e-6f);
+    free(got);
+    free(pixels);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+/* A flow counts from the confidence on that is asked for. */
+static void test_confidence(void **state) {
+    static const float map[1] = {0.75f};
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = temporal_stack(device, TVLM_FORMAT_F32, "prev_relevance", 1);
+    (void)state;
+    for (int sure = 0; sure < 2; ++sure) {
+        assert_int_equal(tvlm_stack_advance(stack, 0,
+                                            tvlm_advance_params(.relevance = map, .columns = 1, .rows = 1,
+                                                                .confidence = sure ? 0.3f : 0.45f)),
+                         TVLM_OK);
+        set_flow(stack, 0, -CELL, 0.0f, 0.4f);
+        float *got = cells_of(stack, 0, TVLM_CHANNEL_PREV_RELEVANCE);
+        for (int i = 0; i < CELLS; ++i) /* what comes from the left of the image is not known */
+            assert_float_equal(got[i], sure && i % COLUMNS > 0 ? 0.75f : 0.0f, 1e-6f);
+        free(got);
+    }
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+static void expect_known(tvlm_stack *stack, int32_t index, int32_t channel, bool expected) {
+    bool has = !expected;
+    assert_int_equal(tvlm_stack_has_channel(stack, index, channel, &has), TVLM_OK);
+    assert_int_equal(has, expected);
+}
+
+/* Each image of a batch has a frame before it, or none: in the first chunk (images 0 and 1) and in the second. */
+static void test_known_of_each(void **state) {
+    static const int32_t channels[] = {TVLM_CHANNEL_MOTION, TVLM_CHANNEL_PREV_SALIENCY};
+    tvlm_device *device = open_reference();
+    device->info.image_slices_max = 32;
+    tvlm_stack *stack = temporal_stack(device, TVLM_FORMAT_F32, "motion,prev_saliency", 4);
+    (void)state;
+    for (int32_t i = 0; i < 4; ++i) set_frame(stack, i, 7 + (uint64_t)i);
+    for (int32_t i = 0; i < 4; ++i) expect_known(stack, i, channels[i % 2], false);
+    assert_int_equal(tvlm_stack_advance(stack, 0, NULL), TVLM_OK);
+    assert_int_equal(tvlm_stack_advance(stack, 2, NULL), TVLM_OK);
+    assert_int_equal(tvlm_stack_advance(stack, 3, NULL), TVLM_OK);
+    for (int32_t i = 0; i < 4; ++i) set_frame(stack, i, 70 + (uint64_t)i);
+    assert_int_equal(tvlm_stack_forget(stack, 3), TVLM_OK);
+    for (int c = 0; c < 2; ++c)
+        for (int32_t i = 0; i < 4; ++i) {
+            size_t count;
+            expect_known(stack, i, channels[c], i % 2 == 0);
+            float *got = read_level(stack, i, channels[c], 0, &count), most = 0.0f;
+            for (size_t k = 0; k < count; ++k) most = fmaxf(most, got[k]);
+            free(got);
+            assert_int_equal(most > 0.0f, i % 2 == 0);
+        }
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
 #define REFUSE(LINE, ...)                                                                                    \
     refused(tvlm_stack_advance(stack, 0, tvlm_advance_params(__VA_ARGS__)), TVLM_ERROR_ARGUMENT, LINE)
 
@@ -292,10 +416,10 @@ static void test_known(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_known),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
+        cmocka_unit_test(test_known),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_maps),          cmocka_unit_test(test_positions_of_the_original),
+        cmocka_unit_test(test_confidence),    cmocka_unit_test(test_known_of_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
