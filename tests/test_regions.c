@@ -3,6 +3,7 @@
  * test_regions.c: regions through the public functions: tables, neighbours, labels, and labels of the
  * application's own.
  */
+#include "stack/regions.h"
 #include "stack_helper.h"
 
 /* Of every picture here; small ones for interpreters. */
@@ -208,7 +209,44 @@ static void mistakes(tvlm_device *device, tvlm_format format) {
     assert_null(none);
 }
 
-DEVICE_CHECKS(tables, own_labels, mistakes)
+/* Just enough room is taken; with less nothing is written beyond it, and the number is told. */
+static void rooms(tvlm_device *device, tvlm_format format) {
+    static tvlm_region regions[TVLM_REGIONS_MAX];
+    static const int32_t stripes[] = {30, 10,
+                                      20}; /* the regions 2, 0 and 1, of which 0 lies between the others */
+    int32_t neighbours[3] = {-7, -7, -7}, count = -1;
+    tvlm_stack *stack = noisy_stack(device, format, 2, 20);
+    assert_false(tvlm_stack_has_labels(stack, 1));
+    assert_int_equal(tvlm_stack_set_labels(stack, 1, stripes, 3, 1, 0), TVLM_OK);
+    assert_true(tvlm_stack_has_labels(stack, 1));
+    assert_false(tvlm_stack_has_labels(stack, 0));
+    assert_int_equal(tvlm_stack_regions(stack, 1, 3, regions, &count), TVLM_OK);
+    assert_int_equal(count, 3);
+    refused(tvlm_stack_regions(stack, 1, 2, regions, &count), TVLM_ERROR_ARGUMENT,
+            "room for 2 regions; image 1 has 3");
+    assert_int_equal(tvlm_stack_region_neighbours(stack, 1, 0, 2, neighbours, &count), TVLM_OK);
+    assert_true(count == 2 && neighbours[0] == 1 && neighbours[1] == 2 && neighbours[2] == -7);
+    neighbours[0] = neighbours[1] = -7;
+    refused(tvlm_stack_region_neighbours(stack, 1, 0, 1, neighbours, &count), TVLM_ERROR_ARGUMENT,
+            "room for 1 neighbours; region 0 has 2");
+    assert_true(count == 2 && neighbours[0] == 1 && neighbours[1] == -7);
+    refused(tvlm_stack_region_neighbours(stack, 1, -1, 2, neighbours, &count), TVLM_ERROR_ARGUMENT,
+            "region -1 of an image of 3");
+    /* A map of one column, and none of no rows. */
+    assert_int_equal(tvlm_stack_set_labels(stack, 1, stripes, 1, 3, 1), TVLM_OK);
+    assert_int_equal(tvlm_stack_regions(stack, 1, 3, regions, &count), TVLM_OK);
+    assert_true(count == 3 && regions[2].top == 0 && regions[0].top > 0 && regions[1].top > regions[0].top);
+    refused(tvlm_stack_set_labels(stack, 1, stripes, 3, 0, 0), TVLM_ERROR_ARGUMENT, "labels of 3x0");
+    refused(tvlm_stack_set_labels(stack, 1, stripes, 1, 3, SIZE_MAX / 3 + 1), TVLM_ERROR_ARGUMENT,
+            "are larger than memory");
+    refused(tvlm_stack_set_labels(stack, 1, stripes, 1, 3, SIZE_MAX / 12 + 1), TVLM_ERROR_ARGUMENT,
+            "3 rows of 1537228672809129302 labels are larger than memory");
+    assert_int_equal(tvlm_stack_set_labels(stack, 1, NULL, 0, 0, 0), TVLM_OK);
+    assert_false(tvlm_stack_has_labels(stack, 1));
+    tvlm_stack_destroy(&stack);
+}
+
+DEVICE_CHECKS(tables, own_labels, mistakes, rooms)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
