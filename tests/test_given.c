@@ -145,6 +145,89 @@ static void test_place_of_a_bad_value(void **state) {
     tvlm_stack_destroy(&stack);
 }
 
+/* Ids may be halves, which are numbered as others are. */
+static void test_ids_of_halves(void **state) {
+    static const float ids[6] = {3, 1, -4, 1, 5, 9}, numbers[6] = {2, 1, 0, 1, 3, 4};
+    uint16_t halves[6];
+    tvlm_stack *stack = stack_sized(40, 24, 1);
+    (void)state;
+    tvlm_half_from_floats(ids, halves, 6);
+    assert_int_equal(
+        PUT(TVLM_CHANNEL_OBJECT_ID, .data = halves, .columns = 3, .rows = 2, .type = TVLM_VALUE_F16),
+        TVLM_OK);
+    expect_level(stack, 0, TVLM_CHANNEL_OBJECT_ID, 0, numbers, 6, "ids");
+    tvlm_stack_destroy(&stack);
+}
+
+/* ---- From memory of the device ---- */
+
+static tvlm_status put_from(tvlm_stack *stack, int32_t channel, struct tvlm_grid_input input,
+                            const float *values, size_t count, size_t offset) {
+    tvlm_buffer *buffer = NULL;
+    const size_t bytes = count * sizeof *values;
+    assert_int_equal(device->backend->buffer_create(device, bytes, &buffer), TVLM_OK);
+    assert_int_equal(device->backend->buffer_write(device, buffer, 0, bytes, values), TVLM_OK);
+    const tvlm_status status = tvlm_stack_input(stack, 0, channel, &input, buffer, offset);
+    device->backend->buffer_destroy(device, &buffer);
+    return status;
+}
+#define PUT_FROM(CHANNEL, COUNT, OFFSET, ...)                                                                \
+    put_from(stack, CHANNEL, (struct tvlm_grid_input){__VA_ARGS__}, values, COUNT, OFFSET)
+
+/* Two rows of two values with a gap of one between them, behind one more: the last row may end where the memory ends. */
+static void test_memory_of_the_device(void **state) {
+    float values[6] = {NAN, 3, 1, NAN, 2, 0}, expected[4] = {3, 1, 2, 0};
+    const int32_t depth = TVLM_CHANNEL_DEPTH, ids = TVLM_CHANNEL_OBJECT_ID;
+    tvlm_stack *stack = stack_sized(8, 8, 1);
+    (void)state;
+#define GAPS .columns = 2, .rows = 2, .row_stride = 12
+    assert_int_equal(PUT_FROM(depth, 6, 4, GAPS), TVLM_OK);
+    expect_level(stack, 0, depth, 0, expected, 4, "depth");
+    assert_int_equal(PUT_FROM(ids, 6, 4, GAPS), TVLM_OK);
+    expect_level(stack, 0, ids, 0, expected, 4, "ids");
+    refused(PUT_FROM(depth, 5, 4, GAPS), TVLM_ERROR_ARGUMENT,
+            "depth: the grid reaches beyond the cl_mem's 20 bytes");
+    refused(PUT_FROM(depth, 6, 8, GAPS), TVLM_ERROR_ARGUMENT,
+            "depth: the grid reaches beyond the cl_mem's 24 bytes");
+    refused(PUT_FROM(depth, 6, 2, GAPS), TVLM_ERROR_ARGUMENT,
+            "depth: a row stride of 12 bytes at offset 2; rows have 8 bytes, values 4");
+    refused(PUT_FROM(depth, 6, 0, GAPS), TVLM_ERROR_ARGUMENT,
+            "depth: value 0 (row 0, column 0, channel 0) is not finite");
+    refused(PUT_FROM(ids, 6, 0, GAPS), TVLM_ERROR_ARGUMENT, "object_id: value 0 (row 0, column 0");
+    REFUSES("depth: value 0 (row 0, column 0, channel 0) is not finite", depth, .data = values, GAPS);
+    expect_level(stack, 0, depth, 0, expected, 4, "as it was");
+#undef GAPS
+    tvlm_stack_destroy(&stack);
+}
+
+/* Features without a direction are no answer to a question: from the host, and from the device where they are looked
+ * at, which they are not where what is not finite is replaced. */
+static void test_no_directions(void **state) {
+    static const float values[4] = {0}, query[2] = {1, 0};
+    const int32_t features = TVLM_CHANNEL_FEATURE_0;
+    static const char none[] = "no question can be compared with the features of image 0";
+    tvlm_stack *stack = stack_sized(8, 8, 1);
+    tvlm_selection *selection = NULL;
+    (void)state;
+#define ASK()                                                                                                \
+    tvlm_select(stack, tvlm_query(.vectors = query, .dimension = 2),                                         \
+                tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = 1), &selection)
+#define VECTORS .columns = 2, .rows = 1, .channels = 2
+    assert_int_equal(PUT(features, .data = values, VECTORS), TVLM_OK);
+    refused(ASK(), TVLM_ERROR_ARGUMENT, none);
+    assert_int_equal(PUT_FROM(features, 4, 0, VECTORS, .replace_nonfinite = true), TVLM_OK);
+    assert_int_equal(ASK(), TVLM_OK);
+    tvlm_selection_destroy(&selection);
+    assert_int_equal(PUT_FROM(features, 4, 0, VECTORS), TVLM_OK);
+    refused(ASK(), TVLM_ERROR_ARGUMENT, none);
+    assert_int_equal(PUT(features, .data = query, .columns = 1, .rows = 1, .channels = 2), TVLM_OK);
+    assert_int_equal(ASK(), TVLM_OK);
+    tvlm_selection_destroy(&selection);
+#undef ASK
+#undef VECTORS
+    tvlm_stack_destroy(&stack);
+}
+
 /* 2049 ids fit and 2050 do not; an application's own are kept as they are, from -2048 to 2048. */
 static void test_most_ids(void **state) {
     enum { COUNT = 2050 };
@@ -277,6 +360,30 @@ static void test_clearing_one(void **state) {
     tvlm_stack_destroy(&stack);
 }
 
+/* What comes from the device's memory goes to its own image, in a chunk that does not begin with image 0, too. */
+static void test_image_of_a_later_chunk(void **state) {
+    static const float values[4] = {3, 1, 2, 0};
+    static const int32_t depth = TVLM_CHANNEL_DEPTH, features = TVLM_CHANNEL_FEATURE_0;
+    const int32_t slices = device->info.image_slices_max;
+    tvlm_buffer *buffer = NULL;
+    (void)state;
+    device->info.image_slices_max = 32; /* two images a chunk */
+    tvlm_stack *stack = stack_sized(8, 8, 4);
+    device->info.image_slices_max = slices;
+    assert_int_equal(stack->chunks[1].first, 2);
+    assert_int_equal(device->backend->buffer_create(device, sizeof values, &buffer), TVLM_OK);
+    assert_int_equal(device->backend->buffer_write(device, buffer, 0, sizeof values, values), TVLM_OK);
+    const struct tvlm_grid_input input = {.data = values, .columns = 2, .rows = 2};
+    assert_int_equal(tvlm_stack_input(stack, 3, depth, &input, buffer, 0), TVLM_OK);
+    expect_level(stack, 3, depth, 0, values, 4, "depth");
+    expect_zero(stack, 2, depth);
+    assert_int_equal(tvlm_stack_set_grid(stack, 3, features, &input), TVLM_OK);
+    expect_level(stack, 3, features, 0, values, 4, "features");
+    expect_zero(stack, 2, features);
+    device->backend->buffer_destroy(device, &buffer);
+    tvlm_stack_destroy(&stack);
+}
+
 /* The first map of a batch changes the size of that channel in all its images, in other chunks as well. */
 static void test_first_map_of_a_batch(void **state) {
     static const float map[4] = {0.25f, 0.25f, 0.25f, 0.25f};
@@ -306,11 +413,15 @@ int main(void) {
         cmocka_unit_test(test_cells_more_or_less),
         cmocka_unit_test(test_cameras),
         cmocka_unit_test(test_place_of_a_bad_value),
+        cmocka_unit_test(test_ids_of_halves),
+        cmocka_unit_test(test_memory_of_the_device),
+        cmocka_unit_test(test_no_directions),
         cmocka_unit_test(test_most_ids),
         cmocka_unit_test(test_another_size),
         cmocka_unit_test(test_other_sizes_of_a_batch),
         cmocka_unit_test(test_planes),
         cmocka_unit_test(test_clearing_one),
+        cmocka_unit_test(test_image_of_a_later_chunk),
         cmocka_unit_test(test_first_map_of_a_batch),
     };
     if (tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device) != TVLM_OK)
