@@ -19,6 +19,7 @@ typedef struct memory {
     size_t bytes;
     unsigned char *content;
     cl_mem_flags flags;
+    int references;
 } memory;
 
 typedef struct launch {
@@ -45,6 +46,16 @@ static struct {
     transfer writes[MANY];
     int launched, written, read, copied, created, released, finished, flushed, events;
     int waited[MANY], waits; /* for which events */
+    int built, kernels;
+    char options[512], name[64]; /* of the last program and the last kernel */
+    const char *log;             /* of a build that fails; NULL: there is none */
+    /* What an application's memory is, where it is asked for. */
+    cl_mem_object_type type;
+    cl_image_format format;
+    cl_context context;
+    size_t width, height;
+    cl_uint samples;
+    cl_int build_error;
     cl_int create_error, write_error, finish_error, argument_error, wait_error, map_error;
 } driver;
 
@@ -61,12 +72,13 @@ static inline CL_API_ENTRY cl_mem CL_API_CALL create_buffer(cl_context context, 
     if (*error != CL_SUCCESS) return NULL;
     memory *const made = malloc(sizeof *made);
     assert_non_null(made);
-    *made = (memory){bytes, calloc(bytes, 1), flags};
+    *made = (memory){bytes, calloc(bytes, 1), flags, 1};
     assert_non_null(made->content);
     return (cl_mem)made;
 }
 
 static inline CL_API_ENTRY cl_int CL_API_CALL release_memory(cl_mem mem) {
+    if (--of(mem)->references > 0) return CL_SUCCESS;
     ++driver.released;
     free(of(mem)->content);
     free(of(mem));
@@ -195,6 +207,112 @@ static inline CL_API_ENTRY cl_int CL_API_CALL run_kernel(cl_command_queue queue,
     return CL_SUCCESS;
 }
 
+static inline CL_API_ENTRY cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem mem,
+                                                          const void *pattern, size_t size, size_t offset,
+                                                          size_t bytes, cl_uint count, const cl_event *list,
+                                                          cl_event *event) {
+    (void)queue;
+    (void)count;
+    (void)list;
+    (void)event;
+    assert_true(bytes % size == 0 && offset + bytes <= of(mem)->bytes);
+    for (size_t at = 0; at < bytes; at += size) memcpy(of(mem)->content + offset + at, pattern, size);
+    return CL_SUCCESS;
+}
+
+static inline CL_API_ENTRY cl_program CL_API_CALL create_program(cl_context context, cl_uint count,
+                                                                 const char **texts, const size_t *lengths,
+                                                                 cl_int *error) {
+    (void)context;
+    (void)lengths;
+    assert_int_equal(count, 1);
+    assert_non_null(strstr(texts[0], "#line 1 "));
+    *error = CL_SUCCESS;
+    return (cl_program)(uintptr_t)1; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+static inline CL_API_ENTRY cl_int CL_API_CALL build_program(cl_program program, cl_uint count,
+                                                            const cl_device_id *devices, const char *options,
+                                                            void(CL_CALLBACK *notify)(cl_program, void *),
+                                                            void *user) {
+    (void)program;
+    (void)count;
+    (void)devices;
+    (void)notify;
+    (void)user;
+    ++driver.built;
+    snprintf(driver.options, sizeof driver.options, "%s", options);
+    return driver.build_error;
+}
+
+static inline CL_API_ENTRY cl_int CL_API_CALL build_info(cl_program program, cl_device_id device,
+                                                         cl_program_build_info what, size_t size, void *value,
+                                                         size_t *told) {
+    (void)program;
+    (void)device;
+    assert_int_equal(what, CL_PROGRAM_BUILD_LOG);
+    if (driver.log == NULL) return CL_INVALID_VALUE;
+    if (told != NULL) *told = strlen(driver.log) + 1;
+    if (value != NULL) snprintf(value, size, "%s", driver.log);
+    return CL_SUCCESS;
+}
+
+static inline CL_API_ENTRY cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name,
+                                                               cl_int *error) {
+    (void)program;
+    *error = CL_SUCCESS;
+    snprintf(driver.name, sizeof driver.name, "%s", name);
+    return (cl_kernel)(uintptr_t)++driver.kernels; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+static inline CL_API_ENTRY cl_int CL_API_CALL release_program(cl_program program) {
+    (void)program;
+    --driver.built;
+    return CL_SUCCESS;
+}
+
+static inline CL_API_ENTRY cl_int CL_API_CALL release_kernel(cl_kernel kernel) {
+    (void)kernel;
+    --driver.kernels;
+    return CL_SUCCESS;
+}
+
+static inline cl_int told_of(const void *from, size_t bytes, size_t size, void *value) {
+    assert_int_equal(size, bytes);
+    memcpy(value, from, bytes);
+    return CL_SUCCESS;
+}
+
+static inline CL_API_ENTRY cl_int CL_API_CALL memory_info(cl_mem mem, cl_mem_info what, size_t size,
+                                                          void *value, size_t *told) {
+    (void)told;
+    switch (what) {
+    case CL_MEM_CONTEXT: return told_of(&driver.context, sizeof driver.context, size, value);
+    case CL_MEM_SIZE: return told_of(&of(mem)->bytes, sizeof of(mem)->bytes, size, value);
+    case CL_MEM_TYPE: return told_of(&driver.type, sizeof driver.type, size, value);
+    case CL_MEM_FLAGS: return told_of(&of(mem)->flags, sizeof of(mem)->flags, size, value);
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+static inline CL_API_ENTRY cl_int CL_API_CALL image_info(cl_mem mem, cl_image_info what, size_t size,
+                                                         void *value, size_t *told) {
+    (void)mem;
+    (void)told;
+    switch (what) {
+    case CL_IMAGE_FORMAT: return told_of(&driver.format, sizeof driver.format, size, value);
+    case CL_IMAGE_WIDTH: return told_of(&driver.width, sizeof driver.width, size, value);
+    case CL_IMAGE_HEIGHT: return told_of(&driver.height, sizeof driver.height, size, value);
+    case CL_IMAGE_NUM_SAMPLES: return told_of(&driver.samples, sizeof driver.samples, size, value);
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+static inline CL_API_ENTRY cl_int CL_API_CALL retain_memory(cl_mem mem) {
+    ++of(mem)->references;
+    return CL_SUCCESS;
+}
+
 static inline void install(void) {
     clCreateBuffer = create_buffer;
     clReleaseMemObject = release_memory;
@@ -209,6 +327,16 @@ static inline void install(void) {
     clFlush = flush;
     clSetKernelArg = set_argument;
     clEnqueueNDRangeKernel = run_kernel;
+    clEnqueueFillBuffer = fill_buffer;
+    clCreateProgramWithSource = create_program;
+    clBuildProgram = build_program;
+    clGetProgramBuildInfo = build_info;
+    clCreateKernel = create_kernel;
+    clReleaseProgram = release_program;
+    clReleaseKernel = release_kernel;
+    clGetMemObjectInfo = memory_info;
+    clGetImageInfo = image_info;
+    clRetainMemObject = retain_memory;
 }
 
 static inline opencl_device device_of(tvlm_device_type type) {
@@ -219,9 +347,35 @@ static inline opencl_device device_of(tvlm_device_type type) {
     device.base.info.storage = TVLM_STORAGE_BUFFER;
     device.base.info.local_bytes = 1000;
     device.base.log = test_log;
+    device.cl_std = "CL1.2";
     snprintf(device.base.info.name, sizeof device.base.info.name, "made up");
     device.tuning = tvlm_opencl_tuning_default(type == TVLM_DEVICE_GPU);
     return device;
+}
+
+static inline void refused(tvlm_status status, tvlm_status expected, const char *line) {
+    assert_int_equal(status, expected);
+    if (strstr(test_last_log(), line) == NULL) fail_msg("'%s' does not say '%s'", test_last_log(), line);
+}
+
+static inline void close_device(opencl_device *device) {
+    tvlm_opencl_regions_destroy(device);
+    tvlm_opencl_staging_release(device);
+    tvlm_opencl_programs_destroy(device);
+    for (int i = 0; i < SCRATCH_COUNT; ++i) {
+        if (device->scratch[i] != NULL) release_memory(device->scratch[i]);
+        device->scratch[i] = NULL;
+    }
+}
+
+/* The last launch; its sizes and groups are x, y, z from left to right. */
+static inline void expect_launch(size_t x, size_t y, size_t z, size_t group_x, size_t group_y) {
+    assert_true(driver.launched > 0);
+    const launch *const made = &driver.launches[(driver.launched - 1) % MANY];
+    if (made->size[0] != x || made->size[1] != y || made->size[2] != z || made->group[0] != group_x ||
+        made->group[1] != group_y)
+        fail_msg("%zu x %zu x %zu in groups of %zu x %zu", made->size[0], made->size[1], made->size[2],
+                 made->group[0], made->group[1]);
 }
 
 #endif

@@ -8,27 +8,7 @@
 
 #include "driver_helper.h"
 
-static void refused(tvlm_status status, tvlm_status expected, const char *line) {
-    assert_int_equal(status, expected);
-    if (strstr(test_last_log(), line) == NULL) fail_msg("'%s' does not say '%s'", test_last_log(), line);
-}
-
-static void close_device(opencl_device *device) {
-    tvlm_opencl_regions_destroy(device);
-    tvlm_opencl_staging_release(device);
-}
-
 /* ---- Launches ---- */
-
-/* The last launch; its sizes and groups are x, y, z from left to right. */
-static void expect_launch(size_t x, size_t y, size_t z, size_t group_x, size_t group_y) {
-    assert_true(driver.launched > 0);
-    const launch *const made = &driver.launches[(driver.launched - 1) % MANY];
-    if (made->size[0] != x || made->size[1] != y || made->size[2] != z || made->group[0] != group_x ||
-        made->group[1] != group_y)
-        fail_msg("%zu x %zu x %zu in groups of %zu x %zu", made->size[0], made->size[1], made->size[2],
-                 made->group[0], made->group[1]);
-}
 
 static void test_whole_groups(void **state) {
     opencl_device device = device_of(TVLM_DEVICE_CPU);
@@ -419,9 +399,7 @@ static void test_scratch(void **state) {
     assert_non_null(mem);
     assert_int_equal(driver.written, 3);
     free(kept.host);
-    tvlm_opencl_staging_release(&device);
-    release_memory(device.scratch[SCRATCH_A]);
-    release_memory(device.scratch[SCRATCH_REFS]);
+    close_device(&device);
 }
 
 int main(void) {
