@@ -14,12 +14,14 @@
 
 enum { MANY = 64 };
 
-/* What a cl_mem is here. */
+/* What a cl_mem is here. An image has a format, and no bytes. */
 typedef struct memory {
     size_t bytes;
     unsigned char *content;
     cl_mem_flags flags;
     int references;
+    cl_image_format format;
+    cl_image_desc shape;
 } memory;
 
 typedef struct launch {
@@ -40,10 +42,21 @@ typedef struct transfer {
     int event; /* from 1 on; 0: none was asked for */
 } transfer;
 
+/* What is done to an image: where it begins, which part of it, and where that lies in a buffer. */
+typedef struct image_part {
+    cl_mem image;
+    size_t origin[4], region[3], offset;
+} image_part;
+
 static struct {
     launch launches[MANY];
     argument arguments[MANY];
     transfer writes[MANY];
+    image_part parts[MANY]; /* of images that were written, read, filled or copied */
+    int parted;
+    cl_image_format formats[8]; /* that images may have */
+    cl_uint format_count;
+    int images_left; /* so many can be made; -1: any number */
     int launched, written, read, copied, created, released, finished, flushed, events;
     int waited[MANY], waits; /* for which events */
     int built, kernels;
@@ -72,7 +85,7 @@ static inline CL_API_ENTRY cl_mem CL_API_CALL create_buffer(cl_context context, 
     if (*error != CL_SUCCESS) return NULL;
     memory *const made = malloc(sizeof *made);
     assert_non_null(made);
-    *made = (memory){bytes, calloc(bytes, 1), flags, 1};
+    *made = (memory){.bytes = bytes, .content = calloc(bytes, 1), .flags = flags, .references = 1};
     assert_non_null(made->content);
     return (cl_mem)made;
 }
@@ -207,6 +220,82 @@ static inline CL_API_ENTRY cl_int CL_API_CALL run_kernel(cl_command_queue queue,
     return CL_SUCCESS;
 }
 
+static inline CL_API_ENTRY cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags,
+                                                           const cl_image_format *format,
+                                                           const cl_image_desc *shape, void *host,
+                                                           cl_int *error) {
+    if (driver.images_left == 0) {
+        *error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+        return NULL;
+    }
+    --driver.images_left;
+    const cl_mem made = create_buffer(context, flags, 1, host, error);
+    of(made)->format = *format;
+    of(made)->shape = *shape;
+    return made;
+}
+
+static inline void note_part(cl_mem image, const size_t *origin, int dimensions, const size_t region[3],
+                             size_t offset) {
+    image_part *const made = &driver.parts[driver.parted++ % MANY];
+    *made = (image_part){.image = image, .offset = offset};
+    memcpy(made->origin, origin, (size_t)dimensions * sizeof *origin);
+    memcpy(made->region, region, 3 * sizeof *region);
+}
+
+static inline CL_API_ENTRY cl_int CL_API_CALL fill_image(cl_command_queue queue, cl_mem image,
+                                                         const void *colour, const size_t origin[3],
+                                                         const size_t region[3], cl_uint count,
+                                                         const cl_event *list, cl_event *event) {
+    (void)queue;
+    (void)colour;
+    (void)count;
+    (void)list;
+    (void)event;
+    note_part(image, origin, 3, region, 0);
+    return CL_SUCCESS;
+}
+
+static inline CL_API_ENTRY cl_int CL_API_CALL image_to_buffer(cl_command_queue queue, cl_mem image,
+                                                              cl_mem buffer, const size_t origin[3],
+                                                              const size_t region[3], size_t offset,
+                                                              cl_uint count, const cl_event *list,
+                                                              cl_event *event) {
+    (void)queue;
+    (void)count;
+    (void)list;
+    (void)event;
+    assert_true(offset < of(buffer)->bytes);
+    note_part(image, origin, 3, region, offset);
+    return CL_SUCCESS;
+}
+
+static inline CL_API_ENTRY cl_int CL_API_CALL buffer_to_image(cl_command_queue queue, cl_mem buffer,
+                                                              cl_mem image, size_t offset,
+                                                              const size_t *origin, const size_t region[3],
+                                                              cl_uint count, const cl_event *list,
+                                                              cl_event *event) {
+    (void)queue;
+    (void)count;
+    (void)list;
+    (void)event;
+    assert_true(offset < of(buffer)->bytes);
+    note_part(image, origin, 4, region, offset); /* of images with levels */
+    return CL_SUCCESS;
+}
+
+static inline CL_API_ENTRY cl_int CL_API_CALL image_formats(cl_context context, cl_mem_flags flags,
+                                                            cl_mem_object_type type, cl_uint room,
+                                                            cl_image_format *formats, cl_uint *count) {
+    (void)context;
+    (void)flags;
+    assert_int_equal(type, CL_MEM_OBJECT_IMAGE2D_ARRAY);
+    assert_true(room >= driver.format_count);
+    memcpy(formats, driver.formats, driver.format_count * sizeof *formats);
+    *count = driver.format_count;
+    return CL_SUCCESS;
+}
+
 static inline CL_API_ENTRY cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem mem,
                                                           const void *pattern, size_t size, size_t offset,
                                                           size_t bytes, cl_uint count, const cl_event *list,
@@ -328,6 +417,11 @@ static inline void install(void) {
     clSetKernelArg = set_argument;
     clEnqueueNDRangeKernel = run_kernel;
     clEnqueueFillBuffer = fill_buffer;
+    clCreateImage = create_image;
+    clEnqueueFillImage = fill_image;
+    clEnqueueCopyImageToBuffer = image_to_buffer;
+    clEnqueueCopyBufferToImage = buffer_to_image;
+    clGetSupportedImageFormats = image_formats;
     clCreateProgramWithSource = create_program;
     clBuildProgram = build_program;
     clGetProgramBuildInfo = build_info;
@@ -343,6 +437,7 @@ static inline opencl_device device_of(tvlm_device_type type) {
     opencl_device device;
     memset(&device, 0, sizeof device);
     memset(&driver, 0, sizeof driver);
+    driver.images_left = -1;
     device.base.info.type = type;
     device.base.info.storage = TVLM_STORAGE_BUFFER;
     device.base.info.local_bytes = 1000;
@@ -376,6 +471,37 @@ static inline void expect_launch(size_t x, size_t y, size_t z, size_t group_x, s
         made->group[1] != group_y)
         fail_msg("%zu x %zu x %zu in groups of %zu x %zu", made->size[0], made->size[1], made->size[2],
                  made->group[0], made->group[1]);
+}
+
+/* Groups of one work-item, so that sizes are not rounded up. */
+static inline opencl_device small_groups(tvlm_device_type type) {
+    opencl_device device = device_of(type);
+    device.tuning.group_width = device.tuning.group_height = device.tuning.linear_group = 1;
+    return device;
+}
+
+static inline const launch *launch_at(int number) {
+    assert_in_range(number, 0, driver.launched - 1);
+    return &driver.launches[number];
+}
+
+static inline void expect_size(int number, size_t x, size_t y, size_t z) {
+    const launch *const made = launch_at(number);
+    if (made->size[0] != x || made->size[1] != y || made->size[2] != z)
+        fail_msg("launch %d: %zu x %zu x %zu", number, made->size[0], made->size[1], made->size[2]);
+}
+
+static inline opencl_texture texture_of(int32_t width, int32_t height, int32_t layers, int32_t images,
+                                        int32_t levels) {
+    return (opencl_texture){.base = {.width = width,
+                                     .height = height,
+                                     .layers = layers,
+                                     .images = images,
+                                     .levels = levels,
+                                     .format = TVLM_FORMAT_F32,
+                                     .extent_x = (float)width,
+                                     .extent_y = (float)height},
+                            .components = 4};
 }
 
 #endif

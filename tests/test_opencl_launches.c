@@ -9,24 +9,6 @@
 #include "driver_helper.h"
 #include "opencl/cluster_parts.h"
 
-/* Groups of one work-item, so that sizes are not rounded up. */
-static opencl_device small_groups(tvlm_device_type type) {
-    opencl_device device = device_of(type);
-    device.tuning.group_width = device.tuning.group_height = device.tuning.linear_group = 1;
-    return device;
-}
-
-static const launch *launch_at(int number) {
-    assert_in_range(number, 0, driver.launched - 1);
-    return &driver.launches[number];
-}
-
-static void expect_size(int number, size_t x, size_t y, size_t z) {
-    const launch *const made = launch_at(number);
-    if (made->size[0] != x || made->size[1] != y || made->size[2] != z)
-        fail_msg("launch %d: %zu x %zu x %zu", number, made->size[0], made->size[1], made->size[2]);
-}
-
 static int32_t int_at(cl_uint number, int which) {
     int32_t value;
     memcpy(&value, driver.arguments[number].bytes + 4 * which, sizeof value);
@@ -137,21 +119,6 @@ static void test_failing_builds(void **state) {
 #undef FAILS
     assert_int_equal(driver.built, 0);
     close_device(&device);
-}
-
-/* ---- Textures and buffers that kernels get ---- */
-
-static opencl_texture texture_of(int32_t width, int32_t height, int32_t layers, int32_t images,
-                                 int32_t levels) {
-    return (opencl_texture){.base = {.width = width,
-                                     .height = height,
-                                     .layers = layers,
-                                     .images = images,
-                                     .levels = levels,
-                                     .format = TVLM_FORMAT_F32,
-                                     .extent_x = (float)width,
-                                     .extent_y = (float)height},
-                            .components = 4};
 }
 
 /* ---- Operations ---- */
