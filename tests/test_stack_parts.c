@@ -203,6 +203,44 @@ static void test_colours(void **state) {
         }
 }
 
+/* ---- Sizes of grids ---- */
+
+/* Of 101 x 35 pixels: whole, halves, quarters, cells of 16, and the image's own where there is nothing yet. */
+static void test_sizes_of_grids(void **state) {
+    static const struct {
+        int32_t channel, level, width, height, levels;
+    } rows[] = {{TVLM_CHANNEL_R, 0, 101, 35, 7},
+                {TVLM_CHANNEL_R, 2, 25, 8, 7},
+                {TVLM_CHANNEL_MOTION, 0, 50, 17, 6},
+                {TVLM_CHANNEL_MOTION, 1, 25, 8, 6},
+                {TVLM_CHANNEL_SALIENCY, 0, 25, 8, 5},
+                {TVLM_CHANNEL_SALIENCY, 4, 1, 1, 5},
+                {TVLM_CHANNEL_ENTROPY, 0, 7, 3, 3},
+                {TVLM_CHANNEL_ENTROPY, 1, 3, 1, 3},
+                {TVLM_CHANNEL_DEPTH, 0, 101, 35, 7},
+                {TVLM_CHANNEL_X, 1, 50, 17, 7},
+                {TVLM_CHANNEL_QUERY_SIMILARITY, 0, 101, 35, 7}};
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = NULL;
+    (void)state;
+    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 101, .height = 35), &stack),
+                     TVLM_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        int32_t width = -1, height = -1;
+        char line[60];
+        assert_int_equal(tvlm_stack_channel_size(stack, rows[i].channel, rows[i].level, &width, &height),
+                         TVLM_OK);
+        if (width != rows[i].width || height != rows[i].height)
+            fail_msg("row %zu: %d x %d", i, (int)width, (int)height);
+        snprintf(line, sizeof line, "level %d of a channel of %d levels", (int)rows[i].levels,
+                 (int)rows[i].levels);
+        refused(tvlm_stack_channel_size(stack, rows[i].channel, rows[i].levels, &width, &height),
+                TVLM_ERROR_ARGUMENT, line);
+    }
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
 /* ---- What fits a device ---- */
 
 static void test_sizes_that_fit(void **state) {
@@ -444,6 +482,35 @@ static void test_kept_scores(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* A question is over with the pixels that it was about: then nothing says that there is one. */
+static void test_dropped_question(void **state) {
+    static const float map[2] = {0.5f, 1.0f};
+    static const uint8_t grey[8 * 8];
+    const tvlm_image image = u8_image(grey, 8, 8, 1);
+    const int32_t channel = TVLM_CHANNEL_QUERY_SIMILARITY;
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 8, 8, 1);
+    tvlm_selection *selection = NULL;
+    int32_t width = 0, height = 0;
+    bool has = true;
+    (void)state;
+    assert_int_equal(tvlm_stack_has_channel(stack, 0, channel, &has), TVLM_OK);
+    assert_false(has);
+    assert_int_equal(tvlm_select(stack, tvlm_query(.similarity = map, .columns = 2, .rows = 1),
+                                 tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = 1), &selection),
+                     TVLM_OK);
+    tvlm_selection_destroy(&selection);
+    assert_int_equal(tvlm_stack_has_channel(stack, 0, channel, &has), TVLM_OK);
+    assert_int_equal(tvlm_stack_channel_size(stack, channel, 0, &width, &height), TVLM_OK);
+    assert_true(has && width == 2 && height == 1);
+    assert_int_equal(tvlm_stack_set_image(stack, 0, &image), TVLM_OK);
+    assert_int_equal(tvlm_stack_has_channel(stack, 0, channel, &has), TVLM_OK);
+    assert_int_equal(tvlm_stack_channel_size(stack, channel, 0, &width, &height), TVLM_OK);
+    assert_true(!has && width == 8 && height == 8);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
 /* A texture of candidates is used again where its shape is the same in every respect. */
 static void test_kept_candidates(void **state) {
     tvlm_texture shape = {.width = 3,
@@ -484,12 +551,14 @@ int main(void) {
         cmocka_unit_test(test_nv12_within_buffers),
         cmocka_unit_test(test_images),
         cmocka_unit_test(test_colours),
+        cmocka_unit_test(test_sizes_of_grids),
         cmocka_unit_test(test_sizes_that_fit),
         cmocka_unit_test(test_images_of_a_chunk),
         cmocka_unit_test(test_changed_tiles),
         cmocka_unit_test(test_changed_values),
         cmocka_unit_test(test_packed_tiles),
         cmocka_unit_test(test_kept_scores),
+        cmocka_unit_test(test_dropped_question),
         cmocka_unit_test(test_kept_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
