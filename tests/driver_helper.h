@@ -25,6 +25,7 @@ typedef struct memory {
 } memory;
 
 typedef struct launch {
+    char name[32];
     cl_uint dimensions;
     size_t size[3], group[3];
     bool grouped;
@@ -60,8 +61,10 @@ static struct {
     int launched, written, read, copied, created, released, finished, flushed, events;
     int waited[MANY], waits; /* for which events */
     int built, kernels;
-    char options[512], name[64]; /* of the last program and the last kernel */
-    const char *log;             /* of a build that fails; NULL: there is none */
+    char options[512];    /* of the last program */
+    char names[MANY][32]; /* of the kernels that were made, by their numbers from 1 on */
+    int named;
+    const char *log; /* of a build that fails; NULL: there is none */
     /* What an application's memory is, where it is asked for. */
     cl_mem_object_type type;
     cl_image_format format;
@@ -207,12 +210,12 @@ static inline CL_API_ENTRY cl_int CL_API_CALL run_kernel(cl_command_queue queue,
                                                          cl_event *event) {
     launch *const made = &driver.launches[driver.launched++ % MANY];
     (void)queue;
-    (void)kernel;
     (void)offset;
     (void)count;
     (void)list;
     (void)event;
     *made = (launch){.dimensions = dimensions, .grouped = group != NULL};
+    memcpy(made->name, driver.names[(uintptr_t)kernel % MANY], sizeof made->name);
     for (cl_uint d = 0; d < dimensions; ++d) {
         made->size[d] = size[d];
         made->group[d] = group != NULL ? group[d] : 0;
@@ -350,8 +353,10 @@ static inline CL_API_ENTRY cl_kernel CL_API_CALL create_kernel(cl_program progra
                                                                cl_int *error) {
     (void)program;
     *error = CL_SUCCESS;
-    snprintf(driver.name, sizeof driver.name, "%s", name);
-    return (cl_kernel)(uintptr_t)++driver.kernels; /* NOLINT(performance-no-int-to-ptr) */
+    ++driver.kernels;
+    assert_in_range(++driver.named, 1, MANY - 1);
+    snprintf(driver.names[driver.named], sizeof driver.names[0], "%s", name);
+    return (cl_kernel)(uintptr_t)driver.named; /* NOLINT(performance-no-int-to-ptr) */
 }
 
 static inline CL_API_ENTRY cl_int CL_API_CALL release_program(cl_program program) {
@@ -502,6 +507,17 @@ static inline opencl_texture texture_of(int32_t width, int32_t height, int32_t l
                                      .extent_x = (float)width,
                                      .extent_y = (float)height},
                             .components = 4};
+}
+
+static inline int32_t int_at(cl_uint number, int which) {
+    int32_t value;
+    memcpy(&value, driver.arguments[number].bytes + 4 * which, sizeof value);
+    return value;
+}
+
+static inline cl_mem memory_of(size_t bytes) {
+    cl_int error;
+    return create_buffer(NULL, 0, bytes, NULL, &error);
 }
 
 #endif

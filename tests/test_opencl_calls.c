@@ -286,11 +286,6 @@ static void test_listed_launches(void **state) {
 
 /* ---- Memory ---- */
 
-static cl_mem memory_of(size_t bytes) {
-    cl_int error;
-    return create_buffer(NULL, 0, bytes, NULL, &error);
-}
-
 /* Small writes are copied, and the ninth waits for the first; others wait themselves. */
 static void test_writes(void **state) {
     static unsigned char content[STAGE_BYTES + 1];

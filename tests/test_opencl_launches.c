@@ -9,17 +9,6 @@
 #include "driver_helper.h"
 #include "opencl/cluster_parts.h"
 
-static int32_t int_at(cl_uint number, int which) {
-    int32_t value;
-    memcpy(&value, driver.arguments[number].bytes + 4 * which, sizeof value);
-    return value;
-}
-
-static cl_mem memory_of(size_t bytes) {
-    cl_int error;
-    return create_buffer(NULL, 0, bytes, NULL, &error);
-}
-
 /* ---- Programs ---- */
 
 static void expect_options(opencl_device *device, const tvlm_tiles *tiles, tvlm_format format,
