@@ -520,4 +520,37 @@ static inline cl_mem memory_of(size_t bytes) {
     return create_buffer(NULL, 0, bytes, NULL, &error);
 }
 
+/* With small groups and a megabyte of local memory. */
+static inline opencl_device large_device(tvlm_device_type type) {
+    opencl_device device = small_groups(type);
+    device.base.info.local_bytes = 1 << 20;
+    return device;
+}
+
+static inline void expect_name(int number, const char *name) {
+    assert_string_equal(launch_at(number)->name, name);
+}
+
+static inline void expect_scratch(const opencl_device *device, int which, size_t bytes) {
+    assert_non_null(device->scratch[which]);
+    assert_int_equal(of(device->scratch[which])->bytes, bytes);
+}
+
+/* Argument `number` of the last launch. */
+static inline cl_mem memory_at(cl_uint number) {
+    cl_mem value;
+    memcpy(&value, driver.arguments[number].bytes, sizeof value);
+    return value;
+}
+static inline float float_at(cl_uint number, int which) {
+    float value;
+    memcpy(&value, driver.arguments[number].bytes + 4 * which, sizeof value);
+    return value;
+}
+static inline uint64_t ulong_at(cl_uint number) {
+    uint64_t value;
+    memcpy(&value, driver.arguments[number].bytes, sizeof value);
+    return value;
+}
+
 #endif
