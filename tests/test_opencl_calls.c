@@ -397,6 +397,147 @@ static void test_scratch(void **state) {
     close_device(&device);
 }
 
+/* ---- Arguments ---- */
+
+static void expect_ints(cl_uint number, int32_t x, int32_t y, int32_t z, int32_t w) {
+    const int32_t expected[4] = {x, y, z, w};
+    assert_int_equal(driver.arguments[number].size, sizeof expected);
+    assert_memory_equal(driver.arguments[number].bytes, expected, sizeof expected);
+}
+static void expect_floats(cl_uint number, float x, float y, float z, float w) {
+    const float expected[4] = {x, y, z, w};
+    assert_int_equal(driver.arguments[number].size, sizeof expected);
+    assert_memory_equal(driver.arguments[number].bytes, expected, sizeof expected);
+}
+
+static void test_vectors(void **state) {
+    opencl_device device = device_of(TVLM_DEVICE_CPU);
+    opencl_call call = {.device = &device, .name = "kernel"};
+    (void)state;
+    tvlm_opencl_call_int4(&call, 1, 2, 3, 4);
+    tvlm_opencl_call_float4(&call, 0.5f, 1.5f, 2.5f, 3.5f);
+    tvlm_opencl_call_ulong(&call, UINT64_C(1) << 40);
+    expect_ints(0, 1, 2, 3, 4);
+    expect_floats(1, 0.5f, 1.5f, 2.5f, 3.5f);
+    assert_int_equal(driver.arguments[2].size, 8);
+    assert_int_equal(call.next, 3);
+    close_device(&device);
+}
+
+/* A texture that is read: its memory, what its storage asks for, its size, and its extent with the level of detail of
+ * its texels and a bit for each component of ids. */
+static void test_inputs(void **state) {
+    static const tvlm_storage storages[3] = {TVLM_STORAGE_BUFFER, TVLM_STORAGE_IMAGE, TVLM_STORAGE_MIPMAPPED};
+    opencl_device device = device_of(TVLM_DEVICE_CPU);
+    opencl_texture texture = texture_of(20, 10, 3, 2, 5);
+    (void)state;
+    texture.level0 = memory_of(16), texture.rest = memory_of(16);
+    texture.base.extent_x = 80.0f, texture.base.extent_y = 80.0f;
+    texture.base.reduce[0] = TVLM_REDUCE_MODE, texture.base.reduce[3] = TVLM_REDUCE_MODE;
+    texture.base.format = TVLM_FORMAT_U8, texture.base.range = TVLM_RANGE_UNIT, texture.base.scalar = true;
+    for (int i = 0; i < 3; ++i) {
+        opencl_call call = {.device = &device, .name = "kernel"};
+        device.base.info.storage = storages[i];
+        tvlm_opencl_call_input(&call, &texture.base);
+        assert_int_equal(call.next, 4);
+        assert_memory_equal(driver.arguments[0].bytes, &texture.level0, sizeof texture.level0);
+        if (i == 0) assert_int_equal(int_at(1, 0), 3 * 2);
+        if (i == 1) assert_memory_equal(driver.arguments[1].bytes, &texture.rest, sizeof texture.rest);
+        if (i == 2) assert_int_equal(driver.arguments[1].size, sizeof device.mip_sampler);
+        expect_ints(2, 20, 10, 3, 5 | 1 << 8);
+        expect_floats(3, 80.0f, 80.0f, 3.0f, i == 0 ? 1 + 8 + 16 : 1 + 8); /* texels of 4 x 8 pixels */
+    }
+    opencl_call call = {.device = &device, .name = "kernel"};
+    const cl_mem rest = texture.rest;
+    device.base.info.storage = TVLM_STORAGE_IMAGE;
+    texture.rest = NULL; /* there are no further levels */
+    texture.base.format = TVLM_FORMAT_F16;
+    texture.base.extent_x = 5.0f, texture.base.extent_y = 10.0f;
+    tvlm_opencl_call_input(&call, &texture.base);
+    assert_memory_equal(driver.arguments[1].bytes, &texture.level0, sizeof texture.level0);
+    expect_ints(2, 20, 10, 3, 5);
+    expect_floats(3, 5.0f, 10.0f, 0.0f, 1 + 8);
+    release_memory(texture.level0), release_memory(rest);
+    close_device(&device);
+}
+
+/* A texture that is written has one component where the kernel writes one. */
+static void test_outputs(void **state) {
+    opencl_device device = device_of(TVLM_DEVICE_CPU);
+    opencl_texture texture = texture_of(20, 10, 3, 2, 5);
+    opencl_call call = {.device = &device, .name = "kernel"};
+    (void)state;
+    texture.levels_there = 3;
+    tvlm_opencl_call_output(&call, &texture.base);
+    assert_true(call.error == CL_SUCCESS && call.out == &texture.base && call.next == 2);
+    assert_int_equal(texture.levels_there, 0);
+    expect_ints(1, 20, 10, 3, 5);
+    tvlm_opencl_call_scalar(&call, &texture.base);
+    assert_int_equal(call.error, CL_INVALID_ARG_VALUE);
+    call = (opencl_call){.device = &device, .name = "kernel"};
+    texture.base.scalar = true;
+    tvlm_opencl_call_scalar(&call, &texture.base);
+    assert_int_equal(call.error, CL_SUCCESS);
+    tvlm_opencl_call_output(&call, &texture.base);
+    assert_int_equal(call.error, CL_INVALID_ARG_VALUE);
+    call = (opencl_call){.device = &device, .name = "kernel"};
+    device.base.info.storage = TVLM_STORAGE_IMAGE; /* whose texels have what components they have */
+    tvlm_opencl_call_output(&call, &texture.base);
+    texture.base.scalar = false;
+    tvlm_opencl_call_scalar(&call, &texture.base);
+    assert_int_equal(call.error, CL_SUCCESS);
+    close_device(&device);
+}
+
+/* The names that the OpenCL specification gives to its errors. */
+static void test_names_of_errors(void **state) {
+    static const struct {
+        cl_int error;
+        const char *name;
+    } rows[] = {{0, "CL_SUCCESS"},
+                {-1, "CL_DEVICE_NOT_FOUND"},
+                {-2, "CL_DEVICE_NOT_AVAILABLE"},
+                {-3, "CL_COMPILER_NOT_AVAILABLE"},
+                {-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
+                {-5, "CL_OUT_OF_RESOURCES"},
+                {-6, "CL_OUT_OF_HOST_MEMORY"},
+                {-10, "CL_IMAGE_FORMAT_NOT_SUPPORTED"},
+                {-11, "CL_BUILD_PROGRAM_FAILURE"},
+                {-30, "CL_INVALID_VALUE"},
+                {-32, "CL_INVALID_PLATFORM"},
+                {-33, "CL_INVALID_DEVICE"},
+                {-34, "CL_INVALID_CONTEXT"},
+                {-35, "CL_INVALID_QUEUE_PROPERTIES"},
+                {-36, "CL_INVALID_COMMAND_QUEUE"},
+                {-38, "CL_INVALID_MEM_OBJECT"},
+                {-39, "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR"},
+                {-40, "CL_INVALID_IMAGE_SIZE"},
+                {-41, "CL_INVALID_SAMPLER"},
+                {-42, "CL_INVALID_BINARY"},
+                {-43, "CL_INVALID_BUILD_OPTIONS"},
+                {-44, "CL_INVALID_PROGRAM"},
+                {-45, "CL_INVALID_PROGRAM_EXECUTABLE"},
+                {-46, "CL_INVALID_KERNEL_NAME"},
+                {-48, "CL_INVALID_KERNEL"},
+                {-49, "CL_INVALID_ARG_INDEX"},
+                {-50, "CL_INVALID_ARG_VALUE"},
+                {-51, "CL_INVALID_ARG_SIZE"},
+                {-52, "CL_INVALID_KERNEL_ARGS"},
+                {-53, "CL_INVALID_WORK_DIMENSION"},
+                {-54, "CL_INVALID_WORK_GROUP_SIZE"},
+                {-55, "CL_INVALID_WORK_ITEM_SIZE"},
+                {-56, "CL_INVALID_GLOBAL_OFFSET"},
+                {-57, "CL_INVALID_EVENT_WAIT_LIST"},
+                {-59, "CL_INVALID_OPERATION"},
+                {-61, "CL_INVALID_BUFFER_SIZE"},
+                {-63, "CL_INVALID_GLOBAL_WORK_SIZE"},
+                {-64, "CL_INVALID_PROPERTY"},
+                {-65, "CL_INVALID_IMAGE_DESCRIPTOR"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
+        assert_string_equal(tvlm_opencl_error_name(rows[i].error), rows[i].name);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole_groups),     cmocka_unit_test(test_pixels),
@@ -404,6 +545,8 @@ int main(void) {
         cmocka_unit_test(test_blocks_of_levels), cmocka_unit_test(test_lists),
         cmocka_unit_test(test_listed_launches),  cmocka_unit_test(test_writes),
         cmocka_unit_test(test_pinned_writes),    cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_vectors),          cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_outputs),          cmocka_unit_test(test_names_of_errors),
     };
     install();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,6 +216,59 @@ static void test_tiles_and_tails(void **state) {
     close_device(&device);
 }
 
+static void expect_rule(opencl_device *device, opencl_texture *first, opencl_texture *second,
+                        const char *option) {
+    tvlm_texture *textures[2] = {&first->base, &second->base};
+    driver.options[0] = '\0';
+    tvlm_opencl_program_forget(device, "mips.cl");
+    assert_int_equal(tvlm_opencl_mips(&device->base, textures, second != first ? 2 : 1), TVLM_OK);
+    if (strstr(driver.options, option) == NULL) fail_msg("'%s' has no %s", driver.options, option);
+}
+
+/* A launch knows the rule of its levels where all components of its textures have the same. A scalar texture has one
+ * component. Each texture's own rules are passed with it, a byte for each component. */
+static void test_rules(void **state) {
+    enum { MEAN = TVLM_REDUCE_MEAN, MAX = TVLM_REDUCE_MAX };
+    opencl_device device = tiled(TVLM_STORAGE_BUFFER);
+    opencl_texture one = levelled(64, 32, 3), other = levelled(64, 32, 1);
+    (void)state;
+    for (int c = 0; c < 4; ++c) {
+        expect_rule(&device, &one, &one, "-DMIPS_RULE=0 ");
+        expect_rule(&device, &one, &other, "-DMIPS_RULE=0 ");
+        other.base.reduce[c] = MAX;
+        expect_rule(&device, &one, &other, "-DMIPS_RULE=5 ");
+        expect_rule(&device, &other, &other, "-DMIPS_RULE=5 ");
+        assert_true(int_at(2, 0) == 1 && int_at(2, 1) == 0 && int_at(2, 2) == MAX << 8 * c);
+        other.base.scalar = true;
+        expect_rule(&device, &other, &other, c == 0 ? "-DMIPS_RULE=1 " : "-DMIPS_RULE=0 ");
+        assert_int_equal(int_at(2, 2), MAX << 8 * c | 0x80);
+        expect_rule(&device, &one, &other, c == 0 ? "-DMIPS_RULE=5 " : "-DMIPS_RULE=0 ");
+        assert_int_equal(int_at(2, 0), 3); /* slices of the first, then of the other */
+        assert_int_equal(int_at(5, 0), 1);
+        other.base.scalar = false, other.base.reduce[c] = MEAN;
+    }
+    for (int c = 0; c < 4; ++c) other.base.reduce[c] = MAX;
+    expect_rule(&device, &other, &other, "-DMIPS_RULE=1 ");
+    close_device(&device);
+}
+
+/* In bytes a texel is what its range says. */
+static void test_ranges(void **state) {
+    static const char *const options[3] = {" -DLEVELS_BYTES=0 ", " -DLEVELS_BYTES=1 ", " -DLEVELS_BYTES=2 "};
+    opencl_device device = tiled(TVLM_STORAGE_BUFFER);
+    opencl_texture texture = levelled(64, 32, 1);
+    (void)state;
+    expect_rule(&device, &texture, &texture, "-DTEXTURES=1  -DTAIL_LANES=256");
+    texture.base.format = TVLM_FORMAT_U8;
+    texture.base.range = TVLM_RANGE_ANY;
+    expect_rule(&device, &texture, &texture, options[0]);
+    texture.base.range = TVLM_RANGE_UNIT;
+    expect_rule(&device, &texture, &texture, options[1]);
+    texture.base.range = TVLM_RANGE_SIGNED;
+    expect_rule(&device, &texture, &texture, options[2]);
+    close_device(&device);
+}
+
 /* Level by level where a device does so, and where levels are smoothed. */
 static void test_single_levels(void **state) {
     opencl_device device = tiled(TVLM_STORAGE_BUFFER);
@@ -344,6 +397,8 @@ int main(void) {
         cmocka_unit_test(test_images_that_are_none),
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_tiles_and_tails),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_single_levels),
         cmocka_unit_test(test_levels_around_tiles),
         cmocka_unit_test(test_scratch_of_images),
