@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_stack_kept.c: what a stack keeps, and how it counts what went out of date, by hand: grids of chunks, and the
+ * features of an image as a matrix.
+ */
+#include "stack/features.h"
+#include "stack/grids.h"
+#include "stack/inside.h"
+#include "stack/make.h"
+#include "stack_helper.h"
+
+/* ---- What is out of date ---- */
+
+/* Counts are those of the chunk that holds the image, and of each grid alone. */
+static void test_counts_of_chunks(void **state) {
+    tvlm_chunk chunks[2] = {{.images = 2}, {.images = 1}};
+    const tvlm_stack stack = {.chunks = chunks, .chunk_count = 2, .chunk_images = 2, .images = 3};
+    tvlm_texture texture;
+    (void)state;
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+        for (int i = 0; i < 2; ++i) chunks[i].outdated[grid] = (uint64_t)(100 * i + grid + 1);
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
+        assert_int_equal(tvlm_stack_outdated(&stack, 0, TVLM_GRID_BIT(grid)), grid + 1);
+        assert_int_equal(tvlm_stack_outdated(&stack, 1, TVLM_GRID_BIT(grid)), grid + 1);
+        assert_int_equal(tvlm_stack_outdated(&stack, 2, TVLM_GRID_BIT(grid)), grid + 101);
+    }
+    assert_int_equal(tvlm_stack_outdated(&stack, 1, TVLM_GRID_BIT(0) | TVLM_GRID_BIT(TVLM_GRID_COUNT - 1)),
+                     1 + TVLM_GRID_COUNT);
+    assert_int_equal(tvlm_stack_outdated(&stack, 1, 0), 0);
+    chunks[0].grids[3] = &texture, chunks[0].valid = TVLM_GRID_BIT(3) | TVLM_GRID_BIT(5);
+    assert_ptr_equal(tvlm_stack_held(&stack, 1, (tvlm_grid)3), &texture);
+    assert_ptr_equal(tvlm_stack_made(&stack, 1, (tvlm_grid)3), &texture);
+    assert_null(tvlm_stack_held(&stack, 2, (tvlm_grid)3));
+    assert_null(tvlm_stack_made(&stack, 2, (tvlm_grid)3));
+    chunks[0].valid = TVLM_GRID_BIT(5);
+    assert_ptr_equal(tvlm_stack_held(&stack, 1, (tvlm_grid)3), &texture);
+    assert_null(tvlm_stack_made(&stack, 1, (tvlm_grid)3));
+}
+
+/* What is made from a grid goes out of date with it, and with what the network reads the network's grid; nothing else
+ * does. Each time counts once. */
+static void test_outdating(void **state) {
+    const tvlm_grid_mask all = ~(tvlm_grid_mask)0 >> (64 - TVLM_GRID_COUNT),
+                         distance = TVLM_GRID_BIT(TVLM_GRID_DISTANCE),
+                         learned = TVLM_GRID_BIT(TVLM_GRID_LEARNED);
+    tvlm_chunk chunk = {.valid = all};
+    tvlm_stack stack = {.chunks = &chunk, .chunk_count = 1, .chunk_images = 1, .images = 1};
+    (void)state;
+    tvlm_stack_outdate(&stack, &chunk, distance);
+    assert_true(chunk.valid == (all & ~distance));
+    stack.network_reads = distance;
+    tvlm_stack_outdate(&stack, &chunk, distance);
+    assert_true(chunk.valid == (all & ~distance & ~learned));
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+        assert_int_equal(chunk.outdated[grid], grid == TVLM_GRID_DISTANCE  ? 2
+                                               : grid == TVLM_GRID_LEARNED ? 1
+                                                                           : 0);
+    tvlm_stack_outdate(&stack, &chunk, 0);
+    assert_int_equal(chunk.outdated[TVLM_GRID_DISTANCE], 2);
+}
+
+/* ---- Features ---- */
+
+/* A grid that covers the image has cells of any size; another one has square cells of this many pixels. */
+static void test_cells_of_features(void **state) {
+    const tvlm_stack stack = {.width = 100, .height = 70};
+    tvlm_texture grid = {.width = 12, .height = 8, .extent_x = 100.0f, .extent_y = 70.0f};
+    (void)state;
+    assert_true(tvlm_stack_features_cell(&stack, &grid) == 0.0f);
+    grid.extent_x = 96.0f;
+    assert_true(tvlm_stack_features_cell(&stack, &grid) == 8.0f);
+    grid.extent_x = 100.0f, grid.extent_y = 64.0f, grid.width = 8;
+    assert_true(tvlm_stack_features_cell(&stack, &grid) == 12.5f);
+}
+
+enum { CELLS = 2 * 2, DIMENSION = 3 };
+
+static tvlm_stack *two_images(tvlm_device *device) {
+    tvlm_stack *stack = NULL;
+    assert_int_equal(
+        tvlm_stack_create(device,
+                          tvlm_stack_params(.width = 8, .height = 8, .images = 2, .format = TVLM_FORMAT_F32),
+                          &stack),
+        TVLM_OK);
+    return stack;
+}
+
+static void set_features(tvlm_stack *stack, int32_t index, float first) {
+    float vectors[CELLS * DIMENSION];
+    for (int i = 0; i < CELLS * DIMENSION; ++i) vectors[i] = first + (float)i;
+    assert_int_equal(
+        tvlm_stack_set_grid(stack, index, TVLM_CHANNEL_FEATURE_0,
+                            tvlm_grid_input(.data = vectors, .columns = 2, .rows = 2, .channels = DIMENSION)),
+        TVLM_OK);
+}
+
+/* That the matrix of so many levels is `first`, `first` + 1 and so on, and then the means of the columns. */
+static void expect_matrix(tvlm_stack *stack, int32_t index, int32_t levels, float first) {
+    float values[(CELLS + 1) * DIMENSION];
+    tvlm_device *const device = stack->device;
+    tvlm_features features;
+    tvlm_buffer *matrix = NULL;
+    const int count = DIMENSION * (levels > 1 ? CELLS + 1 : CELLS);
+    if (levels > 1)
+        assert_int_equal(tvlm_stack_make(stack, index, TVLM_GRID_BIT(TVLM_GRID_FEATURES)), TVLM_OK);
+    assert_int_equal(tvlm_stack_features(stack, index, &features), TVLM_OK);
+    assert_int_equal(tvlm_stack_features_matrices(stack, &features, levels, &matrix), TVLM_OK);
+    assert_int_equal(device->backend->buffer_read(device, matrix, 0, (size_t)count * sizeof *values, values),
+                     TVLM_OK);
+    for (int i = 0; i < count; ++i) {
+        const float expected = first + (i < CELLS * DIMENSION ? (float)i : (float)(i % DIMENSION) + 4.5f);
+        if (values[i] != expected)
+            fail_msg("image %d, %d levels, value %d: %g, not %g", (int)index, (int)levels, i,
+                     (double)values[i], (double)expected);
+    }
+}
+
+/* The matrix is kept for the image that was asked for last, until its features change. */
+static void test_matrices(void **state) {
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = two_images(device);
+    (void)state;
+    set_features(stack, 0, 100.0f);
+    set_features(stack, 1, 200.0f);
+    assert_true(tvlm_stack_features_are_means(stack));
+    expect_matrix(stack, 0, 1, 100.0f);
+    expect_matrix(stack, 1, 1, 200.0f);
+    expect_matrix(stack, 0, 1, 100.0f);
+    set_features(stack, 0, 300.0f);
+    expect_matrix(stack, 0, 1, 300.0f);
+    expect_matrix(stack, 0, 2, 300.0f); /* which takes more memory */
+    expect_matrix(stack, 1, 2, 200.0f);
+    expect_matrix(stack, 1, 1, 200.0f);
+    expect_matrix(stack, 0, 1, 300.0f);
+    expect_matrix(stack, 0, 2, 300.0f);
+    set_features(stack, 0, 400.0f);
+    expect_matrix(stack, 0, 2, 400.0f);
+    assert_int_equal(tvlm_stack_set_reduce(stack, TVLM_GAUSSIAN), TVLM_OK);
+    assert_false(tvlm_stack_features_are_means(stack));
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+/* A matrix that is kept is not made again. */
+static tvlm_backend counting;
+static int made;
+static tvlm_status (*make_matrix)(tvlm_device *device, const tvlm_features *features, int32_t level,
+                                  tvlm_buffer *matrix, size_t offset);
+static tvlm_status count_matrix(tvlm_device *device, const tvlm_features *features, int32_t level,
+                                tvlm_buffer *matrix, size_t offset) {
+    ++made;
+    return make_matrix(device, features, level, matrix, offset);
+}
+
+static void test_matrices_that_are_kept(void **state) {
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = two_images(device);
+    const tvlm_backend *const backend = device->backend;
+    (void)state;
+    counting = *backend;
+    make_matrix = backend->feature_matrix;
+    counting.feature_matrix = count_matrix;
+    device->backend = &counting;
+    set_features(stack, 0, 100.0f);
+    set_features(stack, 1, 200.0f);
+    expect_matrix(stack, 1, 2, 200.0f);
+    assert_int_equal(made, 2);
+    expect_matrix(stack, 1, 2, 200.0f);
+    expect_matrix(stack, 1, 1, 200.0f);
+    assert_int_equal(made, 2);
+    expect_matrix(stack, 0, 1, 100.0f);
+    assert_int_equal(made, 3);
+    expect_matrix(stack, 0, 2, 100.0f); /* one more level */
+    assert_int_equal(made, 4);
+    device->backend = backend;
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_of_chunks),       cmocka_unit_test(test_outdating),
+        cmocka_unit_test(test_cells_of_features),      cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_matrices_that_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
