@@ -250,8 +250,10 @@ static void test_sizes_that_fit(void **state) {
     /* 4 x 3, 2 x 1 and 1 x 1 texels of four components: 240 bytes of floats, 120 of halves. */
     info->allocation_max = 240;
     assert_true(tvlm_stack_size_fits(&device, 4, 3, TVLM_FORMAT_F32));
+    assert_true(tvlm_stack_size_fits(&device, 3, 4, TVLM_FORMAT_F32));
     info->allocation_max = 239;
     assert_false(tvlm_stack_size_fits(&device, 4, 3, TVLM_FORMAT_F32));
+    assert_false(tvlm_stack_size_fits(&device, 3, 4, TVLM_FORMAT_F32));
     refused(tvlm_stack_check_size(&device, 4, 3, TVLM_FORMAT_F32), TVLM_ERROR_DEVICE_MEMORY,
             "a stack of 4x3 needs allocations of 240 bytes; at most 239");
     info->allocation_max = 120;
@@ -357,6 +359,10 @@ static void test_changed_tiles(void **state) {
     other = pixels, other.type = TVLM_PIXEL_U16;
     assert_false(tvlm_delta_fits(&frame, 7, &other));
     expect_changed(&frame, &pixels, 0.0f, 0);
+    expect_changed(&frame, &pixels, 0.5f / 255.0f, 0); /* less than a step: any step is more */
+    bytes[0] = 101;
+    expect_changed(&frame, &pixels, 0.5f / 255.0f, 1);
+    bytes[0] = 100;
     for (int y = 0; y < HEIGHT; ++y) bytes[y * STRIDE + WIDTH] = 0; /* behind the rows' ends */
     expect_changed(&frame, &pixels, 0.0f, 0);
     /* The pixels beside the tiles' edges. */
@@ -395,6 +401,9 @@ static void test_changed_values(void **state) {
     (void)state;
     words[LAST] = 30000;
     assert_int_equal(tvlm_delta_keep(&test_log, &frame, 1, &pixels), TVLM_OK);
+    expect_changed(&frame, &pixels, 0.5f / 65535.0f, 0);
+    words[LAST] = 30001;
+    expect_changed(&frame, &pixels, 0.5f / 65535.0f, 8);
     words[LAST] = 30100;
     expect_changed(&frame, &pixels, 100.0f / 65535.0f, 0);
     expect_changed(&frame, &pixels, 99.0f / 65535.0f, 8);
