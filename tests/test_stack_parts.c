@@ -455,6 +455,13 @@ static void test_packed_tiles(void **state) {
 
 /* ---- What is kept of questions ---- */
 
+static void say_made_of(tvlm_stack *stack, const char *of, size_t bytes) {
+    char *const made_of = malloc(bytes);
+    assert_non_null(made_of);
+    memcpy(made_of, of, bytes);
+    tvlm_stack_scores_made_of(stack, 0, made_of, bytes);
+}
+
 static void test_kept_scores(void **state) {
     static const char of[] = "of these";
     const tvlm_candidates few = {.columns = 2, .rows = 3}, more = {.columns = 3, .rows = 3};
@@ -465,10 +472,7 @@ static void test_kept_scores(void **state) {
     (void)state;
     assert_int_equal(tvlm_stack_scores(stack, 0, &few, &buffer), TVLM_OK);
     assert_int_equal(buffer->bytes, 6 * sizeof(float));
-    char *const made_of = malloc(sizeof of);
-    assert_non_null(made_of);
-    memcpy(made_of, of, sizeof of);
-    tvlm_stack_scores_made_of(stack, 0, made_of, sizeof of);
+    say_made_of(stack, of, sizeof of);
     assert_null(tvlm_stack_scores_of(stack, 0, of, sizeof of)); /* which are not made yet */
     tvlm_stack_mark_scored(stack, 0);
     assert_ptr_equal(tvlm_stack_scores_of(stack, 0, of, sizeof of), buffer);
@@ -479,6 +483,10 @@ static void test_kept_scores(void **state) {
     assert_ptr_equal(again, buffer);
     tvlm_stack_mark_scored(stack, 0);
     assert_null(tvlm_stack_scores_of(stack, 0, of, sizeof of)); /* nobody says of what */
+    assert_int_equal(tvlm_stack_scores(stack, 0, &few, &again), TVLM_OK);
+    say_made_of(stack, of, sizeof of);
+    assert_null(
+        tvlm_stack_scores_of(stack, 0, of, sizeof of)); /* those before were made, and these not yet */
     assert_int_equal(tvlm_stack_scores(stack, 0, &more, &buffer), TVLM_OK);
     assert_int_equal(buffer->bytes, 9 * sizeof(float));
     assert_int_equal(tvlm_stack_scores(stack, 0, &few, &again), TVLM_OK);
