@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_stack_kept.c: what a stack keeps, and how it counts what went out of date, by hand: grids of chunks, and the
- * features of an image as a matrix.
+ * test_stack_kept.c: what a stack keeps, and how it counts what went out of date, by hand: grids of chunks, the
+ * features of an image as a matrix, its regions; and which maps are taken.
  */
+#include <math.h>
+
 #include "stack/features.h"
 #include "stack/grids.h"
 #include "stack/inside.h"
 #include "stack/make.h"
+#include "stack/regions.h"
 #include "stack_helper.h"
 
 /* ---- What is out of date ---- */
@@ -177,11 +180,95 @@ static void test_matrices_that_are_kept(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* ---- Regions ---- */
+
+/* Labels and tables are those of an image of its own chunk. A table of 4 regions takes a header of 4 words, 16 for each
+ * region and a row of bits for each, 72 words. */
+static void test_images_of_chunks(void **state) {
+    static const int32_t counts[2] = {0, 1};
+    tvlm_buffer tables, *buffer = NULL;
+    tvlm_chunk chunks[2] = {{.images = 2}, {.first = 2, .images = 2, .label_counts = (int32_t *)counts}};
+    const tvlm_stack stack = {.chunks = chunks,
+                              .chunk_count = 2,
+                              .chunk_images = 2,
+                              .images = 4,
+                              .width = 8,
+                              .height = 8,
+                              .levels = 4,
+                              .settings = {.regions = 4}};
+    size_t offset = 7;
+    (void)state;
+    for (int32_t i = 0; i < 4; ++i) assert_int_equal(tvlm_stack_has_labels(&stack, i), i == 3);
+    chunks[1].valid = TVLM_GRID_BIT(TVLM_GRID_CLUSTER), chunks[1].products[TVLM_PRODUCT_REGIONS] = &tables;
+    for (int32_t i = 0; i < 2; ++i) assert_false(tvlm_stack_region_table(&stack, i, &buffer, &offset));
+    assert_true(buffer == NULL && offset == 7);
+    assert_true(tvlm_stack_region_table(&stack, 2, &buffer, &offset));
+    assert_true(buffer == &tables && offset == 0);
+    assert_true(tvlm_stack_region_table(&stack, 3, &buffer, &offset));
+    assert_int_equal(offset, 72 * 4);
+}
+
+/* As much is written as there is room for, and nothing behind that. */
+static void test_room_for_regions(void **state) {
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = two_images(device);
+    tvlm_region regions[51];
+    int32_t count = 0, neighbours[50];
+    (void)state;
+    assert_int_equal(tvlm_stack_regions(NULL, 0, 0, NULL, &count), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_stack_region_neighbours(NULL, 0, 0, 0, NULL, &count), TVLM_ERROR_ARGUMENT);
+    refused(tvlm_stack_regions(stack, 2, 0, NULL, &count), TVLM_ERROR_ARGUMENT, "image 2");
+    refused(tvlm_stack_regions(stack, -1, 0, NULL, &count), TVLM_ERROR_ARGUMENT, "image -1");
+    refused(tvlm_stack_region_neighbours(stack, 2, 0, 0, NULL, &count), TVLM_ERROR_ARGUMENT, "image 2");
+    refused(tvlm_stack_regions(stack, 0, 1, NULL, &count), TVLM_ERROR_ARGUMENT, "regions");
+    refused(tvlm_stack_region_neighbours(stack, 0, 0, 1, NULL, &count), TVLM_ERROR_ARGUMENT, "neighbours");
+    refused(tvlm_stack_regions(stack, 0, 0, NULL, NULL), TVLM_ERROR_ARGUMENT, "count");
+    refused(tvlm_stack_region_neighbours(stack, 0, 0, 0, NULL, NULL), TVLM_ERROR_ARGUMENT, "count");
+    assert_int_equal(tvlm_stack_regions(stack, 0, 0, NULL, &count), TVLM_OK);
+    assert_in_range(count, 2, 50);
+    for (int i = 0; i < 51; ++i) regions[i] = (tvlm_region){.radius = 100.0f};
+    assert_int_equal(tvlm_stack_regions(stack, 0, count, regions, &count), TVLM_OK);
+    assert_true(regions[count - 1].radius < 8.0f && regions[count].radius == 100.0f);
+    const int32_t all = count;
+    count = 0;
+    assert_int_equal(tvlm_stack_regions(stack, 0, all - 1, regions, &count), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(count, all);
+    refused(tvlm_stack_region_neighbours(stack, 0, all, 50, neighbours, &count), TVLM_ERROR_ARGUMENT,
+            "region ");
+    refused(tvlm_stack_region_neighbours(stack, 0, -1, 50, neighbours, &count), TVLM_ERROR_ARGUMENT,
+            "region -1");
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+/* ---- Maps of queries ---- */
+
+static void test_maps(void **state) {
+    static const float map[2] = {0.5f, NAN};
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = two_images(device);
+    tvlm_selection *selection = NULL;
+    (void)state;
+#define ASK(...)                                                                                             \
+    tvlm_select(stack, tvlm_query(.similarity = map, __VA_ARGS__),                                           \
+                tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = 1), &selection)
+    refused(ASK(.columns = 0, .rows = 1), TVLM_ERROR_ARGUMENT, "a query of 0x1 cells");
+    refused(ASK(.columns = 1, .rows = 0), TVLM_ERROR_ARGUMENT, "a query of 1x0 cells");
+    refused(ASK(.columns = -1, .rows = 1), TVLM_ERROR_ARGUMENT, "a query of -1x1 cells");
+    refused(ASK(.columns = 1, .rows = 2), TVLM_ERROR_ARGUMENT, "the query's similarity 1 is not finite");
+    assert_int_equal(ASK(.columns = 1, .rows = 1), TVLM_OK);
+#undef ASK
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_of_chunks),       cmocka_unit_test(test_outdating),
         cmocka_unit_test(test_cells_of_features),      cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_matrices_that_are_kept),
+        cmocka_unit_test(test_matrices_that_are_kept), cmocka_unit_test(test_images_of_chunks),
+        cmocka_unit_test(test_room_for_regions),       cmocka_unit_test(test_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
