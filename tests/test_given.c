@@ -116,6 +116,8 @@ static void test_cameras(void **state) {
     assert_true(camera->fx == 3 && camera->fy == 40 && camera->cx == -5 && camera->cy == 0);
     assert_int_equal(PUT(depth, CAMERA, .fy = 7, .cy = 9), TVLM_OK);
     assert_true(camera->fx == 40 && camera->fy == 7 && camera->cx == 0 && camera->cy == 9);
+    assert_int_equal(PUT(depth, CAMERA, .fx = 0.5f, .fy = 0.25f), TVLM_OK);
+    assert_true(camera->fx == 0.5f && camera->fy == 0.25f);
     tvlm_stack_destroy(&stack);
     stack = stack_sized(24, 40, 2);
     assert_int_equal(tvlm_stack_set_grid(stack, 1, depth, tvlm_grid_input(CAMERA)), TVLM_OK);

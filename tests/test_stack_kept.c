@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_stack_kept.c: what a stack keeps, and how it counts what went out of date, by hand: grids of chunks, the
- * features of an image as a matrix, its regions; and which maps are taken.
+ * features of an image as a matrix, its regions, and planes of scorers; and which maps are taken.
  */
 #include <math.h>
+#include <string.h>
 
 #include "stack/features.h"
 #include "stack/grids.h"
+#include "stack/input.h"
 #include "stack/inside.h"
 #include "stack/make.h"
 #include "stack/regions.h"
@@ -263,12 +265,110 @@ static void test_maps(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* ---- Pixels and planes ---- */
+
+static const uint8_t black[8 * 6];
+static const float zeros[8 * 6];
+
+/* A new frame has none of what belongs to the frame before: no scores, no outputs of a scorer. */
+static void test_sources(void **state) {
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = NULL;
+    tvlm_buffer *buffer = NULL;
+    tvlm_pixels pixels = {.width = 8, .height = 6, .channels = 1, .row_stride = 8};
+    tvlm_image image = u8_image(black, 3, INT32_MAX, 1);
+    bool has = false;
+    (void)state;
+    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 8, .height = 6), &stack), TVLM_OK);
+    assert_int_equal(device->backend->buffer_create(device, sizeof black, &buffer), TVLM_OK);
+    assert_int_equal(device->backend->buffer_write(device, buffer, 0, sizeof black, black), TVLM_OK);
+    assert_int_equal(tvlm_stack_input_output(
+                         stack, 0, 3, tvlm_grid_input(.data = zeros, .columns = 8, .rows = 6), NULL, 0),
+                     TVLM_OK);
+    assert_int_equal(tvlm_stack_has_channel(stack, 0, TVLM_CHANNEL_USER_0, &has), TVLM_OK);
+    assert_true(has);
+    stack->frames[0].scored = true;
+    assert_int_equal(tvlm_stack_source_from_buffer(stack, 0, buffer, &pixels), TVLM_OK);
+    assert_false(stack->frames[0].scored);
+    assert_int_equal(tvlm_stack_has_channel(stack, 0, TVLM_CHANNEL_USER_0, &has), TVLM_OK);
+    assert_false(has);
+    assert_true(stack->originals[0].set && stack->originals[0].width == 8 && stack->originals[0].height == 6);
+    pixels.width = 6;
+    refused(tvlm_stack_source_from_buffer(stack, 0, buffer, &pixels), TVLM_ERROR_ARGUMENT,
+            "pixels of 6x6 for a stack of 8x6");
+    pixels.width = 8, pixels.height = 5;
+    refused(tvlm_stack_source_from_buffer(stack, 0, buffer, &pixels), TVLM_ERROR_ARGUMENT,
+            "pixels of 8x5 for a stack of 8x6");
+    refused(tvlm_stack_source_from_buffer(stack, 1, buffer, &pixels), TVLM_ERROR_ARGUMENT, "image 1");
+    refused(tvlm_stack_source_from_buffer(stack, -1, buffer, &pixels), TVLM_ERROR_ARGUMENT, "image -1");
+    image.row_stride = SIZE_MAX / 2;
+    refused(tvlm_stack_set_image(stack, 0, &image), TVLM_ERROR_ARGUMENT,
+            "an image of 3x2147483647 pixels is larger than the address space");
+    device->backend->buffer_destroy(device, &buffer);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+/* An output of a scorer has any values, and a name that the application cannot take. */
+static void test_outputs(void **state) {
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = two_images(device);
+    const struct tvlm_grid_input input = {.data = zeros, .columns = 8, .rows = 6};
+    const tvlm_user_plane *const plane = &stack->users[0];
+    (void)state;
+    memset(stack->users, 0x55, sizeof stack->users);
+    assert_int_equal(tvlm_stack_input_output(stack, 1, 3, &input, NULL, 0), TVLM_OK);
+    assert_int_equal(stack->user_count, 1);
+    assert_string_equal(plane->name, "output_3");
+    assert_true(plane->low == -INFINITY && plane->high == INFINITY && plane->output);
+    assert_int_equal(plane->reduce, TVLM_REDUCE_MEAN);
+    assert_int_equal(tvlm_stack_input_output(stack, 0, 3, &input, NULL, 0), TVLM_OK); /* the same one */
+    assert_int_equal(stack->user_count, 1);
+    refused(tvlm_stack_set_user(stack, 0, "output_3", 0, 0, TVLM_MEAN, &input, NULL), TVLM_ERROR_ARGUMENT,
+            "'output_3' is the name of an output of a scorer, and of the application's own plane");
+    refused(tvlm_stack_set_user(stack, 2, "own", 0, 0, TVLM_MEAN, &input, NULL), TVLM_ERROR_ARGUMENT,
+            "image 2");
+    refused(tvlm_stack_set_user(stack, -1, "own", 0, 0, TVLM_MEAN, &input, NULL), TVLM_ERROR_ARGUMENT,
+            "image -1");
+    refused(tvlm_stack_set_user(stack, 0, NULL, 0, 0, TVLM_MEAN, &input, NULL), TVLM_ERROR_ARGUMENT,
+            "'' is no name of a plane");
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+/* Only what is asked for, and what is made of it, is made again. */
+static void test_invalidating(void **state) {
+    const tvlm_grid_mask grids = TVLM_GRID_BIT(TVLM_GRID_SALIENCY) | TVLM_GRID_BIT(TVLM_GRID_TEXT);
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = two_images(device);
+    (void)state;
+    assert_int_equal(tvlm_stack_make(stack, 0, grids), TVLM_OK);
+    assert_non_null(tvlm_stack_made(stack, 0, TVLM_GRID_SALIENCY));
+    assert_int_equal(tvlm_stack_invalidate(stack, TVLM_CHANNEL_SALIENCY), TVLM_OK);
+    assert_null(tvlm_stack_made(stack, 0, TVLM_GRID_SALIENCY));
+    assert_non_null(tvlm_stack_made(stack, 0, TVLM_GRID_TEXT));
+    assert_int_equal(tvlm_stack_invalidate(NULL, TVLM_CHANNEL_SALIENCY), TVLM_ERROR_ARGUMENT);
+    refused(tvlm_stack_invalidate(stack, -1), TVLM_ERROR_ARGUMENT, "channel -1");
+    assert_int_equal(tvlm_stack_set_grid(NULL, 0, TVLM_CHANNEL_GAZE, NULL), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_stack_clear_grid(NULL, 0, TVLM_CHANNEL_GAZE), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_stack_set_user(NULL, 0, "own", 0, 0, TVLM_MEAN, NULL, NULL), TVLM_ERROR_ARGUMENT);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_of_chunks),       cmocka_unit_test(test_outdating),
-        cmocka_unit_test(test_cells_of_features),      cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_matrices_that_are_kept), cmocka_unit_test(test_images_of_chunks),
-        cmocka_unit_test(test_room_for_regions),       cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_counts_of_chunks),
+        cmocka_unit_test(test_outdating),
+        cmocka_unit_test(test_cells_of_features),
+        cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_matrices_that_are_kept),
+        cmocka_unit_test(test_images_of_chunks),
+        cmocka_unit_test(test_room_for_regions),
+        cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_invalidating),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
