@@ -178,4 +178,18 @@ EQUIVALENT = [
                            ("*enlarge = add_axis(t, &(line){size, whole, texel > 0.0 ? 1.0 / texel : (double)size / whole});", 57))),
     ("lib/select/thumbnail.c", "is_on_grid", "const double at = centre / side - 0.5;", "+", "how far it is from a whole number is asked, and one more or less is no matter"),
     ("lib/select/thumbnail.c", "cell_at", "return -1;", "+1", "any number below 0 says that it is no cell"),
+    *(("lib/stack/pack.c", "side_at", "return shrunk > 1.0 ? (int32_t)shrunk : 1;", operation, "a number of less than 2 is 1 as a whole one")
+      for operation in ("19:>=", "21:*1.1")),
+    ("lib/stack/frame.c", "tvlm_stack_scores", "tvlm_stack_scores_made_of(stack, index, NULL, 0);", "+1", "how many bytes there are counts only where there are some"),
+    *(("lib/stack/delta_frame.c", function, line, ">=", "of equal values the difference is 0 either way")
+      for function, line in (("differ_u8", "const int away = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];"), ("differ_u16", "const int away = x > y ? x - y : y - x;"))),
+    ("lib/stack/temporal.c", "clear_slice", "float *texels = tvlm_allocate(count, 4 * sizeof *texels);", "+1", "room for more than is used"),
+    ("lib/stack/make.c", "blacken", "pixels.row_stride = (size_t)pixels.width;", "remove", "all of its rows are zeros, as the first one is"),
+    *(("lib/stack/planes.c", "is_within", "return end >= offset && end >= before && end <= plane->memory->bytes;", operation, "a row has a byte at least")
+      for operation in ("16:>", "33:>")),
+    ("lib/stack/input.c", "check_rows", "if (!tvlm_multiply((size_t)input->rows - 1, stride, &before) || offset > SIZE_MAX - row ||", "76:>=",
+     "offsets and rows are even, and SIZE_MAX is odd"),
+    ("lib/stack/input.c", "check_rows", "before > SIZE_MAX - row - offset)", ">=", "offsets, rows and strides are even, and SIZE_MAX is odd"),
+    *(("lib/stack/input.c", None, "int64_t bad = -1;", operation, "it is set before it is read") for operation in ("+1", "-1")),
+    ("lib/stack/regions.c", "ascending", None, ">=", "no two ids of a set are the same"),
 ]
