@@ -6,6 +6,7 @@
 #include "core/flow.h"
 #include "driver_helper.h"
 #include "opencl/cluster_parts.h"
+#include "opencl/operations.h"
 
 /* ---- Similarity ---- */
 
@@ -359,6 +360,9 @@ static void run_pieces(opencl_device *device, int32_t width, int32_t height,
     cluster.centres = centres;
     driver.launched = 0;
     assert_int_equal(tvlm_opencl_pieces(&cluster), TVLM_OK);
+    /* pieces_settle, the last launch */
+    assert_true(int_at(4, 0) == 7777 && int_at(4, 1) == 1801 && int_at(4, 2) == 1816 && int_at(4, 3) == 1831);
+    assert_true(int_at(5, 0) == width && int_at(5, 1) == height);
     if (centres != NULL) {
         const cl_int *const ids = (const cl_int *)(void *)of(cluster.work)->content + 1831;
         assert_true(ids[0] == 1 && ids[1] == 0);
@@ -397,13 +401,115 @@ static void test_pieces(void **state) {
     close_device(&device);
 }
 
+/* ---- All of a map of regions ---- */
+
+static tvlm_buffer *products[TVLM_PRODUCT_COUNT];
+static opencl_texture pictures, channels;
+
+/* Of two images of 60 x 40 pixels with 3 x 2 cells, whose passes begin on the level of 30 x 20. */
+static void make_regions(opencl_device *device, const int32_t *label_counts) {
+    static tvlm_texture *grids[TVLM_GRID_COUNT];
+    static const tvlm_family_settings settings = {.regions = 6, .compactness = 10.0f};
+    const tvlm_generate_args args = {.grids = grids,
+                                     .out = &channels.base,
+                                     .settings = &settings,
+                                     .products = products,
+                                     .label_counts = label_counts};
+    pictures = texture_of(60, 40, 1, 2, 6), channels = texture_of(60, 40, 1, 2, 6);
+    grids[TVLM_GRID_SOURCE] = &pictures.base;
+    device->base.backend = &tvlm_opencl_backend;
+    driver.launched = 0;
+    assert_int_equal(tvlm_opencl_cluster(&device->base, &args), TVLM_OK);
+}
+
+static void drop_products(opencl_device *device) {
+    for (int i = 0; i < TVLM_PRODUCT_COUNT; ++i) tvlm_opencl_buffer_destroy(&device->base, &products[i]);
+    close_device(device);
+}
+
+static unsigned char *product_bytes(tvlm_product which) {
+    return of(((opencl_buffer *)products[which])->memory)->content;
+}
+
+static void test_maps_of_regions(void **state) {
+    static const expected_launch expected[] = {
+        {"cluster_lab", 60, 40, 4},    {"cluster_assign", 48, 32, 2},   {"cluster_assign", 48, 32, 2},
+        {"cluster_assign", 48, 32, 2}, {"cluster_assign", 48, 32, 2},   {"cluster_assign", 96, 32, 2},
+        {"cluster_assign", 96, 32, 2}, {"pieces_link", 64, 48, 2},      {"pieces_merge", 256, 2, 0},
+        {"pieces_count", 2560, 2, 0},  {"pieces_main", 2560, 2, 0},     {"pieces_offer", 2560, 2, 0},
+        {"pieces_settle", 2560, 2, 0}, {"regions_gradient", 64, 48, 2}, {"regions_sum", 64, 16, 2},
+        {"regions_table", 256, 2, 0},  {"regions_reach", 60, 40, 2},    {"regions_store", 60, 40, 2}};
+    opencl_device device = large_device(TVLM_DEVICE_GPU);
+    (void)state;
+    make_regions(&device, NULL);
+    expect_launches(expected, 18);
+    assert_true(int_at(3, 0) == 60 && int_at(3, 1) == 40 && int_at(3, 3) == 2400 + 600);
+    /* A header of 4 words, 16 for each region, a row of bits for each, and a multiple of 4. */
+    assert_true(int_at(5, 0) == 108 && int_at(5, 1) == 100 && int_at(5, 2) == 1);
+    assert_int_equal(products[TVLM_PRODUCT_LABELS]->bytes, 2 * 4 * 2400);
+    assert_int_equal(products[TVLM_PRODUCT_REGIONS]->bytes, 2 * 4 * 108);
+    expect_scratch(&device, SCRATCH_A, 2 * 4 * 3000);
+    expect_scratch(&device, SCRATCH_B, 2 * 4 * 2400);
+    expect_scratch(&device, SCRATCH_C, 2 * 4 * 2400);
+    expect_scratch(&device, SCRATCH_D, 2 * 4 * 2400);
+    /* Six passes of 20 words for each cell, one, three words for each cell, and 20 for each region. */
+    expect_scratch(&device, SCRATCH_E, 2 * 4 * (6 * 6 * 20 + 1 + 3 * 6 + 6 * 20));
+    drop_products(&device);
+    device = large_device(TVLM_DEVICE_CPU);
+    make_regions(&device, NULL);
+    assert_int_equal(driver.launched, 19);
+    expect_size(0, 1, 40, 4);
+    expect_size(18, 1, 40, 2);
+    drop_products(&device);
+}
+
+/* Labels that were handed in take the place of those that were found, and with more regions there is more room. */
+static void test_labels_of_applications(void **state) {
+    static const int32_t one[2] = {0, 7}, both[2] = {3, 7}, none[4] = {0};
+    opencl_device device = large_device(TVLM_DEVICE_GPU);
+    (void)state;
+    device.base.backend = &tvlm_opencl_backend;
+    assert_int_equal(
+        tvlm_opencl_buffer_create(&device.base, 2 * 4 * 2400, &products[TVLM_PRODUCT_LABELS_GIVEN]), TVLM_OK);
+    assert_int_equal(tvlm_opencl_buffer_create(&device.base, 2 * 4 * 2400, &products[TVLM_PRODUCT_LABELS]),
+                     TVLM_OK);
+    assert_int_equal(tvlm_opencl_buffer_create(&device.base, 2 * 4 * 124, &products[TVLM_PRODUCT_REGIONS]),
+                     TVLM_OK);
+    for (int i = 0; i < 2 * 4 * 2400; ++i)
+        product_bytes(TVLM_PRODUCT_LABELS_GIVEN)[i] = (unsigned char)(i % 251);
+    memset(product_bytes(TVLM_PRODUCT_LABELS), 0, 2 * 4 * 2400);
+    memset(product_bytes(TVLM_PRODUCT_REGIONS), 0, 2 * 4 * 124);
+    make_regions(&device, one);
+    assert_int_equal(driver.launched, 18);
+    assert_int_equal(driver.copied, 1);
+    assert_true(int_at(5, 0) == 124 && int_at(5, 1) == 4 + 7 * 16);
+    const unsigned char *labels = product_bytes(TVLM_PRODUCT_LABELS);
+    const int32_t *tables = (const int32_t *)(void *)product_bytes(TVLM_PRODUCT_REGIONS);
+    for (int i = 0; i < 4 * 2400; ++i) assert_int_equal(labels[i], 0);
+    assert_memory_equal(labels + 4 * 2400, product_bytes(TVLM_PRODUCT_LABELS_GIVEN) + 4 * 2400, 4 * 2400);
+    assert_memory_equal(tables, none, sizeof none);
+    assert_true(tables[124] == 7 && tables[125] == 1 && tables[126] == 0);
+    make_regions(&device, both);
+    assert_int_equal(driver.launched, 6); /* the colours, and what follows from labels */
+    expect_name(1, "regions_gradient");
+    assert_int_equal(driver.copied, 3);
+    assert_true(tables[0] == 3 && tables[1] == 1 && tables[124] == 7);
+    drop_products(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_similarity),     cmocka_unit_test(test_unit_vectors),
-        cmocka_unit_test(test_flow),           cmocka_unit_test(test_flow_on_cpus),
-        cmocka_unit_test(test_products),       cmocka_unit_test(test_passes),
-        cmocka_unit_test(test_rows_of_blocks), cmocka_unit_test(test_centres),
+        cmocka_unit_test(test_similarity),
+        cmocka_unit_test(test_unit_vectors),
+        cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_flow_on_cpus),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_rows_of_blocks),
+        cmocka_unit_test(test_centres),
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_maps_of_regions),
+        cmocka_unit_test(test_labels_of_applications),
     };
     install();
     return cmocka_run_group_tests(tests, NULL, NULL);
