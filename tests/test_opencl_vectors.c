@@ -3,6 +3,8 @@
  * test_opencl_vectors.c: the launches and the memory of similarity, of the flow, of products of matrices and of
  * regions, counted by hand. The driver is made up; what kernels make is tested on real ones.
  */
+#include <clblast_c.h>
+
 #include "core/flow.h"
 #include "driver_helper.h"
 #include "opencl/cluster_parts.h"
@@ -241,7 +243,73 @@ static void test_products(void **state) {
     expect_size(5, 5, 2, 0); /* runs of 4 */
     expect_matrix(0, &a, 3, 1, 140);
     expect_matrix(5, &c, 7, 160, 1);
+    gemm.m = 64, gemm.n = 32, gemm.k = 128; /* whole panels, lines and runs */
+    device.tuning.gemm_run = 32;
+    assert_int_equal(tvlm_opencl_gemm(&device.base, &gemm), TVLM_OK);
+    expect_size(6, 2, 2, 0);
+    expect_size(7, 2, 2, 0);
     release_memory(a.memory), release_memory(b.memory), release_memory(c.memory);
+    close_device(&device);
+}
+
+static struct {
+    CLBlastTranspose a, b;
+    size_t numbers[9]; /* m, n, k; offset and stride of a, of b and of c */
+    int calls, cleared;
+    CLBlastStatusCode code;
+} library;
+
+static CLBlastStatusCode multiply(CLBlastLayout layout, CLBlastTranspose a, CLBlastTranspose b, size_t m,
+                                  size_t n, size_t k, float alpha, cl_mem of_a, size_t a_at, size_t lda,
+                                  cl_mem of_b, size_t b_at, size_t ldb, float beta, cl_mem of_c, size_t c_at,
+                                  size_t ldc, cl_command_queue *queue, cl_event *event) {
+    const size_t numbers[9] = {m, n, k, a_at, lda, b_at, ldb, c_at, ldc};
+    assert_true(layout == CLBlastLayoutRowMajor && alpha == 2.0f && beta == 0.5f && queue != NULL &&
+                event == NULL);
+    assert_true(of_a != of_b && of_b == of_c);
+    memcpy(library.numbers, numbers, sizeof numbers);
+    library.a = a, library.b = b;
+    ++library.calls;
+    return library.code;
+}
+
+static CLBlastStatusCode clear_cache(void) {
+    ++library.cleared;
+    return CLBlastSuccess;
+}
+
+/* Where no run is tuned, and CLBlast is there, it makes products. */
+static void test_products_by_library(void **state) {
+    opencl_device device = large_device(TVLM_DEVICE_GPU);
+    opencl_buffer a = {.memory = memory_of(16)}, b = {.memory = memory_of(16)};
+    const tvlm_gemm gemm = {3,  7,  5,  true, false, &a.base, &b.base, &b.base,
+                            10, 20, 30, 40,   50,    60,      2.0f,    0.5f};
+    (void)state;
+    tvlm_opencl_gemm_close(&device); /* there is none */
+    device.clblast_sgemm = (void (*)(void))multiply;
+    device.clblast_clear = (void (*)(void))clear_cache;
+    device.clblast_asked = true, device.tuning.gemm_run = 0;
+    assert_int_equal(tvlm_opencl_gemm(&device.base, &gemm), TVLM_OK);
+    assert_memory_equal(library.numbers, ((const size_t[9]){3, 7, 5, 10, 40, 20, 50, 30, 60}),
+                        sizeof library.numbers);
+    assert_true(library.a == CLBlastTransposeYes && library.b == CLBlastTransposeNo);
+    assert_true(library.calls == 1 && driver.launched == 0);
+    library.code = CLBlastTempBufferAllocFailure;
+    refused(tvlm_opencl_gemm(&device.base, &gemm), TVLM_ERROR_DEVICE_MEMORY, "3 x 5 by 5 x 7");
+    library.code = CLBlastOpenCLOutOfResources;
+    refused(tvlm_opencl_gemm(&device.base, &gemm), TVLM_ERROR_DEVICE_MEMORY,
+            "CLBlast: error -5 of a product");
+    library.code = CLBlastInvalidDimension;
+    refused(tvlm_opencl_gemm(&device.base, &gemm), TVLM_ERROR_DEVICE, "CLBlast: error ");
+    driver.finish_error = CL_INVALID_COMMAND_QUEUE;
+    refused(tvlm_opencl_gemm(&device.base, &gemm), TVLM_ERROR_LOST, "CLBlast");
+    device.tuning.gemm_run = 1;
+    assert_int_equal(tvlm_opencl_gemm(&device.base, &gemm), TVLM_OK);
+    assert_true(library.calls == 5 && driver.launched == 2);
+    assert_int_equal(library.cleared, 0);
+    tvlm_opencl_gemm_close(&device);
+    assert_int_equal(library.cleared, 1);
+    release_memory(a.memory), release_memory(b.memory);
     close_device(&device);
 }
 
@@ -504,6 +572,7 @@ int main(void) {
         cmocka_unit_test(test_flow),
         cmocka_unit_test(test_flow_on_cpus),
         cmocka_unit_test(test_products),
+        cmocka_unit_test(test_products_by_library),
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_rows_of_blocks),
         cmocka_unit_test(test_centres),
