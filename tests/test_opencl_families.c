@@ -103,25 +103,28 @@ static void test_distance_by_search(void **state) {
 
 static void test_distance_by_scan(void **state) {
     opencl_device device = large_device(TVLM_DEVICE_CPU);
-    opencl_texture visual = texture_of(100, 64, 1, 2, 1), out = distances_of(100, 64, 2);
+    opencl_texture visual = texture_of(129, 64, 1, 2, 1), out = distances_of(128, 64, 2);
     (void)state;
-    device.base.info.local_bytes = 2 * 4 * 100;
+    device.base.info.local_bytes = 2 * 4 * 128;
     assert_int_equal(tvlm_opencl_distance(&device.base, args_of(&visual, &out, NULL)), TVLM_OK);
-    expect_size(0, 7, 2, 2); /* runs of 16 */
+    expect_size(0, 8, 2, 2); /* runs of 16 */
     expect_name(1, "distance_columns_scan");
     expect_size(1, 2, 1, 2); /* runs of 64 */
     expect_name(2, "distance_rows_envelope");
     expect_size(2, 1, 64, 2);
-    assert_true(driver.arguments[5].local && driver.arguments[5].size == 400);
-    assert_true(driver.arguments[6].local && driver.arguments[6].size == 400);
+    assert_true(driver.arguments[5].local && driver.arguments[5].size == 512);
+    assert_true(driver.arguments[6].local && driver.arguments[6].size == 512);
     assert_null(device.scratch[SCRATCH_C]);
     assert_null(strstr(driver.options, "ENVELOPE_GLOBAL"));
-    device.base.info.local_bytes = 799;
+    out = distances_of(129, 64, 2);
+    device.base.info.local_bytes = 2 * 4 * 129 - 1;
     assert_int_equal(tvlm_opencl_distance(&device.base, args_of(&visual, &out, NULL)), TVLM_OK);
+    expect_size(3, 9, 2, 2);
+    expect_size(4, 3, 1, 2);
     expect_size(5, 1, 64, 2);
     assert_non_null(strstr(driver.options, "-DENVELOPE_GLOBAL=1"));
-    expect_scratch(&device, SCRATCH_C, 4 * 100 * 64 * 2);
-    expect_scratch(&device, SCRATCH_D, 4 * 100 * 64 * 2);
+    expect_scratch(&device, SCRATCH_C, 4 * 129 * 64 * 2);
+    expect_scratch(&device, SCRATCH_D, 4 * 129 * 64 * 2);
     assert_ptr_equal(memory_at(5), device.scratch[SCRATCH_C]);
     assert_ptr_equal(memory_at(6), device.scratch[SCRATCH_D]);
     close_device(&device);

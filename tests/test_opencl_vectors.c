@@ -31,6 +31,8 @@ static void test_similarity(void **state) {
             assert_true(launch_at(i)->group[0] == (cpu ? 1 : 8) && launch_at(i)->group[1] == (cpu ? 1 : 4) &&
                         launch_at(i)->group[2] == (cpu ? 1 : 8));
         }
+        assert_non_null(strstr(driver.options, cpu ? " -DCOSINE_W=64 -DCOSINE_H=4 -DCOSINE_LANES=1"
+                                                   : " -DCOSINE_W=8 -DCOSINE_H=4 -DCOSINE_LANES=8"));
         const int32_t in_group = cpu ? 256 : 32;
         for (int more = 0; more < 2; ++more) {
             assert_int_equal(tvlm_opencl_similarity_cells(&device.base, &features, &some.base, &some.base,
@@ -51,6 +53,9 @@ static void test_similarity(void **state) {
         assert_int_equal(tvlm_opencl_maps(&device.base, &some.base, 9, 1, 3, &out.base), TVLM_OK);
         expect_size(7, 33, 17, 5);
         assert_true(int_at(1, 0) == 9 && int_at(2, 0) == 1 && int_at(3, 0) == 3);
+        texture.base.width = 64, texture.base.height = 16, device.tuning.cosine_lanes = 2; /* whole groups */
+        assert_int_equal(tvlm_opencl_feature_lengths(&device.base, &features), TVLM_OK);
+        expect_size(8, 64, 16, 2);
         release_memory(some.memory);
         close_device(&device);
     }
