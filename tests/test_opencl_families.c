@@ -294,6 +294,13 @@ static void test_remembering(void **state) {
     assert_int_equal(tvlm_opencl_remember(&device.base, &args), TVLM_OK);
     expect_size(3, 7, 70, 1);
     assert_int_equal(int_at(16, 0), OF_SCORES | TO_LUMA);
+    luma = text_out_of(1, 1);
+    assert_int_equal(tvlm_opencl_remember(&device.base, &args), TVLM_OK);
+    expect_size(4, 1, 1, 1);
+    assert_int_equal(tvlm_opencl_relevance(&device.base, &scores.base, &small.base), TVLM_OK);
+    expect_name(5, "temporal_relevance");
+    expect_size(5, 10, 6, 1);
+    assert_ptr_equal(memory_at(0), scores.memory);
     release_memory(scores.memory), release_memory(positions.memory);
     close_device(&device);
 }

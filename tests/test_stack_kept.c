@@ -148,12 +148,13 @@ static void test_matrices(void **state) {
 
 /* A matrix that is kept is not made again. */
 static tvlm_backend counting;
-static int made;
+static int made, failing = -1; /* the level that cannot be made */
 static tvlm_status (*make_matrix)(tvlm_device *device, const tvlm_features *features, int32_t level,
                                   tvlm_buffer *matrix, size_t offset);
 static tvlm_status count_matrix(tvlm_device *device, const tvlm_features *features, int32_t level,
                                 tvlm_buffer *matrix, size_t offset) {
     ++made;
+    if (level == failing) return TVLM_ERROR_DEVICE;
     return make_matrix(device, features, level, matrix, offset);
 }
 
@@ -161,6 +162,8 @@ static void test_matrices_that_are_kept(void **state) {
     tvlm_device *device = open_reference();
     tvlm_stack *stack = two_images(device);
     const tvlm_backend *const backend = device->backend;
+    tvlm_features features;
+    tvlm_buffer *matrix = NULL;
     (void)state;
     counting = *backend;
     make_matrix = backend->feature_matrix;
@@ -177,6 +180,12 @@ static void test_matrices_that_are_kept(void **state) {
     assert_int_equal(made, 3);
     expect_matrix(stack, 0, 2, 100.0f); /* one more level */
     assert_int_equal(made, 4);
+    /* After a failure nothing counts as kept. */
+    assert_int_equal(tvlm_stack_features(stack, 1, &features), TVLM_OK);
+    failing = 1;
+    assert_int_equal(tvlm_stack_features_matrices(stack, &features, 2, &matrix), TVLM_ERROR_DEVICE);
+    failing = -1;
+    expect_matrix(stack, 0, 1, 100.0f);
     device->backend = backend;
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
