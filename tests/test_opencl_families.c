@@ -331,13 +331,77 @@ static void test_carrying(void **state) {
     close_device(&device);
 }
 
+/* ---- Regions ---- */
+
+/* Makes the regions of two images of 60 x 40 pixels with 3 x 2 cells, whose passes begin on the level of 30 x 20, and
+ * keeps the arguments of that kernel. */
+static void watch_regions(const char *kernel) {
+    static const tvlm_family_settings settings = {.regions = 6, .compactness = 10.0f};
+    opencl_texture source = texture_of(60, 40, 1, 2, 6), out = texture_of(60, 40, 1, 2, 6);
+    opencl_buffer labels = {.base.bytes = 1 << 20, .memory = memory_of(1 << 16)},
+                  table = {.base.bytes = 1 << 20, .memory = memory_of(1 << 16)};
+    tvlm_buffer *products[TVLM_PRODUCT_COUNT] = {
+        [TVLM_PRODUCT_LABELS] = &labels.base, [TVLM_PRODUCT_REGIONS] = &table.base};
+    opencl_device device = large_device(TVLM_DEVICE_GPU);
+    tvlm_generate_args args = *args_of(&source, &out, NULL);
+    args.settings = &settings, args.products = products;
+    driver.watched = kernel;
+    memset(driver.kept, 0x55, sizeof driver.kept);
+    assert_int_equal(tvlm_opencl_cluster(&device.base, &args), TVLM_OK);
+    release_memory(labels.memory), release_memory(table.memory);
+    close_device(&device);
+}
+
+static void expect_kept(cl_uint number, int count, int32_t x, int32_t y, int32_t z, int32_t w) {
+    const int32_t expected[4] = {x, y, z, w};
+    assert_int_equal(driver.kept[number].size, (size_t)count * sizeof *expected);
+    assert_memory_equal(driver.kept[number].bytes, expected, (size_t)count * sizeof *expected);
+}
+
+/* Words are those that test_opencl_vectors.c counts: 3000 of colours, 859 of work, of which the sums of six passes are
+ * 720, then one, then three of 6, and then the table at 739; and 108 of a table of regions, whose bits begin at 100. */
+static void test_arguments_of_regions(void **state) {
+    (void)state;
+    watch_regions("cluster_lab");
+    expect_kept(7, 4, 3000, 859, 108, 0);
+    expect_kept(8, 1, 2, 0, 0, 0);
+    watch_regions("pieces_link");
+    expect_kept(1, 2, 60, 40, 0, 0);
+    watch_regions("pieces_count");
+    expect_kept(1, 1, 2400, 0, 0, 0);
+    expect_kept(5, 4, 859, 721, 727, 733);
+    watch_regions("pieces_main");
+    expect_kept(6, 1, 6, 0, 0, 0);
+    expect_kept(8, 1, 108, 0, 0, 0);
+    watch_regions("regions_gradient");
+    expect_kept(1, 4, 60, 40, 0, 3000);
+    watch_regions("regions_sum");
+    expect_kept(3, 4, 60, 40, 0, 3000);
+    expect_kept(5, 2, 859, 739, 0, 0);
+    expect_kept(6, 1, 720, 0, 0, 0);
+    watch_regions("regions_table");
+    expect_kept(1, 2, 859, 739, 0, 0);
+    expect_kept(2, 2, 60, 40, 0, 0);
+    expect_kept(3, 1, 6, 0, 0, 0);
+    expect_kept(5, 4, 108, 100, 1, 0);
+    watch_regions("regions_reach");
+    expect_kept(1, 2, 60, 40, 0, 0);
+    expect_kept(3, 4, 108, 100, 1, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_saliency),           cmocka_unit_test(test_distance_by_search),
-        cmocka_unit_test(test_distance_by_scan),   cmocka_unit_test(test_distance_of_long_sides),
-        cmocka_unit_test(test_distance_of_tiles),  cmocka_unit_test(test_text),
-        cmocka_unit_test(test_text_of_long_sides), cmocka_unit_test(test_text_of_tiles),
-        cmocka_unit_test(test_remembering),        cmocka_unit_test(test_carrying),
+        cmocka_unit_test(test_saliency),
+        cmocka_unit_test(test_distance_by_search),
+        cmocka_unit_test(test_distance_by_scan),
+        cmocka_unit_test(test_distance_of_long_sides),
+        cmocka_unit_test(test_distance_of_tiles),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_text_of_long_sides),
+        cmocka_unit_test(test_text_of_tiles),
+        cmocka_unit_test(test_remembering),
+        cmocka_unit_test(test_carrying),
+        cmocka_unit_test(test_arguments_of_regions),
     };
     install();
     return cmocka_run_group_tests(tests, NULL, NULL);
