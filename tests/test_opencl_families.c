@@ -182,7 +182,7 @@ static opencl_texture text_out_of(int32_t width, int32_t height) {
 
 /* 100 x 70 has 25 x 18 blocks, then 13 x 9, 7 x 5 and 3 x 2. */
 static void test_text(void **state) {
-    opencl_texture source = texture_of(100, 70, 1, 2, 7), out = text_out_of(100, 70);
+    opencl_texture source = texture_of(100, 70, 1, 2, 7), out = text_out_of(192, 70);
     (void)state;
     for (int cpu = 0; cpu < 2; ++cpu) {
         opencl_device device = large_device(cpu ? TVLM_DEVICE_CPU : TVLM_DEVICE_GPU);
@@ -195,7 +195,7 @@ static void test_text(void **state) {
         assert_int_equal(int_at(2, 0), 450 + 117 + 35 + 6);
         assert_int_equal(int_at(3, 0), 4);
         for (int i = 0; i < 3; ++i) expect_size(i, cpu ? 1 : 25, 18, 2 * 4);
-        expect_size(3, cpu ? 2 : 100, 70, 2); /* runs of four times 16 */
+        expect_size(3, cpu ? 3 : 192, 70, 2); /* runs of four times 16 */
         assert_non_null(strstr(driver.options, cpu ? "-DRUN=64" : "-DRUN=1"));
         assert_null(strstr(driver.options, "LONG_SIDES"));
         expect_scratch(&device, SCRATCH_A, 608 * 2 * 6 * 4);
@@ -246,6 +246,8 @@ static void test_text_of_tiles(void **state) {
         expect_size(i, blocks[i], 1, 1);
     }
     assert_non_null(strstr(driver.options, "-DRUN=2"));
+    expect_name(3, "text_combine");
+    expect_size(3, 2 * 32, 16, 1); /* 32 .. 63, 160 .. 191 in blocks of 64 x 16 */
     close_device(&device);
     /* On GPUs a block is 64 x 64: the strokes' 22 .. 73, 156 .. 195 are in four of them, and in one of each level. */
     device = large_device(TVLM_DEVICE_GPU);
