@@ -23,20 +23,21 @@
  * detail that cannot be read, each as a share of what a thumbnail of one patch loses that is made anew in every slot.
  * For a price of a token the best choice over the tree of squares and over all intervals of slots is found by dynamic
  * programming, and the price by bisection (Shoham & Gersho 1988; conditional replenishment: Mounts 1969). It is
- * compared with downsampling, which is every n-th slot as one thumbnail that is held up to the next, and is never
- * predicted to lose more.
+ * compared with downsampling, which is every n-th slot as one thumbnail that is held up to the next. It is never
+ * predicted to lose more than that, nor, but with a tolerance, to have a larger squared error.
  *
- * *Long videos* are decided in windows of 64 slots, or of fewer where memory is short. The first half of a window's tokens is final when its last slot is
- * there; the second half is decided anew with the next window, which begins with what is still shown. Each window
- * spends what the budget grants up to its end. So memory does not grow with the video, but for the tokens. What is
- * lost by a token that is held for more than a quarter of a window is not measured, but added up from shorter steps: the loss of the
- * longest that was measured, and the change from there on.
+ * *Long videos* are decided in windows of 64 slots, or of fewer where memory is short. The first half of a window's
+ * tokens is final when its last slot is there. The second half is decided anew with the next window, which begins with
+ * what is still shown. Each window spends what the budget grants up to its end. So memory does not grow with the video,
+ * but for the tokens. What is lost by a token that is held for more than a quarter of a window is not measured, but added
+ * up from shorter steps: the loss of the longest that was measured, and the change from there on.
  *
  * *Streams* (`causal`). A slot's share of the budget fills a bucket, from which the slot's tokens are paid. The price of a
  * token falls while the bucket fills, and rises while it is overdrawn. What a token would save in its slot counts once for
  * each slot in which it will be shown: if c is what the place changes by in a slot, at a price p the best time between two
- * tokens is sqrt(2 p / c), since waiting for t slots costs c t^2 / 2. A slot never pays more than is in the bucket, so that
- * the first slot has one slot's share. Memory is constant.
+ * tokens is sqrt(2 p / c), since waiting for t slots costs c t^2 / 2. A slot never pays more than is in the bucket, so
+ * that the first slot has one slot's share. Without a latency no slot is predicted to have a larger squared error than
+ * its best thumbnail for one slot's share, as far as that is in the bucket. Memory is constant.
  *
  * A clip belongs to its device, and is used by one thread at a time.
  */
