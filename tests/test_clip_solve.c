@@ -19,7 +19,7 @@ typedef struct small_clip {
 static void make_clip(int32_t columns, int32_t rows, int32_t slots, small_clip *c) {
     assert_true(tvlm_budget_tree_make(columns, rows, &c->tree));
     c->losses = (clip_losses){.tree = &c->tree, .slots = slots, .kinds = KINDS, .cells = {1, CELLS}};
-    c->losses.lost = calloc(clip_losses_floats(&c->losses), sizeof *c->losses.lost);
+    c->losses.lost = calloc(tvlm_clip_losses_floats(&c->losses), sizeof *c->losses.lost);
     assert_non_null(c->losses.lost);
 }
 
@@ -102,14 +102,14 @@ static void test_best(void **unused) {
         c.losses.held = round % 4 > 1;
         draw_losses(&c, 2 + round % 2, &random);
         if (c.losses.held) c.losses.cells[1] = 0;
-        clip_solver *const solver = clip_solver_make(&c.losses);
+        clip_solver *const solver = tvlm_clip_solver_make(&c.losses);
         assert_non_null(solver);
-        assert_true(clip_solve(solver, price, &choice));
+        assert_true(tvlm_clip_solve(solver, price, &choice));
         assert_true(choice.lost + price * choice.spent == least_cost(&c, price, 0, &(state){{0}, {0}}));
-        assert_true(clip_replay(&c.losses, &choice, c.losses.slots, &lost));
+        assert_true(tvlm_clip_replay(&c.losses, &choice, c.losses.slots, &lost));
         assert_true(lost == choice.lost);
-        clip_choice_free(&choice);
-        clip_solver_free(solver);
+        tvlm_clip_choice_free(&choice);
+        tvlm_clip_solver_free(solver);
         free_clip(&c);
     }
 }
@@ -129,11 +129,11 @@ static void test_replay(void **unused) {
     clip_choice choice = {0};
     make_clip(9, 5, 7, &c);
     draw_losses(&c, 5, &random);
-    clip_solver *const solver = clip_solver_make(&c.losses);
+    clip_solver *const solver = tvlm_clip_solver_make(&c.losses);
     for (double price = 0.0; price < 100.0; price = 3.0 * price + 0.5) {
         double lost;
-        assert_true(clip_solve(solver, price, &choice));
-        assert_true(clip_replay(&c.losses, &choice, c.losses.slots, &lost));
+        assert_true(tvlm_clip_solve(solver, price, &choice));
+        assert_true(tvlm_clip_replay(&c.losses, &choice, c.losses.slots, &lost));
         assert_true(fabs(lost - choice.lost) <= 1e-6 * lost);
         for (int32_t i = 0; i < choice.count; ++i) {
             const clip_token *const t = &choice.tokens[i];
@@ -142,8 +142,8 @@ static void test_replay(void **unused) {
             if (i > 0) assert_true(choice.tokens[i - 1].from <= t->from);
         }
     }
-    clip_choice_free(&choice);
-    clip_solver_free(solver);
+    tvlm_clip_choice_free(&choice);
+    tvlm_clip_solver_free(solver);
     free_clip(&c);
 }
 
@@ -154,29 +154,29 @@ static void test_budget(void **unused) {
     small_clip c;
     make_clip(8, 8, 6, &c);
     draw_losses(&c, 6, &random);
-    clip_solver *const solver = clip_solver_make(&c.losses);
+    clip_solver *const solver = tvlm_clip_solver_make(&c.losses);
     double before = INFINITY;
     for (int32_t most = 1; most <= 64 * 6; most += 19) {
         clip_choice choice = {0}, plain = {0};
         double price = most % 2 ? 0.0 : 3.0, lost;
-        assert_true(clip_solve_budget(solver, most, &price, &choice));
+        assert_true(tvlm_clip_solve_budget(solver, most, &price, &choice));
         assert_true(choice.spent <= most && choice.count > 0);
-        assert_true(clip_fill(&c.losses, most, &choice));
+        assert_true(tvlm_clip_fill(&c.losses, most, &choice));
         assert_true(choice.spent <= most);
         assert_true(most < 20 || choice.spent >= most - 8);
-        assert_true(clip_replay(&c.losses, &choice, c.losses.slots, &lost));
+        assert_true(tvlm_clip_replay(&c.losses, &choice, c.losses.slots, &lost));
         assert_true(lost == choice.lost);
         assert_true(lost <= before * 1.02);
         before = lost;
-        assert_true(clip_downsample(&c.losses, most, &plain));
+        assert_true(tvlm_clip_downsample(&c.losses, most, &plain));
         assert_true(plain.count > 0 && plain.spent <= most);
-        assert_true(clip_replay(&c.losses, &plain, c.losses.slots, &lost));
+        assert_true(tvlm_clip_replay(&c.losses, &plain, c.losses.slots, &lost));
         assert_true(fabs(lost - plain.lost) < 1e-3);
         assert_true(choice.lost <= plain.lost);
-        clip_choice_free(&choice);
-        clip_choice_free(&plain);
+        tvlm_clip_choice_free(&choice);
+        tvlm_clip_choice_free(&plain);
     }
-    clip_solver_free(solver);
+    tvlm_clip_solver_free(solver);
     free_clip(&c);
 }
 
@@ -192,15 +192,15 @@ static void test_still(void **unused) {
             for (int32_t length = 1; length <= 6 - slot; ++length)
                 for (int32_t place = 0; place < 16; ++place)
                     clip_lost(&c.losses, kind, slot, length)[place] = (float)(kind * length);
-    clip_solver *const solver = clip_solver_make(&c.losses);
-    assert_true(clip_solve_budget(solver, 17, &price, &choice));
+    clip_solver *const solver = tvlm_clip_solver_make(&c.losses);
+    assert_true(tvlm_clip_solve_budget(solver, 17, &price, &choice));
     assert_int_equal(choice.spent, 17);
     assert_int_equal(count_kind(&choice, CLIP_TILE), 16);
     assert_true(choice.lost == 0.0);
     for (int32_t i = 0; i < choice.count; ++i)
         assert_true(choice.tokens[i].from == 0 && choice.tokens[i].until == 6);
-    clip_choice_free(&choice);
-    clip_solver_free(solver);
+    tvlm_clip_choice_free(&choice);
+    tvlm_clip_solver_free(solver);
     free_clip(&c);
 }
 
@@ -216,24 +216,24 @@ static void test_fill(void **unused) {
                  ++length) /* a tile is right in its own slot only, a thumbnail never */
                 clip_lost(&c.losses, kind, slot, length)[0] =
                     (float)(kind >= CLIP_THUMBNAIL ? 10 * length : 2 * (length - 1));
-    assert_true(clip_choice_add(&c.losses, &(clip_token){0, 4, CLIP_THUMBNAIL, 0}, &choice));
-    assert_true(clip_choice_add(&c.losses, &(clip_token){1, 4, CLIP_TILE, 0}, &choice));
-    assert_true(clip_fill(&c.losses, 2, &choice));
+    assert_true(tvlm_clip_choice_add(&c.losses, &(clip_token){0, 4, CLIP_THUMBNAIL, 0}, &choice));
+    assert_true(tvlm_clip_choice_add(&c.losses, &(clip_token){1, 4, CLIP_TILE, 0}, &choice));
+    assert_true(tvlm_clip_fill(&c.losses, 2, &choice));
     assert_int_equal(choice.count, 2);
     assert_true(choice.lost == 10.0 + 0.0 + 2.0 + 2.0);
-    assert_true(clip_fill(&c.losses, 3, &choice));
+    assert_true(tvlm_clip_fill(&c.losses, 3, &choice));
     assert_int_equal(choice.count, 3);
     assert_int_equal(choice.tokens[1].from, 0); /* ten are saved there, and on top of a tile two at most */
     assert_int_equal(choice.tokens[1].until, 1);
-    assert_true(clip_fill(&c.losses, 4, &choice));
+    assert_true(tvlm_clip_fill(&c.losses, 4, &choice));
     assert_int_equal(choice.tokens[2].until, 2);
     assert_int_equal(choice.tokens[3].from, 2);
     assert_int_equal(choice.tokens[3].until, 4);
     assert_true(choice.lost == 2.0);
-    assert_true(clip_fill(&c.losses, 100, &choice));
+    assert_true(tvlm_clip_fill(&c.losses, 100, &choice));
     assert_int_equal(choice.spent, 5); /* nothing is left to be saved */
     assert_true(choice.lost == 0.0);
-    clip_choice_free(&choice);
+    tvlm_clip_choice_free(&choice);
     free_clip(&c);
 }
 
@@ -252,20 +252,22 @@ static void test_across(void **unused) {
                                                                                : kind == CLIP_TILE    ? 0
                                                                                                       : 1) *
                                                                               length);
-    assert_true(clip_choice_add(&c.losses, &(clip_token){0, 3, CLIP_THUMBNAIL, 0}, &choice));
-    assert_true(clip_across(&c.losses, &choice, &lost) && lost == 0.0);
+    assert_true(tvlm_clip_choice_add(&c.losses, &(clip_token){0, 3, CLIP_THUMBNAIL, 0}, &choice));
+    assert_true(tvlm_clip_across(&c.losses, &choice, &lost) && lost == 0.0);
     const int32_t first = c.tree.one_of[c.tree.place_of[0]], second = c.tree.one_of[c.tree.place_of[2]];
-    assert_true(clip_choice_add(&c.losses, &(clip_token){1, 3, CLIP_TWO, first}, &choice));
-    assert_true(clip_across(&c.losses, &choice, &lost));
+    assert_true(tvlm_clip_choice_add(&c.losses, &(clip_token){1, 3, CLIP_TWO, first}, &choice));
+    assert_true(tvlm_clip_across(&c.losses, &choice, &lost));
     assert_true(fabs(lost - tvlm_budget_across(CLIP_TWO) * 2 * 40) <
                 1e-9); /* two to the right, two below, for two slots */
-    assert_true(clip_choice_add(&c.losses, &(clip_token){1, 2, CLIP_TWO, second}, &choice));
-    assert_true(clip_across(&c.losses, &choice, &lost));
+    assert_true(tvlm_clip_choice_add(&c.losses, &(clip_token){1, 2, CLIP_TWO, second}, &choice));
+    assert_true(tvlm_clip_across(&c.losses, &choice, &lost));
     assert_true(fabs(lost - tvlm_budget_across(CLIP_TWO) * (2 * 20 + 1 * 40)) < 1e-9);
-    assert_true(clip_choice_add(&c.losses, &(clip_token){1, 3, CLIP_TILE, c.tree.place_of[12]}, &choice));
-    assert_true(clip_across(&c.losses, &choice, &lost)); /* below the first tile half of it is right now */
+    assert_true(
+        tvlm_clip_choice_add(&c.losses, &(clip_token){1, 3, CLIP_TILE, c.tree.place_of[12]}, &choice));
+    assert_true(
+        tvlm_clip_across(&c.losses, &choice, &lost)); /* below the first tile half of it is right now */
     assert_true(fabs(lost - tvlm_budget_across(CLIP_TWO) * (2 * 10 + 1 * 40)) < 1e-9);
-    clip_choice_free(&choice);
+    tvlm_clip_choice_free(&choice);
     free_clip(&c);
 }
 

@@ -18,7 +18,7 @@ static void check_object(const test_target *target, test_size size, int32_t tile
     tvlm_stack *parts = create(target, size, 1), *full = create(target, size, 1);
     tvlm_delta_report report = push("first frame", parts, full, 0, &m, &params);
     assert_true(report.whole);
-    for (int i = 0; i < (test_small() ? 3 : 6); ++i) {
+    for (int i = 0; i < (test_small() || test_quick() ? 3 : 6); ++i) {
         for (int k = 0; k < 2 && i % 2 == 1; ++k) check(tvlm_stack_advance(k == 0 ? parts : full, 0, NULL));
         put_object(&m, i * 9 - 4, i * 5, 11);
         (void)push("object", parts, full, 0, &m, &params);
@@ -40,7 +40,7 @@ static void check_pixels(const test_target *target, test_size size, int32_t tile
     movie m = movie_of(size, 1, 12);
     tvlm_stack *parts = create(target, size, 1), *full = create(target, size, 1);
     (void)push("first frame", parts, full, 0, &m, &params);
-    const size_t count = test_small() ? 3 : sizeof places / sizeof places[0];
+    const size_t count = test_small() || test_quick() ? 3 : sizeof places / sizeof places[0];
     for (size_t i = 0; i < count; ++i) {
         const bool inside = places[i][0] < w && places[i][1] < h;
         invert(&m, places[i][0], places[i][1]);
@@ -82,7 +82,7 @@ static void check_batch(const test_target *target, test_size size) {
         m[i] = movie_of(size, 3, 20 + (uint64_t)i);
         (void)push("first frames", parts, full, i, &m[i], &params);
     }
-    for (int i = 0; i < (test_small() ? 2 : 5); ++i) {
+    for (int i = 0; i < (test_small() || test_quick() ? 2 : 5); ++i) {
         const int32_t index = (2 * i + 1) % 3;
         put_object(&m[index], 7 * i, 4 * i, 9);
         const tvlm_delta_report report = push("of a batch", parts, full, index, &m[index], &params);
@@ -147,7 +147,7 @@ static void check_sentinels(const test_target *target) {
     tvlm_grid grids[TVLM_GRID_COUNT];
     size_t count = 0;
     if (!test_is_opencl(target->device)) return; /* the reference makes all again */
-    const test_size size = {test_small() ? 470 : 900, 430};
+    const test_size size = {test_small() || test_quick() ? 470 : 900, 430};
     movie m = movie_of(size, 3, 31);
     tvlm_stack *stack = create(target, size, 1);
     tvlm_delta_report report;
@@ -215,7 +215,7 @@ static double sum_of(tvlm_stack *stack, int32_t channel) {
  */
 static void check_text(const test_target *target) {
     static const char *const channels = "r,g,b,text";
-    for (int32_t scale = 1; scale <= (test_small() ? 1 : 8); scale *= 2) {
+    for (int32_t scale = 1; scale <= (test_small() || test_quick() ? 1 : 8); scale *= 2) {
         const bool large = scale > 2;
         const test_size size = {large ? 760 : 380, large ? 560 : 280};
         movie m = {size, 1, malloc((size_t)size.width * (size_t)size.height), 81};
@@ -282,7 +282,7 @@ static void check_device_frames(const test_target *target, test_size size) {
 static void in_parts(const test_target *target, tvlm_device *reference) {
     static const test_size sizes[] = {{1, 1}, {5, 70}, {97, 61}, {131, 130}, {64, 64}, {333, 190}};
     (void)reference;
-    const size_t count = test_small() ? 3 : sizeof sizes / sizeof sizes[0];
+    const size_t count = test_small() || test_quick() ? 3 : sizeof sizes / sizeof sizes[0];
     for (size_t i = 0; i < count; ++i) {
         check_object(target, sizes[i], i % 2 == 0 ? 16 : 0);
         check_pixels(target, sizes[i], i % 2 == 0 ? 32 : 16);

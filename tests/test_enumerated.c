@@ -400,7 +400,7 @@ static void test_streams(void **state) {
     REFUSES("tvlm_clip_create params.format", TVLM_FORMAT_U8,
             tvlm_clip_create(device, 32, 32, tvlm_clip_params(.format = (tvlm_format)wrong), &no_clip));
     assert_int_equal(tvlm_clip_create(device, 32, 32, NULL, &clip), TVLM_OK);
-    REFUSES("tvlm_clip_push image.type", TVLM_PIXEL_F32,
+    REFUSES("tvlm_clip_push frame.type", TVLM_PIXEL_F32,
             (wrong_image = image_of(wrong), tvlm_clip_push(clip, &wrong_image)));
     tvlm_clip_destroy(&clip);
     assert_null(no_clip);

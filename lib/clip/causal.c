@@ -48,7 +48,7 @@ static void move_anchors(tvlm_clip *clip, int32_t slot) {
     }
 }
 
-tvlm_status clip_compare(tvlm_clip *clip, int32_t slot) {
+tvlm_status tvlm_clip_compare(tvlm_clip *clip, int32_t slot) {
     clip_stream *const s = &clip->stream;
     int32_t others[CLIP_LAGS_MOST], count = 0;
     float *to[CLIP_LAGS_MOST];
@@ -59,7 +59,7 @@ tvlm_status clip_compare(tvlm_clip *clip, int32_t slot) {
         others[count++] = last_frame(clip, from);
     }
     for (int32_t frame = clip->temporal * slot; frame <= last_frame(clip, slot); ++frame)
-        TVLM_TRY(clip_measure_others(clip, frame, others, count, to));
+        TVLM_TRY(tvlm_clip_measure_others(clip, frame, others, count, to));
     const float *const least = clip_kind_row(clip, slot, 0, CLIP_THUMBNAIL);
     for (int32_t i = 0; i < PARTS * clip->tiles; ++i) s->whole[i % PARTS] += (double)least[i];
     return TVLM_OK;
@@ -92,8 +92,8 @@ static void find_times(decision *d) {
             d->times[tile] = 0.5 * LONGEST_SHOWN;
             continue;
         }
-        const double now =
-            (double)clip_weigh_parts(clip, d->weights, distance(clip, slot - 1, slot) + PARTS * tile, 1.0);
+        const double now = (double)tvlm_clip_weigh_parts(clip, d->weights,
+                                                         distance(clip, slot - 1, slot) + PARTS * tile, 1.0);
         const double before = slot > 1 ? (double)s->changes[tile] : now;
         s->changes[tile] = (float)(before + NEW_CHANGE * (now - before));
         const double shown = sqrt(2.0 * clip->price / fmax((double)s->changes[tile], 1e-12));
@@ -108,7 +108,7 @@ static void put(const decision *d, int32_t kind, int32_t bought, int32_t length,
     const float before = length > 1 ? clip_lost(&d->losses, kind, bought, length - 1)[place] : 0.0f;
     const double times = slot == d->losses.slots - 1 ? d->times[tile] : 1.0;
     clip_lost(&d->losses, kind, bought, length)[place] =
-        before + clip_weigh_parts(d->clip, d->weights, parts, times);
+        before + tvlm_clip_weigh_parts(d->clip, d->weights, parts, times);
 }
 
 /* What is lost in slot `to` by what lost `own` in slot `from`, both numbered from the first slot of the video. */
@@ -157,9 +157,9 @@ static tvlm_status begin(tvlm_clip *clip, int32_t slots, double detail, decision
         .losses = {.tree = &clip->tree, .slots = slots, .kinds = clip->kinds + held, .held = held}};
     for (int32_t i = 0; i < clip->kinds - CLIP_THUMBNAIL; ++i)
         d->losses.cells[i] = tvlm_budget_patches(&clip->grids[i]);
-    d->losses.lost = tvlm_allocate(clip_losses_floats(&d->losses), sizeof *d->losses.lost);
+    d->losses.lost = tvlm_allocate(tvlm_clip_losses_floats(&d->losses), sizeof *d->losses.lost);
     d->times = tvlm_allocate((size_t)clip->tiles, sizeof *d->times);
-    if (d->losses.lost == NULL || d->times == NULL) return clip_no_memory(clip);
+    if (d->losses.lost == NULL || d->times == NULL) return tvlm_clip_no_memory(clip);
     find_weights(d, detail);
     return TVLM_OK;
 }
@@ -172,7 +172,7 @@ static void end(decision *d) {
 static void fill_tables(const decision *d) {
     for (int32_t kind = 0; kind < d->clip->kinds; ++kind) put_kind(d, kind);
     if (d->losses.held) put_held(d);
-    clip_leave_out_broken(d->clip, &d->losses);
+    tvlm_clip_leave_out_broken(d->clip, &d->losses);
 }
 
 /* ---- A decision ---- */
@@ -194,14 +194,14 @@ static bool solve_within(const tvlm_clip *clip, clip_solver *solver, const clip_
     for (int i = 0; i < STEPS && solved && spent_first(losses, choice) > clip->stream.bucket; ++i) {
         low = high;
         high *= 2.0;
-        solved = clip_solve(solver, high, choice);
+        solved = tvlm_clip_solve(solver, high, choice);
     }
     for (int i = 0; i < HALVES && solved && high > low; ++i) {
         const double middle = sqrt(low * high);
-        if (!(solved = clip_solve(solver, middle, choice))) break;
+        if (!(solved = tvlm_clip_solve(solver, middle, choice))) break;
         *(spent_first(losses, choice) > clip->stream.bucket ? &low : &high) = middle;
     }
-    return solved && (high == low || clip_solve(solver, high, choice));
+    return solved && (high == low || tvlm_clip_solve(solver, high, choice));
 }
 
 /* Takes one thumbnail in place of what was chosen where the choice has a larger squared error in its slot than the best
@@ -214,13 +214,13 @@ static tvlm_status keep_error(tvlm_clip *clip, double slot, clip_choice *choice)
     if (status == TVLM_OK) {
         for (int32_t tile = 0; tile < clip->tiles; ++tile) d.times[tile] = 1.0;
         fill_tables(&d);
-        bool made = clip_downsample(&d.losses, most, &plain);
-        const double error = made ? clip_error_of(&d.losses, choice) : -1.0;
+        bool made = tvlm_clip_downsample(&d.losses, most, &plain);
+        const double error = made ? tvlm_clip_error_of(&d.losses, choice) : -1.0;
         if (error >= 0.0 && plain.count > 0 && plain.lost < error)
-            made = clip_downsample(&d.losses, most, choice);
-        status = made && error >= 0.0 ? TVLM_OK : clip_no_memory(clip);
+            made = tvlm_clip_downsample(&d.losses, most, choice);
+        status = made && error >= 0.0 ? TVLM_OK : tvlm_clip_no_memory(clip);
     }
-    clip_choice_free(&plain);
+    tvlm_clip_choice_free(&plain);
     end(&d);
     return status;
 }
@@ -230,18 +230,18 @@ static tvlm_status spend(const decision *d, clip_solver *solver, clip_choice *ch
     tvlm_clip *const clip = d->clip;
     const clip_losses *const losses = &d->losses;
     clip_stream *const s = &clip->stream;
-    const double slot = fmax(clip_granted(clip, 1e6) / 1e6, 1e-9);
-    s->bucket += clip_granted(clip, clip->begin + 1) - clip_granted(clip, clip->begin);
+    const double slot = fmax(tvlm_clip_granted(clip, 1e6) / 1e6, 1e-9);
+    s->bucket += tvlm_clip_granted(clip, clip->begin + 1) - tvlm_clip_granted(clip, clip->begin);
     const double most = s->bucket + (losses->slots - 1) * slot;
-    const bool solved = clip->begin == 0
-                            ? clip_solve_budget(solver, (int32_t)fmin(most, INT32_MAX), &clip->price, choice)
-                            : clip_solve(solver, clip->price, choice);
-    if (!solved || !solve_within(clip, solver, losses, clip->price, choice)) return clip_no_memory(clip);
+    const bool solved = clip->begin == 0 ? tvlm_clip_solve_budget(solver, (int32_t)fmin(most, INT32_MAX),
+                                                                  &clip->price, choice)
+                                         : tvlm_clip_solve(solver, clip->price, choice);
+    if (!solved || !solve_within(clip, solver, losses, clip->price, choice)) return tvlm_clip_no_memory(clip);
     /* With a latency a window has more slots than the one whose errors are looked at. */
     if (losses->slots == 1) TVLM_TRY(keep_error(clip, slot, choice));
     s->bucket -= spent_first(losses, choice);
     const double away = fmin(fmax(s->bucket / slot, -PRICE_SHARES), PRICE_SHARES);
-    clip->price = fmax(clip->price * exp(-PRICE_GAIN * away), clip_lowest_price(solver));
+    clip->price = fmax(clip->price * exp(-PRICE_GAIN * away), tvlm_clip_lowest_price(solver));
     return TVLM_OK;
 }
 
@@ -249,8 +249,8 @@ static tvlm_status spend(const decision *d, clip_solver *solver, clip_choice *ch
 static tvlm_status tolerate(const decision *d, clip_solver *solver, clip_choice *choice) {
     const struct tvlm_clip_params *const p = &d->clip->params;
     const double tolerance = p->tolerance > 0.0f ? (double)p->tolerance : 0.0;
-    if (!clip_solve_tolerance(solver, tolerance * d->losses.slots, &d->clip->price, choice))
-        return clip_no_memory(d->clip);
+    if (!tvlm_clip_solve_tolerance(solver, tolerance * d->losses.slots, &d->clip->price, choice))
+        return tvlm_clip_no_memory(d->clip);
     return TVLM_OK;
 }
 
@@ -274,14 +274,14 @@ static void add_up(const decision *d) {
         float parts[PARTS];
         add_change(clip, clip->stream.bases + PARTS * tile, clip->stream.anchors[tile], clip->begin, tile,
                    parts);
-        lost += (double)clip_weigh_parts(clip, d->weights, parts, 1.0);
+        lost += (double)tvlm_clip_weigh_parts(clip, d->weights, parts, 1.0);
     }
     for (int32_t kind = CLIP_THUMBNAIL; kind < clip->kinds; ++kind) {
         const float *const row = clip_kind_row(clip, clip->begin, 0, kind);
         double sum = 0.0;
-        if (clip_tokens_of(&d->losses, kind) > fmax(clip_granted(clip, 1.0), 1.0)) continue;
+        if (clip_tokens_of(&d->losses, kind) > fmax(tvlm_clip_granted(clip, 1.0), 1.0)) continue;
         for (int32_t tile = 0; tile < clip->tiles; ++tile)
-            sum += (double)clip_weigh_parts(clip, d->weights, row + PARTS * tile, 1.0);
+            sum += (double)tvlm_clip_weigh_parts(clip, d->weights, row + PARTS * tile, 1.0);
         least = fmin(least, sum);
     }
     clip->lost += lost;
@@ -294,29 +294,29 @@ static tvlm_status decide(decision *d, clip_choice *choice, clip_seen *seen) {
     const bool tolerates = clip->params.k == 0 && clip->params.share == 0.0f;
     find_times(d);
     fill_tables(d);
-    clip_solver *const solver = clip_solver_make(&d->losses);
+    clip_solver *const solver = tvlm_clip_solver_make(&d->losses);
     if (solver == NULL || seen == NULL) {
-        clip_solver_free(solver);
-        return clip_no_memory(clip);
+        tvlm_clip_solver_free(solver);
+        return tvlm_clip_no_memory(clip);
     }
     const tvlm_status status = tolerates ? tolerate(d, solver, choice) : spend(d, solver, choice);
-    clip_solver_free(solver);
+    tvlm_clip_solver_free(solver);
     TVLM_TRY(status);
-    if (!clip_keep(clip, &d->losses, choice, 1)) return clip_no_memory(clip);
-    clip_show(&d->losses, choice, 1, seen);
+    if (!tvlm_clip_keep(clip, &d->losses, choice, 1)) return tvlm_clip_no_memory(clip);
+    tvlm_clip_show(&d->losses, choice, 1, seen);
     remember(d, seen);
     add_up(d);
     return TVLM_OK;
 }
 
-tvlm_status clip_decide_next(tvlm_clip *clip, int32_t slots) {
+tvlm_status tvlm_clip_decide_next(tvlm_clip *clip, int32_t slots) {
     decision d;
     clip_choice choice = {0};
     clip_seen *const seen = tvlm_allocate((size_t)clip->tree.places, sizeof *seen);
     tvlm_status status = begin(clip, slots, CLIP_DETAIL, &d);
     if (status == TVLM_OK) status = decide(&d, &choice, seen);
-    if (status == TVLM_OK) clip_move_on(clip, slots, 1);
-    clip_choice_free(&choice);
+    if (status == TVLM_OK) tvlm_clip_move_on(clip, slots, 1);
+    tvlm_clip_choice_free(&choice);
     end(&d);
     free(seen);
     return status;

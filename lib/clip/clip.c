@@ -57,9 +57,9 @@ static tvlm_status begin(tvlm_clip *clip, const struct tvlm_clip_params *params)
     TVLM_TRY(take_params(clip, params));
     if (!tvlm_budget_tree_make((clip->width + clip->patch - 1) / clip->patch,
                                (clip->height + clip->patch - 1) / clip->patch, &clip->tree))
-        return clip_no_memory(clip);
+        return tvlm_clip_no_memory(clip);
     clip->tiles = clip->tree.columns * clip->tree.rows;
-    return clip_open(clip);
+    return tvlm_clip_open(clip);
 }
 
 tvlm_status tvlm_clip_create(tvlm_device *device, int32_t width, int32_t height,
@@ -88,7 +88,7 @@ void tvlm_clip_destroy(tvlm_clip **clip) {
     if (clip == NULL || *clip == NULL) return;
     TVLM_ENTER_TO_FREE((*clip)->device);
     tvlm_clip *const c = *clip;
-    clip_close(c);
+    tvlm_clip_close(c);
     tvlm_budget_tree_free(&c->tree);
     free(c->tokens);
     free(c->told);
@@ -183,7 +183,7 @@ static tvlm_status tell_all(tvlm_clip *clip) {
     for (int32_t i = 0; made && i < clip->token_count; ++i) tell(clip, &clip->tokens[i]);
     free(over);
     free(left);
-    return made ? TVLM_OK : clip_no_memory(clip);
+    return made ? TVLM_OK : tvlm_clip_no_memory(clip);
 }
 
 const tvlm_clip_token *tvlm_clip_tokens(const tvlm_clip *clip, int32_t *count) {
@@ -215,12 +215,12 @@ tvlm_status tvlm_clip_get_info(const tvlm_clip *clip, tvlm_clip_info *info) {
 static tvlm_status go_on(tvlm_clip *clip, bool all) {
     for (;;) {
         const int32_t end = clip->begin + clip->window, slots = clip_slot_count(clip);
-        TVLM_TRY(clip_measure(clip, all, end));
+        TVLM_TRY(tvlm_clip_measure(clip, all, end));
         if (clip->looked_at < end && !all) return TVLM_OK;
         const bool last = all && slots <= end;
         if (last && slots == clip->begin) return TVLM_OK;
-        TVLM_TRY(clip_decide(clip, last ? slots - clip->begin : clip->window,
-                             last ? slots - clip->begin : clip->window / 2));
+        TVLM_TRY(tvlm_clip_decide(clip, last ? slots - clip->begin : clip->window,
+                                  last ? slots - clip->begin : clip->window / 2));
         TVLM_TRY(tell_all(clip));
     }
 }
@@ -231,13 +231,13 @@ static tvlm_status stream_on(tvlm_clip *clip, bool all) {
     clip->token_count = 0;
     for (int32_t slot = clip->looked_at; slot < clip_slot_count(clip); ++slot) {
         if (clip->frames < temporal * (slot + 1) && !all) break;
-        TVLM_TRY(clip_measure(clip, all, slot + 1));
-        TVLM_TRY(clip_compare(clip, slot));
+        TVLM_TRY(tvlm_clip_measure(clip, all, slot + 1));
+        TVLM_TRY(tvlm_clip_compare(clip, slot));
         if (clip->looked_at - clip->begin > clip->params.latency)
-            TVLM_TRY(clip_decide_next(clip, clip->looked_at - clip->begin));
+            TVLM_TRY(tvlm_clip_decide_next(clip, clip->looked_at - clip->begin));
     }
     while (all && clip->begin < clip->looked_at)
-        TVLM_TRY(clip_decide_next(clip, clip->looked_at - clip->begin));
+        TVLM_TRY(tvlm_clip_decide_next(clip, clip->looked_at - clip->begin));
     return tell_all(clip);
 }
 
@@ -262,7 +262,7 @@ tvlm_status tvlm_clip_push(tvlm_clip *clip, const tvlm_image *frame) {
                          "frame %d has %dx%d pixels, and the first one %dx%d", (int)clip->frames,
                          (int)frame->width, (int)frame->height, (int)clip->frame_width,
                          (int)clip->frame_height);
-    const tvlm_status status = clip_take(clip, frame);
+    const tvlm_status status = tvlm_clip_take(clip, frame);
     if (status == TVLM_ERROR_ARGUMENT) return status;
     if (status != TVLM_OK) return fail_for_good(clip, status);
     clip->frame_width = frame->width;

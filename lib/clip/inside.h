@@ -87,19 +87,19 @@ static inline int32_t clip_slot_count(const tvlm_clip *clip) {
     return (clip->frames + clip->temporal - 1) / clip->temporal;
 }
 
-tvlm_status clip_no_memory(const tvlm_clip *clip);
+tvlm_status tvlm_clip_no_memory(const tvlm_clip *clip);
 
 /* ---- measure.c ---- */
 
 /* Makes what frames are measured with. */
-tvlm_status clip_open(tvlm_clip *clip);
-void clip_close(tvlm_clip *clip);
+tvlm_status tvlm_clip_open(tvlm_clip *clip);
+void tvlm_clip_close(tvlm_clip *clip);
 
 /* Takes in a frame. */
-tvlm_status clip_take(tvlm_clip *clip, const tvlm_image *frame);
+tvlm_status tvlm_clip_take(tvlm_clip *clip, const tvlm_image *frame);
 
 /* Measures the tokens of the slots that all frames are there for, of all slots if `all`, but at most up to `end`. */
-tvlm_status clip_measure(tvlm_clip *clip, bool all, int32_t end);
+tvlm_status tvlm_clip_measure(tvlm_clip *clip, bool all, int32_t end);
 
 /* What the tokens of a slot lose `later` slots later: [pictures][tiles][2]. */
 static inline float *clip_row(const tvlm_clip *clip, int32_t slot, int32_t later) {
@@ -108,8 +108,8 @@ static inline float *clip_row(const tvlm_clip *clip, int32_t slot, int32_t later
 }
 
 /* Adds to `to`, [count][tiles][2], what frames lose, if a frame is shown in their place. `others` are the frames. */
-tvlm_status clip_measure_others(tvlm_clip *clip, int32_t frame, const int32_t *others, int32_t count,
-                                float *const *to);
+tvlm_status tvlm_clip_measure_others(tvlm_clip *clip, int32_t frame, const int32_t *others, int32_t count,
+                                     float *const *to);
 
 /* The same of the tokens of one kind: [tiles][2]. */
 static inline float *clip_kind_row(const tvlm_clip *clip, int32_t slot, int32_t later, int32_t kind) {
@@ -130,44 +130,45 @@ static inline void clip_add_parts(const tvlm_clip *clip, const float *a, const f
  * with what is shown already, if the window is not the first. The share `detail` of the loss is detail that cannot be read. *whole becomes what a thumbnail of one patch in each slot
  * loses, weighed in the same way. The caller frees losses->lost.
  */
-tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_losses *losses, double *whole);
+tvlm_status tvlm_clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_losses *losses,
+                            double *whole);
 
 /* Works out what is shown of a choice before slot `slot` of a window, and what that loses from there on: fills in
  * clip->shown and clip->shown_from for the window that begins there. */
-tvlm_status clip_carry(tvlm_clip *clip, int32_t slots, const clip_choice *choice, const clip_losses *losses,
-                       int32_t slot);
+tvlm_status tvlm_clip_carry(tvlm_clip *clip, int32_t slots, const clip_choice *choice,
+                            const clip_losses *losses, int32_t slot);
 
 /* What a tile loses by both parts, weighed, `times` times, and rounded. */
-float clip_weigh_parts(const tvlm_clip *clip, const double weights[TVLM_BUDGET_PARTS], const float *parts,
-                       double times);
+float tvlm_clip_weigh_parts(const tvlm_clip *clip, const double weights[TVLM_BUDGET_PARTS],
+                            const float *parts, double times);
 
 /* Sets what nines lose that lie partly beyond the frame to TVLM_BUDGET_NEVER: they cannot be bought. */
-void clip_leave_out_broken(const tvlm_clip *clip, const clip_losses *losses);
+void tvlm_clip_leave_out_broken(const tvlm_clip *clip, const clip_losses *losses);
 
 /* ---- causal.c ---- */
 
 /* Compares a slot, all of whose frames are there or that is the last, with those before it. */
-tvlm_status clip_compare(tvlm_clip *clip, int32_t slot);
+tvlm_status tvlm_clip_compare(tvlm_clip *clip, int32_t slot);
 
 /* Decides the first slot that is not decided, with what is known of the `slots` that are there from it on. */
-tvlm_status clip_decide_next(tvlm_clip *clip, int32_t slots);
+tvlm_status tvlm_clip_decide_next(tvlm_clip *clip, int32_t slots);
 
 /* ---- window.c ---- */
 
 /* How many tokens may be spent in the first `slots` slots of the video. */
-double clip_granted(const tvlm_clip *clip, double slots);
+double tvlm_clip_granted(const tvlm_clip *clip, double slots);
 
 /* Keeps the tokens of the first `final` slots of a window. What is held from before the window is no token. False: no
  * memory. */
-bool clip_keep(tvlm_clip *clip, const clip_losses *losses, const clip_choice *choice, int32_t final);
+bool tvlm_clip_keep(tvlm_clip *clip, const clip_losses *losses, const clip_choice *choice, int32_t final);
 
 /* What a choice loses by a table of squared errors, with what comes across the sides of tiles. Negative: no memory. */
-double clip_error_of(const clip_losses *errors, const clip_choice *choice);
+double tvlm_clip_error_of(const clip_losses *errors, const clip_choice *choice);
 
 /* Lets the window begin `final` slots later. */
-void clip_move_on(tvlm_clip *clip, int32_t slots, int32_t final);
+void tvlm_clip_move_on(tvlm_clip *clip, int32_t slots, int32_t final);
 
 /* Decides the slots of the window, `slots` of them, and keeps the tokens of the first `final`. */
-tvlm_status clip_decide(tvlm_clip *clip, int32_t slots, int32_t final);
+tvlm_status tvlm_clip_decide(tvlm_clip *clip, int32_t slots, int32_t final);
 
 #endif

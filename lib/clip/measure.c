@@ -15,7 +15,7 @@
 #include "texturevlm/input.h"
 #include "texturevlm/stack.h"
 
-tvlm_status clip_no_memory(const tvlm_clip *clip) {
+tvlm_status tvlm_clip_no_memory(const tvlm_clip *clip) {
     return tvlm_fail(&clip->device->log, TVLM_ERROR_MEMORY, "no memory for a clip of %dx%d", (int)clip->width,
                      (int)clip->height);
 }
@@ -139,10 +139,10 @@ static tvlm_status open_stream(tvlm_clip *clip) {
     s->changes = tvlm_allocate(tiles, sizeof *s->changes);
     return s->distances != NULL && s->anchors != NULL && s->bases != NULL && s->changes != NULL
                ? TVLM_OK
-               : clip_no_memory(clip);
+               : tvlm_clip_no_memory(clip);
 }
 
-tvlm_status clip_open(tvlm_clip *clip) {
+tvlm_status tvlm_clip_open(tvlm_clip *clip) {
     const size_t floats = 2 * (size_t)clip->tiles;
     list_grids(clip);
     list_sizes(clip);
@@ -161,12 +161,12 @@ tvlm_status clip_open(tvlm_clip *clip) {
     clip->shown_from = tvlm_allocate((size_t)clip->tiles, sizeof *clip->shown_from);
     clip->read = tvlm_allocate(rows, floats * sizeof *clip->read);
     if (clip->table == NULL || clip->shown == NULL || clip->shown_from == NULL || clip->read == NULL)
-        return clip_no_memory(clip);
+        return tvlm_clip_no_memory(clip);
     return clip->device->backend->buffer_create(clip->device, rows * floats * sizeof *clip->read,
                                                 &clip->buffer);
 }
 
-void clip_close(tvlm_clip *clip) {
+void tvlm_clip_close(tvlm_clip *clip) {
     if (clip->buffer != NULL) clip->device->backend->buffer_destroy(clip->device, &clip->buffer);
     tvlm_stack_destroy(&clip->stack);
     tvlm_budget_weights_free(clip->weights);
@@ -182,7 +182,7 @@ void clip_close(tvlm_clip *clip) {
 
 /* ---- Measuring ---- */
 
-tvlm_status clip_take(tvlm_clip *clip, const tvlm_image *frame) {
+tvlm_status tvlm_clip_take(tvlm_clip *clip, const tvlm_image *frame) {
     TVLM_TRY(tvlm_stack_set_image(clip->stack, clip->frames % clip->images, frame));
     ++clip->frames;
     return TVLM_OK;
@@ -227,7 +227,7 @@ static tvlm_status measure_frame(tvlm_clip *clip, int32_t slot, int32_t frame, i
         tvlm_budget_plan plan;
         if (!tvlm_budget_plan_make(source, seen[0], clip->patch, clip->sizes + done, clip->pictures - done,
                                    clip->weights, &plan))
-            return clip_no_memory(clip);
+            return tvlm_clip_no_memory(clip);
         plan.seen = seen;
         plan.seen_count = end - frame;
         const tvlm_status status = run_plan(clip, source, &plan);
@@ -259,15 +259,15 @@ static tvlm_status measure_slot(tvlm_clip *clip, int32_t slot) {
     return TVLM_OK;
 }
 
-tvlm_status clip_measure(tvlm_clip *clip, bool all, int32_t end) {
+tvlm_status tvlm_clip_measure(tvlm_clip *clip, bool all, int32_t end) {
     while (clip->looked_at < end && clip->looked_at < clip_slot_count(clip) &&
            (all || clip->frames >= clip->temporal * (clip->looked_at + clip->lags)))
         TVLM_TRY(measure_slot(clip, clip->looked_at));
     return TVLM_OK;
 }
 
-tvlm_status clip_measure_others(tvlm_clip *clip, int32_t frame, const int32_t *others, int32_t count,
-                                float *const *to) {
+tvlm_status tvlm_clip_measure_others(tvlm_clip *clip, int32_t frame, const int32_t *others, int32_t count,
+                                     float *const *to) {
     const tvlm_texture *const source = tvlm_stack_made(clip->stack, frame % clip->images, TVLM_GRID_SOURCE);
     const size_t floats = 2 * (size_t)clip->tiles;
     int32_t seen[CLIP_TEMPORAL_MAX * CLIP_LAGS_MOST];
@@ -276,7 +276,7 @@ tvlm_status clip_measure_others(tvlm_clip *clip, int32_t frame, const int32_t *o
     for (int32_t i = 0; i < count; ++i) TVLM_TRY(find_images(clip, source, others[i], 1, &seen[i]));
     if (!tvlm_budget_plan_make(source, tvlm_stack_image_number(clip->stack, frame % clip->images),
                                clip->patch, &clip->sizes[clip->measured[CLIP_TILE]], 1, clip->weights, &plan))
-        return clip_no_memory(clip);
+        return tvlm_clip_no_memory(clip);
     plan.seen = seen;
     plan.seen_count = count;
     const tvlm_status status = run_plan(clip, source, &plan);

@@ -33,7 +33,7 @@ static const clip_token *show_slot(const clip_losses *losses, const clip_token *
     return token;
 }
 
-void clip_show(const clip_losses *losses, const clip_choice *choice, int32_t end, clip_seen *at) {
+void tvlm_clip_show(const clip_losses *losses, const clip_choice *choice, int32_t end, clip_seen *at) {
     const clip_token *token = choice->tokens;
     for (int32_t slot = 0; slot < end; ++slot)
         token = show_slot(losses, token, choice->tokens + choice->count, slot, at);
@@ -60,7 +60,7 @@ static double lost_by(const shown *s, int32_t end) {
     return sum;
 }
 
-bool clip_replay(const clip_losses *losses, const clip_choice *choice, int32_t end, double *lost) {
+bool tvlm_clip_replay(const clip_losses *losses, const clip_choice *choice, int32_t end, double *lost) {
     shown s;
     const bool made = show(losses, choice, &s);
     if (made) *lost = lost_by(&s, end);
@@ -93,7 +93,7 @@ static double lost_around(const shown *s, const clip_token *token) {
     return sum;
 }
 
-bool clip_across(const clip_losses *losses, const clip_choice *choice, double *lost) {
+bool tvlm_clip_across(const clip_losses *losses, const clip_choice *choice, double *lost) {
     shown s;
     *lost = 0.0;
     if (!show(losses, choice, &s)) return false;
@@ -146,10 +146,10 @@ static bool buy(const shown *s, int32_t place, const offer *o, clip_choice *choi
             other->until = o->slot;
     }
     for (int32_t u = o->slot; u < o->until; ++u) *seen_at(s, u, place) = (clip_seen){CLIP_TILE, o->slot};
-    return clip_choice_add(s->losses, &token, choice);
+    return tvlm_clip_choice_add(s->losses, &token, choice);
 }
 
-bool clip_fill(const clip_losses *losses, int32_t most, clip_choice *choice) {
+bool tvlm_clip_fill(const clip_losses *losses, int32_t most, clip_choice *choice) {
     const int32_t places = losses->tree->places;
     offer *const offers = tvlm_allocate((size_t)places, sizeof *offers);
     shown s = {0};
@@ -164,7 +164,7 @@ bool clip_fill(const clip_losses *losses, int32_t most, clip_choice *choice) {
         offers[best] = best_at(&s, best);
     }
     if (made) choice->lost = lost_by(&s, losses->slots);
-    clip_choice_order(choice);
+    tvlm_clip_choice_order(choice);
     free(s.at);
     free(offers);
     return made;
@@ -183,7 +183,7 @@ static double lost_every(const clip_losses *losses, int32_t kind, int32_t step) 
     return sum;
 }
 
-bool clip_downsample(const clip_losses *losses, int32_t most, clip_choice *choice) {
+bool tvlm_clip_downsample(const clip_losses *losses, int32_t most, clip_choice *choice) {
     int32_t best_kind = -1, best_step = 1;
     choice->count = choice->spent = 0;
     for (int32_t kind = CLIP_THUMBNAIL; kind < losses->kinds - (losses->held ? 1 : 0); ++kind)
@@ -199,7 +199,7 @@ bool clip_downsample(const clip_losses *losses, int32_t most, clip_choice *choic
     if (best_kind < 0) return true;
     for (int32_t slot = 0; slot < losses->slots; slot += best_step) {
         const int32_t until = losses->slots - slot < best_step ? losses->slots : slot + best_step;
-        if (!clip_choice_add(losses, &(clip_token){slot, until, best_kind, 0}, choice)) return false;
+        if (!tvlm_clip_choice_add(losses, &(clip_token){slot, until, best_kind, 0}, choice)) return false;
     }
     return true;
 }

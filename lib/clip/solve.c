@@ -9,7 +9,7 @@
 
 #include "core/memory.h"
 
-size_t clip_losses_floats(const clip_losses *losses) {
+size_t tvlm_clip_losses_floats(const clip_losses *losses) {
     size_t floats;
     if (!tvlm_multiply((size_t)losses->kinds * clip_intervals(losses->slots), (size_t)losses->tree->places,
                        &floats))
@@ -40,7 +40,7 @@ static bool make_level(const clip_losses *losses, int32_t level, clip_level *l) 
     return l->bought != NULL && l->held != NULL;
 }
 
-clip_solver *clip_solver_make(const clip_losses *losses) {
+clip_solver *tvlm_clip_solver_make(const clip_losses *losses) {
     clip_solver *const solver = tvlm_allocate(1, sizeof *solver);
     if (solver == NULL) return NULL;
     solver->losses = losses;
@@ -53,11 +53,11 @@ clip_solver *clip_solver_make(const clip_losses *losses) {
     if (made && solver->row != NULL && solver->sums != NULL && solver->least != NULL &&
         solver->before != NULL)
         return solver;
-    clip_solver_free(solver);
+    tvlm_clip_solver_free(solver);
     return NULL;
 }
 
-void clip_solver_free(clip_solver *solver) {
+void tvlm_clip_solver_free(clip_solver *solver) {
     if (solver == NULL) return;
     for (int32_t i = 0; i < CLIP_LEVELS; ++i) {
         free(solver->levels[i].memory);
@@ -70,7 +70,7 @@ void clip_solver_free(clip_solver *solver) {
     free(solver);
 }
 
-void clip_choice_free(clip_choice *choice) {
+void tvlm_clip_choice_free(clip_choice *choice) {
     free(choice->tokens);
     *choice = (clip_choice){0};
 }
@@ -173,10 +173,10 @@ static void solve_thumbnails(clip_solver *solver, double price) {
     }
 }
 
-bool clip_solve(clip_solver *solver, double price, clip_choice *choice) {
+bool tvlm_clip_solve(clip_solver *solver, double price, clip_choice *choice) {
     for (int32_t i = 0; i < CLIP_LEVELS; ++i) solve_level(solver, i, price);
     solve_thumbnails(solver, price);
-    return clip_walk(solver, price, choice);
+    return tvlm_clip_walk(solver, price, choice);
 }
 
 /* ---- A budget, or a tolerance ---- */
@@ -202,7 +202,7 @@ static double highest(const clip_solver *solver) {
     return sum;
 }
 
-double clip_lowest_price(const clip_solver *solver) {
+double tvlm_clip_lowest_price(const clip_solver *solver) {
     return LOWEST * highest(solver);
 }
 
@@ -240,27 +240,27 @@ static void exchange(clip_choice *a, clip_choice *b) {
     *b = other;
 }
 
-bool clip_solve_budget(clip_solver *solver, int32_t most, double *price, clip_choice *choice) {
+bool tvlm_clip_solve_budget(clip_solver *solver, int32_t most, double *price, clip_choice *choice) {
     clip_choice tried = {0};
     prices p = begin_search(solver, *price);
-    bool solved = clip_solve(solver, highest(solver), choice); /* the cheapest there is */
+    bool solved = tvlm_clip_solve(solver, highest(solver), choice); /* the cheapest there is */
     for (int32_t i = 0; i < TRIES && solved && goes_on(&p) && choice->spent < ENOUGH * most; ++i) {
-        if (!(solved = clip_solve(solver, p.next, &tried))) break;
+        if (!(solved = tvlm_clip_solve(solver, p.next, &tried))) break;
         const bool dear = tried.spent <= most;
         if (dear && tried.spent > choice->spent) exchange(&tried, choice);
         narrow(&p, dear);
     }
     *price = p.high < INFINITY ? p.high : p.next;
-    clip_choice_free(&tried);
+    tvlm_clip_choice_free(&tried);
     return solved;
 }
 
-bool clip_solve_tolerance(clip_solver *solver, double most, double *price, clip_choice *choice) {
+bool tvlm_clip_solve_tolerance(clip_solver *solver, double most, double *price, clip_choice *choice) {
     clip_choice tried = {0};
     prices p = begin_search(solver, *price);
-    bool solved = clip_solve(solver, p.lowest, choice); /* what loses least of all */
+    bool solved = tvlm_clip_solve(solver, p.lowest, choice); /* what loses least of all */
     for (int32_t i = 0; i < TRIES && solved && goes_on(&p); ++i) {
-        if (!(solved = clip_solve(solver, p.next, &tried))) break;
+        if (!(solved = tvlm_clip_solve(solver, p.next, &tried))) break;
         const bool cheap = tried.lost <= most;
         if (cheap && tried.spent <= choice->spent) {
             *price = p.next;
@@ -268,6 +268,6 @@ bool clip_solve_tolerance(clip_solver *solver, double most, double *price, clip_
         }
         narrow(&p, !cheap);
     }
-    clip_choice_free(&tried);
+    tvlm_clip_choice_free(&tried);
     return solved;
 }

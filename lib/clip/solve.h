@@ -76,7 +76,7 @@ static inline float *clip_lost(const clip_losses *losses, int32_t kind, int32_t 
 }
 
 /* How many floats `lost` has. SIZE_MAX: more than there are. */
-size_t clip_losses_floats(const clip_losses *losses);
+size_t tvlm_clip_losses_floats(const clip_losses *losses);
 
 /* How many slots a token of a kind can be bought in: slots 0 up to this number. */
 static inline int32_t clip_slots_of(const clip_losses *losses, int32_t kind) {
@@ -117,52 +117,52 @@ typedef struct clip_choice {
     double lost;
 } clip_choice;
 
-void clip_choice_free(clip_choice *choice);
+void tvlm_clip_choice_free(clip_choice *choice);
 
 /* Adds a token at the end. False: no memory. */
-bool clip_choice_add(const clip_losses *losses, const clip_token *token, clip_choice *choice);
+bool tvlm_clip_choice_add(const clip_losses *losses, const clip_token *token, clip_choice *choice);
 
 /* Puts the tokens in order. */
-void clip_choice_order(clip_choice *choice);
+void tvlm_clip_choice_order(clip_choice *choice);
 
 /* The memory of a solver. It is used again for each price. */
 typedef struct clip_solver clip_solver;
 
 /* NULL: no memory. `losses` must stay as they are until the solver is freed. */
-clip_solver *clip_solver_make(const clip_losses *losses);
-void clip_solver_free(clip_solver *solver);
+clip_solver *tvlm_clip_solver_make(const clip_losses *losses);
+void tvlm_clip_solver_free(clip_solver *solver);
 
 /* Chooses the tokens of least loss and price. False: no memory. */
-bool clip_solve(clip_solver *solver, double price, clip_choice *choice);
+bool tvlm_clip_solve(clip_solver *solver, double price, clip_choice *choice);
 
 /* A price that is lower than what any token saves. At none at all, tokens that save nothing would be bought, too. */
-double clip_lowest_price(const clip_solver *solver);
+double tvlm_clip_lowest_price(const clip_solver *solver);
 
 /* Chooses tokens that are at most `most`, and as many as a price leads to. If not even the cheapest video costs so little,
  * it is that one. *price is a guess, or 0, and becomes the price. False: no memory. */
-bool clip_solve_budget(clip_solver *solver, int32_t most, double *price, clip_choice *choice);
+bool tvlm_clip_solve_budget(clip_solver *solver, int32_t most, double *price, clip_choice *choice);
 
 /* Chooses hardly more tokens than the fewest that lose at most `most`. *price is a guess, or 0, and becomes the price. False:
  * no memory. */
-bool clip_solve_tolerance(clip_solver *solver, double most, double *price, clip_choice *choice);
+bool tvlm_clip_solve_tolerance(clip_solver *solver, double most, double *price, clip_choice *choice);
 
 /*
  * Chooses the best *downsampling*: every n-th slot shown as one thumbnail, and held up to the next, of all numbers n and all
  * thumbnails the one that loses least and takes at most `most` tokens. choice->count is 0 where there is none. False: no
  * memory.
  */
-bool clip_downsample(const clip_losses *losses, int32_t most, clip_choice *choice);
+bool tvlm_clip_downsample(const clip_losses *losses, int32_t most, clip_choice *choice);
 
 /* Buys tiles of level 0 one by one, each time the one that saves most, until `most` tokens are spent or nothing is saved
  * any more, and works out anew what is lost. False: no memory. */
-bool clip_fill(const clip_losses *losses, int32_t most, clip_choice *choice);
+bool tvlm_clip_fill(const clip_losses *losses, int32_t most, clip_choice *choice);
 
 /*
  * Finds what comes across the sides of coarse tiles, which are enlarged together with what is shown around them (see
  * tvlm_budget_lost): a share of what each tile of level 0 beside them loses in the slot in which they are bought, unless a
  * tile of the same kind is bought there, too. It stays for as long as the tile does. False: no memory.
  */
-bool clip_across(const clip_losses *losses, const clip_choice *choice, double *lost);
+bool tvlm_clip_across(const clip_losses *losses, const clip_choice *choice, double *lost);
 
 /* The kind of the token that is shown at a place, and the slot in which it was bought. */
 typedef struct clip_seen {
@@ -170,9 +170,9 @@ typedef struct clip_seen {
 } clip_seen;
 
 /* Finds what is shown at each place once the tokens of the slots before `end`, which is at least 1, are there: [places]. */
-void clip_show(const clip_losses *losses, const clip_choice *choice, int32_t end, clip_seen *at);
+void tvlm_clip_show(const clip_losses *losses, const clip_choice *choice, int32_t end, clip_seen *at);
 
 /* Finds what a choice loses in the slots before `end`, by showing it slot after slot. False: no memory. */
-bool clip_replay(const clip_losses *losses, const clip_choice *choice, int32_t end, double *lost);
+bool tvlm_clip_replay(const clip_losses *losses, const clip_choice *choice, int32_t end, double *lost);
 
 #endif

@@ -46,6 +46,6 @@ static inline double *clip_sum(const clip_solver *solver, int32_t kind, int32_t 
 }
 
 /* Reads the choice out of what was worked out for a price. False: no memory. */
-bool clip_walk(const clip_solver *solver, double price, clip_choice *choice);
+bool tvlm_clip_walk(const clip_solver *solver, double price, clip_choice *choice);
 
 #endif

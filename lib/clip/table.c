@@ -83,7 +83,8 @@ static void find_weights(const tvlm_clip *clip, int32_t slots, double detail, do
 
 /* A part of less than this a pixel is nothing. */
 #define NOTHING 1e-6f
-float clip_weigh_parts(const tvlm_clip *clip, const double weights[PARTS], const float *parts, double times) {
+float tvlm_clip_weigh_parts(const tvlm_clip *clip, const double weights[PARTS], const float *parts,
+                            double times) {
     const float nothing = NOTHING * (float)(clip->patch * clip->patch);
     double sum = 0.0;
     for (int p = 0; p < PARTS; ++p)
@@ -104,7 +105,7 @@ static void put_intervals(const clip_losses *losses, int32_t kind, int32_t bough
         for (int32_t place = 0; place < tree->places; ++place) {
             const int32_t tile = tree->tile_of[place];
             if (tile < 0) continue;
-            const float lost = clip_weigh_parts(clip, weights, now + PARTS * tile, 1.0);
+            const float lost = tvlm_clip_weigh_parts(clip, weights, now + PARTS * tile, 1.0);
             to[place] = length > hold ? TVLM_BUDGET_NEVER : lost + (before != NULL ? before[place] : 0.0f);
         }
     }
@@ -121,7 +122,7 @@ static void end_holding(const clip_losses *losses, const tvlm_clip *clip) {
     }
 }
 
-void clip_leave_out_broken(const tvlm_clip *clip, const clip_losses *losses) {
+void tvlm_clip_leave_out_broken(const tvlm_clip *clip, const clip_losses *losses) {
     const tvlm_budget_tree *const tree = losses->tree;
     for (int32_t place = 0; place < tree->places; ++place) {
         const int32_t tile = tree->tile_of[place];
@@ -152,7 +153,8 @@ static void free_single(single *s) {
     free(s->kind);
 }
 
-tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_losses *losses, double *whole) {
+tvlm_status tvlm_clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_losses *losses,
+                            double *whole) {
     single s = {0};
     double weights[PARTS];
     *losses = (clip_losses){.tree = &clip->tree,
@@ -161,11 +163,11 @@ tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_losse
                             .held = clip->begin > 0};
     for (int32_t i = 0; i < clip->kinds - CLIP_THUMBNAIL; ++i)
         losses->cells[i] = tvlm_budget_patches(&clip->grids[i]);
-    losses->lost = tvlm_allocate(clip_losses_floats(losses), sizeof *losses->lost);
+    losses->lost = tvlm_allocate(tvlm_clip_losses_floats(losses), sizeof *losses->lost);
     if (losses->lost == NULL || !make_single(clip, slots, &s)) {
         free_single(&s);
         free(losses->lost);
-        return clip_no_memory(clip);
+        return tvlm_clip_no_memory(clip);
     }
     find_weights(clip, slots, detail, weights);
     for (int32_t kind = 0; kind < clip->kinds; ++kind) {
@@ -178,20 +180,20 @@ tvlm_status clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_losse
         put_intervals(losses, losses->kinds - 1, 0, weights, clip, clip->shown);
         end_holding(losses, clip);
     }
-    clip_leave_out_broken(clip, losses);
+    tvlm_clip_leave_out_broken(clip, losses);
     *whole = ((weights[0] > 0.0 ? 1.0 - detail : 0.0) + (weights[1] > 0.0 ? detail : 0.0)) * slots;
     free_single(&s);
     return TVLM_OK;
 }
 
-tvlm_status clip_carry(tvlm_clip *clip, int32_t slots, const clip_choice *choice, const clip_losses *losses,
-                       int32_t slot) {
+tvlm_status tvlm_clip_carry(tvlm_clip *clip, int32_t slots, const clip_choice *choice,
+                            const clip_losses *losses, int32_t slot) {
     single s = {0};
     const size_t half = (size_t)(slots - slot) * PARTS * (size_t)clip->tiles;
     float *const shown = tvlm_allocate(half, sizeof *shown);
     clip_seen *const seen = tvlm_allocate((size_t)clip->tree.places, sizeof *seen);
     const bool made = shown != NULL && seen != NULL && make_single(clip, slots, &s);
-    if (made) clip_show(losses, choice, slot, seen);
+    if (made) tvlm_clip_show(losses, choice, slot, seen);
     for (int32_t kind = 0; made && kind < losses->kinds; ++kind) {
         const bool held = losses->held && kind == losses->kinds - 1;
         if (!held) find_single(&s, kind, s.kind);
@@ -212,5 +214,5 @@ tvlm_status clip_carry(tvlm_clip *clip, int32_t slots, const clip_choice *choice
     free_single(&s);
     free(shown);
     free(seen);
-    return made ? TVLM_OK : clip_no_memory(clip);
+    return made ? TVLM_OK : tvlm_clip_no_memory(clip);
 }

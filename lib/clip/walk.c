@@ -17,7 +17,7 @@ typedef struct walk {
     clip_choice *choice;
 } walk;
 
-bool clip_choice_add(const clip_losses *losses, const clip_token *token, clip_choice *choice) {
+bool tvlm_clip_choice_add(const clip_losses *losses, const clip_token *token, clip_choice *choice) {
     if (choice->count == choice->room) {
         const int32_t room = choice->room > 0 ? 2 * choice->room : 256;
         clip_token *const tokens = realloc(choice->tokens, (size_t)room * sizeof *tokens);
@@ -31,7 +31,7 @@ bool clip_choice_add(const clip_losses *losses, const clip_token *token, clip_ch
 }
 
 static bool add(const walk *w, const clip_token *token) {
-    return clip_choice_add(w->solver->losses, token, w->choice);
+    return tvlm_clip_choice_add(w->solver->losses, token, w->choice);
 }
 
 static bool go_down(walk *w, int32_t level, int32_t node, const clip_token *over);
@@ -108,11 +108,11 @@ static int in_order(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-void clip_choice_order(clip_choice *choice) {
+void tvlm_clip_choice_order(clip_choice *choice) {
     if (choice->count > 1) qsort(choice->tokens, (size_t)choice->count, sizeof *choice->tokens, in_order);
 }
 
-bool clip_walk(const clip_solver *solver, double price, clip_choice *choice) {
+bool tvlm_clip_walk(const clip_solver *solver, double price, clip_choice *choice) {
     walk w = {solver, {(float)price, (float)(TVLM_BUDGET_PATCHES * price)}, choice};
     const clip_level *const top = &solver->levels[CLIP_LEVELS - 1];
     choice->count = choice->spent = 0;
@@ -123,6 +123,6 @@ bool clip_walk(const clip_solver *solver, double price, clip_choice *choice) {
         for (int32_t node = 0; node < top->nodes; ++node)
             if (!go_down(&w, CLIP_LEVELS - 1, node, thumbnail)) return false;
     }
-    clip_choice_order(choice);
+    tvlm_clip_choice_order(choice);
     return true;
 }

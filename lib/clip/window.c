@@ -10,7 +10,7 @@
 #include "core/try.h"
 #include "texturevlm/select.h"
 
-double clip_granted(const tvlm_clip *clip, double slots) {
+double tvlm_clip_granted(const tvlm_clip *clip, double slots) {
     const struct tvlm_clip_params *const p = &clip->params;
     if (p->k > 0) return floor(p->k * slots / ceil((double)p->frames / clip->temporal));
     return floor(tvlm_budget_count(p->share, 1) * clip->tiles * slots);
@@ -21,9 +21,9 @@ static int32_t at_most_all(const clip_losses *losses, const tvlm_clip *clip, dou
     return (int32_t)fmin(fmax(tokens, 0.0), fmin(all, INT32_MAX));
 }
 
-double clip_error_of(const clip_losses *errors, const clip_choice *choice) {
+double tvlm_clip_error_of(const clip_losses *errors, const clip_choice *choice) {
     double lost, across;
-    if (!clip_replay(errors, choice, errors->slots, &lost) || !clip_across(errors, choice, &across))
+    if (!tvlm_clip_replay(errors, choice, errors->slots, &lost) || !tvlm_clip_across(errors, choice, &across))
         return -1.0;
     return lost + across;
 }
@@ -31,13 +31,13 @@ double clip_error_of(const clip_losses *errors, const clip_choice *choice) {
 /* Chooses by the squared error alone, or the best downsampling by it, where that has less. */
 static bool spend_by_error(const clip_losses *errors, int32_t most, const clip_choice *plain,
                            clip_choice *choice) {
-    clip_solver *const solver = clip_solver_make(errors);
+    clip_solver *const solver = tvlm_clip_solver_make(errors);
     double price = 0.0;
-    const bool made =
-        solver != NULL && clip_solve_budget(solver, most, &price, choice) && clip_fill(errors, most, choice);
-    const double error = made ? clip_error_of(errors, choice) : -1.0;
-    clip_solver_free(solver);
-    return error >= 0.0 && (error <= plain->lost || clip_downsample(errors, most, choice));
+    const bool made = solver != NULL && tvlm_clip_solve_budget(solver, most, &price, choice) &&
+                      tvlm_clip_fill(errors, most, choice);
+    const double error = made ? tvlm_clip_error_of(errors, choice) : -1.0;
+    tvlm_clip_solver_free(solver);
+    return error >= 0.0 && (error <= plain->lost || tvlm_clip_downsample(errors, most, choice));
 }
 
 /*
@@ -49,16 +49,16 @@ static tvlm_status keep_error(tvlm_clip *clip, const clip_losses *losses, int32_
     clip_losses errors;
     clip_choice plain = {0};
     double whole;
-    TVLM_TRY(clip_weigh(clip, losses->slots, 0.0, &errors, &whole));
-    bool made = clip_downsample(&errors, most, &plain);
-    const double error = made && plain.count > 0 ? clip_error_of(&errors, choice) : 0.0;
+    TVLM_TRY(tvlm_clip_weigh(clip, losses->slots, 0.0, &errors, &whole));
+    bool made = tvlm_clip_downsample(&errors, most, &plain);
+    const double error = made && plain.count > 0 ? tvlm_clip_error_of(&errors, choice) : 0.0;
     made = made && error >= 0.0;
     if (made && plain.count > 0 && error > plain.lost)
         made = spend_by_error(&errors, most, &plain, choice) &&
-               clip_replay(losses, choice, losses->slots, &choice->lost);
-    clip_choice_free(&plain);
+               tvlm_clip_replay(losses, choice, losses->slots, &choice->lost);
+    tvlm_clip_choice_free(&plain);
     free(errors.lost);
-    return made ? TVLM_OK : clip_no_memory(clip);
+    return made ? TVLM_OK : tvlm_clip_no_memory(clip);
 }
 
 /* Spends the budget of a window, or as little as a tolerance asks for. `plain` becomes the best downsampling of as many
@@ -67,16 +67,16 @@ static tvlm_status spend(tvlm_clip *clip, clip_solver *solver, const clip_losses
                          clip_choice *plain, clip_choice *choice) {
     if (clip->params.tolerance > 0.0f || clip->params.tolerance == TVLM_EXPLICIT_ZERO) {
         const double tolerance = clip->params.tolerance > 0.0f ? (double)clip->params.tolerance : 0.0;
-        const bool solved = clip_solve_tolerance(solver, tolerance * whole, &clip->price, choice) &&
-                            clip_downsample(losses, choice->spent, plain);
-        return solved ? TVLM_OK : clip_no_memory(clip);
+        const bool solved = tvlm_clip_solve_tolerance(solver, tolerance * whole, &clip->price, choice) &&
+                            tvlm_clip_downsample(losses, choice->spent, plain);
+        return solved ? TVLM_OK : tvlm_clip_no_memory(clip);
     }
     const int32_t most =
-        at_most_all(losses, clip, clip_granted(clip, clip->begin + losses->slots) - (double)clip->spent);
-    if (!clip_solve_budget(solver, most, &clip->price, choice) || !clip_fill(losses, most, choice) ||
-        !clip_downsample(losses, most, plain) ||
-        (plain->count > 0 && plain->lost < choice->lost && !clip_downsample(losses, most, choice)))
-        return clip_no_memory(clip);
+        at_most_all(losses, clip, tvlm_clip_granted(clip, clip->begin + losses->slots) - (double)clip->spent);
+    if (!tvlm_clip_solve_budget(solver, most, &clip->price, choice) ||
+        !tvlm_clip_fill(losses, most, choice) || !tvlm_clip_downsample(losses, most, plain) ||
+        (plain->count > 0 && plain->lost < choice->lost && !tvlm_clip_downsample(losses, most, choice)))
+        return tvlm_clip_no_memory(clip);
     return keep_error(clip, losses, most, choice);
 }
 
@@ -94,7 +94,7 @@ static bool keep_token(tvlm_clip *clip, const clip_token *token) {
     return true;
 }
 
-bool clip_keep(tvlm_clip *clip, const clip_losses *losses, const clip_choice *choice, int32_t final) {
+bool tvlm_clip_keep(tvlm_clip *clip, const clip_losses *losses, const clip_choice *choice, int32_t final) {
     for (int32_t i = 0; i < choice->count && choice->tokens[i].from < final; ++i) {
         clip_token token = choice->tokens[i];
         if (losses->held && token.kind == losses->kinds - 1) continue;
@@ -105,34 +105,34 @@ bool clip_keep(tvlm_clip *clip, const clip_losses *losses, const clip_choice *ch
     return true;
 }
 
-void clip_move_on(tvlm_clip *clip, int32_t slots, int32_t final) {
+void tvlm_clip_move_on(tvlm_clip *clip, int32_t slots, int32_t final) {
     const size_t row = (size_t)clip->lags * (size_t)clip->pictures * 2 * (size_t)clip->tiles;
     memmove(clip->table, clip->table + (size_t) final * row,
             (size_t)(slots - final) * row * sizeof *clip->table);
     clip->begin += final;
 }
 
-tvlm_status clip_decide(tvlm_clip *clip, int32_t slots, int32_t final) {
+tvlm_status tvlm_clip_decide(tvlm_clip *clip, int32_t slots, int32_t final) {
     clip_losses losses;
     clip_choice choice = {0}, plain = {0};
     double whole, lost = 0.0, lost_plain = 0.0;
-    TVLM_TRY(clip_weigh(clip, slots, CLIP_DETAIL, &losses, &whole));
-    clip_solver *const solver = clip_solver_make(&losses);
+    TVLM_TRY(tvlm_clip_weigh(clip, slots, CLIP_DETAIL, &losses, &whole));
+    clip_solver *const solver = tvlm_clip_solver_make(&losses);
     tvlm_status status =
-        solver != NULL ? spend(clip, solver, &losses, whole, &plain, &choice) : clip_no_memory(clip);
-    if (status == TVLM_OK && !(clip_replay(&losses, &choice, final, &lost) &&
-                               (plain.count == 0 || clip_replay(&losses, &plain, final, &lost_plain)) &&
-                               clip_keep(clip, &losses, &choice, final)))
-        status = clip_no_memory(clip);
-    if (status == TVLM_OK && final < slots) status = clip_carry(clip, slots, &choice, &losses, final);
+        solver != NULL ? spend(clip, solver, &losses, whole, &plain, &choice) : tvlm_clip_no_memory(clip);
+    if (status == TVLM_OK && !(tvlm_clip_replay(&losses, &choice, final, &lost) &&
+                               (plain.count == 0 || tvlm_clip_replay(&losses, &plain, final, &lost_plain)) &&
+                               tvlm_clip_keep(clip, &losses, &choice, final)))
+        status = tvlm_clip_no_memory(clip);
+    if (status == TVLM_OK && final < slots) status = tvlm_clip_carry(clip, slots, &choice, &losses, final);
     if (status == TVLM_OK) {
         clip->lost += lost;
         clip->lost_downsampled += plain.count > 0 ? lost_plain : lost;
-        clip_move_on(clip, slots, final);
+        tvlm_clip_move_on(clip, slots, final);
     }
-    clip_choice_free(&choice);
-    clip_choice_free(&plain);
-    clip_solver_free(solver);
+    tvlm_clip_choice_free(&choice);
+    tvlm_clip_choice_free(&plain);
+    tvlm_clip_solver_free(solver);
     free(losses.lost);
     return status;
 }
