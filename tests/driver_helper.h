@@ -514,11 +514,17 @@ static inline opencl_texture texture_of(int32_t width, int32_t height, int32_t l
                             .components = 4};
 }
 
-static inline int32_t int_at(cl_uint number, int which) {
-    int32_t value;
-    memcpy(&value, driver.arguments[number].bytes + 4 * which, sizeof value);
-    return value;
-}
+/* Value `which` of argument `number` of the last launch. */
+#define ARGUMENT_AT(TYPE, NAME)                                                                              \
+    static inline TYPE NAME(cl_uint number, int which) {                                                     \
+        TYPE value;                                                                                          \
+        memcpy(&value, driver.arguments[number].bytes + sizeof value * (size_t)which, sizeof value);         \
+        return value;                                                                                        \
+    }
+ARGUMENT_AT(int32_t, int_at)
+ARGUMENT_AT(float, float_at)
+ARGUMENT_AT(cl_mem, memory_of_argument)
+ARGUMENT_AT(uint64_t, ulong_of_argument)
 
 static inline cl_mem memory_of(size_t bytes) {
     cl_int error;
@@ -541,21 +547,11 @@ static inline void expect_scratch(const opencl_device *device, int which, size_t
     assert_int_equal(of(device->scratch[which])->bytes, bytes);
 }
 
-/* Argument `number` of the last launch. */
 static inline cl_mem memory_at(cl_uint number) {
-    cl_mem value;
-    memcpy(&value, driver.arguments[number].bytes, sizeof value);
-    return value;
-}
-static inline float float_at(cl_uint number, int which) {
-    float value;
-    memcpy(&value, driver.arguments[number].bytes + 4 * which, sizeof value);
-    return value;
+    return memory_of_argument(number, 0);
 }
 static inline uint64_t ulong_at(cl_uint number) {
-    uint64_t value;
-    memcpy(&value, driver.arguments[number].bytes, sizeof value);
-    return value;
+    return ulong_of_argument(number, 0);
 }
 
 #endif
