@@ -321,7 +321,7 @@ def test_thumbnails(a):
 def test_every_public_callable_is_tried():
     """Here, by its name; but for those that take nothing, and what only tells."""
     text = pathlib.Path(__file__).read_text(encoding="utf-8")
-    harmless = {"close", "finish", "tensor", "devices", "layouts", "Picture", "Position", "Prediction", "Selection", "to_dict", "to_pandas", "to_arrow", "image"}
+    harmless = {"close", "finish", "tensor", "devices", "layouts", "Picture", "Position", "Prediction", "Selection", "VideoTokens", "to_dict", "to_pandas", "to_arrow", "image"}
     for name in tv.__all__:
         thing = getattr(tv, name)
         if isinstance(thing, type) and issubclass(thing, (Exception, Warning)):
