@@ -221,7 +221,7 @@ static tvlm_status find_images(const tvlm_clip *clip, const tvlm_texture *source
 /* Measures all pictures of a frame of a slot in the frames from `frame` to `end` - 1. */
 static tvlm_status measure_frame(tvlm_clip *clip, int32_t slot, int32_t frame, int32_t end) {
     const tvlm_texture *const source = tvlm_stack_made(clip->stack, frame % clip->images, TVLM_GRID_SOURCE);
-    int32_t seen[CLIP_TEMPORAL_MAX * CLIP_LAGS_MOST];
+    int32_t seen[CLIP_TEMPORAL_MAX * CLIP_LAGS_MOST] = {0};
     TVLM_TRY(find_images(clip, source, frame, end - frame, seen));
     for (int32_t done = 0; done < clip->pictures;) {
         tvlm_budget_plan plan;

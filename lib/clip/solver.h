@@ -7,7 +7,7 @@
 
 #include "clip/solve.h"
 
-enum { CLIP_LEVELS = 3 };
+enum { CLIP_LEVELS = 3, CLIP_OWN_MOST = 2 };
 
 /* The squares of one level: tiles of level 0, 1 or 2. */
 typedef struct clip_level {

@@ -13,7 +13,7 @@
 /* What is being read. */
 typedef struct walk {
     const clip_solver *solver;
-    float prices[2];
+    float prices[CLIP_OWN_MOST];
     clip_choice *choice;
 } walk;
 
@@ -55,7 +55,7 @@ static clip_token first_bought(const walk *w, const clip_level *l, int32_t node,
     for (int32_t length = until - from; length >= 1; --length) {
         const int32_t left = until - from - length;
         const float rest = left > 0 ? clip_bought(l, from + length, left)[node] : 0.0f;
-        for (int32_t own = 0; own < l->own; ++own) {
+        for (int32_t own = 0; own < l->own && own < CLIP_OWN_MOST; ++own) {
             const float cost = clip_held(l, l->first + own, from, length)[node] + w->prices[own] + rest;
             if (!(cost < least)) continue;
             least = cost;
