@@ -157,7 +157,9 @@ static int cover(clip_run *run, const tvlm_clip_token *tokens, int32_t count) {
     const float high = (float)(info->patch * run->height) / (float)info->height;
     if (run->cells == NULL) run->cells = malloc((size_t)columns * (size_t)rows * sizeof *run->cells);
     if (run->cells == NULL) return tool_fail(run->tool, "no memory for %d cells", (int)(columns * rows));
-    for (int32_t i = 0; i < count; ++i)
+    for (int32_t i = 0; i < count; ++i) {
+        if (tokens[i].columns > 0 && !video_begins_thumbnail(tokens, i))
+            continue; /* its first cell stands for all */
         for (int32_t cell = 0; cell < columns * rows; ++cell) {
             const float x = ((float)(cell % columns) + 0.5f) * wide,
                         y = ((float)(cell / columns) + 0.5f) * high;
@@ -165,6 +167,7 @@ static int cover(clip_run *run, const tvlm_clip_token *tokens, int32_t count) {
                                 fabsf(y - tokens[i].y) < 0.5f * tokens[i].height;
             if (inside || tokens[i].columns > 0) run->cells[cell] = tokens[i].slot;
         }
+    }
     return TOOL_DONE;
 }
 

@@ -20,6 +20,11 @@ int video_clip_check(struct tool *tool, const option_group *groups, const video_
 int video_clip_run(struct tool *tool, const video_options *options, int count, char *const *paths,
                    bool (*stop)(void *user));
 
+/* Whether token i of a slot, which is a cell of a thumbnail, is the first one of it. The others follow. */
+static inline bool video_begins_thumbnail(const tvlm_clip_token *tokens, int32_t i) {
+    return i == 0 || tokens[i - 1].columns != tokens[i].columns || tokens[i - 1].rows != tokens[i].rows;
+}
+
 /* ---- The report (video_report.c) ---- */
 
 /* The tokens of a slot: cells of thumbnails, and squares of 4, 2 and 1 patches; when it begins, and how long it takes. */

@@ -78,16 +78,11 @@ static tvlm_status show(video_seen *seen, const tvlm_image *frame, const square 
     return status;
 }
 
-/* Whether a token is the first cell of a thumbnail. The others follow it. */
-static bool begins_thumbnail(const tvlm_clip_token *tokens, int32_t i) {
-    return i == 0 || tokens[i - 1].columns != tokens[i].columns || tokens[i - 1].rows != tokens[i].rows;
-}
-
 static tvlm_status show_token(video_seen *seen, const tvlm_image *frame, const tvlm_clip_token *tokens,
                               int32_t i) {
     const tvlm_clip_token *const token = &tokens[i];
     const square all = {0, 0, seen->width, seen->height}, own = square_of(seen, token);
-    if (token->columns > 0 && !begins_thumbnail(tokens, i)) return TVLM_OK;
+    if (token->columns > 0 && !video_begins_thumbnail(tokens, i)) return TVLM_OK;
     const square *const s = token->columns > 0 ? &all : &own;
     if (s->width < 1 || s->height < 1) return TVLM_OK;
     return show(seen, frame, s, texels(seen, s->width, token->width), texels(seen, s->height, token->height));

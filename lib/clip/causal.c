@@ -151,15 +151,10 @@ static void put_held(const decision *d) {
 /* Begins a decision, whose tables are still empty. `detail` is the share of the loss that is detail. end() is due in any
  * case. */
 static tvlm_status begin(tvlm_clip *clip, int32_t slots, double detail, decision *d) {
-    const bool held = clip->begin > 0;
-    *d = (decision){
-        .clip = clip,
-        .losses = {.tree = &clip->tree, .slots = slots, .kinds = clip->kinds + held, .held = held}};
-    for (int32_t i = 0; i < clip->kinds - CLIP_THUMBNAIL; ++i)
-        d->losses.cells[i] = tvlm_budget_patches(&clip->grids[i]);
-    d->losses.lost = tvlm_allocate(tvlm_clip_losses_floats(&d->losses), sizeof *d->losses.lost);
+    *d = (decision){.clip = clip};
+    TVLM_TRY(tvlm_clip_begin_losses(clip, slots, &d->losses));
     d->times = tvlm_allocate((size_t)clip->tiles, sizeof *d->times);
-    if (d->losses.lost == NULL || d->times == NULL) return tvlm_clip_no_memory(clip);
+    if (d->times == NULL) return tvlm_clip_no_memory(clip);
     find_weights(d, detail);
     return TVLM_OK;
 }
@@ -247,11 +242,9 @@ static tvlm_status spend(const decision *d, clip_solver *solver, clip_choice *ch
 
 /* As little as a slot needs that may lose so much. */
 static tvlm_status tolerate(const decision *d, clip_solver *solver, clip_choice *choice) {
-    const struct tvlm_clip_params *const p = &d->clip->params;
-    const double tolerance = p->tolerance > 0.0f ? (double)p->tolerance : 0.0;
-    if (!tvlm_clip_solve_tolerance(solver, tolerance * d->losses.slots, &d->clip->price, choice))
-        return tvlm_clip_no_memory(d->clip);
-    return TVLM_OK;
+    const double most = clip_tolerance(d->clip) * d->losses.slots;
+    return tvlm_clip_solve_tolerance(solver, most, &d->clip->price, choice) ? TVLM_OK
+                                                                            : tvlm_clip_no_memory(d->clip);
 }
 
 /* Remembers what is shown once the first slot's tokens are. */
@@ -291,7 +284,6 @@ static void add_up(const decision *d) {
 /* Chooses, and keeps what is bought in the first slot of the window. */
 static tvlm_status decide(decision *d, clip_choice *choice, clip_seen *seen) {
     tvlm_clip *const clip = d->clip;
-    const bool tolerates = clip->params.k == 0 && clip->params.share == 0.0f;
     find_times(d);
     fill_tables(d);
     clip_solver *const solver = tvlm_clip_solver_make(&d->losses);
@@ -299,7 +291,7 @@ static tvlm_status decide(decision *d, clip_choice *choice, clip_seen *seen) {
         tvlm_clip_solver_free(solver);
         return tvlm_clip_no_memory(clip);
     }
-    const tvlm_status status = tolerates ? tolerate(d, solver, choice) : spend(d, solver, choice);
+    const tvlm_status status = clip_tolerates(clip) ? tolerate(d, solver, choice) : spend(d, solver, choice);
     tvlm_clip_solver_free(solver);
     TVLM_TRY(status);
     if (!tvlm_clip_keep(clip, &d->losses, choice, 1)) return tvlm_clip_no_memory(clip);

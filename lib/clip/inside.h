@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "clip/solve.h"
+#include "core/check.h"
 #include "select/budget.h"
 #include "stack/stack.h"
 #include "texturevlm/clip.h"
@@ -87,6 +88,14 @@ static inline int32_t clip_slot_count(const tvlm_clip *clip) {
     return (clip->frames + clip->temporal - 1) / clip->temporal;
 }
 
+/* Whether a tolerance says how much is spent, in place of a number of tokens or a share; and how much may be lost. */
+static inline bool clip_tolerates(const tvlm_clip *clip) {
+    return clip->params.tolerance != 0.0f;
+}
+static inline double clip_tolerance(const tvlm_clip *clip) {
+    return (double)tvlm_or_default(clip->params.tolerance, 0.0f);
+}
+
 tvlm_status tvlm_clip_no_memory(const tvlm_clip *clip);
 
 /* ---- measure.c ---- */
@@ -132,6 +141,10 @@ static inline void clip_add_parts(const tvlm_clip *clip, const float *a, const f
  */
 tvlm_status tvlm_clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_losses *losses,
                             double *whole);
+
+/* Begins an empty table for `slots` slots from clip->begin on. The caller frees losses->lost, which is NULL where there is no
+ * memory. */
+tvlm_status tvlm_clip_begin_losses(const tvlm_clip *clip, int32_t slots, clip_losses *losses);
 
 /* Works out what is shown of a choice before slot `slot` of a window, and what that loses from there on: fills in
  * clip->shown and clip->shown_from for the window that begins there. */

@@ -11,6 +11,7 @@
 
 #include "clip/inside.h"
 #include "core/memory.h"
+#include "core/try.h"
 
 enum { PARTS = TVLM_BUDGET_PARTS };
 
@@ -153,18 +154,21 @@ static void free_single(single *s) {
     free(s->kind);
 }
 
+tvlm_status tvlm_clip_begin_losses(const tvlm_clip *clip, int32_t slots, clip_losses *losses) {
+    const bool held = clip->begin > 0;
+    *losses = (clip_losses){.tree = &clip->tree, .slots = slots, .kinds = clip->kinds + held, .held = held};
+    for (int32_t i = 0; i < clip->kinds - CLIP_THUMBNAIL; ++i)
+        losses->cells[i] = tvlm_budget_patches(&clip->grids[i]);
+    losses->lost = tvlm_allocate(tvlm_clip_losses_floats(losses), sizeof *losses->lost);
+    return losses->lost != NULL ? TVLM_OK : tvlm_clip_no_memory(clip);
+}
+
 tvlm_status tvlm_clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_losses *losses,
                             double *whole) {
     single s = {0};
     double weights[PARTS];
-    *losses = (clip_losses){.tree = &clip->tree,
-                            .slots = slots,
-                            .kinds = clip->kinds + (clip->begin > 0),
-                            .held = clip->begin > 0};
-    for (int32_t i = 0; i < clip->kinds - CLIP_THUMBNAIL; ++i)
-        losses->cells[i] = tvlm_budget_patches(&clip->grids[i]);
-    losses->lost = tvlm_allocate(tvlm_clip_losses_floats(losses), sizeof *losses->lost);
-    if (losses->lost == NULL || !make_single(clip, slots, &s)) {
+    TVLM_TRY(tvlm_clip_begin_losses(clip, slots, losses));
+    if (!make_single(clip, slots, &s)) {
         free_single(&s);
         free(losses->lost);
         return tvlm_clip_no_memory(clip);

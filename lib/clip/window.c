@@ -65,10 +65,10 @@ static tvlm_status keep_error(tvlm_clip *clip, const clip_losses *losses, int32_
  * tokens, and is empty where there is none. */
 static tvlm_status spend(tvlm_clip *clip, clip_solver *solver, const clip_losses *losses, double whole,
                          clip_choice *plain, clip_choice *choice) {
-    if (clip->params.tolerance > 0.0f || clip->params.tolerance == TVLM_EXPLICIT_ZERO) {
-        const double tolerance = clip->params.tolerance > 0.0f ? (double)clip->params.tolerance : 0.0;
-        const bool solved = tvlm_clip_solve_tolerance(solver, tolerance * whole, &clip->price, choice) &&
-                            tvlm_clip_downsample(losses, choice->spent, plain);
+    if (clip_tolerates(clip)) {
+        const bool solved =
+            tvlm_clip_solve_tolerance(solver, clip_tolerance(clip) * whole, &clip->price, choice) &&
+            tvlm_clip_downsample(losses, choice->spent, plain);
         return solved ? TVLM_OK : tvlm_clip_no_memory(clip);
     }
     const int32_t most =
