@@ -54,8 +54,7 @@ def model_of(processor, seed=0):
 
 # ---- What a picture gives the encoder ----
 
-MEAN = np.array([0.48145466, 0.4578275, 0.40821073], np.float32)
-DEVIATION = np.array([0.26862954, 0.26130258, 0.27577711], np.float32)
+MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 
 
 class View:
@@ -63,14 +62,14 @@ class View:
 
     picture: uint8 [height, width, 3], sides in whole tokens. keep: bool [rows, columns], or None for all.
     box: the part of the scene that it shows: left, top, right, bottom in the scene's pixels.
+    patches: uint8 [tokens, 4, 3, 14, 14].
     """
 
     def __init__(self, picture, box, keep=None):
         rows, columns = picture.shape[0] // TOKEN, picture.shape[1] // TOKEN
         self.grid = rows, columns
         self.keep = np.flatnonzero(np.ones(rows * columns, bool) if keep is None else keep.reshape(-1))
-        values = (picture.astype(np.float32) / 255 - MEAN) / DEVIATION
-        tokens = values.reshape(rows, 2, PATCH, columns, 2, PATCH, 3).transpose(0, 3, 1, 4, 6, 2, 5)  # row column y x channel
+        tokens = picture.reshape(rows, 2, PATCH, columns, 2, PATCH, 3).transpose(0, 3, 1, 4, 6, 2, 5)  # row column y x channel
         self.patches = tokens.reshape(rows * columns, 4, 3, PATCH, PATCH)[self.keep]
         row, column = self.keep // columns, self.keep % columns
         self.row, self.column = row, column
@@ -87,21 +86,70 @@ def resized(picture, columns, rows, box=None):
     return np.asarray(Image.fromarray(picture).resize((columns * TOKEN, rows * TOKEN), Image.BICUBIC, box))
 
 
+class Tensors:
+    """Tensors, by name, that go to a device together."""
+
+    def to(self, device):
+        for name, value in vars(self).items():
+            if isinstance(value, torch.Tensor):
+                setattr(self, name, value.to(device, non_blocking=True))
+        return self
+
+
+class Views(Tensors):
+    """What the encoder needs of several views, one after the other.
+
+    patches: uint8 [tokens, 4, 3, 14, 14]. at: row and column of each patch [patches, 2]. ends: patches before each view, and of all.
+    """
+
+    def __init__(self, views):
+        self.patches = torch.from_numpy(np.concatenate([view.patches for view in views]))
+        inside = np.arange(4)
+        self.at = torch.from_numpy(np.concatenate([
+            np.stack([2 * view.row[:, None] + inside // 2, 2 * view.column[:, None] + inside % 2], -1).reshape(-1, 2) for view in views]))
+        self.ends = torch.tensor([0] + [4 * len(view) for view in views]).cumsum(0).int()
+        self.lengths = self.ends.diff().tolist()
+
+
 def encode(model, views):
     """The features of all views' kept tokens, one after the other: [tokens, hidden]. Each view attends within itself."""
     visual = model.model.visual
-    patches = torch.from_numpy(np.concatenate([view.patches for view in views]))  # [tokens, 4, 3, 14, 14]
+    views = (views if isinstance(views, Views) else Views(views)).to(next(visual.parameters()).device)
+    mean, deviation = (torch.tensor(value, device=views.at.device)[:, None, None] for value in (MEAN, DEVIATION))
+    patches = (views.patches / 255 - mean) / deviation
     weight = visual.patch_embed.proj.weight.sum(2)  # both frames of a still picture are equal
     hidden = patches.reshape(-1, 3 * PATCH * PATCH) @ weight.reshape(weight.shape[0], -1).T
-    inside = np.arange(4)
-    at = np.concatenate([np.stack([2 * view.row[:, None] + inside // 2, 2 * view.column[:, None] + inside % 2], -1).reshape(-1, 2)
-                         for view in views])
-    turns = (torch.from_numpy(at)[..., None] * visual.rotary_pos_emb.inv_freq).flatten(1)
+    turns = (views.at[..., None] * visual.rotary_pos_emb.inv_freq).flatten(1)
     turns = torch.cat((turns, turns), -1)
-    lengths = torch.tensor([0] + [4 * len(view) for view in views]).cumsum(0).int()
-    for block in visual.blocks:
-        hidden = block(hidden, cu_seqlens=lengths, position_embeddings=(turns.cos(), turns.sin()))
+    if views.at.is_cuda:
+        hidden = _at_once(visual.blocks, hidden, views.lengths, turns)
+    else:
+        for block in visual.blocks:
+            hidden = block(hidden, cu_seqlens=views.ends, position_embeddings=(turns.cos(), turns.sin()))
     return visual.merger(hidden)
+
+
+def _at_once(blocks, hidden, lengths, turns):
+    """What the blocks do, with the attention of all views in one call, each filled up to the longest: transformers calls one for each
+    view, of which a GPU sees many short ones."""
+    longest = max(lengths)
+    there = (torch.arange(longest) < torch.tensor(lengths)[:, None]).to(hidden.device)  # [views, longest]
+    cosine, sine = turns.cos()[:, None], turns.sin()[:, None]
+
+    def turned(values):
+        first, second = values.chunk(2, -1)
+        return values * cosine + torch.cat((-second, first), -1) * sine
+
+    def filled(values):
+        return values.new_zeros(*there.shape, *values.shape[1:]).masked_scatter(there[..., None, None], values).transpose(1, 2)
+
+    for block in blocks:
+        attention = block.attn
+        query, key, value = attention.qkv(block.norm1(hidden)).unflatten(1, (3, attention.num_heads, -1)).unbind(1)
+        found = torch.nn.functional.scaled_dot_product_attention(filled(turned(query)), filled(turned(key)), filled(value), there[:, None, None])
+        hidden = hidden + attention.proj(found.transpose(1, 2)[there].flatten(1))
+        hidden = hidden + block.mlp(block.norm2(hidden))
+    return hidden
 
 
 # ---- Many questions about the same pictures, in one row ----
@@ -135,35 +183,41 @@ class Row:
         self.wanted += wanted or [-100] * len(ids)
 
 
-class _Batch:
-    """Rows, padded at the end, as the language model takes them."""
+class Rows(Tensors):
+    """Rows, padded at the end, as the language model takes them.
 
-    def __init__(self, model, processor, rows, features):
+    ids, segments (-1: padding), wanted: [rows, length]. positions: [3, rows, length].
+    """
+
+    def __init__(self, processor, rows):
         number = processor.tokenizer.convert_tokens_to_ids
         self.length = max(len(row.ids) for row in rows)
-        ids, segments = self._padded([row.ids for row in rows], number("<|endoftext|>")), self._padded([row.segments for row in rows], -1)
+        self.image = number("<|image_pad|>")
+        self.ids = self._padded([row.ids for row in rows], number("<|endoftext|>"))
+        self.segments = self._padded([row.segments for row in rows], -1)
         self.positions = self._padded([row.positions for row in rows], (0, 0, 0)).permute(2, 0, 1)
         self.wanted = self._padded([row.wanted for row in rows], -100)
-        embedded = model.model.language_model.embed_tokens(ids)
-        self.embedded = embedded.masked_scatter((ids == number("<|image_pad|>"))[..., None], features)
-        earlier = torch.ones(self.length, self.length, dtype=torch.bool).tril()
-        sees = earlier & ((segments[:, None] == 0) | (segments[:, None] == segments[..., None]))
-        self.mask = torch.zeros(sees.shape).masked_fill(~sees, torch.finfo(torch.float32).min)[:, None]
 
     def _padded(self, lists, fill):
         return torch.tensor([list(one) + [fill] * (self.length - len(one)) for one in lists])
 
-    def run(self, model, **options):
-        return model.model.language_model(inputs_embeds=self.embedded, attention_mask={"full_attention": self.mask},
+    def run(self, model, features, **options):
+        self.to(features.device)
+        embedded = model.model.language_model.embed_tokens(self.ids)
+        embedded = embedded.masked_scatter((self.ids == self.image)[..., None], features)
+        earlier = torch.ones(self.length, self.length, dtype=torch.bool, device=features.device).tril()
+        sees = earlier & ((self.segments[:, None] == 0) | (self.segments[:, None] == self.segments[..., None]))
+        mask = torch.zeros(sees.shape, device=features.device).masked_fill(~sees, torch.finfo(torch.float32).min)[:, None]
+        return model.model.language_model(inputs_embeds=embedded, attention_mask={"full_attention": mask},
                                           position_ids=self.positions, use_cache=False, **options)
 
 
 def hidden_of(model, processor, rows, features):
     """The last hidden states of the rows, [rows, length, hidden], and the token that is wanted behind each place, or -100."""
-    batch = _Batch(model, processor, rows, features)
-    return batch.run(model).last_hidden_state, batch.wanted
+    batch = rows if isinstance(rows, Rows) else Rows(processor, rows)
+    return batch.run(model, features).last_hidden_state, batch.wanted
 
 
 def attention_of(model, processor, row, features, layer):
     """The attention of one layer: [heads, length, length]. For a model that was loaded with "eager"."""
-    return _Batch(model, processor, [row], features).run(model, output_attentions=True).attentions[layer][0]
+    return Rows(processor, [row]).run(model, features, output_attentions=True).attentions[layer][0]

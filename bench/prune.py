@@ -4,7 +4,7 @@
 with all tokens and with 50, 25 and 10 %, side by side; and the smallest photo for which a quarter pays.
 
 The models have the widths of released ones and random weights. Of their layers a part is there (--part, default 1/16), and the time
-of the model is multiplied by its inverse. --device takes a GPU where PyTorch sees one. The pictures are drawn, square, of --sizes.
+of the model is multiplied by its inverse. --device takes a GPU where PyTorch sees one, with --dtype bfloat16 and --part 1 say. The pictures are drawn, square, of --sizes.
 """
 from __future__ import annotations
 
@@ -111,8 +111,18 @@ FAMILIES = {
 }
 
 
-def model_of(family, part):
+def model_of(family, part, device="cpu", dtype="float32"):
     """A model with that part of its layers, and how many times that is of the whole."""
+    import torch
+    torch.set_default_dtype(getattr(torch, dtype))
+    try:
+        with torch.device(device):
+            return _model_of(family, part)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def _model_of(family, part):
     import torch
     import transformers
     depth, vision, text = family.depth, dict(family.vision), family.text
@@ -188,7 +198,8 @@ def measure(family, model, times, side, device, repetitions):
     processor, picture = processor_of(family), Image.fromarray(picture_of(side))
     processing, made = timed(lambda: dict(processor(images=[picture], return_tensors="pt")), "cpu", repetitions)
     made = {name: value for name, value in made.items() if name in TENSORS}
-    batch = {name: value.to(device) for name, value in batch_of(family, model, made).items()}
+    batch = {name: value.to(device, model.dtype if value.is_floating_point() else None)
+             for name, value in batch_of(family, model, made).items()}
     options = {} if family.text is None else {"logits_to_keep": 1}
     rows = []
     for share in SHARES:
@@ -217,6 +228,7 @@ def main(arguments=None):
     parser.add_argument("--sizes", default="224,448,896,1344", help="sides of the pictures, rising (default: 224,448,896,1344)")
     parser.add_argument("--part", type=fractions.Fraction, default=fractions.Fraction(1, 16), help="of the layers (default: 1/16)")
     parser.add_argument("--device", default="cpu", help="where PyTorch runs the models (default: cpu)")
+    parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16", "float16"), help="the models' numbers (default: float32)")
     parser.add_argument("--repetitions", type=int, default=3, metavar="N", help="of which the fastest counts (default: 3)")
     options = parser.parse_args(arguments)
     unknown = [family for family in options.families if family not in FAMILIES]
@@ -225,9 +237,8 @@ def main(arguments=None):
     sizes = [int(size) for size in options.sizes.split(",")]
     for name in options.families or families():
         family = FAMILIES[name]
-        model, times = model_of(family, float(options.part))
-        model = model.to(options.device)
-        print(f"{family.title}, one layer in {times:.3g}, {options.device}; milliseconds", flush=True)
+        model, times = model_of(family, float(options.part), options.device, options.dtype)
+        print(f"{family.title}, one layer in {times:.3g}, {options.device}, {options.dtype}; milliseconds", flush=True)
         print("   side  share  tokens  processor  selection  model (all layers)   total")
         pays = None
         for side in sizes:
