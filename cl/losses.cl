@@ -49,9 +49,11 @@ HELPER int luma_offset(int width, int height, int level) {
     return offset;
 }
 
-/* Copies luma of the first `levels` levels. Work-item (n, y) copies RUN texels of a row; y counts the rows of
- * all levels. */
-kernel void losses_luma(TEXTURE_IN(source), const int slice, const int levels, global float *restrict luma) {
+/* Copies luma of the first `levels` levels, to float `begin` and on. Work-item (n, y) copies RUN texels of a row;
+ * y counts the rows of all levels. */
+kernel void losses_luma(TEXTURE_IN(source), const int slice, const int levels, const ulong begin,
+                        global float *restrict all) {
+    global float *luma = all + begin;
     const int x = get_global_id(0) * RUN;
     int y = get_global_id(1), level = 0, offset = 0;
     SHORT_LOOP
@@ -280,21 +282,30 @@ HELPER void find_windows(global float *known, const int x, const int y, const in
     known[OF_WINDOWS] = windows;
 }
 
-/* Finds what is known of each tile, and writes it to `luma` from float `tiles` on. Work-item (column, row)
- * makes one tile. */
+/* Image i of those that lie in `luma`, one after the other, and what is known of one of its tiles. */
+HELPER global const float *image_at(global const float *luma, const int width, const int height, const int i) {
+    return luma + (ulong)i * TVLM_BUDGET_LINE(width) * height;
+}
+HELPER ulong known_at(const int columns, const int rows, const int i, const int column, const int row) {
+    return (ulong)((i * rows + row) * columns + column) * KNOWN;
+}
+
+/* Finds what is known of each tile, and writes it to `luma` from float `tiles` on. Work-item (column, row, i)
+ * makes one tile of image i. */
 kernel void losses_tiles(global float *luma, const int width, const int height, const int columns,
                          const int rows, const ulong tiles) {
-    const int column = get_global_id(0), row = get_global_id(1);
+    const int column = get_global_id(0), row = get_global_id(1), number = get_global_id(2);
     if (column >= columns || row >= rows) return;
-    global float *known = luma + tiles + (ulong)(row * columns + column) * KNOWN;
+    global const float *image = image_at(luma, width, height, number);
+    global float *known = luma + tiles + known_at(columns, rows, number, column, row);
     const int line = TVLM_BUDGET_LINE(width);
-    const float first = luma[row * SIDE * line + column * SIDE];
+    const float first = image[row * SIDE * line + column * SIDE];
     for (int b = 0; b < COUNT; ++b) {
         const int4 at = blocks_at(b, 1, column * SIDE, row * SIDE, width, height);
         float sum = 0.0f, squares = 0.0f;
         for (int y = at.y; y < at.w; ++y)
             for (int x = at.x; x < at.z; ++x) {
-                const float value = luma[y * line + x] - first;
+                const float value = image[y * line + x] - first;
                 sum += value;
                 squares += value * value;
             }
@@ -308,8 +319,8 @@ kernel void losses_tiles(global float *luma, const int width, const int height, 
 /* A value of each block of a tile, row after row. */
 typedef float16 blocks;
 
-/* Sums over the pixels of each block. Let p be the image and q the picture, each less the image's luma at the
- * tile's first pixel. The sums are those of q, of q^2 and of p q. `error` is the squared error of all
+/* Sums over the pixels of each block. Let p be the image and q the picture, each less any number that is near to it there, for
+ * the sake of precision. The sums are those of q, of q^2 and of p q. `error` is the squared error of all
  * pixels. */
 typedef struct sums {
     blocks y, yy, xy;
@@ -317,44 +328,86 @@ typedef struct sums {
 } sums;
 
 /* What is compared: the image, and the picture, which is still to be enlarged along its columns by `table`
- * and `axis`. top and bottom are the rows of the image that are compared, and `first` is the luma of the
+ * and `axis`. left, top, right and bottom are the part of the image that is compared, and `first` is the luma of the
  * tile's first pixel. */
 typedef struct band {
     global const float *image, *picture, *table;
     global const int *axis;
-    int line, top, bottom; /* `line`: how far apart rows lie */
+    int line, left, top, right, bottom; /* `line`: how far apart rows lie */
     float first;
 } band;
 
 #if RUN > 1
 /* How many vectors hold the columns of a tile. Columns beyond the tile are read, and not used. */
 #define PIECES ((SIDE + 15) / 16)
+#define ACROSS (PIECES * 16)
 
-/* Adds up the rows top .. bottom - 1 of each column of a tile. All of them lie in the image. The error is
- * added to what `error` holds. */
-APART void add_columns(const band *a, const int left, float *y, float *yy, float *xy, float *error) {
+/* For each column of a tile, sums over the rows of each row of blocks, and the error of all rows. */
+typedef struct column_sums {
+    float y[TVLM_BUDGET_BLOCKS][ACROSS], yy[TVLM_BUDGET_BLOCKS][ACROSS], xy[TVLM_BUDGET_BLOCKS][ACROSS];
+    float error[ACROSS];
+} column_sums;
+
+/* The rows of row j of blocks. */
+HELPER int2 rows_of(const band *a, const int j) {
+    return min((int2)(a->top + EDGE(j), a->top + EDGE(j + 1)), a->bottom);
+}
+
+/* Nothing at places beyond the right end of what is compared. */
+HELPER float16 inside(const band *a, const int piece, const float16 v) {
+    const int16 lane = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return lane + piece * 16 < a->right - a->left ? v : 0.0f;
+}
+
+/* Enlarges the picture, and adds up its columns. `tile` becomes the picture: [row][ACROSS]. Returns its first pixel, which is
+ * what the sums of q are less. */
+APART float add_columns(const band *a, column_sums *s, float *tile) {
+    float first = 0.0f;
     for (int piece = 0; piece < PIECES; ++piece) {
-        const int x = left + piece * 16;
-        float16 sum_y = 0.0f, sum_yy = 0.0f, sum_xy = 0.0f, sum_error = vload16(piece, error);
-        for (int row = a->top; row < a->bottom; ++row) {
-            const float16 enlarged = filter_16(entry_of(a->table, a->axis, row), a->picture + x, a->line);
-            const float16 image = vload16(0, a->image + row * a->line + x);
-            const float16 value = clamp(enlarged, (float16)(0.0f), (float16)(1.0f)), away = image - value;
-            const float16 p = image - a->first, q = value - a->first;
-            sum_error = ADDED(away, away, sum_error);
-            sum_y += q;
-            sum_yy = ADDED(q, q, sum_yy);
-            sum_xy = ADDED(p, q, sum_xy);
+        float *to = tile + piece * 16;
+        for (int j = 0; j < TVLM_BUDGET_BLOCKS; ++j) {
+            const int2 rows = rows_of(a, j);
+            float16 sum_y = 0.0f, sum_yy = 0.0f;
+            for (int row = rows.x; row < rows.y; ++row, to += ACROSS) {
+                const float16 enlarged =
+                    filter_16(entry_of(a->table, a->axis, row), a->picture + a->left + piece * 16, a->line);
+                const float16 value = clamp(enlarged, (float16)(0.0f), (float16)(1.0f));
+                if (to == tile) first = value.s0;
+                const float16 q = value - first;
+                vstore16(value, 0, to);
+                sum_y += q;
+                sum_yy = ADDED(q, q, sum_yy);
+            }
+            vstore16(inside(a, piece, sum_y), piece, s->y[j]);
+            vstore16(inside(a, piece, sum_yy), piece, s->yy[j]);
         }
-        vstore16(sum_y, piece, y);
-        vstore16(sum_yy, piece, yy);
-        vstore16(sum_xy, piece, xy);
-        vstore16(sum_error, piece, error);
+    }
+    return first;
+}
+
+/* Adds up the columns of an image beside those of the picture in `tile`, whose first pixel is `first`. */
+APART void add_image(const band *a, const float *tile, const float first, column_sums *s) {
+    for (int piece = 0; piece < PIECES; ++piece) {
+        float16 sum_error = 0.0f;
+        const float *from = tile + piece * 16;
+        for (int j = 0; j < TVLM_BUDGET_BLOCKS; ++j) {
+            const int2 rows = rows_of(a, j);
+            float16 sum_xy = 0.0f;
+            for (int row = rows.x; row < rows.y; ++row, from += ACROSS) {
+                const float16 value = vload16(0, from);
+                const float16 image = vload16(0, a->image + row * a->line + a->left + piece * 16);
+                const float16 away = image - value;
+                sum_error = ADDED(away, away, sum_error);
+                sum_xy = ADDED(image - a->first, value - first, sum_xy);
+            }
+            vstore16(inside(a, piece, sum_xy), piece, s->xy[j]);
+        }
+        vstore16(inside(a, piece, sum_error), piece, s->error);
     }
 }
 
 /* Makes the sums of blocks from those of their columns: columns[row of blocks][column]. */
-INLINED blocks add_up(float columns[TVLM_BUDGET_BLOCKS][PIECES * 16]) {
+INLINED blocks add_up(float columns[TVLM_BUDGET_BLOCKS][ACROSS]) {
 #if SIDE == 16
     const float16 a = vload16(0, columns[0]), b = vload16(0, columns[1]), c = vload16(0, columns[2]),
                   d = vload16(0, columns[3]);
@@ -372,32 +425,19 @@ INLINED blocks add_up(float columns[TVLM_BUDGET_BLOCKS][PIECES * 16]) {
 #endif
 }
 
-/* Adds up a tile that lies wholly in the image. */
-APART void add_whole(band *a, const int left, sums *s) {
-    float y[TVLM_BUDGET_BLOCKS][PIECES * 16], yy[TVLM_BUDGET_BLOCKS][PIECES * 16];
-    float xy[TVLM_BUDGET_BLOCKS][PIECES * 16], error[PIECES * 16] = {0.0f}, sum = 0.0f;
-    const int top = a->top;
-    for (int j = 0; j < TVLM_BUDGET_BLOCKS; ++j) {
-        a->top = top + EDGE(j);
-        a->bottom = top + EDGE(j + 1);
-        add_columns(a, left, y[j], yy[j], xy[j], error);
-    }
-    for (int i = 0; i < SIDE; ++i) sum += error[i];
-    *s = (sums){add_up(y), add_up(yy), add_up(xy), sum};
+HELPER float add_error(const column_sums *s) {
+    float sum = 0.0f;
+    for (int i = 0; i < SIDE; ++i) sum += s->error[i];
+    return sum;
 }
-#endif
-
-/* Adds up a tile block by block. This is for tiles at a border, and for GPUs, whose work-items have few
- * registers. */
-HELPER void add_each_block(band *a, const int left, const int length, const int height, sums *s) {
-    const int top = a->top;
+#else
+/* Adds up a tile block by block, since a GPU's work-items have few registers. */
+HELPER void add_each_block(const band *a, sums *s) {
     float y[COUNT], yy[COUNT], xy[COUNT], error = 0.0f;
     for (int b = 0; b < COUNT; ++b) {
-        const int4 at = blocks_at(b, 1, left, top, left + length, height);
+        const int4 at = blocks_at(b, 1, a->left, a->top, a->right, a->bottom);
         float4 sum = 0.0f;
-        a->top = at.y;
-        a->bottom = at.w;
-        for (int row = a->top; row < a->bottom; ++row) {
+        for (int row = at.y; row < at.w; ++row) {
             global const float *entry = entry_of(a->table, a->axis, row);
             for (int i = at.x; i < at.z; ++i) {
                 const float value = clamp(filter(entry, a->picture + i, a->line), 0.0f, 1.0f);
@@ -413,6 +453,7 @@ HELPER void add_each_block(band *a, const int left, const int length, const int 
     }
     *s = (sums){vload16(0, y), vload16(0, yy), vload16(0, xy), error};
 }
+#endif
 
 /* Sums over the window of 2 x 2 blocks that begins at each block. At blocks of the last row and column these
  * sums have no meaning. */
@@ -452,44 +493,71 @@ HELPER float illegible(global const float *known, const sums *s, const float leg
     return max(lost, 0.0f) * mean / (mean + TVLM_BUDGET_SEEN);
 }
 
+/* A picture of a plan, and a tile of the images. */
+HELPER band band_of(global const int *picture, global const float *table, global const float *between,
+                    const int width, const int height, const int column, const int row) {
+    const int left = column * SIDE, top = row * SIDE;
+    return (band){between, /* replaced by the image's luma */
+                  between + picture[TVLM_BUDGET_BETWEEN],
+                  table,
+                  picture + TVLM_BUDGET_ENLARGE_Y,
+                  TVLM_BUDGET_LINE(width),
+                  left,
+                  top,
+                  min(left + SIDE, width),
+                  min(top + SIDE, height),
+                  0.0f};
+}
+
+HELPER void write_losses(const band *a, global const float *known, const sums *s, const float legible,
+                         const float least, global float *to) {
+    to[0] = s->error;
+    to[1] = (float)((a->right - a->left) * (a->bottom - a->top)) * illegible(known, s, legible, least);
+}
+
 /*
- * Compares all pictures with the image. A work-item writes the two losses of tile (column, row) of picture p.
- * - On CPUs it is work-item (column, p, row), so that a row of the image's tiles stays in the cache for all
- *   pictures, one after the other.
- * - On GPUs it is work-item (column, row, p), so that all work-items of a group have the same picture. Its
+ * Compares all pictures with `images` images, whose luma lies one after the other. Picture p of `count` loses two floats of
+ * each tile of image i, from float offset + 2 * (i * count + p) * rows * columns on.
+ * - On CPUs a work-item is (column, p, row), so that a row of the images' tiles stays in the cache for all
+ *   pictures, one after the other. It enlarges its part of the picture once, for all images.
+ * - On GPUs it is (column, row, i * count + p), so that all work-items of a group have the same picture. Its
  *   data are then read once.
  */
 kernel void losses_compare(global const int *restrict pictures, global const float *restrict table,
                            global const float *restrict luma, const int width, const int height,
                            global const float *restrict between, const ulong tiles, const int columns,
-                           const int rows, const int count, const float legible, const float least,
-                           const ulong offset, global float *restrict losses) {
+                           const int rows, const int count, const int images, const float legible,
+                           const float least, const ulong offset, global float *restrict losses) {
+    const ulong one = 2 * (ulong)rows * columns;
+    sums s;
 #if RUN > 1
     const int column = get_global_id(0), number = get_global_id(1), row = get_global_id(2);
+    if (column >= columns || number >= count || row >= rows) return;
+    global float *to = losses + offset + number * one + 2 * (row * columns + column);
+    band a = band_of(pictures + number * TVLM_BUDGET_PICTURE, table, between, width, height, column, row);
+    float tile[SIDE * ACROSS];
+    column_sums of_columns;
+    const float first = add_columns(&a, &of_columns, tile);
+    s.y = add_up(of_columns.y);
+    s.yy = add_up(of_columns.yy);
+    for (int i = 0; i < images; ++i, to += count * one) {
+        global const float *known = luma + tiles + known_at(columns, rows, i, column, row);
+        a.image = image_at(luma, width, height, i);
+        a.first = known[OF_FIRST];
+        add_image(&a, tile, first, &of_columns);
+        s.xy = add_up(of_columns.xy);
+        s.error = add_error(&of_columns);
+        write_losses(&a, known, &s, legible, least, to);
+    }
 #else
     const int column = get_global_id(0), row = get_global_id(1), number = get_global_id(2);
+    if (column >= columns || row >= rows || number >= count * images) return;
+    const int i = number / count;
+    global const float *known = luma + tiles + known_at(columns, rows, i, column, row);
+    band a = band_of(pictures + number % count * TVLM_BUDGET_PICTURE, table, between, width, height, column, row);
+    a.image = image_at(luma, width, height, i);
+    a.first = known[OF_FIRST];
+    add_each_block(&a, &s);
+    write_losses(&a, known, &s, legible, least, losses + offset + number * one + 2 * (row * columns + column));
 #endif
-    if (column >= columns || number >= count || row >= rows) return;
-    global const int *picture = pictures + number * TVLM_BUDGET_PICTURE;
-    global const float *known = luma + tiles + (ulong)(row * columns + column) * KNOWN;
-    const int left = column * SIDE, top = row * SIDE;
-    const int length = min(SIDE, width - left), high = min(SIDE, height - top);
-    sums s;
-    band a = {luma,
-              between + picture[TVLM_BUDGET_BETWEEN],
-              table,
-              picture + TVLM_BUDGET_ENLARGE_Y,
-              TVLM_BUDGET_LINE(width),
-              top,
-              0,
-              known[OF_FIRST]};
-#if RUN > 1
-    if (length == SIDE && high == SIDE)
-        add_whole(&a, left, &s);
-    else
-#endif
-        add_each_block(&a, left, length, height, &s);
-    const ulong at = offset + 2 * (((ulong)number * rows + row) * columns + column);
-    losses[at] = s.error;
-    losses[at + 1] = (float)(length * high) * illegible(known, &s, legible, least);
 }

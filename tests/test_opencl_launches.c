@@ -503,35 +503,51 @@ static void test_losses(void **state) {
     }
 }
 
-/* Pictures that are compared with two images: they are made once, and of each image only level 0 is copied. */
+/* Pictures that are compared with 18 images: they are made once, of each image only level 0 is copied, and 16 images are
+ * compared at once, or as many as there is room for. */
 static void test_losses_seen(void **state) {
-    static const tvlm_budget_picture pictures[1] = {{.width = 10, .height = 20, .from = 1}};
+    static const tvlm_budget_picture pictures[2] = {{.width = 10, .height = 20, .from = 1}};
     static const float table[4] = {0};
-    static const int32_t seen[2] = {3, 0};
+    static const int32_t seen[18] = {3, 0};
     opencl_texture source = texture_of(100, 70, 1, 1, 7);
-    const tvlm_budget_plan plan = {.patch = 14,
-                                   .columns = 7,
-                                   .rows = 5,
-                                   .levels = 2,
-                                   .count = 1,
-                                   .pictures = pictures,
-                                   .table = table,
-                                   .table_floats = 4,
-                                   .between_texels = 1000,
-                                   .picture_texels = 500,
-                                   .seen = seen,
-                                   .seen_count = 2};
+    tvlm_budget_plan plan = {.patch = 14,
+                             .columns = 7,
+                             .rows = 5,
+                             .levels = 2,
+                             .count = 2,
+                             .pictures = pictures,
+                             .table = table,
+                             .table_floats = 4,
+                             .between_texels = 1000,
+                             .picture_texels = 500,
+                             .seen = seen,
+                             .seen_count = 18};
+    (void)state;
+    for (int serial = 0; serial < 2; ++serial) {
+        opencl_device device = small_groups(TVLM_DEVICE_GPU);
+        opencl_buffer losses = {.memory = memory_of(16)};
+        device.tuning.scan_rows = serial;
+        assert_int_equal(tvlm_opencl_losses(&device.base, &source.base, &plan, &losses.base, 0), TVLM_OK);
+        assert_int_equal(driver.launched, 4 + 18 + 2 * 2);
+        expect_size(0, serial ? 4 : 100, 70 + 35, 1);
+        for (int i = 0; i < 16; ++i) expect_size(4 + i, serial ? 4 : 100, 70, 1);
+        for (int i = 0; i < 2; ++i) {
+            const size_t images = i == 0 ? 16 : 2;
+            expect_size(20 + 4 * i, 7, 5, images);
+            expect_size(21 + 4 * i, 7, serial ? 2 : 5, serial ? 5 : 2 * images);
+        }
+        assert_int_equal(of(device.scratch[SCRATCH_C])->bytes, 4 * 16 * (112 * 70 + 7 * 5 * 51) + 4 * 32);
+        release_memory(losses.memory);
+        close_device(&device);
+    }
+    source = texture_of(4000, 2000, 1, 1, 7); /* two of which are 64 MB */
     opencl_device device = small_groups(TVLM_DEVICE_GPU);
     opencl_buffer losses = {.memory = memory_of(16)};
-    (void)state;
+    plan.seen_count = 3;
     assert_int_equal(tvlm_opencl_losses(&device.base, &source.base, &plan, &losses.base, 0), TVLM_OK);
-    assert_int_equal(driver.launched, 4 + 2 * 3);
-    expect_size(0, 100, 70 + 35, 1);
-    for (int i = 0; i < 2; ++i) {
-        expect_size(4 + 3 * i, 100, 70, 1);
-        expect_size(5 + 3 * i, 7, 5, 1);
-        expect_size(6 + 3 * i, 7, 5, 1);
-    }
+    assert_int_equal(driver.launched, 4 + 3 + 2 * 2);
+    expect_size(6, 7, 5, 2);
+    expect_size(9, 7, 5, 1);
     release_memory(losses.memory);
     close_device(&device);
 }

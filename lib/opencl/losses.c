@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * losses.c: launches cl/losses.cl: six launches for all pictures of a plan.
+ * losses.c: launches cl/losses.cl: six launches for all pictures of a plan. With frames that are seen later, each of these
+ * is one launch more, and every IMAGES of them two.
  */
 #include <stdio.h>
 
@@ -18,14 +19,20 @@ enum { KNOWN = 3 * TVLM_BUDGET_BLOCKS * TVLM_BUDGET_BLOCKS + 3 };
  * columns of a tile in whole vectors. */
 enum { BEYOND = RUN_VALUES };
 
+/* With so many images at most the pictures are compared at once, if their luma takes no more than so many bytes. */
+enum { IMAGES = 16 };
+#define LUMA_BYTES 67108864.0
+
 /* One set of launches: what the kernels share, and the largest sizes that they run over. */
 typedef struct work {
     opencl_device *device;
     const tvlm_texture *source;
     const tvlm_budget_plan *plan;
     cl_mem pictures, table, luma, between, texels;
-    /* In floats, where what is known of tiles begins in the memory `luma`. */
-    uint64_t known;
+    /* In floats, how much luma level 0 of an image has, and where what is known of tiles begins in the memory `luma`. */
+    uint64_t image, known;
+    /* How many images are compared at once. */
+    int32_t images;
     /* The largest width and height of a picture, and the largest width of a level that a picture is reduced
      * from. */
     int32_t width, height, from;
@@ -58,6 +65,14 @@ static size_t level_texels(const work *w, int32_t *rows) {
     return texels;
 }
 
+/* Finds how many images that are seen have room at once. */
+static int32_t find_images(const work *w) {
+    const int32_t count = w->plan->seen != NULL ? w->plan->seen_count : 1;
+    const double fit = LUMA_BYTES / (sizeof(cl_float) * (double)w->image);
+    const int32_t images = count < IMAGES ? count : IMAGES;
+    return fit >= images ? images : fit < 1.0 ? 1 : (int32_t)fit;
+}
+
 /* Sends the pictures and the table, and finds memory for what one launch leaves for the next. What is known
  * of tiles lies at the end of the memory `luma`. Kernels are told where it begins: sub-buffers would be one
  * more thing that drivers may get wrong. */
@@ -65,9 +80,12 @@ static tvlm_status prepare(work *w) {
     const tvlm_budget_plan *const plan = w->plan;
     const size_t pictures = (size_t)plan->count * sizeof *plan->pictures;
     const size_t table = plan->table_floats * sizeof *plan->table;
-    const size_t known = (size_t)plan->columns * (size_t)plan->rows * KNOWN;
     int32_t rows;
-    const size_t luma = level_texels(w, &rows);
+    w->image = TVLM_BUDGET_LINE((size_t)w->source->width) * (size_t)w->source->height;
+    w->images = find_images(w);
+    const size_t levels = level_texels(w, &rows), images = (size_t)w->images * (size_t)w->image;
+    const size_t luma = levels > images ? levels : images;
+    const size_t known = (size_t)w->images * (size_t)plan->columns * (size_t)plan->rows * KNOWN;
     w->known = luma;
     TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_A, pictures, &w->pictures));
     TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_B, table, &w->table));
@@ -102,8 +120,8 @@ static int32_t groups(const work *w, int32_t outputs) {
     return (outputs + group - 1) / group;
 }
 
-/* Copies the luma of the first `levels` levels of an image. */
-static tvlm_status copy_luma(const work *w, int32_t image, int32_t levels) {
+/* Copies the luma of the first `levels` levels of an image, to float `to` and on. */
+static tvlm_status copy_luma(const work *w, int32_t image, int32_t levels, uint64_t to) {
     opencl_call call;
     int32_t rows = w->source->height;
     if (levels > 1) (void)level_texels(w, &rows);
@@ -111,11 +129,12 @@ static tvlm_status copy_luma(const work *w, int32_t image, int32_t levels) {
     tvlm_opencl_call_input(&call, w->source);
     tvlm_opencl_call_int(&call, image * w->source->layers);
     tvlm_opencl_call_int(&call, levels);
+    tvlm_opencl_call_ulong(&call, to);
     tvlm_opencl_call_memory(&call, w->luma);
     return tvlm_opencl_call_run_pixels(&call, runs(w, w->source->width), rows, 1);
 }
 
-static tvlm_status look_at_tiles(const work *w) {
+static tvlm_status look_at_tiles(const work *w, int32_t images) {
     opencl_call call;
     TVLM_TRY(begin(w, "losses_tiles", w->source->format, &call));
     tvlm_opencl_call_memory(&call, w->luma);
@@ -124,7 +143,7 @@ static tvlm_status look_at_tiles(const work *w) {
     tvlm_opencl_call_int(&call, w->plan->columns);
     tvlm_opencl_call_int(&call, w->plan->rows);
     tvlm_opencl_call_ulong(&call, w->known);
-    return tvlm_opencl_call_run_pixels(&call, w->plan->columns, w->plan->rows, 1);
+    return tvlm_opencl_call_run_pixels(&call, w->plan->columns, w->plan->rows, images);
 }
 
 /* Runs one pass of losses_filter, for the values and outputs that the largest picture has. */
@@ -146,7 +165,7 @@ static tvlm_status make_pictures(const work *w) {
     return filter(w, 2, w->texels, w->between, w->height, w->source->width);
 }
 
-static tvlm_status compare(const work *w, cl_mem losses, size_t offset) {
+static tvlm_status compare(const work *w, int32_t images, cl_mem losses, size_t offset) {
     opencl_call call;
     TVLM_TRY(begin_pictures(w, "losses_compare", &call));
     tvlm_opencl_call_memory(&call, w->luma);
@@ -157,21 +176,29 @@ static tvlm_status compare(const work *w, cl_mem losses, size_t offset) {
     tvlm_opencl_call_int(&call, w->plan->columns);
     tvlm_opencl_call_int(&call, w->plan->rows);
     tvlm_opencl_call_int(&call, w->plan->count);
+    tvlm_opencl_call_int(&call, images);
     tvlm_opencl_call_float(&call, w->plan->legible);
     tvlm_opencl_call_float(&call, tvlm_budget_not_read(1.0f, w->plan->legible));
     tvlm_opencl_call_ulong(&call, offset);
     tvlm_opencl_call_memory(&call, losses);
-    const bool rows_last = w->run > 1;
-    return tvlm_opencl_call_run_pixels(&call, w->plan->columns, rows_last ? w->plan->count : w->plan->rows,
-                                       rows_last ? w->plan->rows : w->plan->count);
+    const int32_t count = w->plan->count, rows = w->plan->rows;
+    if (w->run > 1) return tvlm_opencl_call_run_pixels(&call, w->plan->columns, count, rows);
+    return tvlm_opencl_call_run_pixels(&call, w->plan->columns, rows, count * images);
 }
 
-/* Compares the pictures with an image. They are enlarged but for one pass, and what that reads is not in the memory `luma`,
- * so that another image's luma may take its place there. */
-static tvlm_status compare_with(const work *w, int32_t image, tvlm_buffer *losses, size_t offset) {
-    if (image != w->plan->image || w->plan->seen != NULL) TVLM_TRY(copy_luma(w, image, 1));
-    TVLM_TRY(look_at_tiles(w));
-    return compare(w, ((opencl_buffer *)losses)->memory, offset);
+/* Compares the pictures with all images that are seen. They are enlarged but for one pass, and what that reads is not in the
+ * memory `luma`, so that other images' luma may take its place there. */
+static tvlm_status compare_seen(const work *w, tvlm_buffer *losses, size_t offset) {
+    const tvlm_budget_plan *const plan = w->plan;
+    for (int32_t first = 0; first < plan->seen_count; first += w->images) {
+        const int32_t left = plan->seen_count - first, images = left < w->images ? left : w->images;
+        for (int32_t i = 0; i < images; ++i)
+            TVLM_TRY(copy_luma(w, plan->seen[first + i], 1, (uint64_t)i * w->image));
+        TVLM_TRY(look_at_tiles(w, images));
+        TVLM_TRY(compare(w, images, ((opencl_buffer *)losses)->memory, offset));
+        offset += 2 * (size_t)images * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
+    }
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_opencl_losses(tvlm_device *base, const tvlm_texture *source, const tvlm_budget_plan *plan,
@@ -180,12 +207,9 @@ tvlm_status tvlm_opencl_losses(tvlm_device *base, const tvlm_texture *source, co
     work w = {.device = (opencl_device *)base, .source = source, .plan = plan};
     find_sizes(&w);
     TVLM_TRY(prepare(&w));
-    TVLM_TRY(copy_luma(&w, plan->image, plan->levels));
+    TVLM_TRY(copy_luma(&w, plan->image, plan->levels, 0));
     TVLM_TRY(make_pictures(&w));
-    if (plan->seen == NULL) return compare_with(&w, plan->image, losses, offset);
-    for (int32_t i = 0; i < plan->seen_count; ++i) {
-        TVLM_TRY(compare_with(&w, plan->seen[i], losses, offset));
-        offset += 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
-    }
-    return TVLM_OK;
+    if (plan->seen != NULL) return compare_seen(&w, losses, offset);
+    TVLM_TRY(look_at_tiles(&w, 1));
+    return compare(&w, 1, ((opencl_buffer *)losses)->memory, offset);
 }
