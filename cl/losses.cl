@@ -283,37 +283,12 @@ HELPER void find_windows(global float *known, const int x, const int y, const in
 }
 
 /* Image i of those that lie in `luma`, one after the other, and what is known of one of its tiles. */
-HELPER global const float *image_at(global const float *luma, const int width, const int height, const int i) {
+HELPER global const float *image_at(global const float *luma, const int width, const int height,
+                                    const int i) {
     return luma + (ulong)i * TVLM_BUDGET_LINE(width) * height;
 }
 HELPER ulong known_at(const int columns, const int rows, const int i, const int column, const int row) {
     return (ulong)((i * rows + row) * columns + column) * KNOWN;
-}
-
-/* Finds what is known of each tile, and writes it to `luma` from float `tiles` on. Work-item (column, row, i)
- * makes one tile of image i. */
-kernel void losses_tiles(global float *luma, const int width, const int height, const int columns,
-                         const int rows, const ulong tiles) {
-    const int column = get_global_id(0), row = get_global_id(1), number = get_global_id(2);
-    if (column >= columns || row >= rows) return;
-    global const float *image = image_at(luma, width, height, number);
-    global float *known = luma + tiles + known_at(columns, rows, number, column, row);
-    const int line = TVLM_BUDGET_LINE(width);
-    const float first = image[row * SIDE * line + column * SIDE];
-    for (int b = 0; b < COUNT; ++b) {
-        const int4 at = blocks_at(b, 1, column * SIDE, row * SIDE, width, height);
-        float sum = 0.0f, squares = 0.0f;
-        for (int y = at.y; y < at.w; ++y)
-            for (int x = at.x; x < at.z; ++x) {
-                const float value = image[y * line + x] - first;
-                sum += value;
-                squares += value * value;
-            }
-        known[b] = sum;
-        known[COUNT + b] = squares;
-    }
-    known[OF_FIRST] = first;
-    find_windows(known, column * SIDE, row * SIDE, width, height);
 }
 
 /* A value of each block of a tile, row after row. */
@@ -455,6 +430,75 @@ HELPER void add_each_block(const band *a, sums *s) {
 }
 #endif
 
+/* ---- Tiles ---- */
+
+/* The part of an image that a tile is. */
+HELPER band tile_of(global const float *image, const int width, const int height, const int column,
+                    const int row) {
+    const int left = column * SIDE, top = row * SIDE;
+    return (band){image,
+                  0,
+                  0,
+                  0,
+                  TVLM_BUDGET_LINE(width),
+                  left,
+                  top,
+                  min(left + SIDE, width),
+                  min(top + SIDE, height),
+                  image[top * TVLM_BUDGET_LINE(width) + left]};
+}
+
+/* Adds up luma and its square in each block of a tile, less a->first. */
+#if RUN > 1
+APART void add_luma(const band *a, global float *known) {
+    column_sums s;
+    for (int piece = 0; piece < PIECES; ++piece)
+        for (int j = 0; j < TVLM_BUDGET_BLOCKS; ++j) {
+            const int2 rows = rows_of(a, j);
+            float16 sum = 0.0f, squares = 0.0f;
+            for (int row = rows.x; row < rows.y; ++row) {
+                const float16 value = vload16(0, a->image + row * a->line + a->left + piece * 16) - a->first;
+                sum += value;
+                squares = ADDED(value, value, squares);
+            }
+            vstore16(inside(a, piece, sum), piece, s.y[j]);
+            vstore16(inside(a, piece, squares), piece, s.yy[j]);
+        }
+    vstore16(add_up(s.y), 0, known);
+    vstore16(add_up(s.yy), 1, known);
+}
+#else
+HELPER void add_luma(const band *a, global float *known) {
+    for (int b = 0; b < COUNT; ++b) {
+        const int4 at = blocks_at(b, 1, a->left, a->top, a->right, a->bottom);
+        float sum = 0.0f, squares = 0.0f;
+        for (int y = at.y; y < at.w; ++y)
+            for (int x = at.x; x < at.z; ++x) {
+                const float value = a->image[y * a->line + x] - a->first;
+                sum += value;
+                squares += value * value;
+            }
+        known[b] = sum;
+        known[COUNT + b] = squares;
+    }
+}
+#endif
+
+/* Finds what is known of each tile, and writes it to `luma` from float `tiles` on. Work-item (column, row, i)
+ * makes one tile of image i. */
+kernel void losses_tiles(global float *luma, const int width, const int height, const int columns,
+                         const int rows, const ulong tiles) {
+    const int column = get_global_id(0), row = get_global_id(1), number = get_global_id(2);
+    if (column >= columns || row >= rows) return;
+    const band a = tile_of(image_at(luma, width, height, number), width, height, column, row);
+    global float *known = luma + tiles + known_at(columns, rows, number, column, row);
+    add_luma(&a, known);
+    known[OF_FIRST] = a.first;
+    find_windows(known, a.left, a.top, width, height);
+}
+
+/* ---- Comparing ---- */
+
 /* Sums over the window of 2 x 2 blocks that begins at each block. At blocks of the last row and column these
  * sums have no meaning. */
 HELPER blocks window_sums(const blocks v) {
@@ -493,20 +537,12 @@ HELPER float illegible(global const float *known, const sums *s, const float leg
     return max(lost, 0.0f) * mean / (mean + TVLM_BUDGET_SEEN);
 }
 
-/* A picture of a plan, and a tile of the images. */
-HELPER band band_of(global const int *picture, global const float *table, global const float *between,
-                    const int width, const int height, const int column, const int row) {
-    const int left = column * SIDE, top = row * SIDE;
-    return (band){between, /* replaced by the image's luma */
-                  between + picture[TVLM_BUDGET_BETWEEN],
-                  table,
-                  picture + TVLM_BUDGET_ENLARGE_Y,
-                  TVLM_BUDGET_LINE(width),
-                  left,
-                  top,
-                  min(left + SIDE, width),
-                  min(top + SIDE, height),
-                  0.0f};
+/* Puts a picture of the plan beside the image. */
+HELPER void place_picture(band *a, global const int *picture, global const float *table,
+                          global const float *between) {
+    a->picture = between + picture[TVLM_BUDGET_BETWEEN];
+    a->table = table;
+    a->axis = picture + TVLM_BUDGET_ENLARGE_Y;
 }
 
 HELPER void write_losses(const band *a, global const float *known, const sums *s, const float legible,
@@ -534,9 +570,10 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
     const int column = get_global_id(0), number = get_global_id(1), row = get_global_id(2);
     if (column >= columns || number >= count || row >= rows) return;
     global float *to = losses + offset + number * one + 2 * (row * columns + column);
-    band a = band_of(pictures + number * TVLM_BUDGET_PICTURE, table, between, width, height, column, row);
+    band a = tile_of(luma, width, height, column, row);
     float tile[SIDE * ACROSS];
     column_sums of_columns;
+    place_picture(&a, pictures + number * TVLM_BUDGET_PICTURE, table, between);
     const float first = add_columns(&a, &of_columns, tile);
     s.y = add_up(of_columns.y);
     s.yy = add_up(of_columns.yy);
@@ -554,10 +591,10 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
     if (column >= columns || row >= rows || number >= count * images) return;
     const int i = number / count;
     global const float *known = luma + tiles + known_at(columns, rows, i, column, row);
-    band a = band_of(pictures + number % count * TVLM_BUDGET_PICTURE, table, between, width, height, column, row);
-    a.image = image_at(luma, width, height, i);
-    a.first = known[OF_FIRST];
+    band a = tile_of(image_at(luma, width, height, i), width, height, column, row);
+    place_picture(&a, pictures + number % count * TVLM_BUDGET_PICTURE, table, between);
     add_each_block(&a, &s);
-    write_losses(&a, known, &s, legible, least, losses + offset + number * one + 2 * (row * columns + column));
+    write_losses(&a, known, &s, legible, least,
+                 losses + offset + number * one + 2 * (row * columns + column));
 #endif
 }

@@ -508,8 +508,8 @@ static void test_losses(void **state) {
 static void test_losses_seen(void **state) {
     static const tvlm_budget_picture pictures[2] = {{.width = 10, .height = 20, .from = 1}};
     static const float table[4] = {0};
-    static const int32_t seen[18] = {3, 0};
     opencl_texture source = texture_of(100, 70, 1, 1, 7);
+    tvlm_budget_seen seen[18];
     tvlm_budget_plan plan = {.patch = 14,
                              .columns = 7,
                              .rows = 5,
@@ -523,6 +523,7 @@ static void test_losses_seen(void **state) {
                              .seen = seen,
                              .seen_count = 18};
     (void)state;
+    for (int i = 0; i < 18; ++i) seen[i] = (tvlm_budget_seen){&source.base, 0};
     for (int serial = 0; serial < 2; ++serial) {
         opencl_device device = small_groups(TVLM_DEVICE_GPU);
         opencl_buffer losses = {.memory = memory_of(16)};

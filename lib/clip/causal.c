@@ -60,6 +60,7 @@ tvlm_status tvlm_clip_compare(tvlm_clip *clip, int32_t slot) {
     }
     for (int32_t frame = clip->temporal * slot; frame <= last_frame(clip, slot); ++frame)
         TVLM_TRY(tvlm_clip_measure_others(clip, frame, others, count, to));
+    TVLM_TRY(tvlm_clip_read(clip));
     const float *const least = clip_kind_row(clip, slot, 0, CLIP_THUMBNAIL);
     for (int32_t i = 0; i < PARTS * clip->tiles; ++i) s->whole[i % PARTS] += (double)least[i];
     return TVLM_OK;

@@ -27,6 +27,12 @@ enum { CLIP_WINDOW_MOST = 64, CLIP_WINDOW_LEAST = 8, CLIP_LAGS_MOST = CLIP_WINDO
 
 enum { CLIP_TEMPORAL_MAX = 16, CLIP_LATENCY_MOST = 8 };
 
+/* What the device works out next for the host: floats that are added to those at `to`. */
+typedef struct clip_wanted {
+    float *to;
+    size_t floats;
+} clip_wanted;
+
 /* What a stream knows of what is shown. A token's *anchor* is the slot with which later slots are compared: its own, as long
  * as that is in the ring, and then the oldest one that is. */
 typedef struct clip_stream {
@@ -53,12 +59,15 @@ struct tvlm_clip {
     tvlm_budget_grid grids[CLIP_THUMBNAILS_MAX];
     tvlm_budget_size sizes[CLIP_KINDS_MAX];
 
-    /* The last `images` frames. Frame n is image n % images. */
-    tvlm_stack *stack;
+    /* The last `images` frames. Frame n is in stack n % images. */
+    tvlm_stack **stacks;
     int32_t images;
     tvlm_budget_weights *weights;
     tvlm_buffer *buffer;
-    float *read; /* what is read from it: [frames][pictures][tiles][2] */
+    float *read;                /* what is read from it: [rows][tiles][2] */
+    struct clip_wanted *wanted; /* [rows]: what is worked out there, and not read yet */
+    int32_t rows, wanted_count;
+    size_t wanted_floats; /* of all of them */
 
     int32_t frame_width, frame_height; /* of the frames as they are handed in */
     int32_t frames;                    /* that came */
@@ -107,8 +116,12 @@ void tvlm_clip_close(tvlm_clip *clip);
 /* Takes in a frame. */
 tvlm_status tvlm_clip_take(tvlm_clip *clip, const tvlm_image *frame);
 
-/* Measures the tokens of the slots that all frames are there for, of all slots if `all`, but at most up to `end`. */
+/* Measures the tokens of the slots that all frames are there for, of all slots if `all`, but at most up to `end`. A stream must
+ * call tvlm_clip_read before it looks at them. */
 tvlm_status tvlm_clip_measure(tvlm_clip *clip, bool all, int32_t end);
+
+/* Reads, in one go, all that was measured and not read yet. */
+tvlm_status tvlm_clip_read(tvlm_clip *clip);
 
 /* What the tokens of a slot lose `later` slots later: [pictures][tiles][2]. */
 static inline float *clip_row(const tvlm_clip *clip, int32_t slot, int32_t later) {
@@ -116,7 +129,8 @@ static inline float *clip_row(const tvlm_clip *clip, int32_t slot, int32_t later
                              (size_t)clip->pictures * (size_t)clip->tiles * 2;
 }
 
-/* Adds to `to`, [count][tiles][2], what frames lose, if a frame is shown in their place. `others` are the frames. */
+/* Adds to `to`, [count][tiles][2], what frames lose, if a frame is shown in their place, once tvlm_clip_read was called.
+ * `others` are the frames. */
 tvlm_status tvlm_clip_measure_others(tvlm_clip *clip, int32_t frame, const int32_t *others, int32_t count,
                                      float *const *to);
 

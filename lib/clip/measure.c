@@ -106,7 +106,9 @@ static double bytes_of(const tvlm_clip *clip, int32_t window) {
                  lost = 4.0 * 2.9 * intervals * (clip->kinds + 1) * tiles;
     const double texel = clip->params.format == TVLM_FORMAT_F32 ? 16.0 : 8.0;
     const double images = clip->temporal * (lags + 1.0) * 4.0 / 3.0 * texel * clip->width * clip->height;
-    return table + 2.0 * read + single + lost + images;
+    const double compared =
+        4.0 * fmin(clip->temporal * lags, 16.0) * clip->width * clip->height; /* lib/opencl/losses.c */
+    return table + 2.0 * read + single + lost + images + fmin(compared, 67108864.0);
 }
 
 /* Takes the longest window whose memory is granted. A stream takes less than that, and has a ring in place of lags. */
@@ -142,17 +144,27 @@ static tvlm_status open_stream(tvlm_clip *clip) {
                : tvlm_clip_no_memory(clip);
 }
 
+/* Each frame has a stack of its own, so that a new one has its levels made, and no other. */
+static tvlm_status make_stacks(tvlm_clip *clip) {
+    clip->stacks = tvlm_allocate((size_t)clip->images, sizeof(tvlm_stack *));
+    if (clip->stacks == NULL) return tvlm_clip_no_memory(clip);
+    for (int32_t i = 0; i < clip->images; ++i)
+        TVLM_TRY(tvlm_stack_create(clip->device,
+                                   tvlm_stack_params(.layout = "r", .width = clip->width,
+                                                     .height = clip->height, .format = clip->params.format),
+                                   &clip->stacks[i]));
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_clip_open(tvlm_clip *clip) {
     const size_t floats = 2 * (size_t)clip->tiles;
     list_grids(clip);
     list_sizes(clip);
     TVLM_TRY(find_window(clip));
-    TVLM_TRY(tvlm_stack_create(clip->device,
-                               tvlm_stack_params(.layout = "r", .width = clip->width, .height = clip->height,
-                                                 .images = clip->images, .format = clip->params.format),
-                               &clip->stack));
-    const size_t most = (size_t)(clip->stream.ring > clip->pictures ? clip->stream.ring : clip->pictures);
-    const size_t rows = most * (size_t)clip->temporal * (size_t)clip->lags;
+    TVLM_TRY(make_stacks(clip));
+    const size_t measured = (size_t)clip->pictures * (size_t)clip->lags + (size_t)clip->stream.ring;
+    const size_t rows = measured * (size_t)clip->temporal;
+    clip->rows = (int32_t)rows;
     const size_t slots = (size_t)clip->window;
     TVLM_TRY(open_stream(clip));
     clip->table =
@@ -160,7 +172,9 @@ tvlm_status tvlm_clip_open(tvlm_clip *clip) {
     clip->shown = tvlm_allocate(slots, floats * sizeof *clip->shown);
     clip->shown_from = tvlm_allocate((size_t)clip->tiles, sizeof *clip->shown_from);
     clip->read = tvlm_allocate(rows, floats * sizeof *clip->read);
-    if (clip->table == NULL || clip->shown == NULL || clip->shown_from == NULL || clip->read == NULL)
+    clip->wanted = tvlm_allocate(rows, sizeof *clip->wanted);
+    if (clip->table == NULL || clip->shown == NULL || clip->shown_from == NULL || clip->read == NULL ||
+        clip->wanted == NULL)
         return tvlm_clip_no_memory(clip);
     return clip->device->backend->buffer_create(clip->device, rows * floats * sizeof *clip->read,
                                                 &clip->buffer);
@@ -168,12 +182,14 @@ tvlm_status tvlm_clip_open(tvlm_clip *clip) {
 
 void tvlm_clip_close(tvlm_clip *clip) {
     if (clip->buffer != NULL) clip->device->backend->buffer_destroy(clip->device, &clip->buffer);
-    tvlm_stack_destroy(&clip->stack);
+    for (int32_t i = 0; clip->stacks != NULL && i < clip->images; ++i) tvlm_stack_destroy(&clip->stacks[i]);
+    free(clip->stacks);
     tvlm_budget_weights_free(clip->weights);
     free(clip->table);
     free(clip->shown);
     free(clip->shown_from);
     free(clip->read);
+    free(clip->wanted);
     free(clip->stream.distances);
     free(clip->stream.anchors);
     free(clip->stream.bases);
@@ -183,57 +199,66 @@ void tvlm_clip_close(tvlm_clip *clip) {
 /* ---- Measuring ---- */
 
 tvlm_status tvlm_clip_take(tvlm_clip *clip, const tvlm_image *frame) {
-    TVLM_TRY(tvlm_stack_set_image(clip->stack, clip->frames % clip->images, frame));
+    tvlm_stack *const stack = clip->stacks[clip->frames % clip->images];
+    TVLM_TRY(tvlm_stack_set_image(stack, 0, frame));
+    TVLM_TRY(tvlm_stack_make(stack, 0, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
     ++clip->frames;
     return TVLM_OK;
 }
 
-/* Adds what was read of `count` pictures, from picture `first` on, to what a slot's tokens lose in the slot of a frame. */
-static void add_read(const tvlm_clip *clip, const float *read, int32_t slot, int32_t frame, int32_t first,
-                     int32_t count) {
-    const size_t floats = 2 * (size_t)clip->tiles;
-    float *const row = clip_row(clip, slot, frame / clip->temporal - slot) + (size_t)first * floats;
-    for (size_t i = 0; i < (size_t)count * floats; ++i) row[i] += read[i];
-}
-
-/* Compares the pictures of a plan with the frames that are seen, and reads what they lose. */
-static tvlm_status run_plan(const tvlm_clip *clip, const tvlm_texture *source, const tvlm_budget_plan *plan) {
-    tvlm_device *const device = clip->device;
-    const size_t floats = (size_t)plan->seen_count * (size_t)plan->count * 2 * (size_t)clip->tiles;
-    TVLM_TRY(device->backend->losses(device, source, plan, clip->buffer, 0));
-    return device->backend->buffer_read(device, clip->buffer, 0, floats * sizeof(float), clip->read);
-}
-
-/* Finds the images in which frames lie. They must all lie in the texture `source`. */
-static tvlm_status find_images(const tvlm_clip *clip, const tvlm_texture *source, int32_t from, int32_t count,
-                               int32_t *seen) {
-    for (int32_t i = 0; i < count; ++i) {
-        const int32_t image = (from + i) % clip->images;
-        if (tvlm_stack_made(clip->stack, image, TVLM_GRID_SOURCE) != source)
-            return tvlm_fail(&clip->device->log, TVLM_ERROR_DEVICE_MEMORY,
-                             "%d frames of %dx%d are too large for one texture: grant less memory",
-                             (int)clip->images, (int)clip->width, (int)clip->height);
-        seen[i] = tvlm_stack_image_number(clip->stack, image);
+/* Compares the pictures of a plan with the frames that are seen. The device goes on from where it has written up to. Each frame's
+ * losses are added to `to`, of which there is one for each. */
+static tvlm_status run_plan(tvlm_clip *clip, const tvlm_texture *source, const tvlm_budget_plan *plan,
+                            float *const *to) {
+    const size_t floats = (size_t)plan->count * 2 * (size_t)clip->tiles;
+    TVLM_TRY(clip->device->backend->losses(clip->device, source, plan, clip->buffer, clip->wanted_floats));
+    for (int32_t i = 0; i < plan->seen_count; ++i) {
+        clip->wanted[clip->wanted_count++] = (clip_wanted){to[i], floats};
+        clip->wanted_floats += floats;
     }
     return TVLM_OK;
 }
 
+tvlm_status tvlm_clip_read(tvlm_clip *clip) {
+    tvlm_device *const device = clip->device;
+    const float *from = clip->read;
+    TVLM_TRY(device->backend->buffer_read(device, clip->buffer, 0, clip->wanted_floats * sizeof(float),
+                                          clip->read));
+    for (int32_t i = 0; i < clip->wanted_count; ++i) {
+        const clip_wanted *const wanted = &clip->wanted[i];
+        for (size_t n = 0; n < wanted->floats; ++n) wanted->to[n] += from[n];
+        from += wanted->floats;
+    }
+    clip->wanted_count = 0;
+    clip->wanted_floats = 0;
+    return TVLM_OK;
+}
+
+/* The texture that a frame, one of the last clip->images, lies in. */
+static const tvlm_texture *texture_of(const tvlm_clip *clip, int32_t frame) {
+    return tvlm_stack_made(clip->stacks[frame % clip->images], 0, TVLM_GRID_SOURCE);
+}
+
+/* Where what a slot's pictures lose in a frame belongs, from picture `first` on. */
+static float *row_of(const tvlm_clip *clip, int32_t slot, int32_t frame, int32_t first) {
+    return clip_row(clip, slot, frame / clip->temporal - slot) + (size_t)first * 2 * (size_t)clip->tiles;
+}
+
 /* Measures all pictures of a frame of a slot in the frames from `frame` to `end` - 1. */
 static tvlm_status measure_frame(tvlm_clip *clip, int32_t slot, int32_t frame, int32_t end) {
-    const tvlm_texture *const source = tvlm_stack_made(clip->stack, frame % clip->images, TVLM_GRID_SOURCE);
-    int32_t seen[CLIP_TEMPORAL_MAX * CLIP_LAGS_MOST] = {0};
-    TVLM_TRY(find_images(clip, source, frame, end - frame, seen));
+    const tvlm_texture *const source = texture_of(clip, frame);
+    tvlm_budget_seen seen[CLIP_TEMPORAL_MAX * CLIP_LAGS_MOST];
+    float *to[CLIP_TEMPORAL_MAX * CLIP_LAGS_MOST];
+    for (int32_t i = 0; i < end - frame; ++i) seen[i] = (tvlm_budget_seen){texture_of(clip, frame + i), 0};
     for (int32_t done = 0; done < clip->pictures;) {
         tvlm_budget_plan plan;
-        if (!tvlm_budget_plan_make(source, seen[0], clip->patch, clip->sizes + done, clip->pictures - done,
+        if (!tvlm_budget_plan_make(source, 0, clip->patch, clip->sizes + done, clip->pictures - done,
                                    clip->weights, &plan))
             return tvlm_clip_no_memory(clip);
         plan.seen = seen;
         plan.seen_count = end - frame;
-        const tvlm_status status = run_plan(clip, source, &plan);
-        const size_t part = (size_t)plan.count * 2 * (size_t)clip->tiles;
-        for (int32_t i = 0; status == TVLM_OK && i < plan.seen_count; ++i)
-            add_read(clip, clip->read + (size_t)i * part, slot, frame + i, done, plan.count);
+        for (int32_t i = 0; i < plan.seen_count; ++i) to[i] = row_of(clip, slot, frame + i, done);
+        const tvlm_status status = run_plan(clip, source, &plan, to);
         if (clip->weights == NULL) {
             clip->weights = plan.weights;
             plan.weights = NULL;
@@ -252,11 +277,10 @@ static tvlm_status measure_slot(tvlm_clip *clip, int32_t slot) {
     const int32_t last = end < first + clip->temporal ? end - 1 : first + clip->temporal - 1;
     memset(clip_row(clip, slot, 0), 0,
            (size_t)clip->lags * (size_t)clip->pictures * 2 * (size_t)clip->tiles * sizeof *clip->table);
-    TVLM_TRY(tvlm_stack_make(clip->stack, first % clip->images, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
     for (int32_t frame = first; frame < last; ++frame) TVLM_TRY(measure_frame(clip, slot, frame, frame + 1));
     TVLM_TRY(measure_frame(clip, slot, last, end));
     ++clip->looked_at;
-    return TVLM_OK;
+    return clip->stream.ring > 0 ? TVLM_OK : tvlm_clip_read(clip);
 }
 
 tvlm_status tvlm_clip_measure(tvlm_clip *clip, bool all, int32_t end) {
@@ -268,20 +292,17 @@ tvlm_status tvlm_clip_measure(tvlm_clip *clip, bool all, int32_t end) {
 
 tvlm_status tvlm_clip_measure_others(tvlm_clip *clip, int32_t frame, const int32_t *others, int32_t count,
                                      float *const *to) {
-    const tvlm_texture *const source = tvlm_stack_made(clip->stack, frame % clip->images, TVLM_GRID_SOURCE);
-    const size_t floats = 2 * (size_t)clip->tiles;
-    int32_t seen[CLIP_TEMPORAL_MAX * CLIP_LAGS_MOST];
+    const tvlm_texture *const source = texture_of(clip, frame);
+    tvlm_budget_seen seen[CLIP_LAGS_MOST];
     tvlm_budget_plan plan;
     if (count == 0) return TVLM_OK;
-    for (int32_t i = 0; i < count; ++i) TVLM_TRY(find_images(clip, source, others[i], 1, &seen[i]));
-    if (!tvlm_budget_plan_make(source, tvlm_stack_image_number(clip->stack, frame % clip->images),
-                               clip->patch, &clip->sizes[clip->measured[CLIP_TILE]], 1, clip->weights, &plan))
+    for (int32_t i = 0; i < count; ++i) seen[i] = (tvlm_budget_seen){texture_of(clip, others[i]), 0};
+    if (!tvlm_budget_plan_make(source, 0, clip->patch, &clip->sizes[clip->measured[CLIP_TILE]], 1,
+                               clip->weights, &plan))
         return tvlm_clip_no_memory(clip);
     plan.seen = seen;
     plan.seen_count = count;
-    const tvlm_status status = run_plan(clip, source, &plan);
-    for (int32_t i = 0; status == TVLM_OK && i < count; ++i)
-        for (size_t n = 0; n < floats; ++n) to[i][n] += clip->read[(size_t)i * floats + n];
+    const tvlm_status status = run_plan(clip, source, &plan, to);
     tvlm_budget_plan_free(&plan);
     return status;
 }

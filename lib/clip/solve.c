@@ -46,12 +46,13 @@ clip_solver *tvlm_clip_solver_make(const clip_losses *losses) {
     solver->losses = losses;
     bool made = true;
     for (int32_t i = 0; i < CLIP_LEVELS; ++i) made = make_level(losses, i, &solver->levels[i]) && made;
-    solver->row = tvlm_allocate((size_t)losses->slots * (size_t)losses->tree->places, sizeof *solver->row);
+    solver->own = tvlm_allocate(clip_intervals(losses->slots), CLIP_LANES * sizeof *solver->own);
+    solver->held = tvlm_allocate((size_t)losses->slots, CLIP_LANES * sizeof *solver->held);
     solver->sums = tvlm_allocate(clip_intervals(losses->slots) * CLIP_THUMBNAILS_MAX, sizeof *solver->sums);
     solver->least = tvlm_allocate((size_t)losses->slots + 1, sizeof *solver->least);
     solver->before = tvlm_allocate((size_t)losses->slots + 1, sizeof *solver->before);
-    if (made && solver->row != NULL && solver->sums != NULL && solver->least != NULL &&
-        solver->before != NULL)
+    if (made && solver->own != NULL && solver->held != NULL && solver->sums != NULL &&
+        solver->least != NULL && solver->before != NULL)
         return solver;
     tvlm_clip_solver_free(solver);
     return NULL;
@@ -63,7 +64,8 @@ void tvlm_clip_solver_free(clip_solver *solver) {
         free(solver->levels[i].memory);
         free(solver->levels[i].bought);
     }
-    free(solver->row);
+    free(solver->own);
+    free(solver->held);
     free(solver->sums);
     free(solver->least);
     free(solver->before);
@@ -77,80 +79,145 @@ void tvlm_clip_choice_free(clip_choice *choice) {
 
 /* ---- One level ---- */
 
-/* to = min(to, a + b), for each node. */
-static void lower(int32_t nodes, const float *restrict a, const float *restrict b, float *restrict to) {
-    for (int32_t n = 0; n < nodes; ++n) {
-        const float sum = a[n] + b[n];
-        to[n] = sum < to[n] ? sum : to[n];
+/*
+ * Nodes of a level do not depend on each other. They are worked out in blocks of LANES, for which all that the programme
+ * reads again and again lies beside each other, in the cache:
+ *
+ *   - own[end][slot][LANES]: `own` of solve.h for all intervals, the rows of one end after each other;
+ *   - held[length - 1][LANES]: what is lost from one slot on.
+ */
+enum { LANES = CLIP_LANES };
+
+typedef struct block {
+    const clip_level *l;
+    int32_t first, count; /* nodes */
+    float *own, *held;
+} block;
+
+static block block_at(const clip_solver *solver, const clip_level *l, int32_t first) {
+    const int32_t left = l->nodes - first;
+    return (block){l, first, left < LANES ? left : LANES, solver->own, solver->held};
+}
+
+/* The row of `own` for the interval from slot 0 to `end`, which is at least 1. Those of later slots follow. */
+static float *own_row(const block *b, int32_t end) {
+    return b->own + (size_t)end * ((size_t)end - 1) / 2 * LANES;
+}
+
+/* Fills in `held` with what a kind loses from a slot on. */
+static void load_held(const block *b, int32_t kind, int32_t slot, int32_t longest) {
+    for (int32_t length = 1; length <= longest; ++length) {
+        float *const to = b->held + (size_t)(length - 1) * LANES;
+        for (int32_t i = b->count; i < LANES; ++i) to[i] = 0.0f;
+        memcpy(to, clip_held(b->l, kind, slot, length) + b->first, (size_t)b->count * sizeof *to);
     }
 }
 
-/* The row becomes, for each length, the least of what a token of the level's own size loses from `slot` on, and its
+static inline float less(float a, float b) {
+    return a < b ? a : b;
+}
+
+/* least = min(least, a[i] + b[i] for all i of `count`), for each lane. Four at a time: that is what compilers make vectors of
+ * without loading and storing `least` for each. */
+static void lower(int32_t count, const float *restrict a, const float *restrict b, float *restrict least) {
+    int32_t i = 0;
+    for (; i + 4 <= count; i += 4, a += 4 * LANES, b += 4 * LANES)
+        for (int lane = 0; lane < LANES; ++lane) {
+            const float first = less(a[lane] + b[lane], a[lane + LANES] + b[lane + LANES]);
+            const float second =
+                less(a[lane + 2 * LANES] + b[lane + 2 * LANES], a[lane + 3 * LANES] + b[lane + 3 * LANES]);
+            least[lane] = less(less(first, second), least[lane]);
+        }
+    for (; i < count; ++i, a += LANES, b += LANES)
+        for (int lane = 0; lane < LANES; ++lane) least[lane] = less(a[lane] + b[lane], least[lane]);
+}
+
+static void at_most(const float *limit, float *least) {
+    for (int lane = 0; lane < LANES; ++lane) least[lane] = less(limit[lane], least[lane]);
+}
+
+/* `held` becomes, for each length, the least of what a token of the level's own size loses from `slot` on, and its
  * price. */
-static void price_own(const clip_level *l, int32_t slot, int32_t longest, const float prices[2], float *row) {
-    for (int32_t length = 1; length <= longest; ++length)
-        for (int32_t n = 0; n < l->nodes; ++n) {
-            float least = clip_held(l, l->first, slot, length)[n] + prices[0];
-            if (l->own > 1) {
-                const float other = clip_held(l, l->first + 1, slot, length)[n] + prices[1];
-                if (other < least) least = other;
-            }
-            row[(size_t)(length - 1) * (size_t)l->nodes + (size_t)n] = least;
-        }
+static void price_own(const block *b, int32_t slot, int32_t longest, const float prices[2]) {
+    load_held(b, b->l->first, slot, longest);
+    for (int32_t length = 1; length <= longest; ++length) {
+        float *const row = b->held + (size_t)(length - 1) * LANES;
+        for (int lane = 0; lane < LANES; ++lane) row[lane] += prices[0];
+        if (b->l->own == 1) continue;
+        const float *const other = clip_held(b->l, b->l->first + 1, slot, length) + b->first;
+        for (int32_t i = 0; i < b->count; ++i) row[i] = less(other[i] + prices[1], row[i]);
+    }
 }
 
-/* Fills in `bought`, from the last slot to the first. */
-static void buy(const clip_level *l, const float prices[2], float *row) {
-    for (int32_t slot = l->slots - 1; slot >= 0; --slot) {
-        const int32_t longest = l->slots - slot;
-        price_own(l, slot, longest, prices, row);
+/* Fills in `own`, from the last slot to the first, and with it the level's `bought`. */
+static void buy(const block *b, const float prices[2]) {
+    for (int32_t slot = b->l->slots - 1; slot >= 0; --slot) {
+        const int32_t longest = b->l->slots - slot;
+        price_own(b, slot, longest, prices);
         for (int32_t length = 1; length <= longest; ++length) {
-            float *const to = clip_bought(l, slot, length);
-            memcpy(to, row + (size_t)(length - 1) * (size_t)l->nodes, (size_t)l->nodes * sizeof *to);
-            for (int32_t first = 1; first < length; ++first)
-                lower(l->nodes, row + (size_t)(first - 1) * (size_t)l->nodes,
-                      clip_bought(l, slot + first, length - first), to);
+            float least[LANES];
+            float *const own = own_row(b, slot + length) + (size_t)slot * LANES;
+            memcpy(least, b->held + (size_t)(length - 1) * LANES, sizeof least);
+            lower(length - 1, b->held, own + LANES, least);
+            memcpy(own, least, sizeof least);
+            memcpy(clip_bought(b->l, slot, length) + b->first, least, (size_t)b->count * sizeof *least);
         }
     }
 }
 
-/* The row becomes the least cost of an interval under a coarser token of a kind: V of solve.h. */
-static void hold(const clip_level *l, int32_t kind, int32_t slot, int32_t length, float *row) {
-    const float *const none = clip_held(l, kind, slot, length), *const all = clip_bought(l, slot, length);
-    for (int32_t n = 0; n < l->nodes; ++n) row[n] = none[n] <= all[n] ? none[n] : all[n];
-    for (int32_t first = 1; first < length; ++first)
-        lower(l->nodes, clip_held(l, kind, slot, first), clip_bought(l, slot + first, length - first), row);
+/* Adds what the nodes of a block lose under a token to what their parents do, which have four of them each: tiles of level 0 lie
+ * in four long rows, and those of level 1 in fours (budget_tree.h). */
+static void add_to_parents(const block *b, int32_t level, const float *least, float *parents) {
+    const int32_t count = b->l->nodes / 4, first = b->first % count;
+    if (level == 0 && first + b->count <= count)
+        for (int32_t i = 0; i < b->count; ++i) parents[first + i] += least[i];
+    else
+        for (int32_t i = 0; i < b->count; ++i) {
+            const int32_t node = b->first + i;
+            parents[level == 0 ? node % count : node / 4] += least[i];
+        }
 }
 
-/* Adds up the four children of each node of the level above. Tiles of level 0 lie in four long rows, and those of level 1
- * in fours (budget_tree.h). */
-static void add_children(int32_t level, int32_t nodes, const float *row, float *to) {
-    for (int32_t n = 0; n < nodes; ++n)
-        to[n] = level == 0 ? row[n] + row[nodes + n] + row[2 * nodes + n] + row[3 * nodes + n]
-                           : row[4 * n] + row[4 * n + 1] + row[4 * n + 2] + row[4 * n + 3];
+/* Works out the least cost of each interval under a coarser token of a kind, V of solve.h, and hands it to the next level: above
+ * the last level, to the sums of thumbnails. */
+static void hold(clip_solver *solver, int32_t level, const block *b, int32_t kind, int32_t slot) {
+    const int32_t longest = b->l->slots - slot;
+    load_held(b, kind, slot, longest);
+    for (int32_t length = 1; length <= longest; ++length) {
+        float least[LANES];
+        const float *const own = own_row(b, slot + length) + (size_t)slot * LANES;
+        memcpy(least, b->held + (size_t)(length - 1) * LANES, sizeof least);
+        at_most(own, least);
+        lower(length - 1, b->held, own + LANES, least);
+        if (level + 1 < CLIP_LEVELS)
+            add_to_parents(b, level, least, clip_held(&solver->levels[level + 1], kind, slot, length));
+        else
+            for (int32_t i = 0; i < b->count; ++i) *clip_sum(solver, kind, slot, length) += (double)least[i];
+    }
 }
 
-static double sum_of(int32_t count, const float *values) {
-    double sum = 0.0;
-    for (int32_t i = 0; i < count; ++i) sum += (double)values[i];
-    return sum;
+/* Sets what a level hands up to nothing. */
+static void clear_parents(clip_solver *solver, int32_t level) {
+    const size_t intervals = clip_intervals(solver->losses->slots);
+    if (level + 1 == CLIP_LEVELS) {
+        memset(solver->sums, 0, intervals * CLIP_THUMBNAILS_MAX * sizeof *solver->sums);
+        return;
+    }
+    const clip_level *const next = &solver->levels[level + 1];
+    memset(next->memory, 0, intervals * (size_t)next->kinds * (size_t)next->nodes * sizeof *next->memory);
 }
 
-/* Works out a level, and what the next one holds: above the last level, the sums of thumbnails. */
 static void solve_level(clip_solver *solver, int32_t level, double price) {
     const clip_level *const l = &solver->levels[level];
     const float prices[2] = {(float)price, (float)(TVLM_BUDGET_PATCHES * price)};
-    buy(l, prices, solver->row);
-    for (int32_t kind = l->first + l->own; kind < l->first + l->kinds; ++kind)
-        for (int32_t slot = 0; slot < clip_slots_of(solver->losses, kind); ++slot)
-            for (int32_t length = 1; length <= l->slots - slot; ++length) {
-                hold(l, kind, slot, length, solver->row);
-                if (level + 1 < CLIP_LEVELS)
-                    add_children(level, l->nodes / 4, solver->row,
-                                 clip_held(&solver->levels[level + 1], kind, slot, length));
-                else
-                    *clip_sum(solver, kind, slot, length) = sum_of(l->nodes, solver->row);
-            }
+    clear_parents(solver, level);
+    for (int32_t first = 0; first < l->nodes; first += LANES) {
+        const block b = block_at(solver, l, first);
+        buy(&b, prices);
+        for (int32_t kind = l->first + l->own; kind < l->first + l->kinds; ++kind)
+            for (int32_t slot = 0; slot < clip_slots_of(solver->losses, kind); ++slot)
+                hold(solver, level, &b, kind, slot);
+    }
 }
 
 /* ---- Thumbnails ---- */

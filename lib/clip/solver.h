@@ -7,7 +7,7 @@
 
 #include "clip/solve.h"
 
-enum { CLIP_LEVELS = 3, CLIP_OWN_MOST = 2 };
+enum { CLIP_LEVELS = 3, CLIP_OWN_MOST = 2, CLIP_LANES = 16 };
 
 /* The squares of one level: tiles of level 0, 1 or 2. */
 typedef struct clip_level {
@@ -24,7 +24,7 @@ typedef struct clip_level {
 struct clip_solver {
     const clip_losses *losses;
     clip_level levels[CLIP_LEVELS];
-    float *row;   /* [slots][places], for what is being worked out */
+    float *own, *held; /* [intervals][CLIP_LANES] and [slots][CLIP_LANES], of a block of nodes (solve.c) */
     double *sums; /* [intervals][CLIP_THUMBNAILS_MAX], what is lost over a thumbnail, and its tiles' prices */
     double *least; /* [slots + 1] */
     clip_token *before;

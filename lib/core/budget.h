@@ -45,6 +45,14 @@ typedef struct tvlm_budget_picture {
     int32_t unused_too[2];
 } tvlm_budget_picture;
 
+struct tvlm_texture;
+
+/* An image of a texture, which has the size and the format of the plan's source. */
+typedef struct tvlm_budget_seen {
+    const struct tvlm_texture *texture;
+    int32_t image;
+} tvlm_budget_seen;
+
 /*
  * Several pictures of one image. Tiles are squares of `patch` pixels, clipped by the right and the lower
  * border; there are `columns` x `rows` of them. Detail is measured in the blocks of a tile,
@@ -52,12 +60,12 @@ typedef struct tvlm_budget_picture {
  * TVLM_BUDGET_BLOCKS does not divide the patch, some blocks are a pixel longer than others.
  *
  * As a rule the pictures are compared with the image that they are made of. With `seen` they are compared with other
- * images of the source, one after the other: the losses against all pictures of one come before those of the next. So it
+ * images, one after the other: the losses against all pictures of one come before those of the next. So it
  * is found what is lost while a frame of a video is still shown.
  */
 typedef struct tvlm_budget_plan {
-    int32_t image;       /* of the source */
-    const int32_t *seen; /* [seen_count]: images of the source; NULL: only `image` itself */
+    int32_t image;                /* of the source */
+    const tvlm_budget_seen *seen; /* [seen_count]; NULL: only `image` itself */
     int32_t seen_count;
     int32_t patch, columns, rows;
     float legible;  /* the correlation at which a window of such a tile is read half of the time */

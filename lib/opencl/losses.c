@@ -121,13 +121,14 @@ static int32_t groups(const work *w, int32_t outputs) {
 }
 
 /* Copies the luma of the first `levels` levels of an image, to float `to` and on. */
-static tvlm_status copy_luma(const work *w, int32_t image, int32_t levels, uint64_t to) {
+static tvlm_status copy_luma(const work *w, const tvlm_texture *texture, int32_t image, int32_t levels,
+                             uint64_t to) {
     opencl_call call;
     int32_t rows = w->source->height;
     if (levels > 1) (void)level_texels(w, &rows);
     TVLM_TRY(begin(w, "losses_luma", w->source->format, &call));
-    tvlm_opencl_call_input(&call, w->source);
-    tvlm_opencl_call_int(&call, image * w->source->layers);
+    tvlm_opencl_call_input(&call, texture);
+    tvlm_opencl_call_int(&call, image * texture->layers);
     tvlm_opencl_call_int(&call, levels);
     tvlm_opencl_call_ulong(&call, to);
     tvlm_opencl_call_memory(&call, w->luma);
@@ -193,7 +194,8 @@ static tvlm_status compare_seen(const work *w, tvlm_buffer *losses, size_t offse
     for (int32_t first = 0; first < plan->seen_count; first += w->images) {
         const int32_t left = plan->seen_count - first, images = left < w->images ? left : w->images;
         for (int32_t i = 0; i < images; ++i)
-            TVLM_TRY(copy_luma(w, plan->seen[first + i], 1, (uint64_t)i * w->image));
+            TVLM_TRY(copy_luma(w, plan->seen[first + i].texture, plan->seen[first + i].image, 1,
+                               (uint64_t)i * w->image));
         TVLM_TRY(look_at_tiles(w, images));
         TVLM_TRY(compare(w, images, ((opencl_buffer *)losses)->memory, offset));
         offset += 2 * (size_t)images * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
@@ -207,7 +209,7 @@ tvlm_status tvlm_opencl_losses(tvlm_device *base, const tvlm_texture *source, co
     work w = {.device = (opencl_device *)base, .source = source, .plan = plan};
     find_sizes(&w);
     TVLM_TRY(prepare(&w));
-    TVLM_TRY(copy_luma(&w, plan->image, plan->levels, 0));
+    TVLM_TRY(copy_luma(&w, source, plan->image, plan->levels, 0));
     TVLM_TRY(make_pictures(&w));
     if (plan->seen != NULL) return compare_seen(&w, losses, offset);
     TVLM_TRY(look_at_tiles(&w, 1));

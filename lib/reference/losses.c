@@ -176,13 +176,14 @@ static bool enlarge(const tvlm_texture *source, const tvlm_budget_plan *plan,
 /* Compares a picture with all images that are seen. `stride` is how many floats lie between the losses of two images. */
 static bool measure(const tvlm_texture *source, const tvlm_budget_plan *plan,
                     const tvlm_budget_picture *picture, size_t stride, steps *s, float *losses) {
-    const int32_t *const seen = plan->seen != NULL ? plan->seen : &plan->image;
+    const tvlm_budget_seen own = {source, plan->image}, *const seen = plan->seen != NULL ? plan->seen : &own;
     const int32_t count = plan->seen != NULL ? plan->seen_count : 1;
     if (!enlarge(source, plan, picture, s)) return false;
     for (int32_t i = 0; i < count; ++i) {
         free(s->image.texels);
         s->image.texels = NULL;
-        if (!read_level(source, reference_slice(source, seen[i], 0), 0, &s->image)) return false;
+        const tvlm_texture *const texture = seen[i].texture;
+        if (!read_level(texture, reference_slice(texture, seen[i].image, 0), 0, &s->image)) return false;
         compare(plan, &s->image, &s->enlarged, losses + (size_t)i * stride);
     }
     return true;

@@ -299,8 +299,12 @@ def test_streams_and_sessions(a, b, c):
         tried(tv.VideoTokenStream, **{name: a})
     with tv.VideoTokenStream(share=.1) as tokens:
         tried(tokens.push, a)
-        tokens.push(IMAGE)
         tried(tokens.end)
+    with tv.VideoTokenStream(share=.1) as tokens:
+        tokens.push(IMAGE)
+        tried(tokens.push, a)
+        assert tokens.push(IMAGE).frames >= 2  # what was refused has changed nothing
+        tokens.end()
     found = tv.video([IMAGE, IMAGE], share=.1)
     tried(found.of, a)
     tried(found.held, a)

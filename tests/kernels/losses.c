@@ -114,11 +114,14 @@ static void compare_losses(const char *name, float *got, float *expected, size_t
 /* The pictures of an image compared with others, and with itself, which gives what it gives alone. */
 static void compare_seen(const test_pair *source, tvlm_budget_plan *plan, const float *alone, test_size size,
                          int32_t patch) {
-    const int32_t seen[] = {0, plan->image, 0};
+    const tvlm_budget_seen of_device[] = {{source->got, 0}, {source->got, plan->image}, {source->got, 0}};
+    const tvlm_budget_seen of_reference[] = {
+        {source->expected, 0}, {source->expected, plan->image}, {source->expected, 0}};
     const size_t count = 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
-    plan->seen = seen;
+    plan->seen = of_device;
     plan->seen_count = 3;
     float *const got = losses_of(source->device, source->got, plan, 0);
+    plan->seen = of_reference;
     float *const expected = losses_of(source->reference, source->expected, plan, 0);
     assert_memory_equal(got + count, alone, count * sizeof *got);
     assert_memory_equal(got, got + 2 * count, count * sizeof *got);
