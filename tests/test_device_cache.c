@@ -104,6 +104,14 @@ static void cache_is_used(const test_target *target, const char *cache) {
     }
 }
 
+/* A descriptor that is still open belongs to the driver, as one of NVIDIA's does, and is no file of the cache. */
+static void expect_of_driver(const listing *programs, int descriptor) {
+    struct stat about;
+    assert_int_equal(fstat(descriptor, &about), 0);
+    for (int i = 0; i < programs->count; ++i)
+        assert_false(S_ISREG(about.st_mode) && about.st_ino == programs->inodes[i]);
+}
+
 /* Where standard input is closed, a file of the cache gets its descriptor, 0: it is a file as any other. */
 static void cache_is_used_without_standard_input(const test_target *target, const char *cache) {
     const listing first = list_programs(cache);
@@ -111,10 +119,12 @@ static void cache_is_used_without_standard_input(const test_target *target, cons
     assert_true(kept > 0 && first.count > 0);
     close(0);
     work_with_cache(target, cache, NULL, 1.0);
-    assert_int_equal(fcntl(0, F_GETFD), -1);
-    assert_int_equal(dup2(kept, 0), 0);
-    close(kept);
     const listing second = list_programs(cache);
+    if (fcntl(0, F_GETFD) == -1)
+        assert_int_equal(dup2(kept, 0), 0);
+    else
+        expect_of_driver(&second, 0); /* which stays as it is */
+    close(kept);
     for (int i = 0; i < first.count; ++i) {
         ino_t inode = 0;
         assert_true(has_program(&second, first.names[i], &inode) && inode == first.inodes[i]);

@@ -337,7 +337,7 @@ static void test_confidence(void **state) {
         set_flow(stack, 0, -CELL, 0.0f, 0.4f);
         float *got = cells_of(stack, 0, TVLM_CHANNEL_PREV_RELEVANCE);
         for (int i = 0; i < CELLS; ++i) /* what comes from the left of the image is not known */
-            assert_float_equal(got[i], sure && i % COLUMNS > 0 ? 0.75f : 0.0f, 1e-6f);
+            assert_float_equal(got[i], (sure && i % COLUMNS > 0 ? 0.75f : 0.0f), 1e-6f);
         free(got);
     }
     tvlm_stack_destroy(&stack);
