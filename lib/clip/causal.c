@@ -83,14 +83,14 @@ static void find_weights(decision *d, double detail) {
 }
 
 /* Takes the change from the slot before into the running means, and finds for how many slots a token can be expected to be
- * shown: until sqrt(2 price / change) slots have passed. */
+ * shown: until sqrt(2 price / change) slots have passed. A tolerance is each slot's, and counts the slot alone. */
 static void find_times(decision *d) {
     const tvlm_clip *const clip = d->clip;
     const clip_stream *const s = &clip->stream;
     const int32_t slot = clip->looked_at - 1;
     for (int32_t tile = 0; tile < clip->tiles; ++tile) {
-        if (slot == 0) {
-            d->times[tile] = 0.5 * LONGEST_SHOWN;
+        if (slot == 0 || clip_tolerates(clip)) {
+            d->times[tile] = clip_tolerates(clip) ? 1.0 : 0.5 * LONGEST_SHOWN;
             continue;
         }
         const double now = (double)tvlm_clip_weigh_parts(clip, d->weights,
@@ -226,7 +226,7 @@ static tvlm_status spend(const decision *d, clip_solver *solver, clip_choice *ch
     tvlm_clip *const clip = d->clip;
     const clip_losses *const losses = &d->losses;
     clip_stream *const s = &clip->stream;
-    const double slot = fmax(tvlm_clip_granted(clip, 1e6) / 1e6, 1e-9);
+    const double slot = fmax(tvlm_clip_share(clip) * clip->tiles, 1e-9);
     s->bucket += tvlm_clip_granted(clip, clip->begin + 1) - tvlm_clip_granted(clip, clip->begin);
     const double most = s->bucket + (losses->slots - 1) * slot;
     const bool solved = clip->begin == 0 ? tvlm_clip_solve_budget(solver, (int32_t)fmin(most, INT32_MAX),
@@ -260,9 +260,16 @@ static void remember(const decision *d, const clip_seen *seen) {
     }
 }
 
-/* Adds up what is lost in the slot: of all tiles, without what is to come. */
+/* How many tokens a slot would have if all slots had the same. With a tolerance that is what they took so far. */
+static double slot_tokens(const tvlm_clip *clip) {
+    const double spent = (double)clip->spent / (clip->begin + 1);
+    return fmax(clip_tolerates(clip) ? spent : tvlm_clip_granted(clip, 1.0), 1.0);
+}
+
+/* Adds up what is lost in the slot: of all tiles, without what is to come; and by the best thumbnail of each slot's tokens. */
 static void add_up(const decision *d) {
     tvlm_clip *const clip = d->clip;
+    const double most = slot_tokens(clip);
     double lost = 0.0, least = INFINITY;
     for (int32_t tile = 0; tile < clip->tiles; ++tile) {
         float parts[PARTS];
@@ -273,7 +280,7 @@ static void add_up(const decision *d) {
     for (int32_t kind = CLIP_THUMBNAIL; kind < clip->kinds; ++kind) {
         const float *const row = clip_kind_row(clip, clip->begin, 0, kind);
         double sum = 0.0;
-        if (clip_tokens_of(&d->losses, kind) > fmax(tvlm_clip_granted(clip, 1.0), 1.0)) continue;
+        if (clip_tokens_of(&d->losses, kind) > most) continue;
         for (int32_t tile = 0; tile < clip->tiles; ++tile)
             sum += (double)tvlm_clip_weigh_parts(clip, d->weights, row + PARTS * tile, 1.0);
         least = fmin(least, sum);

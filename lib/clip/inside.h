@@ -182,6 +182,9 @@ tvlm_status tvlm_clip_decide_next(tvlm_clip *clip, int32_t slots);
 
 /* ---- window.c ---- */
 
+/* The share of all tokens that may be spent, where no tolerance is given. */
+double tvlm_clip_share(const tvlm_clip *clip);
+
 /* How many tokens may be spent in the first `slots` slots of the video. */
 double tvlm_clip_granted(const tvlm_clip *clip, double slots);
 

@@ -47,18 +47,10 @@ static tvlm_budget_grid largest_grid(const tvlm_clip *clip, double cells) {
     return best;
 }
 
-/* The share of all tokens that is to be spent. 0: it is not known, since a tolerance is given. */
-static double share_of(const tvlm_clip *clip) {
-    const struct tvlm_clip_params *const p = &clip->params;
-    const double slots = ceil((double)p->frames / clip->temporal);
-    if (p->k > 0) return p->k / (slots * clip->tiles);
-    return tvlm_budget_count(p->share, 1);
-}
-
 /* Lists the thumbnails: first that of one patch, then those of some scales, and those that downsampling takes to spend the
  * budget on every slot, or on each second or fourth. */
 static void list_grids(tvlm_clip *clip) {
-    const double share = share_of(clip);
+    const double share = clip_tolerates(clip) ? 0.0 : tvlm_clip_share(clip);
     clip->kinds = CLIP_THUMBNAIL;
     add_grid(clip, 1, 1);
     for (size_t i = 0; i < sizeof scales / sizeof *scales; ++i)

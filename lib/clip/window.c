@@ -10,10 +10,16 @@
 #include "core/try.h"
 #include "texturevlm/select.h"
 
+double tvlm_clip_share(const tvlm_clip *clip) {
+    const struct tvlm_clip_params *const p = &clip->params;
+    if (p->k > 0) return p->k / (ceil((double)p->frames / clip->temporal) * clip->tiles);
+    return tvlm_budget_count(p->share, 1);
+}
+
 double tvlm_clip_granted(const tvlm_clip *clip, double slots) {
     const struct tvlm_clip_params *const p = &clip->params;
     if (p->k > 0) return floor(p->k * slots / ceil((double)p->frames / clip->temporal));
-    return floor(tvlm_budget_count(p->share, 1) * clip->tiles * slots);
+    return floor(tvlm_clip_share(clip) * clip->tiles * slots);
 }
 
 static int32_t at_most_all(const clip_losses *losses, const tvlm_clip *clip, double tokens) {
