@@ -4,6 +4,8 @@
     terminal   lines that scroll and are typed into (DejaVu Sans Mono)
     mover      a photo that stands still, with a small thing that crosses it, and a little noise
     slides     three slides with a pointer
+    walker     a person that somebody outlined in a photo of COCO, who crosses another photo
+    player     another one, smaller
     pan        a photo as a hand-held camera sees it
     bedroom    two children on a bed, a camera that moves: ../shared/data/video
 
@@ -99,6 +101,38 @@ def mover():
     return Clip("mover", frames, inside=inside)
 
 
+def outlined(name, segment):
+    """A thing that somebody outlined in a photo of COCO, and its mask, 0 .. 1."""
+    path = os.path.join(DATA, "boxes", "coco_panoptic", name)
+    colours = cv2.imread(path + "_panoptic.png").astype(np.int64)
+    mask = (colours * (65536, 256, 1)).sum(2) == segment
+    rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
+    part = np.s_[rows[0]:rows[-1] + 1, columns[0]:columns[-1] + 1]
+    return cv2.cvtColor(cv2.imread(path + ".jpg"), cv2.COLOR_BGR2RGB)[part], mask[part].astype(np.float32)
+
+
+def crossing(name, ground, thing, height):
+    """A photo that stands still, which a thing of that height crosses, and a little noise."""
+    ground, rng, frames, inside = fit(photo(ground)).astype(np.float32), np.random.default_rng(7), [], []
+    size = round(thing[0].shape[1] * height / thing[0].shape[0]), height
+    picture, mask = (cv2.resize(one, size, interpolation=cv2.INTER_AREA) for one in thing)
+    for number in range(COUNT):
+        frame, left, top = ground.copy(), 30 + 12 * number, 250 + int(5 * np.sin(number * .8))
+        part = frame[top:top + size[1], left:left + size[0]]
+        part += mask[..., None] * (picture - part)
+        frames.append(np.clip(frame + rng.normal(0, 1.5, frame.shape), 0, 255).astype(np.uint8))
+        inside.append((left, top, left + size[0], top + size[1]))
+    return Clip(name, frames, inside=inside)
+
+
+def walker():
+    return crossing("walker", "kodim05.png", outlined("000000001268", 1116963), 56)
+
+
+def player():
+    return crossing("player", "coffee.png", outlined("000000000885", 6775400), 40)
+
+
 def pan():
     ground, frames = cv2.resize(photo("kodim19.png"), None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), []
     for number in range(COUNT):
@@ -125,4 +159,4 @@ def of_file(path):
     return Clip(os.path.splitext(os.path.basename(path))[0], frames)
 
 
-DRAWN = {clip.__name__: clip for clip in (terminal, slides, mover, pan, bedroom)}
+DRAWN = {clip.__name__: clip for clip in (terminal, slides, mover, walker, player, pan, bedroom)}

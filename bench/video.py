@@ -182,7 +182,7 @@ def by_tool(film, count, options, *spend):
         for number, frame in enumerate(film.clip.frames):
             paths.append(os.path.join(folder, f"{number:04d}.png"))
             cv2.imwrite(paths[-1], cv2.cvtColor(frame, cv2.COLOR_RGB2BGR))
-        said = subprocess.run([options.tvlm, "video", *paths, *spend, "--patch", str(SIDE), "--slot", str(SLOT)],
+        said = subprocess.run([options.tvlm, "video", *paths, *spend, *(["--emphasis", options.emphasis] if options.emphasis else []), "--patch", str(SIDE), "--slot", str(SLOT)],
                               check=True, stdout=subprocess.PIPE).stdout
     lines = [json.loads(line) for line in said.decode().splitlines()]
     used = sum(len(line["tokens"]) for line in lines)
@@ -261,6 +261,7 @@ def main():
     parser.add_argument("--shares", default="2,5,10,25")
     parser.add_argument("--clips", default=",".join(clips.DRAWN))
     parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--emphasis", metavar="L", help="how much more what moves counts (default: as the tool has it)")
     parser.add_argument("--floors", action="store_true")
     options = parser.parse_args()
     ways = options.ways.split(",") if not options.floors else ["downsampling", "offline"]

@@ -312,6 +312,40 @@ static void test_streams(void **unused) {
     }
 }
 
+/* How many tokens were bought, after the first slot, within the row of patches in which a thing moves. */
+static int32_t bought_there(bool causal, float emphasis) {
+    static uint8_t pixels[WIDTH * HEIGHT * 3];
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    const struct tvlm_clip_params params = {.share = 0.06f, .causal = causal, .emphasis = emphasis};
+    tvlm_clip *const clip = open_clip(reference, &params);
+    int32_t found = 0;
+    for (int i = 0; i <= 40; ++i) {
+        uint64_t noise = 9 + (uint64_t)i;
+        draw_frame(i, 2, pixels);
+        for (int n = 0; n < 3 * WIDTH * 32; ++n) /* below, the picture trembles */
+            pixels[3 * WIDTH * 32 + n] = (uint8_t)(pixels[3 * WIDTH * 32 + n] + test_random(&noise) % 60);
+        assert_int_equal(i < 40 ? tvlm_clip_push(clip, &image) : tvlm_clip_end(clip), TVLM_OK);
+        int32_t count = 0;
+        const tvlm_clip_token *const tokens = causal || i == 40 ? tvlm_clip_tokens(clip, &count) : NULL;
+        for (int32_t t = 0; t < count; ++t)
+            found += tokens[t].slot > 0 && tokens[t].columns == 0 && tokens[t].width <= PATCH &&
+                     tokens[t].y > 16.0f && tokens[t].y < 32.0f;
+    }
+    tvlm_clip *closed = clip;
+    tvlm_clip_destroy(&closed);
+    return found;
+}
+
+/* What moves has more tokens if it counts more. */
+static void test_emphasis(void **unused) {
+    (void)unused;
+    for (int causal = 0; causal < 2; ++causal) {
+        const int32_t none = bought_there(causal != 0, TVLM_EXPLICIT_ZERO),
+                      much = bought_there(causal != 0, 100.0f);
+        assert_true(much > none);
+    }
+}
+
 /* A tolerance is kept in each slot; a number of tokens is spread evenly; and what is held ends. */
 static void test_stream_parameters(void **unused) {
     tvlm_clip_info info;
@@ -418,6 +452,12 @@ static void test_refusals(void **unused) {
     refuse(tvlm_clip_params(.share = -0.5f), WIDTH, TVLM_ERROR_ARGUMENT, "share of -0.5");
     refuse(tvlm_clip_params(.share = NAN), WIDTH, TVLM_ERROR_ARGUMENT, "share of");
     refuse(tvlm_clip_params(.tolerance = 1.5f), WIDTH, TVLM_ERROR_ARGUMENT, "tolerance of 1.5");
+    refuse(tvlm_clip_params(.emphasis = 1001.0f), WIDTH, TVLM_ERROR_ARGUMENT,
+           "an emphasis of 1001; 0 to 1000 are possible");
+    refuse(tvlm_clip_params(.emphasis = -0.5f), WIDTH, TVLM_ERROR_ARGUMENT,
+           "an emphasis of -0.5; 0 to 1000 are possible");
+    refuse(tvlm_clip_params(.emphasis = NAN), WIDTH, TVLM_ERROR_ARGUMENT,
+           "an emphasis of nan; 0 to 1000 are possible");
     refuse(tvlm_clip_params(.memory = 100000), WIDTH, TVLM_ERROR_MEMORY, "MiB");
     refuse(tvlm_clip_params(.reserved = {1}), WIDTH, TVLM_ERROR_ARGUMENT, "tvlm_clip_params");
     assert_int_equal(tvlm_clip_create(NULL, WIDTH, HEIGHT, NULL, &clip), TVLM_ERROR_ARGUMENT);
@@ -452,17 +492,12 @@ static void test_refusals(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_still),
-        cmocka_unit_test(test_moving),
-        cmocka_unit_test(test_budgets),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_hold),
-        cmocka_unit_test(test_tolerances),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_stream_parameters),
+        cmocka_unit_test(test_devices),        cmocka_unit_test(test_still),
+        cmocka_unit_test(test_moving),         cmocka_unit_test(test_budgets),
+        cmocka_unit_test(test_windows),        cmocka_unit_test(test_hold),
+        cmocka_unit_test(test_tolerances),     cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_emphasis),       cmocka_unit_test(test_stream_parameters),
         cmocka_unit_test(test_stream_devices),
     };
     return cmocka_run_group_tests(tests, open_reference, close_reference);

@@ -24,9 +24,9 @@ bool video_clip_asked(const video_options *options) {
 }
 
 /* The options that such a budget reads, besides those of every command. */
-static const char *const read_here[] = {"budget", "share",  "tolerance", "patch",  "slot",
-                                        "hold",   "memory", "overlay",   "rate",   "size",
-                                        "every",  "causal", "latency",   "report", NULL};
+static const char *const read_here[] = {"budget",  "share",   "tolerance", "patch", "slot",  "hold",
+                                        "memory",  "overlay", "rate",      "size",  "every", "causal",
+                                        "latency", "report",  "emphasis",  NULL};
 
 static bool is_read(const char *name) {
     for (int i = 0; read_here[i] != NULL; ++i)
@@ -94,6 +94,10 @@ static int create(clip_run *run, const video_frames *frames, const tvlm_image *i
     struct tvlm_clip_params params = {.format = (tvlm_format)options->common.format.value};
     parameters_set(&options->parameters, &asked);
     TOOL_TRY(budget_check(run->tool, &options->parameters, "--budget", &asked.budget));
+    if (asked.budget.emphasis_channel != 0)
+        return tool_usage(run->tool, "--emphasis %s: of a whole video it is what moves, and takes no channel",
+                          parameter_text(&options->parameters, "emphasis"));
+    params.emphasis = asked.budget.emphasis;
     params.patch = asked.patch;
     params.share = asked.budget.share;
     params.tolerance = asked.budget.tolerance;

@@ -59,6 +59,7 @@ typedef struct tvlm_clip tvlm_clip;
 
 #define TVLM_CLIP_TEMPORAL_DEFAULT 2
 #define TVLM_CLIP_MEMORY_DEFAULT   ((uint64_t)1 << 30)
+#define TVLM_CLIP_EMPHASIS_DEFAULT 3.0f
 
 /* At most one of k, share and tolerance is given. Of all zero a tolerance of TVLM_TOLERANCE_READABLE (select.h). */
 struct tvlm_clip_params {
@@ -86,7 +87,11 @@ struct tvlm_clip_params {
     /* How many bytes of memory the clip may take, the host's and the device's together. With less memory windows are
      * shorter, down to 8 slots. 0: 1 GiB. */
     uint64_t memory;
-    uint64_t reserved[4];
+    /* How much more what moves counts where most is still, 0 to 1000: the loss of a tile counts 1 + emphasis * m (1 - M)^2
+     * times, where m is 0 .. 1, 1/2 where the frame before is off by 8 of 255 levels, and M the mean of all tiles. 0 lets the
+     * default stand; TVLM_EXPLICIT_ZERO: no more. */
+    float emphasis;
+    uint64_t reserved[3];
 };
 #define tvlm_clip_params(...) TVLM_PARAMS(tvlm_clip_params, __VA_ARGS__)
 
@@ -101,8 +106,8 @@ struct tvlm_clip_params {
 TVLM_API tvlm_status tvlm_clip_create(tvlm_device *device, int32_t width, int32_t height,
                                       const struct tvlm_clip_params *params, tvlm_clip **clip);
 
-/* Takes in the next frame. Waits once a slot, and in a stream twice. Errors: ARGUMENT (another size than the first frame's; the video has ended), MEMORY,
- * DEVICE_MEMORY, DEVICE. After any but ARGUMENT the clip takes no further frames; the tokens of earlier windows stay. */
+/* Takes in the next frame. Waits once a slot. Errors: ARGUMENT (another size than the first frame's; the video has ended), MEMORY, DEVICE_MEMORY,
+ * DEVICE. After any but ARGUMENT the clip takes no further frames; the tokens of earlier windows stay. */
 TVLM_API tvlm_status tvlm_clip_push(tvlm_clip *clip, const tvlm_image *frame);
 
 /* Ends the video, and decides what is not decided yet. A second call does nothing. Errors: ARGUMENT (there was no frame),

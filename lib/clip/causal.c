@@ -62,7 +62,9 @@ tvlm_status tvlm_clip_compare(tvlm_clip *clip, int32_t slot) {
         TVLM_TRY(tvlm_clip_measure_others(clip, frame, others, count, to));
     TVLM_TRY(tvlm_clip_read(clip));
     const float *const least = clip_kind_row(clip, slot, 0, CLIP_THUMBNAIL);
-    for (int32_t i = 0; i < PARTS * clip->tiles; ++i) s->whole[i % PARTS] += (double)least[i];
+    tvlm_clip_emphasise(clip, slot > 0 ? distance(clip, slot - 1, slot) : NULL, NULL, s->counts);
+    for (int32_t i = 0; i < PARTS * clip->tiles; ++i)
+        s->whole[i % PARTS] += s->counts[i / PARTS] * (double)least[i];
     return TVLM_OK;
 }
 
@@ -73,7 +75,8 @@ typedef struct decision {
     tvlm_clip *clip;
     clip_losses losses;
     double weights[PARTS];
-    double *times; /* [tiles]: how often what is lost in the last slot counts */
+    double *times;      /* [tiles]: how often what is lost in the last slot counts */
+    double *emphasised; /* [slots][tiles]: how often what is lost in each slot counts, beside that */
 } decision;
 
 static void find_weights(decision *d, double detail) {
@@ -88,13 +91,14 @@ static void find_times(decision *d) {
     const tvlm_clip *const clip = d->clip;
     const clip_stream *const s = &clip->stream;
     const int32_t slot = clip->looked_at - 1;
+    const double *const last = d->emphasised + (size_t)(d->losses.slots - 1) * (size_t)clip->tiles;
     for (int32_t tile = 0; tile < clip->tiles; ++tile) {
         if (slot == 0 || clip_tolerates(clip)) {
             d->times[tile] = clip_tolerates(clip) ? 1.0 : 0.5 * LONGEST_SHOWN;
             continue;
         }
-        const double now = (double)tvlm_clip_weigh_parts(clip, d->weights,
-                                                         distance(clip, slot - 1, slot) + PARTS * tile, 1.0);
+        const double now = (double)tvlm_clip_weigh_parts(
+            clip, d->weights, distance(clip, slot - 1, slot) + PARTS * tile, last[tile]);
         const double before = slot > 1 ? (double)s->changes[tile] : now;
         s->changes[tile] = (float)(before + NEW_CHANGE * (now - before));
         const double shown = sqrt(2.0 * clip->price / fmax((double)s->changes[tile], 1e-12));
@@ -108,8 +112,9 @@ static void put(const decision *d, int32_t kind, int32_t bought, int32_t length,
     const int32_t place = d->losses.tree->place_of[tile], slot = bought + length - 1;
     const float before = length > 1 ? clip_lost(&d->losses, kind, bought, length - 1)[place] : 0.0f;
     const double times = slot == d->losses.slots - 1 ? d->times[tile] : 1.0;
+    const double emphasised = d->emphasised[(size_t)slot * (size_t)d->clip->tiles + (size_t)tile];
     clip_lost(&d->losses, kind, bought, length)[place] =
-        before + tvlm_clip_weigh_parts(d->clip, d->weights, parts, times);
+        before + tvlm_clip_weigh_parts(d->clip, d->weights, parts, times * emphasised);
 }
 
 /* What is lost in slot `to` by what lost `own` in slot `from`, both numbered from the first slot of the video. */
@@ -149,13 +154,25 @@ static void put_held(const decision *d) {
         }
 }
 
-/* Begins a decision, whose tables are still empty. `detail` is the share of the loss that is detail. end() is due in any
- * case. */
+/* Finds how often what is lost in a slot of the window counts: once, if nothing is emphasised. */
+static void emphasise(const tvlm_clip *clip, int32_t slot, bool emphasised, double *times) {
+    const int32_t at = clip->begin + slot;
+    for (int32_t tile = 0; tile < clip->tiles; ++tile) times[tile] = 1.0;
+    if (emphasised)
+        tvlm_clip_emphasise(clip, at > 0 ? distance(clip, at - 1, at) : NULL,
+                            at + 1 < clip->looked_at ? distance(clip, at, at + 1) : NULL, times);
+}
+
+/* Begins a decision, whose tables are still empty. `detail` is the share of the loss that is detail; of 0, nothing is
+ * emphasised. end() is due in any case. */
 static tvlm_status begin(tvlm_clip *clip, int32_t slots, double detail, decision *d) {
     *d = (decision){.clip = clip};
     TVLM_TRY(tvlm_clip_begin_losses(clip, slots, &d->losses));
     d->times = tvlm_allocate((size_t)clip->tiles, sizeof *d->times);
-    if (d->times == NULL) return tvlm_clip_no_memory(clip);
+    d->emphasised = tvlm_allocate((size_t)slots, (size_t)clip->tiles * sizeof *d->emphasised);
+    if (d->times == NULL || d->emphasised == NULL) return tvlm_clip_no_memory(clip);
+    for (int32_t slot = 0; slot < slots; ++slot)
+        emphasise(clip, slot, detail > 0.0, d->emphasised + (size_t)slot * (size_t)clip->tiles);
     find_weights(d, detail);
     return TVLM_OK;
 }
@@ -163,6 +180,7 @@ static tvlm_status begin(tvlm_clip *clip, int32_t slots, double detail, decision
 static void end(decision *d) {
     free(d->losses.lost);
     free(d->times);
+    free(d->emphasised);
 }
 
 static void fill_tables(const decision *d) {
@@ -275,14 +293,14 @@ static void add_up(const decision *d) {
         float parts[PARTS];
         add_change(clip, clip->stream.bases + PARTS * tile, clip->stream.anchors[tile], clip->begin, tile,
                    parts);
-        lost += (double)tvlm_clip_weigh_parts(clip, d->weights, parts, 1.0);
+        lost += (double)tvlm_clip_weigh_parts(clip, d->weights, parts, d->emphasised[tile]);
     }
     for (int32_t kind = CLIP_THUMBNAIL; kind < clip->kinds; ++kind) {
         const float *const row = clip_kind_row(clip, clip->begin, 0, kind);
         double sum = 0.0;
         if (clip_tokens_of(&d->losses, kind) > most) continue;
         for (int32_t tile = 0; tile < clip->tiles; ++tile)
-            sum += (double)tvlm_clip_weigh_parts(clip, d->weights, row + PARTS * tile, 1.0);
+            sum += (double)tvlm_clip_weigh_parts(clip, d->weights, row + PARTS * tile, d->emphasised[tile]);
         least = fmin(least, sum);
     }
     clip->lost += lost;

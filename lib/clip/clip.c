@@ -11,6 +11,8 @@
 #include "core/try.h"
 #include "texturevlm/select.h"
 
+#define EMPHASIS_MOST 1000.0f
+
 /* ---- Parameters ---- */
 
 static tvlm_status check_budget(const tvlm_log *log, const struct tvlm_clip_params *p) {
@@ -43,6 +45,9 @@ static tvlm_status take_params(tvlm_clip *clip, const struct tvlm_clip_params *p
     if (p->latency < 0 || p->latency > CLIP_LATENCY_MOST)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a latency of %d slots; 0 to %d are possible",
                          (int)p->latency, (int)CLIP_LATENCY_MOST);
+    if (!(p->emphasis == TVLM_EXPLICIT_ZERO || (p->emphasis >= 0.0f && p->emphasis <= EMPHASIS_MOST)))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an emphasis of %g; 0 to %g are possible",
+                         (double)p->emphasis, (double)EMPHASIS_MOST);
     if (p->latency > 0 && !p->causal)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a latency of %d slots is for a stream (causal)",
                          (int)p->latency);

@@ -43,6 +43,7 @@ typedef struct clip_stream {
     float *bases;     /* [tiles][2]: what is lost beside the change since the anchor */
     float *changes;   /* [tiles]: a running mean of what a tile loses from one slot to the next, weighed */
     double bucket;
+    double *counts;                  /* [tiles]: how often what is lost in the last slot counts */
     double whole[TVLM_BUDGET_PARTS]; /* what thumbnails of one patch lost in all slots so far */
 } clip_stream;
 
@@ -75,6 +76,8 @@ struct tvlm_clip {
     /* Of the slots from `begin` on: [slot - begin][slots later][pictures][tiles][2]. */
     int32_t begin;
     float *table;
+    /* [tiles][2]: what the last frames of the slot before the window lose in its first slot. */
+    float *before;
     /* What is shown when the window begins: what it loses in the slots of the window, [slot - begin][tiles][2], and in
      * which slot of the video it was bought, [tiles]. */
     float *shown;
@@ -146,12 +149,19 @@ static inline void clip_add_parts(const tvlm_clip *clip, const float *a, const f
     to[TVLM_BUDGET_DETAIL] = fminf(a[TVLM_BUDGET_DETAIL] + b[TVLM_BUDGET_DETAIL], pixels);
 }
 
+/* ---- moving.c ---- */
+
+/* Finds how often the loss of each tile counts in a slot. `came` and `goes` are what the last frames of the slot before lose in
+ * this slot, and its own in the next one, [tiles][2]; NULL: nothing is known of that. times: [tiles]. */
+void tvlm_clip_emphasise(const tvlm_clip *clip, const float *came, const float *goes, double *times);
+
 /* ---- table.c ---- */
 
 /*
  * Works out what tokens lose in the slots of a window, of which there are `slots`: fills in losses->lost and shares it
- * with what is shown already, if the window is not the first. The share `detail` of the loss is detail that cannot be read. *whole becomes what a thumbnail of one patch in each slot
- * loses, weighed in the same way. The caller frees losses->lost.
+ * with what is shown already, if the window is not the first. The share `detail` of the loss is detail that cannot be read; of
+ * 0, what moves counts no more than the rest. *whole becomes what a thumbnail of one patch in each slot loses, weighed in the
+ * same way. The caller frees losses->lost.
  */
 tvlm_status tvlm_clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_losses *losses,
                             double *whole);

@@ -131,7 +131,9 @@ static tvlm_status open_stream(tvlm_clip *clip) {
     s->anchors = tvlm_allocate(tiles, sizeof *s->anchors);
     s->bases = tvlm_allocate(tiles, 2 * sizeof *s->bases);
     s->changes = tvlm_allocate(tiles, sizeof *s->changes);
-    return s->distances != NULL && s->anchors != NULL && s->bases != NULL && s->changes != NULL
+    s->counts = tvlm_allocate(tiles, sizeof *s->counts);
+    return s->distances != NULL && s->anchors != NULL && s->bases != NULL && s->changes != NULL &&
+                   s->counts != NULL
                ? TVLM_OK
                : tvlm_clip_no_memory(clip);
 }
@@ -162,11 +164,12 @@ tvlm_status tvlm_clip_open(tvlm_clip *clip) {
     clip->table =
         tvlm_allocate(slots * (size_t)clip->lags * (size_t)clip->pictures, floats * sizeof *clip->table);
     clip->shown = tvlm_allocate(slots, floats * sizeof *clip->shown);
+    clip->before = tvlm_allocate(1, floats * sizeof *clip->before);
     clip->shown_from = tvlm_allocate((size_t)clip->tiles, sizeof *clip->shown_from);
     clip->read = tvlm_allocate(rows, floats * sizeof *clip->read);
     clip->wanted = tvlm_allocate(rows, sizeof *clip->wanted);
-    if (clip->table == NULL || clip->shown == NULL || clip->shown_from == NULL || clip->read == NULL ||
-        clip->wanted == NULL)
+    if (clip->table == NULL || clip->before == NULL || clip->shown == NULL || clip->shown_from == NULL ||
+        clip->read == NULL || clip->wanted == NULL)
         return tvlm_clip_no_memory(clip);
     return clip->device->backend->buffer_create(clip->device, rows * floats * sizeof *clip->read,
                                                 &clip->buffer);
@@ -178,6 +181,7 @@ void tvlm_clip_close(tvlm_clip *clip) {
     free(clip->stacks);
     tvlm_budget_weights_free(clip->weights);
     free(clip->table);
+    free(clip->before);
     free(clip->shown);
     free(clip->shown_from);
     free(clip->read);
@@ -186,6 +190,7 @@ void tvlm_clip_close(tvlm_clip *clip) {
     free(clip->stream.anchors);
     free(clip->stream.bases);
     free(clip->stream.changes);
+    free(clip->stream.counts);
 }
 
 /* ---- Measuring ---- */

@@ -22,6 +22,7 @@ typedef struct single {
     int32_t slots;
     size_t floats; /* of one slot */
     float *tile, *kind;
+    double *times; /* [slots][tiles]: how often what is lost counts */
 } single;
 
 static float *in_slot(const single *s, float *of, int32_t bought, int32_t slot) {
@@ -71,12 +72,32 @@ static float rounded(double loss) {
     return u.value;
 }
 
+/* Finds how often what is lost counts: once, if nothing is emphasised. */
+static void find_times(const single *s, bool emphasised) {
+    const tvlm_clip *const clip = s->clip;
+    for (int32_t slot = 0; slot < s->slots; ++slot) {
+        double *const times = s->times + (size_t)slot * (size_t)clip->tiles;
+        const int32_t at = clip->begin + slot;
+        for (int32_t tile = 0; tile < clip->tiles; ++tile) times[tile] = 1.0;
+        if (emphasised)
+            tvlm_clip_emphasise(clip,
+                                slot > 0 ? clip_kind_row(clip, at - 1, 1, CLIP_TILE)
+                                : at > 0 ? clip->before
+                                         : NULL,
+                                clip_kind_row(clip, at, 1, CLIP_TILE), times);
+    }
+}
+
 /* Finds the weights of both parts of the loss. A thumbnail of one patch in each slot of the window loses one a slot. */
-static void find_weights(const tvlm_clip *clip, int32_t slots, double detail, double weights[PARTS]) {
+static void find_weights(const single *s, double detail, double weights[PARTS]) {
+    const tvlm_clip *const clip = s->clip;
+    const int32_t slots = s->slots;
     double whole[PARTS] = {0.0};
     for (int32_t slot = 0; slot < slots; ++slot) {
         const float *const row = clip_kind_row(clip, clip->begin + slot, 0, CLIP_THUMBNAIL);
-        for (int32_t i = 0; i < PARTS * clip->tiles; ++i) whole[i % PARTS] += (double)row[i];
+        const double *const times = s->times + (size_t)slot * (size_t)clip->tiles;
+        for (int32_t i = 0; i < PARTS * clip->tiles; ++i)
+            whole[i % PARTS] += times[i / PARTS] * (double)row[i];
     }
     tvlm_budget_weigh_parts(whole, detail, weights);
     for (int p = 0; p < PARTS; ++p) weights[p] *= slots;
@@ -94,8 +115,9 @@ float tvlm_clip_weigh_parts(const tvlm_clip *clip, const double weights[PARTS], 
 }
 
 /* Adds up, for all lengths, what is lost from a slot on. `of` is what is lost in single slots. */
-static void put_intervals(const clip_losses *losses, int32_t kind, int32_t bought,
-                          const double weights[PARTS], const tvlm_clip *clip, const float *of) {
+static void put_intervals(const single *s, const clip_losses *losses, int32_t kind, int32_t bought,
+                          const double weights[PARTS], const float *of) {
+    const tvlm_clip *const clip = s->clip;
     const tvlm_budget_tree *const tree = losses->tree;
     const size_t floats = PARTS * (size_t)clip->tiles;
     const int32_t hold = clip->params.hold > 0 ? clip->params.hold : losses->slots;
@@ -103,10 +125,11 @@ static void put_intervals(const clip_losses *losses, int32_t kind, int32_t bough
         float *const to = clip_lost(losses, kind, bought, length);
         const float *const before = length > 1 ? clip_lost(losses, kind, bought, length - 1) : NULL;
         const float *const now = of + (size_t)(length - 1) * floats;
+        const double *const times = s->times + (size_t)(bought + length - 1) * (size_t)clip->tiles;
         for (int32_t place = 0; place < tree->places; ++place) {
             const int32_t tile = tree->tile_of[place];
             if (tile < 0) continue;
-            const float lost = tvlm_clip_weigh_parts(clip, weights, now + PARTS * tile, 1.0);
+            const float lost = tvlm_clip_weigh_parts(clip, weights, now + PARTS * tile, times[tile]);
             to[place] = length > hold ? TVLM_BUDGET_NEVER : lost + (before != NULL ? before[place] : 0.0f);
         }
     }
@@ -144,7 +167,8 @@ static bool make_single(const tvlm_clip *clip, int32_t slots, single *s) {
     const size_t pairs = (size_t)slots * (size_t)slots;
     s->tile = tvlm_allocate(pairs, s->floats * sizeof *s->tile);
     s->kind = tvlm_allocate(pairs, s->floats * sizeof *s->kind);
-    if (s->tile == NULL || s->kind == NULL) return false;
+    s->times = tvlm_allocate((size_t)slots * (size_t)clip->tiles, sizeof *s->times);
+    if (s->tile == NULL || s->kind == NULL || s->times == NULL) return false;
     find_single(s, CLIP_TILE, s->tile);
     return true;
 }
@@ -152,6 +176,7 @@ static bool make_single(const tvlm_clip *clip, int32_t slots, single *s) {
 static void free_single(single *s) {
     free(s->tile);
     free(s->kind);
+    free(s->times);
 }
 
 tvlm_status tvlm_clip_begin_losses(const tvlm_clip *clip, int32_t slots, clip_losses *losses) {
@@ -173,15 +198,16 @@ tvlm_status tvlm_clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_
         free(losses->lost);
         return tvlm_clip_no_memory(clip);
     }
-    find_weights(clip, slots, detail, weights);
+    find_times(&s, detail > 0.0);
+    find_weights(&s, detail, weights);
     for (int32_t kind = 0; kind < clip->kinds; ++kind) {
         find_single(&s, kind, s.kind);
         for (int32_t slot = 0; slot < slots; ++slot)
-            put_intervals(losses, kind, slot, weights, clip, in_slot(&s, s.kind, slot, slot));
+            put_intervals(&s, losses, kind, slot, weights, in_slot(&s, s.kind, slot, slot));
     }
     if (losses->held) {
         extend_shown(&s, clip->window / 2 - 1);
-        put_intervals(losses, losses->kinds - 1, 0, weights, clip, clip->shown);
+        put_intervals(&s, losses, losses->kinds - 1, 0, weights, clip->shown);
         end_holding(losses, clip);
     }
     tvlm_clip_leave_out_broken(clip, losses);

@@ -113,6 +113,9 @@ bool tvlm_clip_keep(tvlm_clip *clip, const clip_losses *losses, const clip_choic
 
 void tvlm_clip_move_on(tvlm_clip *clip, int32_t slots, int32_t final) {
     const size_t row = (size_t)clip->lags * (size_t)clip->pictures * 2 * (size_t)clip->tiles;
+    if (clip->lags > 1)
+        memcpy(clip->before, clip_kind_row(clip, clip->begin + final - 1, 1, CLIP_TILE),
+               2 * (size_t)clip->tiles * sizeof *clip->before);
     memmove(clip->table, clip->table + (size_t) final * row,
             (size_t)(slots - final) * row * sizeof *clip->table);
     clip->begin += final;

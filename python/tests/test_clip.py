@@ -102,7 +102,7 @@ def test_a_stream(photo):
 @pytest.mark.parametrize("options, words", [
     (dict(budget=5, share=.1), "exclude each other"), (dict(share=0), "share"), (dict(share=1.5), "share of 1.5"),
     (dict(budget=0), "budget"), (dict(tolerance=2), "tolerance of 2"), (dict(patch=3), "patch"), (dict(slot=17), "slot"),
-    (dict(hold=0), "hold"), (dict(memory=0), "memory"), (dict(budget=4, count=0), "count"), (dict(size=(0, 4)), "size")])
+    (dict(hold=0), "hold"), (dict(emphasis=-1), "emphasis"), (dict(emphasis=2000), "emphasis of 2000"), (dict(memory=0), "memory"), (dict(budget=4, count=0), "count"), (dict(size=(0, 4)), "size")])
 def test_refusals(photo, options, words):
     with pytest.raises(tv.ArgumentError, match=words):
         tv.video([photo], **options)

@@ -60,8 +60,8 @@ class VideoTokens:
 
 
 def video(frames: Any, *, budget: int | None = None, share: float | None = None, tolerance: float | None = None, patch: int = 16,
-          slot: int = 2, hold: int | None = None, size: tuple[int, int] | None = None, count: int | None = None,
-          memory: int | None = None, device: Device | str | None = None, copy: bool = False) -> VideoTokens:
+          slot: int = 2, hold: int | None = None, emphasis: float | None = None, size: tuple[int, int] | None = None,
+          count: int | None = None, memory: int | None = None, device: Device | str | None = None, copy: bool = False) -> VideoTokens:
     """Spends a budget of tokens on a whole video: where they lose least, and for as long as they are shown.
 
         tokens = tv.video(frames, share=0.1, patch=28)
@@ -83,13 +83,14 @@ def video(frames: Any, *, budget: int | None = None, share: float | None = None,
         patch: the side of a token in pixels, 4 .. 64.
         slot: how many frames the model takes at a time.
         hold: in how many slots a token may be shown at most. None: no limit.
+        emphasis: how much more what moves counts where most is still, 0 .. 1000. None: 3, that is up to four times as much.
         size: (width, height) of the working frames. None: the size of the first frame.
         count: how many frames come, which a `budget` must know. None: as many as `frames` says.
         memory: how many bytes may be taken, of the host and the device together. None: 1 GiB.
         device: a `Device`, or a device's name. None: the device that all calls share.
         copy: copy tensors that are not on the CPU to the CPU.
     """
-    params = _params(patch, slot, hold, memory)
+    params = _params(patch, slot, hold, emphasis, memory)
     _spend(params, share, tolerance, budget)
     if budget is not None:
         params.k, params.frames = integer("budget", budget, 1), _count_of(frames, count)
@@ -114,13 +115,13 @@ class VideoTokenStream(Bound):
     Parameters:
         share, tolerance: at most one of the two, as in `video`.
         latency: a slot is decided when so many further ones, 0 .. 8, are there.
-        patch, slot, hold, size, memory, device, copy: as in `video`.
+        patch, slot, hold, emphasis, size, memory, device, copy: as in `video`.
     """
 
     def __init__(self, *, share: float | None = None, tolerance: float | None = None, latency: int = 0, patch: int = 16, slot: int = 2,
-                 hold: int | None = None, size: tuple[int, int] | None = None, memory: int | None = None,
-                 device: Device | str | None = None, copy: bool = False) -> None:
-        params = _params(patch, slot, hold, memory)
+                 hold: int | None = None, emphasis: float | None = None, size: tuple[int, int] | None = None,
+                 memory: int | None = None, device: Device | str | None = None, copy: bool = False) -> None:
+        params = _params(patch, slot, hold, emphasis, memory)
         _spend(params, share, tolerance)
         params.causal, params.latency = True, integer("latency", latency, 0, 8)
         self._clip = _Clip(params, size, device, copy)
@@ -144,10 +145,12 @@ class VideoTokenStream(Bound):
         self.close()
 
 
-def _params(patch: Any, slot: Any, hold: Any, memory: Any) -> Any:
+def _params(patch: Any, slot: Any, hold: Any, emphasis: Any, memory: Any) -> Any:
     params = ffi.new("struct tvlm_clip_params *", {"patch": integer("patch", patch, 4, 64), "temporal": integer("slot", slot, 1, 16)})
     params.hold = 0 if hold is None else integer("hold", hold, 1)
     params.memory = 0 if memory is None else integer("memory", memory, 1, 2**62)
+    if emphasis is not None:
+        params.emphasis = real("emphasis", emphasis, 0.0) or -1.0  # TVLM_EXPLICIT_ZERO stands for 0
     return params
 
 
