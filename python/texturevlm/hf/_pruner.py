@@ -13,7 +13,7 @@ import torch
 from .._arguments import integer, short
 from .._core import ArgumentError, ArgumentTypeError, warn
 from .._device import Device
-from . import _encoder, _features, _looks, _messages, _prompt, _qwen, _showing, _ways
+from . import _encoder, _features, _films, _looks, _messages, _prompt, _qwen, _showing, _ways
 from ._batch import PrunedBatch
 from ._encoder import PrunedImages
 from ._families import Family, family_of
@@ -110,6 +110,11 @@ class Pruner(Bound):
             `way` is not asked. `k` goes with version 0.4.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
 
+    Videos of Qwen-VL (2 to 3.5), given as messages without images, get a `budget`, which all of them share, or a `share`, a quarter if
+    nothing is asked for. Smaller frames (``"smaller"``), fewer of them (``"frames"``), and at several sizes what has changed since it was
+    last shown (``"pruned"``) are compared by their squared error on the frames that the processor has made; the least is taken. `way` may
+    be ``"smaller"``, for the first two, or ``"pruned"``. Videos beside images, and of a batch, keep their size, and take a `share`.
+
     The size of a picture can be chosen where images are given as messages, and the processor is of Qwen-VL's or Pixtral's (Mistral 3)
     kind. A batch has its pictures at one size already; of them tokens are left out (``"pruned"``). `PrunedBatch.report` says what was decided.
 
@@ -155,7 +160,7 @@ class Pruner(Bound):
                 raise ArgumentError("a question is for images; a batch has its text already")
             return self._prune(messages_or_batch, query, features)
         given = _messages.Loaded(self.processor, messages_or_batch, question)
-        if given.counts["video"] and self._family.kind == "qwen":
+        if given.counts["video"] and self._family.kind == "qwen" and (given.counts["image"] or not self._sizes_videos()):
             _qwen.check_videos(self._options["spending"])
         asked = query is not None or features is not None
         if self._looks == 2:
@@ -164,8 +169,26 @@ class Pruner(Bound):
 
     def _look_once(self, given: _messages.Loaded, rule: _ways.Rule | None, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
         if rule is None or not any(given.images()):
-            return self._prune(self._moved(_messages.made_of(self.processor, given, {})), query, features)
+            batch = self._moved(_messages.made_of(self.processor, given, {}))
+            if given.counts["video"] and not given.counts["image"] and self._sizes_videos() and query is None and features is None:
+                return self._choose_videos(batch)
+            return self._prune(batch, query, features)
         return self._choose_pictures(given, rule)
+
+    def _sizes_videos(self) -> bool:
+        """Whether the sizes of videos are chosen: not by scores."""
+        by_score = any(self._options[name] is not None for name in ("strategy", "weights", "scorer"))
+        return (self._family.kind == "qwen" and not by_score and hasattr(self.processor, "tokenizer")
+                and _films.chosen_here(self._options["spending"], unwrapped(self.model).config.model_type))
+
+    def _choose_videos(self, batch: Mapping[str, Any]) -> PrunedBatch | PrunedImages:
+        """Chooses the sizes of the videos of a batch, and the tokens of them."""
+        config, tokenizer = unwrapped(self.model).config, self.processor.tokenizer
+        padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id or 0
+        made, keep, report = _films.spend(batch, config.video_token_id, padding, self._options["spending"], config.vision_config)
+        pruned = prune_batch(self.model, made, keep_videos=keep)
+        pruned.report = report
+        return pruned
 
     def _rule(self) -> _ways.Rule | None:
         """The rule by which the size of a picture can be chosen; None: it cannot be."""

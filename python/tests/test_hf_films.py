@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""texturevlm.hf: the sizes of videos, and what is kept of them."""
+import numpy as np
+import pytest
+
+import texturevlm as tv
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+from test_hf_messages import PIL, own, pruner, tiny, user  # noqa: E402,F401  it skips where transformers does not do
+from texturevlm import hf  # noqa: E402
+from texturevlm.hf import _films  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("no_gradients")
+WHAT = {"type": "text", "text": "What is this?"}
+SHAPE = _films._Shape(14, 2, 2)
+
+
+def scene(slots=8, size=168, moving=28, seed=3):
+    """Frames of a still texture with a thing that moves; moving None: all of it is new in each slot."""
+    random = np.random.default_rng(seed)
+    ground = np.kron(random.integers(0, 256, (size // 4, size // 4, 3)), np.ones((4, 4, 1))).astype(np.uint8)
+    frames = []
+    for slot in range(slots):
+        frame = ground.copy()
+        if moving is None:
+            frame = np.kron(random.integers(0, 256, (size // 28, size // 28, 3)), np.ones((28, 28, 1))).astype(np.uint8)
+        elif moving:
+            left = slot * moving % size
+            frame[moving:2 * moving, left:left + moving] = random.integers(0, 256, (moving, min(moving, size - left), 3))
+        frames += [frame, frame]
+    return np.stack(frames)
+
+
+def said(frames):
+    return user({"type": "video", "video": frames}, WHAT)
+
+
+def test_frames_and_patches_are_each_others_inverse():
+    pixels = torch.rand(2 * 6 * 8, 3 * 2 * 14 * 14)
+    frames = SHAPE.frames(pixels, (2, 6, 8))
+    assert frames.shape == (2, 2, 3, 84, 112) and torch.equal(SHAPE.patches(frames), pixels)
+
+
+def test_frames_are_those_of_the_processor(pruner):
+    frames = scene()
+    batch = own(pruner.processor, said(frames), do_sample_frames=False)
+    found = SHAPE.frames(batch["pixel_values_videos"], tuple(batch["video_grid_thw"][0].tolist()))
+    videos = pruner.processor.video_processor
+    mean, std = (torch.tensor(value).view(3, 1, 1) for value in (videos.image_mean, videos.image_std))
+    expected = (torch.from_numpy(frames[5]).permute(2, 0, 1) / 255 - mean) / std
+    height, width = found.shape[-2:]
+    if (height, width) == frames.shape[1:3]:
+        torch.testing.assert_close(found[2, 1], expected, rtol=0, atol=1e-3)
+    assert found.shape[:3] == (8, 2, 3)
+
+
+def pruned_of(pruner, frames, **asked):
+    chooser = hf.Pruner(pruner.model, pruner.processor, **asked)
+    return chooser.prune(said(frames))
+
+
+@pytest.mark.parametrize("frames, way", [(scene(), "pruned"), (scene(moving=None), "smaller"), (scene(moving=0), "frames")])
+def test_the_best_way_is_taken(pruner, frames, way):
+    for share in (.2, .4):
+        pruned = pruned_of(pruner, frames, share=share)
+        report = pruned.report
+        best, among = report.pictures[0], report.candidates[0]
+        assert best.way == way and best.loss == min(one.loss for one in among)
+        assert pruned.tokens == best.tokens == report.tokens <= round(share * report.full[0])
+        assert {one.way for one in among} >= {"smaller", "frames", "pruned"}
+        assert pruned.generate(max_new_tokens=2).shape[1] == pruned.kept.shape[1] + 2
+
+
+def test_ways_and_budgets(pruner):
+    frames = scene()
+    smaller = pruned_of(pruner, frames, share=.3, way="smaller").report
+    assert {one.way for one in smaller.candidates[0]} == {"smaller", "frames"}
+    only = pruned_of(pruner, frames, share=.3, way="pruned").report
+    assert {one.way for one in only.candidates[0]} == {"pruned"} and only.pictures[0].loss < smaller.pictures[0].loss
+    assert pruned_of(pruner, frames, budget=20).tokens <= 20
+    assert pruned_of(pruner, frames, budget=10**6).report.pictures[0].way == "full"
+    assert pruned_of(pruner, frames).tokens <= .25 * only.full[0]  # a quarter, if nothing is asked for
+    for way in ("auto", "smaller", "pruned"):
+        assert pruned_of(pruner, frames, budget=1, way=way).tokens == 1
+    with pytest.raises(tv.ArgumentError, match="a budget of 1 tokens for 2 videos"):
+        hf.Pruner(pruner.model, pruner.processor, budget=1).prune([said(frames), said(frames)])
+
+
+def test_a_smaller_video_is_what_the_processor_makes_of_smaller_frames(pruner):
+    """The prompt is the same, and so are the positions; the pixels are as near as two ways of resizing."""
+    frames = scene(moving=None)
+    pruned = pruned_of(pruner, frames, share=.3)
+    best = pruned.report.pictures[0]
+    assert best.way == "smaller"
+    side = 28 * best.columns, 28 * best.rows
+    small = np.stack([np.asarray(PIL.fromarray(frame).resize(side, PIL.BICUBIC)) for frame in frames])
+    videos = pruner.processor.video_processor
+    if videos.size.get("shortest_edge", 0) > side[0] * side[1] * len(frames):
+        pytest.skip("the processor makes such small frames larger")
+    batch = own(pruner.processor, said(small), do_sample_frames=False)
+    if batch["video_grid_thw"][0].tolist() != [8, 2 * best.rows, 2 * best.columns]:
+        pytest.skip("the processor makes frames of another size")
+    made = hf.prune_batch(pruner.model, batch)
+    assert torch.equal(made.input_ids, pruned.input_ids) and torch.equal(made.position_ids, pruned.position_ids)
+
+
+def test_rows_of_several_conversations(pruner):
+    """Of rows of different lengths each becomes shorter by its own video, and they are padded anew."""
+    texts = ["Why?", "What is to be seen here, and where does it go from there?"]
+    videos = [scene(moving=None), scene(slots=4, size=112)]
+    both = [user({"type": "video", "video": video}, {"type": "text", "text": text}) for video, text in zip(videos, texts)]
+    chooser = hf.Pruner(pruner.model, pruner.processor, share=.3)
+    together = chooser.prune(both)
+    assert len(together.report.pictures) == 2
+    for row, messages in enumerate(both):
+        alone = chooser.prune(messages)
+        assert alone.report.pictures[0] == together.report.pictures[row]
+        length = alone.input_ids.shape[1]
+        assert torch.equal(together.input_ids[row, -length:], alone.input_ids[0])
+        assert together.attention_mask[row].sum() == length
+        torch.testing.assert_close(together.forward().logits[row, -1], alone.forward().logits[0, -1], rtol=0, atol=1e-4)
+
+
+def test_slots_that_stand_apart_in_the_prompt():
+    """As in Qwen3-VL, where each slot follows its time."""
+    film = _films._Film(torch.rand(2 * 8 * 8, 3 * 2 * 14 * 14), (2, 8, 8), SHAPE)
+    ids = torch.tensor([[0, 0, 1, 7, *[9] * 16, 2, 7, *[9] * 16, 3]])
+    batch = {"input_ids": ids, "attention_mask": (ids != 0).long(), "mm_token_type_ids": (ids == 9) * 2,
+             "pixel_values_videos": film.pixels, "video_grid_thw": torch.tensor([[2, 8, 8]]), "second_per_grid_ts": [1.0]}
+    made = _films._smaller(batch, 9, 5, [film], [(4, 6)])
+    assert made["input_ids"].tolist() == [[1, 7, *[9] * 6, 2, 7, *[9] * 6, 3]]
+    assert made["attention_mask"].all() and made["mm_token_type_ids"].tolist() == [[0, 0, *[2] * 6, 0, 0, *[2] * 6, 0]]
+    assert made["video_grid_thw"].tolist() == [[2, 4, 6]] and made["pixel_values_videos"].shape == (48, 1176)
+    assert made["second_per_grid_ts"] == [1.0]
+
+
+def test_what_is_not_shown_is_what_was_before():
+    """The loss of frames left out is that of the frames that stand in their place."""
+    frames = torch.rand(4, 2, 3, 56, 56)
+    film = _films._Film(SHAPE.patches(frames), (4, 4, 4), SHAPE)
+    grey = frames[:, 1].mean(1)
+    kept = torch.tensor([[True] * 4, [False] * 4, [True] * 4, [False] * 4])
+    expected = ((grey[1] - grey[0]).square().mean() + (grey[3] - grey[2]).square().mean()) / 4
+    colours = (grey - grey.mean((1, 2), keepdim=True)).square().mean()
+    assert film.loss((4, 4), kept) == pytest.approx(float(expected / colours), rel=1e-4)
+    assert film.loss((4, 4), torch.ones(4, 4, dtype=torch.bool)) == 0
+    half = kept.clone()
+    half[1, :2] = True  # the upper tokens
+    better = expected - (grey[1] - grey[0])[:28].square().sum() / (56 * 56 * 4)
+    assert film.loss((4, 4), half) == pytest.approx(float(better / colours), rel=1e-4)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spends tokens on the videos of a batch: smaller frames, fewer of them, or what has changed of finer ones.
+
+What is best differs from video to video: a screen recording is worth its finest size, of which little changes; where everything
+moves, smaller frames are. So all are tried on the frames that the processor has made, and the one with the least squared error is
+taken. A frame that a model does not get is the one before it, and so is a token (conditional replenishment). Smaller frames and
+fewer frames are always among them: a choice is never predicted to be worse than these.
+"""
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+
+from .._core import ArgumentError
+from ._held import held_tokens
+from ._ways import QUARTER, Candidate, Report, Spending, shared
+
+_BETWEEN = 3  # sizes that are tried between the smaller one, all of whose tokens fit, and the full one
+
+
+@dataclasses.dataclass(frozen=True)
+class _Shape:
+    """How a processor of Qwen-VL's kind lays out patches: of `side` pixels, `temporal` frames each, `merge` along a token's sides."""
+
+    side: int
+    temporal: int
+    merge: int
+
+    def frames(self, pixels: torch.Tensor, grid: tuple[int, int, int]) -> torch.Tensor:
+        """Frames [slots, temporal, channels, height, width] of the patches of a video."""
+        t, h, w = grid
+        m, side = self.merge, self.side
+        parts = pixels.reshape(t, h // m, w // m, m, m, -1, self.temporal, side, side)
+        return parts.permute(0, 6, 5, 1, 3, 7, 2, 4, 8).reshape(t, self.temporal, -1, h * side, w * side)
+
+    def patches(self, frames: torch.Tensor) -> torch.Tensor:
+        """The other way round."""
+        t, temporal, channels, height, width = frames.shape
+        m, side = self.merge, self.side
+        parts = frames.reshape(t, temporal, channels, height // (m * side), m, side, width // (m * side), m, side)
+        return parts.permute(0, 3, 6, 4, 7, 2, 1, 5, 8).reshape(-1, channels * temporal * side * side)
+
+    def resized(self, pixels: torch.Tensor, grid: tuple[int, int, int], size: tuple[int, int]) -> torch.Tensor:
+        """The patches of the video at a smaller size, in patches, one slot after the other."""
+        if size == grid[1:]:
+            return pixels
+        unit = grid[1] * grid[2]
+        return torch.cat([self.patches(_resize(self.frames(part, (1, *grid[1:]))[0], size, self.side)[None]) for part in pixels.split(unit)])
+
+
+def _resize(frames: torch.Tensor, size: tuple[int, int], side: int) -> torch.Tensor:
+    """Frames [n, channels, height, width] at a size in patches."""
+    found = torch.nn.functional.interpolate(frames.float(), (size[0] * side, size[1] * side), mode="bicubic", antialias=True)
+    return found.clamp(frames.amin(), frames.amax()).to(frames.dtype)
+
+
+class _Film:
+    """One video as the processor has made it, and what is lost by the candidates."""
+
+    def __init__(self, pixels: torch.Tensor, grid: tuple[int, int, int], shape: _Shape) -> None:
+        self.pixels, self.grid, self.shape = pixels, grid, shape
+        self.slots, self.all = grid[0], math.prod(grid) // shape.merge**2
+        # What is compared is the last frame of each slot, which is the one that is held.
+        self.grey = torch.cat([shape.frames(part, (1, *grid[1:]))[0, -1:].float().mean(1, keepdim=True)
+                               for part in pixels.split(grid[1] * grid[2])])
+        means = self.grey.mean((1, 2, 3), keepdim=True)
+        self.whole = max(float((self.grey - means).square().mean(dtype=torch.float64)), 1e-12)
+
+    def size_of(self, tokens: int) -> tuple[int, int]:
+        """The largest size, in patches, of the video's shape with so many tokens a slot, but at least one."""
+        merge, (_, h, w) = self.shape.merge, self.grid
+        best = (merge, merge)
+        for columns in range(1, w // merge + 1):
+            rows = max(1, round(columns * h / w))
+            if rows * columns <= tokens and rows <= h // merge:
+                best = (rows * merge, columns * merge)
+        return best
+
+    def sizes(self, count: int) -> list[tuple[int, int]]:
+        """The sizes that are tried for so many tokens."""
+        _, h, w = self.grid
+        least, most = self.size_of(max(1, count // self.slots)), (h, w)
+        steps = [(least[0] * least[1]) ** (1 - i / (_BETWEEN + 1)) * (h * w) ** (i / (_BETWEEN + 1)) for i in range(1, _BETWEEN + 1)]
+        found = [least, *(self.size_of(int(step) // self.shape.merge**2) for step in steps), most]
+        return list(dict.fromkeys(found))
+
+    def tokens(self, size: tuple[int, int]) -> int:
+        return size[0] * size[1] // self.shape.merge**2
+
+    def candidates(self, count: int, way: str) -> Iterator[tuple[str, tuple[int, int], torch.Tensor]]:
+        """Ways, sizes, and bools [slots, tokens]: which tokens are kept."""
+        for size in self.sizes(count):
+            each = self.tokens(size)
+            if each * self.slots <= count:
+                if way == "pruned" and size != self.grid[1:]:
+                    continue
+                yield "smaller" if size != self.grid[1:] else "full", size, torch.ones(self.slots, each, dtype=torch.bool)
+                continue
+            if each > count:
+                continue
+            if way != "pruned":
+                every = -(-self.slots // (count // each))
+                yield "frames", size, (torch.arange(self.slots) % every == 0)[:, None].expand(-1, each).clone()
+            if way != "smaller":
+                small = self.shape.resized(self.pixels, self.grid, size)
+                kept = held_tokens(small, (self.slots, *size), self.shape.merge, self.shape.temporal, count)
+                yield "pruned", size, kept.reshape(self.slots, each)
+
+    def loss(self, size: tuple[int, int], kept: torch.Tensor) -> float:
+        """The squared error of what is shown, as a share of what is lost if each slot is one colour."""
+        _, _, height, width = self.grey.shape
+        side, merge = self.shape.side, self.shape.merge
+        rows, columns = size[0] // merge, size[1] // merge
+        across = (torch.arange(width) * columns // width).to(self.grey.device)
+        down = (torch.arange(height) * rows // height).to(self.grey.device)
+        shown, lost = torch.zeros_like(self.grey[0, 0]), 0.0
+        for grey, flags in zip(self.grey, kept.to(self.grey.device)):
+            if bool(flags.any()):
+                now = _resize(_resize(grey[None], size, side), (height, width), 1)[0, 0] if size != self.grid[1:] else grey[0]
+                shown = torch.where(flags.reshape(rows, columns)[down][:, across], now, shown)
+            lost += float((shown - grey[0]).square().mean())
+        return lost / self.slots / self.whole
+
+
+def chosen_here(spending: Spending | None, model_type: str) -> bool:
+    """Whether the sizes of videos are chosen. Those of a GLM are not: it writes the places of their tokens in another way."""
+    return (spending is not None and (spending.tolerance is None or spending.default) and spending.way in ("auto", "smaller", "pruned")
+            and not model_type.startswith("glm4v"))
+
+
+def spend(batch: Mapping[str, Any], video_token: int, padding: int, spending: Spending, vision: Any) -> tuple[dict[str, Any], list[torch.Tensor], Report]:
+    """The batch with its videos at the sizes that were chosen, for each video the numbers of the tokens that are kept, and what was decided.
+
+    A budget is that of all videos together, each of which gets its share of it. padding: the token that fills up rows.
+    """
+    began = time.perf_counter()
+    shape = _Shape(int(vision.patch_size), int(vision.temporal_patch_size), int(vision.spatial_merge_size))
+    grids = [(int(t), int(h), int(w)) for t, h, w in batch["video_grid_thw"]]
+    pixels = batch["pixel_values_videos"].split([math.prod(grid) for grid in grids])
+    films = [_Film(part, grid, shape) for part, grid in zip(pixels, grids)]
+    counts = _counts(spending, [film.all for film in films])
+    chosen, among, sizes, keep = [], [], [], []
+    for film, count in zip(films, counts):
+        tried = [(Candidate(way, size[1] // shape.merge, size[0] // shape.merge, int(kept.sum()), film.loss(size, kept)), size, kept)
+                 for way, size, kept in film.candidates(count, spending.way)]
+        best, size, kept = min(tried, key=lambda one: (one[0].loss, one[0].tokens))
+        chosen.append(best)
+        among.append([one for one, _, _ in tried])
+        sizes.append(size)
+        keep.append(kept.reshape(-1).nonzero()[:, 0])
+    made = _smaller(batch, video_token, padding, films, sizes)
+    return made, keep, Report(chosen, among, [film.all for film in films], 1000 * (time.perf_counter() - began))
+
+
+def _counts(spending: Spending, tokens: list[int]) -> list[int]:
+    """How many tokens each video gets."""
+    if spending.budget is None:
+        share = QUARTER if spending.default or spending.share is None else spending.share
+        return [shared(share, count) for count in tokens]
+    if spending.budget < len(tokens):
+        raise ArgumentError(f"a budget of {spending.budget} tokens for {len(tokens)} videos; each needs at least one")
+    return [max(1, spending.budget * count // sum(tokens)) for count in tokens]
+
+
+def _smaller(batch: Mapping[str, Any], token: int, filling: int, films: list[_Film], sizes: list[tuple[int, int]]) -> dict[str, Any]:
+    """The batch in which videos have these sizes, and the prompt as many places for their tokens."""
+    ids = batch["input_ids"]
+    stays = torch.ones_like(ids, dtype=torch.bool)
+    stays[ids == token] = torch.cat([torch.arange(film.all) % film.tokens(film.grid[1:]) < film.tokens(size)
+                                     for film, size in zip(films, sizes)]).to(ids.device)
+    padding = batch.get("attention_mask", torch.ones_like(ids)) == 0
+    length = int((stays & ~padding).sum(1).max())
+    made = {name: _without(value, stays, length, filling if value is ids else 0)
+            if isinstance(value, torch.Tensor) and value.shape == ids.shape else value for name, value in batch.items()}
+    made["pixel_values_videos"] = torch.cat([film.shape.resized(film.pixels, film.grid, size) for film, size in zip(films, sizes)])
+    grid = batch["video_grid_thw"]
+    made["video_grid_thw"] = torch.tensor([(film.slots, *size) for film, size in zip(films, sizes)], dtype=grid.dtype, device=grid.device)
+    return made
+
+
+def _without(values: torch.Tensor, stays: torch.Tensor, length: int, filling: int) -> torch.Tensor:
+    """Rows without some of their places, filled up on the left."""
+    rows = []
+    for row, flags in zip(values, stays):
+        kept = row[flags][-length:]
+        rows.append(torch.cat([kept.new_full((length - len(kept),), filling), kept]))
+    return torch.stack(rows)
