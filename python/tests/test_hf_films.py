@@ -6,8 +6,8 @@ import pytest
 import texturevlm as tv
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
-from test_hf_messages import PIL, own, pruner, tiny, user  # noqa: E402,F401  it skips where transformers does not do
+transformers = pytest.importorskip("transformers")
+from test_hf_messages import NEW, PIL, own, pruner, tiny, user  # noqa: E402,F401  it skips where transformers does not do
 from texturevlm import hf  # noqa: E402
 from texturevlm.hf import _films  # noqa: E402
 
@@ -149,3 +149,45 @@ def test_what_is_not_shown_is_what_was_before():
     half[1, :2] = True  # the upper tokens
     better = expected - (grey[1] - grey[0])[:28].square().sum() / (56 * 56 * 4)
     assert film.loss((4, 4), half) == pytest.approx(float(better / colours), rel=1e-4)
+
+
+def other(kind):
+    """A pruner of a tiny model of another kind. Its prompt of a video has each slot behind its time, if it is a Qwen3-VL."""
+    plain = tiny.processor_of()
+    text = {**tiny.model_of(plain).config.text_config.to_dict(), "head_dim": 8}
+    number = plain.tokenizer.convert_tokens_to_ids
+    tokens = {"image_token_id": number("<|image_pad|>"), "video_token_id": number("<|video_pad|>"),
+              "vision_start_token_id": number("<|vision_start|>"), "vision_end_token_id": number("<|vision_end|>")}
+    vision = {"depth": 2, "hidden_size": 32, "intermediate_size": 48, "num_heads": 2, "out_hidden_size": 32}
+    text.pop("model_type")
+    torch.manual_seed(1)
+    if kind == "qwen2_5_vl":
+        config = transformers.Qwen2_5_VLConfig(vision_config={**vision, "patch_size": 14, "fullatt_block_indexes": [1], "window_size": 112},
+                                               text_config=text, **tokens)
+        processor = transformers.Qwen2_5_VLProcessor(plain.image_processor, plain.tokenizer, plain.video_processor, chat_template=tiny.TEMPLATE)
+        return hf.Pruner(transformers.Qwen2_5_VLForConditionalGeneration(config).eval(), processor, share=.3)
+    config = transformers.Qwen3VLConfig(vision_config={**vision, "patch_size": 16, "deepstack_visual_indexes": [0], "num_position_embeddings": 64},
+                                        text_config=text, **tokens)
+    images = transformers.Qwen2VLImageProcessorFast if not NEW else transformers.Qwen2VLImageProcessor
+    size = {"shortest_edge": 4 * 32 * 32, "longest_edge": 1024 * 32 * 32}
+    processor = transformers.Qwen3VLProcessor(images(patch_size=16, size=size), plain.tokenizer,
+                                              transformers.Qwen3VLVideoProcessor(patch_size=16, size=size, do_sample_frames=False), chat_template=tiny.TEMPLATE)
+    return hf.Pruner(transformers.Qwen3VLForConditionalGeneration(config).eval(), processor, share=.3)
+
+
+@pytest.mark.parametrize("kind", ["qwen2_5_vl", "qwen3_vl"])
+def test_other_kinds(kind):
+    """All ways answer, and a smaller video is asked as the model itself is asked with the batch of that size."""
+    if not hasattr(transformers, "Qwen3VLProcessor"):
+        pytest.skip("this transformers has no Qwen3-VL")
+    chooser = other(kind)
+    for frames, way in ((scene(size=192, moving=32), "pruned"), (scene(size=192, moving=None), "smaller"), (scene(size=192, moving=0), "frames")):
+        pruned = chooser.prune(said(frames))
+        assert pruned.report.pictures[0].way == way and pruned.tokens <= round(.3 * pruned.report.full[0])
+        assert pruned.generate(max_new_tokens=2).shape[1] == pruned.kept.shape[1] + 2
+        if way == "smaller":
+            batch = chooser.batch_of(said(frames))
+            made, keep, _ = _films.spend(batch, chooser.model.config.video_token_id, 0, chooser._options["spending"],
+                                         chooser.model.config.vision_config)
+            assert all(len(one) == pruned.tokens for one in keep)
+            torch.testing.assert_close(pruned.forward().logits[:, -1], chooser.model(**made).logits[:, -1], rtol=0, atol=2e-5)
