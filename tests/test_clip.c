@@ -346,6 +346,37 @@ static void test_emphasis(void **unused) {
     }
 }
 
+/* A scene of blocks of 8 x 8 pixels. */
+static void draw_scene(uint64_t seed, uint8_t *pixels) {
+    uint8_t shades[WIDTH / 8 * (HEIGHT / 8)];
+    for (size_t i = 0; i < sizeof shades; ++i) shades[i] = (uint8_t)test_random(&seed);
+    for (int i = 0; i < WIDTH * HEIGHT; ++i)
+        memset(pixels + 3 * i, shades[i / WIDTH / 8 * (WIDTH / 8) + i % WIDTH / 8], 3);
+}
+
+/* Nothing of a scene is shown after a cut: one patch of the whole, which is one token, loses less than all that is held. */
+static void test_cuts(void **unused) {
+    static uint8_t pixels[WIDTH * HEIGHT * 3];
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    (void)unused;
+    for (int share = 1; share <= 8; share *= 2) {
+        tvlm_clip *clip = open_clip(reference, tvlm_clip_params(.share = 0.05f * (float)share));
+        int32_t count, before = 0;
+        for (int i = 0; i < 40; ++i) {
+            draw_scene(i < 20 ? 7 : 8, pixels);
+            assert_int_equal(tvlm_clip_push(clip, &image), TVLM_OK);
+        }
+        assert_int_equal(tvlm_clip_end(clip), TVLM_OK);
+        const tvlm_clip_token *const tokens = tvlm_clip_tokens(clip, &count);
+        for (int32_t t = 0; t < count; ++t) {
+            assert_true(tokens[t].slot >= 10 || tokens[t].until <= 10);
+            before += tokens[t].slot < 10;
+        }
+        assert_true(before > 0 && before < count);
+        tvlm_clip_destroy(&clip);
+    }
+}
+
 /* A tolerance is kept in each slot; a number of tokens is spread evenly; and what is held ends. */
 static void test_stream_parameters(void **unused) {
     tvlm_clip_info info;
@@ -492,12 +523,19 @@ static void test_refusals(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_devices),        cmocka_unit_test(test_still),
-        cmocka_unit_test(test_moving),         cmocka_unit_test(test_budgets),
-        cmocka_unit_test(test_windows),        cmocka_unit_test(test_hold),
-        cmocka_unit_test(test_tolerances),     cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_emphasis),       cmocka_unit_test(test_stream_parameters),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_still),
+        cmocka_unit_test(test_moving),
+        cmocka_unit_test(test_budgets),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_hold),
+        cmocka_unit_test(test_tolerances),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_emphasis),
+        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_stream_parameters),
         cmocka_unit_test(test_stream_devices),
     };
     return cmocka_run_group_tests(tests, open_reference, close_reference);

@@ -270,6 +270,7 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
     TVLM_TRY(bench_export_prepare(bench));
     TVLM_TRY(bench_operations_prepare(bench));
     TVLM_TRY(bench_ragged_prepare(bench));
+    TVLM_TRY(bench_clip_prepare(bench));
     TVLM_TRY(bench_delta_prepare(bench));
     return device->backend->finish(device);
 }
@@ -287,6 +288,7 @@ void bench_release(struct bench *bench) {
     tvlm_flow_destroy(&bench->flow);
     tvlm_stack_destroy(&bench->moved);
     bench_ragged_release(bench);
+    bench_clip_release(bench);
     bench_features_release(bench);
     bench_delta_release(bench);
     bench_operations_release(bench);
@@ -557,5 +559,6 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     bench_export_list(bench, stages, &count);
     bench_operations_list(bench, stages, &count);
     bench_ragged_list(bench, stages, &count);
+    bench_clip_list(bench, stages, &count);
     return count;
 }

@@ -15,7 +15,7 @@
 #include "texturevlm/select.h"
 #include "texturevlm/stream.h"
 
-#define BENCH_STAGES_MAX 128
+#define BENCH_STAGES_MAX 136
 #define BENCH_K          TVLM_K_DEFAULT
 
 /* Everything on the device that stages work on. */
@@ -34,6 +34,7 @@ struct bench {
     struct bench_delta *delta;           /* in bench_delta.c */
     struct bench_operations *operations; /* in bench_operations.c */
     struct bench_ragged *ragged;         /* in bench_ragged.c */
+    struct bench_clip *clip;             /* in bench_clip.c */
     /* The twenty channels that are packed and sampled. */
     tvlm_bundle bundle;
     int32_t *refs;
@@ -94,6 +95,11 @@ double bench_source_bytes(const struct bench *bench);
 tvlm_status bench_ragged_prepare(struct bench *bench);
 void bench_ragged_release(struct bench *bench);
 void bench_ragged_list(const struct bench *bench, bench_stage *stages, int32_t *count);
+
+/* bench_clip.c */
+tvlm_status bench_clip_prepare(struct bench *bench);
+void bench_clip_release(struct bench *bench);
+void bench_clip_list(const struct bench *bench, bench_stage *stages, int32_t *count);
 
 /* bench_export.c */
 tvlm_status bench_export_prepare(struct bench *bench);
