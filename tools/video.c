@@ -32,6 +32,14 @@ static const option_spec whole_list[] = {
      "no token is shown for longer (default: until another one takes its place)", 0.001, 1e6, NULL},
     {0, OPTION_OUTPUT, "report", offsetof(video_options, report), "FILE.png",
      "a picture of the tokens a second over time", NO_RANGE, NULL},
+    {0, OPTION_OUTPUT, "encode", offsetof(video_options, encode), "FILE.mp4",
+     "the frames once more as a video, with more bits where tokens are bought, which is where a model looks",
+     NO_RANGE, NULL},
+    {0, OPTION_NUMBER, "bitrate", offsetof(video_options, bitrate), "KBITS",
+     "of --encode, a second (default: an even quality)", 1, 1e6, NULL},
+    {0, OPTION_OUTPUT, "roi", offsetof(video_options, roi), "FILE.jsonl",
+     "these regions for an encoder of your own: a line for each frame, with FFmpeg's qoffset", NO_RANGE,
+     NULL},
     {0, OPTION_FLAG, "causal", offsetof(video_options, causal), NULL,
      "decide slot by slot, for a stream that does not end; each slot's line is printed at once", NO_RANGE,
      NULL},
@@ -305,15 +313,19 @@ static int check_strategy(struct tool *tool, const video_options *options) {
 
 static int check_usage(struct tool *tool, const video_options *options) {
     if (options->slot.given || options->hold.given || options->memory.given || options->causal > 0 ||
-        options->latency.given || options->report != NULL)
+        options->latency.given || options->report != NULL || options->encode != NULL ||
+        options->bitrate.given || options->roi != NULL)
         return tool_usage(tool,
                           "--%s is for a budget of the whole video: give --budget, --share or --tolerance",
-                          options->slot.given      ? "slot"
-                          : options->hold.given    ? "hold"
-                          : options->memory.given  ? "memory"
-                          : options->causal > 0    ? "causal"
-                          : options->latency.given ? "latency"
-                                                   : "report");
+                          options->slot.given       ? "slot"
+                          : options->hold.given     ? "hold"
+                          : options->memory.given   ? "memory"
+                          : options->causal > 0     ? "causal"
+                          : options->latency.given  ? "latency"
+                          : options->encode != NULL ? "encode"
+                          : options->bitrate.given  ? "bitrate"
+                          : options->roi != NULL    ? "roi"
+                                                    : "report");
     if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if (options->frames.given && options->weighing.scorer == NULL)

@@ -41,7 +41,7 @@ typedef struct video_options {
     tool_common common;
     option_integer every, frames, keyframe, tile;
     option_integer budget, slot, memory, latency; /* of a budget for the whole video (video_clip.h) */
-    option_number hold;
+    option_number hold, bitrate;
     int causal;
     const char *strategy; /* its name; NULL: none was given */
     parameter_options parameters;
@@ -50,7 +50,7 @@ typedef struct video_options {
     int no_delta;
     option_number rate, steadiness, cut, threshold, carry;
     option_size size;
-    const char *overlay, *report, *gaze, *network;
+    const char *overlay, *report, *encode, *roi, *gaze, *network;
     const char *features, *flow, *needs; /* folders with a file for each frame */
     question_options questions;
 } video_options;

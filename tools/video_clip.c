@@ -24,9 +24,9 @@ bool video_clip_asked(const video_options *options) {
 }
 
 /* The options that such a budget reads, besides those of every command. */
-static const char *const read_here[] = {"budget",  "share",   "tolerance", "patch", "slot",  "hold",
-                                        "memory",  "overlay", "rate",      "size",  "every", "causal",
-                                        "latency", "report",  "emphasis",  NULL};
+static const char *const read_here[] = {
+    "budget", "share",  "tolerance", "patch",  "slot",     "hold",   "memory",  "overlay", "rate", "size",
+    "every",  "causal", "latency",   "report", "emphasis", "encode", "bitrate", "roi",     NULL};
 
 static bool is_read(const char *name) {
     for (int i = 0; read_here[i] != NULL; ++i)
@@ -51,6 +51,8 @@ int video_clip_check(struct tool *tool, const option_group *groups, const video_
     if (options->budget.given + share + tolerance > 1)
         return tool_usage(tool, "--budget, --share and --tolerance exclude each other");
     if (options->latency.given && options->causal == 0) return tool_usage(tool, "--latency is for --causal");
+    if (options->bitrate.given && options->encode == NULL)
+        return tool_usage(tool, "--bitrate is for --encode");
     return TOOL_DONE;
 }
 
@@ -212,9 +214,14 @@ static int32_t count_of(const tvlm_clip_token *tokens, int32_t count, int32_t fi
     return end - first;
 }
 
-/* Keeps the tokens for the overlay, if there is one. */
+/* Whether frames are read once more, when all is decided. */
+static bool reads_again(const video_options *options) {
+    return options->overlay != NULL || options->encode != NULL || options->roi != NULL;
+}
+
+/* Keeps the tokens for the second pass, if there is one. */
 static int keep_tokens(clip_run *run, const tvlm_clip_token *tokens, int32_t count) {
-    if (run->options->overlay == NULL || count == 0) return TOOL_DONE;
+    if (!reads_again(run->options) || count == 0) return TOOL_DONE;
     tvlm_clip_token *const all =
         realloc(run->tokens, ((size_t)run->token_count + (size_t)count) * sizeof *all);
     if (all == NULL) return tool_fail(run->tool, "no memory for %d tokens", (int)(run->token_count + count));
@@ -291,48 +298,98 @@ static int take_all(clip_run *run, int *partly) {
 
 /* ---- The second pass ---- */
 
-static int draw_frames(const clip_run *run, video_frames *frames, video_seen *seen, video_overlay *overlay) {
+/* What the second pass makes. Of an overlay or a video that nobody asked for, `path` is NULL. */
+typedef struct second_pass {
+    video_overlay overlay, encoded;
+    video_regions regions;
+    video_seen seen;
+} second_pass;
+
+/* Opens all of it, before any work. The rate of the frames is known once they are open. */
+static int open_outputs(const clip_run *run, second_pass *pass) {
+    const video_options *const options = run->options;
+    video_frames frames = {0};
+    if (!reads_again(options)) return TOOL_DONE;
+    int code = open_frames(run, run->stop, &frames);
+    if (code == TOOL_DONE)
+        code = video_overlay_open(run->tool, options->overlay, frames.rate / frames.every, &pass->overlay);
+    if (code == TOOL_DONE)
+        code = video_overlay_open_video(run->tool, options->encode, frames.rate / frames.every,
+                                        1000.0 * (double)options->bitrate.value, &pass->encoded);
+    pass->regions.tool = run->tool;
+    pass->regions.path = options->roi;
+    video_frames_release(&frames);
+    return code;
+}
+
+static void release_outputs(second_pass *pass) {
+    video_overlay_release(&pass->overlay);
+    video_overlay_release(&pass->encoded);
+    video_regions_release(&pass->regions);
+    video_seen_release(&pass->seen);
+}
+
+/* Makes what there is to make of a frame whose slot has these tokens. */
+static int add_frame(const clip_run *run, second_pass *pass, const video_frame *frame,
+                     const tvlm_clip_token *tokens, int32_t count, bool last) {
+    const float patch = (float)(run->info.patch * run->width) / (float)run->info.width;
+    tvlm_image picture;
+    if (pass->overlay.path != NULL) {
+        TOOL_TRY(tool_status(run->tool,
+                             video_seen_draw(&pass->seen, &frame->image, tokens, count, last, &picture)));
+        TOOL_TRY(video_overlay_add(&pass->overlay, &picture, frame->number, frame->time));
+    }
+    if (pass->encoded.path == NULL && pass->regions.path == NULL) return TOOL_DONE;
+    /* The last frame of a slot is the one that is held. The others would spend the bits on what it repeats. */
+    TOOL_TRY(video_regions_find(&pass->regions, tokens, last ? count : 0, patch, run->width, run->height));
+    TOOL_TRY(video_regions_add(&pass->regions, frame->number, frame->time));
+    if (pass->encoded.path == NULL) return TOOL_DONE;
+    return video_overlay_add_regions(&pass->encoded, &frame->image, frame->time, pass->regions.all,
+                                     pass->regions.count);
+}
+
+static int add_frames(const clip_run *run, video_frames *frames, second_pass *pass) {
     int32_t first = 0;
     for (int64_t i = 0; i < run->frames; ++i) {
         const int32_t slot = (int32_t)(i / run->info.temporal),
                       own = count_of(run->tokens, run->token_count, first, slot);
         const bool last = i + 1 == run->frames || (i + 1) % run->info.temporal == 0;
         video_frame frame;
-        tvlm_image picture;
         TOOL_TRY(video_frames_next(frames, &frame));
         if (frame.end)
             return tool_fail(run->tool, "%s: has fewer frames when it is read again", run->paths[0]);
-        int code = tool_status(run->tool,
-                               video_seen_draw(seen, &frame.image, run->tokens + first, own, last, &picture));
-        if (code == TOOL_DONE) code = video_overlay_add(overlay, &picture, frame.number, frame.time);
-        if (code != TOOL_DONE) return code;
+        TOOL_TRY(add_frame(run, pass, &frame, run->tokens + first, own, last));
         if (last) first += own;
     }
     return TOOL_DONE;
 }
 
-static int draw_all(const clip_run *run, video_overlay *overlay) {
+static int make_outputs(const clip_run *run, second_pass *pass) {
     video_frames frames = {0};
-    video_seen seen = {0};
+    if (!reads_again(run->options) || run->clip == NULL) return TOOL_DONE;
     int code = open_frames(run, NULL, &frames); /* what was decided before a signal is drawn */
-    if (code == TOOL_DONE) code = video_seen_open(run->tool, &run->info, run->width, run->height, &seen);
-    if (code == TOOL_DONE) code = draw_frames(run, &frames, &seen, overlay);
-    if (code == TOOL_DONE) code = video_overlay_finish(overlay);
-    video_seen_release(&seen);
+    if (code == TOOL_DONE && pass->overlay.path != NULL)
+        code = video_seen_open(run->tool, &run->info, run->width, run->height, &pass->seen);
+    if (code == TOOL_DONE) code = add_frames(run, &frames, pass);
+    if (code == TOOL_DONE) code = video_overlay_finish(&pass->overlay);
+    if (code == TOOL_DONE) code = video_overlay_finish(&pass->encoded);
+    if (code == TOOL_DONE) code = video_regions_write(&pass->regions);
     video_frames_release(&frames);
     return code;
 }
 
-/* An overlay is drawn in a second pass. A pipe cannot be read twice. */
+/* A pipe cannot be read twice. */
 static int check_again(const clip_run *run) {
     struct stat info;
-    for (int i = 0; run->options->overlay != NULL && i < run->count; ++i)
+    for (int i = 0; reads_again(run->options) && i < run->count; ++i)
         if (stat(run->paths[i], &info) == 0 && !S_ISREG(info.st_mode))
-            return tool_usage(
-                run->tool,
-                "%s: is no file that can be read twice, which --overlay must for a budget of the "
-                "whole video",
-                run->paths[i]);
+            return tool_usage(run->tool,
+                              "%s: is no file that can be read twice, which --%s must for a budget of the "
+                              "whole video",
+                              run->paths[i],
+                              run->options->overlay != NULL  ? "overlay"
+                              : run->options->encode != NULL ? "encode"
+                                                             : "roi");
     return TOOL_DONE;
 }
 
@@ -356,23 +413,16 @@ static int end_interrupted(const clip_run *run) {
 int video_clip_run(struct tool *tool, const video_options *options, int count, char *const *paths,
                    bool (*stop)(void *user)) {
     clip_run run = {.tool = tool, .options = options, .count = count, .paths = paths, .stop = stop};
-    video_overlay overlay = {0};
-    video_frames frames = {0};
+    second_pass pass = {0};
     int partly = TOOL_DONE, code = check_again(&run);
-    if (code == TOOL_DONE &&
-        options->overlay != NULL) { /* the rate of its frames is known once they are open */
-        code = open_frames(&run, stop, &frames);
-        if (code == TOOL_DONE)
-            code = video_overlay_open(tool, options->overlay, frames.rate / frames.every, &overlay);
-        video_frames_release(&frames);
-    }
+    if (code == TOOL_DONE) code = open_outputs(&run, &pass);
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &run.device);
     if (code == TOOL_DONE) code = take_all(&run, &partly);
-    if (code == TOOL_DONE && run.clip != NULL && overlay.path != NULL) code = draw_all(&run, &overlay);
+    if (code == TOOL_DONE) code = make_outputs(&run, &pass);
     if (code == TOOL_DONE) code = write_report(&run);
     if (code == TOOL_DONE) code = partly;
     if (code == TOOL_DONE && signals_noted() != 0) code = end_interrupted(&run);
-    video_overlay_release(&overlay);
+    release_outputs(&pass);
     tvlm_clip_destroy(&run.clip);
     tvlm_device_destroy(&run.device);
     free(run.slots);

@@ -38,6 +38,28 @@ typedef struct video_report_slot {
 int video_report_write(struct tool *tool, const char *path, const char *title, const video_report_slot *slots,
                        int32_t count);
 
+/* ---- Where a model looks, for encoders (video_regions.c) ---- */
+
+/* Regions of a slot, and what is written of them. */
+typedef struct video_regions {
+    struct tool *tool;
+    const char *path; /* of the lines; NULL: none are written */
+    char *text;
+    size_t length, room;
+    tvlm_video_region *all;
+    int32_t count, capacity;
+} video_regions;
+
+/* Finds the regions of a slot of a video of width x height pixels, in which a patch is so many pixels wide: the squares that its
+ * tokens show, those beside each other as one. What is seen at a quarter of its size is none, nor are thumbnails. */
+int video_regions_find(video_regions *regions, const tvlm_clip_token *tokens, int32_t count, float patch,
+                       int32_t width, int32_t height);
+
+/* Adds a frame's line, and writes all lines at the end. */
+int video_regions_add(video_regions *regions, int64_t number, double time);
+int video_regions_write(const video_regions *regions);
+void video_regions_release(video_regions *regions);
+
 /* ---- What is seen (video_seen.c) ---- */
 
 /* The picture that a model sees, in which tokens are held. It has the size of the frames. */

@@ -28,6 +28,7 @@ int video_library_load(struct tool *tool, const char *what, const video_library 
         !find(handle, "tvlm_video_reader_next", &found.reader_next) ||
         !find(handle, "tvlm_video_writable", &found.writable) ||
         !find(handle, "tvlm_video_writer_open", &found.writer_open) ||
+        !find(handle, "tvlm_video_writer_set_regions", &found.writer_set_regions) ||
         !find(handle, "tvlm_video_writer_add", &found.writer_add) ||
         !find(handle, "tvlm_video_writer_finish", &found.writer_finish) ||
         !find(handle, "tvlm_video_writer_destroy", &found.writer_destroy) ||

@@ -18,6 +18,7 @@ typedef struct video_library {
     bool (*writable)(const char *);
     tvlm_status (*writer_open)(const char *, int32_t, int32_t, const struct tvlm_video_writer_params *,
                                tvlm_video_writer **);
+    tvlm_status (*writer_set_regions)(tvlm_video_writer *, const tvlm_video_region *, int32_t);
     tvlm_status (*writer_add)(tvlm_video_writer *, const tvlm_image *, double);
     tvlm_status (*writer_finish)(tvlm_video_writer *);
     void (*writer_destroy)(tvlm_video_writer **);

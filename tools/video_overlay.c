@@ -26,6 +26,16 @@ int video_overlay_open(struct tool *tool, const char *path, double rate, video_o
     return TOOL_DONE;
 }
 
+int video_overlay_open_video(struct tool *tool, const char *path, double rate, double bit_rate,
+                             video_overlay *overlay) {
+    *overlay = (video_overlay){.tool = tool, .path = path, .rate = rate, .bit_rate = bit_rate};
+    if (path == NULL) return TOOL_DONE;
+    TOOL_TRY(video_library_load(tool, path, &overlay->library));
+    if (!overlay->library->writable(path))
+        return tool_fail(tool, "%s: there is no video format of that ending", path);
+    return TOOL_DONE;
+}
+
 static int add_picture(video_overlay *overlay, const tvlm_image *picture, int64_t number) {
     char path[4096];
     const size_t length = strlen(overlay->path);
@@ -37,15 +47,26 @@ static int add_picture(video_overlay *overlay, const tvlm_image *picture, int64_
                                                      picture->pixels, &overlay->tool->log));
 }
 
+static int open_writer(video_overlay *overlay, const tvlm_image *picture) {
+    const struct tvlm_video_writer_params params = {
+        .rate = overlay->rate, .bit_rate = overlay->bit_rate, .log = &overlay->tool->log};
+    if (overlay->writer != NULL) return TOOL_DONE;
+    return tool_status(overlay->tool,
+                       overlay->library->writer_open(overlay->path, picture->width, picture->height, &params,
+                                                     &overlay->writer));
+}
+
+int video_overlay_add_regions(video_overlay *overlay, const tvlm_image *picture, double time,
+                              const tvlm_video_region *regions, int32_t count) {
+    TOOL_TRY(open_writer(overlay, picture));
+    TOOL_TRY(
+        tool_status(overlay->tool, overlay->library->writer_set_regions(overlay->writer, regions, count)));
+    return tool_status(overlay->tool, overlay->library->writer_add(overlay->writer, picture, time));
+}
+
 int video_overlay_add(video_overlay *overlay, const tvlm_image *picture, int64_t number, double time) {
-    const struct tvlm_video_writer_params params = {.rate = overlay->rate, .log = &overlay->tool->log};
     if (overlay->library == NULL) return add_picture(overlay, picture, number);
-    if (overlay->writer == NULL) {
-        const int code = tool_status(
-            overlay->tool, overlay->library->writer_open(overlay->path, picture->width, picture->height,
-                                                         &params, &overlay->writer));
-        if (code != TOOL_DONE) return code;
-    }
+    TOOL_TRY(open_writer(overlay, picture));
     return tool_status(overlay->tool, overlay->library->writer_add(overlay->writer, picture, time));
 }
 

@@ -13,6 +13,7 @@ typedef struct video_overlay {
     struct tool *tool;
     const char *path; /* the folder or the video; NULL: nothing is drawn */
     double rate;
+    double bit_rate;              /* of a video; 0: an even quality */
     const video_library *library; /* NULL: the path is a folder */
     tvlm_video_writer *writer;    /* NULL before the first frame */
 } video_overlay;
@@ -22,6 +23,14 @@ typedef struct video_overlay {
  * folder, which is made if it does not exist. Any other path is taken for a video.
  */
 int video_overlay_open(struct tool *tool, const char *path, double rate, video_overlay *overlay);
+
+/* The same for what must be a video, with so many bits a second. */
+int video_overlay_open_video(struct tool *tool, const char *path, double rate, double bit_rate,
+                             video_overlay *overlay);
+
+/* Adds the next frame with regions of better or worse quality to a video. */
+int video_overlay_add_regions(video_overlay *overlay, const tvlm_image *picture, double time,
+                              const tvlm_video_region *regions, int32_t count);
 
 /* Adds the next frame. All frames have the same size. A PNG is called frame-NNNNNN.png, with the number of
  * the frame. */

@@ -142,7 +142,10 @@ struct tvlm_video_writer_params {
 
     /* Is copied, and used by every call on the writer. May be NULL. */
     const tvlm_log *log;
-    uint64_t reserved[4];
+
+    /* Bits a second, up to 1e9. 0: as many as an even quality takes. */
+    double bit_rate;
+    uint64_t reserved[3];
 };
 #define tvlm_video_writer_params(...) TVLM_PARAMS(tvlm_video_writer_params, __VA_ARGS__)
 
@@ -164,7 +167,7 @@ TVLM_API bool tvlm_video_writable(const char *path);
  *
  * Errors:
  *   TVLM_ERROR_ARGUMENT     a side is not in 2..16384, no format has that ending, or the rate is negative,
- *                           not finite or above 30000,
+ *                           not finite or above 30000, or the bits a second are,
  *   TVLM_ERROR_UNSUPPORTED  there is no encoder for it,
  *   TVLM_ERROR_IO           the file cannot be written,
  *   TVLM_ERROR_MEMORY.
@@ -172,6 +175,25 @@ TVLM_API bool tvlm_video_writable(const char *path);
 TVLM_API tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int32_t height,
                                             const struct tvlm_video_writer_params *params,
                                             tvlm_video_writer **writer);
+
+/* A part of the frames: from `left` and `top` to the pixels before `right` and `bottom`; and how much better, 0 to 1, or worse,
+ * -1 to 0, it is to be than the rest. */
+typedef struct tvlm_video_region {
+    int32_t left, top, right, bottom;
+    float quality;
+} tvlm_video_region;
+
+/*
+ * Spends more bits on some parts of the frames that are appended from now on. Where regions overlap the first one counts;
+ * none, or a count of 0, treats all parts alike again. Regions are copied. They are FFmpeg's regions of interest
+ * (AV_FRAME_DATA_REGIONS_OF_INTEREST), with the quality as the offset of the quantiser: x264 and VP9 heed them, other
+ * encoders may not.
+ *
+ * Errors: TVLM_ERROR_ARGUMENT (NULL, a region that is empty or not within the frame, or a quality that is not within
+ * -1 .. 1), TVLM_ERROR_MEMORY. The regions then stay as they were.
+ */
+TVLM_API tvlm_status tvlm_video_writer_set_regions(tvlm_video_writer *writer,
+                                                   const tvlm_video_region *regions, int32_t count);
 
 /*
  * Appends a frame. The image has the size of the writer and 3 channels of 8 bits. `time` is in seconds; a frame

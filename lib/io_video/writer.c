@@ -26,6 +26,7 @@
 #define RATE_DEFAULT 25.0
 #define SIDE_MAX     16384
 #define TIME_MAX     1e9
+#define BITS_MAX     1e9
 
 struct tvlm_video_writer {
     tvlm_log log;
@@ -33,7 +34,7 @@ struct tvlm_video_writer {
     char *target;          /* the file that the path leads to */
     char *temporary;       /* the file that is written; NULL once it is renamed */
     int32_t width, height; /* the size of the frames that are handed in */
-    double rate;
+    double rate, bit_rate;
     AVFormatContext *container;
     AVCodecContext *encoder;
     AVStream *stream;
@@ -41,6 +42,8 @@ struct tvlm_video_writer {
     AVFrame *rgb;   /* the caller's pixels with room behind them, because swscale reads beyond a row's end */
     AVFrame *frame; /* the pixels as the encoder takes them */
     struct SwsContext *scaler;
+    AVRegionOfInterest *regions; /* of the frames that come */
+    int32_t region_count;
     AVRational tick; /* a tick of the encoder's clock, in seconds */
     int64_t last;    /* the timestamp of the last frame; -1 before the first */
     bool failed, finished;
@@ -123,15 +126,17 @@ static void set_encoder(tvlm_video_writer *writer, AVCodecContext *encoder) {
     encoder->gop_size = 60;
     encoder->thread_count = 0;
     if (writer->container->oformat->flags & AVFMT_GLOBALHEADER) encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+    const bool even_quality = writer->bit_rate == 0.0;
+    if (!even_quality) encoder->bit_rate = (int64_t)writer->bit_rate;
     if (encoder->codec_id == AV_CODEC_ID_H264) {
         (void)av_opt_set(encoder->priv_data, "preset", "veryfast", 0); /* some encoders lack these two */
-        (void)av_opt_set(encoder->priv_data, "crf", "20", 0);
+        if (even_quality) (void)av_opt_set(encoder->priv_data, "crf", "20", 0);
     } else if (encoder->codec_id == AV_CODEC_ID_VP8 || encoder->codec_id == AV_CODEC_ID_VP9) {
         (void)av_opt_set(encoder->priv_data, "deadline", "realtime", 0);
         (void)av_opt_set(encoder->priv_data, "cpu-used", "6", 0);
-        (void)av_opt_set(encoder->priv_data, "crf", "28", 0);
-        encoder->bit_rate = 0;
-    } else {
+        if (even_quality) (void)av_opt_set(encoder->priv_data, "crf", "28", 0);
+        if (even_quality) encoder->bit_rate = 0;
+    } else if (even_quality) {
         encoder->flags |= AV_CODEC_FLAG_QSCALE;
         encoder->global_quality = 4 * FF_QP2LAMBDA;
     }
@@ -223,6 +228,8 @@ tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int32_t heig
                           path, (int)width, (int)height, SIDE_MAX);
     if (!isfinite(given->rate) || given->rate < 0.0 || given->rate > TICKS)
         return video_fail(given->log, TVLM_ERROR_ARGUMENT, "%s: %g frames a second", path, given->rate);
+    if (!(given->bit_rate >= 0.0 && given->bit_rate <= BITS_MAX))
+        return video_fail(given->log, TVLM_ERROR_ARGUMENT, "%s: %g bits a second", path, given->bit_rate);
     if (!tvlm_video_writable(path))
         return video_fail(given->log, TVLM_ERROR_ARGUMENT, "%s: there is no video format of that ending",
                           path);
@@ -233,6 +240,7 @@ tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int32_t heig
     made->width = width;
     made->height = height;
     made->rate = given->rate > 0.0 ? given->rate : RATE_DEFAULT;
+    made->bit_rate = given->bit_rate;
     made->last = -1;
     const tvlm_status status = open_writer(path, made);
     if (status != TVLM_OK) {
@@ -263,6 +271,51 @@ static tvlm_status encode(tvlm_video_writer *writer, const AVFrame *frame) {
     return video_fail_code(&writer->log, TVLM_ERROR_IO, writer->path, "written", code);
 }
 
+static bool is_within(const tvlm_video_writer *writer, const tvlm_video_region *region) {
+    return region->left >= 0 && region->top >= 0 && region->left < region->right &&
+           region->top < region->bottom && region->right <= writer->width &&
+           region->bottom <= writer->height && region->quality >= -1.0f && region->quality <= 1.0f;
+}
+
+tvlm_status tvlm_video_writer_set_regions(tvlm_video_writer *writer, const tvlm_video_region *regions,
+                                          int32_t count) {
+    if (writer == NULL) return TVLM_ERROR_ARGUMENT;
+    if (count < 0 || (count > 0 && regions == NULL))
+        return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, "%s: %d regions, and none are given",
+                          writer->path, (int)count);
+    for (int32_t i = 0; i < count; ++i)
+        if (!is_within(writer, &regions[i]))
+            return video_fail(
+                &writer->log, TVLM_ERROR_ARGUMENT,
+                "%s: region %d, %d,%d to %d,%d of a quality of %g, is not one of a frame of %d x %d",
+                writer->path, (int)i, (int)regions[i].left, (int)regions[i].top, (int)regions[i].right,
+                (int)regions[i].bottom, (double)regions[i].quality, (int)writer->width, (int)writer->height);
+    AVRegionOfInterest *const made = calloc((size_t)count + 1, sizeof *made);
+    if (made == NULL) return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
+    for (int32_t i = 0; i < count; ++i)
+        made[i] = (AVRegionOfInterest){.self_size = sizeof *made,
+                                       .top = regions[i].top,
+                                       .bottom = regions[i].bottom,
+                                       .left = regions[i].left,
+                                       .right = regions[i].right,
+                                       .qoffset = {(int)lround(-1000.0 * (double)regions[i].quality), 1000}};
+    free(writer->regions);
+    writer->regions = made;
+    writer->region_count = count;
+    return TVLM_OK;
+}
+
+/* Tells the encoder the regions of a frame. */
+static tvlm_status attach_regions(const tvlm_video_writer *writer, AVFrame *frame) {
+    const size_t bytes = (size_t)writer->region_count * sizeof *writer->regions;
+    av_frame_remove_side_data(frame, AV_FRAME_DATA_REGIONS_OF_INTEREST);
+    if (bytes == 0) return TVLM_OK;
+    AVFrameSideData *const data = av_frame_new_side_data(frame, AV_FRAME_DATA_REGIONS_OF_INTEREST, bytes);
+    if (data == NULL) return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
+    memcpy(data->data, writer->regions, bytes);
+    return TVLM_OK;
+}
+
 static void copy_pixels(const tvlm_image *image, AVFrame *rgb) {
     const size_t row = image->row_stride != 0 ? image->row_stride : 3 * (size_t)image->width;
     for (int y = 0; y < rgb->height; ++y)
@@ -286,6 +339,7 @@ tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *i
     AVFrame *const frame = writer->frame;
     if (av_frame_make_writable(frame) < 0) /* the encoder may still hold the former content */
         return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
+    VIDEO_TRY(attach_regions(writer, frame));
     copy_pixels(image, writer->rgb);
     (void)sws_scale(writer->scaler, (const uint8_t *const *)writer->rgb->data, writer->rgb->linesize, 0,
                     frame->height, frame->data, frame->linesize);
@@ -337,6 +391,7 @@ void tvlm_video_writer_destroy(tvlm_video_writer **writer) {
     av_packet_free(&old->packet);
     avcodec_free_context(&old->encoder);
     avformat_free_context(old->container);
+    free(old->regions);
     free(old->temporary);
     free(old->target);
     free(old->path);

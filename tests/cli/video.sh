@@ -140,16 +140,37 @@ is "an overlay of a stream lacks frames" test "$(find "$work/later" -name 'frame
 runs 3 0 "${frames[@]}" --share .3 --report "$work/report.png"
 is "no PNG of a report" test "$(head -c 4 "$work/report.png" | tail -c 3)" = PNG
 refused 2 '--latency is for --causal' "${video[@]}" "${frames[@]}" --share .3 --latency 1
+runs 3 0 "${frames[@]}" --share .3 --emphasis 0
+cp "$work/stdout" "$work/plain"
+runs 3 0 "${frames[@]}" --share .3 --emphasis 100
+is "an emphasis changes nothing" test "$(cksum <"$work/stdout")" != "$(cksum <"$work/plain")"
+refused 2 '--emphasis 2:motion: of a whole video it is what moves, and takes no channel' "${video[@]}" "${frames[@]}" --share .3 --emphasis 2:motion
+runs 3 0 "${frames[@]}" --share .3 --roi "$work/roi.jsonl"
+if command -v python3 >/dev/null; then
+    is "regions are not those of the tokens" python3 -c '
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+slots = [json.loads(line) for line in open(sys.argv[2])]
+assert [line["frame"] for line in lines] == list(range(6)) and abs(lines[3]["time"] - .12) < 1e-6
+assert not any(line["regions"] for line in lines[::2]) and any(line["regions"] for line in lines[1::2])
+for line in lines:
+    squares = [t for t in slots[line["frame"] // 2]["tokens"] if "thumbnail" not in t]
+    for r in line["regions"]:
+        assert 0 <= r["left"] < r["right"] <= 112 and 0 <= r["top"] < r["bottom"] <= 80 and r["qoffset"] in (-.2, -.1)
+        assert any(abs(t["y"] - (r["top"] + r["bottom"]) / 2) < t["height"] and r["left"] <= t["x"] <= r["right"] for t in squares)
+' "$work/roi.jsonl" "$work/stdout"
+fi
+refused 2 '--bitrate is for --encode' "${video[@]}" "${frames[@]}" --share .3 --bitrate 100
 runs 3 1 "${frames[@]:0:3}" "$work/in/small.pgm" "${frames[@]:3}" --budget 30 --overlay "$work/whole"
 is "an overlay of the whole video lacks frames" test "$(find "$work/whole" -name 'frame-*.png' | wc -l)" -eq 6
-for option in "-k 3" "--weights 1,0,0" "--preset still" "--strategy grid" "--emphasis 2" "--set min-distance=9" "--cut .2"; do
+for option in "-k 3" "--weights 1,0,0" "--preset still" "--strategy grid" "--set min-distance=9" "--cut .2"; do
     refused 2 "$(named "$option") is for positions frame by frame, not for a budget" "${video[@]}" "${frames[@]}" --budget 3 $option
 done
 refused 2 '--budget, --share and --tolerance exclude' "${video[@]}" "${frames[@]}" --share .5 --tolerance .1
 refused 1 'takes .* MiB; 1 are granted' "${video[@]}" "${frames[@]}" --share .5 --patch 4 --memory 1
 refused 2 '--slot: 17' "${video[@]}" "${frames[@]}" --share .5 --slot 17
 refused 2 '--budget: 0' "${video[@]}" "${frames[@]}" --budget 0
-for option in "--slot 3" "--hold 3" "--memory 3" "--causal" "--latency 3" "--report r.png"; do
+for option in "--slot 3" "--hold 3" "--memory 3" "--causal" "--latency 3" "--report r.png" "--encode e.mp4" "--bitrate 9" "--roi r.jsonl"; do
     refused 2 "${option%% *} is for a budget of the whole video" "${video[@]}" "${frames[@]}" $option
 done
 
@@ -238,6 +259,12 @@ else
     lines 'all(o["image"]["width"] == 960 and o["image"]["path"].endswith("o.mp4") for o in d)'
     runs 2 0 "$work/in/o.mp4" --every 4 --overlay "$work/in/every.mkv" --strategy foveated
     lines '[o["frame"] for o in d] == [0, 4]'
+    runs 3 0 "$work/in/o.mp4" --share .2 --encode "$work/in/small.mp4" --bitrate 20
+    runs 3 0 "$work/in/o.mp4" --share .2 --encode "$work/in/even.mp4" --overlay "$work/in/beside.mp4"
+    is "fewer bits make no smaller file" test "$(stat -c %s "$work/in/small.mp4")" -lt "$(stat -c %s "$work/in/even.mp4")"
+    runs 6 0 "$work/in/small.mp4" -k 9
+    lines 'all(o["image"]["width"] == 960 for o in d)'
+    refused 1 'no video format of that ending' "${video[@]}" "$work/in/o.mp4" --share .2 --encode "$work/in/o.txt"
     runs 2 0 "$work/in/every.mkv" -k 1
     lines 'abs(d[1]["time"] - 0.4) < 2e-3'
     # A library that is none.
