@@ -14,6 +14,7 @@
 #include "json.h"
 #include "progress.h"
 #include "signals.h"
+#include "texturevlm/draw.h"
 
 /* ---- Options ---- */
 
@@ -303,6 +304,7 @@ typedef struct second_pass {
     video_overlay overlay, encoded;
     video_regions regions;
     video_seen seen;
+    uint8_t *rgb; /* a frame, where it is something else */
 } second_pass;
 
 /* Opens all of it, before any work. The rate of the frames is known once they are open. */
@@ -327,13 +329,26 @@ static void release_outputs(second_pass *pass) {
     video_overlay_release(&pass->encoded);
     video_regions_release(&pass->regions);
     video_seen_release(&pass->seen);
+    free(pass->rgb);
+}
+
+/* Makes RGB of 8 bits of a frame, as it is drawn: pictures may be grey, have 16 bits, or an alpha. */
+static int draw_rgb(const clip_run *run, second_pass *pass, tvlm_image *image) {
+    if (image->channels == 3 && image->type == TVLM_PIXEL_U8 && image->row_stride == 0) return TOOL_DONE;
+    if (pass->rgb == NULL) pass->rgb = malloc(3 * (size_t)image->width * (size_t)image->height);
+    if (pass->rgb == NULL) return tool_fail(run->tool, "no memory for a frame");
+    TOOL_TRY(tool_status(run->tool,
+                         tvlm_draw_image(image, &run->tool->log, image->width, image->height, pass->rgb)));
+    *image = (tvlm_image){.pixels = pass->rgb, .width = image->width, .height = image->height, .channels = 3};
+    return TOOL_DONE;
 }
 
 /* Makes what there is to make of a frame whose slot has these tokens. */
-static int add_frame(const clip_run *run, second_pass *pass, const video_frame *frame,
+static int add_frame(const clip_run *run, second_pass *pass, video_frame *frame,
                      const tvlm_clip_token *tokens, int32_t count, bool last) {
     const float patch = (float)(run->info.patch * run->width) / (float)run->info.width;
     tvlm_image picture;
+    TOOL_TRY(draw_rgb(run, pass, &frame->image));
     if (pass->overlay.path != NULL) {
         TOOL_TRY(tool_status(run->tool,
                              video_seen_draw(&pass->seen, &frame->image, tokens, count, last, &picture)));

@@ -163,6 +163,16 @@ fi
 refused 2 '--bitrate is for --encode' "${video[@]}" "${frames[@]}" --share .3 --bitrate 100
 runs 3 1 "${frames[@]:0:3}" "$work/in/small.pgm" "${frames[@]:3}" --budget 30 --overlay "$work/whole"
 is "an overlay of the whole video lacks frames" test "$(find "$work/whole" -name 'frame-*.png' | wc -l)" -eq 6
+if command -v python3 >/dev/null; then # grey frames are drawn as their colours
+    for n in 0 1; do
+        python3 -c 'import sys
+words = open(sys.argv[1]).read().split()
+open(sys.argv[2], "w").write("\n".join(["P3", *words[1:4], *(word for word in words[4:] for _ in range(3))]) + "\n")' "$work/in/f$n.pgm" "$work/in/c$n.ppm"
+    done
+    runs 1 0 "$work/in/f0.pgm" "$work/in/f1.pgm" --share .3 --overlay "$work/grey"
+    runs 1 0 "$work/in/c0.ppm" "$work/in/c1.ppm" --share .3 --overlay "$work/coloured"
+    is "grey frames are drawn as others" cmp "$work/grey/frame-000001.png" "$work/coloured/frame-000001.png"
+fi
 for option in "-k 3" "--weights 1,0,0" "--preset still" "--strategy grid" "--set min-distance=9" "--cut .2"; do
     refused 2 "$(named "$option") is for positions frame by frame, not for a budget" "${video[@]}" "${frames[@]}" --budget 3 $option
 done

@@ -10,7 +10,7 @@ import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 COPIED = ("CMakeLists.txt", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", ".clang-format", "bench", "ci", "cl", "cmake", "doc",
-          "examples", "include", "lib", "networks", "pyproject.toml", "python", "tests", "tools")
+          "examples", "include", "integrations", "lib", "networks", "pyproject.toml", "python", "tests", "tools")
 WITHOUT = {"__pycache__", ".git"}
 SEVERAL_THREADS = {"test_pool_devices"}  # what asks that a device computes while something else is done
 
