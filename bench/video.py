@@ -40,8 +40,8 @@ from drawing import enlarge, reduce  # noqa: E402
 SLOT = 2
 WAYS = ("downsampling", "every", "full", "evs", "mask", "offline", "causal")
 FLOORS = {  # of offline above downsampling, in dB, by share
-    "mover": {2: 5, 5: 7, 10: 8}, "terminal": {5: 2, 10: 6, 25: 20}, "bedroom": {2: .7, 5: 1, 10: 1.5, 25: 1.5},
-    "pan": {2: -.01, 5: -.01, 10: -.01, 25: -.01}, "slides": {2: 1, 5: 2}}
+    "mover": {2: 7.5, 5: 9.5, 10: 9.5, 25: 7.5}, "terminal": {2: .3, 5: 1.4, 10: 3.4, 25: 30}, "bedroom": {2: .8, 5: 1.1, 10: 1.8, 25: 1.7},
+    "pan": {2: .5, 5: 1.4, 10: 3, 25: -.15}, "slides": {2: 3, 5: 6.5, 10: 22, 25: 18}}
 
 
 class Film:
