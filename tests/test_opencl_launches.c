@@ -465,22 +465,27 @@ static void test_buffers_of_applications(void **state) {
 
 /* ---- Losses ---- */
 
-/* Two pictures, of which one is the widest and the other the highest, of a source of 100 x 70. */
+/* A plan of two pictures of a source of 100 x 70. */
+static tvlm_budget_plan plan_of(const tvlm_budget_picture pictures[2]) {
+    static const float table[4] = {0};
+    return (tvlm_budget_plan){.patch = 14,
+                              .columns = 7,
+                              .rows = 5,
+                              .levels = 2,
+                              .count = 2,
+                              .pictures = pictures,
+                              .table = table,
+                              .table_floats = 4,
+                              .between_texels = 1000,
+                              .picture_texels = 500};
+}
+
+/* Two pictures, of which one is the widest and the other the highest. */
 static void test_losses(void **state) {
     static const tvlm_budget_picture pictures[2] = {{.width = 10, .height = 20, .from = 1},
                                                     {.width = 30, .height = 5, .from = 0}};
-    static const float table[4] = {0};
     opencl_texture source = texture_of(100, 70, 1, 1, 7);
-    const tvlm_budget_plan plan = {.patch = 14,
-                                   .columns = 7,
-                                   .rows = 5,
-                                   .levels = 2,
-                                   .count = 2,
-                                   .pictures = pictures,
-                                   .table = table,
-                                   .table_floats = 4,
-                                   .between_texels = 1000,
-                                   .picture_texels = 500};
+    const tvlm_budget_plan plan = plan_of(pictures);
     (void)state;
     for (int serial = 0; serial < 2; ++serial) {
         opencl_device device = small_groups(TVLM_DEVICE_GPU);
@@ -507,23 +512,13 @@ static void test_losses(void **state) {
  * compared at once, or as many as there is room for. */
 static void test_losses_seen(void **state) {
     static const tvlm_budget_picture pictures[2] = {{.width = 10, .height = 20, .from = 1}};
-    static const float table[4] = {0};
     opencl_texture source = texture_of(100, 70, 1, 1, 7);
     tvlm_budget_seen seen[18];
-    tvlm_budget_plan plan = {.patch = 14,
-                             .columns = 7,
-                             .rows = 5,
-                             .levels = 2,
-                             .count = 2,
-                             .pictures = pictures,
-                             .table = table,
-                             .table_floats = 4,
-                             .between_texels = 1000,
-                             .picture_texels = 500,
-                             .seen = seen,
-                             .seen_count = 18};
+    tvlm_budget_plan plan = plan_of(pictures);
     (void)state;
     for (int i = 0; i < 18; ++i) seen[i] = (tvlm_budget_seen){&source.base, 0};
+    plan.seen = seen;
+    plan.seen_count = 18;
     for (int serial = 0; serial < 2; ++serial) {
         opencl_device device = small_groups(TVLM_DEVICE_GPU);
         opencl_buffer losses = {.memory = memory_of(16)};
