@@ -84,7 +84,17 @@ def test_ways_and_budgets(pruner):
     for way in ("auto", "smaller", "pruned"):
         assert pruned_of(pruner, frames, budget=1, way=way).tokens == 1
     with pytest.raises(tv.ArgumentError, match="a budget of 1 tokens for 2 videos"):
-        hf.Pruner(pruner.model, pruner.processor, budget=1).prune([said(frames), said(frames)])
+        hf.Pruner(pruner.model, pruner.processor, budget=1).prune(user(*[{"type": "video", "video": frames}] * 2, WHAT))
+
+
+def test_a_budget_is_that_of_a_conversation(pruner):
+    """Two videos in one share it by their sizes; and two conversations have it each."""
+    long, short = scene(slots=8), scene(slots=4)
+    chooser = hf.Pruner(pruner.model, pruner.processor, budget=60)
+    one = chooser.prune(user({"type": "video", "video": long}, {"type": "video", "video": short}, WHAT)).report.pictures
+    assert 30 < one[0].tokens <= 40 and 15 < one[1].tokens <= 20
+    two = chooser.prune([said(long), said(short)]).report.pictures
+    assert 50 < two[0].tokens <= 60 and 50 < two[1].tokens <= 60
 
 
 def test_a_smaller_video_is_what_the_processor_makes_of_smaller_frames(pruner):

@@ -136,14 +136,14 @@ def chosen_here(spending: Spending | None, model_type: str) -> bool:
 def spend(batch: Mapping[str, Any], video_token: int, padding: int, spending: Spending, vision: Any) -> tuple[dict[str, Any], list[torch.Tensor], Report]:
     """The batch with its videos at the sizes that were chosen, for each video the numbers of the tokens that are kept, and what was decided.
 
-    A budget is that of all videos together, each of which gets its share of it. padding: the token that fills up rows.
+    A budget is that of all videos of a conversation, each of which gets its share of it. padding: the token that fills up rows.
     """
     began = time.perf_counter()
     shape = _Shape(int(vision.patch_size), int(vision.temporal_patch_size), int(vision.spatial_merge_size))
     grids = [(int(t), int(h), int(w)) for t, h, w in batch["video_grid_thw"]]
     pixels = batch["pixel_values_videos"].split([math.prod(grid) for grid in grids])
     films = [_Film(part, grid, shape) for part, grid in zip(pixels, grids)]
-    counts = _counts(spending, [film.all for film in films])
+    counts = _counts(spending, _by_row(batch["input_ids"] == video_token, [film.all for film in films]))
     chosen, among, sizes, keep = [], [], [], []
     for film, count in zip(films, counts):
         tried = [(Candidate(way, size[1] // shape.merge, size[0] // shape.merge, int(kept.sum()), film.loss(size, kept)), size, kept)
@@ -157,14 +157,26 @@ def spend(batch: Mapping[str, Any], video_token: int, padding: int, spending: Sp
     return made, keep, Report(chosen, among, [film.all for film in films], 1000 * (time.perf_counter() - began))
 
 
-def _counts(spending: Spending, tokens: list[int]) -> list[int]:
-    """How many tokens each video gets."""
+def _by_row(places: torch.Tensor, tokens: list[int]) -> list[list[int]]:
+    """The numbers of tokens of the videos, row by row: those of a row are as many as its places."""
+    rows, rest = [], list(tokens)
+    for count in places.sum(1).tolist():
+        own: list[int] = []
+        while sum(own) < count and rest:
+            own.append(rest.pop(0))
+        rows.append(own)
+    return rows
+
+
+def _counts(spending: Spending, rows: list[list[int]]) -> list[int]:
+    """How many tokens each video gets, of which rows have the numbers in full."""
     if spending.budget is None:
         share = QUARTER if spending.default or spending.share is None else spending.share
-        return [shared(share, count) for count in tokens]
-    if spending.budget < len(tokens):
-        raise ArgumentError(f"a budget of {spending.budget} tokens for {len(tokens)} videos; each needs at least one")
-    return [max(1, spending.budget * count // sum(tokens)) for count in tokens]
+        return [shared(share, count) for tokens in rows for count in tokens]
+    for tokens in rows:
+        if spending.budget < len(tokens):
+            raise ArgumentError(f"a budget of {spending.budget} tokens for {len(tokens)} videos; each needs at least one")
+    return [min(count, max(1, spending.budget * count // sum(tokens))) for tokens in rows for count in tokens]
 
 
 def _smaller(batch: Mapping[str, Any], token: int, filling: int, films: list[_Film], sizes: list[tuple[int, int]]) -> dict[str, Any]:

@@ -110,7 +110,7 @@ class Pruner(Bound):
             `way` is not asked. `k` goes with version 0.4.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
 
-    Videos of Qwen-VL (2 to 3.5), given as messages without images, get a `budget`, which all of them share, or a `share`, a quarter if
+    Videos of Qwen-VL (2 to 3.5), given as messages without images, get a `budget`, which those of a conversation share, or a `share`, a quarter if
     nothing is asked for. Smaller frames (``"smaller"``), fewer of them (``"frames"``), and at several sizes what has changed since it was
     last shown (``"pruned"``) are compared by their squared error on the frames that the processor has made; the least is taken. `way` may
     be ``"smaller"``, for the first two, or ``"pruned"``. Videos beside images, and of a batch, keep their size, and take a `share`.
