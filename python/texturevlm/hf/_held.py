@@ -16,7 +16,7 @@ def held_tokens(pixels: torch.Tensor, grid: Any, merge: int, temporal: int, coun
 
     A slot is the frames that become one grid of tokens. All tokens of the first slot are kept, so that there is something to hold at
     each place. A later token is kept where the squared difference of its pixels from those that are held there is above a
-    threshold, which is the lowest that does not keep too many. What is left of `count` is spent where the difference is largest.
+    threshold, which is lowered until `count` are kept, or the next lower one would keep too many. What is left of `count` is spent where the difference is largest.
     Pixels are compared by the means of squares of 4 x 4 (of 2 x 2, or one by one, where the side of a patch is no multiple of 4).
 
     Parameters:
@@ -38,8 +38,10 @@ def held_tokens(pixels: torch.Tensor, grid: Any, merge: int, temporal: int, coun
             tried = _replenished(shown, middle)
             if int(tried[0].sum()) > count:
                 low = middle
-            else:
-                high, (kept, left) = middle, tried
+                continue
+            high, (kept, left) = middle, tried
+            if int(kept.sum()) == count:
+                break
     flags = kept.reshape(-1)
     rest = min(count, len(flags)) - int(flags.sum())
     if rest > 0:
