@@ -5,6 +5,7 @@
  *   table.c    the losses of a window, by which the solver chooses
  *   window.c   windows, budgets, and what is shown from one window to the next
  *   causal.c   streams, slot by slot
+ *   moving.c   how much more what moves counts
  *   clip.c     parameters, and tokens as they are handed out
  */
 #ifndef TVLM_CLIP_INSIDE_H
