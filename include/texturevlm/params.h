@@ -29,7 +29,7 @@
  *
  * A few small structs are complete and never grow: tvlm_log, tvlm_metadata, and those that describe places, which
  * are tvlm_sample_point, tvlm_volume_point, tvlm_footprint, tvlm_duplicate, tvlm_cell, tvlm_picture,
- * tvlm_thumbnail_grid and tvlm_clip_token.
+ * tvlm_thumbnail_grid, tvlm_clip_token and tvlm_video_region.
  * Structs that only the library makes, and hands out by a pointer (tvlm_safetensors, tvlm_flo, tvlm_parameter), may
  * grow at their end. Enumerations get new values at their end.
  */
