@@ -222,11 +222,10 @@ class Training:
         self.rates = [group["lr"] for one in self.optimizers for group in one.param_groups]
         self.step, self.seconds = 0, 0.0
         self.seed, self.rank, self.device, self.rows, self.drawers = seed, rank, device, rows, drawers
-        self.part = torch.zeros(()).share_memory_()
+        self.part, self.steps = torch.zeros(()).share_memory_(), None
 
-    def begin(self, part):
-        """Draws the steps to come, with a training that is so far."""
-        self.part.fill_(part)
+    def begin(self):
+        """Draws the steps to come."""
         drawing = Drawing(self.seed, 1000 * self.rank + self.step, self.rows, self.part)
         self.steps = iter(torch.utils.data.DataLoader(drawing, batch_size=None, num_workers=self.drawers,
                                                       prefetch_factor=4 if self.drawers else None))
@@ -240,6 +239,8 @@ class Training:
     def one(self, part):
         """A step; gives the losses of the tokens and of the answers, and the share of the answers' bytes that are right."""
         self.part.fill_(part)
+        if self.steps is None:
+            self.begin()
         views, labels, rows = next(self.steps)
         features = am.encode(self.model, views)
         loss = of_tokens = self.heads.loss(features, labels.to(self.device, non_blocking=True))
@@ -259,7 +260,7 @@ class Training:
         for one in self.optimizers:
             one.step()
         self.step += 1
-        return torch.stack([of_tokens.detach().cpu(), of_answers.detach().cpu(), right.cpu()])
+        return torch.stack([of_tokens.detach().cpu(), of_answers.detach().cpu(), right.cpu()]).tolist()
 
     def average(self):
         values = [*self.model.parameters(), *self.heads.parameters()]
@@ -301,7 +302,6 @@ def train(rank, options):
     def far():
         return training.step / options.steps if options.steps else training.seconds / (60 * options.minutes)
 
-    training.begin(min(far(), 1))
     while True:
         training.seconds = before + clock() - began
         part[0] = far()
@@ -312,7 +312,7 @@ def train(rank, options):
             break
         said.append(training.one(min(float(part), 1)))
         if training.step % 100 == 0 and rank == 0:
-            of_tokens, of_answers, right = torch.stack(said[-100:]).mean(0).tolist()
+            of_tokens, of_answers, right = np.mean(said[-100:], 0)
             print(f"{training.seconds / 60:6.1f} min  step {training.step:6d}  tokens {of_tokens:.3f}  answers {of_answers:.3f}  right {right:.3f}",
                   flush=True)
         if rank == 0 and training.step % SHARE == 0 and time.time() - saved > 60:
