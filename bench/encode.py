@@ -13,7 +13,6 @@ import argparse
 import ctypes
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -80,29 +79,14 @@ def decoded(path):
         frames.append(cv2.cvtColor(frame, cv2.COLOR_BGR2RGB))
 
 
-def shown(film, lines):
-    """What a model sees of a film."""
-    seen, now = [], np.zeros_like(film.frames[0])
-    for line, slot in zip(lines, film.slots):
-        made = [video.draw(film, now, frame, line["tokens"]) for frame in slot]
-        now = made[-1]
-        seen += made
-    return seen
-
-
 def chosen(film, folder, options, share):
     """The tokens of each slot, and the regions of each frame."""
-    paths = []
-    for number, frame in enumerate(film.clip.frames):
-        paths.append(os.path.join(folder, f"{number:04d}.png"))
-        cv2.imwrite(paths[-1], cv2.cvtColor(frame, cv2.COLOR_RGB2BGR))
     roi = os.path.join(folder, "roi.jsonl")
-    said = subprocess.run([options.tvlm, "video", *paths, "--share", str(share / 100), "--patch", str(clips.SIDE), "--slot", str(video.SLOT),
-                           "--roi", roi], check=True, stdout=subprocess.PIPE).stdout
+    lines = video.slots_of(film, folder, options, "--share", str(share / 100), "--roi", roi)
     with open(roi, encoding="utf-8") as file:
         regions = [[(*(region[side] for side in ("left", "top", "right", "bottom")), -region["qoffset"] / .2)
                     for region in json.loads(line)["regions"]] for line in file]
-    return [json.loads(line) for line in said.decode().splitlines()], regions
+    return lines, regions
 
 
 def main():
@@ -127,7 +111,7 @@ def main():
                         path = os.path.join(folder, "clip.mp4")
                         size = encode_to(library, film.clip.frames, path, wanted, parts, quality)
                         back = video.Film(clips.Clip(name, list(decoded(path)[:len(film.clip.frames)]), film.clip.words, film.clip.inside))
-                        found = video.figures(film, shown(back, lines))
+                        found = video.figures(film, video.shown(back, lines))
                         cells.append(f"{size:.0f} KB, {found['psnr']:.2f} dB" + (f", words {found['words']:.2f}" if "words" in found else ""))
                     print(f"| {film.clip.name} | {share} | {wanted:.0f} | {' | '.join(cells)} |", flush=True)
 

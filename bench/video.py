@@ -179,17 +179,27 @@ def causal(film, count, options):
 
 def by_tool(film, count, options, *spend):
     with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for number, frame in enumerate(film.clip.frames):
-            paths.append(os.path.join(folder, f"{number:04d}.png"))
-            cv2.imwrite(paths[-1], cv2.cvtColor(frame, cv2.COLOR_RGB2BGR))
-        said = subprocess.run([options.tvlm, "video", *paths, *spend, *(["--emphasis", options.emphasis] if options.emphasis else []), "--patch", str(SIDE), "--slot", str(SLOT)],
-                              check=True, stdout=subprocess.PIPE).stdout
-    lines = [json.loads(line) for line in said.decode().splitlines()]
+        lines = slots_of(film, folder, options, *spend, *(["--emphasis", options.emphasis] if options.emphasis else []))
     used = sum(len(line["tokens"]) for line in lines)
     assert used <= count
     print(f"{film.clip.name}, {spend[0]}: {used} of {count} tokens, lost {lines[-1]['lost']:.4f}, by downsampling "
           f"{lines[-1]['lost_downsampled']:.4f}", file=sys.stderr)
+    return shown(film, lines)
+
+
+def slots_of(film, folder, options, *arguments):
+    """What `tvlm video` says of each slot. The frames are written to the folder."""
+    paths = []
+    for number, frame in enumerate(film.clip.frames):
+        paths.append(os.path.join(folder, f"{number:04d}.png"))
+        cv2.imwrite(paths[-1], cv2.cvtColor(frame, cv2.COLOR_RGB2BGR))
+    said = subprocess.run([options.tvlm, "video", *paths, *arguments, "--patch", str(SIDE), "--slot", str(SLOT)],
+                          check=True, stdout=subprocess.PIPE).stdout
+    return [json.loads(line) for line in said.decode().splitlines()]
+
+
+def shown(film, lines):
+    """What a model sees of a film, frame by frame."""
     seen, now = [], np.zeros_like(film.frames[0])
     for line, slot in zip(lines, film.slots):
         made = [draw(film, now, frame, line["tokens"]) for frame in slot]

@@ -6,6 +6,7 @@
 #ifndef TVLM_TOOLS_VIDEO_CLIP_H
 #define TVLM_TOOLS_VIDEO_CLIP_H
 
+#include "json.h"
 #include "texturevlm/clip.h"
 #include "video.h"
 #include "video_overlay.h"
@@ -44,8 +45,7 @@ int video_report_write(struct tool *tool, const char *path, const char *title, c
 typedef struct video_regions {
     struct tool *tool;
     const char *path; /* of the lines; NULL: none are written */
-    char *text;
-    size_t length, room;
+    json_writer lines;
     tvlm_video_region *all;
     int32_t count, capacity;
 } video_regions;

@@ -15,25 +15,25 @@ static bool names_folder(const char *path) {
     return (slash != NULL && slash[1] == '\0') || strchr(slash != NULL ? slash + 1 : path, '.') == NULL;
 }
 
+/* Loads what writes the video. `hint` follows the refusal of a name that has no video's ending. */
+static int load_library(video_overlay *overlay, const char *hint) {
+    TOOL_TRY(video_library_load(overlay->tool, overlay->path, &overlay->library));
+    if (overlay->library->writable(overlay->path)) return TOOL_DONE;
+    return tool_fail(overlay->tool, "%s: there is no video format of that ending%s", overlay->path, hint);
+}
+
 int video_overlay_open(struct tool *tool, const char *path, double rate, video_overlay *overlay) {
     *overlay = (video_overlay){.tool = tool, .path = path, .rate = rate};
     if (path == NULL) return TOOL_DONE;
     if (names_folder(path)) return video_folder_make(tool, path);
     TOOL_TRY(files_output(tool, "--overlay", path));
-    TOOL_TRY(video_library_load(tool, path, &overlay->library));
-    if (!overlay->library->writable(path))
-        return tool_fail(tool, "%s: there is no video format of that ending (for PNGs name a folder)", path);
-    return TOOL_DONE;
+    return load_library(overlay, " (for PNGs name a folder)");
 }
 
 int video_overlay_open_video(struct tool *tool, const char *path, double rate, double bit_rate,
                              video_overlay *overlay) {
     *overlay = (video_overlay){.tool = tool, .path = path, .rate = rate, .bit_rate = bit_rate};
-    if (path == NULL) return TOOL_DONE;
-    TOOL_TRY(video_library_load(tool, path, &overlay->library));
-    if (!overlay->library->writable(path))
-        return tool_fail(tool, "%s: there is no video format of that ending", path);
-    return TOOL_DONE;
+    return path != NULL ? load_library(overlay, "") : TOOL_DONE;
 }
 
 static int add_picture(video_overlay *overlay, const tvlm_image *picture, int64_t number) {

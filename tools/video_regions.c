@@ -4,9 +4,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "json.h"
 #include "texturevlm/io.h"
 #include "video_clip.h"
 
@@ -67,44 +65,26 @@ static void write_region(json_writer *json, const tvlm_video_region *region) {
     json_close(json);
 }
 
-/* Keeps a line, which ends with a newline. */
-static bool keep_line(video_regions *regions, const char *line) {
-    const size_t size = strlen(line);
-    if (regions->length + size >= regions->room) {
-        const size_t room = 2 * (regions->room + size) + 1;
-        char *const text = realloc(regions->text, room);
-        if (text == NULL) return false;
-        regions->text = text;
-        regions->room = room;
-    }
-    memcpy(regions->text + regions->length, line, size + 1);
-    regions->length += size;
-    return true;
-}
-
 int video_regions_add(video_regions *regions, int64_t number, double time) {
-    json_writer json = {0};
+    json_writer *const json = &regions->lines;
     if (regions->path == NULL) return TOOL_DONE;
-    json_open_object(&json, NULL, true);
-    json_integer(&json, "frame", number);
-    json_double(&json, "time", time);
-    json_open_array(&json, "regions", true);
-    for (int32_t i = 0; i < regions->count; ++i) write_region(&json, &regions->all[i]);
-    json_close(&json);
-    json_close(&json);
-    const char *const line = json_text_of(&json);
-    const bool kept = line != NULL && keep_line(regions, line);
-    json_release(&json);
-    return kept ? TOOL_DONE : tool_fail(regions->tool, "%s: no memory", regions->path);
+    json_open_object(json, NULL, true);
+    json_integer(json, "frame", number);
+    json_double(json, "time", time);
+    json_open_array(json, "regions", true);
+    for (int32_t i = 0; i < regions->count; ++i) write_region(json, &regions->all[i]);
+    json_close(json);
+    json_close(json);
+    return json_text_of(json) != NULL ? TOOL_DONE : tool_fail(regions->tool, "%s: no memory", regions->path);
 }
 
 int video_regions_write(const video_regions *regions) {
     if (regions->path == NULL) return TOOL_DONE;
-    return tool_status(regions->tool,
-                       tvlm_file_write(regions->path, regions->text, regions->length, &regions->tool->log));
+    return tool_status(regions->tool, tvlm_file_write(regions->path, regions->lines.text,
+                                                      regions->lines.length, &regions->tool->log));
 }
 
 void video_regions_release(video_regions *regions) {
-    free(regions->text);
+    json_release(&regions->lines);
     free(regions->all);
 }

@@ -157,10 +157,8 @@ static void put_held(const decision *d) {
 /* Finds how often what is lost in a slot of the window counts: once, if nothing is emphasised. */
 static void emphasise(const tvlm_clip *clip, int32_t slot, bool emphasised, double *times) {
     const int32_t at = clip->begin + slot;
-    for (int32_t tile = 0; tile < clip->tiles; ++tile) times[tile] = 1.0;
-    if (emphasised)
-        tvlm_clip_emphasise(clip, at > 0 ? distance(clip, at - 1, at) : NULL,
-                            at + 1 < clip->looked_at ? distance(clip, at, at + 1) : NULL, times);
+    tvlm_clip_emphasise(clip, emphasised && at > 0 ? distance(clip, at - 1, at) : NULL,
+                        emphasised && at + 1 < clip->looked_at ? distance(clip, at, at + 1) : NULL, times);
 }
 
 /* Begins a decision, whose tables are still empty. `detail` is the share of the loss that is detail; of 0, nothing is

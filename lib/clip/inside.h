@@ -68,7 +68,7 @@ struct tvlm_clip {
     tvlm_buffer *buffer;
     float *read;                /* what is read from it: [rows][tiles][2] */
     struct clip_wanted *wanted; /* [rows]: what is worked out there, and not read yet */
-    int32_t rows, wanted_count;
+    int32_t wanted_count;
     size_t wanted_floats; /* of all of them */
 
     int32_t frame_width, frame_height; /* of the frames as they are handed in */
@@ -153,7 +153,7 @@ static inline void clip_add_parts(const tvlm_clip *clip, const float *a, const f
 /* ---- moving.c ---- */
 
 /* Finds how often the loss of each tile counts in a slot. `came` and `goes` are what the last frames of the slot before lose in
- * this slot, and its own in the next one, [tiles][2]; NULL: nothing is known of that. times: [tiles]. */
+ * this slot, and its own in the next one, [tiles][2]; NULL: nothing is known of that; of neither, every tile counts once. times: [tiles]. */
 void tvlm_clip_emphasise(const tvlm_clip *clip, const float *came, const float *goes, double *times);
 
 /* ---- table.c ---- */

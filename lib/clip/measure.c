@@ -158,7 +158,6 @@ tvlm_status tvlm_clip_open(tvlm_clip *clip) {
     TVLM_TRY(make_stacks(clip));
     const size_t measured = (size_t)clip->pictures * (size_t)clip->lags + (size_t)clip->stream.ring;
     const size_t rows = measured * (size_t)clip->temporal;
-    clip->rows = (int32_t)rows;
     const size_t slots = (size_t)clip->window;
     TVLM_TRY(open_stream(clip));
     clip->table =

@@ -78,13 +78,11 @@ static void find_times(const single *s, bool emphasised) {
     for (int32_t slot = 0; slot < s->slots; ++slot) {
         double *const times = s->times + (size_t)slot * (size_t)clip->tiles;
         const int32_t at = clip->begin + slot;
-        for (int32_t tile = 0; tile < clip->tiles; ++tile) times[tile] = 1.0;
-        if (emphasised)
-            tvlm_clip_emphasise(clip,
-                                slot > 0 ? clip_kind_row(clip, at - 1, 1, CLIP_TILE)
-                                : at > 0 ? clip->before
-                                         : NULL,
-                                clip_kind_row(clip, at, 1, CLIP_TILE), times);
+        const float *const came = slot > 0 ? clip_kind_row(clip, at - 1, 1, CLIP_TILE)
+                                  : at > 0 ? clip->before
+                                           : NULL;
+        tvlm_clip_emphasise(clip, emphasised ? came : NULL,
+                            emphasised ? clip_kind_row(clip, at, 1, CLIP_TILE) : NULL, times);
     }
 }
 

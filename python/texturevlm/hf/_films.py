@@ -70,6 +70,7 @@ class _Film:
                                for part in pixels.split(grid[1] * grid[2])])
         means = self.grey.mean((1, 2, 3), keepdim=True)
         self.whole = max(float((self.grey - means).square().mean(dtype=torch.float64)), 1e-12)
+        self._enlarged = (self.grid[1:], self.grey)
 
     def size_of(self, tokens: int) -> tuple[int, int]:
         """The largest size, in patches, of the video's shape with so many tokens a slot, but at least one."""
@@ -111,18 +112,25 @@ class _Film:
                 kept = held_tokens(small, (self.slots, *size), self.shape.merge, self.shape.temporal, count)
                 yield "pruned", size, kept.reshape(self.slots, each)
 
+    def enlarged(self, size: tuple[int, int]) -> torch.Tensor:
+        """The frames as they are seen at a size. Those of the last size are kept: two candidates have each."""
+        if self._enlarged[0] != size:
+            height, width = self.grey.shape[2:]
+            self._enlarged = (size, self.grey if size == self.grid[1:] else torch.cat(
+                [_resize(_resize(grey[None], size, self.shape.side), (height, width), 1) for grey in self.grey]))
+        return self._enlarged[1]
+
     def loss(self, size: tuple[int, int], kept: torch.Tensor) -> float:
         """The squared error of what is shown, as a share of what is lost if each slot is one colour."""
         _, _, height, width = self.grey.shape
-        side, merge = self.shape.side, self.shape.merge
+        merge = self.shape.merge
         rows, columns = size[0] // merge, size[1] // merge
         across = (torch.arange(width) * columns // width).to(self.grey.device)
         down = (torch.arange(height) * rows // height).to(self.grey.device)
         shown, lost = torch.zeros_like(self.grey[0, 0]), 0.0
-        for grey, flags in zip(self.grey, kept.to(self.grey.device)):
+        for grey, now, flags in zip(self.grey, self.enlarged(size), kept.to(self.grey.device)):
             if bool(flags.any()):
-                now = _resize(_resize(grey[None], size, side), (height, width), 1)[0, 0] if size != self.grid[1:] else grey[0]
-                shown = torch.where(flags.reshape(rows, columns)[down][:, across], now, shown)
+                shown = torch.where(flags.reshape(rows, columns)[down][:, across], now[0], shown)
             lost += float((shown - grey[0]).square().mean())
         return lost / self.slots / self.whole
 
@@ -171,7 +179,7 @@ def _by_row(places: torch.Tensor, tokens: list[int]) -> list[list[int]]:
 def _counts(spending: Spending, rows: list[list[int]]) -> list[int]:
     """How many tokens each video gets, of which rows have the numbers in full."""
     if spending.budget is None:
-        share = QUARTER if spending.default or spending.share is None else spending.share
+        share = spending.share or QUARTER
         return [shared(share, count) for tokens in rows for count in tokens]
     for tokens in rows:
         if spending.budget < len(tokens):
