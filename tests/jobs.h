@@ -25,7 +25,8 @@ static const struct job {
             {"buffers", stay, false, true}};
 
 static tvlm_status open_device(const struct job *job, const char *name, objects *o) {
-    const struct tvlm_device_params params = {.name = name, .log = &job_log};
+    const tvlm_format format = job->run == keep_bytes ? TVLM_FORMAT_U8 : TVLM_FORMAT_AUTO;
+    const struct tvlm_device_params params = {.name = name, .log = &job_log, .format = format};
     return job->opencl ? tvlm_device_open_opencl(own.context, own.id, own.queue, &params, &o->device)
                        : tvlm_device_open(&params, &o->device);
 }

@@ -259,7 +259,8 @@ if [ "$device" ] || [ "${TVLM_TEST_QUICK:-0}" != 1 ]; then
     refused 1 'positions|candidates|-k|k ' "${video[@]}" "${frames[@]}" -k 100000
 fi
 
-if "${video[@]}" "$work/in/gaze.csv" 2>&1 | grep -q 'built without FFmpeg'; then
+printf 'none' >"$work/in/none.mp4"
+if "${video[@]}" "$work/in/none.mp4" 2>&1 | grep -q 'built without FFmpeg'; then
     echo "SKIPPED: videos: this tvlm knows none"
 else
     echo "== videos"
