@@ -34,6 +34,7 @@ import answers_model as am  # noqa: E402
 import answers_scenes as scenes  # noqa: E402
 
 TOWER, EASY = 0.25, 0.55
+OF_STEPS = (.45, .72)  # that two cores have taken by then, for which a step of the encoder alone is short
 IGNORED = -100  # where a part of a sign is seen
 SHARE = 8
 ROWS = 8
@@ -300,7 +301,9 @@ def train(rank, options):
     part = torch.tensor([0.0])
 
     def far():
-        return training.step / options.steps if options.steps else training.seconds / (60 * options.minutes)
+        if options.steps:
+            return float(np.interp(training.step / options.steps, (0, *OF_STEPS, 1), (0, TOWER, EASY, 1)))
+        return training.seconds / (60 * options.minutes)
 
     while True:
         training.seconds = before + clock() - began
