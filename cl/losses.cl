@@ -241,7 +241,7 @@ kernel void losses_filter(global const int *restrict pictures, global const floa
  * - the luma of the tile's first pixel, the mean of the variances, and how many windows there are.
  * The first three are 0 at blocks where there is no window.
  */
-#define KNOWN       (3 * COUNT + 3)
+#define KNOWN       TVLM_BUDGET_KNOWN
 #define OF_FIRST    (3 * COUNT)
 #define OF_VARIANCE (3 * COUNT + 1)
 #define OF_WINDOWS  (3 * COUNT + 2)
@@ -282,13 +282,13 @@ HELPER void find_windows(global float *known, const int x, const int y, const in
     known[OF_WINDOWS] = windows;
 }
 
-/* Image i of those that lie in `luma`, one after the other, and what is known of one of its tiles. */
+/* The image at a place of `luma`, and what is known of one of its tiles. */
 HELPER global const float *image_at(global const float *luma, const int width, const int height,
-                                    const int i) {
-    return luma + (ulong)i * TVLM_BUDGET_LINE(width) * height;
+                                    const int place) {
+    return luma + (ulong)place * TVLM_BUDGET_LINE(width) * height;
 }
-HELPER ulong known_at(const int columns, const int rows, const int i, const int column, const int row) {
-    return (ulong)((i * rows + row) * columns + column) * KNOWN;
+HELPER ulong known_at(const int columns, const int rows, const int place, const int column, const int row) {
+    return (ulong)((place * rows + row) * columns + column) * KNOWN;
 }
 
 /* A value of each block of a tile, row after row. */
@@ -484,14 +484,14 @@ HELPER void add_luma(const band *a, global float *known) {
 }
 #endif
 
-/* Finds what is known of each tile, and writes it to `luma` from float `tiles` on. Work-item (column, row, i)
- * makes one tile of image i. */
+/* Finds what is known of each tile of the image at a place. What is known of the tiles of all places lies in `luma` from float
+ * `tiles` on. Work-item (column, row) makes one tile. */
 kernel void losses_tiles(global float *luma, const int width, const int height, const int columns,
-                         const int rows, const ulong tiles) {
-    const int column = get_global_id(0), row = get_global_id(1), number = get_global_id(2);
+                         const int rows, const ulong tiles, const int place) {
+    const int column = get_global_id(0), row = get_global_id(1);
     if (column >= columns || row >= rows) return;
-    const band a = tile_of(image_at(luma, width, height, number), width, height, column, row);
-    global float *known = luma + tiles + known_at(columns, rows, number, column, row);
+    const band a = tile_of(image_at(luma, width, height, place), width, height, column, row);
+    global float *known = luma + tiles + known_at(columns, rows, place, column, row);
     add_luma(&a, known);
     known[OF_FIRST] = a.first;
     find_windows(known, a.left, a.top, width, height);
@@ -552,8 +552,8 @@ HELPER void write_losses(const band *a, global const float *known, const sums *s
 }
 
 /*
- * Compares all pictures with `images` images, whose luma lies one after the other. Picture p of `count` loses two floats of
- * each tile of image i, from float offset + 2 * (i * count + p) * rows * columns on.
+ * Compares all pictures with `images` images. The luma of image i is at place (place + i * step) % places. Picture p of `count`
+ * loses two floats of each tile of image i, from float offset + 2 * (i * count + p) * rows * columns on.
  * - On CPUs a work-item is (column, p, row), so that a row of the images' tiles stays in the cache for all
  *   pictures, one after the other. It enlarges its part of the picture once, for all images.
  * - On GPUs it is (column, row, i * count + p), so that all work-items of a group have the same picture. Its
@@ -562,8 +562,9 @@ HELPER void write_losses(const band *a, global const float *known, const sums *s
 kernel void losses_compare(global const int *restrict pictures, global const float *restrict table,
                            global const float *restrict luma, const int width, const int height,
                            global const float *restrict between, const ulong tiles, const int columns,
-                           const int rows, const int count, const int images, const float legible,
-                           const float least, const ulong offset, global float *restrict losses) {
+                           const int rows, const int count, const int images, const int place, const int step,
+                           const int places, const float legible, const float least, const ulong offset,
+                           global float *restrict losses) {
     const ulong one = 2 * (ulong)rows * columns;
     sums s;
 #if RUN > 1
@@ -578,8 +579,9 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
     s.y = add_up(of_columns.y);
     s.yy = add_up(of_columns.yy);
     for (int i = 0; i < images; ++i, to += count * one) {
-        global const float *known = luma + tiles + known_at(columns, rows, i, column, row);
-        a.image = image_at(luma, width, height, i);
+        const int at = (place + i * step) % places;
+        global const float *known = luma + tiles + known_at(columns, rows, at, column, row);
+        a.image = image_at(luma, width, height, at);
         a.first = known[OF_FIRST];
         add_image(&a, tile, first, &of_columns);
         s.xy = add_up(of_columns.xy);
@@ -589,9 +591,9 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
 #else
     const int column = get_global_id(0), row = get_global_id(1), number = get_global_id(2);
     if (column >= columns || row >= rows || number >= count * images) return;
-    const int i = number / count;
-    global const float *known = luma + tiles + known_at(columns, rows, i, column, row);
-    band a = tile_of(image_at(luma, width, height, i), width, height, column, row);
+    const int at = (place + number / count * step) % places;
+    global const float *known = luma + tiles + known_at(columns, rows, at, column, row);
+    band a = tile_of(image_at(luma, width, height, at), width, height, column, row);
     place_picture(&a, pictures + number % count * TVLM_BUDGET_PICTURE, table, between);
     add_each_block(&a, &s);
     write_losses(&a, known, &s, legible, least,

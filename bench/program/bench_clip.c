@@ -43,7 +43,13 @@ static tvlm_image view_of(const struct bench *bench, int32_t slot) {
     return view;
 }
 
-/* Takes in a slot. The clip is made when it is asked for, since it takes more memory than all else. */
+static tvlm_status push_slot(tvlm_clip *clip, const tvlm_image *view) {
+    for (int i = 0; i < SLOT; ++i) TVLM_TRY(tvlm_clip_push(clip, view));
+    return TVLM_OK;
+}
+
+/* Takes in a slot. The clip is made when it is asked for, since it takes more memory than all else. One that fails is of no use
+ * afterwards. */
 static tvlm_status run_slot(struct bench *bench, int32_t causal) {
     struct bench_clip *const made = bench->clip;
     tvlm_clip **const clip = &made->clips[causal];
@@ -53,8 +59,9 @@ static tvlm_status run_slot(struct bench *bench, int32_t causal) {
                                   tvlm_clip_params(.share = 0.1f, .patch = PATCH, .temporal = SLOT,
                                                    .format = bench->stack->format, .causal = causal != 0),
                                   clip));
-    for (int i = 0; i < SLOT; ++i) TVLM_TRY(tvlm_clip_push(*clip, &view));
-    return TVLM_OK;
+    const tvlm_status status = push_slot(*clip, &view);
+    if (status != TVLM_OK) tvlm_clip_destroy(clip);
+    return status;
 }
 
 void bench_clip_list(const struct bench *bench, bench_stage *stages, int32_t *count) {

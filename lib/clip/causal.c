@@ -50,16 +50,15 @@ static void move_anchors(tvlm_clip *clip, int32_t slot) {
 
 tvlm_status tvlm_clip_compare(tvlm_clip *clip, int32_t slot) {
     clip_stream *const s = &clip->stream;
-    int32_t others[CLIP_LAGS_MOST], count = 0;
+    const int32_t first = slot >= s->ring ? slot - s->ring + 1 : 0;
     float *to[CLIP_LAGS_MOST];
     move_anchors(clip, slot);
-    for (int32_t from = slot >= s->ring ? slot - s->ring + 1 : 0; from < slot; ++from) {
-        to[count] = distance(clip, from, slot);
-        memset(to[count], 0, PARTS * (size_t)clip->tiles * sizeof **to);
-        others[count++] = last_frame(clip, from);
+    for (int32_t from = first; from < slot; ++from) {
+        to[from - first] = distance(clip, from, slot);
+        memset(to[from - first], 0, PARTS * (size_t)clip->tiles * sizeof **to);
     }
     for (int32_t frame = clip->temporal * slot; frame <= last_frame(clip, slot); ++frame)
-        TVLM_TRY(tvlm_clip_measure_others(clip, frame, others, count, to));
+        TVLM_TRY(tvlm_clip_measure_others(clip, frame, first, slot - first, to));
     TVLM_TRY(tvlm_clip_read(clip));
     const float *const least = clip_kind_row(clip, slot, 0, CLIP_THUMBNAIL);
     tvlm_clip_emphasise(clip, slot > 0 ? distance(clip, slot - 1, slot) : NULL, NULL, s->counts);

@@ -34,6 +34,12 @@ typedef struct clip_wanted {
     size_t floats;
 } clip_wanted;
 
+/* A plan that lies on the device. */
+typedef struct clip_plan {
+    tvlm_budget_plan plan;
+    int32_t first; /* the number of its first picture among those that are measured */
+} clip_plan;
+
 /* What a stream knows of what is shown. A token's *anchor* is the slot with which later slots are compared: its own, as long
  * as that is in the ring, and then the oldest one that is. */
 typedef struct clip_stream {
@@ -61,10 +67,13 @@ struct tvlm_clip {
     tvlm_budget_grid grids[CLIP_THUMBNAILS_MAX];
     tvlm_budget_size sizes[CLIP_KINDS_MAX];
 
-    /* The last `images` frames. Frame n is in stack n % images. */
+    /* The last frames, of which tokens are still to be made. Frame n is in stack n % stack_count. */
     tvlm_stack **stacks;
-    int32_t images;
-    tvlm_budget_weights *weights;
+    int32_t stack_count;
+    tvlm_budget_kept
+        kept; /* the last frames, with which tokens are compared: frame n is at place n % places */
+    clip_plan plans[CLIP_KINDS_MAX], tiles_plan; /* of all pictures, and of the first one */
+    int32_t plan_count;
     tvlm_buffer *buffer;
     float *read;                /* what is read from it: [rows][tiles][2] */
     struct clip_wanted *wanted; /* [rows]: what is worked out there, and not read yet */
@@ -133,9 +142,9 @@ static inline float *clip_row(const tvlm_clip *clip, int32_t slot, int32_t later
                              (size_t)clip->pictures * (size_t)clip->tiles * 2;
 }
 
-/* Adds to `to`, [count][tiles][2], what frames lose, if a frame is shown in their place, once tvlm_clip_read was called.
- * `others` are the frames. */
-tvlm_status tvlm_clip_measure_others(tvlm_clip *clip, int32_t frame, const int32_t *others, int32_t count,
+/* Adds to `to`, [count][tiles][2], what frames lose, if frame `frame` is shown in their place, once tvlm_clip_read was called.
+ * They are the last frames of `count` slots, one after the other, from slot `slot` on. */
+tvlm_status tvlm_clip_measure_others(tvlm_clip *clip, int32_t frame, int32_t slot, int32_t count,
                                      float *const *to);
 
 /* The same of the tokens of one kind: [tiles][2]. */

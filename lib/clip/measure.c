@@ -97,10 +97,11 @@ static double bytes_of(const tvlm_clip *clip, int32_t window) {
     const double single = 16.0 * window * window * tiles,
                  lost = 4.0 * 2.9 * intervals * (clip->kinds + 1) * tiles;
     const double texel = clip->params.format == TVLM_FORMAT_F32 ? 16.0 : 8.0;
-    const double images = clip->temporal * (lags + 1.0) * 4.0 / 3.0 * texel * clip->width * clip->height;
-    const double compared =
-        4.0 * fmin(clip->temporal * lags, 16.0) * clip->width * clip->height; /* lib/opencl/losses.c */
-    return table + 2.0 * read + single + lost + images + fmin(compared, 67108864.0);
+    const double frames = clip->temporal * (lags + 1.0);
+    const double images = frames * 4.0 / 3.0 * texel * clip->width * clip->height;
+    const double kept =
+        4.0 * (double)tvlm_budget_kept_floats(clip->width, clip->height, clip->patch, 1) * frames;
+    return table + 2.0 * read + single + lost + images + kept;
 }
 
 /* Takes the longest window whose memory is granted. A stream takes less than that, and has a ring in place of lags. */
@@ -116,7 +117,8 @@ static tvlm_status find_window(tvlm_clip *clip) {
         clip->window = 1 + clip->params.latency;
         clip->lags = 1;
     }
-    clip->images = clip->temporal * ((clip->params.causal ? clip->stream.ring : clip->lags) + 1);
+    clip->kept.places = clip->temporal * ((clip->params.causal ? clip->stream.ring : clip->lags) + 1);
+    clip->stack_count = clip->params.causal ? clip->temporal : clip->kept.places;
     if (fits) return TVLM_OK;
     return tvlm_fail(&clip->device->log, TVLM_ERROR_MEMORY,
                      "a clip of %dx%d takes %.0f MiB; %.0f are granted", (int)clip->width, (int)clip->height,
@@ -140,9 +142,9 @@ static tvlm_status open_stream(tvlm_clip *clip) {
 
 /* Each frame has a stack of its own, so that a new one has its levels made, and no other. */
 static tvlm_status make_stacks(tvlm_clip *clip) {
-    clip->stacks = tvlm_allocate((size_t)clip->images, sizeof(tvlm_stack *));
+    clip->stacks = tvlm_allocate((size_t)clip->stack_count, sizeof(tvlm_stack *));
     if (clip->stacks == NULL) return tvlm_clip_no_memory(clip);
-    for (int32_t i = 0; i < clip->images; ++i)
+    for (int32_t i = 0; i < clip->stack_count; ++i)
         TVLM_TRY(tvlm_stack_create(clip->device,
                                    tvlm_stack_params(.layout = "r", .width = clip->width,
                                                      .height = clip->height, .format = clip->params.format),
@@ -170,15 +172,30 @@ tvlm_status tvlm_clip_open(tvlm_clip *clip) {
     if (clip->table == NULL || clip->before == NULL || clip->shown == NULL || clip->shown_from == NULL ||
         clip->read == NULL || clip->wanted == NULL)
         return tvlm_clip_no_memory(clip);
-    return clip->device->backend->buffer_create(clip->device, rows * floats * sizeof *clip->read,
-                                                &clip->buffer);
+    const size_t kept = tvlm_budget_kept_floats(clip->width, clip->height, clip->patch, clip->kept.places);
+    tvlm_device *const device = clip->device;
+    TVLM_TRY(device->backend->buffer_create(device, kept * sizeof(float), &clip->kept.memory));
+    return device->backend->buffer_create(device, rows * floats * sizeof *clip->read, &clip->buffer);
+}
+
+static void free_buffer(const tvlm_clip *clip, tvlm_buffer **buffer) {
+    if (*buffer != NULL) clip->device->backend->buffer_destroy(clip->device, buffer);
+}
+
+static void free_plan(const tvlm_clip *clip, clip_plan *made) {
+    free_buffer(clip, &made->plan.sent_pictures);
+    free_buffer(clip, &made->plan.sent_table);
+    tvlm_budget_plan_free(&made->plan);
 }
 
 void tvlm_clip_close(tvlm_clip *clip) {
-    if (clip->buffer != NULL) clip->device->backend->buffer_destroy(clip->device, &clip->buffer);
-    for (int32_t i = 0; clip->stacks != NULL && i < clip->images; ++i) tvlm_stack_destroy(&clip->stacks[i]);
+    free_buffer(clip, &clip->buffer);
+    free_buffer(clip, &clip->kept.memory);
+    for (int32_t i = 0; i < clip->plan_count; ++i) free_plan(clip, &clip->plans[i]);
+    free_plan(clip, &clip->tiles_plan);
+    for (int32_t i = 0; clip->stacks != NULL && i < clip->stack_count; ++i)
+        tvlm_stack_destroy(&clip->stacks[i]);
     free(clip->stacks);
-    tvlm_budget_weights_free(clip->weights);
     free(clip->table);
     free(clip->before);
     free(clip->shown);
@@ -192,23 +209,67 @@ void tvlm_clip_close(tvlm_clip *clip) {
     free(clip->stream.counts);
 }
 
+/* ---- Plans ---- */
+
+static tvlm_status send(const tvlm_clip *clip, const void *data, size_t bytes, tvlm_buffer **buffer) {
+    TVLM_TRY(clip->device->backend->buffer_create(clip->device, bytes, buffer));
+    return clip->device->backend->buffer_write(clip->device, *buffer, 0, bytes, data);
+}
+
+/* Plans pictures from number `first` on, `count` of them at most, and writes the plan to the device. */
+static tvlm_status make_plan(const tvlm_clip *clip, const tvlm_texture *source, int32_t first, int32_t count,
+                             clip_plan *made) {
+    tvlm_budget_plan *const plan = &made->plan;
+    made->first = first;
+    if (!tvlm_budget_plan_make(source, 0, clip->patch, clip->sizes + first, count, NULL, plan))
+        return tvlm_clip_no_memory(clip);
+    plan->kept = &clip->kept;
+    TVLM_TRY(send(clip, plan->pictures, (size_t)plan->count * sizeof *plan->pictures, &plan->sent_pictures));
+    return send(clip, plan->table, plan->table_floats * sizeof *plan->table, &plan->sent_table);
+}
+
+/* Plans all pictures, once: all frames have one size. */
+static tvlm_status make_plans(tvlm_clip *clip, const tvlm_texture *source) {
+    const clip_plan *last = clip->plan_count > 0 ? &clip->plans[clip->plan_count - 1] : NULL;
+    while (last == NULL || last->first + last->plan.count < clip->pictures) {
+        const int32_t first = last == NULL ? 0 : last->first + last->plan.count;
+        TVLM_TRY(make_plan(clip, source, first, clip->pictures - first, &clip->plans[clip->plan_count++]));
+        last = &clip->plans[clip->plan_count - 1];
+    }
+    if (clip->stream.ring == 0 || clip->tiles_plan.plan.count > 0) return TVLM_OK;
+    return make_plan(clip, source, clip->measured[CLIP_TILE], 1, &clip->tiles_plan);
+}
+
 /* ---- Measuring ---- */
 
+/* The texture that a frame, one of the last clip->stack_count, lies in. */
+static const tvlm_texture *texture_of(const tvlm_clip *clip, int32_t frame) {
+    return tvlm_stack_made(clip->stacks[frame % clip->stack_count], 0, TVLM_GRID_SOURCE);
+}
+
 tvlm_status tvlm_clip_take(tvlm_clip *clip, const tvlm_image *frame) {
-    tvlm_stack *const stack = clip->stacks[clip->frames % clip->images];
+    const int32_t number = clip->frames;
+    tvlm_stack *const stack = clip->stacks[number % clip->stack_count];
     TVLM_TRY(tvlm_stack_set_image(stack, 0, frame));
     TVLM_TRY(tvlm_stack_make(stack, 0, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
+    TVLM_TRY(make_plans(clip, texture_of(clip, number)));
+    TVLM_TRY(clip->device->backend->losses_keep(clip->device, texture_of(clip, number), 0, clip->patch,
+                                                &clip->kept, number % clip->kept.places));
     ++clip->frames;
     return TVLM_OK;
 }
 
-/* Compares the pictures of a plan with the frames that are seen. The device goes on from where it has written up to. Each frame's
- * losses are added to `to`, of which there is one for each. */
-static tvlm_status run_plan(tvlm_clip *clip, const tvlm_texture *source, const tvlm_budget_plan *plan,
-                            float *const *to) {
+/* Compares a plan's pictures of `frame` with `seen` frames: `other`, and each `step` frames after it. The device goes on from
+ * where it has written up to. Each frame's losses are added to `to`, of which there is one for each. */
+static tvlm_status run_plan(tvlm_clip *clip, tvlm_budget_plan *plan, int32_t frame, int32_t other,
+                            int32_t step, int32_t seen, float *const *to) {
     const size_t floats = (size_t)plan->count * 2 * (size_t)clip->tiles;
-    TVLM_TRY(clip->device->backend->losses(clip->device, source, plan, clip->buffer, clip->wanted_floats));
-    for (int32_t i = 0; i < plan->seen_count; ++i) {
+    plan->first = other % clip->kept.places;
+    plan->step = step;
+    plan->seen = seen;
+    TVLM_TRY(clip->device->backend->losses(clip->device, texture_of(clip, frame), plan, clip->buffer,
+                                           clip->wanted_floats));
+    for (int32_t i = 0; i < seen; ++i) {
         clip->wanted[clip->wanted_count++] = (clip_wanted){to[i], floats};
         clip->wanted_floats += floats;
     }
@@ -230,11 +291,6 @@ tvlm_status tvlm_clip_read(tvlm_clip *clip) {
     return TVLM_OK;
 }
 
-/* The texture that a frame, one of the last clip->images, lies in. */
-static const tvlm_texture *texture_of(const tvlm_clip *clip, int32_t frame) {
-    return tvlm_stack_made(clip->stacks[frame % clip->images], 0, TVLM_GRID_SOURCE);
-}
-
 /* Where what a slot's pictures lose in a frame belongs, from picture `first` on. */
 static float *row_of(const tvlm_clip *clip, int32_t slot, int32_t frame, int32_t first) {
     return clip_row(clip, slot, frame / clip->temporal - slot) + (size_t)first * 2 * (size_t)clip->tiles;
@@ -242,26 +298,11 @@ static float *row_of(const tvlm_clip *clip, int32_t slot, int32_t frame, int32_t
 
 /* Measures all pictures of a frame of a slot in the frames from `frame` to `end` - 1. */
 static tvlm_status measure_frame(tvlm_clip *clip, int32_t slot, int32_t frame, int32_t end) {
-    const tvlm_texture *const source = texture_of(clip, frame);
-    tvlm_budget_seen seen[CLIP_TEMPORAL_MAX * CLIP_LAGS_MOST];
     float *to[CLIP_TEMPORAL_MAX * CLIP_LAGS_MOST];
-    for (int32_t i = 0; i < end - frame; ++i) seen[i] = (tvlm_budget_seen){texture_of(clip, frame + i), 0};
-    for (int32_t done = 0; done < clip->pictures;) {
-        tvlm_budget_plan plan;
-        if (!tvlm_budget_plan_make(source, 0, clip->patch, clip->sizes + done, clip->pictures - done,
-                                   clip->weights, &plan))
-            return tvlm_clip_no_memory(clip);
-        plan.seen = seen;
-        plan.seen_count = end - frame;
-        for (int32_t i = 0; i < plan.seen_count; ++i) to[i] = row_of(clip, slot, frame + i, done);
-        const tvlm_status status = run_plan(clip, source, &plan, to);
-        if (clip->weights == NULL) {
-            clip->weights = plan.weights;
-            plan.weights = NULL;
-        }
-        done += plan.count;
-        tvlm_budget_plan_free(&plan);
-        TVLM_TRY(status);
+    for (int32_t p = 0; p < clip->plan_count; ++p) {
+        clip_plan *const made = &clip->plans[p];
+        for (int32_t i = 0; i < end - frame; ++i) to[i] = row_of(clip, slot, frame + i, made->first);
+        TVLM_TRY(run_plan(clip, &made->plan, frame, frame, 1, end - frame, to));
     }
     return TVLM_OK;
 }
@@ -286,19 +327,9 @@ tvlm_status tvlm_clip_measure(tvlm_clip *clip, bool all, int32_t end) {
     return TVLM_OK;
 }
 
-tvlm_status tvlm_clip_measure_others(tvlm_clip *clip, int32_t frame, const int32_t *others, int32_t count,
+tvlm_status tvlm_clip_measure_others(tvlm_clip *clip, int32_t frame, int32_t slot, int32_t count,
                                      float *const *to) {
-    const tvlm_texture *const source = texture_of(clip, frame);
-    tvlm_budget_seen seen[CLIP_LAGS_MOST];
-    tvlm_budget_plan plan;
     if (count == 0) return TVLM_OK;
-    for (int32_t i = 0; i < count; ++i) seen[i] = (tvlm_budget_seen){texture_of(clip, others[i]), 0};
-    if (!tvlm_budget_plan_make(source, 0, clip->patch, &clip->sizes[clip->measured[CLIP_TILE]], 1,
-                               clip->weights, &plan))
-        return tvlm_clip_no_memory(clip);
-    plan.seen = seen;
-    plan.seen_count = count;
-    const tvlm_status status = run_plan(clip, source, &plan, to);
-    tvlm_budget_plan_free(&plan);
-    return status;
+    return run_plan(clip, &clip->tiles_plan.plan, frame, clip->temporal * (slot + 1) - 1, clip->temporal,
+                    count, to);
 }

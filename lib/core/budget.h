@@ -45,13 +45,21 @@ typedef struct tvlm_budget_picture {
     int32_t unused_too[2];
 } tvlm_budget_picture;
 
-struct tvlm_texture;
+struct tvlm_buffer;
 
-/* An image of a texture, which has the size and the format of the plan's source. */
-typedef struct tvlm_budget_seen {
-    const struct tvlm_texture *texture;
-    int32_t image;
-} tvlm_budget_seen;
+/* The luma of images of one size, each at a place of its own, where the operation losses_keep has put it. */
+typedef struct tvlm_budget_kept {
+    struct tvlm_buffer *memory; /* tvlm_budget_kept_floats floats */
+    int32_t places;
+} tvlm_budget_kept;
+
+/* How many floats so many places take. What each place has of luma comes first, and what is known of its tiles behind all
+ * luma. */
+static inline size_t tvlm_budget_kept_floats(int32_t width, int32_t height, int32_t patch, int32_t places) {
+    const size_t tiles = (size_t)((width + patch - 1) / patch) * (size_t)((height + patch - 1) / patch);
+    return (size_t)places * (TVLM_BUDGET_LINE((size_t)width) * (size_t)height + tiles * TVLM_BUDGET_KNOWN) +
+           TVLM_BUDGET_BEYOND;
+}
 
 /*
  * Several pictures of one image. Tiles are squares of `patch` pixels, clipped by the right and the lower
@@ -59,14 +67,15 @@ typedef struct tvlm_budget_seen {
  * TVLM_BUDGET_BLOCKS along each side. Block b begins at pixel TVLM_BUDGET_EDGE(b, patch). Where
  * TVLM_BUDGET_BLOCKS does not divide the patch, some blocks are a pixel longer than others.
  *
- * As a rule the pictures are compared with the image that they are made of. With `seen` they are compared with other
- * images, one after the other: the losses against all pictures of one come before those of the next. So it
- * is found what is lost while a frame of a video is still shown.
+ * As a rule the pictures are compared with the image that they are made of. With `kept` they are compared with `seen` images
+ * that are kept, which have the size of the source. Image i of them is at place (first + i * step) % kept->places. The losses
+ * against all pictures of one image come before those of the next. So it is found what is lost while a frame of a video is still
+ * shown.
  */
 typedef struct tvlm_budget_plan {
     int32_t image;                /* of the source */
-    const tvlm_budget_seen *seen; /* [seen_count]; NULL: only `image` itself */
-    int32_t seen_count;
+    const tvlm_budget_kept *kept; /* NULL: pictures are compared with `image` itself */
+    int32_t seen, first, step;
     int32_t patch, columns, rows;
     float legible;  /* the correlation at which a window of such a tile is read half of the time */
     int32_t levels; /* how many levels of the source are read */
@@ -74,7 +83,9 @@ typedef struct tvlm_budget_plan {
     const tvlm_budget_picture *pictures;
     const float *table;
     size_t table_floats;
-    struct tvlm_budget_weights *weights;   /* what `table` belongs to; backends do not look at it */
+    struct tvlm_budget_weights *weights; /* what `table` belongs to; backends do not look at it */
+    /* Where `pictures` and `table` have been written to already, for a plan that is used again; NULL: nowhere. */
+    struct tvlm_buffer *sent_pictures, *sent_table;
     size_t between_texels, picture_texels; /* the memory between the passes, in floats */
 } tvlm_budget_plan;
 

@@ -411,11 +411,16 @@
 #define TVLM_BUDGET_BLOCKS         4
 #define TVLM_BUDGET_EDGE(b, patch) ((b) * (patch) / TVLM_BUDGET_BLOCKS)
 #define TVLM_BUDGET_WINDOW         2
-#define TVLM_BUDGET_FLOOR          3.076e-5f
-#define TVLM_BUDGET_SEEN           7.689e-4f
-#define TVLM_BUDGET_LEGIBLE        0.60f
-#define TVLM_BUDGET_WIDER          0.05f
-#define TVLM_BUDGET_SOFT           0.09f
+/* How many floats are known of a tile, whatever the picture (cl/losses.cl). */
+#define TVLM_BUDGET_KNOWN (3 * TVLM_BUDGET_BLOCKS * TVLM_BUDGET_BLOCKS + 3)
+/* Kernels read up to so many floats behind the last texel, and do not use them. They read whole runs, and the columns of a tile
+ * in whole vectors. */
+#define TVLM_BUDGET_BEYOND  32
+#define TVLM_BUDGET_FLOOR   3.076e-5f
+#define TVLM_BUDGET_SEEN    7.689e-4f
+#define TVLM_BUDGET_LEGIBLE 0.60f
+#define TVLM_BUDGET_WIDER   0.05f
+#define TVLM_BUDGET_SOFT    0.09f
 
 /* Ink: what is seen at level LEVEL of the source, in BYTES bytes for each texel. */
 #define TVLM_INK_LEVEL 2

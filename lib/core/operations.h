@@ -256,7 +256,7 @@ typedef tvlm_status tvlm_keep_pass_operation(tvlm_device *device, tvlm_buffer *s
 
 /*
  * Finds how much of each tile's luma is lost in each picture of the plan. The results are two floats for each
- * tile, at losses[((picture * rows + row) * columns + column) * 2], from float `offset` on, and with plan->seen after
+ * tile, at losses[((picture * rows + row) * columns + column) * 2], from float `offset` on, and with plan->kept after
  * each other for each image that is seen. The first is the
  * sum of the squared error over the tile's pixels. The second says how much of the tile's detail cannot be
  * read, from 0 to the number of its pixels. For each window v is the variance of the image, v' that of the
@@ -274,6 +274,10 @@ typedef tvlm_status tvlm_keep_pass_operation(tvlm_device *device, tvlm_buffer *s
  */
 typedef tvlm_status tvlm_losses_operation(tvlm_device *device, const tvlm_texture *source,
                                           const tvlm_budget_plan *plan, tvlm_buffer *losses, size_t offset);
+
+/* Keeps the luma of an image at a place of `kept`, for plans with tiles of `patch` pixels. */
+typedef tvlm_status tvlm_losses_keep_operation(tvlm_device *device, const tvlm_texture *source, int32_t image,
+                                               int32_t patch, const tvlm_budget_kept *kept, int32_t place);
 
 /* Makes the first picture of the plan, reduced but not enlarged, with all components of the source. It goes
  * to level 0 of image plan->image of `out`, which has the picture's size, one layer, and the format of the
@@ -416,6 +420,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(patch_places, "test_positions", "patch places 273")                                                    \
     X(keep_pass, "test_similarity", "keep pass")                                                             \
     X(losses, "test_losses", "losses of pictures")                                                           \
+    X(losses_keep, "test_losses", "a slot of a video")                                                       \
     X(thumbnail, "test_thumbnail", "a thumbnail")                                                            \
     X(ink, "test_ink", "ink")                                                                                \
     X(gemm, "test_gemm", "100 queries")                                                                      \

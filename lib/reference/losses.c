@@ -173,17 +173,43 @@ static bool enlarge(const tvlm_texture *source, const tvlm_budget_plan *plan,
     return true;
 }
 
+/* The luma at a place of what is kept, row after row. */
+static float *kept_at(const tvlm_budget_kept *kept, const tvlm_texture *source, int32_t place) {
+    return (float *)reference_data(kept->memory) +
+           (size_t)place * (size_t)source->width * (size_t)source->height;
+}
+
+static bool read_kept(const tvlm_budget_kept *kept, const tvlm_texture *source, int32_t place, plane *p) {
+    const float *const from = kept_at(kept, source, place);
+    if (!make(p, source->width, source->height)) return false;
+    for (int32_t i = 0; i < p->width * p->height; ++i) p->texels[i] = (double)from[i];
+    return true;
+}
+
+tvlm_status tvlm_reference_losses_keep(tvlm_device *device, const tvlm_texture *source, int32_t image,
+                                       int32_t patch, const tvlm_budget_kept *kept, int32_t place) {
+    float *const to = kept_at(kept, source, place);
+    const int32_t slice = reference_slice(source, image, 0);
+    (void)device;
+    (void)patch;
+    for (int32_t y = 0; y < source->height; ++y)
+        for (int32_t x = 0; x < source->width; ++x)
+            to[y * source->width + x] = tvlm_reference_fetch(source, 0, slice, x, y)[3];
+    return TVLM_OK;
+}
+
 /* Compares a picture with all images that are seen. `stride` is how many floats lie between the losses of two images. */
 static bool measure(const tvlm_texture *source, const tvlm_budget_plan *plan,
                     const tvlm_budget_picture *picture, size_t stride, steps *s, float *losses) {
-    const tvlm_budget_seen own = {source, plan->image}, *const seen = plan->seen != NULL ? plan->seen : &own;
-    const int32_t count = plan->seen != NULL ? plan->seen_count : 1;
+    const tvlm_budget_kept *const kept = plan->kept;
     if (!enlarge(source, plan, picture, s)) return false;
-    for (int32_t i = 0; i < count; ++i) {
+    for (int32_t i = 0; i < (kept != NULL ? plan->seen : 1); ++i) {
         free(s->image.texels);
         s->image.texels = NULL;
-        const tvlm_texture *const texture = seen[i].texture;
-        if (!read_level(texture, reference_slice(texture, seen[i].image, 0), 0, &s->image)) return false;
+        const bool read =
+            kept != NULL ? read_kept(kept, source, (plan->first + i * plan->step) % kept->places, &s->image)
+                         : read_level(source, reference_slice(source, plan->image, 0), 0, &s->image);
+        if (!read) return false;
         compare(plan, &s->image, &s->enlarged, losses + (size_t)i * stride);
     }
     return true;

@@ -76,7 +76,7 @@ static void known_weights(tvlm_device *device) {
 
 static float *losses_of(tvlm_device *device, const tvlm_texture *source, const tvlm_budget_plan *plan,
                         size_t offset) {
-    const size_t seen = plan->seen != NULL ? (size_t)plan->seen_count : 1;
+    const size_t seen = plan->kept != NULL ? (size_t)plan->seen : 1;
     const size_t count = offset + seen * 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
     float *const losses = malloc(count * sizeof *losses);
     assert_non_null(losses);
@@ -111,23 +111,52 @@ static void compare_losses(const char *name, float *got, float *expected, size_t
     }
 }
 
-/* The pictures of an image compared with others, and with itself, which gives what it gives alone. */
+/* The losses of a plan of image 1 in what is kept of image 0, of image 1, and of image 0 again. They lie at places 1, 3, and, as
+ * there are four, 1. What is at places 0 and 2 is not looked at. */
+static float *losses_of_kept(tvlm_device *device, const tvlm_texture *source, tvlm_budget_plan *plan) {
+    enum { PLACES = 4 };
+    tvlm_budget_kept kept = {.places = PLACES};
+    const size_t bytes =
+        sizeof(float) * tvlm_budget_kept_floats(source->width, source->height, plan->patch, kept.places);
+    kept.memory = test_buffer(device, bytes, NULL);
+    for (int32_t place = 0; place < PLACES; ++place)
+        if (device->backend->losses_keep(device, source, place == 1 ? 0 : 1, plan->patch, &kept, place) !=
+            TVLM_OK)
+            fail_msg("%s", test_last_log());
+    plan->kept = &kept;
+    plan->seen = 3;
+    plan->first = 1;
+    plan->step = 2;
+    float *const losses = losses_of(device, source, plan, 0);
+    plan->kept = NULL;
+    device->backend->buffer_destroy(device, &kept.memory);
+    return losses;
+}
+
+/* The pictures of an image compared with another one, and with itself, which gives what it gives alone. */
 static void compare_seen(const test_pair *source, tvlm_budget_plan *plan, const float *alone, test_size size,
                          int32_t patch) {
-    const tvlm_budget_seen of_device[] = {{source->got, 0}, {source->got, plan->image}, {source->got, 0}};
-    const tvlm_budget_seen of_reference[] = {
-        {source->expected, 0}, {source->expected, plan->image}, {source->expected, 0}};
     const size_t count = 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
-    plan->seen = of_device;
-    plan->seen_count = 3;
-    float *const got = losses_of(source->device, source->got, plan, 0);
-    plan->seen = of_reference;
-    float *const expected = losses_of(source->reference, source->expected, plan, 0);
+    float *const got = losses_of_kept(source->device, source->got, plan);
+    float *const expected = losses_of_kept(source->reference, source->expected, plan);
     assert_memory_equal(got + count, alone, count * sizeof *got);
     assert_memory_equal(got, got + 2 * count, count * sizeof *got);
     compare_losses("another image's ", got, expected, 0, 3 * count, size, patch);
     free(got);
     free(expected);
+}
+
+/* A plan that lies on the device already gives what one gives that is sent. */
+static void compare_sent(const test_pair *source, tvlm_budget_plan *plan, const float *alone) {
+    const size_t count = 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
+    tvlm_device *const device = source->device;
+    plan->sent_pictures = test_buffer(device, (size_t)plan->count * sizeof *plan->pictures, plan->pictures);
+    plan->sent_table = test_buffer(device, plan->table_floats * sizeof *plan->table, plan->table);
+    float *const got = losses_of(device, source->got, plan, 0);
+    assert_memory_equal(got, alone, count * sizeof *got);
+    device->backend->buffer_destroy(device, &plan->sent_pictures);
+    device->backend->buffer_destroy(device, &plan->sent_table);
+    free(got);
 }
 
 static void compare(const test_target *target, tvlm_device *reference, test_size size, int32_t patch,
@@ -150,6 +179,7 @@ static void compare(const test_target *target, tvlm_device *reference, test_size
     const size_t count = 2 * (size_t)PICTURES * (size_t)plan.columns * (size_t)plan.rows;
     assert_memory_equal(got, expected, OFFSET * sizeof *got); /* the guard's pattern */
     compare_seen(&source, &plan, got + OFFSET, size, patch);
+    compare_sent(&source, &plan, got + OFFSET);
     compare_losses("", got, expected, OFFSET, count, size, patch);
     free(got);
     free(expected);
