@@ -46,7 +46,18 @@ int rope_set(struct tool *tool, const option_triple *given, tvlm_stack *stack) {
                                                           .patch = given->values[2])));
 }
 
-static const option_spec every[] = {
-    {0, OPTION_INTEGER, "every", 0, "N", "only every N-th frame (default: 1)", 1, 1000000, NULL},
+static const option_spec sampling[] = {
+    {0, OPTION_INTEGER, "every", offsetof(sampling_options, every), "N", "only every N-th frame (default: 1)",
+     1, 1000000, NULL},
+    {0, OPTION_NUMBER, "fps", offsetof(sampling_options, fps), "F",
+     "in place of that, F frames for each second: those that are shown at these times", 0.001, 1000, NULL},
 };
-const option_specs every_specs = OPTION_SPECS("The video", every);
+const option_specs sampling_specs = OPTION_SPECS("The video", sampling);
+
+int sampling_set(struct tool *tool, const sampling_options *options, video_sampling *wanted) {
+    if (options->every.given && options->fps.given)
+        return tool_usage(tool, "--every and --fps exclude each other");
+    wanted->every = options->every.value;
+    wanted->fps = options->fps.given ? (double)options->fps.value : 0.0;
+    return TOOL_DONE;
+}

@@ -7,6 +7,7 @@
 #define TVLM_TOOLS_SHARED_H
 
 #include "tool.h"
+#include "video_frames.h"
 
 extern const option_specs strategy_specs; /* --strategy, whose value is its name; NULL if it was not given */
 
@@ -28,6 +29,14 @@ extern const option_specs weighing_specs;
 extern const option_specs rope_specs; /* its value is an option_triple */
 int rope_set(struct tool *tool, const option_triple *rope, tvlm_stack *stack);
 
-extern const option_specs every_specs; /* --every, whose value is an option_integer */
+/* --every and --fps. */
+typedef struct sampling_options {
+    option_integer every;
+    option_number fps;
+} sampling_options;
+extern const option_specs sampling_specs;
+
+/* Sets `every` and `fps`. */
+int sampling_set(struct tool *tool, const sampling_options *options, video_sampling *wanted);
 
 #endif

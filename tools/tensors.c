@@ -27,7 +27,8 @@ typedef struct export_options {
     tool_common common;
     const char *model, *output, *projection, *network;
     weighing_options weighing;
-    option_integer budget, min_pixels, max_pixels, size, patch, every;
+    option_integer budget, min_pixels, max_pixels, size, patch;
+    sampling_options sampling;
     parameter_options parameters;
     option_integer pillow;
     option_number overview;
@@ -116,7 +117,7 @@ static const option_group groups[] = {
     {&truth_specs, offsetof(export_options, given.objects)},
     {&truth_settings, offsetof(export_options, given.objects)},
     {&own_processor_specs, 0},
-    {&every_specs, offsetof(export_options, every)},
+    {&sampling_specs, offsetof(export_options, sampling)},
     {&each_specs, offsetof(export_options, each)},
     {&batch_specs, offsetof(export_options, each.batch)},
     {0},
@@ -260,12 +261,14 @@ static int load(struct job *job) {
     const export_options *const options = job->options;
     int code = TOOL_DONE;
     if (options->video > 0 && job->count == 1)
-        code = export_pictures_decode(job->tool, job->paths, options->every.value, &job->pictures);
+        code = export_pictures_decode(job->tool, job->paths, &options->sampling, &job->pictures);
     if (code != TOOL_DONE) return code;
     if (job->pictures.of_video && job->asked.features.count > 0)
         return tool_usage(job->tool, "--features is for images; of a video hand in the frames as such");
     if (job->pictures.of_video) return TOOL_DONE;
-    if (options->every.given) return tool_usage(job->tool, "--every is for --video and a video file");
+    if (options->sampling.every.given || options->sampling.fps.given)
+        return tool_usage(job->tool, "--%s is for --video and a video file",
+                          options->sampling.every.given ? "every" : "fps");
     return export_pictures_load(job->tool, job->paths, job->count, options->video > 0, &job->pictures);
 }
 
@@ -450,8 +453,12 @@ static int check_each(struct tool *tool, const export_options *options, int coun
     const int code = each_check(tool, each, options->output, count, operands);
     if (code != TOOL_DONE || each->each == 0) return code;
     if (options->common.json > 0) return tool_usage(tool, "--json is not for --each, --jsonl is");
-    if (options->video > 0 || options->every.given)
-        return tool_usage(tool, "--%s is not for --each", options->video > 0 ? "video" : "every");
+    const sampling_options *const sampling = &options->sampling;
+    if (options->video > 0 || sampling->every.given || sampling->fps.given)
+        return tool_usage(tool, "--%s is not for --each",
+                          options->video > 0      ? "video"
+                          : sampling->every.given ? "every"
+                                                  : "fps");
     if (inputs_given(&options->given.files) != NULL)
         return tool_usage(tool, "%s is of one image", inputs_given(&options->given.files));
     if (options->asked.features.count > 0 && batch_is_open(&each->batch.sources, count, operands))
@@ -523,7 +530,7 @@ const tool_command tensors_command = {
         "A token is a block of 2x2 patches in Qwen-VL, one patch in the others; several images follow each other. A\n"
         "budget is shared among them in proportion to their tokens, at least one each, and never exceeded.\n"
         "With --each every image is exported alone, into a file of its own, with a budget of its own.\n"
-        "--every is for --video with a video file, of which at most 768 frames are taken.\n"
+        "--every and --fps are for --video with a video file, of which at most 768 frames are taken.\n"
         "The EXIF rotation is applied; alpha is dropped, as the processor drops it. JPEGs may differ by a step here and\n"
         "there, since decoders do. With --features and --query the score has its third part, as in tvlm select; the\n"
         "features' grid covers the picture as it is processed (of llava and clip: the middle). A scorer file is that of tvlm select.\n",

@@ -8,6 +8,7 @@
 
 #include "handed.h"
 #include "json.h"
+#include "shared.h"
 #include "texturevlm/export.h"
 #include "texturevlm/io.h"
 #include "texturevlm/lab/network.h"
@@ -30,8 +31,9 @@ typedef struct export_pictures {
 int export_pictures_load(struct tool *tool, char *const *paths, int count, bool among_frames,
                          export_pictures *pictures);
 
-/* Decodes every `every`-th frame of the file, if it is a video. If it is not, *pictures stays empty. */
-int export_pictures_decode(struct tool *tool, char *const *path, int32_t every, export_pictures *pictures);
+/* Decodes those frames of the file, if it is a video. If it is not, *pictures stays empty. */
+int export_pictures_decode(struct tool *tool, char *const *path, const sampling_options *sampling,
+                           export_pictures *pictures);
 
 void export_pictures_release(export_pictures *pictures);
 

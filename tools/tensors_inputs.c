@@ -98,7 +98,8 @@ static int copy_frame(struct tool *tool, const tvlm_image *frame, export_picture
     const size_t row = (size_t)frame->width * (size_t)frame->channels, height = (size_t)frame->height;
     const size_t stride = frame->row_stride != 0 ? frame->row_stride : row;
     if (pictures->count == EXPORT_FRAMES_MAX)
-        return tool_fail(tool, "more than %d frames; --every takes fewer of them", EXPORT_FRAMES_MAX);
+        return tool_fail(tool, "more than %d frames; --fps and --every take fewer of them",
+                         EXPORT_FRAMES_MAX);
     uint8_t *const copy = malloc(row * height);
     if (copy == NULL) return tool_fail(tool, "no memory for frame %d", pictures->count);
     for (size_t y = 0; y < height; ++y)
@@ -109,10 +110,13 @@ static int copy_frame(struct tool *tool, const tvlm_image *frame, export_picture
     return TOOL_DONE;
 }
 
-int export_pictures_decode(struct tool *tool, char *const *path, int32_t every, export_pictures *pictures) {
-    video_frames frames;
+int export_pictures_decode(struct tool *tool, char *const *path, const sampling_options *sampling,
+                           export_pictures *pictures) {
+    video_frames frames = {0};
+    video_sampling wanted = {0};
     video_frame frame = {0};
-    int code = video_frames_open(tool, path, 1, every, 0.0, NULL, &frames);
+    int code = sampling_set(tool, sampling, &wanted);
+    if (code == TOOL_DONE) code = video_frames_open(tool, path, 1, &wanted, NULL, &frames);
     if (code == TOOL_DONE && frames.library != NULL) {
         pictures->of_video = true;
         pictures->images = calloc(EXPORT_FRAMES_MAX, sizeof *pictures->images);

@@ -132,7 +132,7 @@ static const option_group groups[] = {
     {&query_settings, offsetof(video_options, questions)},
     {&own_outputs_specs, 0},
     {&own_playing_specs, 0},
-    {&every_specs, offsetof(video_options, every)},
+    {&sampling_specs, offsetof(video_options, sampling)},
     {0},
 };
 
@@ -143,12 +143,12 @@ static bool must_stop(void *unused) {
 
 /* ---- Frames ---- */
 
-/* A frame that stays valid while the next one is read. */
-typedef struct held_frame {
-    video_frame frame;
-    uint8_t *bytes;
-    size_t capacity;
-} held_frame;
+int video_open(struct tool *tool, const video_options *options, char *const *paths, int32_t count,
+               bool (*stop)(void *user), video_frames *frames) {
+    video_sampling sampling = {.rate = (double)options->rate.value};
+    TOOL_TRY(sampling_set(tool, &options->sampling, &sampling));
+    return video_frames_open(tool, paths, count, &sampling, stop, frames);
+}
 
 struct run {
     struct tool *tool;
@@ -156,7 +156,7 @@ struct run {
     video_frames frames;
     video_overlay overlay;
     video_session session;
-    held_frame held[2];
+    video_held held[2];
     int64_t done;     /* how many frames were taken */
     int64_t answered; /* how many have their line; if they come again, they get no second one */
     int64_t last_cut; /* the last answered frame that knew nothing about earlier frames */
@@ -166,27 +166,11 @@ struct run {
     bool now_sent;    /* the present frame was sent ahead */
 };
 
-static int hold(struct run *run, held_frame *held) {
-    video_frame *const frame = &held->frame;
-    int code = video_frames_next(&run->frames, frame);
-    if (code != TOOL_DONE || frame->end) return code;
-    const size_t value = frame->image.type == TVLM_PIXEL_U8    ? 1
-                         : frame->image.type == TVLM_PIXEL_U16 ? 2
-                                                               : sizeof(float);
-    const size_t row = (size_t)frame->image.width * (size_t)frame->image.channels * value;
-    const size_t size = row * (size_t)frame->image.height;
-    const size_t stride = frame->image.row_stride != 0 ? frame->image.row_stride : row;
-    if (size > held->capacity) {
-        uint8_t *const larger = realloc(held->bytes, size);
-        if (larger == NULL) return tool_fail(run->tool, "no memory for a frame");
-        held->bytes = larger;
-        held->capacity = size;
-    }
-    for (int32_t y = 0; y < frame->image.height; ++y)
-        memcpy(held->bytes + (size_t)y * row, (const uint8_t *)frame->image.pixels + (size_t)y * stride, row);
-    frame->image.pixels = held->bytes;
-    frame->image.row_stride = 0;
-    return TOOL_DONE;
+static int hold(struct run *run, video_held *held) {
+    video_frame frame;
+    TOOL_TRY(video_frames_next(&run->frames, &frame));
+    held->frame = frame;
+    return frame.end ? TOOL_DONE : video_held_copy(run->tool, &frame, held);
 }
 
 static int draw(struct run *run, const video_answer *answer) {
@@ -208,7 +192,7 @@ static int draw(struct run *run, const video_answer *answer) {
     return code;
 }
 
-static int hold_next(struct run *run, held_frame *next) {
+static int hold_next(struct run *run, video_held *next) {
     const int code = run->next_held ? TOOL_DONE : hold(run, next);
     run->next_held = code == TOOL_DONE;
     return code;
@@ -225,7 +209,7 @@ static int tell(struct run *run, const video_answer *answer) {
 }
 
 /* Makes the answer for one frame. While the device works on it, the next frame is read, decoded and sent. */
-static int one_frame(struct run *run, held_frame *now, held_frame *next) {
+static int one_frame(struct run *run, video_held *now, video_held *next) {
     video_answer answer;
     int code = video_session_push(&run->session, &now->frame, run->now_sent, &answer);
     if (code == TOOL_DONE) code = hold_next(run, next);
@@ -244,7 +228,7 @@ static int all_frames(struct run *run) {
     int code = run->now_held ? TOOL_DONE : hold(run, &run->held[0]);
     run->now_held = true;
     while (code == TOOL_DONE && !must_stop(NULL)) {
-        held_frame *const now = &run->held[run->done % 2], *const next = &run->held[(run->done + 1) % 2];
+        video_held *const now = &run->held[run->done % 2], *const next = &run->held[(run->done + 1) % 2];
         if (now->frame.end) break;
         code = run->done < run->begin ? hold_next(run, next) : one_frame(run, now, next);
         if (code != TOOL_DONE) break;
@@ -279,8 +263,7 @@ static int go_on(struct run *run, int count, char *const *paths) {
     if (code != TOOL_DONE) return code;
     if (again) {
         video_frames_release(&run->frames);
-        code = video_frames_open(tool, paths, count, run->options->every.value, run->options->rate.value,
-                                 must_stop, &run->frames);
+        code = video_open(tool, run->options, paths, count, must_stop, &run->frames);
         run->begin = run->last_cut;
         run->done = 0;
         run->now_held = run->next_held = false;
@@ -370,11 +353,9 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     }
     int code = check(tool, options);
     signals_note_first();
+    if (code == TOOL_DONE) code = video_open(tool, options, operands, operand_count, must_stop, &run.frames);
     if (code == TOOL_DONE)
-        code = video_frames_open(tool, operands, operand_count, options->every.value, options->rate.value,
-                                 must_stop, &run.frames);
-    if (code == TOOL_DONE)
-        code = video_overlay_open(tool, options->overlay, run.frames.rate / run.frames.every, &run.overlay);
+        code = video_overlay_open(tool, options->overlay, video_frames_rate(&run.frames), &run.overlay);
     if (code == TOOL_DONE) code = video_session_open(tool, options, &run.session);
     run.session.video = run.frames.reader != NULL;
     if (code == TOOL_DONE && options->needs != NULL) code = video_folder_make(tool, options->needs);
@@ -391,8 +372,8 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     video_overlay_release(&run.overlay);
     video_session_release(&run.session);
     video_frames_release(&run.frames);
-    free(run.held[0].bytes);
-    free(run.held[1].bytes);
+    video_held_release(&run.held[0]);
+    video_held_release(&run.held[1]);
     free(options);
     return code;
 }
@@ -409,7 +390,7 @@ static const option_brief brief[] = {
     {"Where to look", "scorer gaze features flow"},
     {"What is asked", "query"},
     {"What comes out", "overlay needs"},
-    {"The video", "size every rate keyframe cut no-delta carry"},
+    {"The video", "size every fps rate keyframe cut no-delta carry"},
     {"Device and messages", "device fallback verbose quiet help"},
     {NULL, NULL},
 };

@@ -39,7 +39,8 @@ void video_gaze_release(video_gaze *gaze);
 
 typedef struct video_options {
     tool_common common;
-    option_integer every, frames, keyframe, tile;
+    sampling_options sampling;
+    option_integer frames, keyframe, tile;
     option_integer budget, slot, memory, latency; /* of a budget for the whole video (video_clip.h) */
     option_number hold, bitrate;
     int causal;
@@ -54,6 +55,10 @@ typedef struct video_options {
     const char *features, *flow, *needs; /* folders with a file for each frame */
     question_options questions;
 } video_options;
+
+/* Opens the frames that the options ask for. `stop` as video_frames_open has it. */
+int video_open(struct tool *tool, const video_options *options, char *const *paths, int32_t count,
+               bool (*stop)(void *user), video_frames *frames);
 
 /* The values of --preset, ended by NULL; and the use that each of them stands for. */
 extern const char *const video_presets[];

@@ -26,8 +26,8 @@ bool video_clip_asked(const video_options *options) {
 
 /* The options that such a budget reads, besides those of every command. */
 static const char *const read_here[] = {
-    "budget", "share",  "tolerance", "patch",  "slot",     "hold",   "memory",  "overlay", "rate", "size",
-    "every",  "causal", "latency",   "report", "emphasis", "encode", "bitrate", "roi",     NULL};
+    "budget", "share", "tolerance", "patch",   "slot",   "hold",     "memory", "overlay", "rate", "size",
+    "every",  "fps",   "causal",    "latency", "report", "emphasis", "encode", "bitrate", "roi",  NULL};
 
 static bool is_read(const char *name) {
     for (int i = 0; read_here[i] != NULL; ++i)
@@ -61,7 +61,8 @@ int video_clip_check(struct tool *tool, const option_group *groups, const video_
 
 /* What is known of a slot. */
 typedef struct slot_time {
-    int64_t frame; /* the number of its first frame */
+    int64_t frame;    /* the number of its first frame */
+    const char *path; /* of its file */
     double time;
     int32_t frames;
 } slot_time;
@@ -87,8 +88,7 @@ typedef struct clip_run {
 } clip_run;
 
 static int open_frames(const clip_run *run, bool (*stop)(void *user), video_frames *frames) {
-    return video_frames_open(run->tool, run->paths, run->count, run->options->every.value,
-                             run->options->rate.value, stop, frames);
+    return video_open(run->tool, run->options, run->paths, run->count, stop, frames);
 }
 
 static int create(clip_run *run, const video_frames *frames, const tvlm_image *image) {
@@ -115,7 +115,7 @@ static int create(clip_run *run, const video_frames *frames, const tvlm_image *i
                          "%s: does not tell how many frames it has, which --budget must know: give a --share",
                          run->paths[0]);
     const int32_t temporal = params.temporal > 0 ? params.temporal : TVLM_CLIP_TEMPORAL_DEFAULT;
-    const double slot = run->seconds = temporal * frames->every / frames->rate;
+    const double slot = run->seconds = temporal / video_frames_rate(frames);
     if (options->hold.given)
         params.hold = options->hold.value < slot ? 1 : (int32_t)((double)options->hold.value / slot + 1e-6);
     run->width = image->width;
@@ -135,7 +135,8 @@ static int note_frame(clip_run *run, const video_frame *frame) {
         run->slots = slots;
         run->slot_room = room;
     }
-    if (slot == run->slot_count) run->slots[run->slot_count++] = (slot_time){frame->number, frame->time, 0};
+    if (slot == run->slot_count)
+        run->slots[run->slot_count++] = (slot_time){frame->number, frame->path, frame->time, 0};
     ++run->slots[slot].frames;
     ++run->frames;
     return TOOL_DONE;
@@ -193,7 +194,7 @@ static int print_slot(const clip_run *run, int32_t slot, const tvlm_clip_token *
     json_integer(&json, "frame", time->frame);
     json_integer(&json, "frames", time->frames);
     json_double(&json, "time", time->time);
-    json_image(&json, run->paths[run->count > 1 ? (int)time->frame : 0], run->width, run->height);
+    json_image(&json, time->path, run->width, run->height);
     json_device(&json, run->device);
     json_integer(&json, "k", run->info.tokens);
     json_integer(&json, "of", (int64_t)run->info.decided * run->info.tokens_of_slot);
@@ -314,9 +315,9 @@ static int open_outputs(const clip_run *run, second_pass *pass) {
     if (!reads_again(options)) return TOOL_DONE;
     int code = open_frames(run, run->stop, &frames);
     if (code == TOOL_DONE)
-        code = video_overlay_open(run->tool, options->overlay, frames.rate / frames.every, &pass->overlay);
+        code = video_overlay_open(run->tool, options->overlay, video_frames_rate(&frames), &pass->overlay);
     if (code == TOOL_DONE)
-        code = video_overlay_open_video(run->tool, options->encode, frames.rate / frames.every,
+        code = video_overlay_open_video(run->tool, options->encode, video_frames_rate(&frames),
                                         1000.0 * (double)options->bitrate.value, &pass->encoded);
     pass->regions.tool = run->tool;
     pass->regions.path = options->roi;

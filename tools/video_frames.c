@@ -2,9 +2,13 @@
 #include "video_frames.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+
+/* A frame that comes so many seconds after its time is there in time: files round their times. */
+#define EARLY 1e-3
 
 /* Keeps a logged line as the reason why a frame is left out. An error about a frame is not an error of the
  * run. */
@@ -72,14 +76,27 @@ static int open_video(video_frames *frames, const char *path) {
     return TOOL_DONE;
 }
 
-int video_frames_open(struct tool *tool, char *const *paths, int32_t count, int32_t every, double rate,
+double video_frames_rate(const video_frames *frames) {
+    return frames->sampling.fps > 0.0 ? frames->sampling.fps : frames->rate / frames->sampling.every;
+}
+
+/* How many of so many frames are given. */
+static int64_t count_given(const video_frames *frames, int64_t count) {
+    const int64_t every = frames->sampling.every;
+    if (count > 0 && frames->sampling.fps > 0.0)
+        return 1 + (int64_t)((double)(count - 1) / frames->rate * frames->sampling.fps + EARLY);
+    return (count + every - 1) / every;
+}
+
+int video_frames_open(struct tool *tool, char *const *paths, int32_t count, const video_sampling *sampling,
                       bool (*stop)(void *user), video_frames *frames) {
     *frames = (video_frames){.tool = tool,
                              .paths = paths,
                              .count = count,
-                             .every = every > 0 ? every : 1,
-                             .rate = rate > 0.0 ? rate : VIDEO_RATE_DEFAULT,
+                             .sampling = *sampling,
+                             .rate = sampling->rate > 0.0 ? sampling->rate : VIDEO_RATE_DEFAULT,
                              .stop = stop};
+    if (sampling->every < 1) frames->sampling.every = 1;
     frames->log = (tvlm_log){keep_reason, frames};
     frames->total = count;
     int code = TOOL_DONE;
@@ -87,11 +104,12 @@ int video_frames_open(struct tool *tool, char *const *paths, int32_t count, int3
         code = check_no_clip(tool, paths, count);
     else if (!is_image(paths[0]))
         code = open_video(frames, paths[0]);
-    frames->total = (frames->total + frames->every - 1) / frames->every;
+    frames->total = count_given(frames, frames->total);
     return code;
 }
 
 void video_frames_release(video_frames *frames) {
+    video_held_release(&frames->shown);
     tvlm_image_destroy(&frames->loaded);
     if (frames->library != NULL) frames->library->reader_destroy(&frames->reader);
 }
@@ -112,7 +130,7 @@ static int next_of_video(video_frames *frames, video_frame *frame) {
 }
 
 static int next_of_files(video_frames *frames, video_frame *frame) {
-    for (; frames->next < frames->count; frames->next += frames->every) {
+    for (; frames->next < frames->count; frames->next += frames->sampling.every) {
         const char *const path = frames->paths[frames->next];
         tvlm_image_destroy(&frames->loaded);
         const tvlm_status status = tvlm_image_load(path, &frames->log, &frames->loaded);
@@ -121,7 +139,7 @@ static int next_of_files(video_frames *frames, video_frame *frame) {
         if (status == TVLM_OK) {
             const double time = (double)frames->next / frames->rate;
             *frame = (video_frame){*frames->loaded, path, time, frames->next, false};
-            frames->next += frames->every;
+            frames->next += frames->sampling.every;
             return TOOL_DONE;
         }
         ++frames->unread;
@@ -147,12 +165,13 @@ static bool fits(video_frames *frames, const video_frame *frame) {
     return false;
 }
 
-int video_frames_next(video_frames *frames, video_frame *frame) {
+/* Finds the next frame of the video or the files that decodes and fits. */
+static int next_frame(video_frames *frames, video_frame *frame) {
     for (;;) {
         const int code = frames->reader != NULL ? next_of_video(frames, frame) : next_of_files(frames, frame);
         if (code != TOOL_DONE) return code;
         if (frame->end) break;
-        if (frames->reader != NULL && frame->number % frames->every != 0) continue;
+        if (frames->reader != NULL && frame->number % frames->sampling.every != 0) continue;
         if (!fits(frames, frame)) continue;
         ++frames->returned;
         return TOOL_DONE;
@@ -162,10 +181,64 @@ int video_frames_next(video_frames *frames, video_frame *frame) {
                      frames->reason[0] != '\0' ? "; the last: " : "", frames->reason);
 }
 
+/* ---- Frames at a rate of their own ---- */
+
+static size_t value_size(tvlm_pixel_type type) {
+    return type == TVLM_PIXEL_U8 ? 1 : type == TVLM_PIXEL_U16 ? 2 : sizeof(float);
+}
+
+int video_held_copy(struct tool *tool, const video_frame *frame, video_held *held) {
+    const tvlm_image *const image = &frame->image;
+    const size_t row = (size_t)image->width * (size_t)image->channels * value_size(image->type);
+    const size_t size = row * (size_t)image->height;
+    const size_t stride = image->row_stride != 0 ? image->row_stride : row;
+    if (size > held->capacity) {
+        uint8_t *const larger = realloc(held->bytes, size);
+        if (larger == NULL) return tool_fail(tool, "no memory for a frame");
+        held->bytes = larger;
+        held->capacity = size;
+    }
+    for (int32_t y = 0; y < image->height; ++y)
+        memcpy(held->bytes + (size_t)y * row, (const uint8_t *)image->pixels + (size_t)y * stride, row);
+    held->frame = *frame;
+    held->frame.image.pixels = held->bytes;
+    held->frame.image.row_stride = 0;
+    return TOOL_DONE;
+}
+
+void video_held_release(video_held *held) {
+    free(held->bytes);
+    *held = (video_held){0};
+}
+
+/* Gives the frame that is shown at the next of the times: the last one that came until then. The frame after it is read, and not
+ * copied before its time has come. */
+static int next_shown(video_frames *frames, video_frame *frame) {
+    const int64_t number = frames->given++;
+    const double time = (double)number / frames->sampling.fps;
+    for (;;) {
+        if (!frames->is_ahead) TOOL_TRY(next_frame(frames, &frames->ahead));
+        frames->is_ahead = true;
+        if (frames->ahead.end || (number > 0 && frames->ahead.time > time + EARLY)) break;
+        TOOL_TRY(video_held_copy(frames->tool, &frames->ahead, &frames->shown));
+        frames->is_ahead = false;
+        if (number == 0) break;
+    }
+    *frame = frames->shown.frame;
+    frame->end = frames->is_ahead && frames->ahead.end && frames->shown.frame.time < time - EARLY;
+    frame->number = number;
+    frame->time = time;
+    return TOOL_DONE;
+}
+
+int video_frames_next(video_frames *frames, video_frame *frame) {
+    return frames->sampling.fps > 0.0 ? next_shown(frames, frame) : next_frame(frames, frame);
+}
+
 int video_frames_end(video_frames *frames) {
     if (frames->damaged) (void)tool_fail(frames->tool, "%s", frames->reason);
     if (frames->unread > 0)
         (void)tool_fail(frames->tool, "%lld of %d frames cannot be read", (long long)frames->unread,
-                        (int)((frames->count + frames->every - 1) / frames->every));
+                        (int)((frames->count + frames->sampling.every - 1) / frames->sampling.every));
     return frames->damaged || frames->unread > 0 ? TOOL_PARTLY : TOOL_DONE;
 }

@@ -54,6 +54,31 @@ def test_forms_of_frames(photo):
     assert half.tokens_of_slot == 10 * 8 and half.xy.max() > 160
 
 
+def test_frames_by_time(photo):
+    """At a rate of its own a frame is taken as often as it is shown at these times, however uneven they are."""
+    class Timed:  # as PyAV has them
+        def __init__(self, array, time):
+            self.time = time
+            self.to_ndarray = lambda format: array
+
+    frames = film(photo, 4)
+    timed = [Timed(*both) for both in zip(frames, (2.0, 2.1, 2.1 + 1 / 3, 4.0))]
+    for fps, numbers in ((2, [0, 2, 2, 2, 3]), (5, [0, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3]), (.1, [0])):
+        right, got = tv.video(frames[numbers], share=.3), tv.video(iter(timed), share=.3, fps=fps)
+        assert got.frames == len(numbers)
+        np.testing.assert_array_equal(got.xy, right.xy)
+    assert len(tv.video(timed, budget=40, fps=2)) == 40
+    with pytest.raises(tv.ArgumentError, match="frames have no length"):
+        tv.video(iter(timed), budget=40, fps=2)
+    with pytest.raises(tv.ArgumentError, match="frames: number 0 does not tell its time"):
+        tv.video(frames, share=.3, fps=2)
+    with pytest.raises(tv.ArgumentError, match="fps"):
+        tv.video(timed, share=.3, fps=0)
+    timed[1].time = float("inf")
+    with pytest.raises(tv.ArgumentError, match="frames: number 1 has a time of inf"):
+        tv.video(timed, share=.3, fps=2)
+
+
 def test_a_file(photo, tmp_path):
     cv2 = pytest.importorskip("cv2")
     path = str(tmp_path / "film.avi")
@@ -63,6 +88,7 @@ def test_a_file(photo, tmp_path):
     writer.release()
     tokens = tv.video(path, budget=100)
     assert tokens.frames == 7 and tokens.slots == 4 and len(tokens) == 100
+    assert tv.video(path, share=.1, fps=5).frames == 4 and tv.video(path, budget=50, fps=20).frames == 13
     (tmp_path / "none.avi").write_text("nothing")
     with pytest.raises(tv.FileError, match="none.avi: is no video"):
         tv.video(tmp_path / "none.avi", share=.1)

@@ -2,6 +2,7 @@
 """A budget of tokens for a whole video, in which each token is shown until another one takes its place."""
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -60,8 +61,9 @@ class VideoTokens:
 
 
 def video(frames: Any, *, budget: int | None = None, share: float | None = None, tolerance: float | None = None, patch: int = 16,
-          slot: int = 2, hold: int | None = None, emphasis: float | None = None, size: tuple[int, int] | None = None,
-          count: int | None = None, memory: int | None = None, device: Device | str | None = None, copy: bool = False) -> VideoTokens:
+          slot: int = 2, fps: float | None = None, hold: int | None = None, emphasis: float | None = None,
+          size: tuple[int, int] | None = None, count: int | None = None, memory: int | None = None,
+          device: Device | str | None = None, copy: bool = False) -> VideoTokens:
     """Spends a budget of tokens on a whole video: where they lose least, and for as long as they are shown.
 
         tokens = tv.video(frames, share=0.1, patch=28)
@@ -82,6 +84,8 @@ def video(frames: Any, *, budget: int | None = None, share: float | None = None,
               nothing else is given: 0.03.
         patch: the side of a token in pixels, 4 .. 64.
         slot: how many frames the model takes at a time.
+        fps: take so many frames for each second: those that are shown at these times, one that is shown for long several times.
+            For a path, and for frames that tell their time, as PyAV's and torchcodec's do. None: take all.
         hold: in how many slots a token may be shown at most. None: no limit.
         emphasis: how much more what moves counts where most is still, 0 .. 1000. None: 3, that is up to four times as much.
         size: (width, height) of the working frames. None: the size of the first frame.
@@ -93,10 +97,10 @@ def video(frames: Any, *, budget: int | None = None, share: float | None = None,
     params = _params(patch, slot, hold, emphasis, memory)
     _spend(params, share, tolerance, budget)
     if budget is not None:
-        params.k, params.frames = integer("budget", budget, 1), _count_of(frames, count)
+        params.k, params.frames = integer("budget", budget, 1), _count_of(frames, count, fps)
     clip = _Clip(params, size, device, copy)
     try:
-        for frame in _frames_of(frames):
+        for frame in _frames_of(frames, fps):
             clip.push(frame)
         return clip.end()
     finally:
@@ -209,24 +213,59 @@ def _tokens_of(clip: Handle) -> VideoTokens:
 
 # ---- Frames ----
 
-def _count_of(frames: Any, count: int | None) -> int:
+def _count_of(frames: Any, count: int | None, fps: float | None) -> int:
     """How many frames there will be."""
     if count is not None:
         return integer("count", count, 1)
-    if isinstance(frames, (str, os.PathLike)):
-        return sum(1 for _ in _frames_of(frames))  # what the file says of itself may be wrong
+    if isinstance(frames, (str, os.PathLike)) or (fps is not None and isinstance(frames, (list, tuple))):
+        return sum(1 for _ in _frames_of(frames, fps))  # what the file says of itself may be wrong
     try:
-        return integer("count", len(frames), 0)
+        if fps is None:
+            return integer("count", len(frames), 0)
     except TypeError:
-        raise ArgumentError("frames have no length, which a budget must know: give the count, or a share") from None
+        pass
+    raise ArgumentError("frames have no length, which a budget must know: give the count, or a share")
 
 
-def _frames_of(frames: Any) -> Iterator[Any]:
+def _frames_of(frames: Any, fps: float | None) -> Iterator[Any]:
     if isinstance(frames, (str, os.PathLike)):
-        return _decoded(os.fspath(frames))
+        timed = _decoded(os.fspath(frames))
+        return (frame for _, frame in timed) if fps is None else _shown_at(timed, fps)
     if isinstance(frames, (bytes, bytearray)) or getattr(frames, "ndim", 4) < 3 or not isinstance(frames, Iterable):
         raise ArgumentTypeError(f"frames are {short(frames)}: they must be an array [n, ...], a list, any iterable, or a path")
-    return iter(frames)
+    return iter(frames) if fps is None else _shown_at(((_time_of(frame, n), frame) for n, frame in enumerate(frames)), fps)
+
+
+def _time_of(frame: Any, number: int) -> float:
+    """When a frame is shown, in seconds."""
+    time = getattr(frame, "time", None)  # PyAV
+    if time is None:
+        time = getattr(frame, "pts_seconds", None)  # torchcodec
+    if time is None:
+        raise ArgumentError(f"frames: number {number} does not tell its time, which fps must know: give a path, or PyAV's or torchcodec's frames")
+    if not math.isfinite(time):
+        raise ArgumentError(f"frames: number {number} has a time of {time}")
+    return float(time)
+
+
+def _shown_at(timed: Iterator[tuple[float, Any]], fps: float) -> Iterator[Any]:
+    """Of frames with their times those that are shown at times 1 / fps seconds apart, from the first one on. The last one is
+    shown at its time, and no longer."""
+    fps = real("fps", fps, 0, above=True)
+    early = 1e-3  # files round their times
+    try:
+        begin, shown = next(timed)
+    except StopIteration:
+        return
+    last, number = begin, 0
+    for time, frame in timed:
+        while begin + number / fps < time - early:
+            yield shown
+            number += 1
+        shown, last = frame, time
+    while begin + number / fps <= last + early:
+        yield shown
+        number += 1
 
 
 def _picture_of(frame: Any, number: int, copy: bool) -> Any:
@@ -241,8 +280,8 @@ def _picture_of(frame: Any, number: int, copy: bool) -> Any:
         raise numbered(error, number, 2) from None
 
 
-def _decoded(path: str) -> Iterator[Any]:
-    """The frames of a video file, as it is shown."""
+def _decoded(path: str) -> Iterator[tuple[float, Any]]:
+    """The frames of a video file, as it is shown, and their times in seconds."""
     try:
         import cv2
     except ImportError as error:
@@ -258,7 +297,7 @@ def _decoded(path: str) -> Iterator[Any]:
             there, frame = reader.read()
             if not there:
                 return
-            yield cv2.cvtColor(frame, cv2.COLOR_BGR2RGB)
+            yield reader.get(cv2.CAP_PROP_POS_MSEC) / 1000, cv2.cvtColor(frame, cv2.COLOR_BGR2RGB)
     finally:
         reader.release()
 

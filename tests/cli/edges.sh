@@ -53,6 +53,7 @@ refused 2 'only one picture or array can go to stdout' "${grid[@]}" "$in/other.p
 refused 2 'only one picture or array can go to stdout' "${grid[@]}" --features "$in/f.npy" --query "$in/q.npy" --overlay -
 refused 2 '--components needs --basis' "${grid[@]}" --features "$in/f.npy" --query "$in/q1.npy" --components 1
 refused 2 '--every is for --video and a video file' "$tvlm" tensors "$photo" --for siglip --every 2 -o o.safetensors
+refused 2 '--fps is for --video and a video file' "$tvlm" tensors "$photo" --for siglip --fps 2 -o o.safetensors
 refused 2 '--every is for --video and a video file' "$tvlm" tensors "$photo" "$in/other.png" --for qwen2-vl --video --every 2 -o o.safetensors
 refused 2 '--frames is for a --scorer that looks back' "${video[@]}" --frames 2
 refused 1 "$in/none: No such file or directory" "${video[@]}" --features "$in/none" --query "$in/q1.npy"

@@ -266,6 +266,7 @@ if "$tvlm" video $device "$scene" "$scene" "$scene" "$small" "$scene" "$scene" "
     says 'patches 3x[0-9]+x[0-9]+, 12 of' export_ "$work/in/v.mp4" --for qwen2-vl --video --budget 12 -o v.safetensors
     shape v.safetensors video_grid_thw I64 1,3
     says 'patches 1x' export_ "$work/in/v.mp4" --for qwen2-vl --video --every 4 -o e.safetensors
+    says 'patches 1x' export_ "$work/in/v.mp4" --for qwen2-vl --video --fps 0.5 -o e.safetensors
     rm -f v.safetensors e.safetensors
     refused 1 'v.mp4 is a video: --video takes its frames' export_ "$work/in/v.mp4" --for qwen2-vl -o x.safetensors
     refused 1 'v.mp4 is a video: with --video it is the only file' export_ "$scene" "$work/in/v.mp4" --for qwen2-vl --video -o x.safetensors

@@ -254,6 +254,7 @@ if [ "$device" ] || [ "${TVLM_TEST_QUICK:-0}" != 1 ]; then
     printf '1,x,2\n' >"$work/in/bad.csv" && refused 1 'line 1: is not three numbers' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
     printf '1,2,1e300\n' >"$work/in/bad.csv" && refused 1 'bad.csv: line 1: a position is beyond a million pixels' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
     : >"$work/in/bad.csv" && refused 1 'no line' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
+    refused 2 'every and --fps exclude each other' "${video[@]}" "${frames[@]}" --every 2 --fps 2
     refused 1 'cannot be made' "${video[@]}" "${frames[@]}" --overlay no/folder
     refused 1 'there is no folder' "${video[@]}" "${frames[@]}" --overlay no/o.mp4
     refused 1 'positions|candidates|-k|k ' "${video[@]}" "${frames[@]}" -k 100000
@@ -278,6 +279,15 @@ else
     refused 1 'no video format of that ending' "${video[@]}" "$work/in/o.mp4" --share .2 --encode "$work/in/o.txt"
     runs 2 0 "$work/in/every.mkv" -k 1
     lines 'abs(d[1]["time"] - 0.4) < 2e-3'
+    # By time: every second frame of o.mp4, and the first one of every.mkv four times, until the other one is shown.
+    runs 3 0 "$work/in/o.mp4" -k 9 --fps 5
+    lines '[(o["frame"], o["time"]) for o in d] == [(0, 0), (1, .2), (2, .4)]'
+    runs 5 0 "$work/in/every.mkv" -k 9 --fps 10 --overlay "$work/in/by_time.mp4"
+    lines 'all(o["difference"] == 0 for o in d[:4]) and d[4]["difference"] > 0 and abs(d[4]["time"] - .4) < 1e-9'
+    runs 5 0 "$work/in/by_time.mp4" -k 1
+    lines 'all(abs(o["time"] - o["frame"] / 10) < 2e-3 for o in d)'
+    runs 2 0 "$work/in/o.mp4" --share .2 --fps 5
+    lines '[(o["frame"], o["frames"], o["time"]) for o in d] == [(0, 2, 0), (2, 1, .4)]'
     # A library that is none.
     mkdir "$work/in/lib" && : >"$work/in/lib/$(grep -ao 'libtexturevlm-video\.so[.0-9]*' "$tvlm" | sort -u)"
     refused 1 'o.mp4: needs texturevlm-video: .*libtexturevlm-video' env LD_LIBRARY_PATH="$work/in/lib" "${video[@]}" "$work/in/o.mp4"
