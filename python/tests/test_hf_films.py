@@ -87,6 +87,37 @@ def test_ways_and_budgets(pruner):
         hf.Pruner(pruner.model, pruner.processor, budget=1).prune(user(*[{"type": "video", "video": frames}] * 2, WHAT))
 
 
+def test_as_few_as_a_tolerance_allows(pruner):
+    """No fewer tokens, to a fiftieth, lose as little by any way; and nothing may be lost where that is asked."""
+    for frames in (scene(), scene(moving=None), scene(moving=0)):
+        for tolerance in (.3, .05):
+            report = pruned_of(pruner, frames, tolerance=tolerance).report
+            best = report.pictures[0]
+            assert best.loss <= tolerance and best.tokens == report.tokens
+            fewer = pruned_of(pruner, frames, budget=max(1, best.tokens - max(2, best.tokens // 25))).report.pictures[0]
+            assert fewer.loss > tolerance or best.tokens <= 2
+        assert pruned_of(pruner, frames, tolerance=0).report.pictures[0].loss == 0
+    assert pruned_of(pruner, scene(), tolerance=.1, way="smaller").report.pictures[0].way in ("smaller", "frames", "full")
+    assert pruned_of(pruner, scene(), tolerance=1).tokens < 10
+    assert pruned_of(pruner, scene(slots=1), tolerance=0).report.pictures[0].way == "full"
+
+
+def test_videos_beside_images(pruner):
+    """Each is decided as it is alone, and the answer is that of the model for both."""
+    image, frames = PIL.fromarray(scene(seed=5, size=224)[0]), scene()
+    both = user({"type": "image", "image": image}, {"type": "video", "video": frames}, WHAT)
+    for asked in ({"share": .3}, {"tolerance": .1}, {}):
+        chooser = hf.Pruner(pruner.model, pruner.processor, **asked)
+        report = chooser.prune(both).report
+        alone = [chooser.prune(messages).report for messages in (user({"type": "image", "image": image}, WHAT), said(frames))]
+        assert report.pictures == [alone[0].pictures[0], alone[1].pictures[0]] and report.full == alone[0].full + alone[1].full
+        around = report.tokens - chooser.prune(both).tokens  # what stands around further pictures
+        assert (around > 0) == (report.pictures[0].way == "pictures") and around >= 0
+        assert chooser.generate(both, max_new_tokens=2).shape[0] == 1
+    with pytest.raises(tv.ArgumentError, match="a budget is for images or for videos; both are here"):
+        hf.Pruner(pruner.model, pruner.processor, budget=50).prune(both)
+
+
 def test_a_budget_is_that_of_a_conversation(pruner):
     """Two videos in one share it by their sizes; and two conversations have it each."""
     long, short = scene(slots=8), scene(slots=4)

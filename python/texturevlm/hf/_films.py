@@ -137,32 +137,60 @@ class _Film:
 
 def chosen_here(spending: Spending | None, model_type: str) -> bool:
     """Whether the sizes of videos are chosen. Those of a GLM are not: it writes the places of their tokens in another way."""
-    return (spending is not None and (spending.tolerance is None or spending.default) and spending.way in ("auto", "smaller", "pruned")
-            and not model_type.startswith("glm4v"))
+    return spending is not None and spending.way in ("auto", "smaller", "pruned") and not model_type.startswith("glm4v")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Tried:
+    """A candidate, its size in patches, and which of its tokens are kept, [slots, tokens]."""
+
+    candidate: Candidate
+    size: tuple[int, int]
+    kept: torch.Tensor
+
+
+def _of_count(film: _Film, way: str, count: int) -> tuple[_Tried, list[_Tried]]:
+    """The candidate of so many tokens that loses least, and all of them."""
+    merge = film.shape.merge
+    tried = [_Tried(Candidate(found, size[1] // merge, size[0] // merge, int(kept.sum()), film.loss(size, kept)), size, kept)
+             for found, size, kept in film.candidates(count, way)]
+    return min(tried, key=lambda one: (one.candidate.loss, one.candidate.tokens)), tried
+
+
+def _of_tolerance(film: _Film, way: str, tolerance: float) -> tuple[_Tried, list[_Tried]]:
+    """The same of about the fewest tokens, to a fiftieth, whose best candidate loses no more than the tolerance."""
+    few, enough = 0, film.all
+    found = _of_count(film, way, enough)  # the full video is among these
+    while enough - few > max(1, enough // 50):
+        count = max(few + 1, round((max(few, 1) * enough) ** 0.5))
+        best, among = _of_count(film, way, count)
+        if best.candidate.loss <= tolerance:
+            found, enough = (best, among), min(count, best.candidate.tokens)
+        else:
+            few = count
+    return found
 
 
 def spend(batch: Mapping[str, Any], video_token: int, padding: int, spending: Spending, vision: Any) -> tuple[dict[str, Any], list[torch.Tensor], Report]:
     """The batch with its videos at the sizes that were chosen, for each video the numbers of the tokens that are kept, and what was decided.
 
-    A budget is that of all videos of a conversation, each of which gets its share of it. padding: the token that fills up rows.
+    A budget is that of all videos of a conversation, each of which gets its share of it. A tolerance is the squared error that each
+    video may have, as a share of that of slots of one colour each. padding: the token that fills up rows.
     """
     began = time.perf_counter()
     shape = _Shape(int(vision.patch_size), int(vision.temporal_patch_size), int(vision.spatial_merge_size))
     grids = [(int(t), int(h), int(w)) for t, h, w in batch["video_grid_thw"]]
     pixels = batch["pixel_values_videos"].split([math.prod(grid) for grid in grids])
     films = [_Film(part, grid, shape) for part, grid in zip(pixels, grids)]
-    counts = _counts(spending, _by_row(batch["input_ids"] == video_token, [film.all for film in films]))
-    chosen, among, sizes, keep = [], [], [], []
-    for film, count in zip(films, counts):
-        tried = [(Candidate(way, size[1] // shape.merge, size[0] // shape.merge, int(kept.sum()), film.loss(size, kept)), size, kept)
-                 for way, size, kept in film.candidates(count, spending.way)]
-        best, size, kept = min(tried, key=lambda one: (one[0].loss, one[0].tokens))
-        chosen.append(best)
-        among.append([one for one, _, _ in tried])
-        sizes.append(size)
-        keep.append(kept.reshape(-1).nonzero()[:, 0])
-    made = _smaller(batch, video_token, padding, films, sizes)
-    return made, keep, Report(chosen, among, [film.all for film in films], 1000 * (time.perf_counter() - began))
+    if spending.tolerance is not None and not spending.default:
+        decided = [_of_tolerance(film, spending.way, spending.tolerance) for film in films]
+    else:
+        counts = _counts(spending, _by_row(batch["input_ids"] == video_token, [film.all for film in films]))
+        decided = [_of_count(film, spending.way, count) for film, count in zip(films, counts)]
+    made = _smaller(batch, video_token, padding, films, [best.size for best, _ in decided])
+    report = Report([best.candidate for best, _ in decided], [[one.candidate for one in among] for _, among in decided],
+                    [film.all for film in films], 1000 * (time.perf_counter() - began))
+    return made, [best.kept.reshape(-1).nonzero()[:, 0] for best, _ in decided], report
 
 
 def _by_row(places: torch.Tensor, tokens: list[int]) -> list[list[int]]:

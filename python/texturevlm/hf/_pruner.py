@@ -160,8 +160,8 @@ class Pruner(Bound):
                 raise ArgumentError("a question is for images; a batch has its text already")
             return self._prune(messages_or_batch, query, features)
         given = _messages.Loaded(self.processor, messages_or_batch, question)
-        if given.counts["video"] and self._family.kind == "qwen" and (given.counts["image"] or not self._sizes_videos()):
-            _qwen.check_videos(self._options["spending"])
+        if given.counts["video"] and self._family.kind == "qwen":
+            self._check_videos(given)
         asked = query is not None or features is not None
         if self._looks == 2:
             return self._look_twice(given, asked)
@@ -175,18 +175,26 @@ class Pruner(Bound):
             return self._prune(batch, query, features)
         return self._choose_pictures(given, rule)
 
+    def _check_videos(self, given: _messages.Loaded) -> None:
+        """Refuses what cannot be asked of the videos of a conversation, before anything is decided."""
+        spending = self._options["spending"]
+        if not self._sizes_videos():
+            _qwen.check_videos(spending)
+        elif given.counts["image"] and spending.budget is not None:
+            raise ArgumentError("a budget is for images or for videos; both are here: give a share or a tolerance, which is that of each")
+
     def _sizes_videos(self) -> bool:
         """Whether the sizes of videos are chosen: not by scores."""
         by_score = any(self._options[name] is not None for name in ("strategy", "weights", "scorer"))
         return (self._family.kind == "qwen" and not by_score and hasattr(self.processor, "tokenizer")
                 and _films.chosen_here(self._options["spending"], unwrapped(self.model).config.model_type))
 
-    def _choose_videos(self, batch: Mapping[str, Any]) -> PrunedBatch | PrunedImages:
-        """Chooses the sizes of the videos of a batch, and the tokens of them."""
+    def _choose_videos(self, batch: Mapping[str, Any], keep: list[torch.Tensor] | None = None) -> PrunedBatch | PrunedImages:
+        """Chooses the sizes of the videos of a batch, and the tokens of them. keep: those of its images."""
         config, tokenizer = unwrapped(self.model).config, self.processor.tokenizer
         padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id or 0
-        made, keep, report = _films.spend(batch, config.video_token_id, padding, self._options["spending"], config.vision_config)
-        pruned = prune_batch(self.model, made, keep_videos=keep)
+        made, of_videos, report = _films.spend(batch, config.video_token_id, padding, self._options["spending"], config.vision_config)
+        pruned = prune_batch(self.model, made, keep, keep_videos=of_videos)
         pruned.report = report
         return pruned
 
@@ -253,6 +261,11 @@ class Pruner(Bound):
         report = _ways.Report(chosen, among, full, 1000 * (time.perf_counter() - began), _ways.uncompared(among), seen)
         batch = self._moved(_messages.made_of(self.processor, given, {}))
         _check_grids(_grids_of(batch, unwrapped(self.model), rule.side), [mask.shape for _, mask in seen])
+        if given.counts["video"] and self._sizes_videos():
+            pruned = self._choose_videos(batch, keep)
+            of_videos = pruned.report
+            pruned.report = report if of_videos is None else report.with_videos(of_videos)
+            return pruned
         videos = {}
         if batch.get("pixel_values_videos") is not None:
             only = {name: value for name, value in batch.items() if name not in ("pixel_values", "image_grid_thw")}

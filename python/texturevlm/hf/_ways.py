@@ -107,7 +107,7 @@ class Candidate:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What was decided for the pictures of a batch.
+    """What was decided for the pictures of a batch, and for its videos, which come after them.
 
     pictures: the choice for each picture.
     candidates: for each picture, all that it was chosen from.
@@ -145,6 +145,11 @@ class Report:
             whole[:one.shape[0], left:left + one.shape[1]] = one
             left += one.shape[1] + gap
         return Picture(whole)
+
+    def with_videos(self, videos: Report) -> Report:
+        """With what was decided for videos behind it."""
+        return dataclasses.replace(self, pictures=self.pictures + videos.pictures, candidates=self.candidates + videos.candidates,
+                                   full=self.full + videos.full, milliseconds=self.milliseconds + videos.milliseconds)
 
     @property
     def tokens(self) -> int:
