@@ -2,11 +2,11 @@
 #define TVLM_OPENCL_OWN_NAMES /* here the names are those of the table's members */
 #include "bench_events.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "opencl/backend.h"
+#include "platform/library.h"
 
 enum { EVENTS_MAX = 8192 };
 
@@ -138,16 +138,11 @@ static void wrap(tvlm_opencl_table *table) {
 
 /* ---- bench_events.h ---- */
 
-/* Finds the two functions in the same library in which our library found the others. They are copied as
- * bytes, since ISO C has no cast between the two kinds of pointers. */
+/* Finds the two functions in the library in which our library found the others. */
 static bool find_functions(void) {
-    void *const library = dlopen("libOpenCL.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (library == NULL) return false;
-    void *const times = dlsym(library, "clGetEventProfilingInfo"), *const retain =
-                                                                       dlsym(library, "clRetainEvent");
-    memcpy(&watch.times, &times, sizeof times);
-    memcpy(&watch.retain, &retain, sizeof retain);
-    return times != NULL && retain != NULL;
+    return tvlm_opencl_library != NULL &&
+           tvlm_library_find(tvlm_opencl_library, "clGetEventProfilingInfo", &watch.times) &&
+           tvlm_library_find(tvlm_opencl_library, "clRetainEvent", &watch.retain);
 }
 
 bool bench_events_begin(tvlm_device *base) {

@@ -8,18 +8,16 @@
  * libheif turns and crops pictures as the file's properties say. What their EXIF data say about turning does
  * not count (ISO/IEC 23008-12, A.2.2).
  */
-#include <dlfcn.h>
 #include <string.h>
 
 #include <libheif/heif.h>
 
 #include "io/decoders.h"
+#include "platform/library.h"
 
 /* The most pixels of a picture. A few bytes can stand for a picture of any size, so that memory needs a
  * limit. */
 #define PIXELS_MAX ((uint64_t)1 << 28)
-
-#define LIBRARY "libheif.so.1"
 
 /* The functions of libheif that are used; each name is without its "heif_". */
 #define FUNCTIONS(X)                                                                                         \
@@ -59,26 +57,20 @@ struct job {
     bool alpha, deep; /* deep: its samples have more than 8 bits */
 };
 
-/* Finds a function of the library. The pointer is copied byte by byte, since C has no cast from data to
- * functions. */
-static bool find(void *library, const char *name, void *function) {
-    void *const symbol = dlsym(library, name);
-    memcpy(function, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
 /* Loads the library. Any thread may do this at any time: the system loads a library once, and counts how
  * often it was opened. */
 static tvlm_status load(struct job *job) {
-    void *const library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    const char *const path = job->source->path;
+    const char *const path = job->source->path, *const usual = tvlm_library_heif[0];
+    void *library = NULL;
+    for (const char *const *name = tvlm_library_heif; library == NULL && *name != NULL; ++name)
+        library = tvlm_library_open(*name);
     if (library == NULL)
         return tvlm_fail(job->source->log, TVLM_ERROR_UNSUPPORTED,
-                         "%s is HEIF or AVIF, which needs " LIBRARY ": it cannot be loaded", path);
+                         "%s is HEIF or AVIF, which needs %s: it cannot be loaded", path, usual);
 #define FIND(name)                                                                                           \
-    if (!find(library, "heif_" #name, &job->heif.name))                                                      \
+    if (!tvlm_library_find(library, "heif_" #name, &job->heif.name))                                         \
         return tvlm_fail(job->source->log, TVLM_ERROR_UNSUPPORTED,                                           \
-                         "%s is HEIF or AVIF: this " LIBRARY " has no heif_" #name, path);
+                         "%s is HEIF or AVIF: this %s has no heif_" #name, path, usual);
     FUNCTIONS(FIND)
 #undef FIND
     return TVLM_OK;

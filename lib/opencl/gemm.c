@@ -10,12 +10,12 @@
  * Where it is not installed, cl/gemm.cl does its work.
  */
 #include <clblast_c.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/try.h"
 #include "opencl/backend.h"
+#include "platform/library.h"
 
 enum { PANEL = 16, LINES = 64 }; /* as in gemm.cl */
 
@@ -27,17 +27,17 @@ typedef CLBlastStatusCode sgemm_function(CLBlastLayout, CLBlastTranspose, CLBlas
 
 /* The library stays loaded, since other devices may use it. */
 static void load_library(opencl_device *device) {
-    void *library = dlopen("libclblast.so.1", RTLD_NOW | RTLD_LOCAL), *sgemm = NULL, *clear = NULL;
+    void *library = NULL;
     device->clblast_asked = true;
-    if (library != NULL) sgemm = dlsym(library, "CLBlastSgemm");
-    if (library != NULL) clear = dlsym(library, "CLBlastClearCache");
-    if (sgemm != NULL &&
-        clear != NULL) { /* ISO C has no cast from an object pointer to a function pointer. */
-        memcpy(&device->clblast_sgemm, &sgemm, sizeof sgemm);
-        memcpy(&device->clblast_clear, &clear, sizeof clear);
-    } else
+    for (const char *const *name = tvlm_library_clblast; library == NULL && *name != NULL; ++name)
+        library = tvlm_library_open(*name);
+    if (library == NULL || !tvlm_library_find(library, "CLBlastSgemm", &device->clblast_sgemm) ||
+        !tvlm_library_find(library, "CLBlastClearCache", &device->clblast_clear)) {
+        device->clblast_sgemm = NULL;
+        device->clblast_clear = NULL;
         tvlm_log_message(&device->base.log, TVLM_LOG_INFO,
-                         "no CLBlast (libclblast.so.1): products of matrices by our own kernels");
+                         "no CLBlast (%s): products of matrices by our own kernels", tvlm_library_clblast[0]);
+    }
 }
 
 /* CLBlast keeps its programs, and each keeps its context, which would live on: memory of a GPU, and at the end of the

@@ -77,9 +77,15 @@ typedef struct tvlm_opencl_table {
 /* Is filled by tvlm_opencl_load, and constant from then on. */
 extern tvlm_opencl_table tvlm_opencl_functions;
 
+/* The library that they are from. */
+extern void *tvlm_opencl_library;
+
 /* Finds the functions, once. Returns false where this machine has no OpenCL. It is called with the lock of
  * platform.c held. */
 bool tvlm_opencl_load(void);
+
+/* The library that $TVLM_OPENCL names, in place of which no other one is taken; NULL: none. */
+const char *tvlm_opencl_named(void);
 
 #ifndef TVLM_OPENCL_OWN_NAMES
 #define clBuildProgram                tvlm_opencl_functions.clBuildProgram

@@ -12,6 +12,7 @@
 
 #include "opencl/backend.h"
 #include "opencl/open.h"
+#include "platform/library.h"
 
 #define DEVICES_MAX   64
 #define PLATFORMS_MAX 16
@@ -267,12 +268,19 @@ static const char *unwritable_pocl_cache(char *path, size_t size) {
 
 static tvlm_status fail_without_device(const tvlm_log *log) {
     char path[512];
+    if (!tvlm_opencl_load() && tvlm_opencl_named() != NULL)
+        return tvlm_fail(
+            log, TVLM_ERROR_NO_DEVICE,
+            "no OpenCL device: $TVLM_OPENCL is %s, which cannot be loaded or is no OpenCL library "
+            "(or choose the device 'reference')",
+            tvlm_opencl_named());
     if (!tvlm_opencl_load())
         return tvlm_fail(
             log, TVLM_ERROR_NO_DEVICE,
-            "no OpenCL device: libOpenCL.so.1 cannot be loaded; install it (Debian: "
-            "ocl-icd-libopencl1), and your GPU's OpenCL driver, or pocl-opencl-icd to run on the "
-            "CPU (or choose the device 'reference')");
+            "no OpenCL device: %s cannot be loaded; install it (Debian: ocl-icd-libopencl1), and "
+            "your GPU's OpenCL driver, or pocl-opencl-icd to run on the CPU (or choose the device "
+            "'reference')",
+            tvlm_library_opencl[0]);
     if (unwritable_pocl_cache(path, sizeof path) != NULL)
         return tvlm_fail(log, TVLM_ERROR_NO_DEVICE,
                          "no OpenCL device: PoCL has none where it cannot write its cache, and %s cannot be "

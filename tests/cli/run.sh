@@ -232,13 +232,23 @@ if ! bare "$tvlm" devices --json 2>/dev/null | grep '"type": "[^r]' >/dev/null; 
 fi
 # Where OpenCL itself is not installed: what the loader of drivers is called is no library.
 mkdir "$work/without"
-echo "no library" >"$work/without/libOpenCL.so.1"
+echo "no library" | tee "$work/without/libOpenCL.so.1" >"$work/without/libOpenCL.so"
 without() { LD_LIBRARY_PATH="$work/without" "$@"; }
 succeeds without "$tvlm" select "$photo" --device reference
 refused 1 'libOpenCL.so.1' without "$tvlm" select "$photo"
 without "$tvlm" devices >"$work/stdout" 2>"$work/stderr"
 is "devices without libOpenCL ends well" test $? -eq 0
 is "it names libOpenCL" grep -q 'libOpenCL.so.1 cannot be loaded' "$work/stderr"
+# The library that is named is the one that is taken, though it is no other one's name, and nothing else in its place.
+named() { TVLM_OPENCL=$1 "${@:2}"; }
+refused 1 'TVLM_OPENCL is .*no/such.so, which cannot be loaded' named "$work/no/such.so" "$tvlm" select "$photo"
+refused 1 'TVLM_OPENCL is .*which cannot be loaded or is no OpenCL' named "$work/without/libOpenCL.so" "$tvlm" select "$photo"
+succeeds named "$work/no/such.so" "$tvlm" select "$photo" --device reference
+loader=$(ldconfig -p | awk '/libOpenCL\.so\.1 / { print $NF; exit }')
+if [ -n "$loader" ] && "$tvlm" select "$photo" >"$work/usual.json" 2>/dev/null; then
+    ln -s "$loader" "$work/loader.dll" && named "$work/loader.dll" "$tvlm" select "$photo" >"$work/named.json"
+    is "a loader of another name gives what the usual one does" cmp -s "$work/usual.json" "$work/named.json"
+fi
 
 echo "== bad input"
 : >"$work/in/empty.png"
