@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "core/room.h"
 #include "device_helper.h"
+#include "platform/memory.h"
 
 #define NO_LIMIT UINT64_MAX
 

@@ -55,8 +55,8 @@ EQUIVALENT = [
     ("lib/stack/stack.c", "tvlm_stack_set_rope", "if (!(rope.patch > 0.0f) || !isfinite(rope.patch))", ">=", "a patch of 0 stands for the default, so that none is 0"),
     ("lib/video/stream.c", "check_ranges", "if (!(s->longest > 0.0f) || !isfinite(s->longest))", ">=", "0 stands for the default, so that none is 0"),
     ("lib/stack/input.c", "check_extent", "if (!(cell > 0.0f) || !isfinite(cell))", ">=", "a cell of 0 has been answered above"),
-    ("lib/core/room.c", "less", "return limit == NO_LIMIT ? NO_LIMIT : limit > used ? limit - used : 0;", "49:>=", "where both are equal their difference is 0, too"),
-    *(("lib/core/room.c", "sizes", f"*{name} = fields[{field}] * (uint64_t)(page > 0 ? page : 0);", f"{column}:{operation}",
+    ("lib/platform/posix/memory.c", "less", "return limit == NO_LIMIT ? NO_LIMIT : limit > used ? limit - used : 0;", "49:>=", "where both are equal their difference is 0, too"),
+    *(("lib/platform/posix/memory.c", "sizes", f"*{name} = fields[{field}] * (uint64_t)(page > 0 ? page : 0);", f"{column}:{operation}",
        "sysconf() gives the size of a page, which is neither 0 nor 1")
       for name, field, shift in (("all", 0, 0), ("data", 5, 1)) for column, operation in ((42 + shift, "+1"), (40 + shift, ">="), (53 + shift, "+1"))),
     ("lib/io/utf8.c", "following", "return first >= 0xF0 && first <= 0xF4 ? 3 : -1;", "50:+1", "any number below 0 says that no character begins so"),

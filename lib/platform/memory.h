@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * room.h: how much of the host's memory there is for this process.
+ * memory.h: how much of the host's memory there is for this process.
  */
-#ifndef TVLM_CORE_ROOM_H
-#define TVLM_CORE_ROOM_H
+#ifndef TVLM_PLATFORM_MEMORY_H
+#define TVLM_PLATFORM_MEMORY_H
 
 #include <stdint.h>
 
 /*
  * Returns how many more bytes this process can take. That is the least of:
  *
- *   - what its limits (RLIMIT_AS, RLIMIT_DATA) leave;
- *   - what the limits of its control groups leave;
+ *   - what its limits leave (RLIMIT_AS and RLIMIT_DATA; on Windows those of its job, and its address space);
+ *   - what the limits of its control groups leave, on Linux;
  *   - the host's memory that is free or can be made free.
  *
  * Returns UINT64_MAX where none of them can be found out.
@@ -19,7 +19,7 @@
 uint64_t tvlm_host_room(void);
 
 /*
- * Returns how many more bytes the limits of control groups of either version leave. It looks at the process's
+ * Not on Windows. Returns how many more bytes the limits of control groups of either version leave. It looks at the process's
  * own groups and at all groups that contain them. `list` is a file in the form of /proc/self/cgroup, and
  * `root` is the folder where the groups are mounted. A file that is missing, or that holds no number, limits
  * nothing.

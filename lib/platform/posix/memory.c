@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * room.c: what limits the memory of this process. Linux tells it in files (proc(5), cgroups(7)). A file that
+ * memory.c: what limits the memory of this process. Linux tells it in files (proc(5), cgroups(7)). A file that
  * is not there limits nothing.
  */
-#include "core/room.h"
+#include "platform/memory.h"
 
 #include <errno.h>
 #include <stdbool.h>
