@@ -211,14 +211,26 @@ void video_held_release(video_held *held) {
     *held = (video_held){0};
 }
 
+/* Reads the next frame. A clock that begins anew, as where two recordings were put behind each other, goes on from where it was. */
+static int read_ahead(video_frames *frames) {
+    const double before = frames->ahead.time, usual = 1.0 / frames->rate;
+    TOOL_TRY(next_frame(frames, &frames->ahead));
+    frames->ahead.time += frames->shift;
+    if (!frames->ahead.end && frames->returned > 1 && frames->ahead.time < before - EARLY) {
+        frames->shift += before + usual - frames->ahead.time;
+        frames->ahead.time = before + usual;
+    }
+    frames->is_ahead = true;
+    return TOOL_DONE;
+}
+
 /* Gives the frame that is shown at the next of the times: the last one that came until then. The frame after it is read, and not
  * copied before its time has come. */
 static int next_shown(video_frames *frames, video_frame *frame) {
     const int64_t number = frames->given++;
     const double time = (double)number / frames->sampling.fps;
     for (;;) {
-        if (!frames->is_ahead) TOOL_TRY(next_frame(frames, &frames->ahead));
-        frames->is_ahead = true;
+        if (!frames->is_ahead) TOOL_TRY(read_ahead(frames));
         if (frames->ahead.end || (number > 0 && frames->ahead.time > time + EARLY)) break;
         TOOL_TRY(video_held_copy(frames->tool, &frames->ahead, &frames->shown));
         frames->is_ahead = false;

@@ -57,6 +57,7 @@ typedef struct video_frames {
     video_held shown;      /* with `fps`: the last frame that was shown by now */
     video_frame ahead;     /* and the one after it, which is shown later, if it was read already */
     bool is_ahead;
+    double shift;  /* what is added to times, since a clock began anew */
     int64_t given; /* with `fps`: how many were */
 } video_frames;
 

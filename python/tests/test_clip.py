@@ -74,6 +74,8 @@ def test_frames_by_time(photo):
         tv.video(frames, share=.3, fps=2)
     with pytest.raises(tv.ArgumentError, match="fps"):
         tv.video(timed, share=.3, fps=0)
+    again = [Timed(frame, time) for frame, time in zip(frames, (7.0, 7.5, 3.0, 3.5))]  # whose clock begins anew
+    np.testing.assert_array_equal(tv.video(again, share=.3, fps=2).xy, tv.video(frames, share=.3).xy)
     timed[1].time = float("inf")
     with pytest.raises(tv.ArgumentError, match="frames: number 1 has a time of inf"):
         tv.video(timed, share=.3, fps=2)

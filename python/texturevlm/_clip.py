@@ -257,8 +257,12 @@ def _shown_at(timed: Iterator[tuple[float, Any]], fps: float) -> Iterator[Any]:
         begin, shown = next(timed)
     except StopIteration:
         return
-    last, number = begin, 0
-    for time, frame in timed:
+    last, number, shift, usual = begin, 0, 0.0, 1 / fps
+    for told, frame in timed:
+        time = told + shift
+        if time < last - early:  # the clock begins anew
+            time, shift = last + usual, shift + last + usual - time
+        usual = time - last or usual
         while begin + number / fps < time - early:
             yield shown
             number += 1

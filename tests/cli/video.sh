@@ -286,6 +286,10 @@ else
     lines 'all(o["difference"] == 0 for o in d[:4]) and d[4]["difference"] > 0 and abs(d[4]["time"] - .4) < 1e-9'
     runs 5 0 "$work/in/by_time.mp4" -k 1
     lines 'all(abs(o["time"] - o["frame"] / 10) < 2e-3 for o in d)'
+    # Two videos behind each other, where the clock begins anew: frames at 0, .4, .8 and 1.2 seconds.
+    cat "$work/in/every.mkv" "$work/in/every.mkv" >"$work/in/twice.mkv"
+    runs 7 0 "$work/in/twice.mkv" -k 1 --fps 5
+    lines '[o["frame"] for o in d if o["difference"] > 0] == [2, 4, 6]'
     runs 2 0 "$work/in/o.mp4" --share .2 --fps 5
     lines '[(o["frame"], o["frames"], o["time"]) for o in d] == [(0, 2, 0), (2, 1, .4)]'
     # A library that is none.
