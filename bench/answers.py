@@ -36,8 +36,8 @@ from PIL import Image  # noqa: E402
 import answers_model as am  # noqa: E402
 import answers_scenes as scenes  # noqa: E402
 from texturevlm import hf  # noqa: E402
+from texturevlm._cut import EXTRA  # noqa: E402
 from texturevlm.hf import _looks, _showing  # noqa: E402
-from texturevlm.hf._pictures import EXTRA  # noqa: E402
 
 SIDE = scenes.SIDE // am.TOKEN
 BLIND = ("smaller", "pruned", "pictures", "cells", "auto")

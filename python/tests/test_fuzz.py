@@ -117,6 +117,9 @@ def test_what_takes_arrays(a, b):
     tried(tv.channels, [IMAGE, IMAGE[:7, :9]], a, level=b)
     tried(tv.predict, IMAGE, a, patch=b)
     tried(tv.predict, IMAGE, [(3, 2)], scores=a, emphasis=b)
+    tried(tv.pictures, a, budget=b)
+    for name in ("budget", "share", "tolerance", "way", "patch", "extra", "least", "most", "encoding", "device", "copy"):
+        tried(tv.pictures, IMAGE, **{name: a})
     tried(PREDICTION.loss, a, b)
     tried(PREDICTION.loss, 0, a)
     tried(PREDICTION.keep, a, b)
@@ -325,7 +328,7 @@ def test_thumbnails(a):
 def test_every_public_callable_is_tried():
     """Here, by its name; but for those that take nothing, and what only tells."""
     text = pathlib.Path(__file__).read_text(encoding="utf-8")
-    harmless = {"close", "finish", "tensor", "devices", "layouts", "Picture", "Position", "Prediction", "Selection", "VideoTokens", "to_dict", "to_pandas", "to_arrow", "image"}
+    harmless = {"close", "finish", "tensor", "devices", "layouts", "Picture", "Pictures", "Position", "Prediction", "Selection", "VideoTokens", "to_dict", "to_pandas", "to_arrow", "image"}
     for name in tv.__all__:
         thing = getattr(tv, name)
         if isinstance(thing, type) and issubclass(thing, (Exception, Warning)):

@@ -111,23 +111,23 @@ def test_crops_show_what_a_small_picture_does_not(budget):
 
 
 def test_a_crop_is_that_part_of_the_full_picture():
-    from texturevlm.hf import _pictures
+    from texturevlm import _cut
     full = spots().resize((224, 224), Image.BICUBIC)
-    found = _pictures.cut(np.asarray(full), 28, 4, None, tokens=24)
+    found = _cut.cut(np.asarray(full), 28, 4, None, tokens=24)
     assert found is not None and found.tokens <= 24
     for crop in found.crops:
         left, top, right, bottom = crop.box
         assert 0 <= left < right and 0 <= top < bottom and left < 224 and top < 224 and crop.columns * crop.rows >= 4
-        shown = _pictures.crop_of(full, crop, 28, Image.BICUBIC)
+        shown = _cut.crop_of(full, crop, 28, Image.BICUBIC)
         assert shown.size == (28 * crop.columns, 28 * crop.rows)
         if shown.size == (right - left, bottom - top) and right <= 224 and bottom <= 224:
             assert np.array_equal(np.asarray(shown), np.asarray(full)[top:bottom, left:right])
     flat = np.full((224, 224, 3), 90, "uint8")
-    assert _pictures.cut(flat, 28, 4, None, tokens=24) is None
+    assert _cut.cut(flat, 28, 4, None, tokens=24) is None
 
 
 def test_rectangles_cover_cells_once():
-    from texturevlm.hf._pictures import _grown, _rectangles
+    from texturevlm._cut import _grown, _rectangles
     cells = {(x, y) for x in range(3) for y in range(2)} | {(4, 0), (1, 2), (9, 9)}
     boxes = _rectangles(cells)
     covered = [(x, y) for left, top, right, bottom in boxes for x in range(left, right) for y in range(top, bottom)]

@@ -45,9 +45,13 @@ assert_type(tv.hierarchical_attention(np.ones(8), keys), Array)
 tv.hierarchical_attention(np.ones(8), keys, details=True).map.sum()
 assert_type(tv.patches(pixels, selection), Array)
 assert_type(tv.export(pixels, "llava"), "dict[str, Array]")
+assert_type(tv.pictures("photo.jpg", budget=256), tv.Pictures)
+assert_type(tv.pictures(pixels)[0], "dict[str, Any]")
+assert_type(tv.pictures(pixels).tokens, int)
 
 # Names are the library's, and nothing else.
 tv.select("photo.jpg", strategy="best")  # type: ignore
+tv.pictures("photo.jpg", way="pruned")  # type: ignore
 tv.select("photo.jpg", preset="document")  # type: ignore
 tv.select("photo.jpg", strategey="grid")  # type: ignore
 tv.select(3)  # type: ignore

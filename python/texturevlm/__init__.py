@@ -51,6 +51,7 @@ from ._functions import channels, flow, layouts, patches, predict, scores, selec
 from ._logpolar import logpolar
 from ._network import Network
 from ._options import Query, Scorer
+from ._pictures import Pictures, pictures
 from ._prediction import Prediction
 from ._projection import Projection
 from ._selection import Position, Selection
@@ -79,7 +80,7 @@ else:
 __version__: str = _ffi.string(_lib.tvlm_version()).decode()
 __all__ = [
     "ArgumentError", "ArgumentTypeError", "Basis", "Codec", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
-    "MissingFileError", "MissingPackageError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Position", "Prediction", "Projection", "Query", "Scorer", "Selection", "Session", "Stack",
+    "MissingFileError", "MissingPackageError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Pictures", "Position", "Prediction", "Projection", "Query", "Scorer", "Selection", "Session", "Stack",
     "Texture", "TexturevlmWarning", "VideoStream", "VideoTokenStream", "VideoTokens", "Vocab", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
-    "logpolar", "patches", "predict", "scores", "select", "show", "topk", "video",
+    "logpolar", "patches", "pictures", "predict", "scores", "select", "show", "topk", "video",
 ]

@@ -11,9 +11,9 @@ import importlib
 import math
 from typing import Any, Callable
 
+from .._cut import EXTRA
 from ._families import Family, model_type_of
 from ._messages import for_processor
-from ._pictures import EXTRA
 from ._prompt import token_of
 from ._ways import Rule, Spending, own_function, shared
 
