@@ -9,7 +9,7 @@ import sys
 import threading
 import warnings
 from types import FrameType
-from typing import Any, Callable
+from typing import Any, Callable, NoReturn
 
 from ._binding import ffi, lib
 
@@ -72,6 +72,14 @@ def missing(module: str, needs: str, extra: str, error: ImportError) -> MissingP
     """The error of a module of this package that needs another package, which cannot be imported."""
     said = " ".join(str(error).split())
     return MissingPackageError(f"texturevlm.{module} needs {needs} (pip install '{extra}'): {said}")
+
+
+def refuse(module: str, needs: str, extra: str, error: ImportError) -> NoReturn:
+    """Raises the error of `missing`. For ``python -m texturevlm.MODULE`` one line is enough, without a traceback."""
+    refused = missing(module, needs, extra, error)
+    if sys.argv[:1] == ["-m"] and f"texturevlm.{module}" in getattr(sys, "orig_argv", ()):
+        sys.exit(str(refused))
+    raise refused from None
 
 
 class DeviceLostError(Error, RuntimeError):

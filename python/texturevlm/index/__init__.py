@@ -18,7 +18,6 @@ The module needs pyarrow and pylance: ``pip install texturevlm[index]``. doc/arc
 stored, and what it costs.
 """
 import os as _os
-import sys as _sys
 
 from .. import _core
 
@@ -28,10 +27,7 @@ try:
     import lance as _lance
     import pyarrow as _pyarrow
 except ImportError as _missing:
-    _error = _core.missing("index", "pyarrow and pylance", "texturevlm[index]", _missing)
-    if _sys.argv[:1] == ["-m"] and "texturevlm.index" in getattr(_sys, "orig_argv", ()):
-        _sys.exit(str(_error))  # for `python -m texturevlm.index` one line is enough, without a traceback
-    raise _error from None
+    _core.refuse("index", "pyarrow and pylance", "texturevlm[index]", _missing)
 
 from ._index import Index
 from ._query import Found, Shards
