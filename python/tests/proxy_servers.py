@@ -118,7 +118,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     test_pictures_moved = test_moved
 
     def file(self):
-        self.say(200, self.server.files[self.path.rpartition("/")[2]], ("Content-Type", "image/png"))
+        self.say(200, self.server.files[self.path.partition("?")[0].rpartition("/")[2]], ("Content-Type", "image/png"))
 
     test_pictures_one_png = test_pictures_large_png = test_private_one_png = file
 

@@ -56,7 +56,7 @@ def fresh(server):
 
 @pytest.fixture(scope="module")
 def proxy(server):
-    made = Running(f"http://127.0.0.1:{server.port}", "--budget", str(BUDGET), "--device", "reference", "--max-body", "2", "--timeout", "60")
+    made = Running(f"http://127.0.0.1:{server.port}", "--budget", str(BUDGET), "--max-body", "2", "--timeout", "60")
     yield made
     assert made.end() == 0
     assert "Traceback" not in made.said()
@@ -82,7 +82,7 @@ def test_a_picture_becomes_what_pictures_makes_of_it(proxy, server):
     status, _, body = proxy.chat(chat(part(PAGE), TEXT, temperature=0.5))
     assert status == 200 and json.loads(body) == {"path": "/v1/chat/completions", "method": "POST"}
     found = sent(server)
-    expected = tv.pictures(saved(PAGE, format="PNG"), budget=BUDGET, device="reference")
+    expected = tv.pictures(saved(PAGE, format="PNG"), budget=BUDGET)
     assert found["messages"][0]["content"] == [*expected, TEXT] and found["temperature"] == 0.5 and found["model"] == "any"
     assert len(expected) > 2 and tokens(expected) == expected.tokens <= BUDGET
     proxy.waits_for(f"POST /v1/chat/completions 200, pictures: 1, tokens: {expected.tokens} of 302, ")
@@ -321,12 +321,12 @@ def test_statuses_are_passed_on(proxy):
 def test_a_server_that_is_down_or_slow():
     with socket.socket() as bound:  # nobody listens there
         bound.bind(("127.0.0.1", 0))
-        down = Running(f"http://127.0.0.1:{bound.getsockname()[1]}", "--device", "reference")
+        down = Running(f"http://127.0.0.1:{bound.getsockname()[1]}")
         status, _, body = down.chat(chat(TEXT))
         assert status == 502 and json.loads(body)["error"]["type"] == "proxy_error" and "the server cannot be asked" in message_of(body)
         assert down.end(signal.SIGTERM) == 0
     server = Upstream()
-    slow = Running(f"http://127.0.0.1:{server.port}", "--timeout", "0.5", "--device", "reference")
+    slow = Running(f"http://127.0.0.1:{server.port}", "--timeout", "0.5")
     try:
         status, _, body = slow.ask("GET", "/slow")
         assert status == 504 and "in time" in message_of(body)
@@ -346,7 +346,7 @@ def test_a_server_that_is_down_or_slow():
 def test_many_at_once(proxy, server):
     """Each request gets its own pictures, and requests without pictures are answered meanwhile."""
     images = [page(600 + 10 * seed, 500, seed) for seed in range(6)]
-    expected = {seed: list(tv.pictures(saved(image, format="PNG"), budget=BUDGET, device="reference")) for seed, image in enumerate(images)}
+    expected = {seed: list(tv.pictures(saved(image, format="PNG"), budget=BUDGET)) for seed, image in enumerate(images)}
     with concurrent.futures.ThreadPoolExecutor(12) as threads:
         asked = [threads.submit(proxy.chat, chat(part(images[seed % 6]), part(images[(seed + 1) % 6]), seed=seed)) for seed in range(12)]
         taken = []
@@ -364,7 +364,7 @@ def test_many_at_once(proxy, server):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it(server, number):
     """Also in the midst of an answer, and of choosing."""
-    made = Running(f"http://127.0.0.1:{server.port}", "--device", "reference")
+    made = Running(f"http://127.0.0.1:{server.port}")
     connection, busy = made.connection(), made.connection()
     streaming(made, connection)
     busy.request("POST", "/v1/chat/completions", json.dumps(chat(*[part(page(1120, 840, seed)) for seed in range(4)])))
@@ -373,3 +373,39 @@ def test_a_signal_ends_it(server, number):
     connection.close()
     busy.close()
     assert "Traceback" not in made.said() and "Error" not in made.said()
+
+
+# ---- Arguments ----
+
+@pytest.mark.parametrize("options, said", [
+    (["--upstream", "ftp://a"], "--upstream 'ftp://a': an address begins with 'ftp'"), (["--upstream", "127.0.0.1:80"], "--upstream"),
+    (["--upstream", "http://me:sk-1@a"], "an address has no plain host"), (["--upstream", "http://a/v1/"], "give it without /v1"),
+    (["--upstream", "http://a/?x"], "it has a query"), (["--upstream", "http://a:99999"], "cannot be read"),
+    (["--upstream", "http://localhost:8081"], "is where the proxy itself listens"), (["--budget", "2"], "a budget of 2 tokens"),
+    (["--budget", "9", "--share", "0.5"], "exclude each other"), (["--tolerance", "x"], "--tolerance 'x' is no number"), (["--tolerance", "2"], "at most 1"),
+    (["--patch", "2"], "patch is 2"), (["--allow-url", "http://a/b"], "a prefix ends with a slash"), (["--allow-url", "http://a/?x=/"], "ends with a slash"),
+    (["--max-body", "0"], "--max-body is 0"), (["--max-pixels", "0"], "--max-pixels is 0"), (["--timeout", "nan"], "--timeout is nan"), (["--jobs", "0"], "--jobs is 0"),
+    (["--keep", "-1"], "--keep is -1"), (["--port", "70000"], "--port is 70000"), (["--device", "no such"], "no such")])
+def test_wrong_arguments_get_a_line(options, said, capsys):
+    from texturevlm import proxy
+    given = options if "--upstream" in options else ["--upstream", "http://127.0.0.1:8080", *options]
+    assert proxy.main(given) == (1 if "--device" in given else 2)
+    line = capsys.readouterr().err
+    assert line.startswith("texturevlm.proxy: ") and said in line and line.count("\n") == 1 and "sk-1" not in line.replace(repr(given[1]), "")
+
+
+def test_a_place_where_it_cannot_listen(capsys):
+    from texturevlm import proxy
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert proxy.main(["--upstream", "http://127.0.0.1:9", "--port", str(taken.getsockname()[1])]) == 1
+    assert "it cannot listen at 127.0.0.1, port" in capsys.readouterr().err
+    assert proxy.main(["--upstream", "http://127.0.0.1:9", "--host", "no.such.host.invalid", "--port", "0"]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_without_its_packages_one_line(run):
+    said = run("import subprocess, sys\nfound = subprocess.run([sys.executable, '-c', 'import sys; sys.modules[\"aiohttp\"] = None; import texturevlm.proxy'], "
+               "capture_output=True, text=True)\nassert found.returncode == 1\nprint(found.stderr.splitlines()[-1])")
+    assert "MissingPackageError: texturevlm.proxy needs aiohttp and Pillow (pip install 'texturevlm[proxy]')" in said

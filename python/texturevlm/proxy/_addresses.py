@@ -98,7 +98,7 @@ def is_public(text: str) -> bool:
     return bool(address.is_global) and not address.is_multicast
 
 
-class Resolver(aiohttp.abc.AbstractResolver):
+class Resolver(aiohttp.abc.AbstractResolver):  # type: ignore[misc]
     """Finds the addresses of a name, of which only public ones are taken: whoever owns a name may let it stand for this machine.
 
     The connection goes to the address that was looked at. A prefix that says ``localhost``, or an IP address, means that.
