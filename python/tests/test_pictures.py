@@ -11,6 +11,7 @@ import texturevlm as tv
 
 Image = pytest.importorskip("PIL.Image")
 from conftest import draw  # noqa: E402
+from test_document import checkout, run_blocks  # noqa: E402,F401  a fixture
 from texturevlm import _cut, _pictures  # noqa: E402
 
 
@@ -259,6 +260,12 @@ def test_a_png_unless_it_is_large():
 def test_options_that_no_image_fits(options, said):
     with pytest.raises((tv.ArgumentError, tv.ArgumentTypeError), match=said):
         tv.pictures(draw(40, 30), **options)
+
+
+def test_the_examples_of_the_document_run(checkout, capsys):
+    names = run_blocks("doc/server.md")
+    assert json.loads(names["body"])["messages"][0]["content"][-1] == names["question"] and "tokens, decided in" in capsys.readouterr().out
+    assert (checkout / "seen.png").stat().st_size > 100 and names["content"].tokens <= 256
 
 
 def test_without_pillow_one_line(run):

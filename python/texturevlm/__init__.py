@@ -8,7 +8,7 @@
     tv.show("photo.jpg", selection)                  # a picture of them, in a notebook
 
 These functions take an image and give an answer: `select`, `predict`, `scores`, `channels`, `patches`, `flow`, `logpolar`, `topk`, `export`,
-`fit`, `show`. `video` takes the frames of a whole video. `devices` lists the devices.
+`fit`, `show`, `pictures`. `video` takes the frames of a whole video. `devices` lists the devices.
 
 These objects are kept from call to call:
 
@@ -33,6 +33,7 @@ These modules are imported when they are first asked for. Each has a manual of i
 - `texturevlm.hf` prunes the input of a loaded model of transformers, before the model's encoder.
 - `texturevlm.torch` has `sample`, by which PyTorch learns through textures.
 - `texturevlm.index` finds images in an archive, and where to look in them.
+- `texturevlm.proxy` is a proxy before a server: what it is sent has fewer tokens (``python -m texturevlm.proxy``).
 - `texturevlm.lmms_eval` has models for lmms-eval, which finds them by itself.
 
 `python -m texturevlm` is the tool `tvlm`. The document about this package is doc/python.md in the project's repository.
