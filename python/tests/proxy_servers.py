@@ -5,6 +5,7 @@ import http.client
 import http.server
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -81,6 +82,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.gone.wait(5)
         self.plain()
 
+    def test_watched(self):
+        """Answers nothing, and notices when nobody waits any more."""
+        self.connection.settimeout(20)
+        if self.connection.recv(1) == b"":
+            self.server.gone.set()
+        self.close_connection = True
+
     def test_stalls(self):
         """Begins an answer, and says no more."""
         self.send_response(200)
@@ -152,7 +160,7 @@ class Running:
         while "hands on to" not in self.said():
             assert self.process.poll() is None and time.monotonic() < ends, self.said()
             time.sleep(0.05)
-        self.port = int(self.said().partition("http://127.0.0.1:")[2].split()[0])
+        self.host, self.port = re.match(r"texturevlm.proxy: http://([\d.]+):(\d+) hands", self.said()).groups()
 
     def said(self):
         self.log.flush()
@@ -166,7 +174,7 @@ class Running:
             time.sleep(0.02)
 
     def connection(self):
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        return http.client.HTTPConnection(self.host, int(self.port), timeout=120)
 
     def ask(self, method, path, body=None, headers=None, **options):
         """Status, headers and body of an answer."""
@@ -182,9 +190,12 @@ class Running:
         body = document if isinstance(document, bytes) else json.dumps(document).encode()
         return self.ask("POST", "/v1/chat/completions", body, {"Content-Type": "application/json", **headers})
 
+    def wire(self, timeout):
+        return socket.create_connection((self.host, int(self.port)), timeout=timeout)
+
     def raw(self, data):
         """All that comes back for bytes on the wire, until the connection ends or is silent."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as wire:
+        with self.wire(10) as wire:
             wire.sendall(data)
             found = b""
             with contextlib.suppress(OSError):

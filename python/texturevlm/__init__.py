@@ -20,7 +20,7 @@ These objects are kept from call to call:
 - `Device`: an open device.
 
 These objects say what is asked, or hold the answer: `Query`, `Scorer`, `Network`, `Basis`, `Codec`, `Projection`, `Vocab`,
-`Selection`, `Prediction`, `VideoTokens`.
+`Selection`, `Prediction`, `Pictures`, `VideoTokens`.
 
 Every error is an `Error`. Where it fits, the error is also a `ValueError`, `TypeError`, `MemoryError` or `FileNotFoundError`.
 
@@ -64,15 +64,15 @@ from ._binding import ffi as _ffi, lib as _lib
 
 
 if TYPE_CHECKING:
-    from . import hf as hf, index as index, ray as ray, torch as torch
+    from . import hf as hf, index as index, proxy as proxy, ray as ray, torch as torch
 else:
     def __getattr__(name: str) -> object:
-        """Imports `tv.hf`, `tv.torch`, `tv.index` or `tv.ray` when it is first asked for.
+        """Imports `tv.hf`, `tv.torch`, `tv.index`, `tv.proxy` or `tv.ray` when it is first asked for.
 
         They need packages that this one does not depend on: `hf` needs PyTorch and transformers, `torch` needs PyTorch, `index`
-        needs pyarrow and pylance, and `ray` needs these two and ray.
+        needs pyarrow and pylance, `ray` needs these two and ray, and `proxy` needs aiohttp and Pillow.
         """
-        if name in ("hf", "index", "ray", "torch"):
+        if name in ("hf", "index", "proxy", "ray", "torch"):
             import importlib
             return importlib.import_module(f"texturevlm.{name}")
         raise AttributeError(f"module 'texturevlm' has no attribute {name!r}")

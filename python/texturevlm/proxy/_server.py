@@ -29,6 +29,8 @@ from ._messages import EncodingError
 PATH = "/v1/chat/completions"
 CONNECT = 10.0
 """The most seconds until a server takes a connection."""
+HEADER = 1 << 16
+"""The most bytes of a header, either way. Keys and policies may be long."""
 # Headers that are about a connection, and not about what goes over it (RFC 9110, 7.6.1). Those of Connection are added.
 _HOPS = {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
 # What is not true any more of a body that has changed.
@@ -93,10 +95,10 @@ class Proxy:
         self._server = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, force_close=True), cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False, trust_env=False,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=min(CONNECT, self._limits.timeout), sock_read=self._limits.timeout),
-            skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"))
+            skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"), max_line_size=HEADER, max_field_size=HEADER)
         await self._chooser.start()
         server = web.Server(self._handle, handler_cancellation=True, auto_decompress=False, access_log=None, logger=_SILENT,
-                            lingering_time=2.0)
+                            lingering_time=2.0, max_line_size=HEADER, max_field_size=HEADER)
         self._runner = web.ServerRunner(server, shutdown_timeout=2.0)
         await self._runner.setup()
         await web.TCPSite(self._runner, host, port).start()
