@@ -51,7 +51,7 @@ def one_of(data, **options):
 # ---- What is chosen ----
 
 @pytest.mark.parametrize("patch, extra", [(28, 2), (16, 0)])
-@pytest.mark.parametrize("budget", [40, 256, 700])
+@pytest.mark.parametrize("budget", [40, 120, 256, 700])
 @pytest.mark.parametrize("image", [page(560, 420), Image.fromarray(draw(600, 400))], ids=["page", "photo"])
 def test_nothing_is_predicted_to_be_worse_than_a_smaller_picture(image, budget, patch, extra):
     found = tv.pictures(image, budget=budget, patch=patch, extra=extra)
@@ -84,6 +84,8 @@ def test_crops_of_a_page_are_sent_with_their_places():
         shown = np.asarray(decoded(part))
         # What is dark there is dark here: the share of ink, from which the rounding of places takes little.
         assert abs((area < 128).mean() - (shown < 128).mean()) < 0.05 and (shown < 128).any()
+    sizes = [decoded(part).size for part in found[1:]]
+    assert found.tokens == sum(width * height // 784 + 2 for width, height in sizes) + _pictures.tokens_of(found[0]["text"]) <= 256
     drawn = np.asarray(tv.show(found))
     assert drawn.shape[1] == sum(decoded(part).size[0] + 8 for part in found[1:]) - 8
 
@@ -96,7 +98,7 @@ def test_one_picture_where_crops_are_worth_nothing():
     assert tv.pictures(page(), budget=256, way="pictures").report.pictures[0].way == "pictures"
     flat = tv.pictures(np.full((448, 448, 3), 90, "uint8"), budget=100)
     assert len(flat) == 1 and flat.report.pictures[0].way == "smaller"
-    few = tv.pictures(page(), budget=8, way="pictures")  # of so few tokens there are no crops
+    few = tv.pictures(page(), budget=16, way="pictures")  # of so few tokens there are no crops
     assert len(few) == 1 and few.report.pictures[0].way == "smaller"
 
 
@@ -212,7 +214,7 @@ def test_files_of_all_forms(kind, tmp_path):
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 1), (20000, 2), (2, 20000), (29, 27)])
-@pytest.mark.parametrize("budget", [3, 20, 300])
+@pytest.mark.parametrize("budget", [12, 20, 300])
 def test_sizes_at_the_edge(size, budget):
     found = tv.pictures(np.zeros((size[1], size[0], 3), "uint8"), budget=budget)
     assert found.tokens <= budget and len(found) == 1
@@ -252,10 +254,10 @@ def test_a_png_unless_it_is_large():
 
 @pytest.mark.parametrize("options, said", [
     ({"budget": 8, "share": 0.5}, "budget and share exclude each other"), ({"budget": 0}, "budget is 0"),
-    ({"budget": 2}, "a budget of 2 tokens; a picture takes at least 3: 1, and 2 around it"),
+    ({"budget": 2}, "a budget of 2 tokens; a picture takes at least 10: 8, and 2 around it"),
     ({"budget": 9, "least": 8}, "a picture takes at least 10"), ({"share": 1.5}, "share is 1.5; it must be at most 1"),
     ({"tolerance": -1}, "tolerance is -1"), ({"patch": 3}, "patch is 3; it must be 4 .. 64"), ({"extra": -1}, "extra is -1"),
-    ({"least": 9, "most": 8}, "least is 9 tokens, and most is 8"), ({"way": "pruned"}, "there is no way 'pruned'"),
+    ({"least": 9, "most": 35}, "least is 9 tokens, and most is 35; it must be at least four times"), ({"way": "pruned"}, "there is no way 'pruned'"),
     ({"encoding": "gif"}, "there is no encoding 'gif'"), ({"encoding": None}, "encoding is None"), ({"copy": 3}, "copy is 3")])
 def test_options_that_no_image_fits(options, said):
     with pytest.raises((tv.ArgumentError, tv.ArgumentTypeError), match=said):
@@ -270,5 +272,5 @@ def test_the_examples_of_the_document_run(checkout, capsys):
 
 def test_without_pillow_one_line(run):
     said = run("import sys; sys.modules['PIL'] = None\nimport texturevlm as tv, numpy as np\n"
-               "try: tv.pictures(np.zeros((9, 9, 3), 'u1'), budget=9)\nexcept tv.MissingPackageError as error: print(error)")
+               "try: tv.pictures(np.zeros((9, 9, 3), 'u1'), budget=10)\nexcept tv.MissingPackageError as error: print(error)")
     assert said.startswith("texturevlm.pictures needs Pillow (pip install 'texturevlm[proxy]')") and said.count("\n") == 1

@@ -9,6 +9,7 @@ import json
 import signal
 import socket
 import time
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -227,6 +228,18 @@ def test_compressed_bodies(proxy, server, name, pack):
     assert server.asked[-1][3] == packed and server.asked[-1][2]["Content-Encoding"] == name
 
 
+def test_a_body_that_becomes_large_takes_little_memory():
+    from texturevlm.proxy._messages import inflated
+    packed = gzip.compress(b" " * (64 << 20))
+    tracemalloc.start()
+    try:
+        assert inflated(packed, "gzip", 1 << 20) is None
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+    assert len(inflated(gzip.compress(b" " * 1000), "gzip", 1000)) == 1000
+
+
 @pytest.mark.parametrize("name, body, status", [("br", b"x", 415), ("gzip, gzip", b"x", 415), ("gzip", b"no gzip", 400), ("gzip", gzip.compress(b"{}" * 99)[:30], 400)])
 def test_bodies_that_cannot_be_unpacked(proxy, server, name, body, status):
     found = proxy.chat(body, **{"Content-Encoding": name})
@@ -404,13 +417,14 @@ def test_many_at_once(proxy, server):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it(server, number):
-    """Also in the midst of an answer, and of choosing."""
-    made = Running(f"http://127.0.0.1:{server.port}")
+    """Also in the midst of an answer, and of choosing, which goes on for long."""
+    made = Running(f"http://127.0.0.1:{server.port}", "--device", "reference", "--keep", "0")
     connection, busy = made.connection(), made.connection()
     streaming(made, connection)
-    busy.request("POST", "/v1/chat/completions", json.dumps(chat(*[part(page(1120, 840, seed)) for seed in range(4)])))
-    time.sleep(0.3)
-    assert made.end(number) == 0
+    busy.request("POST", "/v1/chat/completions", json.dumps(chat(*[part(page(2000, 1500, seed)) for seed in range(4)])))
+    time.sleep(1)
+    began = time.monotonic()
+    assert made.end(number) == 0 and time.monotonic() - began < 12
     connection.close()
     busy.close()
     assert "Traceback" not in made.said() and "Error" not in made.said()

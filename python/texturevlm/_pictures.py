@@ -69,14 +69,14 @@ class Serving:
 
 
 def serving_of(budget: Any = None, share: Any = None, tolerance: Any = None, way: Any = None, patch: Any = 28, extra: Any = 2,
-               least: Any = 1, most: Any = 16384, encoding: Any = "auto", device: Any = None) -> Serving:
+               least: Any = 8, most: Any = 16384, encoding: Any = "auto", device: Any = None) -> Serving:
     """Refuses what no image could fit."""
     way = WAYS[choice("way", "auto" if way is None else way, WAYS)]
     spending = spending_of(budget, share, tolerance, way)
     patch, extra = integer("patch", patch, 4, 64), integer("extra", extra, 0, 1000)
     least, most = integer("least", least, 1, 1000), integer("most", most, 1, 65536)
-    if least > most:
-        raise ArgumentError(f"least is {least} tokens, and most is {most}")
+    if 4 * least > most:  # a picture of any shape lies between
+        raise ArgumentError(f"least is {least} tokens, and most is {most}; it must be at least four times as many")
     if spending.budget is not None and spending.budget < least + extra:
         raise ArgumentError(f"a budget of {spending.budget} tokens; a picture takes at least {least + extra}: {least}, and {extra} around it")
     return Serving(spending, patch, extra, least, most, ENCODINGS[choice("encoding", encoding, ENCODINGS)], device)
@@ -85,12 +85,15 @@ def serving_of(budget: Any = None, share: Any = None, tolerance: Any = None, way
 def _grid(width: int, height: int, patch: int, least: int, most: int) -> tuple[int, int]:
     """Columns and rows of a picture of least .. most tokens, about as wide as high as the image."""
     columns, rows = max(1, round(width / patch)), max(1, round(height / patch))
-    if columns * rows > most or columns * rows < least:
-        wanted = most if columns * rows > most else least
-        scale = (wanted / (width * height))**0.5
-        rounded = int if wanted == most else _up
+    large = columns * rows > most
+    if large or columns * rows < least:
+        scale = ((most if large else least) / (width * height))**0.5
+        rounded = int if large else _up
         columns, rows = max(1, rounded(width * scale)), max(1, rounded(height * scale))
-        columns, rows = min(columns, max(most // rows, 1)), min(rows, max(most // columns, 1))
+        fewer = min(columns, max(most // rows, 1))
+        lower = min(rows, max(most // fewer, 1))
+        if fewer * lower >= least:  # what the server would enlarge again is of no use, though it is of fewer tokens
+            columns, rows = fewer, lower
     return min(columns, LONGEST * rows), min(rows, LONGEST * columns)
 
 
@@ -135,7 +138,7 @@ class Shown:
 
 
 def pictures(image: ImageLike, *, budget: int | None = None, share: float | None = None, tolerance: float | Literal["auto"] | None = None,
-             way: Literal["auto", "smaller", "pictures"] | None = None, patch: int = 28, extra: int = 2, least: int = 1, most: int = 16384,
+             way: Literal["auto", "smaller", "pictures"] | None = None, patch: int = 28, extra: int = 2, least: int = 8, most: int = 16384,
              encoding: Literal["auto", "png", "jpeg"] = "auto", device: Device | str | None = None, copy: bool = False) -> Pictures:
     """Makes of an image the content of a message to any server that speaks OpenAI's interface.
 
@@ -159,7 +162,8 @@ def pictures(image: ImageLike, *, budget: int | None = None, share: float | None
             Qwen3-VL; 4 to 64. All pictures have sides that are multiples of it, so that the server need not resize them.
         extra: how many tokens the prompt has around each picture: 2 for Qwen-VL.
         least, most: how many tokens a picture has at least and at most. The server enlarges a picture of less than its own least, and
-            shrinks one of more than its most.
+            shrinks one of more than its most. 8 is llama.cpp's least for Qwen2.5-VL, and more than that of transformers and vLLM (4);
+            for Qwen3-VL theirs is 64.
         encoding: ``"png"``, ``"jpeg"`` (of quality 95), or ``"auto"``: PNG, which loses nothing, but JPEG where a PNG takes more than
             1 MiB and the JPEG takes less.
         device, copy: as in `select`.

@@ -37,7 +37,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--way", choices=WAYS, help="one smaller picture, or several (auto: the better one)")
     parser.add_argument("--patch", type=int, default=28, metavar="N", help="the side of a token in pixels (28; 32 for Qwen3-VL)")
     parser.add_argument("--extra", type=int, default=2, metavar="N", help="tokens of the prompt around each picture (2)")
-    parser.add_argument("--least", type=int, default=1, metavar="N", help="tokens that the server makes of a picture at least (1)")
+    parser.add_argument("--least", type=int, default=8, metavar="N", help="tokens that the server makes of a picture at least (8; 64 for Qwen3-VL)")
     parser.add_argument("--most", type=int, default=16384, metavar="N", help="and at most (16384)")
     parser.add_argument("--encoding", choices=ENCODINGS, default="auto", help="of pictures (auto: PNG up to 1 MiB, else JPEG)")
     parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (127.0.0.1)")
