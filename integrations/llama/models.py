@@ -70,7 +70,9 @@ def qwen3_vl(tokenizer):
     vision = {"depth": 3, "hidden_size": 64, "num_heads": 4, "intermediate_size": 96, "out_hidden_size": 64, "patch_size": 16,
               "num_position_embeddings": 256, "deepstack_visual_indexes": [0, 1], "initializer_range": 0.1}
     rope = {"rope_type": "default", "mrope_section": [2, 3, 3], "mrope_interleaved": True}
-    config = transformers.Qwen3VLConfig(vision_config=vision, text_config=text_of(tokenizer, rope_scaling=rope, head_dim=16),
+    # Three layers, of which two add what the encoder's layers made: llama.cpp has no such addition behind the last layer.
+    config = transformers.Qwen3VLConfig(vision_config=vision, text_config=text_of(tokenizer, rope_scaling=rope, head_dim=16,
+                                                                                 num_hidden_layers=3),
                                         **places_of(tokenizer))
     return transformers.Qwen3VLForConditionalGeneration(config)
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inside.h: what a chooser and its plans are made of.
+ */
+#ifndef TVLM_MTMD_INSIDE_H
+#define TVLM_MTMD_INSIDE_H
+
+#include "texturevlm/mtmd.h"
+
+#include <texturevlm/export.h>
+
+#include "core/check.h"
+#include "core/memory.h"
+#include "core/try.h"
+
+struct tvlm_mtmd {
+    tvlm_device *device;
+    mtmd_context *mtmd;
+    tvlm_log log;
+    struct tvlm_mtmd_info info;
+    /* The fewest tokens of a picture that libmtmd takes as it is; below, it makes it larger. */
+    int32_t least;
+};
+
+/* A picture of a plan, which owns the bitmap and `kept`. */
+typedef struct tvlm_mtmd_shown {
+    mtmd_bitmap *bitmap;
+    uint8_t *kept;
+    int32_t columns, rows, tokens;
+    int32_t left, top, right, bottom;
+} tvlm_mtmd_shown;
+
+#define TVLM_MTMD_CANDIDATES 8
+
+struct tvlm_mtmd_plan {
+    tvlm_log log;
+    struct tvlm_mtmd_plan_info info;
+    tvlm_mtmd_candidate candidates[TVLM_MTMD_CANDIDATES];
+    tvlm_mtmd_shown *shown;
+};
+
+/* ---- sizes.c ---- */
+
+/* Asks libmtmd how many tokens its picture of an image of so many pixels has along each side. Where it has no sides (without
+ * M-RoPE), *columns becomes their number and *rows 1. */
+tvlm_status tvlm_mtmd_size(const tvlm_mtmd *chooser, int32_t width, int32_t height, int32_t *columns,
+                           int32_t *rows);
+
+/* Finds the largest size of about the image's shape with at most `tokens` tokens, or the least that libmtmd makes. */
+tvlm_status tvlm_mtmd_size_within(const tvlm_mtmd *chooser, int32_t width, int32_t height, int32_t tokens,
+                                  tvlm_picture *size);
+
+/* ---- pixels.c ---- */
+
+/* Pixels as bytes, RGB without gaps. `data` is the owner's. */
+typedef struct tvlm_mtmd_rgb {
+    uint8_t *data;
+    int32_t width, height;
+} tvlm_mtmd_rgb;
+
+/* An image as RGB on white. */
+tvlm_status tvlm_mtmd_rgb_of(const tvlm_log *log, const tvlm_image *image, tvlm_mtmd_rgb *rgb);
+/* A part of a picture, resized by an antialiased bicubic filter. What lies beyond the picture repeats its border. */
+tvlm_status tvlm_mtmd_resize(const tvlm_log *log, const tvlm_mtmd_rgb *from, const int32_t box[4],
+                             int32_t width, int32_t height, tvlm_mtmd_rgb *to);
+/* The whole picture in the middle of a gray square. */
+tvlm_status tvlm_mtmd_square(const tvlm_log *log, const tvlm_mtmd_rgb *from, int32_t side, tvlm_mtmd_rgb *to);
+void tvlm_mtmd_rgb_free(tvlm_mtmd_rgb *rgb);
+
+/* ---- measure.c ---- */
+
+/* An image, what libmtmd would make of it, and what other sizes of it lose. */
+typedef struct tvlm_mtmd_measured {
+    const tvlm_mtmd *chooser;
+    tvlm_mtmd_rgb image, full; /* as it was handed in, and as the encoder would see it */
+    tvlm_picture whole;
+    tvlm_stack *stack;
+    tvlm_picture sizes[TVLM_PICTURES_MAX]; /* from few tokens to many; the last is `whole` */
+    int32_t count;
+    tvlm_prediction *prediction;
+    const struct tvlm_query *query;
+    float emphasis;
+} tvlm_mtmd_measured;
+
+tvlm_status tvlm_mtmd_measure(const tvlm_mtmd *chooser, const tvlm_image *image,
+                              const struct tvlm_mtmd_params *params, tvlm_mtmd_measured *measured);
+/* Predicts what sizes of about so many tokens lose. */
+tvlm_status tvlm_mtmd_predict(tvlm_mtmd_measured *measured, const int32_t *tokens, int32_t count);
+void tvlm_mtmd_measured_free(tvlm_mtmd_measured *measured);
+
+static inline int32_t tvlm_mtmd_tokens(tvlm_picture size) {
+    return size.columns * size.rows;
+}
+
+/* ---- pictures.c ---- */
+
+/* A part of the full picture, in its pixels, and the size in tokens at which it is shown. */
+typedef struct tvlm_mtmd_crop {
+    int32_t box[4];
+    int32_t columns, rows;
+} tvlm_mtmd_crop;
+
+/* A small picture of the whole, of which `kept` says the tokens in which something is seen, and crops. `tokens` are all that
+ * they take, with those around each but the first. */
+typedef struct tvlm_mtmd_cut {
+    int32_t columns, rows, tokens, count;
+    float loss;
+    uint8_t *kept;
+    tvlm_mtmd_crop *crops;
+} tvlm_mtmd_cut;
+
+/* Cuts an image into a small picture and crops of at most `tokens` tokens, or, where that is 0, that lose at most `tolerance`.
+ * cut->count is 0 where no crop is worth its tokens. */
+tvlm_status tvlm_mtmd_cut_out(const tvlm_mtmd_measured *measured, int32_t tokens, float tolerance,
+                              tvlm_mtmd_cut *cut);
+void tvlm_mtmd_cut_free(tvlm_mtmd_cut *cut);
+
+/* ---- choose.c ---- */
+
+/* What was chosen: its candidate is plan->info.chosen, without the tokens around the first picture. `size` is its place among
+ * measured->sizes. */
+typedef struct tvlm_mtmd_choice {
+    int32_t size;
+    tvlm_mtmd_cut cut;
+} tvlm_mtmd_choice;
+
+/* Fills in the plan's candidates, and which of them was chosen. `budget` is the number of tokens of pictures, or 0 for a tolerance. */
+tvlm_status tvlm_mtmd_choose(tvlm_mtmd_measured *measured, const struct tvlm_mtmd_params *params,
+                             int32_t budget, tvlm_mtmd_plan *plan, tvlm_mtmd_choice *choice);
+/* Marks the best cells of the full picture. */
+tvlm_status tvlm_mtmd_best(const tvlm_mtmd_measured *measured, int32_t tokens, uint8_t *kept);
+
+#endif

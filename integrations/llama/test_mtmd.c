@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_mtmd.c FOLDER...: the library on models of random weights, one folder of models.py each (ci/llama). check_llama.py compares the same
+ * with transformers.
+ */
+#include "test_support.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const *test_models;
+
+/* Runs a function for each model. */
+#define FOR_EACH_MODEL(o)                                                                                    \
+    for (const char *const *folder = test_models; *folder != NULL; ++folder)                                 \
+        for (int once = (test_open((o), *folder, TEST_CONTEXT), 1); once; once = (test_close(o), 0))
+
+static bool has_sizes(const opened *o) {
+    struct tvlm_mtmd_info info;
+    assert_int_equal(tvlm_mtmd_get_info(o->chooser, &info), TVLM_OK);
+    return info.columns == 0;
+}
+
+static struct tvlm_mtmd_plan_info info_of(const tvlm_mtmd_plan *plan) {
+    struct tvlm_mtmd_plan_info info;
+    assert_int_equal(tvlm_mtmd_plan_get_info(plan, &info), TVLM_OK);
+    return info;
+}
+
+static float *copy_logits(opened *o) {
+    const size_t bytes = (size_t)test_vocabulary(o) * sizeof(float);
+    float *copy = malloc(bytes);
+    assert_non_null(copy);
+    memcpy(copy, test_logits(o), bytes);
+    return copy;
+}
+
+/* What libmtmd and its helper make of bitmaps, by hand: the logits, to be freed. */
+static float *by_hand(opened *o, const mtmd_bitmap **bitmaps, size_t count, const char *prompt,
+                      llama_pos *n_past) {
+    mtmd_input_chunks *chunks = mtmd_input_chunks_init();
+    const mtmd_input_text text = {prompt, strlen(prompt), true, true};
+    llama_memory_clear(llama_get_memory(o->context), true);
+    assert_int_equal(mtmd_tokenize(o->mtmd, chunks, &text, bitmaps, count), 0);
+    *n_past = 0;
+    assert_int_equal(mtmd_helper_eval_chunks(o->mtmd, o->context, chunks, 0, 0, TEST_BATCH, true, n_past), 0);
+    mtmd_input_chunks_free(chunks);
+    return copy_logits(o);
+}
+
+/* All tokens kept: to the bit what libmtmd's own helper computes. */
+static void test_full(void **state) {
+    (void)state;
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        uint8_t *pixels;
+        const tvlm_image image = test_image(301, 203, 1, false, &pixels);
+        struct tvlm_mtmd_used used;
+        llama_pos behind;
+        tvlm_mtmd_plan *plan = test_run(&o, &image, tvlm_mtmd_params(.budget = 5000), NULL, &used);
+        float *ours = copy_logits(&o);
+        mtmd_bitmap *bitmap = mtmd_bitmap_init(301, 203, pixels);
+        float *theirs = by_hand(&o, (const mtmd_bitmap *[]){bitmap}, 1, test_prompt(1), &behind);
+        assert_int_equal(info_of(plan).chosen.way, TVLM_MTMD_FULL);
+        assert_int_equal(info_of(plan).chosen.tokens, info_of(plan).full);
+        assert_memory_equal(ours, theirs, (size_t)test_vocabulary(&o) * sizeof *ours);
+        assert_int_equal(used.n_past, behind);
+        free(ours);
+        free(theirs);
+        mtmd_bitmap_free(bitmap);
+        tvlm_mtmd_plan_destroy(&plan);
+        free(pixels);
+    }
+}
+
+/* What must hold of a plan, and of what was done with it. */
+static void check_plan(opened *o, const tvlm_mtmd_plan *plan, const struct tvlm_mtmd_used *used,
+                       int32_t budget) {
+    const struct tvlm_mtmd_plan_info info = info_of(plan);
+    struct tvlm_mtmd_info model;
+    int32_t tokens = 0;
+    assert_int_equal(tvlm_mtmd_get_info(o->chooser, &model), TVLM_OK);
+    for (int32_t i = 0; i < info.pictures; ++i) {
+        struct tvlm_mtmd_picture picture;
+        assert_int_equal(tvlm_mtmd_plan_picture(plan, i, &picture), TVLM_OK);
+        tokens += picture.tokens;
+    }
+    assert_int_equal(used->image_tokens, tokens);
+    assert_int_equal(info.chosen.tokens, tokens + info.pictures * model.around);
+    assert_true(info.chosen.tokens <= budget);
+    assert_true(info.chosen.tokens <= info.full);
+    assert_true(info.smaller.tokens <= budget);
+    assert_int_equal(test_cells(o), used->cells);
+}
+
+/* Every way, at several budgets: exact counts, as many cells of the KV cache as tokens kept, and never worse than a smaller picture. */
+static void test_ways(void **state) {
+    (void)state;
+    static const int32_t budgets[] = {12, 30, 64, 100};
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        uint8_t *pixels;
+        const tvlm_image image = test_image(640, 420, 2, false, &pixels);
+        for (int way = TVLM_MTMD_AUTO; way <= TVLM_MTMD_CELLS; ++way)
+            for (size_t b = 0; b < sizeof budgets / sizeof *budgets; ++b) {
+                if (!has_sizes(&o) && (way == TVLM_MTMD_SMALLER || way == TVLM_MTMD_PICTURES)) continue;
+                struct tvlm_mtmd_used used;
+                tvlm_mtmd_plan *plan =
+                    test_run(&o, &image, tvlm_mtmd_params(.budget = budgets[b], .way = (tvlm_mtmd_way)way),
+                             NULL, &used);
+                const struct tvlm_mtmd_plan_info info = info_of(plan);
+                check_plan(&o, plan, &used, budgets[b]);
+                if (way == TVLM_MTMD_AUTO) assert_true(info.chosen.loss <= info.smaller.loss);
+                if (way != TVLM_MTMD_AUTO && way != TVLM_MTMD_PICTURES && info.chosen.way != TVLM_MTMD_FULL)
+                    assert_int_equal(info.chosen.way, way);
+                tvlm_mtmd_plan_destroy(&plan);
+            }
+        free(pixels);
+    }
+}
+
+/* Shares and tolerances: a larger share has more tokens, a larger tolerance fewer. */
+static void test_spending(void **state) {
+    (void)state;
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        uint8_t *pixels;
+        const tvlm_image image = test_image(640, 420, 3, false, &pixels);
+        int32_t before = 0;
+        for (int tenth = 1; tenth <= 10; tenth += 3) {
+            tvlm_mtmd_plan *plan = NULL;
+            assert_int_equal(
+                tvlm_mtmd_prepare(o.chooser, &image,
+                                  tvlm_mtmd_params(.share = (float)tenth / 10.0f, .way = TVLM_MTMD_PRUNED),
+                                  &plan),
+                TVLM_OK);
+            assert_true(info_of(plan).chosen.tokens > before);
+            before = info_of(plan).chosen.tokens;
+            tvlm_mtmd_plan_destroy(&plan);
+        }
+        before = 1 << 20;
+        for (float tolerance = 0.01f; tolerance < 0.7f; tolerance *= 4.0f) {
+            tvlm_mtmd_plan *plan = NULL;
+            assert_int_equal(
+                tvlm_mtmd_prepare(o.chooser, &image, tvlm_mtmd_params(.tolerance = tolerance), &plan),
+                TVLM_OK);
+            const struct tvlm_mtmd_plan_info info = info_of(plan);
+            assert_true(info.chosen.tokens <= before && info.chosen.tokens <= info.smaller.tokens);
+            assert_true(info.chosen.loss <= tolerance || info.chosen.way == TVLM_MTMD_FULL);
+            before = info.chosen.tokens;
+            tvlm_mtmd_plan_destroy(&plan);
+        }
+        free(pixels);
+    }
+}
+
+/* Several pictures: to the bit what the same bitmaps give by hand. */
+static void test_pictures(void **state) {
+    (void)state;
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        if (!has_sizes(&o)) continue;
+        uint8_t *pixels;
+        const tvlm_image image = test_image(640, 420, 4, true, &pixels);
+        struct tvlm_mtmd_used used;
+        llama_pos behind;
+        tvlm_mtmd_plan *plan =
+            test_run(&o, &image, tvlm_mtmd_params(.budget = 150, .way = TVLM_MTMD_PICTURES), NULL, &used);
+        const struct tvlm_mtmd_plan_info info = info_of(plan);
+        assert_int_equal(info.chosen.way, TVLM_MTMD_PICTURES);
+        assert_true(info.pictures > 1);
+        float *ours = copy_logits(&o);
+        const mtmd_bitmap **bitmaps = calloc((size_t)info.pictures, sizeof *bitmaps);
+        char prompt[4096] = "<|im_start|>user\n";
+        for (int32_t i = 0; i < info.pictures; ++i) {
+            struct tvlm_mtmd_picture picture;
+            assert_int_equal(tvlm_mtmd_plan_picture(plan, i, &picture), TVLM_OK);
+            assert_int_equal(picture.tokens, picture.columns * picture.rows);
+            bitmaps[i] =
+                mtmd_bitmap_init(mtmd_bitmap_get_nx(picture.bitmap), mtmd_bitmap_get_ny(picture.bitmap),
+                                 mtmd_bitmap_get_data(picture.bitmap));
+            strcat(prompt, "<__media__>");
+        }
+        strcat(prompt, "what is it?<|im_end|>\n<|im_start|>assistant\n");
+        float *theirs = by_hand(&o, bitmaps, (size_t)info.pictures, prompt, &behind);
+        assert_memory_equal(ours, theirs, (size_t)test_vocabulary(&o) * sizeof *ours);
+        assert_int_equal(used.n_past, behind);
+        for (int32_t i = 0; i < info.pictures; ++i) mtmd_bitmap_free((mtmd_bitmap *)(uintptr_t)bitmaps[i]);
+        free(bitmaps);
+        free(ours);
+        free(theirs);
+        tvlm_mtmd_plan_destroy(&plan);
+        free(pixels);
+    }
+}
+
+/* Small batches compute what one large one does. */
+static void test_batches(void **state) {
+    (void)state;
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        uint8_t *pixels;
+        const tvlm_image image = test_image(640, 420, 5, false, &pixels);
+        struct tvlm_mtmd_used one, many;
+        tvlm_mtmd_plan *plan =
+            test_run(&o, &image, tvlm_mtmd_params(.budget = 60, .way = TVLM_MTMD_PRUNED), NULL, &one);
+        float *whole = copy_logits(&o);
+        tvlm_mtmd_plan *again = test_run(&o, &image, tvlm_mtmd_params(.budget = 60, .way = TVLM_MTMD_PRUNED),
+                                         tvlm_mtmd_eval_params(.n_batch = 7), &many);
+        const float apart = test_apart(whole, test_logits(&o), test_vocabulary(&o));
+        if (getenv("TVLM_TEST_FIGURES") != NULL)
+            fprintf(stderr, "%s: batches of 7 are %g apart\n", o.folder, (double)apart);
+        assert_true(apart < 1e-3f); /* sums in another order, where logits are about 10 */
+        assert_int_equal(one.n_past, many.n_past);
+        assert_int_equal(one.cells, many.cells);
+        free(whole);
+        tvlm_mtmd_plan_destroy(&plan);
+        tvlm_mtmd_plan_destroy(&again);
+        free(pixels);
+    }
+}
+
+/* ---- Threads ---- */
+
+struct job {
+    const char *folder;
+    uint32_t seed;
+    float *logits;
+};
+
+static void *run_job(void *user) {
+    struct job *const job = user;
+    uint8_t *pixels;
+    opened o;
+    test_open(&o, job->folder, 1024);
+    const tvlm_image image = test_image(400, 300, job->seed, false, &pixels);
+    struct tvlm_mtmd_used used;
+    tvlm_mtmd_plan *plan = test_run(&o, &image, tvlm_mtmd_params(.budget = 40), NULL, &used);
+    job->logits = copy_logits(&o);
+    tvlm_mtmd_plan_destroy(&plan);
+    test_close(&o);
+    free(pixels);
+    return NULL;
+}
+
+/* Two contexts in two threads at once: what each gives alone, and other than the other. */
+static void test_threads(void **state) {
+    (void)state;
+    struct job jobs[4];
+    pthread_t threads[2];
+    for (int i = 0; i < 4; ++i) jobs[i] = (struct job){test_models[0], 6 + (uint32_t)i % 2, NULL};
+    for (int i = 0; i < 2; ++i) run_job(&jobs[i]);
+    for (int i = 0; i < 2; ++i) assert_int_equal(pthread_create(&threads[i], NULL, run_job, &jobs[2 + i]), 0);
+    for (int i = 0; i < 2; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    opened o;
+    test_open(&o, test_models[0], 256);
+    const int32_t count = test_vocabulary(&o);
+    test_close(&o);
+    for (int i = 0; i < 2; ++i)
+        assert_memory_equal(jobs[i].logits, jobs[2 + i].logits, (size_t)count * sizeof(float));
+    assert_true(test_apart(jobs[0].logits, jobs[1].logits, count) > 1e-3f);
+    for (int i = 0; i < 4; ++i) free(jobs[i].logits);
+}
+
+/* ---- What goes wrong ---- */
+
+static bool after(void *user) {
+    return --*(int *)user < 0;
+}
+
+/* Cancelled before any batch: the KV cache is as before, and the same call then gives the same logits. */
+static void test_cancel(void **state) {
+    (void)state;
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        uint8_t *pixels;
+        const tvlm_image image = test_image(400, 300, 8, false, &pixels);
+        struct tvlm_mtmd_used used, untouched = {.cells = -1};
+        tvlm_mtmd_plan *plan =
+            test_run(&o, &image, tvlm_mtmd_params(.budget = 60), tvlm_mtmd_eval_params(.n_batch = 16), &used);
+        float *whole = copy_logits(&o);
+        mtmd_input_chunks *chunks = NULL;
+        int calls = 1 << 20, most;
+        assert_int_equal(tvlm_mtmd_tokenize(o.chooser, test_prompt(1), true, &plan, 1, &chunks), TVLM_OK);
+        llama_memory_clear(llama_get_memory(o.context), true);
+        const struct tvlm_mtmd_eval_params counted = {.n_batch = 16, .cancel = after, .user = &calls};
+        assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, &plan, 1, &counted, &used),
+                         TVLM_OK);
+        most = (1 << 20) - calls;
+        assert_true(most >= 4); /* text, the encoder, at least one batch of the picture, text */
+        for (int at = 0; at < most; ++at) {
+            llama_memory_clear(llama_get_memory(o.context), true);
+            calls = at;
+            o.lines = 0;
+            assert_int_equal(
+                tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, &plan, 1, &counted, &untouched),
+                TVLM_ERROR_CANCELLED);
+            assert_int_equal(o.lines, 1);
+            assert_int_equal(untouched.cells, -1);
+            assert_int_equal(llama_memory_seq_pos_max(llama_get_memory(o.context), 0), -1);
+        }
+        calls = 1 << 20;
+        assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, &plan, 1, &counted, &used),
+                         TVLM_OK);
+        assert_memory_equal(whole, test_logits(&o), (size_t)test_vocabulary(&o) * sizeof *whole);
+        free(whole);
+        mtmd_input_chunks_free(chunks);
+        tvlm_mtmd_plan_destroy(&plan);
+        free(pixels);
+    }
+}
+
+/* Too many tokens for the context, and no room behind what is there: one line each, and the cache is as before. */
+static void test_room(void **state) {
+    (void)state;
+    for (const char *const *folder = test_models; *folder != NULL; ++folder) {
+        opened o;
+        uint8_t *pixels;
+        test_open(&o, *folder, 256);
+        const tvlm_image image = test_image(900, 900, 9, true, &pixels);
+        struct tvlm_mtmd_used used;
+        tvlm_mtmd_plan *plan = NULL;
+        mtmd_input_chunks *chunks = NULL;
+        if (has_sizes(&o)) {
+            assert_int_equal(tvlm_mtmd_prepare(o.chooser, &image, tvlm_mtmd_params(.budget = 600), &plan),
+                             TVLM_OK);
+            assert_int_equal(tvlm_mtmd_tokenize(o.chooser, test_prompt(1), true, &plan, 1, &chunks), TVLM_OK);
+            assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, &plan, 1, NULL, &used),
+                             TVLM_ERROR_ARGUMENT);
+            assert_int_equal(o.lines, 1);
+            assert_non_null(strstr(o.line, "room for 256"));
+            mtmd_input_chunks_free(chunks);
+            tvlm_mtmd_plan_destroy(&plan);
+        }
+        plan = test_run(&o, &image, tvlm_mtmd_params(.budget = 60), NULL, &used);
+        assert_int_equal(tvlm_mtmd_tokenize(o.chooser, test_prompt(1), true, &plan, 1, &chunks), TVLM_OK);
+        tvlm_status status = TVLM_OK;
+        llama_pos at = used.n_past;
+        o.lines = 0;
+        while (status == TVLM_OK) { /* the same again and again, until all cells are taken */
+            status = tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, &plan, 1,
+                                           tvlm_mtmd_eval_params(.n_past = at), &used);
+            if (status == TVLM_OK) at = used.n_past;
+        }
+        assert_int_equal(status, TVLM_ERROR_MEMORY);
+        assert_int_equal(o.lines, 1);
+        assert_non_null(strstr(o.line, "has no room"));
+        assert_int_equal(llama_memory_seq_pos_max(llama_get_memory(o.context), 0), at - 1);
+        mtmd_input_chunks_free(chunks);
+        tvlm_mtmd_plan_destroy(&plan);
+        test_close(&o);
+        free(pixels);
+    }
+}
+
+/* Refuses parameters, with one line. */
+static void refuse(opened *o, const tvlm_image *image, const struct tvlm_mtmd_params *params,
+                   tvlm_status expected) {
+    tvlm_mtmd_plan *plan = NULL;
+    o->lines = 0;
+    assert_int_equal(tvlm_mtmd_prepare(o->chooser, image, params, &plan), expected);
+    assert_null(plan);
+    assert_int_equal(o->lines, 1);
+}
+
+static void test_bad(void **state) {
+    (void)state;
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        uint8_t *pixels;
+        const tvlm_image image = test_image(300, 200, 10, false, &pixels);
+        tvlm_image broken = image;
+        refuse(&o, &image, tvlm_mtmd_params(.budget = -1), TVLM_ERROR_ARGUMENT);
+        refuse(&o, &image, tvlm_mtmd_params(.budget = 1),
+               TVLM_ERROR_ARGUMENT); /* less than stands around a picture */
+        refuse(&o, &image, tvlm_mtmd_params(.budget = 9, .share = 0.5f), TVLM_ERROR_ARGUMENT);
+        refuse(&o, &image, tvlm_mtmd_params(.share = 1.5f), TVLM_ERROR_ARGUMENT);
+        refuse(&o, &image, tvlm_mtmd_params(.share = NAN), TVLM_ERROR_ARGUMENT);
+        refuse(&o, &image, tvlm_mtmd_params(.tolerance = 2.0f), TVLM_ERROR_ARGUMENT);
+        refuse(&o, &image, tvlm_mtmd_params(.way = TVLM_MTMD_CELLS), TVLM_ERROR_ARGUMENT);
+        refuse(&o, &image, tvlm_mtmd_params(.way = TVLM_MTMD_FULL), TVLM_ERROR_ARGUMENT);
+        refuse(&o, &image, tvlm_mtmd_params(.budget = 9, .reserved = {1}), TVLM_ERROR_ARGUMENT);
+        refuse(&o, &image, tvlm_mtmd_params(.budget = 5, .way = TVLM_MTMD_SMALLER),
+               TVLM_ERROR_ARGUMENT); /* below the least */
+        broken.width = 0;
+        refuse(&o, &broken, tvlm_mtmd_params(.budget = 20), TVLM_ERROR_ARGUMENT);
+        broken = image;
+        broken.pixels = NULL;
+        refuse(&o, &broken, tvlm_mtmd_params(.budget = 20), TVLM_ERROR_ARGUMENT);
+        free(pixels);
+    }
+}
+
+/* The smallest image, and a very long one. */
+static void test_shapes(void **state) {
+    (void)state;
+    static const int32_t sizes[][2] = {{1, 1}, {20000, 2}, {3, 2000}, {28, 28}, {57, 1000}};
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+            uint8_t *pixels;
+            const tvlm_image image = test_image(sizes[i][0], sizes[i][1], 11, true, &pixels);
+            struct tvlm_mtmd_used used;
+            tvlm_mtmd_plan *plan = test_run(&o, &image, tvlm_mtmd_params(.budget = 24), NULL, &used);
+            check_plan(&o, plan, &used, 24);
+            tvlm_mtmd_plan_destroy(&plan);
+            free(pixels);
+        }
+    }
+}
+
+/* Chunks and plans that do not belong together, and prompts without enough markers. */
+static void test_mismatch(void **state) {
+    (void)state;
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        uint8_t *pixels;
+        const tvlm_image image = test_image(500, 300, 12, false, &pixels);
+        struct tvlm_mtmd_used used;
+        tvlm_mtmd_plan *plans[2] = {NULL, NULL};
+        mtmd_input_chunks *chunks = NULL;
+        for (int i = 0; i < 2; ++i)
+            assert_int_equal(
+                tvlm_mtmd_prepare(o.chooser, &image, tvlm_mtmd_params(.budget = 40 + 20 * i), &plans[i]),
+                TVLM_OK);
+        o.lines = 0;
+        assert_int_equal(tvlm_mtmd_tokenize(o.chooser, test_prompt(1), true, plans, 2, &chunks),
+                         TVLM_ERROR_ARGUMENT);
+        assert_null(chunks);
+        assert_int_equal(tvlm_mtmd_tokenize(o.chooser, test_prompt(2), true, plans, 2, &chunks), TVLM_OK);
+        llama_memory_clear(llama_get_memory(o.context), true);
+        assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, plans, 1, NULL, &used),
+                         TVLM_ERROR_ARGUMENT);
+        assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, plans, 2, NULL, &used), TVLM_OK);
+        assert_int_equal(test_cells(&o), used.cells);
+        assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, plans, 2,
+                                               tvlm_mtmd_eval_params(.n_past = used.n_past, .seq_id = 7),
+                                               &used),
+                         TVLM_ERROR_ARGUMENT);
+        assert_int_equal(o.lines, 3);
+        mtmd_input_chunks_free(chunks);
+        for (int i = 0; i < 2; ++i) tvlm_mtmd_plan_destroy(&plans[i]);
+        free(pixels);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_full),     cmocka_unit_test(test_ways),    cmocka_unit_test(test_spending),
+        cmocka_unit_test(test_pictures), cmocka_unit_test(test_batches), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_room),     cmocka_unit_test(test_bad),     cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_mismatch), cmocka_unit_test(test_threads),
+    };
+    if (argc < 2) {
+        fprintf(stderr, "usage: test_mtmd FOLDER...\n");
+        return 2;
+    }
+    test_models = (const char *const *)(argv + 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

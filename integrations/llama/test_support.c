@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_support.c: see test_support.h.
+ */
+#include "test_support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void silent(enum ggml_log_level level, const char *text, void *user) {
+    (void)user;
+    if (level == GGML_LOG_LEVEL_ERROR && getenv("TVLM_TEST_FIGURES") != NULL) fputs(text, stderr);
+}
+
+static void count_line(void *user, tvlm_log_level level, const char *message) {
+    opened *const o = user;
+    if (level != TVLM_LOG_ERROR) return;
+    ++o->lines;
+    snprintf(o->line, sizeof o->line, "%s", message);
+}
+
+static void open_llama(opened *o, uint32_t cells) {
+    char path[600];
+    struct llama_context_params params = llama_context_default_params();
+    struct mtmd_context_params own = mtmd_context_params_default();
+    snprintf(path, sizeof path, "%s/model.gguf", o->folder);
+    o->model = llama_model_load_from_file(path, llama_model_default_params());
+    assert_non_null(o->model);
+    params.n_ctx = cells;
+    params.n_batch = params.n_ubatch = TEST_BATCH;
+    params.n_seq_max = 2;
+    params.kv_unified = true;
+    params.n_threads = params.n_threads_batch = 1;
+    /* What is compared with transformers is computed in float32 there. */
+    params.type_k = params.type_v = GGML_TYPE_F32;
+    params.flash_attn_type = own.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
+    o->context = llama_init_from_model(o->model, params);
+    assert_non_null(o->context);
+    own.n_threads = 1;
+    own.warmup = own.use_gpu = own.print_timings = false;
+    snprintf(path, sizeof path, "%s/mmproj.gguf", o->folder);
+    o->mtmd = mtmd_init_from_file(path, o->model, own);
+    assert_non_null(o->mtmd);
+}
+
+void test_open(opened *o, const char *folder, uint32_t cells) {
+    char path[600];
+    memset(o, 0, sizeof *o);
+    snprintf(o->folder, sizeof o->folder, "%s", folder);
+    snprintf(path, sizeof path, "%s/mmproj.gguf", folder);
+    llama_log_set(silent, NULL);
+    mtmd_helper_log_set(silent, NULL);
+    open_llama(o, cells);
+    o->log = (tvlm_log){count_line, o};
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.fallback = true, .log = &o->log), &o->device),
+                     TVLM_OK);
+    assert_int_equal(
+        tvlm_mtmd_create(o->device, o->mtmd, tvlm_mtmd_options(.mmproj = path, .log = &o->log), &o->chooser),
+        TVLM_OK);
+}
+
+void test_close(opened *o) {
+    tvlm_mtmd_destroy(&o->chooser);
+    tvlm_device_destroy(&o->device);
+    mtmd_free(o->mtmd);
+    llama_free(o->context);
+    llama_model_free(o->model);
+}
+
+/* ---- Images ---- */
+
+static uint32_t next(uint32_t *state) {
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+static void block(uint8_t *pixels, int32_t width, int32_t height, uint32_t *state) {
+    const int32_t size = 4 + (int32_t)(next(state) % 24), left = (int32_t)(next(state) % (uint32_t)width),
+                  top = (int32_t)(next(state) % (uint32_t)height);
+    const uint32_t colour = next(state);
+    for (int32_t y = top; y < top + size && y < height; ++y)
+        for (int32_t x = left; x < left + size && x < width; ++x)
+            for (int32_t c = 0; c < 3; ++c) pixels[(y * width + x) * 3 + c] = (uint8_t)(colour >> (8 * c));
+}
+
+tvlm_image test_image(int32_t width, int32_t height, uint32_t seed, bool full, uint8_t **pixels) {
+    const int32_t blocks = full ? width * height / 40 : width * height / 900;
+    *pixels = malloc((size_t)width * (size_t)height * 3);
+    assert_non_null(*pixels);
+    memset(*pixels, 235, (size_t)width * (size_t)height * 3);
+    /* Half of the image stays blank, unless it is to be full. */
+    for (int32_t i = 0; i < blocks; ++i) block(*pixels, full ? width : (width + 1) / 2, height, &seed);
+    if (!full) /* the blocks lie in lines of half the width: moved apart, they leave blank columns between */
+        for (int32_t y = 0; y < height; ++y)
+            memset(*pixels + (size_t)(y * width + (width + 1) / 2) * 3, 235, (size_t)(width / 2) * 3);
+    return (tvlm_image){.pixels = *pixels, .width = width, .height = height, .channels = 3};
+}
+
+/* ---- The model ---- */
+
+const char *test_prompt(int32_t images) {
+    static const char *const prompts[] = {
+        "<|im_start|>user\nwhat?<|im_end|>\n<|im_start|>assistant\n",
+        "<|im_start|>user\n<__media__>what is it?<|im_end|>\n<|im_start|>assistant\n",
+        "<|im_start|>user\n<__media__> and <__media__>what?<|im_end|>\n<|im_start|>assistant\n"};
+    return prompts[images];
+}
+
+static size_t state_of(opened *o) {
+    return llama_state_seq_get_size(o->context, 0);
+}
+
+static void decode_one(opened *o, llama_pos at) {
+    llama_token token = 1;
+    llama_seq_id seq = 0, *seqs = &seq;
+    int32_t count = 1;
+    int8_t logits = 0;
+    const struct llama_batch batch = {
+        .n_tokens = 1, .token = &token, .pos = &at, .n_seq_id = &count, .seq_id = &seqs, .logits = &logits};
+    assert_int_equal(llama_decode(o->context, batch), 0);
+}
+
+int32_t test_cells(opened *o) {
+    /* The saved state has as many bytes for each cell, and something for there being any: one and two cells tell both. */
+    const llama_memory_t memory = llama_get_memory(o->context);
+    llama_memory_seq_cp(memory, 0, 1, -1, -1);
+    llama_memory_seq_rm(memory, 0, -1, -1);
+    decode_one(o, 0);
+    const size_t one = state_of(o);
+    decode_one(o, 1);
+    const size_t two = state_of(o);
+    llama_memory_seq_rm(memory, 0, -1, -1);
+    llama_memory_seq_cp(memory, 1, 0, -1, -1);
+    llama_memory_seq_rm(memory, 1, -1, -1);
+    const size_t all = state_of(o), each = two - one;
+    assert_int_equal((all - one) % each, 0);
+    return (int32_t)((all - one) / each) + 1;
+}
+
+const float *test_logits(opened *o) {
+    return llama_get_logits_ith(o->context, -1);
+}
+
+int32_t test_vocabulary(const opened *o) {
+    return llama_vocab_n_tokens(llama_model_get_vocab(o->model));
+}
+
+float test_apart(const float *a, const float *b, int32_t count) {
+    float apart = 0.0f;
+    for (int32_t i = 0; i < count; ++i) {
+        assert_true(isfinite(a[i]) && isfinite(b[i]));
+        apart = fmaxf(apart, fabsf(a[i] - b[i]));
+    }
+    return apart;
+}
+
+tvlm_mtmd_plan *test_run(opened *o, const tvlm_image *image, const struct tvlm_mtmd_params *params,
+                         const struct tvlm_mtmd_eval_params *how, struct tvlm_mtmd_used *used) {
+    tvlm_mtmd_plan *plan = NULL;
+    mtmd_input_chunks *chunks = NULL;
+    llama_memory_clear(llama_get_memory(o->context), true);
+    assert_int_equal(tvlm_mtmd_prepare(o->chooser, image, params, &plan), TVLM_OK);
+    assert_int_equal(tvlm_mtmd_tokenize(o->chooser, test_prompt(1), true, &plan, 1, &chunks), TVLM_OK);
+    assert_int_equal(tvlm_mtmd_eval_chunks(o->chooser, o->context, chunks, &plan, 1, how, used), TVLM_OK);
+    mtmd_input_chunks_free(chunks);
+    return plan;
+}
