@@ -115,6 +115,9 @@ def save(name, folder):
                 tensor.normal_(0.0, 0.1)
             elif "position_embedding" in key or "pos_embed" in key or "mm_input_projection" in key:
                 tensor.normal_(0.0, 0.2)
+        # No answer has a special token, which would be taken for one of the prompt's.
+        if not model.config.tie_word_embeddings:
+            model.lm_head.weight[tokenizer.convert_tokens_to_ids(SPECIAL)] = 0
     model.save_pretrained(folder)
     # Qwen-VL's configuration writes the class of the model beside its text only, where the converter does not look for the encoder.
     config = json.loads((folder / "config.json").read_text())

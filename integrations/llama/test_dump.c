@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_dump.c FOLDER PHOTO BUDGET WAY PICTURE: what a model (models.py) makes of a photo with a budget of tokens, for check_llama.py.
+ * PICTURE.N becomes picture N as libmtmd is given it, a PNG. On stdout is a line of each of these kinds:
+ *     picture COLUMNS ROWS KEPT    KEPT is a 0 or a 1 for each token
+ *     logits NUMBER...             those of the first answered token
+ *     answer NUMBER...             the first tokens of the answer, the likeliest of each
+ */
+#include "test_support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <texturevlm/io.h>
+
+#define ANSWERED 8
+
+static int usage(void) {
+    fprintf(stderr, "usage: test_dump FOLDER PHOTO BUDGET WAY PICTURE\n");
+    return 2;
+}
+
+static void write_pictures(const tvlm_mtmd_plan *plan, const char *name) {
+    struct tvlm_mtmd_plan_info info;
+    assert_int_equal(tvlm_mtmd_plan_get_info(plan, &info), TVLM_OK);
+    for (int32_t i = 0; i < info.pictures; ++i) {
+        struct tvlm_mtmd_picture picture;
+        char path[600];
+        assert_int_equal(tvlm_mtmd_plan_picture(plan, i, &picture), TVLM_OK);
+        snprintf(path, sizeof path, "%s.%d", name, i);
+        assert_int_equal(tvlm_png_write(path, (int32_t)mtmd_bitmap_get_nx(picture.bitmap),
+                                        (int32_t)mtmd_bitmap_get_ny(picture.bitmap), 3,
+                                        mtmd_bitmap_get_data(picture.bitmap), tvlm_log_stderr()),
+                         TVLM_OK);
+        printf("picture %d %d ", picture.columns, picture.rows);
+        for (int32_t t = 0; t < picture.columns * picture.rows; ++t)
+            putchar(picture.kept[t] != 0 ? '1' : '0');
+        putchar('\n');
+    }
+}
+
+static llama_token likeliest(const float *logits, int32_t count) {
+    llama_token best = 0;
+    for (llama_token t = 1; t < count; ++t)
+        if (logits[t] > logits[best]) best = t;
+    return best;
+}
+
+static void write_answer(opened *o, llama_pos at) {
+    const int32_t count = test_vocabulary(o);
+    printf("logits");
+    for (int32_t t = 0; t < count; ++t) printf(" %.7g", (double)test_logits(o)[t]);
+    printf("\nanswer");
+    for (int i = 0; i < ANSWERED; ++i) {
+        llama_token token = likeliest(test_logits(o), count);
+        llama_seq_id seq = 0, *seqs = &seq;
+        int32_t one = 1;
+        int8_t wanted = 1;
+        llama_pos position = at + i;
+        const struct llama_batch batch = {.n_tokens = 1,
+                                          .token = &token,
+                                          .pos = &position,
+                                          .n_seq_id = &one,
+                                          .seq_id = &seqs,
+                                          .logits = &wanted};
+        printf(" %d", token);
+        assert_int_equal(llama_decode(o->context, batch), 0);
+    }
+    putchar('\n');
+}
+
+int main(int argc, char **argv) {
+    if (argc != 6 || tvlm_mtmd_way_find(argv[4]) < 0) return usage();
+    opened o;
+    tvlm_image *image = NULL;
+    struct tvlm_mtmd_used used;
+    test_open(&o, argv[1], TEST_CONTEXT);
+    if (tvlm_image_load(argv[2], tvlm_log_stderr(), &image) != TVLM_OK) return 1;
+    tvlm_mtmd_plan *plan =
+        test_run(&o, image,
+                 tvlm_mtmd_params(.budget = atoi(argv[3]), .way = (tvlm_mtmd_way)tvlm_mtmd_way_find(argv[4])),
+                 NULL, &used);
+    write_pictures(plan, argv[5]);
+    write_answer(&o, used.n_past);
+    tvlm_mtmd_plan_destroy(&plan);
+    tvlm_image_destroy(&image);
+    test_close(&o);
+    return 0;
+}
