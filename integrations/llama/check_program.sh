@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# check_program.sh TVLM_MTMD LLAMA_MTMD_CLI MODELS FOLDER: the program tvlm-mtmd on models of random weights (models.py). With all tokens
+# kept it answers what llama-mtmd-cli does, to the letter; and bad input gives one line and an error status. FOLDER has PHOTO.png
+# of check_llama.py, and takes files.
+set -uo pipefail
+export LC_ALL=C # answers of random weights are no UTF-8
+[ $# -eq 4 ] || { echo "usage: check_program.sh TVLM_MTMD LLAMA_MTMD_CLI MODELS FOLDER" >&2; exit 2; }
+program=$1 theirs=$2 models=$3 folder=$4 failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+photo=$folder/qwen2-vl.png
+one=$models/qwen2-vl
+files=(-m "$one/model.gguf" --mmproj "$one/mmproj.gguf" -t 1)
+
+# ---- All tokens kept ----
+for model in qwen2-vl qwen2.5-vl qwen3-vl gemma3; do
+    words=(-m "$models/$model/model.gguf" --mmproj "$models/$model/mmproj.gguf" --image "$photo" -p "what is it?" -n 24 --temp 0 -t 1)
+    "$program" "${words[@]}" --budget 4000 >"$folder/ours" 2>"$folder/said" || fail "$model: tvlm-mtmd: $(cat "$folder/said")"
+    # llama-mtmd-cli has an empty line before the answer, and two behind it. Its logger is a thread, and now and then the
+    # program ends before all is written: then it is asked again.
+    for _ in 1 2 3 4 5; do
+        "$theirs" "${words[@]}" >"$folder/theirs" 2>/dev/null || fail "$model: llama-mtmd-cli"
+        same=$([ "$(sed '/^$/d' "$folder/theirs")" = "$(sed '/^$/d' "$folder/ours")" ] && echo yes)
+        [ ! "$same" ] || break
+    done
+    [ "$same" ] || fail "$model: another answer than llama-mtmd-cli's"
+    [ -s "$folder/ours" ] || fail "$model: no answer"
+    echo "$model: the answer of llama-mtmd-cli, $(wc -c <"$folder/ours") bytes"
+done
+
+# ---- Fewer tokens, a report and a picture ----
+"$program" "${files[@]}" --image "$photo" -p "what?" -n 4 --budget 40 --report --overlay "$folder/overlay.png" >"$folder/ours" 2>"$folder/said" ||
+    fail "a budget of 40: $(cat "$folder/said")"
+[ "$(head -c 4 "$folder/overlay.png" | tail -c 3)" = PNG ] || fail "no overlay"
+[ "$(grep -c ': loss\|, loss' "$folder/said")" -ge 3 ] || fail "no report: $(cat "$folder/said")"
+kept=$(sed -n 's/.*: \([0-9]*\) tokens of images.*/\1/p' "$folder/said")
+[ "${kept:-99}" -le 40 ] || fail "a budget of 40 gave $kept tokens"
+
+# ---- A chat: the second question goes on where the first ended, and /clear forgets it ----
+printf '/image %s\nwhat?\nand?\n/clear\n/image %s\nwhat?\n/quit\n' "$photo" "$photo" |
+    "$program" "${files[@]}" -n 6 --budget 40 >"$folder/ours" 2>"$folder/said" || fail "chat: $(cat "$folder/said")"
+[ "$(grep -c prefill "$folder/said")" -eq 3 ] || fail "chat: $(cat "$folder/said")"
+[ "$(sed -n 1p "$folder/ours")" = "$(tail -n 1 "$folder/ours")" ] || fail "chat: /clear leaves something"
+[ "$(sed -n 1p "$folder/ours")" != "$(sed -n 2p "$folder/ours")" ] || fail "chat: the second answer is the first"
+
+# ---- Bad input ----
+# refuse STATUS WORDS...: exits with that status and one line, before any answer.
+refuse() {
+    local status=$1 answer
+    shift
+    "$program" "$@" >"$folder/ours" 2>"$folder/said" </dev/null
+    answer=$?
+    [ $answer -eq "$status" ] && [ ! -s "$folder/ours" ] && [ "$(wc -l <"$folder/said")" -ge 1 ] && [ "$(wc -l <"$folder/said")" -le 2 ] ||
+        fail "${*: -4}: status $answer, $(wc -l <"$folder/said") lines: $(cat "$folder/said")"
+}
+echo "no picture" >"$folder/broken.png"
+head -c 2000 "$photo" >"$folder/cut.png"
+ask=(--image "$photo" -p what -n 2)
+refuse 2
+refuse 2 -m "$one/model.gguf"
+refuse 2 "${files[@]}" "${ask[@]}" --budget 0
+refuse 2 "${files[@]}" "${ask[@]}" --budget many
+refuse 2 "${files[@]}" "${ask[@]}" --way full
+refuse 2 "${files[@]}" "${ask[@]}" --share 1.5
+refuse 2 "${files[@]}" "${ask[@]}" --nothing 1
+refuse 2 "${files[@]}" --overlay "$folder/overlay.png"
+refuse 1 "${files[@]}" "${ask[@]}" --budget 2   # nothing beside what stands around a picture
+refuse 1 "${files[@]}" "${ask[@]}" --budget 6 --way smaller
+refuse 1 "${files[@]}" "${ask[@]}" --budget 40 --share 0.5
+refuse 1 "${files[@]}" "${ask[@]}" --way cells
+refuse 1 "${files[@]}" "${ask[@]}" -c 256 --budget 4000 # above the context
+refuse 1 "${files[@]}" --image "$folder/broken.png" -p what
+refuse 1 "${files[@]}" --image "$folder/cut.png" -p what
+refuse 1 "${files[@]}" --image "$folder/none.png" -p what
+refuse 1 -m "$folder/none.gguf" --mmproj "$one/mmproj.gguf" "${ask[@]}"
+refuse 1 -m "$photo" --mmproj "$one/mmproj.gguf" "${ask[@]}"
+refuse 1 -m "$one/model.gguf" --mmproj "$folder/none.gguf" "${ask[@]}"
+refuse 1 -m "$one/model.gguf" --mmproj "$one/model.gguf" "${ask[@]}"
+refuse 1 -m "$one/model.gguf" --mmproj "$models/qwen3-vl/mmproj.gguf" "${ask[@]}" # it does not fit
+refuse 1 "${files[@]}" "${ask[@]}" --chat-template none
+[ $failed -eq 1 ] || echo "tvlm-mtmd: right"
+exit $failed

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <texturevlm/io.h>
+
+/* ---- Images ---- */
+
+static void report(const tvlm_mtmd_plan *plan, const struct tvlm_mtmd_plan_info *info) {
+    for (int32_t i = 0; i < info->candidates; ++i) {
+        tvlm_mtmd_candidate one;
+        if (tvlm_mtmd_plan_candidate(plan, i, &one) != TVLM_OK) continue;
+        program_tell("    %s: %d tokens of %d x %d, loss %.3f", tvlm_mtmd_way_name(one.way), one.tokens,
+                     one.columns, one.rows, (double)one.loss);
+    }
+}
+
+int program_look(program *p, const char *path) {
+    tvlm_image *image = NULL;
+    struct tvlm_mtmd_plan_info info;
+    if (p->plan_count == PROGRAM_IMAGES)
+        return program_fail("%s: a message has at most %d images", path, PROGRAM_IMAGES);
+    if (tvlm_image_load(path, tvlm_log_stderr(), &image) != TVLM_OK) return 1;
+    tvlm_mtmd_plan *plan = NULL;
+    const tvlm_status status = tvlm_mtmd_prepare(p->chooser, image, &p->options.spending, &plan);
+    tvlm_image_destroy(&image);
+    if (status != TVLM_OK) return program_fail("%s: %s", path, tvlm_status_string(status));
+    p->plans[p->plan_count++] = plan;
+    if (tvlm_mtmd_plan_get_info(plan, &info) != TVLM_OK) return 1;
+    program_tell("%s: %s, %d tokens of %d, loss %.3f, chosen in %.0f ms", path,
+                 tvlm_mtmd_way_name(info.chosen.way), info.chosen.tokens, info.full, (double)info.chosen.loss,
+                 (double)info.milliseconds);
+    if (p->options.report) report(plan, &info);
+    return 0;
+}
+
+/* ---- The question ---- */
+
+static bool interrupted(void *user) {
+    (void)user;
+    return program_interrupted != 0;
+}
+
+/* The text with a marker before it for each image that has none in it. To be freed. */
+static char *with_markers(const program *p, const char *text) {
+    const char *marker = mtmd_get_marker(p->mtmd);
+    const size_t length = strlen(marker);
+    const size_t count = strstr(text, marker) == NULL ? (size_t)p->plan_count : 0;
+    char *made = malloc(count * length + strlen(text) + 1);
+    if (made == NULL) return NULL;
+    for (size_t i = 0; i < count; ++i) memcpy(made + i * length, marker, length);
+    strcpy(made + count * length, text);
+    return made;
+}
+
+static int decode_token(program *p, llama_token token) {
+    llama_seq_id seq = 0, *seqs = &seq;
+    int32_t count = 1;
+    int8_t logits = 1;
+    const struct llama_batch batch = {.n_tokens = 1,
+                                      .token = &token,
+                                      .pos = &p->n_past,
+                                      .n_seq_id = &count,
+                                      .seq_id = &seqs,
+                                      .logits = &logits};
+    const int32_t answer = llama_decode(p->context, batch);
+    if (answer != 0)
+        return program_fail(answer == 1 ? "the KV cache is full" : "llama.cpp failed to decode a token");
+    ++p->n_past;
+    return 0;
+}
+
+static int prefill(program *p, const char *words) {
+    struct tvlm_mtmd_used used;
+    mtmd_input_chunks *chunks = NULL;
+    if (p->last != LLAMA_TOKEN_NULL && decode_token(p, p->last) != 0) return 1;
+    p->last = LLAMA_TOKEN_NULL;
+    if (tvlm_mtmd_tokenize(p->chooser, words, p->n_past == 0, p->plans, p->plan_count, &chunks) != TVLM_OK)
+        return 1;
+    const tvlm_status status =
+        tvlm_mtmd_eval_chunks(p->chooser, p->context, chunks, p->plans, p->plan_count,
+                              tvlm_mtmd_eval_params(.n_past = p->n_past, .cancel = interrupted), &used);
+    mtmd_input_chunks_free(chunks);
+    if (status != TVLM_OK) return 1;
+    p->n_past = used.n_past;
+    program_tell("%d tokens of images and %d of text, encoded in %.0f ms, prefill in %.0f ms",
+                 used.image_tokens, used.cells - used.image_tokens, (double)used.encode_ms,
+                 (double)used.decode_ms);
+    return 0;
+}
+
+/* ---- The answer ---- */
+
+/* A text that grows. */
+typedef struct text {
+    char *data;
+    size_t length, room;
+} text;
+
+static bool append(text *t, const char *piece, size_t length) {
+    if (t->length + length + 1 > t->room) {
+        const size_t room = 2 * (t->length + length) + 64;
+        char *more = realloc(t->data, room);
+        if (more == NULL) return false;
+        t->data = more;
+        t->room = room;
+    }
+    memcpy(t->data + t->length, piece, length);
+    t->length += length;
+    t->data[t->length] = '\0';
+    return true;
+}
+
+static int answer(program *p, text *said) {
+    const struct llama_vocab *vocabulary = llama_model_get_vocab(p->model);
+    if (!append(said, "", 0)) return program_fail("no memory for an answer");
+    for (int i = 0; i != p->options.tokens && !program_interrupted; ++i) {
+        char piece[256];
+        const llama_token token = llama_sampler_sample(p->sampler, p->context, -1);
+        if (llama_vocab_is_eog(vocabulary, token)) {
+            p->last = token;
+            break;
+        }
+        const int32_t length = llama_token_to_piece(vocabulary, token, piece, sizeof piece, 0, true);
+        if (length > 0 && !append(said, piece, (size_t)length))
+            return program_fail("no memory for an answer");
+        if (length > 0) fwrite(piece, 1, (size_t)length, stdout);
+        fflush(stdout);
+        if (decode_token(p, token) != 0) return 1;
+    }
+    putchar('\n');
+    return fflush(stdout) != 0 || ferror(stdout) ? program_fail("the answer cannot be written") : 0;
+}
+
+int program_ask(program *p, const char *words) {
+    text said = {0};
+    char *question = with_markers(p, words), *prompt = NULL;
+    int failed =
+        question == NULL ? program_fail("no memory for a message") : program_say(&p->chat, "user", question);
+    if (!failed) failed = (prompt = program_words(p)) == NULL;
+    if (!failed) failed = prefill(p, prompt);
+    for (int i = 0; i < p->plan_count; ++i) tvlm_mtmd_plan_destroy(&p->plans[i]);
+    p->plan_count = 0;
+    if (!failed) failed = answer(p, &said);
+    if (!failed) failed = program_say(&p->chat, "assistant", said.data);
+    free(said.data);
+    free(prompt);
+    free(question);
+    return failed;
+}
