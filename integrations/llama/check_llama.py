@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_llama.py DUMP MODELS FOLDER: whether llama.cpp with texturevlm-mtmd computes what transformers does, on models of the same random
+"""check_llama.py [--patched] DUMP MODELS FOLDER: whether llama.cpp with texturevlm-mtmd computes what transformers does, on models of the same random
 weights.
 
 DUMP is the program test_dump, MODELS the folder of models.py, and FOLDER takes pictures. For each model and some budgets, transformers gets
 the pictures that libmtmd got, and the dropped tokens are masked, at the positions of the full prompt. The logits of the first answered token
 must be within .01 of each other. Each of the eight tokens that llama.cpp answers must be the likeliest in transformers, too, to .01.
-Gemma 3 has its kept tokens one behind the other in llama.cpp: there, transformers is given the same. Needs torch and transformers (ci/llama).
+Gemma 3 has its kept tokens one behind the other in llama.cpp: there, transformers is given the same. With --patched, where llama.cpp has
+before-encoder.patch, Qwen-VL is compared with texturevlm.hf, which lets only the kept tokens through the encoder, too. Needs torch,
+transformers and, with --patched, texturevlm (ci/llama).
 """
 import subprocess
 import sys
@@ -35,7 +37,7 @@ def drawn(width, height):
 
 
 def dumped(dump, model, photo, budget, way, name):
-    """The pictures, with which of their tokens are kept, the logits and the answer of llama.cpp."""
+    """The pictures, which of their tokens are kept, how many the encoder saw, the logits and the answer of llama.cpp."""
     done = subprocess.run([dump, model, photo, str(budget), way, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{model}, {way} {budget}: test_dump failed: {done.stderr[-500:]}")
@@ -43,7 +45,7 @@ def dumped(dump, model, photo, budget, way, name):
     kept = [np.array([letter == "1" for letter in line[3]]) for line in lines if line[0] == "picture"]
     numbers = {line[0]: line[1:] for line in lines}
     pictures = [Image.open(f"{name}.{i}").convert("RGB") for i in range(len(kept))]
-    return pictures, kept, np.array(numbers["logits"], np.float32), [int(number) for number in numbers["answer"]]
+    return pictures, kept, int(numbers["encoded"][0]), np.array(numbers["logits"], np.float32), [int(number) for number in numbers["answer"]]
 
 
 # ---- The same in transformers ----
@@ -79,6 +81,17 @@ def logits_of_qwen(folder, pictures, kept, answer):
 
 
 @torch.no_grad()
+def logits_of_hf(folder, pictures, kept, answer):
+    """The same by texturevlm.hf."""
+    import texturevlm as tv
+    model, batch = of_qwen(folder, pictures, kept)
+    ids = torch.cat([batch["input_ids"], torch.tensor([answer])], 1)
+    pruned = tv.hf.prune_batch(model, {**batch, "input_ids": ids, "attention_mask": torch.ones_like(ids)},
+                               [torch.from_numpy(np.flatnonzero(flags)) for flags in kept])
+    return pruned.forward().logits[0, -len(answer) - 1:-1].numpy()
+
+
+@torch.no_grad()
 def logits_of_gemma(folder, pictures, kept, answer):
     """The same of Gemma 3, whose prompt is put together here, since the tokens stand closer than in its own."""
     model = transformers.AutoModelForImageTextToText.from_pretrained(folder, attn_implementation="eager").eval()
@@ -110,6 +123,9 @@ def compare(what, theirs, ours, answer):
 
 
 def main():
+    patched = sys.argv[1:2] == ["--patched"]
+    if patched:
+        del sys.argv[1]
     if len(sys.argv) != 4:
         print(__doc__.split("\n", maxsplit=1)[0], file=sys.stderr)
         return 2
@@ -120,9 +136,12 @@ def main():
         photo = str(folder / f"{name}.png")
         drawn(*sizes).save(photo)
         for way, budget in (("auto", 5000), ("pruned", 50), ("pruned", 20), ("cells", 30), ("auto", 90)):
-            pictures, kept, logits, answer = dumped(dump, str(models / name), photo, budget, way, str(folder / name))
-            logits_of = logits_of_gemma if name == "gemma3" else logits_of_qwen
-            text = f"{name}, {way}, {sum(int(flags.sum()) for flags in kept)} of {sum(len(flags) for flags in kept)} tokens"
+            pictures, kept, encoded, logits, answer = dumped(dump, str(models / name), photo, budget, way, str(folder / name))
+            few, all_tokens = sum(int(flags.sum()) for flags in kept), sum(len(flags) for flags in kept)
+            early = patched and name != "gemma3"
+            logits_of = logits_of_gemma if name == "gemma3" else logits_of_hf if early else logits_of_qwen
+            text = f"{name}, {way}, {few} of {all_tokens} tokens, {encoded} encoded"
+            right &= encoded == (few if early else all_tokens)
             right &= compare(text, logits_of(models / name / "hf", pictures, kept, answer), logits, answer)
     return 0 if right else 1
 

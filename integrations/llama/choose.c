@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choose.c: the rule by which a way is chosen, that of texturevlm.hf. Of as many tokens the way of least loss is taken, and of a
- * tolerance the one of fewest tokens. A smaller picture is always among them, where the model makes one.
+ * choose.c: the rule by which a way is chosen, that of texturevlm.hf. Of as many tokens the way of least loss
+ * is taken, and of a tolerance the one of fewest tokens. A smaller picture is always among them, where the
+ * model makes one.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "inside.h"
 
-/* By how much the loss of several pictures must be the least: it is predicted by another measurement than that of the others. */
+/* By how much the loss of several pictures must be the least: it is predicted by another measurement than
+ * that of the others. */
 #define DOUBT 0.01f
 /* How many sizes behind the first that loses little enough are looked at for fewer tokens. */
 #define AHEAD 4
@@ -206,7 +208,8 @@ static tvlm_status choose_tokens(choosing *c, tvlm_mtmd_way way, int32_t tokens)
     return TVLM_OK;
 }
 
-/* Adds the fewest tokens of sizes from `first` on that lose no more than the tolerance: of all those sizes, the best. */
+/* Adds the fewest tokens of sizes from `first` on that lose no more than the tolerance: of all those
+ * sizes, the best. */
 static tvlm_status add_pruned_within(choosing *c, int32_t first, float tolerance) {
     int32_t best = -1, fewest = 0;
     for (int32_t i = first; i < c->m->count && i < first + AHEAD; ++i) {

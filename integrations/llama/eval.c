@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * eval.c: encodes and decodes chunks, of pictures only the kept tokens, each at its position in the full picture.
+ * eval.c: encodes and decodes chunks, of pictures only the kept tokens, each at its position in the full
+ * picture.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
@@ -102,16 +103,19 @@ typedef struct picture {
     const mtmd_image_tokens *tokens;
     const int32_t *kept; /* [count] the numbers of the kept tokens */
     int32_t count;
-    const float *rows; /* [all tokens * width] what the encoder made */
+    const float *rows; /* [tokens * width] what the encoder made of all tokens, or of the kept ones */
     size_t width;
+    bool only_kept; /* of the kept ones */
 } picture;
 
-/* Puts the kept tokens from `first` on into a batch. Positions of a model without M-RoPE have no gaps, which llama.cpp refuses. */
+/* Puts the kept tokens from `first` on into a batch. Positions of a model without M-RoPE have no gaps,
+ * which llama.cpp refuses. */
 static struct llama_batch fill(const evaluation *e, const picture *p, int32_t first, batch *b) {
     const int32_t count = p->count - first < b->room ? p->count - first : b->room;
     for (int32_t i = 0; i < count; ++i) {
         const size_t token = (size_t)p->kept[first + i];
-        memcpy(b->rows + (size_t)i * p->width, p->rows + token * p->width, p->width * sizeof *b->rows);
+        const size_t row = p->only_kept ? (size_t)(first + i) : token;
+        memcpy(b->rows + (size_t)i * p->width, p->rows + row * p->width, p->width * sizeof *b->rows);
         b->positions[i] = e->used.n_past + first + i;
         b->seqs[i] = &b->seq;
         if (!e->chooser->info.mrope) continue;
@@ -139,11 +143,15 @@ static tvlm_status decode(const evaluation *e, const picture *p, batch *b) {
 }
 
 static tvlm_status decode_picture(evaluation *e, const mtmd_input_chunk *chunk, const int32_t *kept,
-                                  int32_t count) {
+                                  int32_t count, bool only_kept) {
     const size_t width = (size_t)llama_model_n_embd_inp(llama_get_model(e->context));
     const bool non_causal = mtmd_decode_use_non_causal(e->chooser->mtmd, chunk);
-    const picture p = {mtmd_input_chunk_get_tokens_image(chunk), kept, count,
-                       mtmd_get_output_embd(e->chooser->mtmd), width};
+    const picture p = {.tokens = mtmd_input_chunk_get_tokens_image(chunk),
+                       .kept = kept,
+                       .count = count,
+                       .rows = mtmd_get_output_embd(e->chooser->mtmd),
+                       .width = width,
+                       .only_kept = only_kept};
     const float began = milliseconds();
     batch b;
     tvlm_status status = TVLM_OK;
@@ -168,19 +176,36 @@ static int32_t *numbers_of(const tvlm_mtmd_shown *shown, int32_t all, int32_t *c
     return numbers;
 }
 
+/* Encodes a picture. *only_kept says whether only the kept tokens went through the encoder, which takes a
+ * patch of libmtmd (before-encoder.patch), and Qwen-VL. */
+static tvlm_status encode(evaluation *e, const mtmd_input_chunk *chunk, int32_t all, const int32_t *kept,
+                          int32_t count, bool *only_kept) {
+    const float began = milliseconds();
+    int32_t answer = 2;
+#ifdef TVLM_MTMD_PATCHED
+    if (count < all) answer = mtmd_encode_chunk_kept(e->chooser->mtmd, chunk, kept, (size_t)count);
+#else
+    (void)kept;
+#endif
+    *only_kept = answer != 2;
+    if (answer == 2) answer = mtmd_encode_chunk(e->chooser->mtmd, chunk);
+    e->used.encode_ms += milliseconds() - began;
+    e->used.encoded += *only_kept ? count : all;
+    if (answer == 0) return TVLM_OK;
+    return tvlm_fail(&e->chooser->log, TVLM_ERROR_DEVICE, "libmtmd failed to encode a picture of %d tokens",
+                     all);
+}
+
 static tvlm_status eval_picture(evaluation *e, const mtmd_input_chunk *chunk, const tvlm_mtmd_shown *shown) {
     const tvlm_log *log = &e->chooser->log;
     if (cancelled(e)) return say_cancelled(e);
     const int32_t all = (int32_t)mtmd_input_chunk_get_n_tokens(chunk);
     int32_t count;
+    bool only_kept;
     int32_t *kept = numbers_of(shown, all, &count);
     if (kept == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d tokens", all);
-    const float began = milliseconds();
-    tvlm_status status = TVLM_OK;
-    if (mtmd_encode_chunk(e->chooser->mtmd, chunk) != 0)
-        status = tvlm_fail(log, TVLM_ERROR_DEVICE, "libmtmd failed to encode a picture of %d tokens", all);
-    e->used.encode_ms += milliseconds() - began;
-    if (status == TVLM_OK) status = decode_picture(e, chunk, kept, count);
+    tvlm_status status = encode(e, chunk, all, kept, count, &only_kept);
+    if (status == TVLM_OK) status = decode_picture(e, chunk, kept, count, only_kept);
     free(kept);
     TVLM_TRY(status);
     e->used.n_past += e->chooser->info.mrope ? mtmd_input_chunk_get_n_pos(chunk) : count;

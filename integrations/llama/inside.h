@@ -41,12 +41,13 @@ struct tvlm_mtmd_plan {
 
 /* ---- sizes.c ---- */
 
-/* Asks libmtmd how many tokens its picture of an image of so many pixels has along each side. Where it has no sides (without
- * M-RoPE), *columns becomes their number and *rows 1. */
+/* Asks libmtmd how many tokens its picture of an image of so many pixels has along each side. Where it has
+ * no sides (without M-RoPE), *columns becomes their number and *rows 1. */
 tvlm_status tvlm_mtmd_size(const tvlm_mtmd *chooser, int32_t width, int32_t height, int32_t *columns,
                            int32_t *rows);
 
-/* Finds the largest size of about the image's shape with at most `tokens` tokens, or the least that libmtmd makes. */
+/* Finds the largest size of about the image's shape with at most `tokens` tokens, or the least that
+ * libmtmd makes. */
 tvlm_status tvlm_mtmd_size_within(const tvlm_mtmd *chooser, int32_t width, int32_t height, int32_t tokens,
                                   tvlm_picture *size);
 
@@ -60,7 +61,8 @@ typedef struct tvlm_mtmd_rgb {
 
 /* An image as RGB on white. */
 tvlm_status tvlm_mtmd_rgb_of(const tvlm_log *log, const tvlm_image *image, tvlm_mtmd_rgb *rgb);
-/* A part of a picture, resized by an antialiased bicubic filter. What lies beyond the picture repeats its border. */
+/* A part of a picture, resized by an antialiased bicubic filter. What lies beyond the picture repeats its
+ * border. */
 tvlm_status tvlm_mtmd_resize(const tvlm_log *log, const tvlm_mtmd_rgb *from, const int32_t box[4],
                              int32_t width, int32_t height, tvlm_mtmd_rgb *to);
 /* The whole picture in the middle of a gray square. */
@@ -100,8 +102,8 @@ typedef struct tvlm_mtmd_crop {
     int32_t columns, rows;
 } tvlm_mtmd_crop;
 
-/* A small picture of the whole, of which `kept` says the tokens in which something is seen, and crops. `tokens` are all that
- * they take, with those around each but the first. */
+/* A small picture of the whole, of which `kept` says the tokens in which something is seen, and crops.
+ * `tokens` are all that they take, with those around each but the first. */
 typedef struct tvlm_mtmd_cut {
     int32_t columns, rows, tokens, count;
     float loss;
@@ -109,22 +111,23 @@ typedef struct tvlm_mtmd_cut {
     tvlm_mtmd_crop *crops;
 } tvlm_mtmd_cut;
 
-/* Cuts an image into a small picture and crops of at most `tokens` tokens, or, where that is 0, that lose at most `tolerance`.
- * cut->count is 0 where no crop is worth its tokens. */
+/* Cuts an image into a small picture and crops of at most `tokens` tokens, or, where that is 0, that lose
+ * at most `tolerance`. cut->count is 0 where no crop is worth its tokens. */
 tvlm_status tvlm_mtmd_cut_out(const tvlm_mtmd_measured *measured, int32_t tokens, float tolerance,
                               tvlm_mtmd_cut *cut);
 void tvlm_mtmd_cut_free(tvlm_mtmd_cut *cut);
 
 /* ---- choose.c ---- */
 
-/* What was chosen: its candidate is plan->info.chosen, without the tokens around the first picture. `size` is its place among
- * measured->sizes. */
+/* What was chosen: its candidate is plan->info.chosen, without the tokens around the first picture. `size`
+ * is its place among measured->sizes. */
 typedef struct tvlm_mtmd_choice {
     int32_t size;
     tvlm_mtmd_cut cut;
 } tvlm_mtmd_choice;
 
-/* Fills in the plan's candidates, and which of them was chosen. `budget` is the number of tokens of pictures, or 0 for a tolerance. */
+/* Fills in the plan's candidates, and which of them was chosen. `budget` is the number of tokens of
+ * pictures, or 0 for a tolerance. */
 tvlm_status tvlm_mtmd_choose(tvlm_mtmd_measured *measured, const struct tvlm_mtmd_params *params,
                              int32_t budget, tvlm_mtmd_plan *plan, tvlm_mtmd_choice *choice);
 /* Marks the best cells of the full picture. */

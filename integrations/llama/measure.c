@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.c: an image as the encoder would see it, and what smaller pictures of it lose. All losses of one image are of one
- * prediction (export.h, tvlm_predict), and can be compared.
+ * measure.c: an image as the encoder would see it, and what smaller pictures of it lose. All losses of one
+ * image are of one prediction (export.h, tvlm_predict), and can be compared.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pictures.c: an image as a small picture of the whole, and crops. The strategy budget (select.h) says where the small picture loses most;
- * its tiles of one size that touch are put together to rectangles, each of which becomes a picture.
+ * pictures.c: an image as a small picture of the whole, and crops. The strategy budget (select.h) says where
+ * the small picture loses most; its tiles of one size that touch are put together to rectangles, each of
+ * which becomes a picture.
  */
 #include <math.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static void mark(grid *g, int32_t column, int32_t row) {
         g->tiles[row * g->columns + column] = 1;
 }
 
-/* Marks the tiles of a grid's size. Those that a tolerance left out, since they equal others, are shown where they are. */
+/* Marks the tiles of a grid's size. Those that a tolerance left out, since they equal others, are shown
+ * where they are. */
 static void mark_all(const tvlm_selection *selection, int32_t first, int32_t side, grid *g) {
     int32_t count;
     const tvlm_position *at = tvlm_selection_positions(selection, &count);
@@ -124,7 +126,8 @@ static tvlm_status add_thumbnail(const tvlm_log *log, const tvlm_selection *sele
     return TVLM_OK;
 }
 
-/* The pictures of a selection. Its count is 0 if it has no tiles, or they cannot be pictures that libmtmd takes. */
+/* The pictures of a selection. Its count is 0 if it has no tiles, or they cannot be pictures that libmtmd
+ * takes. */
 static tvlm_status cut_of(const tvlm_mtmd_measured *m, const tvlm_selection *selection, tvlm_mtmd_cut *cut) {
     const tvlm_mtmd *chooser = m->chooser;
     const int32_t side = chooser->info.side;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pixels.c: pixels as bytes, and their resizing by the antialiased bicubic filter (a = -1/2) of Pillow, as encoders' processors have it.
+ * pixels.c: pixels as bytes, and their resizing by the antialiased bicubic filter (a = -1/2) of Pillow, as
+ * encoders' processors have it.
  */
 #include <math.h>
 #include <string.h>
@@ -90,7 +91,8 @@ static void axis_free(axis *a) {
     free(a->weights);
 }
 
-/* Weights for `size` places over `from` source places. Those beyond the source's ends count nothing, as in Pillow. */
+/* Weights for `size` places over `from` source places. Those beyond the source's ends count nothing, as in
+ * Pillow. */
 static bool axis_make(int32_t from, int32_t size, axis *a) {
     const double scale = (double)from / size, wide = fmax(scale, 1.0), support = 2.0 * wide;
     a->taps = (int32_t)ceil(support) * 2 + 1;
@@ -115,7 +117,8 @@ static uint8_t byte_of(float value) {
     return (uint8_t)lrintf(fminf(fmaxf(value, 0.0f), 255.0f));
 }
 
-/* Resizes `lines` lines, of which the values of a place lie `step` apart and lines `line` apart, and writes them alike. */
+/* Resizes `lines` lines, of which the values of a place lie `step` apart and lines `line` apart, and
+ * writes them alike. */
 typedef struct pass {
     const uint8_t *from;
     uint8_t *to;

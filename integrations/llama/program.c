@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.c: tvlm-mtmd, which asks a model in llama.cpp about images, with fewer image tokens (doc/llama.md). Its options are those of
- * llama-mtmd-cli, as far as it has them. Exit: 0; 1 something failed; 2 wrong usage; 130 interrupted.
+ * program.c: tvlm-mtmd, which asks a model in llama.cpp about images, with fewer image tokens (doc/llama.md).
+ * Its options are those of llama-mtmd-cli, as far as it has them. Exit: 0; 1 something failed; 2 wrong usage;
+ * 130 interrupted.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "program.h"

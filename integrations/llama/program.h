@@ -77,7 +77,8 @@ int program_overlay(const tvlm_mtmd_plan *plan, bool square, const char *path);
 
 /* Adds a message, whose text is copied. */
 int program_say(program_chat *chat, const char *role, const char *text);
-/* The words of the last message, with all that the template puts around it. Returns NULL after a line on stderr. */
+/* The words of the last message, with all that the template puts around it. Returns NULL after a line on
+ * stderr. */
 char *program_words(const program *p);
 void program_forget(program_chat *chat);
 

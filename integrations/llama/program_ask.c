@@ -86,8 +86,8 @@ static int prefill(program *p, const char *words) {
     mtmd_input_chunks_free(chunks);
     if (status != TVLM_OK) return 1;
     p->n_past = used.n_past;
-    program_tell("%d tokens of images and %d of text, encoded in %.0f ms, prefill in %.0f ms",
-                 used.image_tokens, used.cells - used.image_tokens, (double)used.encode_ms,
+    program_tell("%d tokens of images and %d of text, %d encoded in %.0f ms, prefill in %.0f ms",
+                 used.image_tokens, used.cells - used.image_tokens, used.encoded, (double)used.encode_ms,
                  (double)used.decode_ms);
     return 0;
 }

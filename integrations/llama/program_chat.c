@@ -24,7 +24,8 @@ void program_forget(program_chat *chat) {
     *chat = (program_chat){0};
 }
 
-/* The first `count` messages in the words of the template, to be freed; NULL: the template is none of llama.cpp's own. */
+/* The first `count` messages in the words of the template, to be freed; NULL: the template is none of
+ * llama.cpp's own. */
 static char *words_of(const char *template, const program_chat *chat, size_t count, bool answer) {
     const int32_t length = llama_chat_apply_template(template, chat->messages, count, answer, NULL, 0);
     char *words = length >= 0 ? malloc((size_t)length + 1) : NULL;
@@ -47,7 +48,8 @@ char *program_words(const program *p) {
         return NULL;
     }
     if (past == NULL) return all;
-    /* The context has what was said, up to the token that ended the answer. Many templates have a newline behind that. */
+    /* The context has what was said, up to the token that ended the answer. Many templates have a newline
+     * behind that. */
     size_t from = strlen(past);
     if (from > 0 && past[from - 1] == '\n') --from;
     memmove(all, all + from, strlen(all + from) + 1);

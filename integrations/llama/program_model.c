@@ -6,7 +6,8 @@
 
 #include <mtmd-helper.h>
 
-/* The first line that llama.cpp has called an error since a call began: it says why, and often several lines follow. */
+/* The first line that llama.cpp has called an error since a call began: it says why, and often several
+ * lines follow. */
 static char complaint[400];
 
 static void listen(enum ggml_log_level level, const char *text, void *user) {

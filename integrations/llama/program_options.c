@@ -34,7 +34,7 @@ void program_help(void) {
         "                          one, /clear forgets all, /quit ends\n"
         "  -n, --predict N         the most tokens of an answer; -1, the default: until the model ends it\n"
         "  -ngl, --gpu-layers N    layers on the GPU; -1, the default: all\n"
-        "  -c, --ctx-size N        cells of the KV cache; 0, the default: as many as the model was trained with\n"
+        "  -c, --ctx-size N        cells of the KV cache; 0, the default: as the model was trained\n"
         "  -b, --batch-size N      tokens of a batch; 2048\n"
         "  -t, --threads N         4\n"
         "  --temp N                0, the default: the likeliest token\n"

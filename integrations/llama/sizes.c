@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sizes.c: a chooser, and what libmtmd makes of images of any size. It is asked by empty bitmaps, of which it counts the tokens and
- * reads no pixels.
+ * sizes.c: a chooser, and what libmtmd makes of images of any size. It is asked by empty bitmaps, of which it
+ * counts the tokens and reads no pixels.
  */
 #include <math.h>
 #include <string.h>
@@ -10,14 +10,16 @@
 
 #include "inside.h"
 
-/* A size at which every model makes its largest picture, and the most tokens along a side that are looked for. */
+/* A size at which every model makes its largest picture, and the most tokens along a side that are looked
+ * for. */
 #define HUGE_SIDE  16384
 #define TOKENS_MAX 4096
 #define SIDE_MAX   64 /* of tvlm_predict, in pixels */
 
 /* ---- Asking ---- */
 
-/* The one picture among chunks of one bitmap; NULL: there are none or several. `around` becomes the number of the other tokens. */
+/* The one picture among chunks of one bitmap; NULL: there are none or several. `around` becomes the number
+ * of the other tokens. */
 static const mtmd_image_tokens *only_picture(const mtmd_input_chunks *chunks, int32_t *around) {
     const mtmd_image_tokens *found = NULL;
     *around = 0;
@@ -111,7 +113,8 @@ static tvlm_status find_least(tvlm_mtmd *chooser) {
     return TVLM_OK;
 }
 
-/* Between the least and the largest square the columns are the width over the side, rounded. So two steps tell the side. */
+/* Between the least and the largest square the columns are the width over the side, rounded. So two steps
+ * tell the side. */
 static tvlm_status find_side(tvlm_mtmd *chooser) {
     int32_t few, many, rows, narrow, wide;
     TVLM_TRY(tvlm_mtmd_size(chooser, 1, 1, &few, &rows));
@@ -132,7 +135,8 @@ static tvlm_status find_side(tvlm_mtmd *chooser) {
 
 /* ---- Models of one size ---- */
 
-/* The side of the square that a model of one size sees, in pixels, of the file of its encoder; 0: the file does not say. */
+/* The side of the square that a model of one size sees, in pixels, of the file of its encoder; 0: the file
+ * does not say. */
 static int32_t square_of(const struct gguf_context *file) {
     const int64_t key = gguf_find_key(file, "clip.vision.image_size");
     return key >= 0 && gguf_get_kv_type(file, key) == GGUF_TYPE_UINT32 ? (int32_t)gguf_get_val_u32(file, key)
@@ -217,7 +221,8 @@ tvlm_status tvlm_mtmd_get_info(const tvlm_mtmd *chooser, struct tvlm_mtmd_info *
 
 /* ---- Smaller sizes ---- */
 
-/* The sides that smart_resize of Qwen-VL's processor gives an image, in tokens, where they are to be at most so many. */
+/* The sides that smart_resize of Qwen-VL's processor gives an image, in tokens, where they are to be at
+ * most so many. */
 static tvlm_picture smart(int32_t side, double width, double height, int32_t tokens) {
     tvlm_picture size = {(int32_t)fmax(1.0, rint(width / side)), (int32_t)fmax(1.0, rint(height / side))};
     if ((int64_t)size.columns * size.rows > tokens) {

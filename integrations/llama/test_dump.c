@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_dump.c FOLDER PHOTO BUDGET WAY PICTURE: what a model (models.py) makes of a photo with a budget of tokens, for check_llama.py.
- * PICTURE.N becomes picture N as libmtmd is given it, a PNG. On stdout is a line of each of these kinds:
+ * test_dump.c FOLDER PHOTO BUDGET WAY PICTURE: what a model (models.py) makes of a photo with a budget of
+ * tokens, for check_llama.py. PICTURE.N becomes picture N as libmtmd is given it, a PNG. On stdout is a line
+ * of each of these kinds:
  *     picture COLUMNS ROWS KEPT    KEPT is a 0 or a 1 for each token
+ *     encoded NUMBER               how many tokens went through the encoder
  *     logits NUMBER...             those of the first answered token
  *     answer NUMBER...             the first tokens of the answer, the likeliest of each
  */
@@ -82,6 +84,7 @@ int main(int argc, char **argv) {
                  tvlm_mtmd_params(.budget = atoi(argv[3]), .way = (tvlm_mtmd_way)tvlm_mtmd_way_find(argv[4])),
                  NULL, &used);
     write_pictures(plan, argv[5]);
+    printf("encoded %d\n", used.encoded);
     write_answer(&o, used.n_past);
     tvlm_mtmd_plan_destroy(&plan);
     tvlm_image_destroy(&image);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mtmd.c FOLDER...: the library on models of random weights, one folder of models.py each (ci/llama). check_llama.py compares the same
- * with transformers.
+ * test_mtmd.c FOLDER...: the library on models of random weights, one folder of models.py each (ci/llama).
+ * check_llama.py compares the same with transformers.
  */
 #include "test_support.h"
 
@@ -89,6 +89,10 @@ static void check_plan(opened *o, const tvlm_mtmd_plan *plan, const struct tvlm_
         tokens += picture.tokens;
     }
     assert_int_equal(used->image_tokens, tokens);
+    assert_true(used->encoded >= tokens);
+#ifdef TVLM_MTMD_PATCHED
+    if (model.mrope) assert_int_equal(used->encoded, tokens);
+#endif
     assert_int_equal(info.chosen.tokens, tokens + info.pictures * model.around);
     assert_true(info.chosen.tokens <= budget);
     assert_true(info.chosen.tokens <= info.full);
@@ -96,7 +100,8 @@ static void check_plan(opened *o, const tvlm_mtmd_plan *plan, const struct tvlm_
     assert_int_equal(test_cells(o), used->cells);
 }
 
-/* Every way, at several budgets: exact counts, as many cells of the KV cache as tokens kept, and never worse than a smaller picture. */
+/* Every way, at several budgets: exact counts, as many cells of the KV cache as tokens kept, and never
+ * worse than a smaller picture. */
 static void test_ways(void **state) {
     (void)state;
     static const int32_t budgets[] = {12, 30, 64, 100};
@@ -313,7 +318,8 @@ static void test_cancel(void **state) {
     }
 }
 
-/* Too many tokens for the context, and no room behind what is there: one line each, and the cache is as before. */
+/* Too many tokens for the context, and no room behind what is there: one line each, and the cache is as
+ * before. */
 static void test_room(void **state) {
     (void)state;
     for (const char *const *folder = test_models; *folder != NULL; ++folder) {

@@ -123,7 +123,8 @@ static void decode_one(opened *o, llama_pos at) {
 }
 
 int32_t test_cells(opened *o) {
-    /* The saved state has as many bytes for each cell, and something for there being any: one and two cells tell both. */
+    /* The saved state has as many bytes for each cell, and something for there being any: one and two
+     * cells tell both. */
     const llama_memory_t memory = llama_get_memory(o->context);
     llama_memory_seq_cp(memory, 0, 1, -1, -1);
     llama_memory_seq_rm(memory, 0, -1, -1);

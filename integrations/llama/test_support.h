@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_support.h: a model of random weights (models.py), opened by llama.cpp, and drawn images to ask it about.
+ * test_support.h: a model of random weights (models.py), opened by llama.cpp, and drawn images to ask it
+ * about.
  */
 #ifndef TVLM_TEST_SUPPORT_H
 #define TVLM_TEST_SUPPORT_H
@@ -40,8 +41,8 @@ extern const char *const *test_models;
 void test_open(opened *o, const char *folder, uint32_t cells);
 void test_close(opened *o);
 
-/* An image of random blocks of many sizes, in which much can be dropped. Its pixels are static until the next call with another seed.
- * With `full` there is something to see everywhere. */
+/* An image of random blocks of many sizes, in which much can be dropped. Its pixels are static until the
+ * next call with another seed. With `full` there is something to see everywhere. */
 tvlm_image test_image(int32_t width, int32_t height, uint32_t seed, bool full, uint8_t **pixels);
 
 /* The prompt around one image, or around `images` of them. */
@@ -56,7 +57,8 @@ int32_t test_vocabulary(const opened *o);
 /* The largest difference of two arrays. */
 float test_apart(const float *a, const float *b, int32_t count);
 
-/* Prepares, tokenizes and evaluates one image, from position 0 on an empty context. The plan is the caller's. */
+/* Prepares, tokenizes and evaluates one image, from position 0 on an empty context. The plan is the
+ * caller's. */
 tvlm_mtmd_plan *test_run(opened *o, const tvlm_image *image, const struct tvlm_mtmd_params *params,
                          const struct tvlm_mtmd_eval_params *how, struct tvlm_mtmd_used *used);
 
