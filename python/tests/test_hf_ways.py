@@ -340,6 +340,23 @@ def test_sizes_are_those_that_processors_make(name, side, options):
     assert _ways.rule_of(images, side) is None
 
 
+def test_sizes_of_pictures_for_a_server_are_those_that_processors_make():
+    """tv.pictures counts the tokens of a picture that stays as it is, and sends others at sizes that stay as they are."""
+    from texturevlm import _pictures
+    rule = _pictures.serving_of(least=8, most=300).rule
+    images, random = transformers.Qwen2VLImageProcessor(min_pixels=8 * 784, max_pixels=300 * 784), np.random.default_rng(4)
+
+    def made(width, height):
+        grid = images(images=Image.new("RGB", (width, height)), return_tensors="pt")["image_grid_thw"][0].tolist()
+        return grid[2] // 2, grid[1] // 2
+
+    for width, height in [(5, 7), (84, 56), *random.integers(20, 900, (12, 2)).tolist()]:
+        assert rule.size(width, height) == made(width, height)
+        for tokens in (8, 30, 100):
+            columns, rows = rule.size(width, height, tokens)
+            assert made(columns * 28, rows * 28) == (columns, rows)
+
+
 def test_k_works_with_a_warning():
     with pytest.warns(tv.TexturevlmWarning, match="k of a Pruner goes with version 0.4: budget says"):
         assert pruner(k=7).prune(pruner().batch_of(page(), "what?")).tokens == 7
