@@ -168,7 +168,7 @@ def pictures(image: ImageLike, *, budget: int | None = None, share: float | None
             1 MiB and the JPEG takes less.
         device, copy: as in `select`.
 
-    Tokens of the line are counted as one for each word, digit and sign, which is what tokenizers of large vocabularies need at most.
+    Tokens of the line are counted as one for each word, digit and sign. Tokenizers of large vocabularies should need no more.
 
     Gives a `Pictures`, a list of parts. Errors are those of `select`; `MissingPackageError` without Pillow.
     """
