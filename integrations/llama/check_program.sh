@@ -78,5 +78,7 @@ refuse 1 -m "$one/model.gguf" --mmproj "$folder/none.gguf" "${ask[@]}"
 refuse 1 -m "$one/model.gguf" --mmproj "$one/model.gguf" "${ask[@]}"
 refuse 1 -m "$one/model.gguf" --mmproj "$models/qwen3-vl/mmproj.gguf" "${ask[@]}" # it does not fit
 refuse 1 "${files[@]}" "${ask[@]}" --chat-template none
+refuse 1 -m "$models/smolvlm/model.gguf" --mmproj "$models/smolvlm/mmproj.gguf" "${ask[@]}" # it cuts images into slices
+grep -q slices "$folder/said" || fail "a model of slices: $(cat "$folder/said")"
 [ $failed -eq 1 ] || echo "tvlm-mtmd: right"
 exit $failed

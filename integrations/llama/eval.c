@@ -303,6 +303,7 @@ tvlm_status tvlm_mtmd_eval_chunks(tvlm_mtmd *chooser, struct llama_context *cont
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "%d plans, position %d, sequence %d and batches of %d (the context's are %d)", count,
                          params->n_past, params->seq_id, params->n_batch, most);
+    for (int32_t i = 0; i < count; ++i) TVLM_NEED(log, plans[i]);
     evaluation e = {
         chooser, context, params, params->n_batch > 0 ? params->n_batch : most, {.n_past = params->n_past}};
     const walk pictures = {plans, count, 0, 0};

@@ -89,18 +89,30 @@ def gemma3(tokenizer):
     return transformers.Gemma3ForConditionalGeneration(config)
 
 
+def smolvlm(tokenizer):
+    """A model that cuts images into slices, which texturevlm-mtmd refuses."""
+    import transformers
+    vision = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "patch_size": 14, "image_size": 112}
+    text = {"model_type": "llama", **text_of(tokenizer, head_dim=16)}
+    config = transformers.SmolVLMConfig(vision_config=vision, text_config=text, scale_factor=2,
+                                        image_token_id=tokenizer.convert_tokens_to_ids("<image_soft_token>"))
+    return transformers.SmolVLMForConditionalGeneration(config)
+
+
 def processor_of(name, tokenizer):
     """The processor of images, with libmtmd's own limits of sizes: 8 to 4096 tokens for Qwen-VL."""
     import transformers
     if name == "gemma3":
         return transformers.Gemma3ImageProcessor(size={"height": 448, "width": 448}, image_seq_length=64)
+    if name == "smolvlm":
+        return transformers.SmolVLMImageProcessor(size={"longest_edge": 448}, max_image_size={"longest_edge": 112})
     side = 32 if name == "qwen3-vl" else 28
     own = {"patch_size": 16, "image_mean": [0.5] * 3, "image_std": [0.5] * 3} if name == "qwen3-vl" else {}
     sizes = {"min_pixels": 8 * side**2, "max_pixels": 4096 * side**2}
     return transformers.Qwen2VLImageProcessor(**sizes, **own)
 
 
-MODELS = {"qwen2-vl": qwen2_vl, "qwen2.5-vl": qwen2_5_vl, "qwen3-vl": qwen3_vl, "gemma3": gemma3}
+MODELS = {"qwen2-vl": qwen2_vl, "qwen2.5-vl": qwen2_5_vl, "qwen3-vl": qwen3_vl, "gemma3": gemma3, "smolvlm": smolvlm}
 
 
 def save(name, folder):
@@ -121,7 +133,7 @@ def save(name, folder):
     model.save_pretrained(folder)
     # Qwen-VL's configuration writes the class of the model beside its text only, where the converter does not look for the encoder.
     config = json.loads((folder / "config.json").read_text())
-    config["text_config"].pop("architectures", None)
+    config["text_config"]["architectures"] = ["LlamaForCausalLM"] if name == "smolvlm" else None
     (folder / "config.json").write_text(json.dumps({**config, "architectures": [type(model).__name__]}))
     tokenizer.save_pretrained(folder)
     processor_of(name, tokenizer).save_pretrained(folder)

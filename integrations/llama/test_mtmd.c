@@ -440,13 +440,16 @@ static void test_mismatch(void **state) {
         llama_memory_clear(llama_get_memory(o.context), true);
         assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, plans, 1, NULL, &used),
                          TVLM_ERROR_ARGUMENT);
+        tvlm_mtmd_plan *const one[2] = {plans[0], NULL};
+        assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, one, 2, NULL, &used),
+                         TVLM_ERROR_ARGUMENT);
         assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, plans, 2, NULL, &used), TVLM_OK);
         assert_int_equal(test_cells(&o), used.cells);
         assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, plans, 2,
                                                tvlm_mtmd_eval_params(.n_past = used.n_past, .seq_id = 7),
                                                &used),
                          TVLM_ERROR_ARGUMENT);
-        assert_int_equal(o.lines, 3);
+        assert_int_equal(o.lines, 4);
         mtmd_input_chunks_free(chunks);
         for (int i = 0; i < 2; ++i) tvlm_mtmd_plan_destroy(&plans[i]);
         free(pixels);

@@ -47,7 +47,10 @@ tvlm_status tvlm_mtmd_tokenize(tvlm_mtmd *chooser, const char *prompt, bool add_
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the prompt has the marker %s %d times, for %d images",
                          marker, markers, count);
     size_t pictures = 0;
-    for (int32_t i = 0; i < count; ++i) pictures += (size_t)plans[i]->info.pictures;
+    for (int32_t i = 0; i < count; ++i) {
+        TVLM_NEED(log, plans[i]);
+        pictures += (size_t)plans[i]->info.pictures;
+    }
     char *text = repeat(prompt, marker, plans, pictures);
     const mtmd_bitmap **bitmaps = bitmaps_of(plans, count, pictures);
     mtmd_input_chunks *made = mtmd_input_chunks_init();
