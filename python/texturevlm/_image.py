@@ -71,7 +71,7 @@ def image_of(value: Any, copy: bool = False, fit: Fit = None) -> Image:
     if isinstance(value, (bytes, bytearray)) or (isinstance(value, memoryview) and value.ndim == 1):
         return decoded(value, "an image in memory")
     if callable(getattr(value, "read", None)) and not _is_own(value):
-        return _read(value)
+        return decoded(*read_of(value))
     if hasattr(value, "mode") and hasattr(value, "getbands") and not isinstance(value, type):
         return _of_array(_of_pil(value), None, True)
     source, of = None, None
@@ -150,8 +150,8 @@ def decoded(data: Any, name: str) -> Image:
         os.close(handle)
 
 
-def _read(file: Any) -> Image:
-    """Reads the image from an open file, from its present position to its end."""
+def read_of(file: Any) -> tuple[bytes, str]:
+    """What an open file has from its present position to its end, and how errors call it."""
     name = getattr(file, "name", None)
     label = name if isinstance(name, str) else f"an open file ({type(file).__name__})"
     try:
@@ -160,7 +160,7 @@ def _read(file: Any) -> Image:
         raise FileError(f"{label}: it cannot be read: {reason(error)}") from None
     if not isinstance(data, (bytes, bytearray)):
         raise ArgumentTypeError(f"{label}: what it reads is of type {type(data).__name__}, not bytes: is it open in the mode 'rb'?")
-    return decoded(data, label)
+    return bytes(data), label
 
 
 def _of_pil(image: Any) -> Any:

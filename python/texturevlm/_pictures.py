@@ -21,7 +21,7 @@ import numpy as np
 from ._arguments import Array, choice, flag, integer, reason, short
 from ._core import ArgumentError, ArgumentTypeError, Error, FileError, MissingFileError, missing
 from ._cut import Crop, Prompt
-from ._image import image_of
+from ._image import image_of, read_of
 from ._ways import Candidate, Report, Rule, Spending, decide, shared, spending_of
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def opened(image: Any, copy: bool = False, pixels: int | None = None) -> Any:
     elif isinstance(image, (bytes, bytearray, memoryview)):
         image = _file(bytes(image), "an image in memory", pixels)
     elif callable(getattr(image, "read", None)) and not hasattr(image, "getbands"):
-        image = _file(_read(image), "an open file", pixels)
+        image = _file(read_of(image)[0], "an open file", pixels)
     array = image_of(image, copy).array
     if array is None:
         raise ArgumentTypeError(f"an image is {short(image)}: it must be an array, a PIL image, a path, a file, its bytes, or a tensor")
@@ -270,16 +270,6 @@ def _bytes_of(path: Any, name: str) -> bytes:
     except (OSError, ValueError) as error:
         kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError if isinstance(error, OSError) else ArgumentError
         raise kind(f"{short(name)}: {getattr(error, 'strerror', None) or reason(error)}") from None
-
-
-def _read(file: Any) -> bytes:
-    try:
-        found = file.read()
-    except Exception as error:  # the object's `read` may raise anything
-        raise FileError(f"an open file ({type(file).__name__}): it cannot be read: {reason(error)}") from None
-    if not isinstance(found, (bytes, bytearray)):
-        raise ArgumentTypeError(f"an open file ({type(file).__name__}) gives {type(found).__name__}, not bytes: is it open in the mode 'rb'?")
-    return bytes(found)
 
 
 def _file(data: bytes, name: str, pixels: int | None) -> Any:
