@@ -94,19 +94,13 @@ int export_pictures_load(struct tool *tool, char *const *paths, int count, bool 
 }
 
 /* Adds a copy of a frame. The frame itself belongs to the reader, and is valid only until the next one. */
-static int copy_frame(struct tool *tool, const tvlm_image *frame, export_pictures *pictures) {
-    const size_t row = (size_t)frame->width * (size_t)frame->channels, height = (size_t)frame->height;
-    const size_t stride = frame->row_stride != 0 ? frame->row_stride : row;
+static int copy_frame(struct tool *tool, const video_frame *frame, export_pictures *pictures) {
+    video_held held = {0};
     if (pictures->count == EXPORT_FRAMES_MAX)
         return tool_fail(tool, "more than %d frames; --fps and --every take fewer of them",
                          EXPORT_FRAMES_MAX);
-    uint8_t *const copy = malloc(row * height);
-    if (copy == NULL) return tool_fail(tool, "no memory for frame %d", pictures->count);
-    for (size_t y = 0; y < height; ++y)
-        memcpy(copy + y * row, (const uint8_t *)frame->pixels + y * stride, row);
-    pictures->images[pictures->count] = *frame;
-    pictures->images[pictures->count].pixels = copy;
-    pictures->images[pictures->count++].row_stride = 0;
+    TOOL_TRY(video_held_copy(tool, frame, &held));
+    pictures->images[pictures->count++] = held.frame.image; /* whose pixels export_pictures_release frees */
     return TOOL_DONE;
 }
 
@@ -122,7 +116,7 @@ int export_pictures_decode(struct tool *tool, char *const *path, const sampling_
         pictures->images = calloc(EXPORT_FRAMES_MAX, sizeof *pictures->images);
         if (pictures->images == NULL) code = tool_fail(tool, "no memory");
         while (code == TOOL_DONE && (code = video_frames_next(&frames, &frame)) == TOOL_DONE && !frame.end)
-            code = copy_frame(tool, &frame.image, pictures);
+            code = copy_frame(tool, &frame, pictures);
     }
     video_frames_release(&frames);
     return code;
