@@ -2,21 +2,15 @@
 #include "io/io_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "platform/file.h"
 #include "texturevlm/io.h"
 
 /* The most bytes that are read from a device or a pipe. These do not say how long they are, and /dev/zero
  * never ends. */
 #define STREAM_LIMIT ((size_t)1 << 30)
-/* Some systems refuse to read or write more than INT_MAX bytes in one call. */
-#define PIECE ((size_t)1 << 30)
 
 struct buffer {
     uint8_t *bytes;
@@ -25,7 +19,7 @@ struct buffer {
 
 tvlm_status tvlm_io_system_error(const tvlm_log *log, const char *action, const char *path, int code) {
     char text[256];
-    if (strerror_r(code, text, sizeof text) != 0) snprintf(text, sizeof text, "error %d", code);
+    tvlm_system_words(code, text, sizeof text);
     return tvlm_fail(log, TVLM_ERROR_IO, "%s %s: %s", action, path, text);
 }
 
@@ -46,7 +40,7 @@ static tvlm_status out_of_memory(const tvlm_log *log, const char *path) {
 }
 
 /* Reads until the end of the file, and keeps one byte free for the zero that ends the content. */
-static tvlm_status read_all(int fd, const char *path, size_t limit, const tvlm_log *log,
+static tvlm_status read_all(int file, const char *path, size_t limit, const tvlm_log *log,
                             struct buffer *buffer) {
     for (;;) {
         if (buffer->used > limit) return too_large(log, path, limit);
@@ -55,41 +49,38 @@ static tvlm_status read_all(int fd, const char *path, size_t limit, const tvlm_l
                 return out_of_memory(log, path);
         }
         size_t room = buffer->capacity - buffer->used - 1;
-        ssize_t got = read(fd, buffer->bytes + buffer->used, room < PIECE ? room : PIECE);
-        if (got < 0 && errno == EINTR) continue;
+        const int64_t got = tvlm_file_get(file, buffer->bytes + buffer->used, room);
         if (got < 0) return tvlm_io_system_error(log, "cannot read", path, errno);
-        if (got == 0) break;
         buffer->used += (size_t)got;
+        if ((size_t)got < room) break;
     }
     buffer->bytes[buffer->used] = 0;
     return TVLM_OK;
 }
 
-static tvlm_status read_descriptor(int fd, const char *path, size_t limit, const tvlm_log *log,
-                                   struct buffer *buffer) {
-    struct stat info;
+static tvlm_status read_open(int file, const char *path, size_t limit, const tvlm_log *log,
+                             struct buffer *buffer) {
+    tvlm_file_facts facts;
     size_t expected = 65536;
-    if (fstat(fd, &info) != 0) return tvlm_io_system_error(log, "cannot read", path, errno);
-    if (S_ISDIR(info.st_mode)) return tvlm_io_system_error(log, "cannot read", path, EISDIR);
-    if (S_ISREG(info.st_mode)) {
-        if (info.st_size < 0 || (uint64_t)info.st_size > limit) return too_large(log, path, limit);
-        expected = (size_t)info.st_size;
+    if (!tvlm_file_facts_of(file, &facts)) return tvlm_io_system_error(log, "cannot read", path, errno);
+    if (facts.folder) return tvlm_io_system_error(log, "cannot read", path, EISDIR);
+    if (facts.ordinary) {
+        if (facts.size > limit) return too_large(log, path, limit);
+        expected = (size_t)facts.size;
     } else if (limit > STREAM_LIMIT) {
         limit = STREAM_LIMIT;
     }
     /* One byte more is for the zero, and another one so that the end is found without growing the buffer. */
     if (expected > SIZE_MAX - 2 || !grow(buffer, expected + 2)) return out_of_memory(log, path);
-    return read_all(fd, path, limit, log, buffer);
+    return read_all(file, path, limit, log, buffer);
 }
 
 tvlm_status tvlm_io_read(const char *path, size_t limit, const tvlm_log *log, uint8_t **bytes, size_t *size) {
     struct buffer buffer = {0};
-    int fd;
-    do fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0) return tvlm_io_system_error(log, "cannot open", path, errno);
-    tvlm_status status = read_descriptor(fd, path, limit, log, &buffer);
-    close(fd);
+    const int file = tvlm_file_open(path, true);
+    if (file < 0) return tvlm_io_system_error(log, "cannot open", path, errno);
+    tvlm_status status = read_open(file, path, limit, log, &buffer);
+    (void)tvlm_file_close(file);
     if (status != TVLM_OK) {
         free(buffer.bytes);
         return status;

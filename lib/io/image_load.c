@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "core/check.h"
 #include "core/memory.h"
 #include "io/decoders.h"
 #include "io/io_file.h"
+#include "platform/file.h"
 
 struct loaded {
     tvlm_image image; /* first, so that a pointer to it is also one to the whole struct */
@@ -109,11 +109,11 @@ static tvlm_io_source source_of(const char *path, const struct tvlm_image_load_p
 
 /* Refuses to read an ordinary file whose size alone exceeds the limit. */
 static tvlm_status check_size(const tvlm_io_source *source) {
-    struct stat info;
-    if (source->memory == 0 || stat(source->path, &info) != 0 || !S_ISREG(info.st_mode) ||
-        (uint64_t)info.st_size < source->memory)
+    tvlm_file_facts facts;
+    if (source->memory == 0 || !tvlm_path_facts(source->path, &facts) || !facts.ordinary ||
+        facts.size < source->memory)
         return TVLM_OK;
-    return too_large(source->log, source->path, (uint64_t)info.st_size, source->memory);
+    return too_large(source->log, source->path, facts.size, source->memory);
 }
 
 tvlm_status tvlm_image_load_for(const char *path, const struct tvlm_image_load_params *params,

@@ -3,21 +3,16 @@
  * npy_reader.c: reads .npy files in pieces, so that they may be larger than memory.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/memory.h"
 #include "io/io_file.h"
 #include "io/npy_header.h"
-
-/* Some systems refuse to read more than INT_MAX bytes in one call. */
-#define PIECE ((size_t)1 << 30)
+#include "platform/file.h"
 
 struct tvlm_npy_reader {
-    int fd;
+    int file;
     char *path;
     tvlm_log log;
     size_t element; /* bytes of one element */
@@ -26,16 +21,9 @@ struct tvlm_npy_reader {
 
 /* Reads `size` bytes, or fewer if the file ends before, and sets *got to their number. */
 static tvlm_status read_up_to(const tvlm_npy_reader *reader, void *bytes, size_t size, size_t *got) {
-    *got = 0;
-    while (*got < size) {
-        const size_t wanted = size - *got < PIECE ? size - *got : PIECE;
-        const ssize_t now = read(reader->fd, (uint8_t *)bytes + *got, wanted);
-        if (now < 0 && errno == EINTR) continue;
-        if (now < 0) return tvlm_io_system_error(&reader->log, "cannot read", reader->path, errno);
-        if (now == 0) break;
-        *got += (size_t)now;
-    }
-    return TVLM_OK;
+    const int64_t now = tvlm_file_get(reader->file, bytes, size);
+    *got = now > 0 ? (size_t)now : 0;
+    return now >= 0 ? TVLM_OK : tvlm_io_system_error(&reader->log, "cannot read", reader->path, errno);
 }
 
 /* Reads the header. Afterwards, the file's position is where its data begin. */
@@ -45,7 +33,7 @@ static tvlm_status read_head(tvlm_npy_reader *reader, size_t size, uint8_t *head
     if (got < TVLM_IO_NPY_HEAD_MAX) size = got; /* the file ends here */
     if (status == TVLM_OK) status = tvlm_io_npy_head(head, size, reader->path, &reader->log, array, &offset);
     if (status != TVLM_OK) return status;
-    if (lseek(reader->fd, (off_t)offset, SEEK_SET) < 0)
+    if (!tvlm_file_seek(reader->file, offset))
         return tvlm_io_system_error(&reader->log, "cannot read", reader->path, errno);
     reader->element = tvlm_element_size(array->type);
     reader->left = array->size / reader->element;
@@ -53,18 +41,15 @@ static tvlm_status read_head(tvlm_npy_reader *reader, size_t size, uint8_t *head
 }
 
 static tvlm_status open_file(tvlm_npy_reader *reader, size_t *size) {
-    struct stat info;
-    /* Without O_NONBLOCK, opening a FIFO would wait for a process that writes to it. For ordinary files it
-     * makes no difference. */
-    do reader->fd = open(reader->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    while (reader->fd < 0 && errno == EINTR);
-    if (reader->fd < 0) return tvlm_io_system_error(&reader->log, "cannot open", reader->path, errno);
-    if (fstat(reader->fd, &info) != 0)
+    tvlm_file_facts facts;
+    reader->file = tvlm_file_open(reader->path, false);
+    if (reader->file < 0) return tvlm_io_system_error(&reader->log, "cannot open", reader->path, errno);
+    if (!tvlm_file_facts_of(reader->file, &facts))
         return tvlm_io_system_error(&reader->log, "cannot read", reader->path, errno);
-    if (!S_ISREG(info.st_mode))
+    if (!facts.ordinary)
         return tvlm_fail(&reader->log, TVLM_ERROR_IO, "cannot read %s in pieces: it is no ordinary file",
                          reader->path);
-    *size = (size_t)info.st_size;
+    *size = facts.size < SIZE_MAX ? (size_t)facts.size : SIZE_MAX;
     return TVLM_OK;
 }
 
@@ -86,7 +71,7 @@ tvlm_status tvlm_npy_reader_open(const char *path, const tvlm_log *log, tvlm_npy
     tvlm_npy_reader *made = tvlm_allocate(1, sizeof *made);
     tvlm_npy found = {0};
     if (made != NULL) {
-        made->fd = -1;
+        made->file = -1;
         made->path = strdup(path);
     }
     if (made == NULL || made->path == NULL) {
@@ -123,7 +108,7 @@ tvlm_status tvlm_npy_reader_read(tvlm_npy_reader *reader, void *data, size_t cou
 
 void tvlm_npy_reader_destroy(tvlm_npy_reader **reader) {
     if (reader == NULL || *reader == NULL) return;
-    if ((*reader)->fd >= 0) close((*reader)->fd);
+    if ((*reader)->file >= 0) (void)tvlm_file_close((*reader)->file);
     free((*reader)->path);
     free(*reader);
     *reader = NULL;

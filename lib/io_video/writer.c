@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _XOPEN_SOURCE 700 /* NOLINT: for realpath */
 #include <errno.h>
-#include <fcntl.h>
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/opt.h>
@@ -10,12 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/check.h"
-#include "core/temporary.h"
 #include "io_video/say.h"
+#include "platform/file.h"
+#include "platform/temporary.h"
 #include "texturevlm/io_video.h"
 
 /*
@@ -58,38 +55,31 @@ bool tvlm_video_writable(const char *path) {
 
 /* ---- The file ---- */
 
+static tvlm_status cannot_write(const tvlm_video_writer *writer, int code) {
+    char words[256];
+    tvlm_system_words(code, words, sizeof words);
+    return video_fail(&writer->log, TVLM_ERROR_IO, "cannot write %s: %s", writer->path, words);
+}
+
 /* Creates the temporary file, which is written until the video is complete. It is in the target's folder,
  * under a name that is free. */
 static tvlm_status make_temporary(tvlm_video_writer *writer) {
-    const char *const slash = strrchr(writer->target, '/');
-    const int folder = slash != NULL ? (int)(slash - writer->target + 1) : 0;
-    const size_t room = (size_t)folder + 64;
-    char *const name = malloc(room);
-    int fd = -1;
-    if (name == NULL) return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
-    for (int i = 0; fd < 0 && i < 1000; ++i) {
-        snprintf(name, room, "%.*s.tvlm-%ld-%d.tmp", folder, writer->target, (long)getpid(), i);
-        fd = temporary_create(name);
-        if (fd < 0 && errno != EEXIST && errno != EINTR) break;
-    }
-    if (fd < 0) {
-        free(name);
-        return video_fail(&writer->log, TVLM_ERROR_IO, "cannot write %s: %s", writer->path, strerror(errno));
-    }
-    close(fd);
-    writer->temporary = name;
+    const int file = tvlm_temporary_make(writer->target, 0, &writer->temporary);
+    if (file < 0 && errno == ENOMEM)
+        return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
+    if (file < 0) return cannot_write(writer, errno);
+    (void)tvlm_file_close(file);
     return TVLM_OK;
 }
 
 static tvlm_status find_target(tvlm_video_writer *writer) {
-    struct stat info;
-    const bool exists = stat(writer->path, &info) == 0;
-    if (exists && !S_ISREG(info.st_mode))
+    tvlm_file_facts facts;
+    const bool exists = tvlm_path_facts(writer->path, &facts);
+    if (exists && !facts.ordinary)
         return video_fail(&writer->log, TVLM_ERROR_IO, "cannot write %s: a video needs an ordinary file",
                           writer->path);
-    if (exists && access(writer->path, W_OK) != 0)
-        return video_fail(&writer->log, TVLM_ERROR_IO, "cannot write %s: %s", writer->path, strerror(errno));
-    writer->target = exists ? realpath(writer->path, NULL) : strdup(writer->path);
+    if (exists && !tvlm_path_writable(writer->path)) return cannot_write(writer, errno);
+    writer->target = exists ? tvlm_path_target(writer->path) : strdup(writer->path);
     if (writer->target == NULL)
         return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
     return TVLM_OK;
@@ -357,9 +347,8 @@ static tvlm_status complete(tvlm_video_writer *writer) {
     const int closed = avio_closep(&writer->container->pb);
     if (code >= 0) code = closed;
     if (code < 0) return video_fail_code(&writer->log, TVLM_ERROR_IO, writer->path, "written", code);
-    if (rename(writer->temporary, writer->target) != 0)
-        return video_fail(&writer->log, TVLM_ERROR_IO, "cannot write %s: %s", writer->path, strerror(errno));
-    temporary_forget(writer->temporary);
+    if (!tvlm_path_rename(writer->temporary, writer->target)) return cannot_write(writer, errno);
+    tvlm_temporary_forget(writer->temporary);
     free(writer->temporary);
     writer->temporary = NULL;
     return TVLM_OK;
@@ -374,17 +363,15 @@ tvlm_status tvlm_video_writer_finish(tvlm_video_writer *writer) {
 }
 
 void tvlm_video_remove_temporaries(void) {
-    temporary_remove_all();
+    tvlm_temporary_remove_all();
 }
 
 void tvlm_video_writer_destroy(tvlm_video_writer **writer) {
     if (writer == NULL || *writer == NULL) return;
     tvlm_video_writer *const old = *writer;
     if (old->container != NULL && old->container->pb != NULL) (void)avio_closep(&old->container->pb);
-    if (old->temporary != NULL) {
-        unlink(old->temporary);
-        temporary_forget(old->temporary);
-    }
+    if (old->temporary != NULL) (void)tvlm_path_remove(old->temporary);
+    tvlm_temporary_forget(old->temporary);
     sws_freeContext(old->scaler);
     av_frame_free(&old->rgb);
     av_frame_free(&old->frame);

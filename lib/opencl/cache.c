@@ -12,16 +12,14 @@
  * This does not protect from people who can write as the user, since they need no cache to do harm. Whatever
  * goes wrong here, the program is built from source, and nothing is logged.
  */
-#include <fcntl.h>
-#include <pthread.h>
 #include <sha2.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "opencl/backend.h"
+#include "platform/file.h"
+#include "platform/signals.h"
 
 /* Change this when the meaning of the files changes. */
 #define CACHE_VERSION "texturevlm 2"
@@ -67,24 +65,27 @@ static void digest_of(const char *key, const unsigned char *bytes, size_t size,
     SHA256Final(digest, &hash);
 }
 
-static bool is_trusted(const struct stat *about) {
-    return S_ISREG(about->st_mode) && about->st_uid == geteuid() &&
-           (about->st_mode & (S_IWGRP | S_IWOTH)) == 0 && about->st_size > DIGEST_BYTES &&
-           (uint64_t)about->st_size <= DIGEST_BYTES + PROGRAM_MAX;
+static bool is_trusted(const tvlm_file_facts *facts) {
+    return facts->ordinary && facts->own && facts->size > DIGEST_BYTES &&
+           facts->size <= DIGEST_BYTES + PROGRAM_MAX;
 }
 
 /* Opens a file if is_trusted allows it, and does not wait for whoever may be at the other end of a pipe.
- * Otherwise returns NULL. */
-static FILE *open_trusted(const char *path, size_t *size) {
-    struct stat about;
-    const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0) return NULL;
-    FILE *stream = fstat(file, &about) == 0 && is_trusted(&about) ? fdopen(file, "rb") : NULL;
-    if (stream == NULL)
-        close(file);
-    else
-        *size = (size_t)about.st_size;
-    return stream;
+ * Otherwise returns -1. */
+static int open_trusted(const char *path, size_t *size) {
+    tvlm_file_facts facts;
+    const int file = tvlm_file_open(path, false);
+    if (file < 0) return -1;
+    if (!tvlm_file_facts_of(file, &facts) || !is_trusted(&facts)) {
+        (void)tvlm_file_close(file);
+        return -1;
+    }
+    *size = (size_t)facts.size;
+    return file;
+}
+
+static bool get_all(int file, void *bytes, size_t size) {
+    return tvlm_file_get(file, bytes, size) == (int64_t)size;
 }
 
 tvlm_status tvlm_opencl_cache_read(const char *folder, const char *key, const char *suffix,
@@ -92,19 +93,17 @@ tvlm_status tvlm_opencl_cache_read(const char *folder, const char *key, const ch
     char path[4096];
     size_t file_size = 0;
     uint8_t stored[DIGEST_BYTES], digest[DIGEST_BYTES];
-    struct stat about;
     if (!tvlm_opencl_cache_path(folder, key, suffix, path, sizeof path)) return TVLM_ERROR_IO;
-    FILE *stream = open_trusted(path, &file_size);
-    if (stream == NULL) return lstat(path, &about) == 0 ? TVLM_ERROR_FORMAT : TVLM_ERROR_IO;
+    const int file = open_trusted(path, &file_size);
+    if (file < 0) return tvlm_path_exists(path) ? TVLM_ERROR_FORMAT : TVLM_ERROR_IO;
     *size = file_size - DIGEST_BYTES;
     unsigned char *bytes = tvlm_allocate(*size, 1);
     if (bytes == NULL) {
-        fclose(stream);
+        (void)tvlm_file_close(file);
         return TVLM_ERROR_MEMORY;
     }
-    bool good =
-        fread(stored, 1, DIGEST_BYTES, stream) == DIGEST_BYTES && fread(bytes, 1, *size, stream) == *size;
-    fclose(stream);
+    bool good = get_all(file, stored, DIGEST_BYTES) && get_all(file, bytes, *size);
+    (void)tvlm_file_close(file);
     if (good) {
         digest_of(key, bytes, *size, digest);
         good = memcmp(stored, digest, DIGEST_BYTES) == 0;
@@ -128,42 +127,40 @@ static void make_folders(char *path) {
     for (char *at = path + 1; *at != '\0'; ++at)
         if (*at == '/') {
             *at = '\0';
-            mkdir(path, 0700);
+            (void)tvlm_folder_make(path, true);
             *at = '/';
         }
-    mkdir(path, 0700);
+    (void)tvlm_folder_make(path, true);
 }
 
-/* Writes to a new file that nobody else may read or write. Its name is `temporary` with the XXXXXX replaced,
- * since another thread may be writing the same program. */
-static void write_file(const char *path, char *temporary, const uint8_t digest[DIGEST_BYTES],
+/* Writes to a new file that nobody else may read or write. */
+static void write_file(const char *path, const char *temporary, const uint8_t digest[DIGEST_BYTES],
                        const unsigned char *binary, size_t size) {
-    const int file = mkstemp(temporary);
+    const int file = tvlm_file_make(temporary, true);
     if (file < 0) return;
-    FILE *stream = fdopen(file, "wb");
-    if (stream == NULL) close(file);
-    bool good = stream != NULL && fwrite(digest, 1, DIGEST_BYTES, stream) == DIGEST_BYTES &&
-                fwrite(binary, 1, size, stream) == size;
-    if (stream != NULL) good = fclose(stream) == 0 && good;
-    if (!good || rename(temporary, path) != 0) unlink(temporary);
+    bool good = tvlm_file_put(file, digest, DIGEST_BYTES) && tvlm_file_put(file, binary, size);
+    good = tvlm_file_close(file) && good;
+    if (!good || !tvlm_path_rename(temporary, path)) (void)tvlm_path_remove(temporary);
 }
 
 void tvlm_opencl_cache_write(const char *folder, const char *key, const char *suffix,
                              const unsigned char *binary, size_t size) {
-    char path[4096], temporary[4096], made[4096];
+    /* Another thread or process may be writing the same program. */
+    static atomic_uint written;
+    char path[4096], temporary[4096], made[4096], unique[64];
     uint8_t digest[DIGEST_BYTES];
+    snprintf(unique, sizeof unique, ".%ld-%u", tvlm_process_number(), atomic_fetch_add(&written, 1));
     if (size > PROGRAM_MAX || !tvlm_opencl_cache_path(folder, key, suffix, path, sizeof path) ||
-        !tvlm_opencl_cache_path(folder, key, ".XXXXXX", temporary, sizeof temporary))
+        !tvlm_opencl_cache_path(folder, key, unique, temporary, sizeof temporary))
         return;
     snprintf(made, sizeof made, "%s", folder);
     make_folders(made);
     digest_of(key, binary, size, digest);
     /* A program that is interrupted meanwhile ends a moment later, and leaves no temporary file. */
-    sigset_t all, before;
-    sigfillset(&all);
-    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    tvlm_signals before;
+    tvlm_signals_hold(&before);
     write_file(path, temporary, digest, binary, size);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    tvlm_signals_release(&before);
 }
 
 void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,

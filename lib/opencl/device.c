@@ -4,12 +4,12 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/check.h"
 #include "core/try.h"
 #include "opencl/backend.h"
 #include "opencl/open.h"
+#include "platform/file.h"
 #include "texturevlm/opencl.h"
 
 /*
@@ -28,25 +28,13 @@ static bool is_rusticl(const opencl_device *device) {
     return strcmp(device->base.info.platform, "rusticl") == 0;
 }
 
-static bool is_folder(const char *path) {
-    struct stat found;
-    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
-}
-
-/* The folder for what is kept: the one that was asked for, else $XDG_CACHE_HOME/texturevlm, else
- * ~/.cache/texturevlm. NULL means none. There is none either where the home does not exist (/nonexistent of
- * Debian's system users). Root could make that folder, and must not. */
+/* The folder for what is kept: the one that was asked for, else the user's, such as ~/.cache/texturevlm. NULL means none. */
 static const char *cache_folder(const char *asked, char *path, size_t size) {
-    const char *home = getenv("XDG_CACHE_HOME"), *below = "texturevlm";
     if (asked != NULL) return asked[0] != '\0' ? asked : NULL;
-    if (home == NULL || home[0] != '/') {
-        home = getenv("HOME");
-        below = ".cache/texturevlm";
-        if (home != NULL && !is_folder(home)) return NULL;
-    }
-    if (home == NULL || home[0] != '/') return NULL;
-    const int length = snprintf(path, size, "%s/%s", home, below);
-    return length > 0 && (size_t)length < size ? path : NULL;
+    if (!tvlm_cache_home(path, size)) return NULL;
+    const size_t length = strlen(path);
+    const int more = snprintf(path + length, size - length, "/texturevlm");
+    return more > 0 && (size_t)more < size - length ? path : NULL;
 }
 
 static tvlm_status copy_text(const tvlm_log *log, const char *text, char **copy) {

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "opencl/backend.h"
 #include "opencl/open.h"
+#include "platform/file.h"
 #include "platform/library.h"
+#include "platform/temporary.h"
 
 #define DEVICES_MAX   64
 #define PLATFORMS_MAX 16
@@ -222,29 +222,26 @@ static int32_t named_device(const char *choice, const cl_device_id *ids, int32_t
     return -1;
 }
 
-static bool is_there(const char *path) {
-    struct stat about;
-    return stat(path, &about) == 0;
-}
-
 /* Whether files can be made in a folder, or, where that does not exist, in the nearest folder above it that
  * does. */
 static bool can_write(const char *folder) {
-    static const char name[] = "/.tvlm-XXXXXX";
-    char path[512];
+    char path[512], *name;
+    tvlm_file_facts facts;
     size_t length = strlen(folder);
-    if (length + sizeof name > sizeof path) return true; /* not known */
+    if (length + sizeof "/any" > sizeof path) return true; /* not known */
     memcpy(path, folder, length + 1);
-    while (length > 1 && !is_there(path)) {
+    while (length > 1 && !tvlm_path_facts(path, &facts)) {
         while (length > 1 && path[length - 1] != '/') --length;
         if (length > 1) --length;
         path[length] = '\0';
     }
-    memcpy(path + length, name, sizeof name);
-    const int file = mkstemp(path);
+    memcpy(path + length, "/any", sizeof "/any");
+    const int file = tvlm_temporary_make(path, 0, &name);
     if (file < 0) return false;
-    close(file);
-    unlink(path);
+    (void)tvlm_file_close(file);
+    (void)tvlm_path_remove(name);
+    tvlm_temporary_forget(name);
+    free(name);
     return true;
 }
 

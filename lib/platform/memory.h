@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h: how much of the host's memory there is for this process.
+ * memory.h: the host's memory, and how much of it there is for this process.
  */
 #ifndef TVLM_PLATFORM_MEMORY_H
 #define TVLM_PLATFORM_MEMORY_H
@@ -17,6 +17,9 @@
  * Returns UINT64_MAX where none of them can be found out.
  */
 uint64_t tvlm_host_room(void);
+
+/* Returns the bytes of the host's memory, or, where they cannot be found out, the most that can be addressed. */
+uint64_t tvlm_host_memory(void);
 
 /*
  * Not on Windows. Returns how many more bytes the limits of control groups of either version leave. It looks at the process's

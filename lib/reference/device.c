@@ -5,9 +5,9 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/memory.h"
+#include "platform/memory.h"
 #include "reference/reference.h"
 #include "texturevlm/version.h"
 
@@ -71,19 +71,10 @@ tvlm_status tvlm_reference_buffer_copy(tvlm_device *device, tvlm_buffer *from, s
     return TVLM_OK;
 }
 
-/* The bytes of the host's memory; where it cannot be asked for, the most that can be addressed. */
-static uint64_t host_memory(void) {
-#ifdef _SC_PHYS_PAGES
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    if (pages > 0 && page > 0) return (uint64_t)pages * (uint64_t)page;
-#endif
-    return PTRDIFF_MAX;
-}
-
 static tvlm_device_info describe(void) {
     tvlm_device_info info = {.index = -1,
                              .type = TVLM_DEVICE_REFERENCE,
-                             .memory_bytes = host_memory(),
+                             .memory_bytes = tvlm_host_memory(),
                              .allocation_max = PTRDIFF_MAX,
                              .compute_units = 1,
                              .images = true,

@@ -134,6 +134,14 @@ uint64_t tvlm_groups_room(const char *list, const char *root) {
     return room;
 }
 
+uint64_t tvlm_host_memory(void) {
+#ifdef _SC_PHYS_PAGES
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0) return (uint64_t)pages * (uint64_t)page;
+#endif
+    return PTRDIFF_MAX;
+}
+
 uint64_t tvlm_host_room(void) {
     uint64_t all, data;
     sizes(&all, &data);

@@ -28,6 +28,11 @@ static uint64_t job_room(void) {
     return room;
 }
 
+uint64_t tvlm_host_memory(void) {
+    MEMORYSTATUSEX status = {.dwLength = sizeof status};
+    return GlobalMemoryStatusEx(&status) ? status.ullTotalPhys : PTRDIFF_MAX;
+}
+
 uint64_t tvlm_host_room(void) {
     MEMORYSTATUSEX status = {.dwLength = sizeof status};
     if (!GlobalMemoryStatusEx(&status)) return job_room();

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "platform/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <io.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <windows.h>
+
+#include "platform/windows/names.h"
+
+/* The C library's functions read and write at most INT_MAX bytes in one call. */
+#define PIECE ((size_t)1 << 30)
+
+/* What others may do with a file while it is open here: everything, as on other systems. */
+#define SHARED (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE)
+
+static DWORD attributes_of(const char *path) {
+    wchar_t *const name = tvlm_windows_name(path);
+    if (name == NULL) return INVALID_FILE_ATTRIBUTES;
+    const DWORD attributes = GetFileAttributesW(name);
+    if (attributes == INVALID_FILE_ATTRIBUTES) tvlm_windows_set_errno();
+    free(name);
+    return attributes;
+}
+
+/* 0 where it is no ordinary file. */
+static uint64_t size_of(HANDLE handle) {
+    LARGE_INTEGER size;
+    return GetFileSizeEx(handle, &size) ? (uint64_t)size.QuadPart : 0;
+}
+
+static bool take_facts(HANDLE handle, tvlm_file_facts *facts) {
+    BY_HANDLE_FILE_INFORMATION found;
+    *facts = (tvlm_file_facts){.own = true};
+    if (GetFileType(handle) != FILE_TYPE_DISK) return true;
+    if (!GetFileInformationByHandle(handle, &found)) {
+        tvlm_windows_set_errno();
+        return false;
+    }
+    facts->folder = (found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+    facts->ordinary = !facts->folder;
+    facts->size = facts->ordinary ? size_of(handle) : 0;
+    return true;
+}
+
+/* Opens a file or a folder as CreateFile does. INVALID_HANDLE_VALUE: errno says why. */
+static HANDLE open_name(const char *path, DWORD access, DWORD disposition, DWORD flags) {
+    wchar_t *const name = tvlm_windows_name(path);
+    if (name == NULL) return INVALID_HANDLE_VALUE;
+    const HANDLE handle = CreateFileW(name, access, SHARED, NULL, disposition, flags, NULL);
+    if (handle == INVALID_HANDLE_VALUE) tvlm_windows_set_errno();
+    free(name);
+    return handle;
+}
+
+bool tvlm_path_facts(const char *path, tvlm_file_facts *facts) {
+    const HANDLE handle = open_name(path, FILE_READ_ATTRIBUTES, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
+    if (handle == INVALID_HANDLE_VALUE) return false;
+    const bool found = take_facts(handle, facts);
+    CloseHandle(handle);
+    return found;
+}
+
+bool tvlm_path_exists(const char *path) {
+    return attributes_of(path) != INVALID_FILE_ATTRIBUTES;
+}
+
+/* Of a folder Windows tells only when a file is made in it. */
+bool tvlm_path_writable(const char *path) {
+    const DWORD attributes = attributes_of(path);
+    if (attributes == INVALID_FILE_ATTRIBUTES) return false;
+    if ((attributes & FILE_ATTRIBUTE_DIRECTORY) != 0 || (attributes & FILE_ATTRIBUTE_READONLY) == 0)
+        return true;
+    errno = EACCES;
+    return false;
+}
+
+char *tvlm_path_target(const char *path) {
+    const DWORD attributes = attributes_of(path);
+    if (attributes == INVALID_FILE_ATTRIBUTES || (attributes & FILE_ATTRIBUTE_REPARSE_POINT) == 0)
+        return strdup(path);
+    const HANDLE handle = open_name(path, FILE_READ_ATTRIBUTES, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
+    if (handle == INVALID_HANDLE_VALUE) return NULL;
+    const DWORD room = GetFinalPathNameByHandleW(handle, NULL, 0, FILE_NAME_NORMALIZED);
+    wchar_t *const name = malloc(((size_t)room + 1) * sizeof *name);
+    char *target = NULL;
+    if (name == NULL)
+        errno = ENOMEM;
+    else if (GetFinalPathNameByHandleW(handle, name, room, FILE_NAME_NORMALIZED) == 0)
+        tvlm_windows_set_errno();
+    else
+        target = tvlm_windows_utf8(name);
+    free(name);
+    CloseHandle(handle);
+    return target;
+}
+
+size_t tvlm_path_folder(const char *path) {
+    size_t length = strlen(path);
+    while (length > 0 && strchr("/\\:", path[length - 1]) == NULL) --length;
+    return length;
+}
+
+bool tvlm_path_whole(const char *path) {
+    const bool drive = path[0] != '\0' && path[1] == ':' && (path[2] == '/' || path[2] == '\\');
+    return drive || (path[0] == '\\' && path[1] == '\\');
+}
+
+bool tvlm_path_remove(const char *path) {
+    wchar_t *const name = tvlm_windows_name(path);
+    if (name == NULL) return false;
+    const bool removed = DeleteFileW(name);
+    if (!removed) tvlm_windows_set_errno();
+    free(name);
+    return removed;
+}
+
+bool tvlm_path_rename(const char *from, const char *to) {
+    wchar_t *const old = tvlm_windows_name(from), *const new = tvlm_windows_name(to);
+    bool renamed = old != NULL && new != NULL;
+    if (renamed) {
+        renamed = MoveFileExW(old, new, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH);
+        if (!renamed) tvlm_windows_set_errno();
+    }
+    free(old);
+    free(new);
+    return renamed;
+}
+
+/* Who may look into it is what Windows has decided for the folder above. */
+bool tvlm_folder_make(const char *path, bool alone) {
+    (void)alone;
+    wchar_t *const name = tvlm_windows_name(path);
+    if (name == NULL) return false;
+    const bool made = CreateDirectoryW(name, NULL);
+    if (!made) tvlm_windows_set_errno();
+    free(name);
+    return made;
+}
+
+FILE *tvlm_stream_open(const char *path, const char *mode) {
+    wchar_t wide[8] = {0};
+    for (size_t i = 0; mode[i] != '\0' && i < 7; ++i) wide[i] = (wchar_t)mode[i];
+    wchar_t *const name = tvlm_windows_name(path);
+    if (name == NULL) return NULL;
+    FILE *const stream = _wfopen(name, wide);
+    free(name);
+    return stream;
+}
+
+static int number_of(HANDLE handle, int flags) {
+    if (handle == INVALID_HANDLE_VALUE) return -1;
+    const int file = _open_osfhandle((intptr_t)handle, flags | _O_BINARY | _O_NOINHERIT);
+    if (file < 0) CloseHandle(handle);
+    return file;
+}
+
+int tvlm_file_open(const char *path, bool wait) {
+    (void)wait; /* pipes with a name are another thing here */
+    /* As a folder it can be opened, so that the caller can say that it is one. */
+    return number_of(open_name(path, GENERIC_READ, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS), _O_RDONLY);
+}
+
+int tvlm_file_empty(const char *path) {
+    const DWORD disposition = _stricmp(path, "NUL") == 0 ? OPEN_EXISTING : CREATE_ALWAYS;
+    return number_of(open_name(path, GENERIC_WRITE, disposition, FILE_ATTRIBUTE_NORMAL), _O_WRONLY);
+}
+
+int tvlm_file_make(const char *path, bool alone) {
+    (void)alone; /* decided by the folder */
+    return number_of(open_name(path, GENERIC_WRITE, CREATE_NEW, FILE_ATTRIBUTE_NORMAL), _O_WRONLY);
+}
+
+/* The names of other systems, so that what is written for these works here. */
+int tvlm_file_standard(const char *path) {
+    errno = 0;
+    const bool error = strcmp(path, "/dev/stderr") == 0;
+    if (!error && strcmp(path, "/dev/stdout") != 0) return -1;
+    const int file = _dup(_fileno(error ? stderr : stdout));
+    if (file >= 0) (void)_setmode(file, _O_BINARY);
+    return file;
+}
+
+bool tvlm_file_facts_of(int file, tvlm_file_facts *facts) {
+    return take_facts((HANDLE)_get_osfhandle(file), facts);
+}
+
+void tvlm_file_permit(int file, const tvlm_file_facts *other) {
+    (void)file;
+    (void)other;
+}
+
+int64_t tvlm_file_get(int file, void *bytes, size_t size) {
+    size_t got = 0;
+    while (got < size) {
+        const size_t wanted = size - got < PIECE ? size - got : PIECE;
+        const int now = _read(file, (char *)bytes + got, (unsigned)wanted);
+        if (now < 0) return -1;
+        if (now == 0) break;
+        got += (size_t)now;
+    }
+    return (int64_t)got;
+}
+
+bool tvlm_file_put(int file, const void *bytes, size_t size) {
+    const char *next = bytes;
+    while (size > 0) {
+        const int written = _write(file, next, (unsigned)(size < PIECE ? size : PIECE));
+        if (written == 0) errno = ENOSPC;
+        if (written <= 0) return false;
+        next += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+bool tvlm_file_seek(int file, uint64_t offset) {
+    return _lseeki64(file, (int64_t)offset, SEEK_SET) >= 0;
+}
+
+bool tvlm_file_close(int file) {
+    return _close(file) == 0;
+}
+
+void tvlm_system_words(int code, char *text, size_t size) {
+    if (strerror_s(text, size, code) != 0) snprintf(text, size, "error %d", code);
+}
+
+/* A variable of the environment in UTF-8, in memory from malloc; NULL if there is none. */
+static char *variable(const wchar_t *name) {
+    const DWORD room = GetEnvironmentVariableW(name, NULL, 0);
+    wchar_t *const value = room > 0 ? malloc(room * sizeof *value) : NULL;
+    if (value == NULL) return NULL;
+    char *const utf8 = GetEnvironmentVariableW(name, value, room) > 0 ? tvlm_windows_utf8(value) : NULL;
+    free(value);
+    return utf8;
+}
+
+bool tvlm_cache_home(char *path, size_t size) {
+    char *home = variable(L"XDG_CACHE_HOME");
+    if (home == NULL || !tvlm_path_whole(home)) {
+        free(home);
+        home = variable(L"LOCALAPPDATA");
+    }
+    if (home == NULL) return false;
+    for (char *at = home; *at != '\0'; ++at)
+        if (*at == '\\') *at = '/';
+    const int length = snprintf(path, size, "%s", home);
+    free(home);
+    return length > 0 && (size_t)length < size;
+}
+
+long tvlm_process_number(void) {
+    return (long)GetCurrentProcessId();
+}
