@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the library needs of the system to be built: PkgConfig::NAME for each, or one line that names all Debian packages that are missing.
+# With -DTVLM_VENDORED=ON from the copies that ci/vendor fetches (Vendored.cmake). tvlm_md and tvlm_cjson are what the libraries link
+# then and otherwise, and tvlm_md_objects and tvlm_cjson_objects what they hold of them.
 # Included by the project and by python/, since such targets are not seen out of the folder that asks for them.
+option(TVLM_VENDORED "Take what ci/vendor fetches in place of installed packages" OFF)
+if(TVLM_VENDORED)
+  include(Vendored)
+  return()
+endif()
+set(tvlm_md PkgConfig::md)
+set(tvlm_cjson PkgConfig::cjson)
 set(tvlm_missing "")
 find_package(PkgConfig QUIET)
 if(NOT PkgConfig_FOUND)

@@ -20,7 +20,9 @@
 #define TVLM_API __attribute__((visibility("default")))
 #endif
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__) /* where "printf" is Microsoft's old one */
+#define TVLM_PRINTF(format_index, first) __attribute__((format(gnu_printf, format_index, first)))
+#elif defined(__GNUC__)
 #define TVLM_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
 #else
 #define TVLM_PRINTF(format_index, first)

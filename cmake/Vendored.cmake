@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# TVLM_VENDORED=ON: the copies that ci/vendor fetched stand for installed packages, as the same targets, PkgConfig::NAME. What has C files
+# is compiled as tvlm_vendored_NAME, whose objects go into our libraries, so that nothing else is linked to them. There is no
+# LAPACKE among them, without which the lab is not built.
+set(tvlm_vendored ${CMAKE_CURRENT_LIST_DIR}/../vendored)
+if(NOT EXISTS ${tvlm_vendored}/complete)
+  message(FATAL_ERROR "TVLM_VENDORED=ON takes the copies that ci/vendor fetches: run it first")
+endif()
+
+# What else is installed is for this system, and not for the one that a cross compiler compiles for.
+find_package(PkgConfig QUIET)
+if(CMAKE_CROSSCOMPILING OR NOT PkgConfig_FOUND)
+  macro(pkg_check_modules name)
+    set(${name}_FOUND FALSE)
+    set(tvlm_asked ${ARGN})
+    if("REQUIRED" IN_LIST tvlm_asked)
+      message(FATAL_ERROR "${name} is asked for, and there is no pkg-config that finds it")
+    endif()
+  endmacro()
+endif()
+
+# tvlm_vendored(NAME FOLDER [FILE...]): PkgConfig::NAME with the headers of a folder, and the files as objects.
+macro(tvlm_vendored name folder)
+  if(NOT TARGET PkgConfig::${name})
+    add_library(PkgConfig::${name} INTERFACE IMPORTED)
+    target_include_directories(PkgConfig::${name} SYSTEM INTERFACE ${tvlm_vendored}/${folder})
+  endif()
+  if(NOT "${ARGN}" STREQUAL "" AND NOT TARGET tvlm_vendored_${name})
+    set(tvlm_files ${ARGN})
+    list(TRANSFORM tvlm_files PREPEND ${tvlm_vendored}/)
+    add_library(tvlm_vendored_${name} OBJECT ${tvlm_files})
+    target_include_directories(tvlm_vendored_${name} PRIVATE ${tvlm_vendored}/${folder})
+    target_compile_options(tvlm_vendored_${name} PRIVATE -w)
+  endif()
+endmacro()
+
+tvlm_vendored(stb include/stb)
+tvlm_vendored(clblast include)
+tvlm_vendored(md libmd/include libmd/src/sha2.c)
+tvlm_vendored(cjson cjson cjson/cJSON.c)
+# On Windows cJSON's header would export its functions from every program.
+target_compile_definitions(PkgConfig::cjson INTERFACE CJSON_HIDE_SYMBOLS)
+target_compile_definitions(tvlm_vendored_cjson PRIVATE CJSON_HIDE_SYMBOLS)
+# libmd's file asks for what its configure finds out: nothing that SHA-2 needs.
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/vendored_md/config.h "")
+target_include_directories(tvlm_vendored_md PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/vendored_md)
+set(OpenCL_INCLUDE_DIRS ${tvlm_vendored}/include)
+set(clblast_INCLUDE_DIRS ${tvlm_vendored}/include)
+set(tvlm_md_objects tvlm_vendored_md)
+set(tvlm_cjson_objects tvlm_vendored_cjson)
+if(TVLM_WITH_LAB)
+  message(STATUS "No LAPACKE among the copies of ci/vendor: the lab is not built (TVLM_WITH_LAB=OFF)")
+  set(TVLM_WITH_LAB OFF CACHE BOOL "" FORCE)
+endif()
+
+# What tests and examples link that call OpenCL themselves: the loader that is installed, or, for Windows, what a linker needs to
+# know of OpenCL.dll, which every driver of OpenCL brings.
+if(NOT TARGET OpenCL::OpenCL)
+  add_library(OpenCL::OpenCL INTERFACE IMPORTED)
+  target_include_directories(OpenCL::OpenCL SYSTEM INTERFACE ${tvlm_vendored}/include)
+  if(CMAKE_DLLTOOL)
+    file(STRINGS ${tvlm_vendored}/include/CL/cl.h tvlm_functions REGEX "^cl[A-Z][A-Za-z0-9]+\\(")
+    list(TRANSFORM tvlm_functions REPLACE "\\(.*" "")
+    list(JOIN tvlm_functions "\n" tvlm_functions)
+    set(tvlm_imports ${CMAKE_CURRENT_BINARY_DIR}/OpenCL)
+    file(WRITE ${tvlm_imports}.def "LIBRARY OpenCL.dll\nEXPORTS\n${tvlm_functions}\n")
+    execute_process(COMMAND ${CMAKE_DLLTOOL} -d ${tvlm_imports}.def -l ${tvlm_imports}.a COMMAND_ERROR_IS_FATAL ANY)
+    target_link_libraries(OpenCL::OpenCL INTERFACE ${tvlm_imports}.a)
+  else()
+    find_library(TVLM_OPENCL_LOADER NAMES OpenCL libOpenCL.so.1)
+    if(TVLM_OPENCL_LOADER)
+      target_link_libraries(OpenCL::OpenCL INTERFACE ${TVLM_OPENCL_LOADER})
+    endif()
+  endif()
+endif()
