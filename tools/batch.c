@@ -3,9 +3,9 @@
 #include "batch.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "batch_names.h"
+#include "platform/program.h"
 
 enum { MEMORY_DEFAULT = 1024, MEMORY_MAX = 1 << 24 };
 
@@ -72,9 +72,9 @@ int batch_check(struct tool *tool, const batch_options *options, const char *out
 
 int batch_jobs(const batch_threads *given_threads) {
     const option_integer *const given = &given_threads->jobs;
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const int cores = tvlm_processors();
     if (given->given) return given->value;
-    return cores < 1 ? 1 : cores > 1024 ? 1024 : (int)cores;
+    return cores > 1024 ? 1024 : cores;
 }
 
 uint64_t batch_memory(const batch_threads *given) {

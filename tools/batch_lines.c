@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* NOLINT: for flock */
 #include "batch_lines.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "platform/file.h"
+#include "platform/stdio.h"
 
 /* A name as it stands in JSON, and how many lines of that name have no input yet. */
 typedef struct known_name {
@@ -21,7 +19,7 @@ struct batch_lines {
     const char *path; /* belongs to the caller; NULL: stdout */
     int file;         /* -1: stdout */
     bool ordinary;    /* an ordinary file: bytes that were written can be cut off again */
-    off_t length;     /* the length of all complete lines */
+    uint64_t length;  /* the length of all complete lines */
     void *names;      /* a tree of known_name */
     int64_t found, failed;
 };
@@ -111,11 +109,11 @@ static int note_line(struct tool *tool, batch_lines *lines, const char *line) {
 static int read_lines(struct tool *tool, batch_lines *lines, FILE *file) {
     char *line = NULL;
     size_t size = 0;
-    ssize_t count;
+    size_t count;
     int code = TOOL_DONE;
-    while (code == TOOL_DONE && (count = getline(&line, &size, file)) > 0) {
+    while (code == TOOL_DONE && (count = tvlm_stdio_line(file, &line, &size)) > 0) {
         if (line[count - 1] != '\n') {
-            if (!is_rest(line, (size_t)count)) code = refuse_line(tool, lines, lines->found + 1);
+            if (!is_rest(line, count)) code = refuse_line(tool, lines, lines->found + 1);
             break;
         }
         code = note_line(tool, lines, line);
@@ -128,16 +126,15 @@ static int read_lines(struct tool *tool, batch_lines *lines, FILE *file) {
 }
 
 static int cut(struct tool *tool, const batch_lines *lines) {
-    if (ftruncate(lines->file, lines->length) == 0 && lseek(lines->file, lines->length, SEEK_SET) >= 0)
-        return TOOL_DONE;
+    if (tvlm_file_cut(lines->file, lines->length)) return TOOL_DONE;
     return tool_fail(tool, "cannot write to %.512s: %s", lines->path, strerror(errno));
 }
 
 static int resume_lines(struct tool *tool, batch_lines *lines) {
-    const int copy = dup(lines->file);
-    FILE *const file = copy >= 0 ? fdopen(copy, "r") : NULL;
+    const int copy = tvlm_file_again(lines->file);
+    FILE *const file = copy >= 0 ? tvlm_stdio_of(copy, "rb") : NULL;
     if (file == NULL) {
-        if (copy >= 0) (void)close(copy);
+        if (copy >= 0) (void)tvlm_file_close(copy);
         return tool_fail(tool, "cannot read %.512s: %s", lines->path, strerror(errno));
     }
     const int code = read_lines(tool, lines, file);
@@ -147,13 +144,13 @@ static int resume_lines(struct tool *tool, batch_lines *lines) {
 
 /* Opens the file. One that is not an ordinary file, such as a pipe, has nothing to cut off or to resume. */
 static int open_file(struct tool *tool, batch_lines *lines, bool resume) {
-    struct stat info;
-    lines->file = open(lines->path, (resume ? O_RDWR : O_WRONLY) | O_CREAT | O_CLOEXEC, 0666);
+    tvlm_file_facts facts;
+    lines->file = tvlm_file_update(lines->path, resume);
     if (lines->file < 0) return tool_fail(tool, "cannot write to %.512s: %s", lines->path, strerror(errno));
-    lines->ordinary = fstat(lines->file, &info) == 0 && S_ISREG(info.st_mode);
+    lines->ordinary = tvlm_file_facts_of(lines->file, &facts) && facts.ordinary;
     if (!lines->ordinary && resume) return tool_fail(tool, "%.512s: is no file to resume", lines->path);
     if (!lines->ordinary) return TOOL_DONE;
-    if (flock(lines->file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    if (!tvlm_file_lock(lines->file))
         return tool_fail(tool, "%.512s: another process writes to it", lines->path);
     return resume ? resume_lines(tool, lines) : cut(tool, lines);
 }
@@ -185,16 +182,13 @@ int64_t batch_lines_failed(const batch_lines *lines) {
 
 /* Writes a line. If there is no room for it, the part that was written is cut off again. */
 static int write_to_file(struct tool *tool, batch_lines *lines, const char *text, size_t size) {
-    for (size_t done = 0; done < size;) {
-        const ssize_t count = write(lines->file, text + done, size - done);
-        if (count > 0) done += (size_t)count;
-        if (count > 0 || errno == EINTR) continue;
+    if (!tvlm_file_put(lines->file, text, size)) {
         const int cause = errno;
-        if (lines->ordinary && ftruncate(lines->file, lines->length) != 0)
+        if (lines->ordinary && !tvlm_file_cut(lines->file, lines->length))
             tvlm_log_message(&tool->log, TVLM_LOG_WARNING, "%.512s: its last line is cut short", lines->path);
         return tool_fail(tool, "cannot write to %.512s: %s", lines->path, strerror(cause));
     }
-    lines->length += (off_t)size;
+    lines->length += size;
     return TOOL_DONE;
 }
 
@@ -238,7 +232,7 @@ void batch_lines_close(batch_lines **lines) {
         (void)tdelete(name, &(*lines)->names, compare);
         free(name);
     }
-    if ((*lines)->file >= 0) (void)close((*lines)->file);
+    if ((*lines)->file >= 0) (void)tvlm_file_close((*lines)->file);
     free(*lines);
     *lines = NULL;
 }

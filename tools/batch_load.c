@@ -2,14 +2,13 @@
 #include "batch_load.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "batch_archive.h"
+#include "platform/file.h"
 #include "texturevlm/io.h"
 
 /* How many bytes are read to learn about a picture. Most headers are shorter. */
@@ -73,15 +72,15 @@ typedef struct source {
 } source;
 
 static bool open_source(batch_image *one, source *from) {
-    struct stat info;
+    tvlm_file_facts facts;
     *from = (source){one->input.archive, -1, -1};
     if (from->archive != NULL) {
         from->size = batch_archive_size(from->archive);
         return true;
     }
-    from->file = open(one->input.name, O_RDONLY | O_CLOEXEC);
+    from->file = tvlm_file_open(one->input.name, true);
     if (from->file < 0) return fail_system(one, "cannot open");
-    if (fstat(from->file, &info) == 0 && S_ISREG(info.st_mode)) from->size = info.st_size;
+    if (tvlm_file_facts_of(from->file, &facts) && facts.ordinary) from->size = (int64_t)facts.size;
     return true;
 }
 
@@ -97,14 +96,9 @@ static bool read_more(batch_image *one, const source *from, size_t wanted) {
         one->size += wanted;
         return true;
     }
-    for (size_t done = 0; done < wanted;) {
-        const ssize_t count = read(from->file, at + done, wanted - done);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return fail_system(one, "cannot read");
-        if (count == 0) break;
-        done += (size_t)count;
-        one->size += (size_t)count;
-    }
+    const int64_t count = tvlm_file_get(from->file, at, wanted);
+    if (count < 0) return fail_system(one, "cannot read");
+    one->size += (size_t)count;
     return true;
 }
 

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* NOLINT: for fts, strcasecmp */
 #include "batch_names.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <fts.h>
-#include <poll.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "batch_archive.h"
+#include "folder_walk.h"
+#include "platform/file.h"
+#include "platform/waiter.h"
 #include "texturevlm/io.h"
 
 /* ---- Lists ---- */
@@ -25,7 +22,8 @@ enum { NAME_MAX_BYTES = 65536 };
 /* A file or a pipe with names, each of which is given as soon as it is there. A thread that waits for the next name
  * can be woken, so that the tool can end even while a program keeps it waiting for names. */
 typedef struct batch_list {
-    int file, wake[2]; /* the list; a pipe that becomes readable when the list is stopped */
+    int file;
+    tvlm_waiter *waiter;
     char end;
     bool ended;
     size_t first, last; /* the bytes that were read, but not given yet */
@@ -34,9 +32,8 @@ typedef struct batch_list {
 
 static void batch_list_close(batch_list **list) {
     if (*list == NULL) return;
-    const int files[] = {(*list)->file, (*list)->wake[0], (*list)->wake[1]};
-    for (size_t i = 0; i < sizeof files / sizeof *files; ++i)
-        if (files[i] >= 0) (void)close(files[i]);
+    tvlm_waiter_close(&(*list)->waiter);
+    if ((*list)->file >= 0) (void)tvlm_file_close((*list)->file);
     free(*list);
     *list = NULL;
 }
@@ -47,22 +44,14 @@ static batch_list *batch_list_open(const char *path, char end) {
     const bool standard = strcmp(path, FILES_STDIN) == 0; /* a socket cannot be opened by its name */
     batch_list *const list = calloc(1, sizeof *list);
     if (list == NULL) return NULL;
-    *list = (batch_list){.file = -1, .wake = {-1, -1}, .end = end};
-    list->file = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
-    if (list->file >= 0 && pipe(list->wake) == 0) return list;
+    list->end = end;
+    list->file = standard ? tvlm_file_input() : tvlm_file_open(path, true);
+    if (list->file >= 0 && (list->waiter = tvlm_waiter_open(list->file)) != NULL) return list;
     const int error = errno;
     batch_list *unfinished = list;
     batch_list_close(&unfinished);
     errno = error;
     return NULL;
-}
-
-/* Waits until there is something to read, or until the list is stopped; then it returns false. */
-static bool wait_for_bytes(const batch_list *list) {
-    struct pollfd files[] = {{.fd = list->file, .events = POLLIN}, {.fd = list->wake[0], .events = POLLIN}};
-    while (poll(files, 2, -1) < 0)
-        if (errno != EINTR) return true; /* the read that follows reports the error */
-    return files[1].revents == 0;
 }
 
 /* Reads the bytes that are available, and appends them to those that are there already. */
@@ -74,11 +63,9 @@ static bool fill(batch_list *list, char *error, size_t error_size) {
         snprintf(error, error_size, "a name of more than %d bytes: this is no list of names", NAME_MAX_BYTES);
         return false;
     }
-    ssize_t count = -1;
-    do {
-        if (!wait_for_bytes(list)) return false;
-        count = read(list->file, list->bytes + list->last, sizeof list->bytes - list->last);
-    } while (count < 0 && errno == EINTR);
+    if (!tvlm_waiter_wait(list->waiter)) return false;
+    const int64_t count =
+        tvlm_file_some(list->file, list->bytes + list->last, sizeof list->bytes - list->last);
     if (count < 0) snprintf(error, error_size, "cannot be read: %s", strerror(errno));
     if (count > 0) list->last += (size_t)count;
     if (count == 0) list->ended = true;
@@ -88,13 +75,17 @@ static bool fill(batch_list *list, char *error, size_t error_size) {
 /* Takes the name that ends at `end`. It will not be given again. */
 static bool take(batch_list *list, size_t end, char **name, char *error, size_t error_size) {
     const char *const begin = list->bytes + list->first;
-    const size_t length = end - list->first;
+    size_t length = end - list->first;
     *name = NULL;
     if (memchr(begin, '\0', length) != NULL) {
         snprintf(error, error_size, "a name has a zero byte: names that end so need --null");
         return false;
     }
-    *name = strndup(begin, length);
+    if (list->end == '\n' && length > 0 && begin[length - 1] == '\r')
+        --length; /* lines as Windows ends them */
+    *name = malloc(length + 1);
+    if (*name != NULL) memcpy(*name, begin, length);
+    if (*name != NULL) (*name)[length] = '\0';
     list->first = end < list->last ? end + 1 : end;
     if (*name == NULL) snprintf(error, error_size, "no memory for a name");
     return *name != NULL;
@@ -124,11 +115,7 @@ static bool batch_list_next(batch_list *list, char **name, char *error, size_t e
 
 /* Wakes up a thread that waits in batch_list_next, and lets no later call wait. Any thread may call this. */
 static void batch_list_stop(batch_list *list) {
-    if (list == NULL) return;
-    const char byte = 0;
-    ssize_t written;
-    do written = write(list->wake[1], &byte, 1);
-    while (written < 0 && errno == EINTR);
+    if (list != NULL) tvlm_waiter_stop(list->waiter);
 }
 
 /* ---- Names ---- */
@@ -147,7 +134,7 @@ struct batch_names {
     int operand;      /* the index of the next operand */
     batch_list *list; /* NULL: there is none */
     bool list_ended;
-    FTS *folder;            /* the folder that is walked now, or NULL */
+    folder_walk *folder;    /* the folder that is walked now, or NULL */
     char *folder_name;      /* the name of that folder as it was given */
     bool found;             /* whether anything was found in it */
     batch_archive *archive; /* the archive that is read now, or NULL; it may lie in the folder */
@@ -321,58 +308,43 @@ static bool next_of_archive(batch_names *names, batch_input *input) {
 
 /* ---- Folders ---- */
 
-static int by_name(const FTSENT **first, const FTSENT **second) {
-    return strcmp((*first)->fts_name, (*second)->fts_name);
-}
-
 /* Begins to walk a folder, and takes ownership of its name. Returns false if it gave an input that says why
  * it could not. */
 static bool open_folder(batch_names *names, char *name, batch_input *input) {
-    char *paths[] = {name, NULL};
-    names->folder = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
-    if (names->folder == NULL) return !hand_out(names, name, strerror(errno), input);
+    names->folder = folder_walk_open(name);
+    if (names->folder == NULL) return !hand_out(names, name, "no memory for a folder", input);
     names->folder_name = name;
     names->found = false;
     return true;
 }
 
 static void close_folder(batch_names *names) {
-    if (names->folder != NULL) (void)fts_close(names->folder);
-    names->folder = NULL;
+    folder_walk_close(&names->folder);
     free(names->folder_name);
     names->folder_name = NULL;
-}
-
-static bool is_picture(const FTSENT *entry) {
-    struct stat info;
-    if (!ends_with(entry->fts_name, picture_ends) && !batch_is_archive(entry->fts_name)) return false;
-    if (entry->fts_info == FTS_F) return true;
-    return entry->fts_info == FTS_SL && stat(entry->fts_path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
 /* Gives the next picture of the folder, or at its end an input that says what was wrong. Returns false if
  * there is nothing more to give. */
 static bool next_of_folder(batch_names *names, batch_input *input) {
-    FTSENT *entry;
-    while ((entry = fts_read(names->folder)) != NULL) {
-        const bool hidden = entry->fts_level > 0 && entry->fts_name[0] == '.';
-        const bool bad =
-            entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS;
-        if (hidden) (void)fts_set(names->folder, entry, FTS_SKIP);
-        if (hidden || (!bad && !is_picture(entry))) continue;
+    char *path;
+    int bad;
+    while (folder_walk_next(names->folder, &path, &bad)) {
+        const bool archive = path != NULL && bad == 0 && batch_is_archive(path);
+        if (path != NULL && bad == 0 && !archive && !ends_with(path, picture_ends)) {
+            free(path);
+            continue;
+        }
         names->found = true;
-        char *const path = strdup(entry->fts_path);
-        if (path != NULL && !bad && batch_is_archive(path)) {
+        if (archive) {
             if (!open_archive(names, path, input) || next_of_archive(names, input)) return true;
-        } else if (hand_out(names, path, bad ? strerror(entry->fts_errno) : "", input)) {
+        } else if (hand_out(names, path, bad != 0 ? strerror(bad) : "", input)) {
             return true;
         }
     }
-    const int cause = errno; /* fts_read sets it to 0 if there are no more entries */
     char *const name = names->folder_name;
     names->folder_name = NULL;
     close_folder(names);
-    if (cause != 0) return hand_out(names, name, strerror(cause), input);
     if (!names->found) return hand_out(names, name, "there is no picture in this folder", input);
     free(name);
     return false;
@@ -399,12 +371,11 @@ static bool next_given(batch_names *names, char **name, char *error, size_t erro
 /* Begins with a name: a folder, an archive, or a file, which is given at once. Takes ownership of the name.
  * Returns false if it gave an input. */
 static bool begin(batch_names *names, char *name, const char *error, batch_input *input) {
-    struct stat info;
-    const bool there = name != NULL && error[0] == '\0' && stat(name, &info) == 0;
-    if (there && S_ISDIR(info.st_mode) && names->params.sources->recursive > 0)
-        return open_folder(names, name, input);
-    if (there && S_ISDIR(info.st_mode)) error = "is a folder (--recursive walks it)";
-    if (there && !S_ISDIR(info.st_mode) && batch_is_archive(name)) return open_archive(names, name, input);
+    tvlm_file_facts facts;
+    const bool there = name != NULL && error[0] == '\0' && tvlm_path_facts(name, &facts);
+    if (there && facts.folder && names->params.sources->recursive > 0) return open_folder(names, name, input);
+    if (there && facts.folder) error = "is a folder (--recursive walks it)";
+    if (there && !facts.folder && batch_is_archive(name)) return open_archive(names, name, input);
     return !hand_out(names, name, error, input);
 }
 

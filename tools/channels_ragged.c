@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "files.h"
 #include "json.h"
+#include "platform/file.h"
 #include "progress.h"
 #include "texturevlm/io.h"
 
@@ -41,9 +41,9 @@ typedef struct run {
 
 /* Makes the names of all outputs, so that two images of one name are noticed before anything is made. */
 static int name_outputs(run *r) {
-    struct stat info;
+    tvlm_file_facts facts;
     int code = TOOL_DONE;
-    if (stat(r->options->folder, &info) != 0 || !S_ISDIR(info.st_mode))
+    if (!tvlm_path_facts(r->options->folder, &facts) || !facts.folder)
         return tool_fail(r->tool, "--ragged: there is no folder %s", r->options->folder);
     for (int i = 0; code == TOOL_DONE && i < r->count; ++i) {
         char stem[STEM_BYTES];

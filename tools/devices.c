@@ -9,7 +9,6 @@
 #include "decoders.h"
 #include "json.h"
 #include "progress.h"
-#include "signals.h"
 #include "tool.h"
 
 /* ---- --tune ---- */

@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "batch_lines.h"
 #include "batch_queue.h"
+#include "platform/file.h"
 #include "texturevlm/io.h"
 
 enum { PATH_BYTES = 4096 };
@@ -22,13 +22,13 @@ const option_specs each_specs = OPTION_SPECS("Many images", specs);
 int each_check(struct tool *tool, const each_options *options, const char *folder, int count,
                char *const *operands) {
     const batch_options *const batch = &options->batch;
-    struct stat info;
+    tvlm_file_facts facts;
     if (count == 0 && batch->sources.list == NULL) return tool_usage(tool, "IMAGE... is missing");
     const char *const other = tool_given(tool, "jsonl resume skip-errors list null recursive jobs memory");
     if (options->each == 0) return other == NULL ? TOOL_DONE : tool_usage(tool, "%s needs --each", other);
     if (folder == NULL) return tool_usage(tool, "--each needs -o DIR");
     TOOL_TRY(batch_check(tool, batch, NULL, true, count, operands));
-    if (stat(folder, &info) == 0 && S_ISDIR(info.st_mode)) return TOOL_DONE;
+    if (tvlm_path_facts(folder, &facts) && facts.folder) return TOOL_DONE;
     return tool_fail(tool, "--each: there is no folder %.512s", folder);
 }
 

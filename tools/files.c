@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "platform/file.h"
 #include "tool.h"
 
 #define PATH_SIZE 4096
@@ -15,11 +14,10 @@
 
 typedef enum file_use { FILE_INPUT, FILE_OUTPUT } file_use;
 
-/* A file that exists is known by its device and inode. One that does not exist is known by the device and
- * inode of its folder, and by its name. */
+/* A file that exists is known by its identity. One that does not exist is known by that of its folder, and by
+ * its name. */
 typedef struct known_file {
-    dev_t device;
-    ino_t inode;
+    tvlm_file_identity identity;
     file_use use;
     int named;       /* how often it was noted */
     char option[64]; /* the option that names an output */
@@ -33,52 +31,53 @@ static void follow_links(const char *path, char target[PATH_SIZE]) {
     char link[PATH_SIZE];
     snprintf(target, PATH_SIZE, "%s", path);
     for (int i = 0; i < LINKS_MAX; ++i) {
-        const ssize_t length = readlink(target, link, sizeof link - 1);
-        if (length <= 0) return;
-        link[length] = '\0';
+        if (!tvlm_path_link(target, link, sizeof link)) return;
         char *const slash = strrchr(target, '/');
         char *const rest = link[0] != '/' && slash != NULL ? slash + 1 : target;
         snprintf(rest, PATH_SIZE - (size_t)(rest - target), "%s", link);
     }
 }
 
-static void split(char *path, const char **folder, const char **name) {
-    for (size_t length = strlen(path); length > 1 && path[length - 1] == '/';) path[--length] = '\0';
-    char *const slash = strrchr(path, '/');
-    *folder = slash == NULL ? "." : slash == path ? "/" : path;
-    *name = slash != NULL ? slash + 1 : path;
-    if (slash != NULL) *slash = '\0';
+/* Takes a path apart. *folder is written to `room`. */
+static void split(char *path, char room[PATH_SIZE], const char **name) {
+    for (size_t length = strlen(path); length > 1 && tvlm_path_folder(path) == length;) path[--length] = '\0';
+    const size_t folder = tvlm_path_folder(path);
+    snprintf(room, PATH_SIZE, "%.*s", folder > 0 ? (int)folder : 1, folder > 0 ? path : ".");
+    if (folder > 1 && strchr("/\\", room[folder - 1]) != NULL && room[folder - 2] != ':')
+        room[folder - 1] = '\0';
+    *name = path + folder;
 }
 
-/* Identifies a file. *info is about the file, or about its folder if there is no file. *found tells whether
+/* Identifies a file. *facts is about the file, or about its folder if there is no file. *found tells whether
  * there is either. Returns NULL if there is no memory. */
-static known_file *identify(const char *path, struct stat *info, bool *found) {
-    char target[PATH_SIZE];
-    const char *folder, *name = "";
-    *found = stat(path, info) == 0;
+static known_file *identify(const char *path, tvlm_file_facts *facts, bool *found) {
+    char target[PATH_SIZE], folder[PATH_SIZE];
+    tvlm_file_identity identity = {0};
+    const char *name = "";
+    *found = tvlm_path_facts(path, facts) && tvlm_path_identity(path, &identity);
     if (!*found) {
         follow_links(path, target);
-        split(target, &folder, &name);
-        *found = stat(folder, info) == 0;
+        split(target, folder, &name);
+        *found = tvlm_path_facts(folder, facts) && tvlm_path_identity(folder, &identity);
     }
     known_file *const file = calloc(1, sizeof *file + strlen(name) + 1);
     if (file == NULL) return NULL;
-    file->device = info->st_dev;
-    file->inode = info->st_ino;
+    file->identity = identity;
     memcpy(file->name, name, strlen(name));
     return file;
 }
 
 static int compare(const void *first, const void *second) {
     const known_file *const a = first, *const b = second;
-    if (a->device != b->device) return a->device < b->device ? -1 : 1;
-    if (a->inode != b->inode) return a->inode < b->inode ? -1 : 1;
+    const tvlm_file_identity x = a->identity, y = b->identity;
+    if (x.device != y.device) return x.device < y.device ? -1 : 1;
+    if (x.file != y.file) return x.file < y.file ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
 /* Whether writing to a file would replace it. A device or a pipe would not be replaced. */
-static bool can_be_lost(const known_file *file, const struct stat *info) {
-    return file->name[0] != '\0' || S_ISREG(info->st_mode) || S_ISDIR(info->st_mode);
+static bool can_be_lost(const known_file *file, const tvlm_file_facts *facts) {
+    return file->name[0] != '\0' || facts->ordinary || facts->folder;
 }
 
 /* ---- Notes ---- */
@@ -94,14 +93,13 @@ static int complain(struct tool *tool, const known_file *known, const known_file
 /* Looks up a file among the noted ones. Refuses it if it is there, and if the noted one or this one is an
  * output. With `lasting` this file is noted, too. */
 static int note(struct tool *tool, file_use use, const char *option, const char *path, bool lasting) {
-    struct stat info;
+    tvlm_file_facts facts;
     bool found;
-    known_file *const file = identify(path, &info, &found);
+    known_file *const file = identify(path, &facts, &found);
     if (file == NULL) return tool_fail(tool, "no memory for the names of files");
-    if (use == FILE_INPUT && found && file->name[0] == '\0' && !S_ISREG(info.st_mode) &&
-        !S_ISDIR(info.st_mode))
+    if (use == FILE_INPUT && found && file->name[0] == '\0' && !facts.ordinary && !facts.folder)
         tool->files.read_once = true;
-    if (!found || !can_be_lost(file, &info)) {
+    if (!found || !can_be_lost(file, &facts)) {
         free(file);
         return TOOL_DONE;
     }
@@ -126,9 +124,9 @@ int files_input(struct tool *tool, const char *path) {
 }
 
 int files_named(const struct tool *tool, const char *path) {
-    struct stat info;
+    tvlm_file_facts facts;
     bool found;
-    known_file *const file = identify(path, &info, &found);
+    known_file *const file = identify(path, &facts, &found);
     const void *const known = file != NULL && found ? tfind(file, &tool->files.tree, compare) : NULL;
     const int named = known != NULL ? (*(known_file *const *)known)->named : 0;
     free(file);
@@ -138,20 +136,21 @@ int files_named(const struct tool *tool, const char *path) {
 /* Refuses a file that cannot be written: its folder is missing or may not be written to, or it is a folder
  * itself. */
 static int check_writable(struct tool *tool, const char *path) {
-    struct stat info;
-    char copy[PATH_SIZE];
-    const char *folder, *name;
+    tvlm_file_facts facts;
+    char copy[PATH_SIZE], folder[PATH_SIZE];
+    const char *name;
     const size_t length = strlen(path);
     tool->subject = NULL;
     if (length >= sizeof copy) return tool_fail(tool, "%.64s...: the path is too long", path);
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) return TOOL_DONE;
-    if (path[length - 1] == '/' || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+    const bool there = tvlm_path_facts(path, &facts);
+    if (there && !facts.ordinary && !facts.folder) return TOOL_DONE;
+    if (tvlm_path_folder(path) == length || (there && facts.folder))
         return tool_fail(tool, "%s: is a folder, not a file to write", path);
     memcpy(copy, path, length + 1);
-    split(copy, &folder, &name);
-    if (stat(folder, &info) != 0) return tool_fail(tool, "%s: there is no folder %s", path, folder);
-    if (!S_ISDIR(info.st_mode)) return tool_fail(tool, "%s: %s is not a folder", path, folder);
-    if (access(folder, W_OK | X_OK) != 0)
+    split(copy, folder, &name);
+    if (!tvlm_path_facts(folder, &facts)) return tool_fail(tool, "%s: there is no folder %s", path, folder);
+    if (!facts.folder) return tool_fail(tool, "%s: %s is not a folder", path, folder);
+    if (!tvlm_path_writable(folder))
         return tool_fail(tool, "%s: the folder %s cannot be written to", path, folder);
     return TOOL_DONE;
 }
@@ -172,8 +171,8 @@ int files_output(struct tool *tool, const char *option, const char *path) {
 /* Refuses a pattern that is an input itself. The names that are made from a pattern are noted when they are
  * made. */
 static int note_pattern(struct tool *tool, const char *option, const char *path) {
-    struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return TOOL_DONE;
+    tvlm_file_facts facts;
+    if (tvlm_path_facts(path, &facts) && facts.folder) return TOOL_DONE;
     return note(tool, FILE_OUTPUT, option, path, false);
 }
 

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "platform/file.h"
+#include "platform/stdio.h"
 #include "texturevlm/io.h"
 
 /* ---- Label maps ---- */
@@ -295,10 +296,10 @@ static int read_picture(struct tool *tool, const input_row *row, const char *pat
 }
 
 bool inputs_is_array(const char *path) {
-    struct stat about;
+    tvlm_file_facts facts;
     char magic[6] = "";
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
-    FILE *const file = fopen(path, "rb");
+    if (!tvlm_path_facts(path, &facts) || !facts.ordinary) return false;
+    FILE *const file = tvlm_stdio_open(path, "rb");
     if (file == NULL) return false;
     const size_t read = fread(magic, 1, sizeof magic, file);
     fclose(file);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/stdio.h"
 #include "program.h"
 
 /* ---- Text for roff ---- */
@@ -385,7 +386,7 @@ static int write_file(struct tool *tool, const char *folder, const char *name, c
     char path[4096];
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
         return tool_fail(tool, "%.64s...: the path is too long", folder);
-    FILE *const file = fopen(path, "w");
+    FILE *const file = tvlm_stdio_open(path, "wb");
     if (file == NULL) return tool_fail(tool, "cannot write %s: %s", path, strerror(errno));
     int code = command != NULL ? put_page(tool, command, file) : put(tool, file);
     const bool failed = ferror(file) != 0;

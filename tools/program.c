@@ -5,40 +5,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "decoders.h"
 #include "lab.h"
 #include "manual.h"
 #include "parameters.h"
-#include "signals.h"
+#include "platform/ending.h"
+#include "platform/program.h"
+#include "texturevlm/io.h"
 
 /* ---- Programs of their own ---- */
 
 #define PATH_BYTES 4096
 
-/* Writes the path of a program in the folder of the running program. If the system does not tell that folder,
- * writes the name alone and returns false. */
-static bool path_beside(const char *name, char path[PATH_BYTES]) {
-    const ssize_t length = readlink("/proc/self/exe", path, PATH_BYTES - 64);
-    path[length > 0 ? length : 0] = '\0';
-    char *const slash = strrchr(path, '/');
-    snprintf(slash != NULL ? slash + 1 : path, 64, "%s", name);
-    return slash != NULL;
-}
-
 /* Whether start_program finds a program. */
 static bool is_there(const char *name) {
     char path[PATH_BYTES];
-    bool there = path_beside(name, path) && access(path, X_OK) == 0;
-    const char *folders = getenv("PATH");
-    while (!there && folders != NULL && *folders != '\0') {
-        const size_t length = strcspn(folders, ":");
-        snprintf(path, sizeof path, "%.*s/%s", length < PATH_BYTES - 64 ? (int)length : 0, folders, name);
-        there = access(path, X_OK) == 0;
-        folders += length + (folders[length] == ':');
-    }
-    return there;
+    return (tvlm_program_beside(name, path, sizeof path) && tvlm_program_exists(path)) ||
+           tvlm_program_find(name, path, sizeof path);
 }
 
 const char *program_listed(const tool_program *program, int i, const char **summary) {
@@ -61,10 +45,15 @@ const char *program_listed(const tool_program *program, int i, const char **summ
  */
 static int start_program(struct tool *tool, const char *name, char **argv) {
     char path[PATH_BYTES];
-    const bool beside = path_beside(name, path);
-    argv[0] = path;
-    if (beside) (void)execv(path, argv);
-    if (!beside || errno == ENOENT) (void)execvp(name, argv);
+    errno = ENOENT;
+    if (tvlm_program_beside(name, path, sizeof path)) {
+        argv[0] = path;
+        tvlm_program_become(path, argv);
+    }
+    if (errno == ENOENT && tvlm_program_find(name, path, sizeof path)) {
+        argv[0] = path;
+        tvlm_program_become(path, argv);
+    }
     if (errno == ENOENT)
         return tool_fail(tool, "%s is not installed: it is neither beside tvlm nor on the PATH", name);
     return tool_fail(tool, "%s cannot be started: %s", name, strerror(errno));
@@ -176,7 +165,8 @@ static int run(struct tool *tool, int argc, char **argv) {
 
 int program_main(const tool_program *program, int argc, char **argv) {
     struct tool tool;
-    signals_start();
+    tvlm_program_start(&argc, &argv);
+    tvlm_ending_start(tvlm_file_remove_temporaries);
     tool_start(&tool, program);
     parameters_name();
     return tool_end(&tool, run(&tool, argc, argv));

@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "platform/stdio.h"
 
 #define BAR_CELLS   30
 #define FIRST_AFTER 1.0 /* the bar is first drawn after this time, in seconds */
@@ -29,7 +30,7 @@ void progress_start(const char *what, int64_t total) {
     bar.total = total > 0 ? total : 1;
     bar.started = now();
     bar.percent = -1;
-    bar.terminal = !bar.never && isatty(STDERR_FILENO) == 1;
+    bar.terminal = !bar.never && tvlm_stdio_is_terminal(stderr);
 }
 
 static void draw(int64_t done) {
@@ -44,16 +45,16 @@ static void draw(int64_t done) {
 }
 
 void progress_step(int64_t done) {
-    flockfile(stderr); /* other threads clear the bar when they warn */
+    tvlm_stdio_take(stderr); /* other threads clear the bar when they warn */
     draw(done);
-    funlockfile(stderr);
+    tvlm_stdio_release(stderr);
 }
 
 void progress_clear(void) {
-    flockfile(stderr);
+    tvlm_stdio_take(stderr);
     if (bar.drawn) fprintf(stderr, "\r\033[K");
     bar.drawn = false;
-    funlockfile(stderr);
+    tvlm_stdio_release(stderr);
 }
 
 void progress_never(void) {

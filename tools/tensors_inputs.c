@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "platform/file.h"
+#include "platform/stdio.h"
 #include "tensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "texturevlm/stack.h"
 #include "video_frames.h"
@@ -56,9 +57,9 @@ static bool is_video(const char *path) {
     static const char *const images[] = {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1",
                                          "msf1", "avif", "avis", "crx ", "jp2 ", "jpx ", "jxl "};
     unsigned char head[12] = {0};
-    struct stat info;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false; /* a pipe would lose what is read */
-    FILE *const file = fopen(path, "rb");
+    tvlm_file_facts facts;
+    if (!tvlm_path_facts(path, &facts) || !facts.ordinary) return false; /* a pipe would lose what is read */
+    FILE *const file = tvlm_stdio_open(path, "rb");
     const size_t size = file != NULL ? fread(head, 1, sizeof head, file) : 0;
     if (file != NULL) fclose(file);
     if (size < sizeof head) return false;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver_cache.h"
+#include "platform/driver_cache.h"
+#include "platform/stdio.h"
 #include "progress.h"
 #include "texturevlm/io.h"
 
@@ -65,16 +66,16 @@ static void write_line(struct tool *tool, tvlm_log_level level, const char *mess
  * concerns stderr. */
 static void write_log(void *user, tvlm_log_level level, const char *message) {
     struct tool *const tool = user;
-    flockfile(stderr);
+    tvlm_stdio_take(stderr);
     write_line(tool, level, message);
-    funlockfile(stderr);
+    tvlm_stdio_release(stderr);
 }
 
 void tool_start(struct tool *tool, const tool_program *program) {
     memset(tool, 0, sizeof *tool);
     tool->program = program;
     tool->log = (tvlm_log){write_log, tool};
-    driver_cache_start();
+    tvlm_driver_cache_start();
 }
 
 const char *tool_given(struct tool *tool, const char *names) {
@@ -171,7 +172,7 @@ int tool_end(struct tool *tool, int code) {
     if (code != TOOL_DONE)
         fprintf(stderr, "%s: %s\n", tool->program->name, tool->error[0] != '\0' ? tool->error : "failed");
     files_release(&tool->files);
-    driver_cache_end();
+    tvlm_driver_cache_end();
     return code;
 }
 

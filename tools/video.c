@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "parameters.h"
+#include "platform/ending.h"
+#include "platform/file.h"
+#include "platform/stdio.h"
 #include "progress.h"
 #include "shared.h"
-#include "signals.h"
 #include "video_clip.h"
 #include "video_frames.h"
 #include "video_overlay.h"
@@ -138,7 +138,7 @@ static const option_group groups[] = {
 
 static bool must_stop(void *unused) {
     (void)unused;
-    return signals_noted() != 0;
+    return tvlm_ending_noted() != 0;
 }
 
 /* ---- Frames ---- */
@@ -198,7 +198,7 @@ static int hold_next(struct run *run, video_held *next) {
     return code;
 }
 
-static int tell(struct run *run, const video_answer *answer) {
+static int tell_answer(struct run *run, const video_answer *answer) {
     if (run->done < run->answered) return TOOL_DONE;
     int code = draw(run, answer);
     if (code == TOOL_DONE) code = video_answer_print(&run->session, answer);
@@ -215,7 +215,7 @@ static int one_frame(struct run *run, video_held *now, video_held *next) {
     if (code == TOOL_DONE) code = hold_next(run, next);
     if (code == TOOL_DONE && !next->frame.end) code = video_session_send(&run->session, &next->frame);
     if (code == TOOL_DONE) code = video_session_select(&run->session, &answer);
-    if (code == TOOL_DONE) code = tell(run, &answer);
+    if (code == TOOL_DONE) code = tell_answer(run, &answer);
     video_answer_release(&answer);
     run->now_sent = code == TOOL_DONE; /* it now says this of the next frame */
     return code;
@@ -223,7 +223,7 @@ static int one_frame(struct run *run, video_held *now, video_held *next) {
 
 static int all_frames(struct run *run) {
     /* If the lines go to a terminal, a bar between them would only disturb. */
-    const bool bar = run->frames.total > 0 && isatty(STDOUT_FILENO) != 1;
+    const bool bar = run->frames.total > 0 && !tvlm_stdio_is_terminal(stdout);
     if (bar) progress_start("frames", run->frames.total);
     int code = run->now_held ? TOOL_DONE : hold(run, &run->held[0]);
     run->now_held = true;
@@ -242,9 +242,9 @@ static int all_frames(struct run *run) {
 
 /* Whether all inputs can be read a second time. A pipe cannot. */
 static bool come_again(char *const *paths, int count) {
-    struct stat info;
+    tvlm_file_facts facts;
     for (int i = 0; i < count; ++i)
-        if (stat(paths[i], &info) != 0 || !S_ISREG(info.st_mode)) return false;
+        if (!tvlm_path_facts(paths[i], &facts) || !facts.ordinary) return false;
     return true;
 }
 
@@ -278,7 +278,7 @@ static int go_on(struct run *run, int count, char *const *paths) {
 /* Ends a run after a signal. Frames that were finished by then are in the outputs. */
 static int end_interrupted(struct tool *tool, int64_t done) {
     (void)tool_fail(tool, "interrupted after %lld frames", (long long)done);
-    return 128 + signals_noted();
+    return 128 + tvlm_ending_noted();
 }
 
 /* Refuses options that the strategy does not read. */
@@ -335,7 +335,7 @@ static int check(struct tool *tool, const video_options *options) {
 
 static int run_clip(struct tool *tool, const video_options *options, int count, char *const *paths) {
     TOOL_TRY(video_clip_check(tool, groups, options));
-    signals_note_first();
+    tvlm_ending_note_first();
     return video_clip_run(tool, options, count, paths, must_stop);
 }
 
@@ -352,7 +352,7 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
         return done;
     }
     int code = check(tool, options);
-    signals_note_first();
+    tvlm_ending_note_first();
     if (code == TOOL_DONE) code = video_open(tool, options, operands, operand_count, must_stop, &run.frames);
     if (code == TOOL_DONE)
         code = video_overlay_open(tool, options->overlay, video_frames_rate(&run.frames), &run.overlay);
@@ -365,9 +365,9 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
         code = video_mask_note(tool, options->needs, operands[i]);
     if (code == TOOL_DONE) code = all_frames(&run);
     while (run.now_held && tool_goes_on(tool, code)) code = go_on(&run, operand_count, operands);
-    if (code == TOOL_DONE && signals_noted() == 0) video_session_end(&run.session);
+    if (code == TOOL_DONE && tvlm_ending_noted() == 0) video_session_end(&run.session);
     if (code == TOOL_DONE) code = video_overlay_finish(&run.overlay);
-    if (code == TOOL_DONE && signals_noted() != 0) code = end_interrupted(tool, run.answered);
+    if (code == TOOL_DONE && tvlm_ending_noted() != 0) code = end_interrupted(tool, run.answered);
     if (code == TOOL_DONE) code = video_frames_end(&run.frames);
     video_overlay_release(&run.overlay);
     video_session_release(&run.session);

@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "json.h"
+#include "platform/ending.h"
+#include "platform/file.h"
 #include "progress.h"
-#include "signals.h"
 #include "texturevlm/draw.h"
 
 /* ---- Options ---- */
@@ -396,9 +395,9 @@ static int make_outputs(const clip_run *run, second_pass *pass) {
 
 /* A pipe cannot be read twice. */
 static int check_again(const clip_run *run) {
-    struct stat info;
+    tvlm_file_facts facts;
     for (int i = 0; reads_again(run->options) && i < run->count; ++i)
-        if (stat(run->paths[i], &info) == 0 && !S_ISREG(info.st_mode))
+        if (tvlm_path_facts(run->paths[i], &facts) && !facts.ordinary)
             return tool_usage(run->tool,
                               "%s: is no file that can be read twice, which --%s must for a budget of the "
                               "whole video",
@@ -423,7 +422,7 @@ static int write_report(const clip_run *run) {
 
 static int end_interrupted(const clip_run *run) {
     (void)tool_fail(run->tool, "interrupted after %lld frames", (long long)run->frames);
-    return 128 + signals_noted();
+    return 128 + tvlm_ending_noted();
 }
 
 int video_clip_run(struct tool *tool, const video_options *options, int count, char *const *paths,
@@ -437,7 +436,7 @@ int video_clip_run(struct tool *tool, const video_options *options, int count, c
     if (code == TOOL_DONE) code = make_outputs(&run, &pass);
     if (code == TOOL_DONE) code = write_report(&run);
     if (code == TOOL_DONE) code = partly;
-    if (code == TOOL_DONE && signals_noted() != 0) code = end_interrupted(&run);
+    if (code == TOOL_DONE && tvlm_ending_noted() != 0) code = end_interrupted(&run);
     release_outputs(&pass);
     tvlm_clip_destroy(&run.clip);
     tvlm_device_destroy(&run.device);

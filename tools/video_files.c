@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "platform/file.h"
+#include "platform/stdio.h"
 #include "texturevlm/io_flow.h"
 
 #define UNKNOWN 1e9f /* larger components stand for unknown vectors, as io_flow.h says */
@@ -16,17 +16,17 @@
 /* ---- Folders ---- */
 
 int video_folder_check(struct tool *tool, const char *path) {
-    struct stat info;
+    tvlm_file_facts facts;
     if (path == NULL) return TOOL_DONE;
-    if (stat(path, &info) != 0) return tool_fail(tool, "%s: %s", path, strerror(errno));
-    return S_ISDIR(info.st_mode) ? TOOL_DONE : tool_fail(tool, "%s: is not a folder", path);
+    if (!tvlm_path_facts(path, &facts)) return tool_fail(tool, "%s: %s", path, strerror(errno));
+    return facts.folder ? TOOL_DONE : tool_fail(tool, "%s: is not a folder", path);
 }
 
 int video_folder_make(struct tool *tool, const char *path) {
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+    if (!tvlm_folder_make(path, false) && errno != EEXIST)
         return tool_fail(tool, "%s: cannot be made: %s", path, strerror(errno));
     const int code = video_folder_check(tool, path);
-    if (code == TOOL_DONE && access(path, W_OK | X_OK) != 0)
+    if (code == TOOL_DONE && !tvlm_path_writable(path))
         return tool_fail(tool, "%s: cannot be written to", path);
     return code;
 }

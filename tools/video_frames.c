@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
+
+#include "platform/file.h"
+#include "platform/stdio.h"
 
 /* A frame that comes so many seconds after its time is there in time: files round their times. */
 #define EARLY 1e-3
@@ -42,11 +44,11 @@ static bool is_clip(const char *path) {
 static bool is_image(const char *path) {
     static const char *const endings[] = {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", NULL};
     unsigned char head[4] = {0};
-    struct stat info;
+    tvlm_file_facts facts;
     if (is_clip(path)) return false;
     if (ends_as(path, endings)) return true;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return S_ISDIR(info.st_mode);
-    FILE *const file = fopen(path, "rb");
+    if (tvlm_path_facts(path, &facts) && !facts.ordinary) return facts.folder;
+    FILE *const file = tvlm_stdio_open(path, "rb");
     const size_t size = file != NULL ? fread(head, 1, sizeof head, file) : 0;
     if (file != NULL) fclose(file);
     if (file != NULL && size < 2) return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "video_library.h"
 
+#include "platform/ending.h"
 #include "platform/library.h"
-#include "signals.h"
 
 #ifdef TVLM_VIDEO_LIBRARY
 
@@ -32,7 +32,7 @@ int video_library_load(struct tool *tool, const char *what, const video_library 
         !tvlm_library_find(handle, "tvlm_video_remove_temporaries", &found.remove_temporaries))
         return fail(tool, what, TVLM_VIDEO_LIBRARY " is of another version");
     loaded = found;
-    signals_remove_also(loaded.remove_temporaries);
+    tvlm_ending_remove_also(loaded.remove_temporaries);
     *library = &loaded;
     return TOOL_DONE;
 }

@@ -3,15 +3,15 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "platform/file.h"
 #include "texturevlm/io.h"
 #include "video_files.h"
 
 static bool names_folder(const char *path) {
-    struct stat info;
+    tvlm_file_facts facts;
     const char *const slash = strrchr(path, '/');
-    if (stat(path, &info) == 0) return S_ISDIR(info.st_mode);
+    if (tvlm_path_facts(path, &facts)) return facts.folder;
     return (slash != NULL && slash[1] == '\0') || strchr(slash != NULL ? slash + 1 : path, '.') == NULL;
 }
 

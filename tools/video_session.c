@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "platform/file.h"
+#include "platform/stdio.h"
 #include "positions.h"
 #include "select_layout.h"
 #include "texturevlm/io.h"
@@ -21,7 +22,7 @@
 static bool find_file(const video_session *session, const char *folder, const char *ending,
                       const video_frame *frame, char *path, size_t size) {
     return folder != NULL && video_file_name(folder, ending, frame, session->video, path, size) &&
-           access(path, F_OK) == 0;
+           tvlm_path_exists(path);
 }
 
 /* ---- Beginning ---- */

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "manual.h"
-#include "signals.h"
+#include "platform/ending.h"
+#include "platform/program.h"
+#include "texturevlm/io.h"
 #include "tool.h"
 
 static const tool_elsewhere elsewhere[] = {{0}};
@@ -14,7 +16,8 @@ static const tool_program program = {.name = "tvlm", .elsewhere = elsewhere};
 
 int main(int argc, char **argv) {
     struct tool tool;
-    signals_start();
+    tvlm_program_start(&argc, &argv);
+    tvlm_ending_start(tvlm_file_remove_temporaries);
     tool_start(&tool, &program);
     if (argc == 3 && strcmp(argv[1], "--manual") == 0)
         return tool_end(&tool, manual_write_page(&tool, &bench_command, argv[2]));

@@ -11,7 +11,7 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 #include "opencl/kernels.h"
-#include "platform/file.h"
+#include "platform/stdio.h"
 
 #define INCLUDE_DEPTH_MAX 8
 
@@ -74,7 +74,7 @@ static tvlm_status file_text(const opencl_device *device, const char *name, cons
     if (device->kernel_dir != NULL) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", device->kernel_dir, name);
-        FILE *stream = tvlm_stream_open(path, "rb");
+        FILE *stream = tvlm_stdio_open(path, "rb");
         if (stream == NULL && !(errno == ENOENT && *text != NULL && strcmp(name, "constants.h") == 0))
             return tvlm_fail(&device->base.log, TVLM_ERROR_IO, "kernel folder: cannot open %s: %s", path,
                              strerror(errno));

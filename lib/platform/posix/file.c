@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _XOPEN_SOURCE 700 /* NOLINT: for realpath */
+#define _DEFAULT_SOURCE /* NOLINT: for realpath, flock */
 #include "platform/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +30,13 @@ bool tvlm_path_facts(const char *path, tvlm_file_facts *facts) {
     return true;
 }
 
+bool tvlm_path_identity(const char *path, tvlm_file_identity *identity) {
+    struct stat found;
+    if (stat(path, &found) != 0) return false;
+    *identity = (tvlm_file_identity){(uint64_t)found.st_dev, (uint64_t)found.st_ino};
+    return true;
+}
+
 bool tvlm_path_exists(const char *path) {
     struct stat found;
     return lstat(path, &found) == 0;
@@ -39,9 +48,20 @@ bool tvlm_path_writable(const char *path) {
     return access(path, folder ? W_OK | X_OK : W_OK) == 0;
 }
 
-char *tvlm_path_target(const char *path) {
+bool tvlm_path_is_link(const char *path) {
     struct stat link;
-    if (lstat(path, &link) != 0 || !S_ISLNK(link.st_mode)) return strdup(path);
+    return lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+}
+
+bool tvlm_path_link(const char *path, char *text, size_t size) {
+    const ssize_t length = readlink(path, text, size);
+    if (length <= 0 || (size_t)length >= size) return false;
+    text[length] = '\0';
+    return true;
+}
+
+char *tvlm_path_target(const char *path) {
+    if (!tvlm_path_is_link(path)) return strdup(path);
     return realpath(path, NULL);
 }
 
@@ -66,10 +86,6 @@ bool tvlm_folder_make(const char *path, bool alone) {
     return mkdir(path, alone ? 0700 : 0777) == 0;
 }
 
-FILE *tvlm_stream_open(const char *path, const char *mode) {
-    return fopen(path, mode);
-}
-
 static int open_again(const char *path, int flags, mode_t mode) {
     int file;
     do file = open(path, flags | O_CLOEXEC, mode);
@@ -86,6 +102,10 @@ int tvlm_file_empty(const char *path) {
     return open_again(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 }
 
+int tvlm_file_update(const char *path, bool read) {
+    return open_again(path, (read ? O_RDWR : O_WRONLY) | O_CREAT, 0666);
+}
+
 int tvlm_file_make(const char *path, bool alone) {
     return open_again(path, O_WRONLY | O_CREAT | O_EXCL, alone ? 0600 : 0666);
 }
@@ -93,9 +113,17 @@ int tvlm_file_make(const char *path, bool alone) {
 /* To open the name anew would lose the stream's position and append mode. */
 int tvlm_file_standard(const char *path) {
     errno = 0;
-    if (strcmp(path, "/dev/stdout") == 0) return dup(STDOUT_FILENO);
-    if (strcmp(path, "/dev/stderr") == 0) return dup(STDERR_FILENO);
+    if (strcmp(path, "/dev/stdout") == 0) return tvlm_file_again(STDOUT_FILENO);
+    if (strcmp(path, "/dev/stderr") == 0) return tvlm_file_again(STDERR_FILENO);
     return -1;
+}
+
+int tvlm_file_input(void) {
+    return tvlm_file_again(STDIN_FILENO);
+}
+
+int tvlm_file_again(int file) {
+    return fcntl(file, F_DUPFD_CLOEXEC, 0);
 }
 
 bool tvlm_file_facts_of(int file, tvlm_file_facts *facts) {
@@ -122,6 +150,13 @@ int64_t tvlm_file_get(int file, void *bytes, size_t size) {
     return (int64_t)got;
 }
 
+int64_t tvlm_file_some(int file, void *bytes, size_t size) {
+    ssize_t got;
+    do got = read(file, bytes, size < PIECE ? size : PIECE);
+    while (got < 0 && errno == EINTR);
+    return (int64_t)got;
+}
+
 bool tvlm_file_put(int file, const void *bytes, size_t size) {
     const char *next = bytes;
     while (size > 0) {
@@ -137,6 +172,14 @@ bool tvlm_file_put(int file, const void *bytes, size_t size) {
 
 bool tvlm_file_seek(int file, uint64_t offset) {
     return lseek(file, (off_t)offset, SEEK_SET) >= 0;
+}
+
+bool tvlm_file_cut(int file, uint64_t length) {
+    return ftruncate(file, (off_t)length) == 0 && tvlm_file_seek(file, length);
+}
+
+bool tvlm_file_lock(int file) {
+    return flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 bool tvlm_file_close(int file) {

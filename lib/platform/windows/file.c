@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,6 +65,20 @@ bool tvlm_path_facts(const char *path, tvlm_file_facts *facts) {
     return found;
 }
 
+bool tvlm_path_identity(const char *path, tvlm_file_identity *identity) {
+    BY_HANDLE_FILE_INFORMATION found;
+    const HANDLE handle = open_name(path, FILE_READ_ATTRIBUTES, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
+    if (handle == INVALID_HANDLE_VALUE) return false;
+    const bool known = GetFileInformationByHandle(handle, &found);
+    if (known)
+        *identity = (tvlm_file_identity){found.dwVolumeSerialNumber,
+                                         (uint64_t)found.nFileIndexHigh << 32 | found.nFileIndexLow};
+    else
+        tvlm_windows_set_errno();
+    CloseHandle(handle);
+    return known;
+}
+
 bool tvlm_path_exists(const char *path) {
     return attributes_of(path) != INVALID_FILE_ATTRIBUTES;
 }
@@ -78,10 +93,21 @@ bool tvlm_path_writable(const char *path) {
     return false;
 }
 
-char *tvlm_path_target(const char *path) {
+bool tvlm_path_is_link(const char *path) {
     const DWORD attributes = attributes_of(path);
-    if (attributes == INVALID_FILE_ATTRIBUTES || (attributes & FILE_ATTRIBUTE_REPARSE_POINT) == 0)
-        return strdup(path);
+    return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0;
+}
+
+/* What a link says, other than where it leads, is asked for of links that lead to nothing. Windows opens none of these. */
+bool tvlm_path_link(const char *path, char *text, size_t size) {
+    (void)path;
+    (void)text;
+    (void)size;
+    return false;
+}
+
+char *tvlm_path_target(const char *path) {
+    if (!tvlm_path_is_link(path)) return strdup(path);
     const HANDLE handle = open_name(path, FILE_READ_ATTRIBUTES, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
     if (handle == INVALID_HANDLE_VALUE) return NULL;
     const DWORD room = GetFinalPathNameByHandleW(handle, NULL, 0, FILE_NAME_NORMALIZED);
@@ -141,16 +167,6 @@ bool tvlm_folder_make(const char *path, bool alone) {
     return made;
 }
 
-FILE *tvlm_stream_open(const char *path, const char *mode) {
-    wchar_t wide[8] = {0};
-    for (size_t i = 0; mode[i] != '\0' && i < 7; ++i) wide[i] = (wchar_t)mode[i];
-    wchar_t *const name = tvlm_windows_name(path);
-    if (name == NULL) return NULL;
-    FILE *const stream = _wfopen(name, wide);
-    free(name);
-    return stream;
-}
-
 static int number_of(HANDLE handle, int flags) {
     if (handle == INVALID_HANDLE_VALUE) return -1;
     const int file = _open_osfhandle((intptr_t)handle, flags | _O_BINARY | _O_NOINHERIT);
@@ -169,6 +185,12 @@ int tvlm_file_empty(const char *path) {
     return number_of(open_name(path, GENERIC_WRITE, disposition, FILE_ATTRIBUTE_NORMAL), _O_WRONLY);
 }
 
+int tvlm_file_update(const char *path, bool read) {
+    const DWORD access = read ? GENERIC_READ | GENERIC_WRITE : GENERIC_WRITE;
+    const DWORD disposition = _stricmp(path, "NUL") == 0 ? OPEN_EXISTING : OPEN_ALWAYS;
+    return number_of(open_name(path, access, disposition, FILE_ATTRIBUTE_NORMAL), read ? _O_RDWR : _O_WRONLY);
+}
+
 int tvlm_file_make(const char *path, bool alone) {
     (void)alone; /* decided by the folder */
     return number_of(open_name(path, GENERIC_WRITE, CREATE_NEW, FILE_ATTRIBUTE_NORMAL), _O_WRONLY);
@@ -179,9 +201,17 @@ int tvlm_file_standard(const char *path) {
     errno = 0;
     const bool error = strcmp(path, "/dev/stderr") == 0;
     if (!error && strcmp(path, "/dev/stdout") != 0) return -1;
-    const int file = _dup(_fileno(error ? stderr : stdout));
-    if (file >= 0) (void)_setmode(file, _O_BINARY);
-    return file;
+    return tvlm_file_again(_fileno(error ? stderr : stdout));
+}
+
+int tvlm_file_input(void) {
+    return tvlm_file_again(_fileno(stdin));
+}
+
+int tvlm_file_again(int file) {
+    const int again = _dup(file);
+    if (again >= 0) (void)_setmode(again, _O_BINARY);
+    return again;
 }
 
 bool tvlm_file_facts_of(int file, tvlm_file_facts *facts) {
@@ -205,6 +235,10 @@ int64_t tvlm_file_get(int file, void *bytes, size_t size) {
     return (int64_t)got;
 }
 
+int64_t tvlm_file_some(int file, void *bytes, size_t size) {
+    return _read(file, bytes, (unsigned)(size < PIECE ? size : PIECE));
+}
+
 bool tvlm_file_put(int file, const void *bytes, size_t size) {
     const char *next = bytes;
     while (size > 0) {
@@ -219,6 +253,18 @@ bool tvlm_file_put(int file, const void *bytes, size_t size) {
 
 bool tvlm_file_seek(int file, uint64_t offset) {
     return _lseeki64(file, (int64_t)offset, SEEK_SET) >= 0;
+}
+
+bool tvlm_file_cut(int file, uint64_t length) {
+    return _chsize_s(file, (int64_t)length) == 0 && tvlm_file_seek(file, length);
+}
+
+/* A byte that no file has is locked: locked bytes could not be read by others. */
+bool tvlm_file_lock(int file) {
+    OVERLAPPED place = {.Offset = 0xfffffffe, .OffsetHigh = 0x7fffffff};
+    const HANDLE handle = (HANDLE)_get_osfhandle(file);
+    return LockFileEx(handle, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place) ||
+           GetLastError() != ERROR_LOCK_VIOLATION;
 }
 
 bool tvlm_file_close(int file) {

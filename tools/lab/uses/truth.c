@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "platform/file.h"
 #include "shapes.h"
 #include "texturevlm/io.h"
 
@@ -87,7 +87,7 @@ static int find_file(struct tool *tool, const char *folder, const char *image, c
         const int length =
             snprintf(path, PATH_SIZE, "%s/%s%s%s", folder, stem, i == 0 ? suffix : "", extension);
         if (length >= PATH_SIZE) return tool_fail(tool, "%.64s...: the path is too long", folder);
-        if (access(path, F_OK) == 0) return TOOL_DONE;
+        if (tvlm_path_exists(path)) return TOOL_DONE;
     }
     return tool_fail(tool, "there is neither %s%s nor %s%s%s in %s", stem, extension, stem, suffix, extension,
                      folder);
@@ -103,7 +103,7 @@ static int note_beside(struct tool *tool, const char *folder, const char *image,
     for (int i = 0; code == TOOL_DONE && i < 2; ++i) {
         const int length =
             snprintf(path, PATH_SIZE, "%s/%s%s%s", folder, stem, i == 0 ? suffix : "", extension);
-        if (length < PATH_SIZE && access(path, F_OK) == 0) code = files_input(tool, path);
+        if (length < PATH_SIZE && tvlm_path_exists(path)) code = files_input(tool, path);
     }
     return code;
 }

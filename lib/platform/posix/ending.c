@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "signals.h"
+#include "platform/ending.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -7,17 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "texturevlm/io.h"
-
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 
 static pthread_t writer; /* the thread that writes files */
 static volatile sig_atomic_t note_first, noted;
+static void (*volatile remove_own)(void);
 static void (*volatile remove_also)(void);
 
 static void end_by(int number) {
     const struct sigaction plain = {.sa_handler = SIG_DFL};
-    tvlm_file_remove_temporaries();
+    if (remove_own != NULL) remove_own();
     if (remove_also != NULL) remove_also();
     (void)sigaction(number, &plain, NULL);
     (void)raise(number); /* the signal is delivered when the handler returns */
@@ -71,23 +70,24 @@ static void catch_ending(bool always) {
     }
 }
 
-void signals_start(void) {
+void tvlm_ending_start(void (*remove)(void)) {
+    remove_own = remove;
     writer = pthread_self();
     catch_ending(false);
     ignore(SIGPIPE);
     ignore(SIGXFSZ);
 }
 
-void signals_remove_also(void (*remove)(void)) {
+void tvlm_ending_remove_also(void (*remove)(void)) {
     remove_also = remove;
 }
 
-void signals_note_first(void) {
+void tvlm_ending_note_first(void) {
     noted = 0;
     note_first = 1;
     catch_ending(true);
 }
 
-int signals_noted(void) {
+int tvlm_ending_noted(void) {
     return noted;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _XOPEN_SOURCE 700 /* NOLINT: for nftw */
-#include "driver_cache.h"
+#include "platform/driver_cache.h"
 
 #include <ftw.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ static bool is_writable(const char *home) {
     return false;
 }
 
-void driver_cache_start(void) {
+void tvlm_driver_cache_start(void) {
     const char *const home = getenv("HOME");
     /* Without a home, PoCL itself takes a folder below /tmp. */
     if (home == NULL || home[0] == '\0' || is_set("POCL_CACHE_DIR") || is_set("XDG_CACHE_HOME") ||
@@ -50,7 +50,7 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
     return remove(path);
 }
 
-void driver_cache_end(void) {
+void tvlm_driver_cache_end(void) {
     if (made[0] != '\0') (void)nftw(made, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     made[0] = '\0';
 }

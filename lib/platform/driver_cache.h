@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * driver_cache.h: gives PoCL a folder for its compiled programs if the user's home cannot be that folder. On Windows, which has no PoCL of its own, nothing is done.
+ */
+#ifndef TVLM_PLATFORM_DRIVER_CACHE_H
+#define TVLM_PLATFORM_DRIVER_CACHE_H
+
+/*
+ * To be called before the first call of OpenCL. PoCL has no device if it cannot write below the user's home.
+ * If the home does not exist, PoCL would make it where it may. In both cases PoCL gets a temporary folder
+ * ($POCL_CACHE_DIR), which tvlm_driver_cache_end removes.
+ */
+void tvlm_driver_cache_start(void);
+
+void tvlm_driver_cache_end(void);
+
+#endif

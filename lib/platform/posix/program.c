@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "platform/program.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void tvlm_program_start(int *argc, char ***argv) {
+    (void)argc;
+    (void)argv;
+}
+
+bool tvlm_program_beside(const char *name, char *path, size_t size) {
+    const ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    path[length > 0 ? length : 0] = '\0';
+    char *const slash = strrchr(path, '/');
+    if (slash == NULL || (size_t)(slash + 1 - path) + strlen(name) >= size) return false;
+    memcpy(slash + 1, name, strlen(name) + 1);
+    return true;
+}
+
+bool tvlm_program_find(const char *name, char *path, size_t size) {
+    const char *folders = getenv("PATH");
+    while (folders != NULL && *folders != '\0') {
+        const size_t length = strcspn(folders, ":");
+        const int needed = snprintf(path, size, "%.*s/%s", length < INT_MAX ? (int)length : 0, folders, name);
+        if (needed > 0 && (size_t)needed < size && tvlm_program_exists(path)) return true;
+        folders += length + (folders[length] == ':');
+    }
+    return false;
+}
+
+bool tvlm_program_exists(const char *path) {
+    return access(path, X_OK) == 0;
+}
+
+void tvlm_program_become(const char *path, char **argv) {
+    (void)execv(path, argv);
+}
+
+int tvlm_processors(void) {
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > INT_MAX ? INT_MAX : (int)count;
+}

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "platform/driver_cache.h"
+
+void tvlm_driver_cache_start(void) {}
+
+void tvlm_driver_cache_end(void) {}

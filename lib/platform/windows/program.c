@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "platform/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <io.h>
+#include <process.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <windows.h>
+
+#include <shellapi.h>
+
+#include "platform/file.h"
+#include "platform/windows/names.h"
+
+/* The arguments in UTF-8 are never released: they live as long as the program. */
+void tvlm_program_start(int *argc, char ***argv) {
+    int count = 0;
+    wchar_t **const wide = CommandLineToArgvW(GetCommandLineW(), &count);
+    char **const utf8 = wide != NULL ? calloc((size_t)count + 1, sizeof *utf8) : NULL;
+    bool good = utf8 != NULL;
+    for (int i = 0; good && i < count; ++i) good = (utf8[i] = tvlm_windows_utf8(wide[i])) != NULL;
+    if (good) {
+        *argc = count;
+        *argv = utf8;
+    }
+    LocalFree(wide);
+    (void)_setmode(_fileno(stdin), _O_BINARY);
+    (void)_setmode(_fileno(stdout), _O_BINARY);
+    (void)_setmode(_fileno(stderr), _O_BINARY);
+    SetConsoleOutputCP(CP_UTF8);
+}
+
+bool tvlm_program_beside(const char *name, char *path, size_t size) {
+    wchar_t wide[32768];
+    const DWORD length = GetModuleFileNameW(NULL, wide, sizeof wide / sizeof *wide);
+    char *const own = length > 0 ? tvlm_windows_utf8(wide) : NULL;
+    if (own == NULL) return false;
+    const int needed = snprintf(path, size, "%.*s%s.exe", (int)tvlm_path_folder(own), own, name);
+    free(own);
+    return needed > 0 && (size_t)needed < size;
+}
+
+bool tvlm_program_find(const char *name, char *path, size_t size) {
+    wchar_t *const wide = tvlm_windows_name(name);
+    wchar_t found[32768];
+    if (wide == NULL) return false;
+    const DWORD length = SearchPathW(NULL, wide, L".exe", sizeof found / sizeof *found, found, NULL);
+    free(wide);
+    char *const utf8 = length > 0 ? tvlm_windows_utf8(found) : NULL;
+    if (utf8 == NULL) return false;
+    const int needed = snprintf(path, size, "%s", utf8);
+    free(utf8);
+    return needed > 0 && (size_t)needed < size;
+}
+
+bool tvlm_program_exists(const char *path) {
+    tvlm_file_facts facts;
+    return tvlm_path_facts(path, &facts) && facts.ordinary;
+}
+
+/* An argument as a program's start takes it apart again: in quotes, with a backslash before each quote, and twice those that stand
+ * before one (Parsing C command-line arguments, Microsoft's documentation). NULL: no memory. */
+static wchar_t *quoted(const char *text) {
+    char *const copy = malloc(2 * strlen(text) + 3);
+    size_t size = 0, slashes = 0;
+    if (copy == NULL) return NULL;
+    copy[size++] = '"';
+    for (; *text != '\0'; ++text) {
+        if (*text == '"')
+            for (++slashes; slashes > 0; --slashes) copy[size++] = '\\';
+        slashes = *text == '\\' ? slashes + 1 : 0;
+        copy[size++] = *text;
+    }
+    for (; slashes > 0; --slashes) copy[size++] = '\\';
+    copy[size++] = '"';
+    copy[size] = '\0';
+    const int length = MultiByteToWideChar(CP_UTF8, 0, copy, -1, NULL, 0);
+    wchar_t *const wide = malloc((size_t)length * sizeof *wide);
+    if (wide != NULL) (void)MultiByteToWideChar(CP_UTF8, 0, copy, -1, wide, length);
+    free(copy);
+    return wide;
+}
+
+void tvlm_program_become(const char *path, char **argv) {
+    size_t count = 0;
+    while (argv[count] != NULL) ++count;
+    wchar_t *const program = tvlm_windows_name(path);
+    wchar_t **const wide = calloc(count + 1, sizeof *wide);
+    bool good = program != NULL && wide != NULL;
+    for (size_t i = 0; good && i < count; ++i) good = (wide[i] = quoted(argv[i])) != NULL;
+    if (good) {
+        fflush(NULL);
+        const intptr_t code = _wspawnv(_P_WAIT, program, (const wchar_t *const *)wide);
+        if (code != -1) _exit((int)code);
+    } else {
+        errno = ENOMEM;
+    }
+    const int code = errno;
+    for (size_t i = 0; wide != NULL && i < count; ++i) free(wide[i]);
+    free(wide);
+    free(program);
+    errno = code;
+}
+
+int tvlm_processors(void) {
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    return info.dwNumberOfProcessors < 1 ? 1 : (int)info.dwNumberOfProcessors;
+}
