@@ -173,7 +173,8 @@ typedef struct tvlm_image_info {
 /*
  * Looks at a picture without decoding it. `bytes` are the first `size` bytes of its file; `whole` says that they
  * are all of it. For most files of JPEG, PNG, BMP, PPM, PGM and WebP, 64 KiB are enough. HEIF and AVIF need the
- * whole file. `params` are those with which the picture will be loaded.
+ * whole file, and so do JPEG and PNG where stb_image decodes them: its memory hangs on the size of the file, and `memory` is 0 until
+ * the bytes are whole. `params` are those with which the picture will be loaded.
  *
  * If the bytes do not tell the size, the call succeeds with only `format` set in *info, and the rest 0. The
  * caller then hands in more bytes. If these were all, loading the picture writes a line that says what is wrong.

@@ -99,7 +99,9 @@ void tvlm_io_measure_jpeg(const tvlm_io_source *source, tvlm_io_extent *extent) 
     const uint64_t kept = frame.progressive ? frame.blocks * 128 : 0;
 #else
     const tvlm_io_extent out = *extent;
-    /* stb_image keeps the planes and a copy of the file; for a progressive picture, also the coefficients. */
+    /* stb_image keeps the planes and a copy of the file; for a progressive picture, also the coefficients. How large
+     * the file is, its beginning does not tell. */
+    if (source->part) return;
     const uint64_t kept = frame.blocks * (frame.progressive ? 192 : 64) + source->size;
 #endif
     const uint64_t pixels = tvlm_io_extent_bytes(&out, channels);
@@ -145,7 +147,9 @@ void tvlm_io_measure_png(const tvlm_io_source *source, tvlm_io_extent *extent) {
     const uint64_t kept = 0;
 #else
     /* stb_image makes room for three things: the compressed data, for which it may double the room; the
-     * inflated data; and the pixels to which these are expanded. */
+     * inflated data; and the pixels to which these are expanded. How large the file is, its beginning does not
+     * tell. */
+    if (source->part) return;
     const uint64_t kept = 2 * (uint64_t)source->size + 4096 + tvlm_io_extent_bytes(extent, 24);
 #endif
     extent->memory = pixels * (turned ? 2 : 1) + kept + FIXED(extent->width);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,11 @@
 #include <windows.h>
 
 #include "platform/windows/names.h"
+
+/* FILE_INFO_BY_HANDLE_CLASS's FileRenameInfoEx and its flags, which not all headers have. */
+#define RENAME_INFO_EX         22
+#define RENAME_REPLACE         0x1
+#define RENAME_POSIX_SEMANTICS 0x2
 
 /* The C library's functions read and write at most INT_MAX bytes in one call. */
 #define PIECE ((size_t)1 << 30)
@@ -144,10 +150,32 @@ bool tvlm_path_remove(const char *path) {
     return removed;
 }
 
+/* As POSIX has it: whoever has the old file open goes on reading that. File systems other than NTFS cannot, nor could Windows before
+ * version 10. */
+static bool rename_over_open(const wchar_t *old, const wchar_t *new) {
+    const DWORD room = GetFullPathNameW(new, 0, NULL, NULL);
+    const size_t size = offsetof(FILE_RENAME_INFO, FileName) + ((size_t)room + 1) * sizeof(wchar_t);
+    FILE_RENAME_INFO *const info = calloc(1, size);
+    if (info == NULL) return false;
+    const DWORD flags = RENAME_REPLACE | RENAME_POSIX_SEMANTICS;
+    memcpy(info, &flags, sizeof flags); /* in older headers the member has another name */
+    info->FileNameLength = GetFullPathNameW(new, room, info->FileName, NULL) * (DWORD)sizeof(wchar_t);
+    const HANDLE handle =
+        CreateFileW(old, DELETE, SHARED, NULL, OPEN_EXISTING, FILE_FLAG_OPEN_REPARSE_POINT, NULL);
+    bool renamed = false;
+    if (handle != INVALID_HANDLE_VALUE) {
+        renamed =
+            SetFileInformationByHandle(handle, (FILE_INFO_BY_HANDLE_CLASS)RENAME_INFO_EX, info, (DWORD)size);
+        CloseHandle(handle);
+    }
+    free(info);
+    return renamed;
+}
+
 bool tvlm_path_rename(const char *from, const char *to) {
     wchar_t *const old = tvlm_windows_name(from), *const new = tvlm_windows_name(to);
     bool renamed = old != NULL && new != NULL;
-    if (renamed) {
+    if (renamed && !rename_over_open(old, new)) {
         renamed = MoveFileExW(old, new, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH);
         if (!renamed) tvlm_windows_set_errno();
     }
