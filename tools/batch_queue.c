@@ -2,7 +2,6 @@
 #include "batch_queue.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

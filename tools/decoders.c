@@ -27,9 +27,29 @@ void decoders_print(void) {
     printf("\n");
 }
 
+/* What this build has, and what is left out of it. */
+static void print_parts(void) {
+#ifdef TVLM_WITH_ARCHIVE
+    printf("archives: tar, plain and by gzip, bzip2, xz and zstd\n");
+#else
+    printf("archives: none\n");
+#endif
+#ifdef TVLM_VIDEO_LIBRARY
+    printf("videos: by FFmpeg's libraries, in texturevlm-video\n");
+#else
+    printf("videos: none, but frames as pictures\n");
+#endif
+#ifdef TVLM_WITH_LAB
+    printf("lab: yes\n");
+#else
+    printf("lab: no\n");
+#endif
+}
+
 int decoders_print_version(const char *program) {
     printf("%s %s\n", program, tvlm_version());
     decoders_print();
+    print_parts();
     return TOOL_DONE;
 }
 

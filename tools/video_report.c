@@ -58,9 +58,9 @@ static int draw_scale(const chart *c, const video_report_slot *slots, int32_t co
     const video_report_slot *const last = &slots[count - 1];
     char text[64];
     for (int i = 0; i <= LINES; ++i) {
-        const int32_t y = HEIGHT - BELOW - height_of(c, c->most * i / LINES);
+        const int32_t y = HEIGHT - BELOW - height_of(c, c->most * i / (double)LINES);
         fill(c, LEFT, y, WIDTH - RIGHT, y + 1, line);
-        snprintf(text, sizeof text, "%g", c->most * i / LINES);
+        snprintf(text, sizeof text, "%g", c->most * i / (double)LINES);
         TOOL_TRY(write_text(c, 8, y - 4, text));
     }
     TOOL_TRY(write_text(c, LEFT, HEIGHT - BELOW + 10, "0 s"));

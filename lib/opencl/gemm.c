@@ -150,7 +150,7 @@ static tvlm_status by_panels(opencl_device *device, const tvlm_gemm *gemm) {
 
 tvlm_status tvlm_opencl_gemm(tvlm_device *device, const tvlm_gemm *gemm) {
     OPENCL_TUNED(device, TVLM_TUNED_PRODUCTS,
-                 (double)(gemm->m > gemm->n ? gemm->m : gemm->n) * TVLM_TUNED_CELL);
+                 (double)(gemm->m > gemm->n ? gemm->m : gemm->n) * (double)TVLM_TUNED_CELL);
     opencl_device *d = (opencl_device *)device;
     if (d->tuning.gemm_run == 0 && !d->clblast_asked) load_library(d);
     return d->tuning.gemm_run > 0 || d->clblast_sgemm == NULL ? by_panels(d, gemm) : by_library(d, gemm);

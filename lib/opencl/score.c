@@ -233,7 +233,7 @@ static tvlm_status combine(opencl_device *device, const combining *c) {
 /* Combines and ranks in one launch, where the device ranks this many scores. *ranked says whether it did. */
 static tvlm_status combine_and_rank(opencl_device *device, const combining *c, const tvlm_ranking *ranking,
                                     bool *ranked) {
-    OPENCL_TUNED(&device->base, TVLM_TUNED_TOPK, (double)c->count * TVLM_TUNED_CELL);
+    OPENCL_TUNED(&device->base, TVLM_TUNED_TOPK, (double)c->count * (double)TVLM_TUNED_CELL);
     const size_t group = (size_t)device->tuning.topk_group, size = (size_t)c->count * TOPK_RANK_LANES;
     opencl_call call;
     *ranked = c->count <= device->tuning.rank_below;
@@ -249,7 +249,7 @@ static tvlm_status make_scores(opencl_device *device, const tvlm_bundle *bundle,
                                const tvlm_score_group *groups, int32_t group_count,
                                const tvlm_candidates *candidates, const tvlm_ranking *ranking,
                                score_scratch *scratch, const combining *c, bool *ranked) {
-    OPENCL_TUNED(&device->base, TVLM_TUNED_SCORE, (double)c->count * TVLM_TUNED_CELL);
+    OPENCL_TUNED(&device->base, TVLM_TUNED_SCORE, (double)c->count * (double)TVLM_TUNED_CELL);
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, TVLM_SCORE_PARTS * (size_t)c->count * sizeof(cl_float),
                                  &scratch->parts));
     TVLM_TRY(upload_program(device, groups, group_count, scratch));

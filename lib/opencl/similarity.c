@@ -38,7 +38,7 @@ static tvlm_status run_cells(opencl_call *call, const tvlm_texture *texture) {
 
 tvlm_status tvlm_opencl_feature_lengths(tvlm_device *device, const tvlm_features *features) {
     OPENCL_TUNED(device, TVLM_TUNED_FEATURES,
-                 (double)features->texture->width * features->texture->height * TVLM_TUNED_CELL);
+                 (double)features->texture->width * features->texture->height * (double)TVLM_TUNED_CELL);
     opencl_call call;
     TVLM_TRY(begin(features, device, "feature_lengths", &call));
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
@@ -48,7 +48,7 @@ tvlm_status tvlm_opencl_feature_lengths(tvlm_device *device, const tvlm_features
 tvlm_status tvlm_opencl_similarity(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
                                    tvlm_texture *out) {
     OPENCL_TUNED(device, TVLM_TUNED_FEATURES,
-                 (double)features->texture->width * features->texture->height * TVLM_TUNED_CELL);
+                 (double)features->texture->width * features->texture->height * (double)TVLM_TUNED_CELL);
     opencl_call call;
     TVLM_TRY(begin(features, device, "similarity", &call));
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
@@ -61,7 +61,7 @@ tvlm_status tvlm_opencl_similarity_cells(tvlm_device *device, const tvlm_feature
                                          tvlm_buffer *query, tvlm_buffer *cells, int32_t count,
                                          tvlm_buffer *cosines) {
     OPENCL_TUNED(device, TVLM_TUNED_FEATURES,
-                 (double)features->texture->width * features->texture->height * TVLM_TUNED_CELL);
+                 (double)features->texture->width * features->texture->height * (double)TVLM_TUNED_CELL);
     const opencl_tuning *tuning = &((opencl_device *)device)->tuning;
     const size_t lanes = (size_t)tuning->cosine_lanes;
     const size_t in_group = (size_t)tuning->cosine_width * (size_t)tuning->cosine_height;

@@ -231,7 +231,7 @@ static tvlm_status by_best(opencl_device *device, key_source from, int32_t k, cl
 
 tvlm_status tvlm_opencl_topk(tvlm_device *base, tvlm_buffer *scores, int32_t n, int32_t k,
                              tvlm_buffer *result) {
-    OPENCL_TUNED(base, TVLM_TUNED_TOPK, (double)n * TVLM_TUNED_CELL);
+    OPENCL_TUNED(base, TVLM_TUNED_TOPK, (double)n * (double)TVLM_TUNED_CELL);
     opencl_device *device = (opencl_device *)base;
     const opencl_tuning *tuning = &device->tuning;
     const key_source from = {((opencl_buffer *)scores)->memory, NULL, n};

@@ -21,7 +21,7 @@ tvlm_status tvlm_check_budget(const tvlm_log *log, const struct tvlm_select_para
     const double patch = p->patch == 0.0f ? (double)TVLM_PATCH_DEFAULT : (double)p->patch;
     if ((p->k != 0) + (p->budget.share != 0.0f) + (p->budget.tolerance != 0.0f) > 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k, share and tolerance exclude each other");
-    if (!(patch >= PATCH_LEAST && patch <= PATCH_MOST) || floor(patch) != patch)
+    if (!(patch >= (double)PATCH_LEAST && patch <= (double)PATCH_MOST) || floor(patch) != patch)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "a patch of %g pixels; for budget it is a whole number from %d to %d", patch,
                          PATCH_LEAST, PATCH_MOST);

@@ -13,6 +13,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <sys/sysctl.h>
+#include <sys/types.h>
+#endif
 
 #define NO_LIMIT UINT64_MAX
 
@@ -135,6 +139,11 @@ uint64_t tvlm_groups_room(const char *list, const char *root) {
 }
 
 uint64_t tvlm_host_memory(void) {
+#ifdef __APPLE__
+    uint64_t bytes = 0;
+    size_t size = sizeof bytes;
+    if (sysctlbyname("hw.memsize", &bytes, &size, NULL, 0) == 0 && bytes > 0) return bytes;
+#endif
 #ifdef _SC_PHYS_PAGES
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     if (pages > 0 && page > 0) return (uint64_t)pages * (uint64_t)page;

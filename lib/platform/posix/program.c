@@ -2,19 +2,33 @@
 #include "platform/program.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
 
 void tvlm_program_start(int *argc, char ***argv) {
     (void)argc;
     (void)argv;
 }
 
-bool tvlm_program_beside(const char *name, char *path, size_t size) {
+/* Writes the path of the program that runs; "" where the system does not tell it. */
+static void own_path(char *path, size_t size) {
+#ifdef __APPLE__
+    uint32_t room = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+    if (_NSGetExecutablePath(path, &room) != 0) path[0] = '\0';
+#else
     const ssize_t length = readlink("/proc/self/exe", path, size - 1);
     path[length > 0 ? length : 0] = '\0';
+#endif
+}
+
+bool tvlm_program_beside(const char *name, char *path, size_t size) {
+    own_path(path, size);
     char *const slash = strrchr(path, '/');
     if (slash == NULL || (size_t)(slash + 1 - path) + strlen(name) >= size) return false;
     memcpy(slash + 1, name, strlen(name) + 1);
