@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "platform/memory.h"
+
 /* How long an impatient caller waits. In nearly all cases it is woken before. */
 enum { PATIENCE_NS = 2000000 };
 
@@ -71,14 +73,6 @@ static void *work(void *argument) {
 
 /* ---- In the tool's thread ---- */
 
-/* Makes freed memory go back to the system. Otherwise glibc keeps blocks of up to 32 MiB for each thread that
- * once had one, and no limit of this tool counts these blocks. */
-static void return_memory(void) {
-#ifdef __GLIBC__
-    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
-#endif
-}
-
 int batch_queue_open(struct tool *tool, const struct batch_names_params *params, const batch_threads *threads,
                      int32_t max_side, batch_queue **queue) {
     const int jobs = batch_jobs(threads);
@@ -92,7 +86,7 @@ int batch_queue_open(struct tool *tool, const struct batch_names_params *params,
         batch_names_close(&names);
         return tool_fail(tool, "no memory for a queue of images");
     }
-    return_memory();
+    tvlm_memory_return(); /* no limit of this tool counts what was freed */
     made->names = names;
     made->load = (batch_load){room, &tool->log, max_side};
     made->count = jobs;

@@ -18,6 +18,10 @@
  */
 uint64_t tvlm_host_room(void);
 
+/* Makes memory that is freed from now on go back to the system. Otherwise glibc keeps blocks of up to 32 MiB for each thread that
+ * once had one. */
+void tvlm_memory_return(void);
+
 /* Returns the bytes of the host's memory, or, where they cannot be found out, the most that can be addressed. */
 uint64_t tvlm_host_memory(void);
 

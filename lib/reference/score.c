@@ -63,11 +63,12 @@ static void make_part(const tvlm_bundle *bundle, const tvlm_score_group *groups,
 /* Brings values to [0, 1] by their minimum and maximum, or to 0 if all are equal. NaN takes no part and
  * stays. */
 static void normalise(float *values, size_t count) {
-    double low = INFINITY, high = -INFINITY;
+    float least = INFINITY, most = -INFINITY; /* GCC 12 for arm64 fails to compile it with double */
     for (size_t i = 0; i < count; ++i) {
-        low = fmin(low, values[i]);
-        high = fmax(high, values[i]);
+        least = fminf(least, values[i]);
+        most = fmaxf(most, values[i]);
     }
+    const double low = least, high = most;
     for (size_t i = 0; i < count; ++i) {
         if (isnan(values[i])) continue;
         values[i] = high - low > TVLM_SCORE_FLOOR ? (float)((values[i] - low) / (high - low)) : 0;

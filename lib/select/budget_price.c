@@ -281,7 +281,7 @@ double tvlm_budget_highest_price(const tvlm_budget_tree *tree, const tvlm_budget
         double sum = 0.0;
         for (int32_t n = 0; n < TVLM_BUDGET_LEAVES; ++n)
             sum += (double)losses->under[n % CHILDREN * tree->ones + root * CHILDREN + n / CHILDREN];
-        highest = fmax(highest, sum);
+        if (sum > highest) highest = sum; /* GCC 12 for arm64 fails to compile fmax here */
     }
     /* A third lies in up to four roots. */
     return (losses->third_spots != NULL ? 4.0 : 1.0) * highest * (1.0 + 1e-6) + (double)FLT_MIN;

@@ -13,6 +13,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #ifdef __APPLE__
 #include <sys/sysctl.h>
 #include <sys/types.h>
@@ -136,6 +139,12 @@ uint64_t tvlm_groups_room(const char *list, const char *root) {
     while (file != NULL && fgets(line, sizeof line, file) != NULL) room = least(room, line_room(line, root));
     if (file != NULL) fclose(file);
     return room;
+}
+
+void tvlm_memory_return(void) {
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
 }
 
 uint64_t tvlm_host_memory(void) {

@@ -28,6 +28,8 @@ static uint64_t job_room(void) {
     return room;
 }
 
+void tvlm_memory_return(void) {} /* Windows takes large blocks back by itself */
+
 uint64_t tvlm_host_memory(void) {
     MEMORYSTATUSEX status = {.dwLength = sizeof status};
     return GlobalMemoryStatusEx(&status) ? status.ullTotalPhys : PTRDIFF_MAX;
