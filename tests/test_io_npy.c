@@ -2,6 +2,7 @@
 /*
  * .npy: what is written is read, what NumPy writes is read, and all else is refused.
  */
+#include "io/order.h"
 #include "io_helper.h"
 
 /* Everything but the data of a file: the magic bytes, the version, the length, the text as it is given. */
@@ -81,7 +82,7 @@ static void writes_what_numpy_writes(void **state) {
     (void)state;
     snprintf((char *)expected, sizeof expected, "\x93NUMPY\x01%c\x76%c%-117s", 0, 0, text);
     expected[127] = '\n';
-    memcpy(expected + 128, data, sizeof data);
+    memcpy(expected + 128, "\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40", sizeof data); /* the least byte first */
     io_expect(tvlm_npy_write(io_path("a.npy"), TVLM_ELEMENT_F32, 1, shape, data, &io_log), TVLM_OK, NULL);
     io_assert_content(io_path("a.npy"), expected, sizeof expected);
 }
@@ -102,11 +103,12 @@ static void reads_other_spellings(void **state) {
         "{\"shape\":(2L,1L),\"fortran_order\":False,\"descr\":\"<u2\"}",
         " { 'shape' : ( 2 , 1 , ) , 'descr' : '=u2' , 'fortran_order' : False } \n\n",
     };
+    static const unsigned char bytes[] = {0x34, 0x12, 0xCD, 0xAB}; /* the least byte first */
     const uint16_t data[] = {0x1234, 0xABCD};
     (void)state;
     for (int version = 1; version <= 3; version++)
         for (int i = 0; i < 3; i++) {
-            tvlm_npy *array = read_npy(put_npy(version, texts[i], strlen(texts[i]), data, sizeof data));
+            tvlm_npy *array = read_npy(put_npy(version, texts[i], strlen(texts[i]), bytes, sizeof bytes));
             assert_int_equal(array->type, TVLM_ELEMENT_U16);
             assert_int_equal(array->rank, 2);
             assert_int_equal(array->shape[0], 2);
@@ -349,6 +351,20 @@ static void reads_real_arrays(void **state) {
     assert_true(read_folder(path) > 0);
 }
 
+/* Machines of the other order do this with all they read and write. */
+static void turns_elements_round(void **state) {
+    unsigned char bytes[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    (void)state;
+    tvlm_io_turn(bytes, 8, 1);
+    assert_memory_equal(bytes, "\1\2\3\4\5\6\7\10", 8);
+    tvlm_io_turn(bytes, 8, 2);
+    assert_memory_equal(bytes, "\2\1\4\3\6\5\10\7", 8);
+    tvlm_io_turn(bytes, 8, 4);
+    assert_memory_equal(bytes, "\3\4\1\2\7\10\5\6", 8);
+    tvlm_io_turn(bytes, 8, 8);
+    assert_memory_equal(bytes, "\6\5\10\7\2\1\4\3", 8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         io_test(names_every_type),         io_test(reads_what_was_written),
@@ -358,6 +374,7 @@ int main(void) {
         io_test(refuses_bad_arguments),    io_test(writes_in_pieces),
         io_test(reads_in_pieces),          io_test(leaves_no_unfinished_file),
         io_test(survives_damage),          io_test(reads_real_arrays),
+        io_test(turns_elements_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

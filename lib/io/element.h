@@ -9,11 +9,6 @@
 
 #include "texturevlm/io.h"
 
-/* Both formats are little-endian. Their data are read and written as they are in memory. */
-#if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "lib/io reads and writes little-endian files without swapping bytes"
-#endif
-
 /*
  * Returns a type's name in a .npy file, without the sign of the byte order ("f4"), or NULL if NumPy has no
  * such type. `type` must be a value of the enum.

@@ -7,6 +7,7 @@
 #include "io/element.h"
 #include "io/io_file.h"
 #include "io/npy_header.h"
+#include "io/order.h"
 
 struct npy_file {
     tvlm_npy array; /* first, so that a pointer to it is also one to the whole struct */
@@ -57,6 +58,7 @@ static void place_data(struct npy_file *file, size_t offset) {
     size_t element = tvlm_element_size(file->array.type), aligned = offset / element * element;
     if (aligned != offset) memmove(file->bytes + aligned, file->bytes + offset, file->array.size);
     file->array.data = file->bytes + aligned;
+    tvlm_io_from_file(file->bytes + aligned, file->array.size, element);
 }
 
 static tvlm_status parse(struct npy_file *file, const char *path, const tvlm_log *log) {

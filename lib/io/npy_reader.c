@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "io/io_file.h"
 #include "io/npy_header.h"
+#include "io/order.h"
 #include "platform/file.h"
 
 struct tvlm_npy_reader {
@@ -102,6 +103,7 @@ tvlm_status tvlm_npy_reader_read(tvlm_npy_reader *reader, void *data, size_t cou
     if (status != TVLM_OK) return status;
     if (got < count * reader->element)
         return tvlm_fail(&reader->log, TVLM_ERROR_IO, "%s became shorter while it was read", reader->path);
+    tvlm_io_from_file(data, got, reader->element);
     reader->left -= count;
     return TVLM_OK;
 }

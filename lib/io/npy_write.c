@@ -5,6 +5,7 @@
 #include "io/element.h"
 #include "io/io_file.h"
 #include "io/npy_header.h"
+#include "io/order.h"
 
 struct tvlm_npy_writer {
     tvlm_io_output *output;
@@ -63,7 +64,7 @@ tvlm_status tvlm_npy_writer_append(tvlm_npy_writer *writer, const void *data, si
     if (writer->output == NULL)
         return tvlm_fail(&writer->log, TVLM_ERROR_ARGUMENT, "tvlm_npy_writer_append: it is finished already");
     writer->left -= count;
-    return tvlm_io_output_write(writer->output, data, count * writer->element);
+    return tvlm_io_output_elements(writer->output, data, count * writer->element, writer->element);
 }
 
 tvlm_status tvlm_npy_writer_finish(tvlm_npy_writer *writer) {

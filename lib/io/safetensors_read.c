@@ -15,6 +15,7 @@
 #include "io/bytes.h"
 #include "io/element.h"
 #include "io/io_file.h"
+#include "io/order.h"
 #include "io/utf8.h"
 
 #define PRELUDE    ((size_t)8)
@@ -277,7 +278,11 @@ static tvlm_status keep_tensors(struct safetensors_file *file, const struct entr
     if (file->tensors == NULL) return out_of_memory(file);
     for (size_t i = 0; i < count; i++) file->tensors[i] = entries[i].tensor;
     file->view.tensors = file->tensors;
-    return align_tensors(file);
+    const tvlm_status status = align_tensors(file);
+    for (size_t i = 0; status == TVLM_OK && i < count; i++) /* no two share a byte (check_places) */
+        tvlm_io_from_file((void *)file->tensors[i].data, file->tensors[i].size,
+                          tvlm_element_size(file->tensors[i].type));
+    return status;
 }
 
 static tvlm_status read_tensors(struct safetensors_file *file) {

@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "io/element.h"
 #include "io/io_file.h"
+#include "io/order.h"
 #include "io/utf8.h"
 
 /* A tensor that is to be written. The members of its tvlm_tensor are valid, and `size` is computed from its
@@ -176,7 +177,8 @@ static tvlm_status write_file(const struct job *job, const char *header) {
     if (status != TVLM_OK) return status;
     status = write_header(output, header);
     for (int32_t i = 0; i < job->count && status == TVLM_OK; i++)
-        status = tvlm_io_output_write(output, job->entries[i].tensor->data, job->entries[i].size);
+        status = tvlm_io_output_elements(output, job->entries[i].tensor->data, job->entries[i].size,
+                                         tvlm_element_size(job->entries[i].tensor->type));
     return tvlm_io_output_commit(&output); /* it reports a write that has failed */
 }
 
