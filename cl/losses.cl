@@ -409,6 +409,7 @@ HELPER float add_error(const column_sums *s) {
 /* Adds up a tile block by block, since a GPU's work-items have few registers. */
 HELPER void add_each_block(const band *a, sums *s) {
     float y[COUNT], yy[COUNT], xy[COUNT], error = 0.0f;
+#pragma unroll /* else these arrays would be in memory, for want of an index that is known */
     for (int b = 0; b < COUNT; ++b) {
         const int4 at = blocks_at(b, 1, a->left, a->top, a->right, a->bottom);
         float4 sum = 0.0f;

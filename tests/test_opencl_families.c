@@ -296,7 +296,8 @@ static void test_remembering(void **state) {
     assert_int_equal(tvlm_opencl_remember(&device.base, &args), TVLM_OK);
     expect_size(3, 7, 70, 1);
     assert_int_equal(int_at(16, 0), OF_SCORES | TO_LUMA);
-    luma = text_out_of(1, 1);
+    luma = text_out_of(1, 1); /* which the arguments have */
+    assert_ptr_equal(args.luma, &luma.base);
     assert_int_equal(tvlm_opencl_remember(&device.base, &args), TVLM_OK);
     expect_size(4, 1, 1, 1);
     assert_int_equal(tvlm_opencl_relevance(&device.base, &scores.base, &small.base), TVLM_OK);
