@@ -2,6 +2,8 @@
 /*
  * .npy: what is written is read, what NumPy writes is read, and all else is refused.
  */
+#include <errno.h>
+
 #include "io/order.h"
 #include "io_helper.h"
 
@@ -271,7 +273,7 @@ static void reads_in_pieces(void **state) {
     tvlm_npy_reader_destroy(&reader);
     io_expect(tvlm_npy_reader_open(io_path("none"), &io_log, &array, &reader), TVLM_ERROR_IO, "No such");
     io_expect(tvlm_npy_reader_open("/dev/null", &io_log, &array, &reader), TVLM_ERROR_IO, "no ordinary file");
-    assert_int_equal(mkfifo(io_path("fifo"), 0600), 0);
+    if (mkfifo(io_path("fifo"), 0600) != 0 && errno == ENOSYS) return; /* as Windows has none */
     alarm(20); /* nobody writes to it: opening must not wait */
     io_expect(tvlm_npy_reader_open(io_path("fifo"), &io_log, &array, &reader), TVLM_ERROR_IO,
               "no ordinary file");

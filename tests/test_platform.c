@@ -11,6 +11,9 @@
 #include "platform/stdio.h"
 #include "platform/temporary.h"
 #include "platform/waiter.h"
+#ifdef _WIN32
+#include "platform/windows/names.h"
+#endif
 
 static void write_text(const char *name, const char *text) {
     const int file = tvlm_file_empty(io_path(name));
@@ -101,7 +104,8 @@ static void test_lock(void **state) {
     assert_true(tvlm_file_close(second));
 }
 
-/* Whoever has the old file open goes on reading it. */
+/* Whoever has the old file open goes on reading it. Where Windows cannot do that (before version 10, in wine 8, and on other file systems than
+ * NTFS), it is an error, and nothing is lost. */
 static void test_rename_over_an_open_file(void **state) {
     char bytes[8] = "";
     (void)state;
@@ -109,10 +113,21 @@ static void test_rename_over_an_open_file(void **state) {
     write_text("new", "new");
     const int file = tvlm_file_open(io_path("old"), true);
     assert_true(file >= 0);
-    assert_true(tvlm_path_rename(io_path("new"), io_path("old")));
+    const bool renamed = tvlm_path_rename(io_path("new"), io_path("old"));
+    const int code = errno;
     assert_int_equal(tvlm_file_get(file, bytes, sizeof bytes), 3);
     assert_string_equal(bytes, "old");
     assert_true(tvlm_file_close(file));
+#ifdef _WIN32
+    if (!renamed) {
+        assert_int_equal(code, EACCES);
+        expect_text("old", "old");
+        assert_true(tvlm_path_rename(io_path("new"), io_path("old"))); /* now that it is closed */
+    }
+#else
+    assert_true(renamed);
+    (void)code;
+#endif
     expect_text("old", "new");
     assert_false(tvlm_path_exists(io_path("new")));
     assert_false(tvlm_path_rename(io_path("new"), io_path("old")));
@@ -221,7 +236,13 @@ static void test_long_name(void **state) {
     assert_true(tvlm_path_remove(path));
     for (int i = DEPTH; --i >= 0;) {
         path[ends[i]] = '\0';
+#ifdef _WIN32 /* whose C library knows no long names */
+        wchar_t *const name = tvlm_windows_name(path);
+        assert_true(name != NULL && _wrmdir(name) == 0);
+        free(name);
+#else
         assert_int_equal(rmdir(path), 0);
+#endif
     }
 }
 

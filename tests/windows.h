@@ -9,6 +9,7 @@
 #include <direct.h>
 #include <errno.h>
 #include <io.h>
+#include <process.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,11 @@ static inline int mkfifo(const char *path, int mode) {
     (void)mode;
     errno = ENOSYS;
     return -1;
+}
+
+static inline unsigned alarm(unsigned seconds) {
+    (void)seconds;
+    return 0;
 }
 
 static inline int symlink(const char *target, const char *path) {

@@ -378,7 +378,9 @@ static void long_sides(const test_target *target, tvlm_device *reference) {
     enum { WIDTH = 160000, HEIGHT = 48, TEXELS = WIDTH / 4 * (HEIGHT / 4), PART = 4000 };
     tvlm_stack *stack = NULL;
     (void)reference;
-    if (target->device->info.storage != TVLM_STORAGE_BUFFER) return;
+    if (target->device->info.storage != TVLM_STORAGE_BUFFER ||
+        target->device->info.type == TVLM_DEVICE_REFERENCE)
+        return;
     uint8_t *pixels = malloc((size_t)WIDTH * HEIGHT);
     float *texels = malloc(TEXELS * sizeof *texels);
     assert_true(pixels != NULL && texels != NULL);
