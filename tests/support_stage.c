@@ -412,8 +412,8 @@ static tvlm_texture bundle_shape(int32_t index, bool identifiers, tvlm_format fo
         shape.levels = tvlm_level_count(shape.width, shape.height);
     }
     if (index % 3 == 2) { /* its cells reach beyond the image */
-        shape.extent_x = BUNDLE_WIDTH + 15.0f;
-        shape.extent_y = BUNDLE_HEIGHT + 3.0f;
+        shape.extent_x = (float)BUNDLE_WIDTH + 15.0f;
+        shape.extent_y = (float)BUNDLE_HEIGHT + 3.0f;
     }
     for (int c = 0; c < 4; ++c)
         shape.reduce[c] = identifiers && test_random(random) % 3 == 0 ? TVLM_REDUCE_MODE : TVLM_REDUCE_MEAN;
@@ -444,7 +444,7 @@ test_bundle test_bundle_create(const test_target *target, tvlm_device *reference
                           .fixation_x = 31.5f,
                           .fixation_y = 40.25f,
                           .rope = {.theta = 1000.0f, .dimension = 12, .patch = 7.0f}};
-    common.farthest = hypotf(BUNDLE_WIDTH - 31.5f, 40.25f);
+    common.farthest = hypotf((float)BUNDLE_WIDTH - 31.5f, 40.25f);
     bundle.got = bundle.expected = common;
     for (int32_t i = 0; i < count; ++i) {
         const tvlm_texture shape = bundle_shape(i, identifiers, target->format, random);

@@ -255,7 +255,7 @@ int parameters_check(struct tool *tool, tvlm_strategy strategy, bool asked,
         const tvlm_parameter *const p = at(i);
         char label[48];
         if (!asks(options, i)) continue;
-        snprintf(label, sizeof label, "%s%s",
+        snprintf(label, sizeof label, "%s%.40s",
                  all[i].name == NULL ? "-"
                  : p->rare           ? "--set "
                                      : "--",

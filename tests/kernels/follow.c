@@ -29,8 +29,8 @@ static test_pair create_flow(const test_target *target, tvlm_device *reference, 
     assert_non_null(rgba);
     for (int32_t i = 0; i < half.width * half.height; ++i) {
         const float across = (float)(i % half.width), down = (float)(i / half.width);
-        rgba[4 * i] = LONGEST * sinf(0.05f * across + 6.0f * u);
-        rgba[4 * i + 1] = LONGEST * cosf(0.04f * down + 6.0f * v);
+        rgba[4 * i] = (float)LONGEST * sinf(0.05f * across + 6.0f * u);
+        rgba[4 * i + 1] = (float)LONGEST * cosf(0.04f * down + 6.0f * v);
         rgba[4 * i + 2] = 3.0f * down > 2.0f * (float)half.height ? 0.1f : 0.9f;
     }
     test_pair_write(&pair, 0, rgba);
@@ -94,7 +94,8 @@ static float apart(float got, float expected) {
 static void compare(const test_target *target, const setting *s, const float *points, const float *got,
                     const float *expected, int32_t count) {
     const int32_t side = s->image.width > s->image.height ? s->image.width : s->image.height;
-    const float tolerance = 2.0f * test_sample_tolerance(target, side, 2.0f * LONGEST) + 1e-6f * (float)side;
+    const float tolerance =
+        2.0f * test_sample_tolerance(target, side, 2.0f * (float)LONGEST) + 1e-6f * (float)side;
     double sum = 0.0;
     int32_t beyond = 0;
     for (int32_t i = 0; i < count; ++i)
@@ -104,7 +105,7 @@ static void compare(const test_target *target, const setting *s, const float *po
             const float error = apart(a, b);
             if (error <= most)
                 sum += (double)error;
-            else if (s->confidence > 0.0f && error <= 2.0f * LONGEST)
+            else if (s->confidence > 0.0f && error <= 2.0f * (float)LONGEST)
                 ++beyond;
             else
                 fail_msg("point %d from %g: %g, not %g (%g allowed)", (int)i, (double)from, (double)a,

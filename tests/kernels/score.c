@@ -282,8 +282,8 @@ static void bonus(const test_target *target, tvlm_device *reference) {
     float row[COUNT], more[COUNT];
     (void)reference;
     for (int i = 0; i < COUNT; ++i) {
-        row[i] = (float)(i * 37 % COUNT) / COUNT;
-        more[i] = (float)(i * 61 % COUNT) / COUNT;
+        row[i] = (float)(i * 37 % COUNT) / (float)COUNT;
+        more[i] = (float)(i * 61 % COUNT) / (float)COUNT;
     }
     float *plain = score_row(target, row, COUNT, &p);
     p.combination.bonus = test_buffer(target->device, sizeof more, more);

@@ -249,7 +249,7 @@ static void check_move(const test_target *target, tvlm_device *reference, test_s
     forgive_thresholds(&out);
     /* The flow has up to 40 pixels. Its error, as a share of a cell, moves values of [0, 1]. The sampler adds
      * its own error. */
-    const float sampled = test_sample_tolerance(target, size.width, 40.0f / CELL) +
+    const float sampled = test_sample_tolerance(target, size.width, 40.0f / (float)CELL) +
                           test_sample_tolerance(target, size.width, 1.0f);
     const test_tolerance one = {4.0f * sampled + 1e-5f, 2.0f * sampled, TEST_HALF_ULP},
                          tolerances[4] = {one, one, one, {0, 0, 0}};
