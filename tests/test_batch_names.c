@@ -93,6 +93,25 @@ static void a_list_may_be_long(void **state) {
     assert_int_equal(unlink("list"), 0);
 }
 
+/* As Windows ends them. With --null the byte is one of the name. */
+static void lines_may_end_with_two_bytes(void **state) {
+    batch_sources sources = {.list = "list"};
+    (void)state;
+    put("list", "a.png\r\n\r\nb\r.png\r\nc.png", 22);
+    batch_names *names = opened(&sources, 0, NULL, false);
+    check_next(names, 0, "a.png", "");
+    check_next(names, 1, "b\r.png", "");
+    check_next(names, 2, "c.png", "");
+    check_end(&names);
+    put("list", "a.png\r\0b.png", 12);
+    sources.null = 1;
+    names = opened(&sources, 0, NULL, false);
+    check_next(names, 0, "a.png\r", "");
+    check_next(names, 1, "b.png", "");
+    check_end(&names);
+    assert_int_equal(unlink("list"), 0);
+}
+
 static void a_name_has_a_longest_length(void **state) {
     static char text[LONGEST + 100];
     const batch_sources sources = {.list = "list"};
@@ -235,6 +254,7 @@ static void a_list_must_be_there(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_may_be_long),
+        cmocka_unit_test(lines_may_end_with_two_bytes),
         cmocka_unit_test(a_name_has_a_longest_length),
         cmocka_unit_test(a_list_may_come_in_parts),
         cmocka_unit_test(a_list_can_be_stopped),

@@ -72,17 +72,22 @@ static bool fill(batch_list *list, char *error, size_t error_size) {
     return count >= 0;
 }
 
+/* The bytes of the name that ends at `end`, without what ends lines on Windows. */
+static size_t length_until(const batch_list *list, size_t end) {
+    const size_t length = end - list->first;
+    const bool returned = list->end == '\n' && length > 0 && list->bytes[end - 1] == '\r';
+    return returned ? length - 1 : length;
+}
+
 /* Takes the name that ends at `end`. It will not be given again. */
 static bool take(batch_list *list, size_t end, char **name, char *error, size_t error_size) {
     const char *const begin = list->bytes + list->first;
-    size_t length = end - list->first;
+    const size_t length = length_until(list, end);
     *name = NULL;
     if (memchr(begin, '\0', length) != NULL) {
         snprintf(error, error_size, "a name has a zero byte: names that end so need --null");
         return false;
     }
-    if (list->end == '\n' && length > 0 && begin[length - 1] == '\r')
-        --length; /* lines as Windows ends them */
     *name = malloc(length + 1);
     if (*name != NULL) memcpy(*name, begin, length);
     if (*name != NULL) (*name)[length] = '\0';
@@ -101,8 +106,8 @@ static bool batch_list_next(batch_list *list, char **name, char *error, size_t e
     for (;;) {
         const char *const found = memchr(list->bytes + searched, list->end, list->last - searched);
         const size_t end = found != NULL ? (size_t)(found - list->bytes) : list->last;
-        if (found != NULL && end == list->first) {
-            searched = ++list->first; /* an empty name */
+        if (found != NULL && length_until(list, end) == 0) {
+            searched = list->first = end + 1; /* an empty name */
         } else if (found != NULL || (list->ended && list->first < list->last)) {
             return take(list, end, name, error, error_size);
         } else {

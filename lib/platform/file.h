@@ -93,6 +93,9 @@ int64_t tvlm_file_some(int file, void *bytes, size_t size);
 
 bool tvlm_file_put(int file, const void *bytes, size_t size);
 
+/* For file.c: writes some of the bytes, and returns how many, or -1. */
+int64_t tvlm_file_put_some(int file, const void *bytes, size_t size);
+
 /* Sets the place at which the next byte is read. */
 bool tvlm_file_seek(int file, uint64_t offset);
 

@@ -137,19 +137,6 @@ void tvlm_file_permit(int file, const tvlm_file_facts *other) {
     if (fchmod(file, (mode_t)other->permissions) != 0) errno = 0;
 }
 
-int64_t tvlm_file_get(int file, void *bytes, size_t size) {
-    size_t got = 0;
-    while (got < size) {
-        const size_t wanted = size - got < PIECE ? size - got : PIECE;
-        const ssize_t now = read(file, (char *)bytes + got, wanted);
-        if (now < 0 && errno == EINTR) continue;
-        if (now < 0) return -1;
-        if (now == 0) break;
-        got += (size_t)now;
-    }
-    return (int64_t)got;
-}
-
 int64_t tvlm_file_some(int file, void *bytes, size_t size) {
     ssize_t got;
     do got = read(file, bytes, size < PIECE ? size : PIECE);
@@ -157,17 +144,11 @@ int64_t tvlm_file_some(int file, void *bytes, size_t size) {
     return (int64_t)got;
 }
 
-bool tvlm_file_put(int file, const void *bytes, size_t size) {
-    const char *next = bytes;
-    while (size > 0) {
-        const ssize_t written = write(file, next, size < PIECE ? size : PIECE);
-        if (written < 0 && errno == EINTR) continue;
-        if (written == 0) errno = ENOSPC;
-        if (written <= 0) return false;
-        next += written;
-        size -= (size_t)written;
-    }
-    return true;
+int64_t tvlm_file_put_some(int file, const void *bytes, size_t size) {
+    ssize_t written;
+    do written = write(file, bytes, size < PIECE ? size : PIECE);
+    while (written < 0 && errno == EINTR);
+    return (int64_t)written;
 }
 
 bool tvlm_file_seek(int file, uint64_t offset) {

@@ -251,32 +251,12 @@ void tvlm_file_permit(int file, const tvlm_file_facts *other) {
     (void)other;
 }
 
-int64_t tvlm_file_get(int file, void *bytes, size_t size) {
-    size_t got = 0;
-    while (got < size) {
-        const size_t wanted = size - got < PIECE ? size - got : PIECE;
-        const int now = _read(file, (char *)bytes + got, (unsigned)wanted);
-        if (now < 0) return -1;
-        if (now == 0) break;
-        got += (size_t)now;
-    }
-    return (int64_t)got;
-}
-
 int64_t tvlm_file_some(int file, void *bytes, size_t size) {
     return _read(file, bytes, (unsigned)(size < PIECE ? size : PIECE));
 }
 
-bool tvlm_file_put(int file, const void *bytes, size_t size) {
-    const char *next = bytes;
-    while (size > 0) {
-        const int written = _write(file, next, (unsigned)(size < PIECE ? size : PIECE));
-        if (written == 0) errno = ENOSPC;
-        if (written <= 0) return false;
-        next += written;
-        size -= (size_t)written;
-    }
-    return true;
+int64_t tvlm_file_put_some(int file, const void *bytes, size_t size) {
+    return _write(file, bytes, (unsigned)(size < PIECE ? size : PIECE));
 }
 
 bool tvlm_file_seek(int file, uint64_t offset) {
