@@ -61,7 +61,11 @@ bool tvlm_path_link(const char *path, char *text, size_t size) {
 }
 
 char *tvlm_path_target(const char *path) {
-    if (!tvlm_path_is_link(path)) return strdup(path);
+    if (!tvlm_path_is_link(path)) {
+        char *const copy = strdup(path);
+        if (copy == NULL) errno = ENOMEM;
+        return copy;
+    }
     return realpath(path, NULL);
 }
 

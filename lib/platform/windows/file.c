@@ -113,7 +113,11 @@ bool tvlm_path_link(const char *path, char *text, size_t size) {
 }
 
 char *tvlm_path_target(const char *path) {
-    if (!tvlm_path_is_link(path)) return strdup(path);
+    if (!tvlm_path_is_link(path)) {
+        char *const copy = strdup(path);
+        if (copy == NULL) errno = ENOMEM;
+        return copy;
+    }
     const HANDLE handle = open_name(path, FILE_READ_ATTRIBUTES, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
     if (handle == INVALID_HANDLE_VALUE) return NULL;
     const DWORD room = GetFinalPathNameByHandleW(handle, NULL, 0, FILE_NAME_NORMALIZED);
