@@ -44,6 +44,7 @@ set_tests_properties(enumerated PROPERTIES LABELS static)
 add_test(NAME mutants COMMAND ${PROJECT_SOURCE_DIR}/tests/mutants/check.py)
 set_tests_properties(mutants PROPERTIES LABELS static)
 tvlm_script_test(spdx ${PROJECT_SOURCE_DIR}/ci/check-spdx)
+tvlm_script_test(release ${PROJECT_SOURCE_DIR}/tests/release.sh)
 if(NOT TVLM_SANITIZE) # the sanitizers' runtime adds symbols of its own
   set(libraries $<TARGET_FILE:texturevlm> $<TARGET_FILE:texturevlm_io> $<TARGET_FILE:texturevlm_static>
       $<TARGET_FILE:texturevlm_io_static>)
