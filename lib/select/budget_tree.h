@@ -183,9 +183,8 @@ double tvlm_budget_bound(const tvlm_budget_tree *tree, const tvlm_budget_losses 
                          double enough, double *price);
 
 /* Adds tiles to a choice one by one, each time that of the largest gain, until the choice has n patches; n is
- * at most columns * rows. Of tiles of equal gain it takes the one of the lowest
- * kind, which among the tree's is the finest, and of those the first in the image.
- * False: no memory. */
+ * at most columns * rows. Of tiles of equal gain it takes the one of the lowest kind, which among the tree's
+ * is the finest, and of those the first in the image. False: no memory. */
 bool tvlm_budget_fill(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                       tvlm_budget_choice *choice);
 
