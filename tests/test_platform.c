@@ -45,7 +45,7 @@ static void test_facts(void **state) {
 }
 
 static void test_identity(void **state) {
-    tvlm_file_identity a, again, b;
+    tvlm_file_identity a = {0}, again = {0}, b = {0};
     char path[600];
     (void)state;
     write_text("a", "");
