@@ -45,14 +45,15 @@ static void test_facts(void **state) {
 }
 
 static void test_identity(void **state) {
-    tvlm_file_identity a = {0}, again = {0}, b = {0};
+    tvlm_file_facts found[3] = {{0}};
     char path[600];
     (void)state;
     write_text("a", "");
     write_text("b", "");
     snprintf(path, sizeof path, "%s/./a", io_folder);
-    assert_true(tvlm_path_identity(io_path("a"), &a) && tvlm_path_identity(path, &again));
-    assert_true(tvlm_path_identity(io_path("b"), &b));
+    assert_true(tvlm_path_facts(io_path("a"), &found[0]) && tvlm_path_facts(path, &found[1]));
+    assert_true(tvlm_path_facts(io_path("b"), &found[2]));
+    const tvlm_file_identity a = found[0].identity, again = found[1].identity, b = found[2].identity;
     assert_true(a.device == again.device && a.file == again.file);
     assert_true(a.device == b.device && a.file != b.file);
 }

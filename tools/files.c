@@ -52,17 +52,16 @@ static void split(char *path, char room[PATH_SIZE], const char **name) {
  * there is either. Returns NULL if there is no memory. */
 static known_file *identify(const char *path, tvlm_file_facts *facts, bool *found) {
     char target[PATH_SIZE], folder[PATH_SIZE];
-    tvlm_file_identity identity = {0};
     const char *name = "";
-    *found = tvlm_path_facts(path, facts) && tvlm_path_identity(path, &identity);
+    *found = tvlm_path_facts(path, facts);
     if (!*found) {
         follow_links(path, target);
         split(target, folder, &name);
-        *found = tvlm_path_facts(folder, facts) && tvlm_path_identity(folder, &identity);
+        *found = tvlm_path_facts(folder, facts);
     }
     known_file *const file = calloc(1, sizeof *file + strlen(name) + 1);
     if (file == NULL) return NULL;
-    file->identity = identity;
+    if (*found) file->identity = facts->identity;
     memcpy(file->name, name, strlen(name));
     return file;
 }

@@ -14,23 +14,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct tvlm_file_facts {
-    bool ordinary, folder; /* neither: a device, a pipe or a socket */
-    bool own; /* It belongs to the user, and nobody else may write to it. Windows is not asked: true. */
-    unsigned permissions; /* for tvlm_file_permit */
-    uint64_t size;        /* in bytes, of an ordinary file */
-} tvlm_file_facts;
-
 /* Tells one file from all others, whatever its names are. */
 typedef struct tvlm_file_identity {
     uint64_t device, file;
 } tvlm_file_identity;
 
+typedef struct tvlm_file_facts {
+    bool ordinary, folder; /* neither: a device, a pipe or a socket */
+    bool own; /* It belongs to the user, and nobody else may write to it. Windows is not asked: true. */
+    unsigned permissions;        /* for tvlm_file_permit */
+    uint64_t size;               /* in bytes, of an ordinary file */
+    tvlm_file_identity identity; /* on Windows of files and folders alone */
+} tvlm_file_facts;
+
 /* Finds out what a name leads to, through symbolic links. false with ENOENT: to nothing. */
 bool tvlm_path_facts(const char *path, tvlm_file_facts *facts);
-
-/* Finds out which file it is that a name leads to. */
-bool tvlm_path_identity(const char *path, tvlm_file_identity *identity);
 
 /* Whether there is something of that name, a link that leads to nothing included. */
 bool tvlm_path_exists(const char *path);

@@ -20,20 +20,14 @@ static void take_facts(const struct stat *found, tvlm_file_facts *facts) {
                                .folder = S_ISDIR(found->st_mode),
                                .own = found->st_uid == geteuid() && !others_write,
                                .permissions = found->st_mode & 0777,
-                               .size = found->st_size > 0 ? (uint64_t)found->st_size : 0};
+                               .size = found->st_size > 0 ? (uint64_t)found->st_size : 0,
+                               .identity = {(uint64_t)found->st_dev, (uint64_t)found->st_ino}};
 }
 
 bool tvlm_path_facts(const char *path, tvlm_file_facts *facts) {
     struct stat found;
     if (stat(path, &found) != 0) return false;
     take_facts(&found, facts);
-    return true;
-}
-
-bool tvlm_path_identity(const char *path, tvlm_file_identity *identity) {
-    struct stat found;
-    if (stat(path, &found) != 0) return false;
-    *identity = (tvlm_file_identity){(uint64_t)found.st_dev, (uint64_t)found.st_ino};
     return true;
 }
 

@@ -33,12 +33,6 @@ static DWORD attributes_of(const char *path) {
     return attributes;
 }
 
-/* 0 where it is no ordinary file. */
-static uint64_t size_of(HANDLE handle) {
-    LARGE_INTEGER size;
-    return GetFileSizeEx(handle, &size) ? (uint64_t)size.QuadPart : 0;
-}
-
 static bool take_facts(HANDLE handle, tvlm_file_facts *facts) {
     BY_HANDLE_FILE_INFORMATION found;
     *facts = (tvlm_file_facts){.own = true};
@@ -49,7 +43,9 @@ static bool take_facts(HANDLE handle, tvlm_file_facts *facts) {
     }
     facts->folder = (found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
     facts->ordinary = !facts->folder;
-    facts->size = facts->ordinary ? size_of(handle) : 0;
+    if (facts->ordinary) facts->size = (uint64_t)found.nFileSizeHigh << 32 | found.nFileSizeLow;
+    facts->identity = (tvlm_file_identity){found.dwVolumeSerialNumber,
+                                           (uint64_t)found.nFileIndexHigh << 32 | found.nFileIndexLow};
     return true;
 }
 
@@ -69,20 +65,6 @@ bool tvlm_path_facts(const char *path, tvlm_file_facts *facts) {
     const bool found = take_facts(handle, facts);
     CloseHandle(handle);
     return found;
-}
-
-bool tvlm_path_identity(const char *path, tvlm_file_identity *identity) {
-    BY_HANDLE_FILE_INFORMATION found;
-    const HANDLE handle = open_name(path, FILE_READ_ATTRIBUTES, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
-    if (handle == INVALID_HANDLE_VALUE) return false;
-    const bool known = GetFileInformationByHandle(handle, &found);
-    if (known)
-        *identity = (tvlm_file_identity){found.dwVolumeSerialNumber,
-                                         (uint64_t)found.nFileIndexHigh << 32 | found.nFileIndexLow};
-    else
-        tvlm_windows_set_errno();
-    CloseHandle(handle);
-    return known;
 }
 
 bool tvlm_path_exists(const char *path) {
