@@ -93,8 +93,8 @@ typedef struct option_spec {
 /*
  * A table of specs. All their offsets are in the same struct. They are shown below the heading.
  *
- * Settings are what few people need. They have no option of their own: "--set keep-regions=12" gives the
- * setting keep-regions its value, and "--set cover" is a flag. Any command that has settings has --set.
+ * Settings are what few people need. They have no option of their own: "--set name=12" gives the setting
+ * its value, and "--set name" is a flag. Any command that has settings has --set.
  */
 typedef struct option_specs {
     const option_spec *specs;
@@ -132,7 +132,7 @@ typedef struct option_table {
     int count;
 } option_table;
 
-/* Writes option i as it is typed: "--stride", "-k" or "--set keep-regions". */
+/* Writes option i as it is typed: "--stride", "-k" or "--set name". */
 void option_label(const option_table *table, int i, char *label, size_t size);
 
 /* Whether an option was given, judged by its value. A flag of 0 is not. */

@@ -433,7 +433,9 @@ static tvlm_status probe_alone(opencl_device *device, const tested_storage *test
                          "%s: no device memory to test storage '%s', which is not used therefore",
                          device->base.info.name, name);
     } else {
-        report(device, name, false, "the driver refused (status %.0f)", (double)status);
+        report(device, name, false,
+               "the driver refused (status %.0f), as some do where the disk or $TMPDIR is full",
+               (double)status);
     }
     return TVLM_OK;
 }

@@ -50,6 +50,15 @@ static tvlm_storage default_storage(const tvlm_device_info *info, tvlm_format fo
     return TVLM_STORAGE_BUFFER;
 }
 
+/* What went wrong with buffers, which every device has. */
+static const char *why_no_buffers(const tvlm_device_info *info) {
+    for (int32_t i = 0; i < info->self_test_count; ++i) {
+        const tvlm_self_test *const test = &info->self_tests[i];
+        if (!test->passed && strncmp(test->name, "buffer", 6) == 0) return test->detail;
+    }
+    return "wrong answers";
+}
+
 tvlm_status tvlm_opencl_choose_storage(opencl_device *device, const struct tvlm_device_params *params,
                                        tvlm_storage tuned, const opencl_ability able[]) {
     tvlm_storage asked = params->storage;
@@ -61,8 +70,8 @@ tvlm_status tvlm_opencl_choose_storage(opencl_device *device, const struct tvlm_
     if (asked == TVLM_STORAGE_AUTO) {
         asked = default_storage(info, params->format, tuned, able, &reason);
         if (!able[asked].works)
-            return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s: no storage passes the self-test",
-                             info->name);
+            return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
+                             "%s: no storage passes the self-test (%s)", info->name, why_no_buffers(info));
     }
     info->images = info->images && (able[TVLM_STORAGE_IMAGE].works || !tested_images(info));
     info->storage = asked;

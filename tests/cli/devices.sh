@@ -53,7 +53,7 @@ for one in $(sed -nE 's/^([0-9]+): .*/\1/p' "$work/all") reference; do
     { [ "$one" = reference ] && sed -n '/^[0-9]*: reference (/,$p' "$work/all" || sed -n "/^$one: /,/^[1-9]*$((one + 1)): /{/^$((one + 1)): /!p}" "$work/all"; } >"$work/wanted"
     is "devices --device $one is not what is said of it among all" test "$(grep -v '^pictures:' "$work/text")" = "$(grep -v '^pictures:' "$work/wanted")"
 done
-refused 1 "no device 'nothing-of-this-name'" "$tvlm" devices --device nothing-of-this-name
+refused 1 "no device 'nothing-of-this-name'|no OpenCL device" "$tvlm" devices --device nothing-of-this-name
 refused 2 "--seconds is for --tune" "$tvlm" devices --seconds 3
 refused 2 "one argument too many" "$tvlm" devices photo.png
 finish

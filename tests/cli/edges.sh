@@ -75,7 +75,7 @@ done
 for option in "--min-rank .1" "--min-top .1"; do
     refused 2 '--min-rank and --min-top need --queries' "$lab" pca validate b.safetensors "$in/f.npy" $option
 done
-refused 1 'no device is called .nothing|nothing' "$tvlm" devices --device nothing-of-this-name
+refused 1 'nothing|no OpenCL device' "$tvlm" devices --device nothing-of-this-name
 
 echo "== paths at their longest"
 is "what dots is for" test "$(dots 4090 | wc -c)" -eq 4090 -a "$(dots 4091 | wc -c)" -eq 4091 -a "$(dots 6)" = .//./.

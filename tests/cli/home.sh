@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tests/cli/home.sh TVLM TVLM_SCENE [DEVICE]: a home that is not there is not made, and one that cannot be written stops
-# nothing: caches go without. DEVICE as in common.sh.
+# nothing: caches go without. A full disk is told in one line. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 mkdir "$work/temporary"
@@ -16,4 +16,20 @@ for folder in "$work/none" "$work/file" "$work/file/below"; do
     is "$folder is not made" test ! -d "$folder"
     is "nothing temporary is left" test -z "$(ls -A "$work/temporary")"
 done
+
+echo "== a folder for temporary files that is full"
+# full COMMAND...: with such a folder, and no home, so that a driver's cache is there too. The reference device needs none, and a
+# driver that compiles to files is told in one line.
+full() {
+    unshare --map-root-user --mount sh -c 'mount -t tmpfs -o size=16k tmpfs "$0" && { cat /dev/zero >"$0/filler" 2>/dev/null; "$@"; }' \
+        "$work/temporary" env -u XDG_CACHE_HOME -u POCL_CACHE_DIR TMPDIR="$work/temporary" HOME="$work/none" "$@"
+}
+if ! full true 2>/dev/null; then
+    echo "skipped: no folder can be mounted here"
+elif full "$tvlm" select "$work/in/photo.png" --strategy grid -k 2 --device reference >/dev/null 2>&1 &&
+    [ "${device:-}" != --device=reference ] && ! full "$tvlm" select "$work/in/photo.png" --strategy grid -k 2 >/dev/null 2>&1; then
+    refused 1 'self-test .*full' full "$tvlm" select "$work/in/photo.png" --strategy grid -k 2
+else
+    succeeds full "$tvlm" select "$work/in/photo.png" --strategy grid -k 2 --device reference
+fi
 finish
