@@ -57,7 +57,11 @@ inline const tvlm_params_type *tvlm_params_address(const tvlm_params_type &param
     return &params;
 }
 }
+#if defined(__GNUC__) /* which warns of designators otherwise */
 #define TVLM_PARAMS(name, ...) (__extension__ tvlm_params_address<struct name>({__VA_ARGS__}))
+#else
+#define TVLM_PARAMS(name, ...) (tvlm_params_address<struct name>({__VA_ARGS__}))
+#endif
 #else
 #define TVLM_PARAMS(name, ...) (&(struct name){__VA_ARGS__})
 #endif

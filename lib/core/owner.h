@@ -8,6 +8,7 @@
 
 #include "core/operands.h"
 #include "core/try.h"
+#include "platform/compiler.h"
 
 /*
  * For public functions, after they have checked that their handle is there. The calling thread has the device
@@ -15,13 +16,13 @@
  * other may nest. Refuses with ARGUMENT and a line while another thread has the device.
  */
 #define TVLM_ENTER(device)                                                                                   \
-    __attribute__((cleanup(tvlm_device_leave))) tvlm_device *entered = NULL;                                 \
+    TVLM_AT_END(tvlm_device_leave) tvlm_device *entered = NULL;                                              \
     TVLM_TRY(tvlm_device_enter((device), __func__, &entered))
 
 /* The same for functions that free something, and so must not fail: writes the line, and then waits until the
  * other thread has left. */
 #define TVLM_ENTER_TO_FREE(device)                                                                           \
-    __attribute__((cleanup(tvlm_device_leave))) tvlm_device *entered = NULL;                                 \
+    TVLM_AT_END(tvlm_device_leave) tvlm_device *entered = NULL;                                              \
     tvlm_device_enter_to_free((device), __func__, &entered)
 
 tvlm_status tvlm_device_enter(tvlm_device *device, const char *function, tvlm_device **entered);

@@ -13,6 +13,7 @@
 #include <libheif/heif.h>
 
 #include "io/decoders.h"
+#include "platform/compiler.h"
 #include "platform/library.h"
 
 /* The most pixels of a picture. A few bytes can stand for a picture of any size, so that memory needs a
@@ -40,7 +41,7 @@
     X(image_get_plane_readonly)                                                                              \
     X(image_release)
 
-#define MEMBER(name) __typeof__(heif_##name) *name;
+#define MEMBER(name) TVLM_TYPE_OF(heif_##name) * name;
 struct heif {
     FUNCTIONS(MEMBER)
 };

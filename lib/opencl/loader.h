@@ -11,6 +11,8 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h> /* CL_SAMPLER_MIP_FILTER_MODE_KHR */
 
+#include "platform/compiler.h"
+
 /* X(name): the functions that every driver has (OpenCL 1.2). */
 #define TVLM_OPENCL_FUNCTIONS(X)                                                                             \
     X(clBuildProgram)                                                                                        \
@@ -67,7 +69,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: every driver has it */
 typedef struct tvlm_opencl_table {
-#define TVLM_MEMBER(name) __typeof__(name) *name;
+#define TVLM_MEMBER(name) TVLM_TYPE_OF(name) * name;
     TVLM_OPENCL_FUNCTIONS(TVLM_MEMBER)
     TVLM_OPENCL_NEWER_FUNCTIONS(TVLM_MEMBER)
 #undef TVLM_MEMBER

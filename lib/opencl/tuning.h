@@ -10,6 +10,7 @@
 #define TVLM_OPENCL_TUNING_H
 
 #include "core/tuner.h"
+#include "platform/compiler.h"
 
 /*
  * X(name, a GPU's value, a CPU's):
@@ -78,7 +79,7 @@ typedef struct opencl_tuned {
  * was tuned, it stays as it is.
  */
 #define OPENCL_TUNED(base, stage, pixels)                                                                    \
-    __attribute__((cleanup(tvlm_opencl_tuned_end))) opencl_tuned_scope tuned_scope;                          \
+    TVLM_AT_END(tvlm_opencl_tuned_end) opencl_tuned_scope tuned_scope;                                       \
     tvlm_opencl_tuned_begin((base), (stage), (double)(pixels), &tuned_scope)
 typedef struct opencl_tuned_scope {
     tvlm_device *device; /* NULL: nothing was changed */

@@ -182,6 +182,7 @@ refused 1 'photo_panoptic.png: is no panoptic map: 8-bit RGB' "${grid[@]}" --coc
 succeeds "${grid[@]}" --coco "$in/panoptic.json"
 
 echo "== a program that cannot be started"
+export LD_LIBRARY_PATH=${tvlm%/*}/../lib # of the copy
 mkdir "$in/bin" && cp "$tvlm" "$in/bin/tvlm" && : >"$in/bin/tvlm-lab"
 refused 1 'tvlm-lab cannot be started: Permission denied' "$in/bin/tvlm" fit -q --help
 rm "$in/bin/tvlm-lab"

@@ -51,7 +51,7 @@ fi
 echo "== programs that are not there"
 mkdir "$work/in/alone" "$work/in/alone/manual"
 cp "$tvlm" "$work/in/alone/tvlm"
-alone() { PATH=$work/in/alone "$work/in/alone/tvlm" "$@"; }
+alone() { LD_LIBRARY_PATH=${tvlm%/*}/../lib PATH=$work/in/alone "$work/in/alone/tvlm" "$@"; }
 succeeds alone --manual "$work/in/alone/manual"
 is "--help lists a program that is not there" test -z "$(alone --help | grep -E '^  (bench|lab) ')"
 is "a page or completion lists a program that is not there" test -z "$(grep -E "^\.B (bench|lab)$| devices (bench|lab)|'(bench|lab):" "$work"/in/alone/manual/*tvlm{,.1})"
