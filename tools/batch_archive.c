@@ -30,7 +30,7 @@ static void tell(struct archive *reader, char *error, size_t error_size) {
 
 static la_ssize_t read_stream(struct archive *reader, void *user, const void **bytes) {
     batch_archive *const archive = user;
-    const ssize_t count = unpack_read(archive->stream, bytes);
+    const int64_t count = unpack_read(archive->stream, bytes);
     if (count < 0) archive_set_error(reader, EIO, "%s", unpack_error(archive->stream));
     return count;
 }
@@ -65,7 +65,7 @@ batch_archive *batch_archive_open(const char *path, uint64_t memory, char *error
 static bool end(batch_archive *archive, char *error, size_t error_size) {
     const int64_t begin = archive_read_header_position(archive->reader);
     const void *bytes;
-    ssize_t count;
+    int64_t count;
     do count = unpack_read(archive->stream, &bytes);
     while (count > 0);
     const int64_t left = unpack_count(archive->stream) - begin, zeros = unpack_zeros(archive->stream);

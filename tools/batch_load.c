@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "batch_archive.h"
 #include "platform/file.h"
@@ -177,7 +176,7 @@ void batch_load_read(const batch_load *load, int64_t number, batch_image *one) {
     good = good && find_room(load, one, &from, &read);
     batch_room_pass(load->room);
     if (good && !read) (void)read_rest(one, &from);
-    if (from.file >= 0) (void)close(from.file);
+    if (from.file >= 0) (void)tvlm_file_close(from.file);
     one->input.archive = NULL; /* the archive goes on to the next member */
 }
 

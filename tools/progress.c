@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "platform/clock.h"
 #include "platform/stdio.h"
 
 #define BAR_CELLS   30
@@ -18,24 +18,18 @@ static struct {
     bool terminal, drawn, never;
 } bar;
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 void progress_start(const char *what, int64_t total) {
     progress_clear();
     bar.what = what;
     bar.total = total > 0 ? total : 1;
-    bar.started = now();
+    bar.started = tvlm_now();
     bar.percent = -1;
     bar.terminal = !bar.never && tvlm_stdio_is_terminal(stderr);
 }
 
 static void draw(int64_t done) {
     char cells[BAR_CELLS];
-    if (!bar.terminal || now() - bar.started < FIRST_AFTER) return;
+    if (!bar.terminal || tvlm_now() - bar.started < FIRST_AFTER) return;
     const int percent = (int)(100 * done / bar.total);
     if (percent == bar.percent) return;
     for (int i = 0; i < BAR_CELLS; ++i) cells[i] = (int64_t)i * bar.total < done * BAR_CELLS ? '#' : '.';

@@ -4,16 +4,15 @@
 #ifdef TVLM_WITH_ARCHIVE
 #include <bzlib.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
+
+#include "platform/file.h"
 
 enum { PIECE = 1 << 16, MAGIC_MAX = 6 };
 
@@ -198,8 +197,8 @@ static bool fill(unpack *stream, size_t wanted) {
     stream->in_at = 0;
     stream->in_size = left;
     while (!stream->ended && stream->in_size < wanted) {
-        const ssize_t count = read(stream->file, stream->in + stream->in_size, PIECE - stream->in_size);
-        if (count < 0 && errno == EINTR) continue;
+        const int64_t count =
+            tvlm_file_some(stream->file, stream->in + stream->in_size, PIECE - stream->in_size);
         if (count < 0) (void)fail(stream, strerror(errno));
         if (count < 0) return false;
         stream->ended = count == 0;
@@ -227,7 +226,7 @@ static bool open_format(unpack *stream) {
 
 unpack *unpack_open(const char *path, uint64_t memory, char *error, size_t error_size) {
     unpack *made = calloc(1, sizeof *made);
-    struct stat info;
+    tvlm_file_facts facts;
     if (made != NULL) *made = (unpack){.file = -1, .whole = true, .memory = memory, .size = -1};
     if (made != NULL) made->in = malloc(PIECE);
     if (made != NULL) made->out = malloc(PIECE);
@@ -236,8 +235,9 @@ unpack *unpack_open(const char *path, uint64_t memory, char *error, size_t error
         snprintf(error, error_size, "no memory for an archive");
         return NULL;
     }
-    made->file = open(path, O_RDONLY | O_CLOEXEC);
-    if (made->file >= 0 && fstat(made->file, &info) == 0 && S_ISREG(info.st_mode)) made->size = info.st_size;
+    made->file = tvlm_file_open(path, true);
+    if (made->file >= 0 && tvlm_file_facts_of(made->file, &facts) && facts.ordinary)
+        made->size = (int64_t)facts.size;
     bool good = made->file >= 0 || fail(made, strerror(errno)) != STEP_FAILED;
     for (size_t i = 0; good && i < FORMATS && made->format == NULL; ++i)
         if (begins(made, &formats[i])) made->format = &formats[i];
@@ -251,7 +251,7 @@ unpack *unpack_open(const char *path, uint64_t memory, char *error, size_t error
 void unpack_close(unpack **stream) {
     if (*stream == NULL) return;
     if ((*stream)->opened) (*stream)->format->close(*stream);
-    if ((*stream)->file >= 0) (void)close((*stream)->file);
+    if ((*stream)->file >= 0) (void)tvlm_file_close((*stream)->file);
     free((*stream)->in);
     free((*stream)->out);
     free(*stream);
@@ -302,7 +302,7 @@ static void count_zeros(unpack *stream, const uint8_t *bytes, size_t size) {
     stream->count += (int64_t)size;
 }
 
-ssize_t unpack_read(unpack *stream, const void **bytes) {
+int64_t unpack_read(unpack *stream, const void **bytes) {
     size_t size;
     if (stream->format == NULL) {
         if (stream->in_at == stream->in_size && !stream->failed) (void)fill(stream, 1);
@@ -316,7 +316,7 @@ ssize_t unpack_read(unpack *stream, const void **bytes) {
     }
     if (size == 0) return stream->failed ? -1 : 0;
     count_zeros(stream, *bytes, size);
-    return (ssize_t)size;
+    return (int64_t)size;
 }
 
 const char *unpack_error(const unpack *stream) {
@@ -326,7 +326,7 @@ const char *unpack_error(const unpack *stream) {
 int64_t unpack_skip(unpack *stream, int64_t count) {
     if (stream->format != NULL || stream->size < 0 || stream->in_at < stream->in_size) return 0;
     const int64_t left = stream->size - stream->count, skipped = count < left ? count : left;
-    if (skipped <= 0 || lseek(stream->file, skipped, SEEK_CUR) < 0) return 0;
+    if (skipped <= 0 || !tvlm_file_seek(stream->file, (uint64_t)(stream->count + skipped))) return 0;
     stream->count += skipped;
     stream->zeros = 0;
     return skipped;

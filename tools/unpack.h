@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 typedef struct unpack unpack;
 
@@ -25,7 +24,7 @@ unpack *unpack_open(const char *path, uint64_t memory, char *error, size_t error
 /* Gives the next bytes, which are valid until the next call, and returns how many there are. Returns 0 if
  * there are no more, and -1 if they cannot be read or are damaged. After -1, unpack_error says why, and no
  * more bytes follow. */
-ssize_t unpack_read(unpack *stream, const void **bytes);
+int64_t unpack_read(unpack *stream, const void **bytes);
 const char *unpack_error(const unpack *stream);
 
 /* Passes over up to `count` bytes, as far as that is cheap, and returns how many it passed over. */

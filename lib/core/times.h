@@ -7,14 +7,8 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 
-/* Seconds since some moment in the past, on a clock that is never set back. */
-static inline double tvlm_now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+#include "platform/clock.h"
 
 static inline int tvlm_compare_doubles(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;

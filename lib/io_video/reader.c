@@ -5,13 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "core/check.h"
 #include "io_video/pixels.h"
 #include "io_video/say.h"
 #include "io_video/whole.h"
+#include "platform/clock.h"
+#include "platform/file.h"
 #include "texturevlm/io_video.h"
 
 /*
@@ -58,26 +58,20 @@ struct tvlm_video_reader {
     bool told;       /* the last frame has come, and what is wrong with the file was reported */
 };
 
-static double seconds_now(void) {
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Returns whether FFmpeg must stop. FFmpeg calls this while it waits, and whenever it opens something. */
 static int must_stop(void *user) {
     tvlm_video_reader *const reader = user;
     if (reader->stop != NULL && reader->stop(reader->user)) reader->stopped = true;
     if (reader->stopped) return 1;
-    reader->fell_silent = seconds_now() - reader->last_heard > reader->silence;
+    reader->fell_silent = tvlm_now() - reader->last_heard > reader->silence;
     return reader->fell_silent;
 }
 
 /* Returns the name by which FFmpeg opens a path. A file whose name looks like a protocol ("a:b.mp4") is still
  * a file. */
 static char *name_of(const char *path) {
-    struct stat info;
-    const char *const prefix = stat(path, &info) == 0 ? "file:" : "";
+    tvlm_file_facts facts;
+    const char *const prefix = tvlm_path_facts(path, &facts) ? "file:" : "";
     const size_t size = strlen(prefix) + strlen(path) + 1;
     char *const name = malloc(size);
     if (name != NULL) snprintf(name, size, "%s%s", prefix, path);
@@ -147,7 +141,7 @@ static video_turn turn_of(const AVStream *stream) {
 
 static tvlm_status open_track(tvlm_video_reader *reader, int32_t threads) {
     const AVCodec *codec = NULL;
-    reader->last_heard = seconds_now();
+    reader->last_heard = tvlm_now();
     int code = avformat_find_stream_info(reader->container, NULL);
     if (reader->fell_silent) return silent(reader);
     if (code < 0) return video_fail_code(&reader->log, TVLM_ERROR_FORMAT, reader->path, "read", code);
@@ -223,7 +217,7 @@ tvlm_status tvlm_video_reader_open(const char *path, const struct tvlm_video_rea
     made->stop = given->stop;
     made->user = given->user;
     made->silence = given->silence > 0.0 ? given->silence : SILENCE_DEFAULT;
-    made->last_heard = seconds_now();
+    made->last_heard = tvlm_now();
     made->first = AV_NOPTS_VALUE;
     made->last = -1.0;
     const tvlm_status status = open_reader(path, given->threads, made);
@@ -286,7 +280,7 @@ static int feed(tvlm_video_reader *reader) {
     int code;
     do {
         av_packet_unref(packet);
-        reader->last_heard = seconds_now();
+        reader->last_heard = tvlm_now();
         code = av_read_frame(reader->container, packet);
         if (code >= 0) note_time(reader);
     } while (code >= 0 && packet->stream_index != reader->stream->index);

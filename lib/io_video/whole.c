@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "io_video/whole.h"
 
-#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "platform/file.h"
 
 /* The most parts of a file that are looked at. A fragmented MP4 has one for each second or so. */
 enum { PARTS_MAX = 1 << 20 };
@@ -20,7 +19,8 @@ typedef struct file {
 
 /* Reads bytes of the file. Returns false if the file does not have all of them. */
 static bool read_at(const file *from, int64_t at, uint8_t *bytes, size_t size) {
-    return at >= 0 && at <= from->size && pread(from->descriptor, bytes, size, (off_t)at) == (ssize_t)size;
+    return at >= 0 && at <= from->size && tvlm_file_seek(from->descriptor, (uint64_t)at) &&
+           tvlm_file_get(from->descriptor, bytes, size) == (int64_t)size;
 }
 
 static uint64_t big(const uint8_t *bytes, int count) {
@@ -285,9 +285,9 @@ static int64_t wrong_in(const file *from) {
 
 /* Opens an ordinary file. Anything else is not opened, since that may wait for another process. */
 static bool open_file(const char *path, file *from) {
-    struct stat info;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
-    *from = (file){open(path, O_RDONLY | O_CLOEXEC), info.st_size};
+    tvlm_file_facts facts;
+    if (!tvlm_path_facts(path, &facts) || !facts.ordinary) return false;
+    *from = (file){tvlm_file_open(path, false), (int64_t)facts.size};
     return from->descriptor >= 0;
 }
 
@@ -295,7 +295,7 @@ bool video_is_cut(const char *path, int64_t *size) {
     file from;
     if (!open_file(path, &from)) return false;
     const bool cut = is_cut(&from);
-    close(from.descriptor);
+    (void)tvlm_file_close(from.descriptor);
     *size = from.size;
     return cut;
 }
@@ -304,6 +304,6 @@ bool video_is_torn(const char *path, int64_t *at) {
     file from;
     if (!open_file(path, &from)) return false;
     *at = wrong_in(&from);
-    close(from.descriptor);
+    (void)tvlm_file_close(from.descriptor);
     return *at >= 0;
 }
