@@ -3,8 +3,10 @@
  * test_mtmd.c FOLDER...: the library on models of random weights, one folder of models.py each (ci/llama).
  * check_llama.py compares the same with transformers.
  */
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include "test_support.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -456,12 +458,90 @@ static void test_mismatch(void **state) {
     }
 }
 
+/* How many tokens of the first picture lie in the right half of the image, less those in the left half. */
+static int32_t leans_right(opened *o, const tvlm_image *image, const struct tvlm_query *query) {
+    tvlm_mtmd_plan *plan = NULL;
+    struct tvlm_mtmd_picture picture;
+    int32_t leans = 0;
+    assert_int_equal(
+        tvlm_mtmd_prepare(o->chooser, image,
+                          tvlm_mtmd_params(.budget = 60, .way = TVLM_MTMD_PRUNED, .query = query), &plan),
+        TVLM_OK);
+    assert_true(info_of(plan).chosen.tokens <= 60);
+    assert_int_equal(tvlm_mtmd_plan_picture(plan, 0, &picture), TVLM_OK);
+    for (int32_t i = 0; i < picture.columns * picture.rows; ++i)
+        if (picture.kept[i]) leans += 2 * (i % picture.columns) < picture.columns - 1 ? -1 : 1;
+    tvlm_mtmd_plan_destroy(&plan);
+    return leans;
+}
+
+/* A question keeps more where its map is high. Models of one size, and vectors, are refused. */
+static void test_question(void **state) {
+    (void)state;
+    static const float right[] = {-1.0f, -1.0f, 1.0f, 1.0f}, left[] = {1.0f, 1.0f, -1.0f, -1.0f};
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        uint8_t *pixels;
+        const tvlm_image image = test_image(640, 420, 13, true, &pixels);
+        const struct tvlm_query at_right = {.similarity = right, .columns = 4, .rows = 1},
+                                at_left = {.similarity = left, .columns = 4, .rows = 1},
+                                vectors = {.vectors = right, .dimension = 4};
+        if (has_sizes(&o)) {
+            const int32_t blind = leans_right(&o, &image, NULL);
+            assert_true(leans_right(&o, &image, &at_right) > blind + 10);
+            assert_true(leans_right(&o, &image, &at_left) < blind - 10);
+        } else
+            refuse(&o, &image, tvlm_mtmd_params(.budget = 60, .query = &at_right), TVLM_ERROR_ARGUMENT);
+        refuse(&o, &image, tvlm_mtmd_params(.budget = 60, .query = &vectors), TVLM_ERROR_ARGUMENT);
+        free(pixels);
+    }
+}
+
+/* libmtmd's own answer, or that a chunk is sound, of which these models know nothing. The library asks this program first. */
+static bool all_is_sound;
+__attribute__((visibility("default"))) enum mtmd_input_chunk_type
+mtmd_input_chunk_get_type(const mtmd_input_chunk *chunk) {
+    enum mtmd_input_chunk_type (*theirs)(const mtmd_input_chunk *) = NULL;
+    *(void **)&theirs = dlsym(RTLD_NEXT, "mtmd_input_chunk_get_type");
+    return all_is_sound ? MTMD_INPUT_CHUNK_TYPE_AUDIO : theirs(chunk);
+}
+
+/* Sound is refused in one line, and nothing is decoded. */
+static void test_sound(void **state) {
+    (void)state;
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        uint8_t *pixels;
+        const tvlm_image image = test_image(300, 200, 14, false, &pixels);
+        tvlm_mtmd_plan *plan = NULL;
+        mtmd_input_chunks *chunks = NULL;
+        struct tvlm_mtmd_used used;
+        assert_int_equal(tvlm_mtmd_prepare(o.chooser, &image, tvlm_mtmd_params(.budget = 40), &plan),
+                         TVLM_OK);
+        assert_int_equal(tvlm_mtmd_tokenize(o.chooser, test_prompt(1), true, &plan, 1, &chunks), TVLM_OK);
+        llama_memory_clear(llama_get_memory(o.context), true);
+        o.lines = 0;
+        all_is_sound = true;
+        const tvlm_status status = tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, &plan, 1, NULL, &used);
+        all_is_sound = false;
+        assert_int_equal(status, TVLM_ERROR_ARGUMENT);
+        assert_int_equal(o.lines, 1);
+        assert_non_null(strstr(o.line, "sound"));
+        assert_int_equal(llama_memory_seq_pos_max(llama_get_memory(o.context), 0), -1);
+        assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, &plan, 1, NULL, &used), TVLM_OK);
+        mtmd_input_chunks_free(chunks);
+        tvlm_mtmd_plan_destroy(&plan);
+        free(pixels);
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_full),     cmocka_unit_test(test_ways),    cmocka_unit_test(test_spending),
         cmocka_unit_test(test_pictures), cmocka_unit_test(test_batches), cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_room),     cmocka_unit_test(test_bad),     cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_mismatch), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_mismatch), cmocka_unit_test(test_threads), cmocka_unit_test(test_question),
+        cmocka_unit_test(test_sound),
     };
     if (argc < 2) {
         fprintf(stderr, "usage: test_mtmd FOLDER...\n");
