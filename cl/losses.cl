@@ -498,6 +498,28 @@ kernel void losses_tiles(global float *luma, const int width, const int height, 
     find_windows(known, a.left, a.top, width, height);
 }
 
+/* Writes luma, moved, from float `to` of another memory on: what is at the middle of pixel (x, y) was at `across` . (x, y, 1) along
+ * rows and at `down` . (x, y, 1) along columns. Work-item (n, y) makes RUN pixels of a row. */
+kernel void losses_move(global const float *restrict luma, const int width, const int height, const int place,
+                        const float4 across, const float4 down, const ulong to, global float *restrict all) {
+    global const float *from = image_at(luma, width, height, place);
+    const int y = get_global_id(1), line = TVLM_BUDGET_LINE(width);
+    if (y >= height) return;
+    global float *moved = all + to + y * line;
+    SHORT_LOOP
+    for (int x = get_global_id(0) * RUN; x < min((int)(get_global_id(0) + 1) * RUN, width); ++x) {
+        const float2 middle = (float2)(x + 0.5f, y + 0.5f), most = (float2)(width - 1, height - 1);
+        const float2 at = (float2)(across.x * middle.x + across.y * middle.y + across.z,
+                                   down.x * middle.x + down.y * middle.y + down.z) -
+                          0.5f;
+        const float2 inside = clamp(at, (float2)(0.0f), most), low = floor(inside), part = inside - low;
+        const int2 a = convert_int2(low), b = min(a + 1, convert_int2(most));
+        const float upper = mix(from[a.y * line + a.x], from[a.y * line + b.x], part.x);
+        const float lower = mix(from[b.y * line + a.x], from[b.y * line + b.x], part.x);
+        moved[x] = mix(upper, lower, part.y);
+    }
+}
+
 /* ---- Comparing ---- */
 
 /* Sums over the window of 2 x 2 blocks that begins at each block. At blocks of the last row and column these

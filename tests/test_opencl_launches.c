@@ -530,11 +530,17 @@ static void test_losses_kept(void **state) {
         assert_int_equal(driver.launched, 2);
         expect_size(0, serial ? 4 : 100, 70, 1);
         expect_size(1, 8, 5, 1); /* tiles of 14 pixels */
+        assert_int_equal(tvlm_opencl_losses_move(&device.base, &source.base, plan.patch, &kept,
+                                                 &(tvlm_budget_move){.from = 33, .to = 2}, &kept),
+                         TVLM_OK);
+        assert_int_equal(driver.launched, 4);
+        expect_size(2, serial ? 4 : 100, 70, 1);
+        expect_size(3, 8, 5, 1);
         plan.sent_pictures = plan.sent_table = serial ? &sent.base : NULL;
         assert_int_equal(tvlm_opencl_losses(&device.base, &source.base, &plan, &losses.base, 0), TVLM_OK);
-        assert_int_equal(driver.launched, 2 + 5);
-        expect_size(2, serial ? 4 : 100, 70 + 35, 1);
-        expect_size(6, 7, serial ? 2 : 5, serial ? 5 : 2 * 18);
+        assert_int_equal(driver.launched, 4 + 5);
+        expect_size(4, serial ? 4 : 100, 70 + 35, 1);
+        expect_size(8, 7, serial ? 2 : 5, serial ? 5 : 2 * 18);
         assert_true((device.scratch[SCRATCH_A] == NULL) == (serial == 1));
         release_memory(losses.memory);
         close_device(&device);

@@ -237,8 +237,46 @@ static void test_luma(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* Without a flow a cell forgets its vector where its pixels change in any quarter, and no other cell does. */
+static void test_changed(void **state) {
+    (void)state;
+    enum { SIDE = 64, ACROSS = SIDE / CELL, ALL = ACROSS * ACROSS, CHANGED = 6 };
+    static uint8_t pixels[SIDE * SIDE * 3];
+    float features[ALL];
+    uint8_t mask[ALL];
+    tvlm_device *device = open_any();
+    const tvlm_image image = u8_image(pixels, SIDE, SIDE, 3);
+    for (int i = 0; i < ALL; ++i) features[i] = 1.0f;
+    for (int quarter = 0; quarter < 4; ++quarter) {
+        tvlm_stream *stream = NULL;
+        memset(pixels, 60, sizeof pixels);
+        assert_int_equal(tvlm_stream_create(device, SIDE, SIDE,
+                                            tvlm_stream_params(.layout = "r", .no_flow = true, .cut = 2.0f,
+                                                               .keyframe_interval = 1000, .needs_all = 1.0f),
+                                            &stream),
+                         TVLM_OK);
+        assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, NULL), TVLM_OK);
+        assert_int_equal(tvlm_stream_set_features(stream, 0, TVLM_CHANNEL_FEATURE_0,
+                                                  tvlm_grid_input(.data = features, .columns = ACROSS,
+                                                                  .rows = ACROSS, .channels = 1),
+                                                  NULL),
+                         TVLM_OK);
+        const int left = CHANGED % ACROSS * CELL + quarter % 2 * CELL / 2,
+                  top = CHANGED / ACROSS * CELL + quarter / 2 * CELL / 2;
+        for (int y = top; y < top + CELL / 2; ++y)
+            memset(pixels + (size_t)(y * SIDE + left) * 3, 200, 3 * CELL / 2);
+        assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, NULL), TVLM_OK);
+        assert_int_equal(tvlm_stream_needs(stream, 0, ALL, mask), TVLM_OK);
+        for (int i = 0; i < ALL; ++i)
+            if ((mask[i] != 0) != (i == CHANGED)) fail_msg("quarter %d: cell %d has %d", quarter, i, mask[i]);
+        tvlm_stream_destroy(&stream);
+    }
+    tvlm_device_destroy(&device);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_features), cmocka_unit_test(test_luma)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_features), cmocka_unit_test(test_luma),
+                                       cmocka_unit_test(test_changed)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed != 0 ? failed : devices_seen == 0 ? 77 : 0;
 }

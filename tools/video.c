@@ -43,6 +43,9 @@ static const option_spec whole_list[] = {
     {0, OPTION_FLAG, "causal", offsetof(video_options, causal), NULL,
      "decide slot by slot, for a stream that does not end; each slot's line is printed at once", NO_RANGE,
      NULL},
+    {0, OPTION_FLAG, "motion", offsetof(video_options, motion), NULL,
+     "with --causal: what is held moves along with the camera, for models that are told how (\"motion\")",
+     NO_RANGE, NULL},
     {0, OPTION_INTEGER, "latency", offsetof(video_options, latency), "SLOTS",
      "with --causal decide a slot only when so many further ones are there (default: 0)", 0, 8, NULL},
     {0, OPTION_INTEGER, "memory", offsetof(video_options, memory), "MIB",
@@ -296,7 +299,7 @@ static int check_strategy(struct tool *tool, const video_options *options) {
 
 static int check_usage(struct tool *tool, const video_options *options) {
     if (options->slot.given || options->hold.given || options->memory.given || options->causal > 0 ||
-        options->latency.given || options->report != NULL || options->encode != NULL ||
+        options->motion > 0 || options->latency.given || options->report != NULL || options->encode != NULL ||
         options->bitrate.given || options->roi != NULL)
         return tool_usage(tool,
                           "--%s is for a budget of the whole video: give --budget, --share or --tolerance",
@@ -304,6 +307,7 @@ static int check_usage(struct tool *tool, const video_options *options) {
                           : options->hold.given     ? "hold"
                           : options->memory.given   ? "memory"
                           : options->causal > 0     ? "causal"
+                          : options->motion > 0     ? "motion"
                           : options->latency.given  ? "latency"
                           : options->encode != NULL ? "encode"
                           : options->bitrate.given  ? "bitrate"
@@ -427,6 +431,8 @@ const tool_command video_command = {
         "  lost, lost_downsampled     predicted, as a share of what one token a slot would lose; and that of the best\n"
         "                   downsampling in time and size to as many tokens\n"
         "  held             how many cells, squares of --patch pixels, still show a token of an earlier slot\n"
+        "  motion           with --motion: a, b, c, d, e, f: what is at (x, y) was at (a x + b y + c, d x + e y + f) in the slot before,\n"
+        "                   and what is held moves with it\n"
         "  tokens           that the slot buys, from coarse to fine: their middle and sides in pixels; thumbnail: columns\n"
         "                   and rows of the picture of the whole whose cell it is; until: the slot in which it is hidden (not with --causal)\n"
         "With --causal k, of, lost and lost_downsampled are those of the slots so far. The overlay shows the frame, and beside it what is seen, with frames around new tokens.\n",

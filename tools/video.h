@@ -43,7 +43,7 @@ typedef struct video_options {
     option_integer frames, keyframe, tile;
     option_integer budget, slot, memory, latency; /* of a budget for the whole video (video_clip.h) */
     option_number hold, bitrate;
-    int causal;
+    int causal, motion;
     const char *strategy; /* its name; NULL: none was given */
     parameter_options parameters;
     weighing_options weighing;

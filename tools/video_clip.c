@@ -24,9 +24,10 @@ bool video_clip_asked(const video_options *options) {
 }
 
 /* The options that such a budget reads, besides those of every command. */
-static const char *const read_here[] = {
-    "budget", "share", "tolerance", "patch",   "slot",   "hold",     "memory", "overlay", "rate", "size",
-    "every",  "fps",   "causal",    "latency", "report", "emphasis", "encode", "bitrate", "roi",  NULL};
+static const char *const read_here[] = {"budget",  "share",   "tolerance", "patch",  "slot",     "hold",
+                                        "memory",  "overlay", "rate",      "size",   "every",    "fps",
+                                        "causal",  "motion",  "latency",   "report", "emphasis", "encode",
+                                        "bitrate", "roi",     NULL};
 
 static bool is_read(const char *name) {
     for (int i = 0; read_here[i] != NULL; ++i)
@@ -51,6 +52,9 @@ int video_clip_check(struct tool *tool, const option_group *groups, const video_
     if (options->budget.given + share + tolerance > 1)
         return tool_usage(tool, "--budget, --share and --tolerance exclude each other");
     if (options->latency.given && options->causal == 0) return tool_usage(tool, "--latency is for --causal");
+    if (options->motion > 0 && options->causal == 0) return tool_usage(tool, "--motion is for --causal");
+    if (options->motion > 0 && options->latency.value > 0)
+        return tool_usage(tool, "--motion and --latency exclude each other");
     if (options->bitrate.given && options->encode == NULL)
         return tool_usage(tool, "--bitrate is for --encode");
     return TOOL_DONE;
@@ -64,6 +68,7 @@ typedef struct slot_time {
     const char *path; /* of its file */
     double time;
     int32_t frames;
+    float motion[6]; /* of the camera, from the slot before */
 } slot_time;
 
 typedef struct clip_run {
@@ -106,6 +111,7 @@ static int create(clip_run *run, const video_frames *frames, const tvlm_image *i
     params.temporal = options->slot.value;
     params.memory = (uint64_t)options->memory.value << 20;
     params.causal = options->causal > 0;
+    params.motion = options->motion > 0;
     params.latency = options->latency.value;
     params.k = options->budget.value;
     params.frames = frames->total > 0 && frames->total < INT32_MAX ? (int32_t)frames->total : 0;
@@ -135,7 +141,7 @@ static int note_frame(clip_run *run, const video_frame *frame) {
         run->slot_room = room;
     }
     if (slot == run->slot_count)
-        run->slots[run->slot_count++] = (slot_time){frame->number, frame->path, frame->time, 0};
+        run->slots[run->slot_count++] = (slot_time){frame->number, frame->path, frame->time, 0, {0.0f}};
     ++run->slots[slot].frames;
     ++run->frames;
     return TOOL_DONE;
@@ -185,6 +191,12 @@ static int32_t count_held(const clip_run *run, int32_t slot) {
     return held;
 }
 
+static void write_motion(json_writer *json, const float motion[6]) {
+    json_open_array(json, "motion", false);
+    for (int i = 0; i < 6; ++i) json_float(json, NULL, motion[i]);
+    json_close(json);
+}
+
 static int print_slot(const clip_run *run, int32_t slot, const tvlm_clip_token *tokens, int32_t count) {
     const slot_time *const time = &run->slots[slot];
     json_writer json = {0};
@@ -200,6 +212,7 @@ static int print_slot(const clip_run *run, int32_t slot, const tvlm_clip_token *
     json_double(&json, "lost", run->info.lost);
     json_double(&json, "lost_downsampled", run->info.lost_downsampled);
     json_integer(&json, "held", count_held(run, slot));
+    if (run->options->motion > 0) write_motion(&json, time->motion);
     json_open_array(&json, "tokens", true);
     for (int32_t i = 0; i < count; ++i) write_token(run, &json, &tokens[i]);
     json_close(&json);
@@ -256,6 +269,8 @@ static int print_decided(clip_run *run) {
     TOOL_TRY(tool_status(run->tool, tvlm_clip_get_info(run->clip, &run->info)));
     if (run->printed == run->info.decided) return TOOL_DONE;
     TOOL_TRY(keep_tokens(run, tokens, count));
+    /* A stream whose held tokens move along decides one slot at a time. */
+    memcpy(run->slots[run->info.decided - 1].motion, run->info.motion, sizeof run->info.motion);
     for (; run->printed < run->info.decided; ++run->printed) {
         const int32_t own = count_of(tokens, count, first, run->printed);
         TOOL_TRY(cover(run, tokens + first, own));
@@ -304,7 +319,8 @@ typedef struct second_pass {
     video_overlay overlay, encoded;
     video_regions regions;
     video_seen seen;
-    uint8_t *rgb; /* a frame, where it is something else */
+    uint8_t *rgb;   /* a frame, where it is something else */
+    int64_t frames; /* that were added */
 } second_pass;
 
 /* Opens all of it, before any work. The rate of the frames is known once they are open. */
@@ -344,10 +360,14 @@ static int draw_rgb(const clip_run *run, second_pass *pass, tvlm_image *image) {
 }
 
 /* Makes what there is to make of a frame whose slot has these tokens. */
-static int add_frame(const clip_run *run, second_pass *pass, video_frame *frame,
-                     const tvlm_clip_token *tokens, int32_t count, bool last) {
+static int add_frame(const clip_run *run, second_pass *pass, video_frame *frame, const slot_time *slot,
+                     const tvlm_clip_token *tokens, int32_t count) {
     const float patch = (float)(run->info.patch * run->width) / (float)run->info.width;
+    const int32_t place = (int32_t)(pass->frames++ % run->info.temporal); /* in its slot */
+    const bool last = place + 1 == slot->frames;
     tvlm_image picture;
+    if (pass->overlay.path != NULL && run->options->motion > 0)
+        video_seen_move(&pass->seen, slot->motion, (float)(place + 1) / (float)slot->frames);
     TOOL_TRY(draw_rgb(run, pass, &frame->image));
     if (pass->overlay.path != NULL) {
         TOOL_TRY(tool_status(run->tool,
@@ -373,7 +393,7 @@ static int add_frames(const clip_run *run, video_frames *frames, second_pass *pa
         TOOL_TRY(video_frames_next(frames, &frame));
         if (frame.end)
             return tool_fail(run->tool, "%s: has fewer frames when it is read again", run->paths[0]);
-        TOOL_TRY(add_frame(run, pass, &frame, run->tokens + first, own, last));
+        TOOL_TRY(add_frame(run, pass, &frame, &run->slots[slot], run->tokens + first, own));
         if (last) first += own;
     }
     return TOOL_DONE;

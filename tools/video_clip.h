@@ -69,11 +69,15 @@ typedef struct video_seen {
     uint8_t *held, *now;   /* RGB: after the last frame of the last slot, and in this frame */
     uint8_t *part, *small; /* room for a square */
     uint8_t *sheet;        /* the frame, and beside it what is seen */
+    bool is_moved;         /* what is held was moved for the next frame, and lies in `now` */
 } video_seen;
 
 int video_seen_open(struct tool *tool, const tvlm_clip_info *info, int32_t width, int32_t height,
                     video_seen *seen);
 void video_seen_release(video_seen *seen);
+
+/* Moves what is held for the next frame, `part` of the way that a slot's motion goes. */
+void video_seen_move(video_seen *seen, const float motion[6], float part);
 
 /*
  * Shows the tokens that a frame's slot buys, tokens[count], and draws the frame beside what is seen, in which they have

@@ -88,6 +88,49 @@ static tvlm_status show_token(video_seen *seen, const tvlm_image *frame, const t
     return show(seen, frame, s, texels(seen, s->width, token->width), texels(seen, s->height, token->height));
 }
 
+/* ---- What is held moves ---- */
+
+static int32_t within(int32_t value, int32_t count) {
+    return value < 0 ? 0 : value < count ? value : count - 1;
+}
+
+/* The weights of four neighbours of a place that is `part` behind the second one (Keys 1981). Linear ones would blur what is moved
+ * again and again. */
+static void find_weights(float part, float weights[4]) {
+    const float p = part, q = 1.0f - part;
+    weights[0] = -0.5f * p * q * q;
+    weights[1] = 1.0f - 2.5f * p * p + 1.5f * p * p * p;
+    weights[2] = 1.0f - 2.5f * q * q + 1.5f * q * q * q;
+    weights[3] = -0.5f * q * p * p;
+}
+
+/* Writes the pixel of what is held at a place. Beyond the border it is what is at the border. */
+static void read_held(const video_seen *seen, float x, float y, uint8_t *rgb) {
+    const float left = floorf(x - 0.5f), top = floorf(y - 0.5f);
+    float across[4], down[4], sums[3] = {0.0f};
+    find_weights(x - 0.5f - left, across);
+    find_weights(y - 0.5f - top, down);
+    for (int i = 0; i < 16; ++i) {
+        const int32_t column = within((int32_t)left + i % 4 - 1, seen->width),
+                      row = within((int32_t)top + i / 4 - 1, seen->height);
+        const uint8_t *const from = seen->held + ((size_t)row * (size_t)seen->width + (size_t)column) * 3;
+        for (int c = 0; c < 3; ++c) sums[c] += across[i % 4] * down[i / 4] * (float)from[c];
+    }
+    for (int c = 0; c < 3; ++c) rgb[c] = (uint8_t)clipped(sums[c], 255);
+}
+
+void video_seen_move(video_seen *seen, const float motion[6], float part) {
+    for (int32_t y = 0; y < seen->height; ++y)
+        for (int32_t x = 0; x < seen->width; ++x) {
+            const float at_x = (float)x + 0.5f, at_y = (float)y + 0.5f;
+            const float to_x = motion[0] * at_x + motion[1] * at_y + motion[2];
+            const float to_y = motion[3] * at_x + motion[4] * at_y + motion[5];
+            read_held(seen, at_x + part * (to_x - at_x), at_y + part * (to_y - at_y),
+                      seen->now + ((size_t)y * (size_t)seen->width + (size_t)x) * 3);
+        }
+    seen->is_moved = true;
+}
+
 /* The colours of frames: of cells of thumbnails, and of squares from fine to coarse. */
 static const uint8_t colours[][3] = {{90, 90, 90}, {255, 210, 0}, {255, 120, 0}, {0, 160, 255}};
 
@@ -107,7 +150,8 @@ tvlm_status video_seen_draw(video_seen *seen, const tvlm_image *frame, const tvl
                             int32_t count, bool last, tvlm_image *picture) {
     const size_t row = (size_t)seen->width * 3;
     tvlm_status status = TVLM_OK;
-    memcpy(seen->now, seen->held, row * (size_t)seen->height);
+    if (!seen->is_moved) memcpy(seen->now, seen->held, row * (size_t)seen->height);
+    seen->is_moved = false;
     for (int32_t i = 0; status == TVLM_OK && i < count; ++i) status = show_token(seen, frame, tokens, i);
     if (status != TVLM_OK) return status;
     if (last) memcpy(seen->held, seen->now, row * (size_t)seen->height);

@@ -14,8 +14,11 @@
 /* The size of working frames, and by how many pixels the picture moves from slot to slot. */
 enum { WIDTH = 672, HEIGHT = 392, STEP = 5, PLACES = 8, PATCH = 28, SLOT = 2 };
 
+/* What run_slot takes in a slot of. */
+enum { VIDEO, STREAM, MOVING, CLIPS };
+
 struct bench_clip {
-    tvlm_clip *clips[2];
+    tvlm_clip *clips[CLIPS];
     int32_t slot;
 };
 
@@ -26,7 +29,7 @@ tvlm_status bench_clip_prepare(struct bench *bench) {
 
 void bench_clip_release(struct bench *bench) {
     if (bench->clip == NULL) return;
-    for (int i = 0; i < 2; ++i) tvlm_clip_destroy(&bench->clip->clips[i]);
+    for (int i = 0; i < CLIPS; ++i) tvlm_clip_destroy(&bench->clip->clips[i]);
     free(bench->clip);
     bench->clip = NULL;
 }
@@ -50,14 +53,15 @@ static tvlm_status push_slot(tvlm_clip *clip, const tvlm_image *view) {
 
 /* Takes in a slot. The clip is made when it is asked for, since it takes more memory than all else. One that fails is of no use
  * afterwards. */
-static tvlm_status run_slot(struct bench *bench, int32_t causal) {
+static tvlm_status run_slot(struct bench *bench, int32_t kind) {
     struct bench_clip *const made = bench->clip;
-    tvlm_clip **const clip = &made->clips[causal];
+    tvlm_clip **const clip = &made->clips[kind];
     const tvlm_image view = view_of(bench, made->slot++);
     if (*clip == NULL)
         TVLM_TRY(tvlm_clip_create(bench->device, WIDTH, HEIGHT,
                                   tvlm_clip_params(.share = 0.1f, .patch = PATCH, .temporal = SLOT,
-                                                   .format = bench->stack->format, .causal = causal != 0),
+                                                   .format = bench->stack->format, .causal = kind != VIDEO,
+                                                   .motion = kind == MOVING),
                                   clip));
     const tvlm_status status = push_slot(*clip, &view);
     if (status != TVLM_OK) tvlm_clip_destroy(clip);
@@ -67,6 +71,7 @@ static tvlm_status run_slot(struct bench *bench, int32_t causal) {
 void bench_clip_list(const struct bench *bench, bench_stage *stages, int32_t *count) {
     /* Frames are read, and luma and levels written. */
     const double bytes = SLOT * (3.0 * bench->image->width * bench->image->height + 8.0 * WIDTH * HEIGHT);
-    bench_add(stages, count, "a slot of a video", "", run_slot, 0, bytes);
-    bench_add(stages, count, "a slot of a stream", "", run_slot, 1, bytes);
+    bench_add(stages, count, "a slot of a video", "", run_slot, VIDEO, bytes);
+    bench_add(stages, count, "a slot of a stream", "", run_slot, STREAM, bytes);
+    bench_add(stages, count, "a slot of a stream that moves along", "", run_slot, MOVING, bytes);
 }

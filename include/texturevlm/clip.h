@@ -39,6 +39,9 @@
  * that the first slot has one slot's share. Without a latency no slot is predicted to have a larger squared error than
  * its best thumbnail for one slot's share, as far as that is in the bucket. Memory is constant.
  *
+ * *A camera that moves* (`motion`, in streams) takes what is held along: each slot has an affine map that says where what it shows
+ * was in the slot before, and what is held is compared, and shown, as that map moves it.
+ *
  * A clip belongs to its device, and is used by one thread at a time.
  */
 #ifndef TEXTUREVLM_CLIP_H
@@ -91,6 +94,9 @@ struct tvlm_clip_params {
      * times, where m is 0 .. 1, 1/2 where the frame before is off by 8 of 255 levels, and M the mean of all tiles. 0 lets the
      * default stand; TVLM_EXPLICIT_ZERO: no more. */
     float emphasis;
+    /* In a stream without a latency: what is held moves along with the camera, by the map of each slot that
+     * tvlm_clip_info tells. Only a model that is told of it knows where things are then. */
+    bool motion;
     uint64_t reserved[3];
 };
 #define tvlm_clip_params(...) TVLM_PARAMS(tvlm_clip_params, __VA_ARGS__)
@@ -100,7 +106,8 @@ struct tvlm_clip_params {
  * means all defaults.
  *
  * Errors:
- *   - ARGUMENT: a size, a parameter out of its range, more than one of k, share and tolerance, k without frames;
+ *   - ARGUMENT: a size, a parameter out of its range, more than one of k, share and tolerance, k without frames, motion
+ *     without causal or with a latency;
  *   - MEMORY, DEVICE_MEMORY: not even a window of 8 slots fits.
  */
 TVLM_API tvlm_status tvlm_clip_create(tvlm_device *device, int32_t width, int32_t height,
@@ -143,7 +150,11 @@ typedef struct tvlm_clip_info {
     /* What is lost in the slots that are decided, as a share of what thumbnails of one patch lose; and what the best
      * downsampling of as many tokens does. In a stream that is the best of each slot's own thumbnails. */
     double lost, lost_downsampled;
-    uint64_t reserved[4];
+    /* With `motion`, of the slot that was decided last: what its last frame shows at (x, y) was at (a x + b y + c, d x + e y + f)
+     * in the last frame of the slot before; a, b, c, d, e, f, in pixels of the frames as they were handed in. Frame j of a slot of
+     * n goes (j + 1) / n of that way. 1, 0, 0, 0, 1, 0 where nothing moves, and without `motion`. */
+    float motion[6];
+    uint64_t reserved[1];
 } tvlm_clip_info;
 TVLM_API tvlm_status tvlm_clip_get_info(const tvlm_clip *clip, tvlm_clip_info *info);
 

@@ -23,25 +23,13 @@ enum { PARTS = TVLM_BUDGET_PARTS };
 #define PRICE_GAIN    0.3
 #define PRICE_SHARES  4.0
 
-static float *distance(const tvlm_clip *clip, int32_t from, int32_t to) {
-    const clip_stream *const s = &clip->stream;
-    return s->distances + ((size_t)(from % s->ring) * (size_t)s->ring + (size_t)(to % s->ring)) * PARTS *
-                              (size_t)clip->tiles;
-}
-
-/* The last frame of a slot. */
-static int32_t last_frame(const tvlm_clip *clip, int32_t slot) {
-    const int32_t end = clip->temporal * (slot + 1);
-    return (end < clip->frames ? end : clip->frames) - 1;
-}
-
 /* Moves the anchors of tokens that leave the ring when slot `slot` comes. */
 static void move_anchors(tvlm_clip *clip, int32_t slot) {
     clip_stream *const s = &clip->stream;
     const int32_t oldest = slot - s->ring + 1;
     for (int32_t tile = 0; tile < clip->tiles; ++tile) {
         if (s->anchors[tile] >= oldest || clip->begin == 0) continue;
-        const float *const moved = distance(clip, s->anchors[tile], oldest) + PARTS * tile;
+        const float *const moved = clip_distance(clip, s->anchors[tile], oldest) + PARTS * tile;
         float *const base = s->bases + PARTS * tile;
         clip_add_parts(clip, base, moved, base);
         s->anchors[tile] = oldest;
@@ -52,16 +40,19 @@ tvlm_status tvlm_clip_compare(tvlm_clip *clip, int32_t slot) {
     clip_stream *const s = &clip->stream;
     const int32_t first = slot >= s->ring ? slot - s->ring + 1 : 0;
     float *to[CLIP_LAGS_MOST];
-    move_anchors(clip, slot);
+    if (clip->params.motion)
+        TVLM_TRY(tvlm_clip_carry_on(clip, slot));
+    else
+        move_anchors(clip, slot);
     for (int32_t from = first; from < slot; ++from) {
-        to[from - first] = distance(clip, from, slot);
+        to[from - first] = clip_distance(clip, from, slot);
         memset(to[from - first], 0, PARTS * (size_t)clip->tiles * sizeof **to);
     }
-    for (int32_t frame = clip->temporal * slot; frame <= last_frame(clip, slot); ++frame)
+    for (int32_t frame = clip->temporal * slot; frame <= clip_last_frame(clip, slot); ++frame)
         TVLM_TRY(tvlm_clip_measure_others(clip, frame, first, slot - first, to));
     TVLM_TRY(tvlm_clip_read(clip));
     const float *const least = clip_kind_row(clip, slot, 0, CLIP_THUMBNAIL);
-    tvlm_clip_emphasise(clip, slot > 0 ? distance(clip, slot - 1, slot) : NULL, NULL, s->counts);
+    tvlm_clip_emphasise(clip, slot > 0 ? clip_distance(clip, slot - 1, slot) : NULL, NULL, s->counts);
     for (int32_t i = 0; i < PARTS * clip->tiles; ++i)
         s->whole[i % PARTS] += s->counts[i / PARTS] * (double)least[i];
     return TVLM_OK;
@@ -97,7 +88,7 @@ static void find_times(decision *d) {
             continue;
         }
         const double now = (double)tvlm_clip_weigh_parts(
-            clip, d->weights, distance(clip, slot - 1, slot) + PARTS * tile, last[tile]);
+            clip, d->weights, clip_distance(clip, slot - 1, slot) + PARTS * tile, last[tile]);
         const double before = slot > 1 ? (double)s->changes[tile] : now;
         s->changes[tile] = (float)(before + NEW_CHANGE * (now - before));
         const double shown = sqrt(2.0 * clip->price / fmax((double)s->changes[tile], 1e-12));
@@ -120,7 +111,7 @@ static void put(const decision *d, int32_t kind, int32_t bought, int32_t length,
 static void add_change(const tvlm_clip *clip, const float *own, int32_t from, int32_t to, int32_t tile,
                        float parts[PARTS]) {
     static const float nothing[PARTS] = {0.0f};
-    clip_add_parts(clip, own, to > from ? distance(clip, from, to) + PARTS * tile : nothing, parts);
+    clip_add_parts(clip, own, to > from ? clip_distance(clip, from, to) + PARTS * tile : nothing, parts);
 }
 
 static void put_kind(const decision *d, int32_t kind) {
@@ -156,8 +147,9 @@ static void put_held(const decision *d) {
 /* Finds how often what is lost in a slot of the window counts: once, if nothing is emphasised. */
 static void emphasise(const tvlm_clip *clip, int32_t slot, bool emphasised, double *times) {
     const int32_t at = clip->begin + slot;
-    tvlm_clip_emphasise(clip, emphasised && at > 0 ? distance(clip, at - 1, at) : NULL,
-                        emphasised && at + 1 < clip->looked_at ? distance(clip, at, at + 1) : NULL, times);
+    tvlm_clip_emphasise(clip, emphasised && at > 0 ? clip_distance(clip, at - 1, at) : NULL,
+                        emphasised && at + 1 < clip->looked_at ? clip_distance(clip, at, at + 1) : NULL,
+                        times);
 }
 
 /* Begins a decision, whose tables are still empty. `detail` is the share of the loss that is detail; of 0, nothing is
@@ -273,6 +265,7 @@ static void remember(const decision *d, const clip_seen *seen) {
         memcpy(clip->stream.bases + PARTS * tile, row + PARTS * tile, PARTS * sizeof *row);
         clip->stream.anchors[tile] = clip->shown_from[tile] = clip->begin;
     }
+    if (clip->params.motion) tvlm_clip_carry_remember(clip, clip->begin);
 }
 
 /* How many tokens a slot would have if all slots had the same. With a tolerance that is what they took so far. */

@@ -51,6 +51,9 @@ static tvlm_status take_params(tvlm_clip *clip, const struct tvlm_clip_params *p
     if (p->latency > 0 && !p->causal)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a latency of %d slots is for a stream (causal)",
                          (int)p->latency);
+    if (p->motion && (!p->causal || p->latency > 0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "what is held moves along in a stream without a latency only (causal)");
     TVLM_TRY(check_budget(log, p));
     if (p->k == 0 && p->share == 0.0f && p->tolerance == 0.0f) p->tolerance = TVLM_TOLERANCE_READABLE;
     clip->patch = (int32_t)patch;
@@ -200,6 +203,7 @@ tvlm_status tvlm_clip_get_info(const tvlm_clip *clip, tvlm_clip_info *info) {
     TVLM_NEED(NULL, clip);
     TVLM_NEED(&clip->device->log, info);
     const double decided = clip->begin > 0 ? clip->begin : 1.0;
+    const clip_map motion = tvlm_clip_motion_of(clip, clip->begin - 1);
     *info = (tvlm_clip_info){.width = clip->width,
                              .height = clip->height,
                              .patch = clip->patch,
@@ -211,6 +215,7 @@ tvlm_status tvlm_clip_get_info(const tvlm_clip *clip, tvlm_clip_info *info) {
                              .tokens = clip->spent,
                              .lost = clip->lost / decided,
                              .lost_downsampled = clip->lost_downsampled / decided};
+    for (int i = 0; i < 6; ++i) info->motion[i] = (float)motion.at[i];
     return TVLM_OK;
 }
 

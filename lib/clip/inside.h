@@ -6,6 +6,8 @@
  *   window.c   windows, budgets, and what is shown from one window to the next
  *   causal.c   streams, slot by slot
  *   moving.c   how much more what moves counts
+ *   camera.c   how the whole frame moves
+ *   carry.c    what is held moves along with it
  *   clip.c     parameters, and tokens as they are handed out
  */
 #ifndef TVLM_CLIP_INSIDE_H
@@ -13,6 +15,7 @@
 
 #include <math.h>
 
+#include "clip/camera.h"
 #include "clip/solve.h"
 #include "core/check.h"
 #include "select/budget.h"
@@ -39,6 +42,22 @@ typedef struct clip_plan {
     tvlm_budget_plan plan;
     int32_t first; /* the number of its first picture among those that are measured */
 } clip_plan;
+
+/*
+ * What a stream knows where what is held moves along. Slot s is at place s % ring of what has [ring].
+ *   - maps: how the frame moved from the slot before, in working pixels.
+ *   - own: what is lost in a slot by what it shows, and bought: whether that was bought in the slot.
+ *   - shown_from, changes: room for clip->shown_from and stream.changes while they are moved.
+ */
+typedef struct clip_carry {
+    clip_view before, now;  /* of the last frame of the slot before, and of the last frame that came */
+    clip_map *maps;         /* [ring] */
+    float *own;             /* [ring][tiles][2] */
+    bool *bought;           /* [ring][tiles] */
+    int32_t *shown_from;    /* [tiles] */
+    float *changes;         /* [tiles] */
+    tvlm_budget_kept moved; /* luma of the slots before, each moved to where it is now */
+} clip_carry;
 
 /* What a stream knows of what is shown. A token's *anchor* is the slot with which later slots are compared: its own, as long
  * as that is in the ring, and then the oldest one that is. */
@@ -94,6 +113,7 @@ struct tvlm_clip {
     int32_t *shown_from;
 
     clip_stream stream; /* where the clip is one */
+    clip_carry carry;   /* and where what is held moves along */
 
     tvlm_budget_tree tree;
     double price;
@@ -126,6 +146,9 @@ tvlm_status tvlm_clip_no_memory(const tvlm_clip *clip);
 tvlm_status tvlm_clip_open(tvlm_clip *clip);
 void tvlm_clip_close(tvlm_clip *clip);
 
+/* The texture that a frame, one of the last clip->stack_count, lies in. */
+const tvlm_texture *tvlm_clip_texture(const tvlm_clip *clip, int32_t frame);
+
 /* Takes in a frame. */
 tvlm_status tvlm_clip_take(tvlm_clip *clip, const tvlm_image *frame);
 
@@ -142,8 +165,15 @@ static inline float *clip_row(const tvlm_clip *clip, int32_t slot, int32_t later
                              (size_t)clip->pictures * (size_t)clip->tiles * 2;
 }
 
+/* The last frame of a slot, as far as frames came. */
+static inline int32_t clip_last_frame(const tvlm_clip *clip, int32_t slot) {
+    const int32_t end = clip->temporal * (slot + 1);
+    return (end < clip->frames ? end : clip->frames) - 1;
+}
+
 /* Adds to `to`, [count][tiles][2], what frames lose, if frame `frame` is shown in their place, once tvlm_clip_read was called.
- * They are the last frames of `count` slots, one after the other, from slot `slot` on. */
+ * They are the last frames of `count` slots, one after the other, from slot `slot` on. What is held in them moves along, where
+ * it does. */
 tvlm_status tvlm_clip_measure_others(tvlm_clip *clip, int32_t frame, int32_t slot, int32_t count,
                                      float *const *to);
 
@@ -164,6 +194,29 @@ static inline void clip_add_parts(const tvlm_clip *clip, const float *a, const f
 /* Finds how often the loss of each tile counts in a slot. `came` and `goes` are what the last frames of the slot before lose in
  * this slot, and its own in the next one, [tiles][2]; NULL: nothing is known of that; of neither, every tile counts once. times: [tiles]. */
 void tvlm_clip_emphasise(const tvlm_clip *clip, const float *came, const float *goes, double *times);
+
+/* ---- carry.c ---- */
+
+/* Makes what a stream needs whose held tokens move along. */
+tvlm_status tvlm_clip_carry_open(tvlm_clip *clip);
+void tvlm_clip_carry_close(tvlm_clip *clip);
+
+/* Takes in a frame, which is number clip->frames. */
+tvlm_status tvlm_clip_carry_take(tvlm_clip *clip, const tvlm_image *frame);
+
+/* Finds how the frame moved from the slot before, and moves what is known of what is shown along: stream.anchors, bases and
+ * changes, and clip->shown_from. */
+tvlm_status tvlm_clip_carry_on(tvlm_clip *clip, int32_t slot);
+
+/* Writes the luma of the last frames of the slots from slot `first` on, moved to where it is in `frame`, which is of a later slot, to
+ * the first places of carry.moved. *still: nothing moved, and nothing was written. */
+tvlm_status tvlm_clip_carry_luma(tvlm_clip *clip, int32_t frame, int32_t first, bool *still);
+
+/* Remembers what slot `slot` shows, once that is decided. */
+void tvlm_clip_carry_remember(tvlm_clip *clip, int32_t slot);
+
+/* How the frames, as they were handed in, moved from the slot before. */
+clip_map tvlm_clip_motion_of(const tvlm_clip *clip, int32_t slot);
 
 /* ---- table.c ---- */
 
@@ -193,6 +246,13 @@ float tvlm_clip_weigh_parts(const tvlm_clip *clip, const double weights[TVLM_BUD
 void tvlm_clip_leave_out_broken(const tvlm_clip *clip, const clip_losses *losses);
 
 /* ---- causal.c ---- */
+
+/* What the last frame of a slot of the ring loses in a later one: [tiles][2]. */
+static inline float *clip_distance(const tvlm_clip *clip, int32_t from, int32_t to) {
+    const clip_stream *const s = &clip->stream;
+    return s->distances + ((size_t)(from % s->ring) * (size_t)s->ring + (size_t)(to % s->ring)) *
+                              TVLM_BUDGET_PARTS * (size_t)clip->tiles;
+}
 
 /* Compares a slot, all of whose frames are there or that is the last, with those before it. */
 tvlm_status tvlm_clip_compare(tvlm_clip *clip, int32_t slot);

@@ -99,8 +99,8 @@ static double bytes_of(const tvlm_clip *clip, int32_t window) {
     const double texel = clip->params.format == TVLM_FORMAT_F32 ? 16.0 : 8.0;
     const double frames = clip->temporal * (lags + 1.0);
     const double images = frames * 4.0 / 3.0 * texel * clip->width * clip->height;
-    const double kept =
-        4.0 * (double)tvlm_budget_kept_floats(clip->width, clip->height, clip->patch, 1) * frames;
+    const double kept = 4.0 * (double)tvlm_budget_kept_floats(clip->width, clip->height, clip->patch, 1) *
+                        (frames + (clip->params.motion ? lags : 0.0));
     return table + 2.0 * read + single + lost + images + kept;
 }
 
@@ -162,6 +162,7 @@ tvlm_status tvlm_clip_open(tvlm_clip *clip) {
     const size_t rows = measured * (size_t)clip->temporal;
     const size_t slots = (size_t)clip->window;
     TVLM_TRY(open_stream(clip));
+    if (clip->params.motion) TVLM_TRY(tvlm_clip_carry_open(clip));
     clip->table =
         tvlm_allocate(slots * (size_t)clip->lags * (size_t)clip->pictures, floats * sizeof *clip->table);
     clip->shown = tvlm_allocate(slots, floats * sizeof *clip->shown);
@@ -207,6 +208,7 @@ void tvlm_clip_close(tvlm_clip *clip) {
     free(clip->stream.bases);
     free(clip->stream.changes);
     free(clip->stream.counts);
+    tvlm_clip_carry_close(clip);
 }
 
 /* ---- Plans ---- */
@@ -242,8 +244,7 @@ static tvlm_status make_plans(tvlm_clip *clip, const tvlm_texture *source) {
 
 /* ---- Measuring ---- */
 
-/* The texture that a frame, one of the last clip->stack_count, lies in. */
-static const tvlm_texture *texture_of(const tvlm_clip *clip, int32_t frame) {
+const tvlm_texture *tvlm_clip_texture(const tvlm_clip *clip, int32_t frame) {
     return tvlm_stack_made(clip->stacks[frame % clip->stack_count], 0, TVLM_GRID_SOURCE);
 }
 
@@ -252,22 +253,25 @@ tvlm_status tvlm_clip_take(tvlm_clip *clip, const tvlm_image *frame) {
     tvlm_stack *const stack = clip->stacks[number % clip->stack_count];
     TVLM_TRY(tvlm_stack_set_image(stack, 0, frame));
     TVLM_TRY(tvlm_stack_make(stack, 0, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
-    TVLM_TRY(make_plans(clip, texture_of(clip, number)));
-    TVLM_TRY(clip->device->backend->losses_keep(clip->device, texture_of(clip, number), 0, clip->patch,
+    TVLM_TRY(make_plans(clip, tvlm_clip_texture(clip, number)));
+    TVLM_TRY(clip->device->backend->losses_keep(clip->device, tvlm_clip_texture(clip, number), 0, clip->patch,
                                                 &clip->kept, number % clip->kept.places));
+    if (clip->params.motion) TVLM_TRY(tvlm_clip_carry_take(clip, frame));
     ++clip->frames;
     return TVLM_OK;
 }
 
-/* Compares a plan's pictures of `frame` with `seen` frames: `other`, and each `step` frames after it. The device goes on from
- * where it has written up to. Each frame's losses are added to `to`, of which there is one for each. */
-static tvlm_status run_plan(tvlm_clip *clip, tvlm_budget_plan *plan, int32_t frame, int32_t other,
-                            int32_t step, int32_t seen, float *const *to) {
+/* Compares a plan's pictures of `frame` with `seen` frames of `kept`: that at place `first`, and each `step` places after it. The
+ * device goes on from where it has written up to. Each frame's losses are added to `to`, of which there is one for each. */
+static tvlm_status run_plan(tvlm_clip *clip, tvlm_budget_plan *plan, int32_t frame,
+                            const tvlm_budget_kept *kept, int32_t first, int32_t step, int32_t seen,
+                            float *const *to) {
     const size_t floats = (size_t)plan->count * 2 * (size_t)clip->tiles;
-    plan->first = other % clip->kept.places;
+    plan->kept = kept;
+    plan->first = first % kept->places;
     plan->step = step;
     plan->seen = seen;
-    TVLM_TRY(clip->device->backend->losses(clip->device, texture_of(clip, frame), plan, clip->buffer,
+    TVLM_TRY(clip->device->backend->losses(clip->device, tvlm_clip_texture(clip, frame), plan, clip->buffer,
                                            clip->wanted_floats));
     for (int32_t i = 0; i < seen; ++i) {
         clip->wanted[clip->wanted_count++] = (clip_wanted){to[i], floats};
@@ -302,7 +306,7 @@ static tvlm_status measure_frame(tvlm_clip *clip, int32_t slot, int32_t frame, i
     for (int32_t p = 0; p < clip->plan_count; ++p) {
         clip_plan *const made = &clip->plans[p];
         for (int32_t i = 0; i < end - frame; ++i) to[i] = row_of(clip, slot, frame + i, made->first);
-        TVLM_TRY(run_plan(clip, &made->plan, frame, frame, 1, end - frame, to));
+        TVLM_TRY(run_plan(clip, &made->plan, frame, &clip->kept, frame, 1, end - frame, to));
     }
     return TVLM_OK;
 }
@@ -329,7 +333,11 @@ tvlm_status tvlm_clip_measure(tvlm_clip *clip, bool all, int32_t end) {
 
 tvlm_status tvlm_clip_measure_others(tvlm_clip *clip, int32_t frame, int32_t slot, int32_t count,
                                      float *const *to) {
+    tvlm_budget_plan *const plan = &clip->tiles_plan.plan;
+    bool still = true;
     if (count == 0) return TVLM_OK;
-    return run_plan(clip, &clip->tiles_plan.plan, frame, clip->temporal * (slot + 1) - 1, clip->temporal,
-                    count, to);
+    if (clip->params.motion) TVLM_TRY(tvlm_clip_carry_luma(clip, frame, slot, &still));
+    if (!still) return run_plan(clip, plan, frame, &clip->carry.moved, 0, 1, count, to);
+    return run_plan(clip, plan, frame, &clip->kept, clip->temporal * (slot + 1) - 1, clip->temporal, count,
+                    to);
 }

@@ -279,6 +279,12 @@ typedef tvlm_status tvlm_losses_operation(tvlm_device *device, const tvlm_textur
 typedef tvlm_status tvlm_losses_keep_operation(tvlm_device *device, const tvlm_texture *source, int32_t image,
                                                int32_t patch, const tvlm_budget_kept *kept, int32_t place);
 
+/* Moves luma from a place of `kept` to a place of `moved`, both of frames of the source's size and of plans with tiles of `patch`
+ * pixels. */
+typedef tvlm_status tvlm_losses_move_operation(tvlm_device *device, const tvlm_texture *source, int32_t patch,
+                                               const tvlm_budget_kept *kept, const tvlm_budget_move *move,
+                                               const tvlm_budget_kept *moved);
+
 /* Makes the first picture of the plan, reduced but not enlarged, with all components of the source. It goes
  * to level 0 of image plan->image of `out`, which has the picture's size, one layer, and the format of the
  * source. */
@@ -421,6 +427,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(keep_pass, "test_similarity", "keep pass")                                                             \
     X(losses, "test_losses", "losses of pictures")                                                           \
     X(losses_keep, "test_losses", "a slot of a video")                                                       \
+    X(losses_move, "test_losses", "a slot of a stream that moves along")                                     \
     X(thumbnail, "test_thumbnail", "a thumbnail")                                                            \
     X(ink, "test_ink", "ink")                                                                                \
     X(gemm, "test_gemm", "100 queries")                                                                      \

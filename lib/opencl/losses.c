@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * losses.c: launches cl/losses.cl: six launches for all pictures of a plan, or five where they are compared with images that are
- * kept. To keep one takes two.
+ * kept. To keep one takes two, and so does to move one.
  */
 #include <stdio.h>
 
@@ -213,15 +213,43 @@ tvlm_status tvlm_opencl_losses(tvlm_device *base, const tvlm_texture *source, co
     return compare(&w, &at, plan->seen, to, offset);
 }
 
+/* A plan without pictures. */
+static tvlm_budget_plan plan_of_tiles(const tvlm_texture *source, int32_t patch) {
+    return (tvlm_budget_plan){.patch = patch,
+                              .columns = (source->width + patch - 1) / patch,
+                              .rows = (source->height + patch - 1) / patch};
+}
+
 tvlm_status tvlm_opencl_losses_keep(tvlm_device *base, const tvlm_texture *source, int32_t image,
                                     int32_t patch, const tvlm_budget_kept *kept, int32_t place) {
     OPENCL_TUNED(base, TVLM_TUNED_LOSSES, (double)source->width * source->height);
-    const tvlm_budget_plan plan = {.patch = patch,
-                                   .columns = (source->width + patch - 1) / patch,
-                                   .rows = (source->height + patch - 1) / patch};
+    const tvlm_budget_plan plan = plan_of_tiles(source, patch);
     work w = {.device = (opencl_device *)base, .source = source, .plan = &plan};
     const images at = kept_images(source, kept);
     find_sizes(&w);
     TVLM_TRY(copy_luma(&w, image, 1, at.memory, (uint64_t)place * image_floats(source)));
     return look_at_tiles(&w, &at, place);
+}
+
+tvlm_status tvlm_opencl_losses_move(tvlm_device *base, const tvlm_texture *source, int32_t patch,
+                                    const tvlm_budget_kept *kept, const tvlm_budget_move *move,
+                                    const tvlm_budget_kept *moved) {
+    OPENCL_TUNED(base, TVLM_TUNED_LOSSES, (double)source->width * source->height);
+    const tvlm_budget_plan plan = plan_of_tiles(source, patch);
+    work w = {.device = (opencl_device *)base, .source = source, .plan = &plan};
+    const images from = kept_images(source, kept), to = kept_images(source, moved);
+    const float *const map = move->map;
+    opencl_call call;
+    find_sizes(&w);
+    TVLM_TRY(begin(&w, "losses_move", source->format, &call));
+    tvlm_opencl_call_memory(&call, from.memory);
+    tvlm_opencl_call_int(&call, source->width);
+    tvlm_opencl_call_int(&call, source->height);
+    tvlm_opencl_call_int(&call, move->from);
+    tvlm_opencl_call_float4(&call, map[0], map[1], map[2], 0.0f);
+    tvlm_opencl_call_float4(&call, map[3], map[4], map[5], 0.0f);
+    tvlm_opencl_call_ulong(&call, (uint64_t)move->to * image_floats(source));
+    tvlm_opencl_call_memory(&call, to.memory);
+    TVLM_TRY(tvlm_opencl_call_run_pixels(&call, runs(&w, source->width), source->height, 1));
+    return look_at_tiles(&w, &to, move->to);
 }

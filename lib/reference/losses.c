@@ -198,6 +198,35 @@ tvlm_status tvlm_reference_losses_keep(tvlm_device *device, const tvlm_texture *
     return TVLM_OK;
 }
 
+static float mixed(float a, float b, float part) {
+    return a + (b - a) * part;
+}
+
+static float clamped(float value, int32_t most) {
+    return value < 0.0f ? 0.0f : value > (float)most ? (float)most : value;
+}
+
+tvlm_status tvlm_reference_losses_move(tvlm_device *device, const tvlm_texture *source, int32_t patch,
+                                       const tvlm_budget_kept *kept, const tvlm_budget_move *move,
+                                       const tvlm_budget_kept *moved) {
+    const int32_t width = source->width, height = source->height;
+    const float *const from = kept_at(kept, source, move->from), *const map = move->map;
+    float *const to = kept_at(moved, source, move->to);
+    (void)device;
+    (void)patch;
+    for (int32_t i = 0; i < width * height; ++i) {
+        const float x = (float)(i % width) + 0.5f, y = (float)(i / width) + 0.5f;
+        const float left = clamped(map[0] * x + map[1] * y + map[2] - 0.5f, width - 1);
+        const float top = clamped(map[3] * x + map[4] * y + map[5] - 0.5f, height - 1);
+        const int32_t x0 = (int32_t)left, y0 = (int32_t)top;
+        const int32_t x1 = x0 < width - 1 ? x0 + 1 : x0, y1 = y0 < height - 1 ? y0 + 1 : y0;
+        const float *const upper = from + (ptrdiff_t)y0 * width, *const lower = from + (ptrdiff_t)y1 * width;
+        to[i] = mixed(mixed(upper[x0], upper[x1], left - (float)x0),
+                      mixed(lower[x0], lower[x1], left - (float)x0), top - (float)y0);
+    }
+    return TVLM_OK;
+}
+
 /* Compares a picture with all images that are seen. `stride` is how many floats lie between the losses of two images. */
 static bool measure(const tvlm_texture *source, const tvlm_budget_plan *plan,
                     const tvlm_budget_picture *picture, size_t stride, steps *s, float *losses) {

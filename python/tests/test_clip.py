@@ -106,6 +106,21 @@ def test_holding_and_memory(photo):
     assert short.slots == 20 and short.loss <= short.downsampled
 
 
+def test_a_camera_that_moves():
+    """A pan of 6 pixels a slot over a wide picture: what is held moves along, and less is lost."""
+    rng = np.random.default_rng(2)
+    wide = sum(np.kron(rng.uniform(0, 60, (side, side)), np.ones((256 // side, 256 // side))) for side in (4, 16, 64, 128)).astype("uint8")
+    lost = {}
+    for motion in (False, True):
+        with tv.VideoTokenStream(share=.15, motion=motion, patch=8) as stream:
+            for number in range(20):
+                tokens = stream.push(np.ascontiguousarray(wide[40:136, 3 * number:3 * number + 128]))
+            lost[motion] = tokens.loss
+            expected = [[1, 0, 6 * motion], [0, 1, 0]]
+            assert tokens.motion.dtype == np.float32 and np.abs(tokens.motion - expected).max() < .1
+    assert lost[True] < .7 * lost[False]
+
+
 def test_a_stream(photo):
     frames, slots, spent = film(photo, 24), [], 0
     with tv.VideoTokenStream(share=.3, latency=1) as stream:
@@ -122,7 +137,7 @@ def test_a_stream(photo):
         stream.push(frames[0])
     with pytest.raises(tv.ArgumentError, match="there is no frame"):
         tv.VideoTokenStream(share=.3).end()
-    for options in (dict(latency=9), dict(share=.1, tolerance=.1), dict(share=0), dict(slot=0)):
+    for options in (dict(latency=9), dict(share=.1, tolerance=.1), dict(share=0), dict(slot=0), dict(motion=True, latency=1), dict(motion=2)):
         with pytest.raises(tv.ArgumentError):
             tv.VideoTokenStream(**options)
 

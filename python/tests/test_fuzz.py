@@ -298,7 +298,7 @@ def test_streams_and_sessions(a, b, c):
     tried(tv.video, a)
     for name in ("budget", "share", "tolerance", "patch", "slot", "hold", "emphasis", "size", "count", "memory", "device", "copy"):
         tried(tv.video, [IMAGE], **{name: a})
-    for name in ("share", "tolerance", "latency", "patch", "slot", "hold", "emphasis", "size", "memory", "device", "copy"):
+    for name in ("share", "tolerance", "latency", "motion", "patch", "slot", "hold", "emphasis", "size", "memory", "device", "copy"):
         tried(tv.VideoTokenStream, **{name: a})
     with tv.VideoTokenStream(share=.1) as tokens:
         tried(tokens.push, a)

@@ -31,6 +31,8 @@ class VideoTokens:
         are decided, which of a whole video are all.
     loss, downsampled: what is predicted to be lost, as a share of what one token in each slot would lose, and what the best
         downsampling in time and size to as many tokens loses.
+    motion: float32 [2, 3], of a stream in which what is held moves along: what the slot that was decided last shows at (x, y) was
+        at motion @ (x, y, 1) in the slot before, in pixels of the frames.
     """
 
     def __init__(self, rows: Array, info: Any) -> None:
@@ -42,6 +44,7 @@ class VideoTokens:
         self.slots, self.frames, self.tokens_of_slot = int(info.slots), int(info.frames), int(info.tokens_of_slot)
         self.decided = int(info.decided)
         self.loss, self.downsampled = float(info.lost), float(info.lost_downsampled)
+        self.motion: Array = np.array(list(info.motion), "float32").reshape(2, 3)
 
     def __len__(self) -> int:
         return len(self.slot)
@@ -119,15 +122,20 @@ class VideoTokenStream(Bound):
     Parameters:
         share, tolerance: at most one of the two, as in `video`.
         latency: a slot is decided when so many further ones, 0 .. 8, are there.
+        motion: what is held moves along with the camera, and the `motion` of each slot tells how. For a model that is told of it, and
+            without a latency.
         patch, slot, hold, emphasis, size, memory, device, copy: as in `video`.
     """
 
-    def __init__(self, *, share: float | None = None, tolerance: float | None = None, latency: int = 0, patch: int = 16, slot: int = 2,
-                 hold: int | None = None, emphasis: float | None = None, size: tuple[int, int] | None = None,
-                 memory: int | None = None, device: Device | str | None = None, copy: bool = False) -> None:
+    def __init__(self, *, share: float | None = None, tolerance: float | None = None, latency: int = 0, motion: bool = False,
+                 patch: int = 16, slot: int = 2, hold: int | None = None, emphasis: float | None = None,
+                 size: tuple[int, int] | None = None, memory: int | None = None, device: Device | str | None = None,
+                 copy: bool = False) -> None:
         params = _params(patch, slot, hold, emphasis, memory)
         _spend(params, share, tolerance)
-        params.causal, params.latency = True, integer("latency", latency, 0, 8)
+        params.causal, params.latency, params.motion = True, integer("latency", latency, 0, 8), flag("motion", motion)
+        if params.motion and params.latency:
+            raise ArgumentError("motion and latency exclude each other")
         self._clip = _Clip(params, size, device, copy)
 
     def push(self, frame: Any) -> VideoTokens:

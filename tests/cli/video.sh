@@ -137,6 +137,23 @@ lines 'all(not any("until" in t for t in o["tokens"]) and o["of"] == 35 * (o["sl
 lines '[o["k"] for o in d] == [sum(len(p["tokens"]) for p in d[:i + 1]) for i in range(3)]'
 runs 3 0 "${frames[@]}" --share .3 --causal --latency 2 --overlay "$work/later"
 is "an overlay of a stream lacks frames" test "$(find "$work/later" -name 'frame-*.png' | wc -l)" -eq 6
+runs 3 0 "${frames[@]}" --share .3 --causal --motion --overlay "$work/moved"
+lines 'all(len(o["motion"]) == 6 for o in d) and d[0]["motion"] == [1, 0, 0, 0, 1, 0]'
+is "an overlay of what moves along lacks frames" test "$(find "$work/moved" -name 'frame-*.png' | wc -l)" -eq 6
+refused 2 '--motion is for --causal' "${video[@]}" "${frames[@]}" --share .3 --motion
+refused 2 '--motion and --latency exclude' "${video[@]}" "${frames[@]}" --share .3 --causal --motion --latency 1
+if command -v python3 >/dev/null; then # a scene of blocks that moves by 4 and 2 pixels a slot
+    python3 - "$work/in" <<'PANS'
+import random, sys
+random.seed(3)
+world = [[sum(((x // s * 37 + y // s * 91 + s * 7) * 2654435761 >> 13) % 64 for s in (24, 9, 4)) for x in range(200)] for y in range(160)]
+for n in range(8):
+    with open(f"{sys.argv[1]}/pan{n}.pgm", "wb") as out:
+        out.write(b"P5\n112 80\n255\n" + bytes(world[20 + n + y][20 + 2 * n + x] for y in range(80) for x in range(112)))
+PANS
+    runs 4 0 "$work"/in/pan?.pgm --share .2 --patch 8 --causal --motion --overlay "$work/pan"
+    lines 'all(abs(o["motion"][2] - 4) < .2 and abs(o["motion"][5] - 2) < .2 for o in d[1:]) and d[3]["lost"] < .9 * d[3]["lost_downsampled"]'
+fi
 runs 3 0 "${frames[@]}" --share .3 --report "$work/report.png"
 is "no PNG of a report" test "$(head -c 4 "$work/report.png" | tail -c 3)" = PNG
 refused 2 '--latency is for --causal' "${video[@]}" "${frames[@]}" --share .3 --latency 1
@@ -180,7 +197,7 @@ refused 2 '--budget, --share and --tolerance exclude' "${video[@]}" "${frames[@]
 refused 1 'takes .* MiB; 1 are granted' "${video[@]}" "${frames[@]}" --share .5 --patch 4 --memory 1
 refused 2 '--slot: 17' "${video[@]}" "${frames[@]}" --share .5 --slot 17
 refused 2 '--budget: 0' "${video[@]}" "${frames[@]}" --budget 0
-for option in "--slot 3" "--hold 3" "--memory 3" "--causal" "--latency 3" "--report r.png" "--encode e.mp4" "--bitrate 9" "--roi r.jsonl"; do
+for option in "--slot 3" "--hold 3" "--memory 3" "--causal" "--motion" "--latency 3" "--report r.png" "--encode e.mp4" "--bitrate 9" "--roi r.jsonl"; do
     refused 2 "${option%% *} is for a budget of the whole video" "${video[@]}" "${frames[@]}" $option
 done
 

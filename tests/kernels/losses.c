@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "kernels/family.h"
 #include "select/budget_plan.h"
@@ -133,6 +134,50 @@ static float *losses_of_kept(tvlm_device *device, const tvlm_texture *source, tv
     return losses;
 }
 
+/* The losses of a plan of image 1 in image 0 as it was kept, moved by each map. The last map moves nothing. */
+enum { MOVES = 3 };
+static float *losses_of_moved(tvlm_device *device, const tvlm_texture *source, tvlm_budget_plan *plan) {
+    enum { PLACES = 2, FROM = 1 };
+    static const float maps[MOVES][6] = {{1.01f, 0.02f, -3.7f, -0.015f, 0.97f, 2.25f},
+                                         {1.0f, 0.0f, 5.0f, 0.0f, 1.0f, -40.0f},
+                                         {1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f}};
+    tvlm_budget_kept kept = {.places = PLACES}, moved = {.places = MOVES};
+    const int32_t width = source->width, height = source->height;
+    kept.memory = test_buffer(
+        device, sizeof(float) * tvlm_budget_kept_floats(width, height, plan->patch, kept.places), NULL);
+    moved.memory = test_buffer(
+        device, sizeof(float) * tvlm_budget_kept_floats(width, height, plan->patch, moved.places), NULL);
+    if (device->backend->losses_keep(device, source, 0, plan->patch, &kept, FROM) != TVLM_OK)
+        fail_msg("%s", test_last_log());
+    for (int32_t i = 0; i < MOVES; ++i) {
+        tvlm_budget_move move = {.from = FROM, .to = i};
+        memcpy(move.map, maps[i], sizeof move.map);
+        if (device->backend->losses_move(device, source, plan->patch, &kept, &move, &moved) != TVLM_OK)
+            fail_msg("%s", test_last_log());
+    }
+    plan->kept = &moved;
+    plan->seen = MOVES;
+    plan->first = 0;
+    plan->step = 1;
+    float *const losses = losses_of(device, source, plan, 0);
+    plan->kept = NULL;
+    device->backend->buffer_destroy(device, &kept.memory);
+    device->backend->buffer_destroy(device, &moved.memory);
+    return losses;
+}
+
+/* What does not move gives to the bit what it gives where it is, `still`. */
+static void compare_moved(const test_pair *source, tvlm_budget_plan *plan, const float *still, test_size size,
+                          int32_t patch) {
+    const size_t count = 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
+    float *const got = losses_of_moved(source->device, source->got, plan);
+    float *const expected = losses_of_moved(source->reference, source->expected, plan);
+    assert_memory_equal(got + (MOVES - 1) * count, still, count * sizeof *got);
+    compare_losses("a moved image's ", got, expected, 0, MOVES * count, size, patch);
+    free(got);
+    free(expected);
+}
+
 /* The pictures of an image compared with another one, and with itself, which gives what it gives alone. */
 static void compare_seen(const test_pair *source, tvlm_budget_plan *plan, const float *alone, test_size size,
                          int32_t patch) {
@@ -141,6 +186,7 @@ static void compare_seen(const test_pair *source, tvlm_budget_plan *plan, const 
     float *const expected = losses_of_kept(source->reference, source->expected, plan);
     assert_memory_equal(got + count, alone, count * sizeof *got);
     assert_memory_equal(got, got + 2 * count, count * sizeof *got);
+    compare_moved(source, plan, got, size, patch);
     compare_losses("another image's ", got, expected, 0, 3 * count, size, patch);
     free(got);
     free(expected);
@@ -199,6 +245,41 @@ static void losses(const test_target *target, tvlm_device *reference) {
     for (size_t i = 0; i < side_count; ++i)
         compare(target, reference, (test_size){2 * sides[i] + 3, 2 * sides[i] + sides[i] / 3}, sides[i],
                 (test_picture)(i % TEST_PICTURES), &random);
+}
+
+/* ---- Known moves ---- */
+
+/* A shift of whole pixels, and one by half a pixel. Beyond the border is what is at the border. */
+static void known_moves(tvlm_device *device) {
+    enum { WIDTH = 7, HEIGHT = 5, PATCH_SIDE = 4, ACROSS = 2, DOWN = -1 };
+    tvlm_texture shape = test_shape((test_size){WIDTH, HEIGHT}, 1, 1, TVLM_FORMAT_F32);
+    /* Rows of luma lie beside each other on the reference, and further apart elsewhere. */
+    const int line = device->info.type == TVLM_DEVICE_REFERENCE ? WIDTH : TVLM_BUDGET_LINE(WIDTH);
+    float rgba[WIDTH * HEIGHT * 4], got[TVLM_BUDGET_LINE(WIDTH) * HEIGHT];
+    for (int i = 0; i < WIDTH * HEIGHT * 4; ++i) rgba[i] = (float)(i / 4) / 64.0f;
+    tvlm_texture *source = test_texture(device, &shape);
+    assert_int_equal(device->backend->texture_write(device, source, 0, rgba), TVLM_OK);
+    const size_t bytes = sizeof(float) * tvlm_budget_kept_floats(WIDTH, HEIGHT, PATCH_SIDE, 1);
+    const tvlm_budget_kept kept = {test_buffer(device, bytes, NULL), 1};
+    assert_int_equal(device->backend->losses_keep(device, source, 0, PATCH_SIDE, &kept, 0), TVLM_OK);
+    for (int half = 0; half < 2; ++half) {
+        tvlm_budget_kept moved = {test_buffer(device, bytes, NULL), 1};
+        const tvlm_budget_move move = {.map = {1.0f, 0.0f, ACROSS + 0.5f * (float)half, 0.0f, 1.0f, DOWN}};
+        assert_int_equal(device->backend->losses_move(device, source, PATCH_SIDE, &kept, &move, &moved),
+                         TVLM_OK);
+        test_buffer_take(device, &moved.memory, sizeof(float) * (size_t)line * HEIGHT, got);
+        for (int y = 0; y < HEIGHT; ++y)
+            for (int x = 0; x < WIDTH; ++x) {
+                const int row = y + DOWN < 0 ? 0 : y + DOWN, left = x + ACROSS, last = WIDTH - 1;
+                const int a = left < last ? left : last, b = left + half < last ? left + half : last;
+                const float expected = 0.5f * (rgba[4 * (row * WIDTH + a)] + rgba[4 * (row * WIDTH + b)]);
+                if (got[y * line + x] != expected)
+                    fail_msg("(%d, %d): %g, not %g", x, y, (double)got[y * line + x], (double)expected);
+            }
+    }
+    tvlm_buffer *memory = kept.memory;
+    device->backend->buffer_destroy(device, &memory);
+    device->backend->texture_destroy(device, &source);
 }
 
 /* ---- Known losses ---- */
@@ -299,4 +380,5 @@ static void known_losses(tvlm_device *device) {
 }
 
 TEST_FAMILY(losses, {"weights", .known = weights}, {"known weights", .known = known_weights},
-            {"known losses", .known = known_losses}, {"losses", TEST_TUNED, .body = losses})
+            {"known moves", .known = known_moves}, {"known losses", .known = known_losses},
+            {"losses", TEST_TUNED, .body = losses})

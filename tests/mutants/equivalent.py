@@ -192,4 +192,11 @@ EQUIVALENT = [
     ("lib/stack/input.c", "check_rows", "before > SIZE_MAX - row - offset)", ">=", "offsets, rows and strides are even, and SIZE_MAX is odd"),
     *(("lib/stack/input.c", None, "int64_t bad = -1;", operation, "it is set before it is read") for operation in ("+1", "-1")),
     ("lib/stack/regions.c", "ascending", None, ">=", "no two ids of a set are the same"),
+    ("tools/networks.c", "network_read_for", "int32_t highest = -1;", "constant", "highest_output sets it"),
+    ("lib/video/stream_volume.c", "tvlm_stream_volume_create", "tvlm_texture **textures = tvlm_allocate(1, sizeof *textures);", "+1",
+     "room for more than is written there"),
+    ("lib/opencl/platform.c", "join_names", "for (int32_t i = 0; i < count && used < size - 1; ++i) {", "52:-1",
+     "the last byte is the terminator's: a name that would begin there is cut to nothing"),
+    ("tools/video.c", "tell_answer", "if (code == TOOL_DONE && answer->report.cut) run->last_cut = run->done;", "remove",
+     "from an earlier frame on the answers are the same: a cut forgets what was before it"),
 ]
