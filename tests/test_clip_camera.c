@@ -71,7 +71,8 @@ static void test_maps(void **state) {
     tvlm_clip_map_apply(&b, x, y, &u, &v);
     tvlm_clip_map_apply(&both, 7.0, 11.0, &x, &y);
     assert_true(fabs(x - u) < 1e-12 && fabs(y - v) < 1e-12);
-    assert_true(tvlm_clip_map_still(&none) && tvlm_clip_map_still(&clip_still) && !tvlm_clip_map_still(&a));
+    assert_true(tvlm_clip_map_still(&none) && tvlm_clip_map_still(&tvlm_clip_still) &&
+                !tvlm_clip_map_still(&a));
     assert_true(furthest(&whole, &a) < 1e-9);
     tvlm_clip_map_apply(&a, 7.0, 11.0, &u, &v);
     tvlm_clip_map_apply(&half, 7.0, 11.0, &x, &y);
@@ -108,7 +109,7 @@ static void test_found(void **state) {
     const tvlm_image a = image_of(before), b = image_of(now);
     uint64_t random = 5;
     (void)state;
-    look(&clip_still, before);
+    look(&tvlm_clip_still, before);
     for (size_t i = 0; i < sizeof maps / sizeof *maps; ++i)
         for (int covered = 0; covered < 2; ++covered) {
             look(&maps[i], now);
@@ -126,7 +127,7 @@ static void test_still(void **state) {
     const clip_map elsewhere = {{1.0, 0.0, 5000.0, 0.0, 1.0, 7000.0}};
     uint64_t random = 6;
     (void)state;
-    look(&clip_still, before);
+    look(&tvlm_clip_still, before);
     memcpy(now, before, PIXELS);
     cover(now, &random);
     clip_map map = found_between(&a, &b);

@@ -36,12 +36,12 @@ void bench_clip_release(struct bench *bench) {
 
 /* What a camera sees of the image that moves to and fro. */
 static tvlm_image view_of(const struct bench *bench, int32_t slot) {
-    const int32_t room = bench->image->width > 4 * STEP * PLACES ? STEP * PLACES : 0,
+    const int32_t most = bench->image->width / (4 * PLACES), step = most < STEP ? most : STEP,
                   turn = slot % (2 * PLACES);
-    const int32_t left = room > 0 ? STEP * (turn < PLACES ? turn : 2 * PLACES - turn) : 0;
+    const int32_t left = step * (turn < PLACES ? turn : 2 * PLACES - turn);
     tvlm_image view = *bench->image;
     view.row_stride = bench->pixels.row_stride;
-    view.width -= room;
+    view.width -= step * PLACES;
     view.pixels = (const uint8_t *)view.pixels + (size_t)left * (size_t)view.channels;
     return view;
 }
@@ -51,18 +51,24 @@ static tvlm_status push_slot(tvlm_clip *clip, const tvlm_image *view) {
     return TVLM_OK;
 }
 
+/* What is held needs a slot before it to move from. */
+static tvlm_status open_clip(const struct bench *bench, int32_t kind, tvlm_clip **clip) {
+    const tvlm_image first = view_of(bench, bench->clip->slot++);
+    TVLM_TRY(tvlm_clip_create(bench->device, WIDTH, HEIGHT,
+                              tvlm_clip_params(.share = 0.1f, .patch = PATCH, .temporal = SLOT,
+                                               .format = bench->stack->format, .causal = kind != VIDEO,
+                                               .motion = kind == MOVING),
+                              clip));
+    return kind == MOVING ? push_slot(*clip, &first) : TVLM_OK;
+}
+
 /* Takes in a slot. The clip is made when it is asked for, since it takes more memory than all else. One that fails is of no use
  * afterwards. */
 static tvlm_status run_slot(struct bench *bench, int32_t kind) {
     struct bench_clip *const made = bench->clip;
     tvlm_clip **const clip = &made->clips[kind];
+    if (*clip == NULL) TVLM_TRY(open_clip(bench, kind, clip));
     const tvlm_image view = view_of(bench, made->slot++);
-    if (*clip == NULL)
-        TVLM_TRY(tvlm_clip_create(bench->device, WIDTH, HEIGHT,
-                                  tvlm_clip_params(.share = 0.1f, .patch = PATCH, .temporal = SLOT,
-                                                   .format = bench->stack->format, .causal = kind != VIDEO,
-                                                   .motion = kind == MOVING),
-                                  clip));
     const tvlm_status status = push_slot(*clip, &view);
     if (status != TVLM_OK) tvlm_clip_destroy(clip);
     return status;

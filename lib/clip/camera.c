@@ -36,7 +36,7 @@ enum { SEARCHED_WIDTH = 128, SEARCHED_POINTS = 500 };
 
 /* ---- Maps ---- */
 
-const clip_map clip_still = {{1.0, 0.0, 0.0, 0.0, 1.0, 0.0}};
+const clip_map tvlm_clip_still = {{1.0, 0.0, 0.0, 0.0, 1.0, 0.0}};
 
 clip_map tvlm_clip_map_then(const clip_map *first, const clip_map *then) {
     const double *const a = first->at, *const b = then->at;
@@ -46,13 +46,13 @@ clip_map tvlm_clip_map_then(const clip_map *first, const clip_map *then) {
 }
 
 clip_map tvlm_clip_map_part(const clip_map *map, double part) {
-    clip_map made = clip_still;
+    clip_map made = tvlm_clip_still;
     for (int i = 0; i < NUMBERS; ++i) made.at[i] += part * (map->at[i] - made.at[i]);
     return made;
 }
 
 bool tvlm_clip_map_still(const clip_map *map) {
-    return memcmp(map, &clip_still, sizeof *map) == 0;
+    return memcmp(map, &tvlm_clip_still, sizeof *map) == 0;
 }
 
 /* The same map for pixels that are `across` x `down` times as small. */
@@ -376,7 +376,7 @@ static double furthest(const clip_plane *plane, const clip_map *a, const clip_ma
 static bool is_plausible(const clip_plane *plane, const clip_map *map) {
     const double *const a = map->at;
     return fabs(a[0] - 1.0) < TURNED && fabs(a[1]) < TURNED && fabs(a[3]) < TURNED &&
-           fabs(a[4] - 1.0) < TURNED && furthest(plane, map, &clip_still) >= STILL;
+           fabs(a[4] - 1.0) < TURNED && furthest(plane, map, &tvlm_clip_still) >= STILL;
 }
 
 /* Goes from size `first` to size `last`, which is finer or the same. false: no memory. */
@@ -400,7 +400,7 @@ static bool choose(const clip_plane *before, const clip_plane *now, const clip_m
 
 /* Finds the map of the finest size. false: no memory. */
 static bool find(const clip_view *before, const clip_view *now, clip_map *found) {
-    clip_map shift = clip_still;
+    clip_map shift = tvlm_clip_still;
     int32_t middle = 0;
     while (middle + 1 < now->count && now->sizes[middle + 1].width >= SEARCHED_WIDTH) ++middle;
     if (!refine_down(before, now, now->count - 1, middle, found) ||
@@ -420,15 +420,15 @@ static clip_map snapped(const clip_plane *plane, const clip_map *map) {
 }
 
 bool tvlm_clip_view_motion(const clip_view *before, const clip_view *now, clip_map *map) {
-    clip_map found = clip_still;
+    clip_map found = tvlm_clip_still;
     points all;
-    *map = clip_still;
+    *map = tvlm_clip_still;
     if (now->count == 0 || before->count != now->count) return true;
     const clip_plane *const finest = &now->sizes[0];
     if (!find(before, now, &found) || !find_points(finest, &all)) return false;
     found = snapped(finest, &found);
     const double cost = cost_of(&before->sizes[0], &all, &found),
-                 still = cost_of(&before->sizes[0], &all, &clip_still);
+                 still = cost_of(&before->sizes[0], &all, &tvlm_clip_still);
     free(all.all);
     if (is_plausible(finest, &found) && cost < BETTER * still)
         *map = tvlm_clip_map_scaled(&found, now->scale, now->scale);

@@ -17,7 +17,7 @@ typedef struct clip_map {
 } clip_map;
 
 /* Of a frame that does not move. */
-extern const clip_map clip_still;
+extern const clip_map tvlm_clip_still;
 
 static inline void tvlm_clip_map_apply(const clip_map *map, double x, double y, double *to_x, double *to_y) {
     const double *const a = map->at;
@@ -31,7 +31,7 @@ clip_map tvlm_clip_map_then(const clip_map *first, const clip_map *then);
 /* A part of the way, 0 to 1. */
 clip_map tvlm_clip_map_part(const clip_map *map, double part);
 
-/* Whether a map is clip_still, to the bit. */
+/* Whether a map is tvlm_clip_still, to the bit. */
 bool tvlm_clip_map_still(const clip_map *map);
 
 /* The same map where a pixel is as wide as `across` of those that it becomes, and as high as `down` of them. */
@@ -56,7 +56,7 @@ bool tvlm_clip_view_make(const tvlm_image *image, clip_view *view);
 void tvlm_clip_view_free(clip_view *view);
 
 /* Finds how the frame moved, in its pixels: a map from the later view to the earlier one, both of frames of one size.
- * clip_still if nothing explains what is seen much better than a camera that stands still. false: no memory. */
+ * tvlm_clip_still if nothing explains what is seen much better than a camera that stands still. false: no memory. */
 bool tvlm_clip_view_motion(const clip_view *before, const clip_view *now, clip_map *map);
 
 #endif

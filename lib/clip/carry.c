@@ -69,7 +69,7 @@ static void find_scale(const tvlm_clip *clip, double *across, double *down) {
 
 clip_map tvlm_clip_motion_of(const tvlm_clip *clip, int32_t slot) {
     double across, down;
-    if (!clip->params.motion || slot < 1) return clip_still;
+    if (!clip->params.motion || slot < 1) return tvlm_clip_still;
     find_scale(clip, &across, &down);
     return tvlm_clip_map_scaled(map_of(clip, slot), 1.0 / across, 1.0 / down);
 }
@@ -82,7 +82,7 @@ static clip_map way_back(const tvlm_clip *clip, int32_t slot, int32_t frame) {
 
 static tvlm_status find_map(tvlm_clip *clip, int32_t slot) {
     double across, down;
-    clip_map found = clip_still;
+    clip_map found = tvlm_clip_still;
     if (slot > 0 && !tvlm_clip_view_motion(&clip->carry.before, &clip->carry.now, &found))
         return tvlm_clip_no_memory(clip);
     find_scale(clip, &across, &down);
