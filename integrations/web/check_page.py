@@ -13,6 +13,7 @@ TOOLS is the folder with tvlm and tvlm-scene. Pictures are dropped, the slider i
 
 Exit: 0; 1 something is wrong, and said; 77 Chromium, its driver or Selenium is missing.
 """
+import contextlib
 import gzip
 import hashlib
 import http.server
@@ -20,6 +21,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -89,14 +91,40 @@ def serve(site):
     return server
 
 
-def browse(server):
+def processes_of(driver):
+    """The processes that a driver has started: {id: (processor time in ticks, command line)}."""
+    stats = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(")", 1)[1].split()
+            stats[int(path.parent.name)] = (int(fields[1]), int(fields[11]) + int(fields[12]), (path.parent / "cmdline").read_bytes())
+        except OSError:  # it has ended
+            pass
+    found, new = set(), {driver.service.process.pid}
+    while new:
+        new = {pid for pid, (parent, _, _) in stats.items() if parent in new}
+        found |= new
+    return {pid: stats[pid][1:] for pid in found}
+
+
+@contextlib.contextmanager
+def browse(server, work):
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which(CHROMIUM)
     for argument in ("--window-size=1280,1600", f"--proxy-server=127.0.0.1:{server.server_port}", "--proxy-bypass-list=<-loopback>"):
         options.add_argument(argument)
     if os.geteuid() == 0:  # for whom Chromium has no sandbox
         options.add_argument("--no-sandbox")
-    return webdriver.Chrome(service=webdriver.chrome.service.Service(shutil.which("chromedriver")), options=options)
+    service = webdriver.chrome.service.Service(shutil.which("chromedriver"), env=os.environ | {"TMPDIR": str(work)})
+    driver = webdriver.Chrome(service=service, options=options)
+    try:
+        yield driver
+    finally:
+        left = processes_of(driver)
+        driver.quit()
+        for pid in left:  # the driver forgets to end them
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
 
 
 # ---- What a user does ----
@@ -119,7 +147,7 @@ class Page:
     def open(self):
         self.driver.get(self.url)
         self.driver.execute_script(LISTEN)
-        self.until(lambda: self.part("status").text.startswith("the drawn picture:"), "tiles of the drawn picture")
+        self.until(lambda: self.part("status").text.startswith("The drawn picture:"), "tiles of the drawn picture")
 
     def part(self, name):
         return self.driver.find_element(By.CSS_SELECTOR, f".tvlm-{name}")
@@ -183,19 +211,9 @@ def compare(answer, tools, picture, work):
 # ---- Time ----
 
 def page_time(driver):
-    """The processor time, in ms, of the processes in which pages run, those of this driver."""
-    stats = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rsplit(")", 1)[1].split()
-            stats[int(path.parent.name)] = (int(fields[1]), int(fields[11]) + int(fields[12]), (path.parent / "cmdline").read_bytes())
-        except OSError:  # it has ended
-            pass
-    ours, found = {driver.service.process.pid}, True
-    while found:
-        found = {pid for pid, (parent, _, _) in stats.items() if parent in ours} - ours
-        ours |= found
-    return sum(ticks for pid, (_, ticks, line) in stats.items() if pid in ours and b"--type=renderer" in line) * 1000 / os.sysconf("SC_CLK_TCK")
+    """The processor time, in ms, of the processes in which pages run."""
+    ticks = sum(used for used, line in processes_of(driver).values() if b"--type=renderer" in line)
+    return ticks * 1000 / os.sysconf("SC_CLK_TCK")
 
 
 def words(milliseconds):
@@ -272,38 +290,29 @@ def check_screens(page, screenshot):
         driver.save_screenshot(str(screenshot))
 
 
-def check_requests(server, site, page_files):
-    own = f"http://127.0.0.1:{server.server_port}/"
+def check_requests(own, site, page_files):
     foreign = [f"{method} {url}" for method, url, _ in Handler.asked if not url.startswith(own)]
     check(not foreign, f"asked for elsewhere: {', '.join(foreign)}")
     check(all(method == "GET" and sent == 0 for method, _, sent in Handler.asked), "something was sent")
     check(all("?" not in url for _, url, _ in Handler.asked), "a question was sent")
-    total = 0
-    for file in page_files:
-        total += len(gzip.compress((site / file).read_bytes(), 9))
-    module = [file for file in page_files if file.startswith("web/")]
-    of_module = sum(len(gzip.compress((site / file).read_bytes(), 9)) for file in module)
-    print(f"nothing was sent; {len(page_files)} files, {total} bytes by gzip -9, {of_module} of them of the page itself")
+    sizes = {file: len(gzip.compress((site / file).read_bytes(), 9)) for file in page_files}
+    total, of_page = sum(sizes.values()), sum(size for file, size in sizes.items() if file.startswith("web/"))
+    print(f"nothing was sent; {len(sizes)} files, {total} bytes by gzip -9, {of_page} of them of the page and {total - of_page} of the site's theme")
     check("web/tvlm-web.wasm" in page_files, "the module was not loaded")
     check(total <= LARGEST, f"the page loads {total} bytes, more than {LARGEST}")
 
 
 def main(site, tools, screenshot=None):
     site, tools = Path(site).resolve(), Path(tools).resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        work, server = Path(folder), serve(str(site))
-        driver = browse(server)
-        try:
-            page = Page(driver, f"http://127.0.0.1:{server.server_port}/web.html")
-            own = f"http://127.0.0.1:{server.server_port}/"
-            loaded = sorted({urllib.parse.urlparse(url).path[1:] for _, url, _ in Handler.asked if url.startswith(own)})
-            check_tiles(page, tools, work)
-            check_bad_input(page, work)
-            check_screens(page, screenshot)
-            check_requests(server, site, [file for file in loaded if (site / file).is_file()])
-        finally:
-            driver.quit()
-            server.shutdown()
+    server = serve(str(site))
+    own = f"http://127.0.0.1:{server.server_port}/"
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, browse(server, Path(folder)) as driver:
+        page, work = Page(driver, own + "web.html"), Path(folder)
+        loaded = sorted({urllib.parse.urlparse(url).path[1:] for _, url, _ in Handler.asked if url.startswith(own)})
+        check_tiles(page, tools, work)
+        check_bad_input(page, work)
+        check_screens(page, screenshot)
+        check_requests(own, site, [file for file in loaded if (site / file).is_file()])
     return 0
 
 

@@ -96,5 +96,5 @@ export function samplePhoto() {
   drawHouse(context);
   drawTree(context);
   drawSign(context);
-  return { name: "the drawn picture", canvas, width: 1024, height: 768 };
+  return { name: "The drawn picture", canvas, width: 1024, height: 768 };
 }
