@@ -58,8 +58,9 @@ def check(holds, what):
 # ---- The site, and a proxy that knows nothing else ----
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Answers Chromium, whose proxy it is, and keeps what it asks for: (method, URL, bytes that were sent)."""
-    asked = []
+    """Answers Chromium, whose proxy it is, and keeps what it asks for: (method, URL, bytes that were sent). `missing` is a file that it
+    does not have."""
+    asked, missing = [], None
 
     def log_message(self, *_):
         pass
@@ -74,8 +75,16 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.path = "/" + self.path[len(own):]
         return True
 
+    def end_headers(self):
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
+
     def do_GET(self):
-        if self.note():
+        if not self.note():
+            return
+        if self.path == self.missing:
+            self.send_error(404)
+        else:
             super().do_GET()
 
     def refuse(self):
@@ -144,9 +153,12 @@ class Page:
         self.driver, self.url = driver, url
         self.open()
 
-    def open(self):
+    def load(self):
         self.driver.get(self.url)
         self.driver.execute_script(LISTEN)
+
+    def open(self):
+        self.load()
         self.until(lambda: self.part("status").text.startswith("The drawn picture:"), "tiles of the drawn picture")
 
     def part(self, name):
@@ -272,7 +284,15 @@ def check_bad_input(page, work):
         worker.postMessage({picture: 3, width: 64, height: 64, pixels: new ArrayBuffer(4 * 64 * 64)});
         worker.postMessage({picture: 3, k: 4});""")
     check(error == ["there is not enough memory for a picture of this size", "there is no picture", 4], f"a picture that no memory holds: {error}")
-    print("bad input: a line each, and what was there stays")
+    for missing, error in (("tvlm-web.wasm", "the module tvlm-web.wasm cannot be loaded"), ("worker.js", "the page's worker.js cannot be loaded")):
+        Handler.missing = f"/web/{missing}"
+        page.load()
+        page.until(lambda: page.part("error").text != "", f"error without {missing}")
+        check(page.part("error").text == f"The drawn picture: {error}", f"without {missing} it says {page.part('error').text!r}")
+        Handler.missing = None
+        page.answer(lambda: page.drop(work / "odd.png"))
+        check(page.part("error").text == "", "an error stays after a photo that went well")
+    print("bad input, and files that are missing: a line each, and the page goes on")
 
 
 def check_screens(page, screenshot):

@@ -53,8 +53,12 @@ function tell(answer) {
 
 function startWorker() {
   worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
-  worker.onmessage = ({ data }) => (data.picture === pictures ? (data.error ? failed(data) : answered(data)) : undefined);
-  worker.onerror = () => failed({ error: "the module cannot be loaded", broken: true });
+  worker.onmessage = ({ data }) => {
+    if (data.picture !== pictures || shown === null) return; // another photo is on its way, or this one has failed
+    if (data.error) failed(data);
+    else answered(data);
+  };
+  worker.onerror = () => failed({ error: "the page's worker.js cannot be loaded", broken: true });
 }
 
 function show(photo) {

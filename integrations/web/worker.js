@@ -2,12 +2,13 @@
 // The module in a thread of its own, so that the page stays live. It takes two messages, in order:
 //   {picture, width, height, pixels}   RGBA to be looked at, and `picture` a number that comes back with all answers about it
 //   {picture, k}                       a budget of so many patches for that picture
-// It answers a budget with {picture, k, positions, count, ...} (answerOf), and what fails with {picture, error}.
+// It answers a budget with {picture, k, positions, count, ...} (answerOf), and what fails with {picture, error, broken}. Where it is
+// `broken`, only another worker helps.
 import makeModule from "./tvlm-web.js";
 
 const POSITION = 12; // the words of a tvlm_position (include/texturevlm/select.h)
 const SIDE = 16; // of a patch in texels
-const loading = makeModule({ print() {}, printErr() {} });
+const loading = makeModule({ print() {}, printErr() {} }).catch(() => null);
 
 function fail(module) {
   throw new Error(module.UTF8ToString(module._tvlm_web_error()));
@@ -46,11 +47,12 @@ function choose(module, { picture, k }) {
 }
 
 onmessage = async ({ data }) => {
+  const { picture } = data, module = await loading;
+  if (module === null) return postMessage({ picture, error: "the module tvlm-web.wasm cannot be loaded", broken: true });
   try {
-    const module = await loading;
     if (data.pixels) look(module, data);
     else choose(module, data);
   } catch (error) {
-    postMessage({ picture: data.picture, error: error.message ?? String(error), broken: error instanceof WebAssembly.RuntimeError });
+    postMessage({ picture, error: error.message, broken: error instanceof WebAssembly.RuntimeError });
   }
 };
