@@ -8,9 +8,11 @@
 tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params *params,
                              tvlm_device **device) {
     (void)device;
-    if (choice == NULL) choice = "OpenCL's";
+    if (choice == NULL)
+        return tvlm_fail(params->log, TVLM_ERROR_NO_DEVICE,
+                         "no OpenCL device: this build is without OpenCL, and has 'reference'");
     return tvlm_fail(params->log, TVLM_ERROR_NO_DEVICE,
-                     "no device '%s': this build is without OpenCL; there is 'reference'", choice);
+                     "no device '%s': this build is without OpenCL, and has 'reference'", choice);
 }
 
 int32_t tvlm_opencl_list(int32_t capacity, tvlm_device_info *infos) {
