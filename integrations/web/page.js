@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: a photo and a budget in, and what worker.js answers drawn. Nothing is sent anywhere.
-import { photoOf, PhotoError, pixelsOf, samplePhoto } from "./photo.js";
+import { photoOf, pixelsOf, samplePhoto } from "./photo.js";
 import { drawPhoto, drawSheet, drawShown, SCALES, tilesOf } from "./views.js";
 
 const SIDE = 16; // of a patch in pixels
@@ -15,6 +15,7 @@ const slider = part("slider"), number = part("number");
 let worker = null;
 let shown = null; // the photo that the worker has
 let pictures = 0; // how many it was given
+let files = 0; // how many the user has given
 let wanted = 0, asked = 0; // budgets: what the user wants, and what the worker is at (0: nothing)
 let takenAt = 0, movedAt = 0; // when the photo came, and when the budget was changed last
 let described = ""; // what the status says of the photo that is shown
@@ -62,15 +63,13 @@ function startWorker() {
 }
 
 function show(photo) {
-  const { canvas } = photo;
-  const all = allPatches(photo);
+  const { canvas } = photo, pixels = pixelsOf(canvas), all = allPatches(photo);
   if (worker === null) startWorker();
   shown = photo;
   asked = 0;
   number.max = all;
   setBudget(Math.min(wanted || BUDGET, all));
   for (const control of [slider, number]) control.disabled = all === 1;
-  const pixels = pixelsOf(canvas);
   worker.postMessage({ picture: ++pictures, width: canvas.width, height: canvas.height, pixels }, [pixels]);
   ask();
 }
@@ -113,16 +112,16 @@ function failed({ error, broken }) {
 
 async function take(file) {
   if (!file) return;
-  const began = performance.now();
+  const began = performance.now(), mine = ++files;
   complain("");
   say(`${file.name}: is read`);
   try {
     const photo = await photoOf(file);
+    if (mine !== files) return; // a later one is on its way
     takenAt = began;
     show(photo);
   } catch (error) {
-    if (!(error instanceof PhotoError)) throw error;
-    complain(error.message);
+    complain(`${file.name}: ${error.message}`);
     say(described);
   }
 }

@@ -4,9 +4,6 @@
 const LOOKED_AT = 1024 * 1024; // pixels
 const DECODED = 100e6; // pixels
 
-// What the user is to read.
-export class PhotoError extends Error {}
-
 function paper(width, height) {
   const canvas = new OffscreenCanvas(width, height), context = canvas.getContext("2d", { willReadFrequently: true });
   context.fillStyle = "white"; // under what is transparent, as the library has it
@@ -15,16 +12,17 @@ function paper(width, height) {
   return { canvas, context };
 }
 
-// A file as {name, canvas, width, height}: the last two are the photo's own, and the canvas has at most LOOKED_AT pixels.
+// A file as {name, canvas, width, height}: the last two are the photo's own, and the canvas has at most LOOKED_AT pixels. What is thrown is
+// for the user to read.
 export async function photoOf(file) {
   let bitmap;
   try {
     bitmap = await createImageBitmap(file);
   } catch {
-    throw new PhotoError(`${file.name}: this browser cannot read it as an image`);
+    throw new Error("this browser cannot read it as an image");
   }
   const { width, height } = bitmap;
-  if (width * height > DECODED) throw new PhotoError(`${file.name}: ${width} x ${height} pixels are too many; at most 100 million are taken`);
+  if (width * height > DECODED) throw new Error(`${width} x ${height} pixels are too many; at most 100 million are taken`);
   const scale = Math.min(1, Math.sqrt(LOOKED_AT / (width * height)));
   const side = (length) => Math.max(1, Math.floor(length * scale + 1e-9));
   const { canvas, context } = paper(side(width), side(height));
