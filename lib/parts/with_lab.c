@@ -8,17 +8,12 @@
 #include "lab/operations.h"
 #include "lab/project.h"
 #include "lab/score_network.h"
-#include "opencl/operations.h"
 #include "reference/reference.h"
 
 const tvlm_chooser tvlm_choosers[TVLM_STRATEGY_COUNT] = {
     TVLM_CORE_CHOOSERS, [TVLM_STRATEGY_FOVEATED] = {NULL, tvlm_choose_foveated}};
 
-static const struct tvlm_lab_operations opencl_of_lab = {TVLM_LAB_OPERATIONS(OPENCL_ENTRY)},
-                                        reference_of_lab = {TVLM_LAB_OPERATIONS(REFERENCE_ENTRY)};
-#define OPENCL_FAMILY_OF_LAB(ID, family, ...) .generate[TVLM_GRID_##ID] = tvlm_opencl_##family,
-const tvlm_backend tvlm_opencl_backend = {OPENCL_ENTRIES,
-                                          TVLM_LAB_GRIDS(OPENCL_FAMILY_OF_LAB).lab = &opencl_of_lab};
+static const struct tvlm_lab_operations reference_of_lab = {TVLM_LAB_OPERATIONS(REFERENCE_ENTRY)};
 const tvlm_backend tvlm_reference_backend = {REFERENCE_ENTRIES,
                                              TVLM_LAB_GRIDS(REFERENCE_FAMILY).lab = &reference_of_lab};
 

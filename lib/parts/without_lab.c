@@ -5,14 +5,12 @@
  */
 #include "core/learned.h"
 #include "export/inside.h"
-#include "opencl/operations.h"
 #include "reference/reference.h"
 #include "select/choose.h"
 #include "select/score.h"
 
 const tvlm_chooser tvlm_choosers[TVLM_STRATEGY_COUNT] = {TVLM_CORE_CHOOSERS};
 
-const tvlm_backend tvlm_opencl_backend = {OPENCL_ENTRIES};
 const tvlm_backend tvlm_reference_backend = {REFERENCE_ENTRIES};
 
 tvlm_export_project_function *const tvlm_export_projector = NULL;

@@ -10,7 +10,8 @@
 /*
  * Returns how many more bytes this process can take. That is the least of:
  *
- *   - what its limits leave (RLIMIT_AS and RLIMIT_DATA; on Windows those of its job, and its address space);
+ *   - what its limits leave (RLIMIT_AS and RLIMIT_DATA; on Windows those of its job, and its address space; in a browser those of the
+ *     module);
  *   - what the limits of its control groups leave, on Linux;
  *   - the host's memory that is free or can be made free.
  *
@@ -26,7 +27,7 @@ void tvlm_memory_return(void);
 uint64_t tvlm_host_memory(void);
 
 /*
- * Not on Windows. Returns how many more bytes the limits of control groups of either version leave. It looks at the process's
+ * On POSIX systems alone. Returns how many more bytes the limits of control groups of either version leave. It looks at the process's
  * own groups and at all groups that contain them. `list` is a file in the form of /proc/self/cgroup, and
  * `root` is the folder where the groups are mounted. A file that is missing, or that holds no number, limits
  * nothing.

@@ -9,26 +9,35 @@
 #include "reference/reference.h"
 #include "reference/texture.h"
 
-/* A picture of luma. */
+/* A picture of luma. There is room for so many texels. */
 typedef struct plane {
     int32_t width, height;
     double *texels;
+    size_t room;
 } plane;
 
 static double *at(const plane *p, int32_t x, int32_t y) {
     return p->texels + (size_t)y * (size_t)p->width + (size_t)x;
 }
 
+/* Makes room for a picture in place of the one before. What is in it is undefined. */
 static bool make(plane *p, int32_t width, int32_t height) {
-    *p = (plane){width, height, tvlm_allocate((size_t)width * (size_t)height, sizeof(double))};
+    const size_t texels = (size_t)width * (size_t)height;
+    p->width = width;
+    p->height = height;
+    if (texels <= p->room) return true;
+    free(p->texels);
+    p->texels = tvlm_allocate(texels, sizeof(double));
+    p->room = p->texels != NULL ? texels : 0;
     return p->texels != NULL;
 }
 
 static bool read_level(const tvlm_texture *source, int32_t slice, int32_t level, plane *p) {
     if (!make(p, tvlm_level_side(source->width, level), tvlm_level_side(source->height, level))) return false;
-    for (int32_t y = 0; y < p->height; ++y)
-        for (int32_t x = 0; x < p->width; ++x)
-            *at(p, x, y) = (double)tvlm_reference_fetch(source, level, slice, x, y)[3];
+    for (int32_t y = 0; y < p->height; ++y) {
+        const float *const row = tvlm_reference_fetch(source, level, slice, 0, y);
+        for (int32_t x = 0; x < p->width; ++x) *at(p, x, y) = (double)row[4 * (ptrdiff_t)x + 3];
+    }
     return true;
 }
 
@@ -44,25 +53,33 @@ static void along_rows(const tvlm_budget_plan *plan, const tvlm_budget_axis *axi
     for (int32_t y = 0; y < to->height; ++y)
         for (int32_t x = 0; x < to->width; ++x) {
             const float *const entry = entry_of(plan, axis, x);
+            double sum = 0.0;
             for (int32_t i = 0; i < (int32_t)entry[1]; ++i)
-                *at(to, x, y) += (double)entry[TVLM_BUDGET_HEAD + i] * *at(from, (int32_t)entry[0] + i, y);
+                sum += (double)entry[TVLM_BUDGET_HEAD + i] * *at(from, (int32_t)entry[0] + i, y);
+            *at(to, x, y) = sum;
         }
 }
 
-/* Filters along columns into `to`, whose width is that of `from`. */
+/* Filters along columns into `to`, whose width is that of `from`. A whole row is added at a time, as it lies in memory. */
 static void along_columns(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, const plane *from,
                           plane *to) {
     for (int32_t y = 0; y < to->height; ++y) {
         const float *const entry = entry_of(plan, axis, y);
-        for (int32_t x = 0; x < to->width; ++x)
-            for (int32_t i = 0; i < (int32_t)entry[1]; ++i)
-                *at(to, x, y) += (double)entry[TVLM_BUDGET_HEAD + i] * *at(from, x, (int32_t)entry[0] + i);
+        double *const row = at(to, 0, y);
+        for (int32_t x = 0; x < to->width; ++x) row[x] = 0.0;
+        for (int32_t i = 0; i < (int32_t)entry[1]; ++i) {
+            const double weight = (double)entry[TVLM_BUDGET_HEAD + i];
+            const double *const line = at(from, 0, (int32_t)entry[0] + i);
+            for (int32_t x = 0; x < to->width; ++x) row[x] += weight * line[x];
+        }
     }
 }
 
 static void clamp(const plane *p) {
-    for (size_t i = 0; i < (size_t)p->width * (size_t)p->height; ++i)
-        p->texels[i] = fmin(fmax(p->texels[i], 0.0), 1.0);
+    for (size_t i = 0; i < (size_t)p->width * (size_t)p->height; ++i) {
+        const double v = p->texels[i];
+        p->texels[i] = v < 0.0 ? 0.0 : v > 1.0 ? 1.0 : v;
+    }
 }
 
 /* ---- Comparing ---- */
@@ -81,23 +98,43 @@ static int32_t smaller(int32_t a, int32_t b) {
     return a < b ? a : b;
 }
 
-/* Adds the pixels of count x count blocks of a tile, from block i of row j on, as far as they lie in the
- * image. */
-static void add_blocks(const plane *image, const plane *picture, const tile *t, int32_t i, int32_t j,
-                       int32_t count, block *sums) {
-    const int32_t right = t->x + TVLM_BUDGET_EDGE(i + count, t->side);
-    const int32_t below = t->y + TVLM_BUDGET_EDGE(j + count, t->side);
-    for (int32_t y = t->y + TVLM_BUDGET_EDGE(j, t->side); y < smaller(below, image->height); ++y)
-        for (int32_t x = t->x + TVLM_BUDGET_EDGE(i, t->side); x < smaller(right, image->width); ++x) {
-            const double p = *at(image, x, y), q = *at(picture, x, y);
-            sums->pixels += 1.0;
-            sums->x += p;
-            sums->xx += p * p;
-            sums->y += q;
-            sums->yy += q * q;
-            sums->xy += p * q;
-            sums->error += (p - q) * (p - q);
+/* Adds up the pixels of block i of row j of a tile, as far as they lie in the image. */
+static block sum_block(const plane *image, const plane *picture, const tile *t, int32_t i, int32_t j) {
+    block sums = {0};
+    const int32_t left = t->x + TVLM_BUDGET_EDGE(i, t->side), top = t->y + TVLM_BUDGET_EDGE(j, t->side);
+    const int32_t right = smaller(t->x + TVLM_BUDGET_EDGE(i + 1, t->side), image->width);
+    const int32_t below = smaller(t->y + TVLM_BUDGET_EDGE(j + 1, t->side), image->height);
+    if (right <= left || below <= top) return sums;
+    sums.pixels = (double)(right - left) * (below - top);
+    for (int32_t y = top; y < below; ++y) {
+        const double *const image_row = at(image, left, y), *const picture_row = at(picture, left, y);
+        for (int32_t x = 0; x < right - left; ++x) {
+            const double p = image_row[x], q = picture_row[x];
+            sums.x += p;
+            sums.xx += p * p;
+            sums.y += q;
+            sums.yy += q * q;
+            sums.xy += p * q;
+            sums.error += (p - q) * (p - q);
         }
+    }
+    return sums;
+}
+
+/* Adds up count x count blocks of a tile, from block i of row j on. */
+static block sum_blocks(const block *blocks, int32_t i, int32_t j, int32_t count) {
+    block sums = {0};
+    for (int32_t n = 0; n < count * count; ++n) {
+        const block *const b = &blocks[(j + n / count) * TVLM_BUDGET_BLOCKS + i + n % count];
+        sums.pixels += b->pixels;
+        sums.x += b->x;
+        sums.xx += b->xx;
+        sums.y += b->y;
+        sums.yy += b->yy;
+        sums.xy += b->xy;
+        sums.error += b->error;
+    }
+    return sums;
 }
 
 /* Sums over windows, from which the loss of detail is made: the number of windows, their variances v, and
@@ -136,12 +173,13 @@ static void compare(const tvlm_budget_plan *plan, const plane *image, const plan
     const int32_t side = plan->patch;
     for (int32_t n = 0; n < plan->columns * plan->rows; ++n) {
         const tile t = {n % plan->columns * side, n / plan->columns * side, side};
-        block whole = {0};
+        block blocks[BLOCKS * BLOCKS];
         detail all = {0};
-        add_blocks(image, picture, &t, 0, 0, BLOCKS, &whole);
+        for (int32_t i = 0; i < BLOCKS * BLOCKS; ++i)
+            blocks[i] = sum_block(image, picture, &t, i % BLOCKS, i / BLOCKS);
+        const block whole = sum_blocks(blocks, 0, 0, BLOCKS);
         for (int32_t i = 0; i < WINDOWS * WINDOWS; ++i) {
-            block window = {0};
-            add_blocks(image, picture, &t, i % WINDOWS, i / WINDOWS, WINDOW, &window);
+            const block window = sum_blocks(blocks, i % WINDOWS, i / WINDOWS, WINDOW);
             if (window.pixels > 0.0) add_window(&window, &all);
         }
         losses[2 * (size_t)n] = (float)whole.error;
@@ -151,17 +189,19 @@ static void compare(const tvlm_budget_plan *plan, const plane *image, const plan
 
 /* ---- A picture ---- */
 
-/* The planes between the steps. They are freed in any case. */
+/* The planes between the steps, which one picture after the other takes. They are freed in any case. */
 typedef struct steps {
     plane image, from, low, small, wide, enlarged;
+    int32_t level; /* which one `from` is; -1: none yet */
 } steps;
 
 /* Makes a picture, enlarged to the size of the image. */
 static bool enlarge(const tvlm_texture *source, const tvlm_budget_plan *plan,
                     const tvlm_budget_picture *picture, steps *s) {
     const int32_t slice = reference_slice(source, plan->image, 0);
-    if (!read_level(source, slice, picture->from, &s->from) ||
-        !make(&s->low, s->from.width, picture->height) || !make(&s->small, picture->width, picture->height) ||
+    if (s->level != picture->from && !read_level(source, slice, picture->from, &s->from)) return false;
+    s->level = picture->from;
+    if (!make(&s->low, s->from.width, picture->height) || !make(&s->small, picture->width, picture->height) ||
         !make(&s->wide, source->width, picture->height) || !make(&s->enlarged, source->width, source->height))
         return false;
     along_columns(plan, &picture->reduce_y, &s->from, &s->low);
@@ -233,12 +273,9 @@ static bool measure(const tvlm_texture *source, const tvlm_budget_plan *plan,
     const tvlm_budget_kept *const kept = plan->kept;
     if (!enlarge(source, plan, picture, s)) return false;
     for (int32_t i = 0; i < (kept != NULL ? plan->seen : 1); ++i) {
-        free(s->image.texels);
-        s->image.texels = NULL;
-        const bool read =
-            kept != NULL ? read_kept(kept, source, (plan->first + i * plan->step) % kept->places, &s->image)
-                         : read_level(source, reference_slice(source, plan->image, 0), 0, &s->image);
-        if (!read) return false;
+        if (kept != NULL &&
+            !read_kept(kept, source, (plan->first + i * plan->step) % kept->places, &s->image))
+            return false;
         compare(plan, &s->image, &s->enlarged, losses + (size_t)i * stride);
     }
     return true;
@@ -248,14 +285,14 @@ tvlm_status tvlm_reference_losses(tvlm_device *device, const tvlm_texture *sourc
                                   const tvlm_budget_plan *plan, tvlm_buffer *losses, size_t offset) {
     const size_t floats = 2 * (size_t)plan->columns * (size_t)plan->rows;
     float *out = (float *)reference_data(losses) + offset;
-    for (int32_t p = 0; p < plan->count; ++p) {
-        steps s;
-        memset(&s, 0, sizeof s);
-        const bool made = measure(source, plan, &plan->pictures[p], (size_t)plan->count * floats, &s, out);
-        plane *const planes[] = {&s.image, &s.from, &s.low, &s.small, &s.wide, &s.enlarged};
-        for (size_t i = 0; i < sizeof planes / sizeof *planes; ++i) free(planes[i]->texels);
-        if (!made) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory to measure a picture");
-        out += floats;
-    }
-    return TVLM_OK;
+    steps s;
+    memset(&s, 0, sizeof s);
+    s.level = -1;
+    bool made =
+        plan->kept != NULL || read_level(source, reference_slice(source, plan->image, 0), 0, &s.image);
+    for (int32_t p = 0; made && p < plan->count; ++p, out += floats)
+        made = measure(source, plan, &plan->pictures[p], (size_t)plan->count * floats, &s, out);
+    plane *const planes[] = {&s.image, &s.from, &s.low, &s.small, &s.wide, &s.enlarged};
+    for (size_t i = 0; i < sizeof planes / sizeof *planes; ++i) free(planes[i]->texels);
+    return made ? TVLM_OK : tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory to measure a picture");
 }
