@@ -216,6 +216,8 @@ void tvlm_opencl_unlock(void);
  * error, or CL_SUCCESS. */
 tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index);
 cl_int tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info);
+/* What stands for a text that a driver does not tell. */
+#define TVLM_OPENCL_UNKNOWN "unknown"
 cl_int tvlm_opencl_device_has(cl_device_id id, const char *extension, bool *has);
 
 /* device.c: makes a device of a context and a queue. It takes over the references to both, even when it
@@ -230,7 +232,9 @@ void tvlm_opencl_close(opencl_device *device);
 /* gemm.c: lets CLBlast forget its programs, if the device has used it. */
 void tvlm_opencl_gemm_close(opencl_device *device);
 
-/* storage.c: the version of OpenCL C that the kernels of a storage need, as -cl-std takes it. */
+/* storage.c: the version of OpenCL that a device has, as 30 for 3.0; 0: it does not say. The platform's may be a newer one, of which
+ * the device has nothing. And the version of OpenCL C that the kernels of a storage need, as -cl-std takes it. */
+int32_t tvlm_opencl_version(const tvlm_device_info *info);
 const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage);
 
 /*
