@@ -74,7 +74,8 @@ static struct {
     cl_context context;
     size_t width, height;
     cl_uint samples;
-    size_t group_most; /* the largest group of a kernel; 0: any */
+    size_t group_most;     /* the largest group of a kernel; 0: any */
+    size_t group_asked[3]; /* what kernels ask for; 0: nothing */
     cl_int build_error;
     cl_int create_error, write_error, finish_error, argument_error, wait_error, map_error;
 } driver;
@@ -416,6 +417,11 @@ static inline CL_API_ENTRY cl_int CL_API_CALL work_group_info(cl_kernel kernel, 
     (void)kernel;
     (void)id;
     (void)told;
+    if (what == CL_KERNEL_COMPILE_WORK_GROUP_SIZE) {
+        assert_int_equal(size, sizeof driver.group_asked);
+        memcpy(value, driver.group_asked, sizeof driver.group_asked);
+        return CL_SUCCESS;
+    }
     assert_true(what == CL_KERNEL_WORK_GROUP_SIZE && size == sizeof most);
     memcpy(value, &most, sizeof most);
     return CL_SUCCESS;

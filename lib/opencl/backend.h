@@ -262,10 +262,10 @@ void tvlm_opencl_take_bytes(opencl_device *device, const opencl_ability *ability
 tvlm_status tvlm_opencl_choose_storage(opencl_device *device, const struct tvlm_device_params *params,
                                        tvlm_storage tuned, const opencl_ability able[]);
 
-/* program.c: gives a kernel by its file, options and name. It is built when it is first asked for. `name`
- * must be a literal. */
+/* program.c: gives a kernel by its file, options and name, and how many work-items its groups may have at most. It is
+ * built when it is first asked for. `name` must be a literal. */
 tvlm_status tvlm_opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
-                               cl_kernel *kernel);
+                               cl_kernel *kernel, size_t *most);
 void tvlm_opencl_programs_destroy(opencl_device *device);
 /* Releases the programs of one file. */
 void tvlm_opencl_program_forget(opencl_device *device, const char *file);
@@ -359,6 +359,8 @@ tvlm_status tvlm_opencl_between(opencl_device *device, const tvlm_generate_args 
 typedef struct opencl_call {
     opencl_device *device;
     cl_kernel kernel;
+    /* How many work-items a group of it may have. */
+    size_t most;
     const char *name;
     cl_uint next;
     cl_int error;
@@ -441,9 +443,20 @@ void tvlm_opencl_bundle_options(const opencl_device *device, const tvlm_bundle *
  */
 int32_t tvlm_opencl_block_rows(const opencl_device *device, const tvlm_bundle *bundle, tvlm_format format,
                                int32_t run);
-/* Runs the kernel. Sizes are rounded up to whole groups. With `group` NULL the driver chooses groups. */
+/*
+ * Runs the kernel. Sizes are rounded up to whole groups. With `group` NULL the driver chooses groups. A launch of
+ * nothing is not made.
+ *
+ * Where the kernel takes so many registers that its groups cannot be that large, they are made smaller. So a kernel
+ * whose result depends on its groups asks for their size (reqd_work_group_size), which compilers then make it fit, or
+ * its caller fits them before (source.c, region.c).
+ */
 tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size,
                                  const size_t *group);
+/* Halves sides of a group until the kernel can have it. The second function refuses a group that it cannot have, for those who can
+ * make theirs no smaller. */
+void tvlm_opencl_call_fit(const opencl_call *call, cl_uint dimensions, size_t *group);
+tvlm_status tvlm_opencl_call_check(const opencl_call *call, size_t items);
 tvlm_status tvlm_opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices);
 /* Runs work-items that each make `run` texels of a row of call->out. With call->tiles only what they touch is
  * made. */
