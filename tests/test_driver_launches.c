@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_driver_launches.c: drivers that launch kernels as some were met to (layer/launches.c, doc/drivers.md): an empty launch ends
- * the process, kernels that need many registers have small groups, and a slow kernel costs the device.
+ * the process, kernels that need many registers have small groups, a slow kernel costs the device, and CLBlast is wrong.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "choose_helper.h"
 #include "layer_helper.h"
 #include "opencl/backend.h"
+#include "support_stage.h"
 
 static const layer_control *layer;
 
@@ -94,13 +96,111 @@ static void test_fast_kernels(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* ---- Products of matrices ---- */
+
+enum { M = 33, N = 31, DEPTH = 64, GAP = 3, OFFSET = 2, ALL = OFFSET + M * (N + GAP) };
+
+static float a[M * DEPTH], b[DEPTH * N], c[ALL];
+
+static void make_matrices(void) {
+    uint64_t random = 9;
+    for (int i = 0; i < M * DEPTH; ++i) a[i] = 2.0f * test_random_unit(&random) - 1.0f;
+    for (int i = 0; i < DEPTH * N; ++i) b[i] = 2.0f * test_random_unit(&random) - 1.0f;
+    for (int i = 0; i < ALL; ++i) c[i] = 2.0f * test_random_unit(&random) - 1.0f;
+}
+
+/* c = alpha a b + beta c, with a gap behind each row of c that stays. */
+static void multiply(tvlm_device *device, float beta, float result[ALL]) {
+    tvlm_gemm gemm = {.m = M,
+                      .n = N,
+                      .k = DEPTH,
+                      .lda = DEPTH,
+                      .ldb = N,
+                      .ldc = N + GAP,
+                      .c_offset = OFFSET,
+                      .alpha = 1.5f,
+                      .beta = beta};
+    gemm.a = test_buffer(device, sizeof a, a);
+    gemm.b = test_buffer(device, sizeof b, b);
+    gemm.c = test_buffer(device, sizeof c, c);
+    if (device->backend->gemm(device, &gemm) != TVLM_OK) fail_msg("%s", said.last);
+    test_buffer_take(device, &gemm.c, sizeof c, result);
+    device->backend->buffer_destroy(device, &gemm.a);
+    device->backend->buffer_destroy(device, &gemm.b);
+}
+
+static void check_product(tvlm_device *device, float beta) {
+    float got[ALL], expected[ALL];
+    tvlm_device *reference = opened("reference");
+    multiply(device, beta, got);
+    multiply(reference, beta, expected);
+    for (int i = 0; i < ALL; ++i) {
+        const bool gap = i < OFFSET || (i - OFFSET) % (N + GAP) >= N;
+        if (gap ? got[i] != c[i] : !(fabsf(got[i] - expected[i]) < 1e-4f))
+            fail_msg("value %d is %g, %g expected", i, (double)got[i], (double)expected[i]);
+    }
+    tvlm_device_destroy(&reference);
+}
+
+/* CLBlast's wrong products are noticed, replaced, and told once; from then on our own kernels work. */
+static void test_wrong_products(void **state) {
+    tvlm_device *device = opened("0");
+    const opencl_device *const opencl = (opencl_device *)device;
+    (void)state;
+    nothing_said();
+    check_product(device, 0.0f);
+    if (opencl->clblast_sgemm == NULL) { /* it is not installed */
+        tvlm_device_destroy(&device);
+        skip();
+    }
+    check_product(device, 0.5f); /* of a shape that was right */
+    assert_int_equal(said.errors + said.warnings, 0);
+    assert_non_null(opencl->clblast_sgemm);
+    tvlm_device_destroy(&device);
+
+    for (int adds = 0; adds < 2; ++adds) {
+        device = opened("0");
+        layer->faults->no_products = 1;
+        nothing_said();
+        for (int i = 0; i < 3; ++i) check_product(device, adds ? 0.5f : 0.0f);
+        layer->faults->no_products = 0;
+        assert_true(said.errors == 0 && said.warnings == 1);
+        assert_non_null(strstr(said.last, "CLBlast gets products of matrices wrong"));
+        assert_null(((opencl_device *)device)->clblast_sgemm);
+        tvlm_device_destroy(&device);
+    }
+}
+
+/* A product that is all but zero, of sums in which everything cancels, is not taken for a wrong one: another order of
+ * sums leaves another rest. Here what was in c is that rest. */
+static void test_products_near_zero(void **state) {
+    tvlm_device *device = opened("0");
+    float result[ALL];
+    (void)state;
+    /* The second half of each sum takes the first one away again, but for what was rounded. */
+    for (int row = 0; row < M; ++row)
+        for (int i = DEPTH / 2; i < DEPTH; ++i) a[row * DEPTH + i] = -a[row * DEPTH + i - DEPTH / 2];
+    for (int i = DEPTH / 2; i < DEPTH; ++i)
+        for (int column = 0; column < N; ++column) b[i * N + column] = b[(i - DEPTH / 2) * N + column];
+    for (int i = 0; i < ALL; ++i) c[i] *= 1e-6f;
+    layer->faults->no_products = 1;
+    nothing_said();
+    multiply(device, 0.0f, result);
+    make_matrices();
+    assert_int_equal(said.errors + said.warnings, 0);
+    tvlm_device_destroy(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_global_size_of_zero, drivers_own),
                                        cmocka_unit_test_setup(test_few_registers, drivers_own),
                                        cmocka_unit_test_setup(test_slow_kernel, drivers_own),
-                                       cmocka_unit_test_setup(test_fast_kernels, drivers_own)};
+                                       cmocka_unit_test_setup(test_fast_kernels, drivers_own),
+                                       cmocka_unit_test_setup(test_wrong_products, drivers_own),
+                                       cmocka_unit_test_setup(test_products_near_zero, drivers_own)};
     int32_t count = 0;
     make_pixels();
+    make_matrices();
     setenv("TVLM_LAYER_GPU", "1", 1);
     layer = use_layer();
     if (layer == NULL || tvlm_device_list(0, NULL, &count) != TVLM_OK) return 77;

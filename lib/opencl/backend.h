@@ -120,6 +120,12 @@ typedef struct opencl_score_state {
     bool ranges_empty;
 } opencl_score_state;
 
+/* What CLBlast chooses its kernels by. */
+typedef struct opencl_product {
+    int32_t m, n, k, transposed;
+} opencl_product;
+enum { PRODUCTS_KNOWN = 64 };
+
 typedef struct opencl_device {
     tvlm_device base;
     cl_platform_id platform;
@@ -162,9 +168,12 @@ typedef struct opencl_device {
     opencl_tuning tuning;
     /* What was tuned; NULL: nothing was. */
     opencl_tuned *tuned;
-    /* CLBlast's functions (gemm.c); NULL while CLBlast is not loaded, or where it is not installed. */
+    /* CLBlast's functions (gemm.c); NULL while CLBlast is not loaded, or where it is not installed or was wrong. */
     void (*clblast_sgemm)(void), (*clblast_clear)(void);
     bool clblast_asked;
+    /* The shapes of products that CLBlast was found to get right, one after the other in a circle. */
+    opencl_product products[PRODUCTS_KNOWN];
+    int32_t product_count;
     /* Scratch memory grows when it must. One user follows another, because the queue runs in order. */
     cl_mem scratch[SCRATCH_COUNT];
     size_t scratch_bytes[SCRATCH_COUNT];
