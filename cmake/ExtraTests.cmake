@@ -17,6 +17,7 @@ foreach(compiler spirv intel amd nvidia)
   tvlm_script_test(kernels_${compiler} ${PROJECT_SOURCE_DIR}/ci/check-kernels --only ${compiler})
   set_tests_properties(kernels_${compiler} PROPERTIES PROCESSORS 2) # it starts one compiler for each core itself
 endforeach()
+tvlm_script_test(kernels_refused ${PROJECT_SOURCE_DIR}/tests/check_kernels.sh)
 tvlm_script_test(registers_refused ${PROJECT_SOURCE_DIR}/tests/check_registers.sh)
 tvlm_script_test(headers ${PROJECT_SOURCE_DIR}/tests/install/headers.sh)
 tvlm_script_test(format ${PROJECT_SOURCE_DIR}/ci/format --check)

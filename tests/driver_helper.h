@@ -74,6 +74,8 @@ static struct {
     cl_context context;
     size_t width, height;
     cl_uint samples;
+    size_t group_most;     /* the largest group of a kernel; 0: any */
+    size_t group_asked[3]; /* what kernels ask for; 0: nothing */
     cl_int build_error;
     cl_int create_error, write_error, finish_error, argument_error, wait_error, map_error;
 } driver;
@@ -407,6 +409,24 @@ static inline CL_API_ENTRY cl_int CL_API_CALL image_info(cl_mem mem, cl_image_in
     }
 }
 
+/* Kernels take so few registers that groups are as large as anybody wants. */
+static inline CL_API_ENTRY cl_int CL_API_CALL work_group_info(cl_kernel kernel, cl_device_id id,
+                                                              cl_kernel_work_group_info what, size_t size,
+                                                              void *value, size_t *told) {
+    const size_t most = driver.group_most > 0 ? driver.group_most : 1 << 20;
+    (void)kernel;
+    (void)id;
+    (void)told;
+    if (what == CL_KERNEL_COMPILE_WORK_GROUP_SIZE) {
+        assert_int_equal(size, sizeof driver.group_asked);
+        memcpy(value, driver.group_asked, sizeof driver.group_asked);
+        return CL_SUCCESS;
+    }
+    assert_true(what == CL_KERNEL_WORK_GROUP_SIZE && size == sizeof most);
+    memcpy(value, &most, sizeof most);
+    return CL_SUCCESS;
+}
+
 static inline CL_API_ENTRY cl_int CL_API_CALL retain_memory(cl_mem mem) {
     ++of(mem)->references;
     return CL_SUCCESS;
@@ -440,6 +460,7 @@ static inline void install(void) {
     clReleaseKernel = release_kernel;
     clGetMemObjectInfo = memory_info;
     clGetImageInfo = image_info;
+    clGetKernelWorkGroupInfo = work_group_info;
     clRetainMemObject = retain_memory;
 }
 

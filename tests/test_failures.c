@@ -185,6 +185,7 @@ static void test_calls(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls)};
     if (argc > 1) wanted_job = argv[1];
+    setenv("TVLM_LAYER_EMPTY_ABORTS", "1", 1); /* no job launches a kernel over nothing */
     layer = use_layer();
     if (layer == NULL) return 77;
     const int wrong = cmocka_run_group_tests(tests, make_pixels, NULL);

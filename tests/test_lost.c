@@ -5,50 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "choose_helper.h"
 #include "layer_helper.h"
-#include "log_helper.h"
-
-enum { SIDE = 48, K = 4 };
 
 static const layer_control *layer;
-static uint8_t pixels[SIDE * SIDE * 3];
-static const tvlm_image image = {.pixels = pixels, .width = SIDE, .height = SIDE, .channels = 3};
-
-static tvlm_status choose(tvlm_device *device, tvlm_position *positions) {
-    tvlm_stack *stack = NULL;
-    tvlm_selection *selection = NULL;
-    int32_t count = 0;
-    tvlm_status status =
-        tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.layout = "edges,entropy"), &stack);
-    if (status == TVLM_OK)
-        status =
-            tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K), &selection);
-    if (status == TVLM_OK) {
-        const tvlm_position *found = tvlm_selection_positions(selection, &count);
-        assert_int_equal(count, K);
-        memcpy(positions, found, K * sizeof *positions);
-    }
-    tvlm_selection_destroy(&selection);
-    tvlm_stack_destroy(&stack);
-    return status;
-}
-
-static tvlm_device *opened(const char *name) {
-    tvlm_device *device = NULL;
-    if (tvlm_device_open(tvlm_device_params(.name = name, .log = &noting), &device) != TVLM_OK)
-        fail_msg("%s", said.last);
-    return device;
-}
-
-static void check_reference(tvlm_device *device) {
-    tvlm_position got[K], expected[K];
-    tvlm_device *reference = opened("reference");
-    assert_int_equal(choose(device, got), TVLM_OK);
-    assert_int_equal(choose(reference, expected), TVLM_OK);
-    for (int i = 0; i < K; ++i) assert_true(got[i].x == expected[i].x && got[i].y == expected[i].y);
-    tvlm_device_destroy(&reference);
-}
-
 /* The only device is lost in the middle of a selection: every call says so, and the reference goes on. */
 static void test_going_on(void **state) {
     tvlm_position none[K];
@@ -172,11 +132,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_going_on), cmocka_unit_test(test_in_a_circle),
                                        cmocka_unit_test(test_opening),  cmocka_unit_test(test_self_test),
                                        cmocka_unit_test(test_listing),  cmocka_unit_test(test_mistakes)};
-    uint64_t random = 5;
     int32_t count = 0;
-    uint8_t *made = test_random_pixels(&random, SIDE, SIDE, 3);
-    memcpy(pixels, made, sizeof pixels);
-    free(made);
+    make_pixels();
     layer = use_layer();
     if (layer == NULL || tvlm_device_list(0, NULL, &count) != TVLM_OK) return 77;
     if (count != 2) {

@@ -10,9 +10,14 @@
 
 /* ---- Launches ---- */
 
+/* Of a kernel whose groups may be of any size. */
+static opencl_call call_of(opencl_device *device, const char *name) {
+    return (opencl_call){.device = device, .most = SIZE_MAX, .name = name};
+}
+
 static void test_whole_groups(void **state) {
     opencl_device device = device_of(TVLM_DEVICE_CPU);
-    opencl_call call = {.device = &device, .name = "kernel"};
+    opencl_call call = call_of(&device, "kernel");
     const size_t size[3] = {17, 16, 1}, group[3] = {16, 8, 1};
     (void)state;
     assert_int_equal(tvlm_opencl_call_run(&call, 3, size, group), TVLM_OK);
@@ -30,7 +35,7 @@ static void test_whole_groups(void **state) {
     tvlm_opencl_call_bytes(&call, 1, NULL);
     refused(tvlm_opencl_call_run(&call, 1, size, NULL), TVLM_ERROR_DEVICE_MEMORY,
             "kernel: CL_OUT_OF_RESOURCES");
-    call = (opencl_call){.device = &device, .name = "other"};
+    call = call_of(&device, "other");
     driver.argument_error = CL_INVALID_ARG_INDEX;
     tvlm_opencl_call_int(&call, 5);
     driver.argument_error = CL_SUCCESS;
@@ -46,7 +51,7 @@ static void test_whole_groups(void **state) {
 /* Groups of runs become narrower and higher where a row has fewer work-items than half of them are wide. */
 static void test_pixels(void **state) {
     opencl_device device = device_of(TVLM_DEVICE_CPU);
-    opencl_call call = {.device = &device, .name = "kernel"};
+    opencl_call call = call_of(&device, "kernel");
     (void)state;
     device.tuning.group_width = 64, device.tuning.group_height = 4, device.tuning.run = 2;
     assert_int_equal(tvlm_opencl_call_run_pixels(&call, 33, 5, 3), TVLM_OK);
@@ -74,7 +79,7 @@ static const tvlm_texture grid = {.width = 100,
 
 static void test_whole_images(void **state) {
     opencl_device device = device_of(TVLM_DEVICE_GPU);
-    opencl_call call = {.device = &device, .name = "kernel", .out = &grid};
+    opencl_call call = {.device = &device, .most = SIZE_MAX, .name = "kernel", .out = &grid};
     (void)state;
     device.tuning.cell_lanes = 8, device.tuning.cells = 3;
     assert_int_equal(tvlm_opencl_call_run_cells(&call), TVLM_OK);
@@ -88,6 +93,19 @@ static void test_whole_images(void **state) {
     expect_launch(32, 10, 3, 8, 2);
     assert_int_equal(tvlm_opencl_call_run_tiles(&call, 96, 64, 1), TVLM_OK);
     expect_launch(24, 8, 1, 8, 2);
+}
+
+/* A kernel that takes many registers has small groups: the longest side is halved until it can have them. */
+static void test_few_registers(void **state) {
+    opencl_device device = device_of(TVLM_DEVICE_GPU);
+    opencl_call call = {.device = &device, .most = 64, .name = "kernel"};
+    const size_t size[3] = {17, 16, 1}, group[3] = {16, 16, 1};
+    (void)state;
+    assert_int_equal(tvlm_opencl_call_run(&call, 3, size, group), TVLM_OK);
+    expect_launch(24, 16, 1, 8, 8);
+    call.most = 1;
+    assert_int_equal(tvlm_opencl_call_run(&call, 3, size, group), TVLM_OK);
+    expect_launch(17, 16, 1, 1, 1);
 }
 
 /* ---- What changed tiles touch ---- */
@@ -114,6 +132,12 @@ static tvlm_tiles tiles_of(int column, int row, int32_t reach, uint64_t serial) 
                         .texels = &texels};
 }
 
+static opencl_call call_over(opencl_device *device, const tvlm_tiles *tiles) {
+    opencl_call call = call_of(device, "kernel");
+    call.tiles = tiles, call.out = &grid, call.next = 3;
+    return call;
+}
+
 /* That a launch has the blocks x0 .. x1, y0 .. y1 in the list that it is told of, and no others, at this z. */
 static void expect_blocks(const opencl_call *call, uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1,
                           uint32_t z) {
@@ -135,13 +159,33 @@ static void expect_blocks(const opencl_call *call, uint32_t x0, uint32_t x1, uin
 static void check_part(const tvlm_tiles *tiles, opencl_region_part part, uint32_t x0, uint32_t x1,
                        uint32_t y0, uint32_t y1, int64_t made) {
     opencl_device device = device_of(TVLM_DEVICE_CPU);
-    opencl_call call = {.device = &device, .name = "kernel", .tiles = tiles, .out = &grid, .next = 3};
+    opencl_call call = call_over(&device, tiles);
     const opencl_region region = {.parts = {part}};
     texels = 0;
     assert_int_equal(tvlm_opencl_call_run_region(&call, &region, 8, 4), TVLM_OK);
     assert_int_equal(call.next, 5);
     expect_blocks(&call, x0, x1, y0, y1, (uint32_t)(2 * part.z_step + part.z));
     assert_int_equal(texels, made);
+    close_device(&device);
+}
+
+/* Where groups of 8 x 4 are too large, there are more of 8 x 2 or 4 x 1, with smaller blocks, which must be even. */
+static void test_small_blocks(void **state) {
+    const tvlm_tiles tiles = tiles_of(2, 1, 0, 9); /* the pixels 32 .. 47, 16 .. 31 */
+    opencl_region region = {.parts = {{100, 70, 100, 70, .block_width = 8, .block_height = 4, .z_step = 1}}};
+    opencl_device device = device_of(TVLM_DEVICE_CPU);
+    opencl_call call = call_over(&device, &tiles);
+    (void)state;
+    call.most = 16;
+    assert_int_equal(tvlm_opencl_call_run_region(&call, &region, 8, 4), TVLM_OK);
+    expect_launch(2 * 8 * 8, 2, 1, 8, 2);
+    call.most = 4;
+    assert_int_equal(tvlm_opencl_call_run_region(&call, &region, 8, 4), TVLM_OK);
+    expect_launch(4 * 16 * 4, 1, 1, 4, 1);
+    region.parts[0].block_width = region.parts[0].block_height = 3;
+    refused(tvlm_opencl_call_run_region(&call, &region, 8, 4), TVLM_ERROR_UNSUPPORTED,
+            "made up: work-groups of at most 4 work-items in kernel; 32 are needed");
+    assert_int_equal(driver.launched, 2);
     close_device(&device);
 }
 
@@ -216,7 +260,7 @@ static void test_blocks_of_levels(void **state) {
 static void test_lists(void **state) {
     opencl_device device = device_of(TVLM_DEVICE_CPU);
     tvlm_tiles tiles = tiles_of(2, 1, 0, 1), other;
-    opencl_call call = {.device = &device, .name = "kernel", .tiles = &tiles, .out = &grid, .next = 3};
+    opencl_call call = call_over(&device, &tiles);
     opencl_region one = tvlm_opencl_region_of(&tiles, &grid, 16, 16), two = one, none = one;
     (void)state;
     assert_true(one.parts[0].width == 100 && one.parts[0].height == 70 && one.parts[0].extent_x == 100 &&
@@ -261,7 +305,7 @@ static void test_lists(void **state) {
 static void test_listed_launches(void **state) {
     opencl_device device = device_of(TVLM_DEVICE_CPU);
     const tvlm_tiles tiles = tiles_of(2, 1, 0, 1);
-    opencl_call call = {.device = &device, .name = "kernel", .tiles = &tiles, .out = &grid, .next = 3};
+    opencl_call call = call_over(&device, &tiles);
     (void)state;
     assert_int_equal(tvlm_opencl_call_run_rows(&call, 5), TVLM_OK); /* 13 runs of 5 */
     expect_launch(13, 16, 1, 13, 16);
@@ -412,7 +456,7 @@ static void expect_floats(cl_uint number, float x, float y, float z, float w) {
 
 static void test_vectors(void **state) {
     opencl_device device = device_of(TVLM_DEVICE_CPU);
-    opencl_call call = {.device = &device, .name = "kernel"};
+    opencl_call call = call_of(&device, "kernel");
     (void)state;
     tvlm_opencl_call_int4(&call, 1, 2, 3, 4);
     tvlm_opencl_call_float4(&call, 0.5f, 1.5f, 2.5f, 3.5f);
@@ -436,7 +480,7 @@ static void test_inputs(void **state) {
     texture.base.reduce[0] = TVLM_REDUCE_MODE, texture.base.reduce[3] = TVLM_REDUCE_MODE;
     texture.base.format = TVLM_FORMAT_U8, texture.base.range = TVLM_RANGE_UNIT, texture.base.scalar = true;
     for (int i = 0; i < 3; ++i) {
-        opencl_call call = {.device = &device, .name = "kernel"};
+        opencl_call call = call_of(&device, "kernel");
         device.base.info.storage = storages[i];
         tvlm_opencl_call_input(&call, &texture.base);
         assert_int_equal(call.next, 4);
@@ -447,7 +491,7 @@ static void test_inputs(void **state) {
         expect_ints(2, 20, 10, 3, 5 | 1 << 8);
         expect_floats(3, 80.0f, 80.0f, 3.0f, i == 0 ? 1 + 8 + 16 : 1 + 8); /* texels of 4 x 8 pixels */
     }
-    opencl_call call = {.device = &device, .name = "kernel"};
+    opencl_call call = call_of(&device, "kernel");
     const cl_mem rest = texture.rest;
     device.base.info.storage = TVLM_STORAGE_IMAGE;
     texture.rest = NULL; /* there are no further levels */
@@ -465,7 +509,7 @@ static void test_inputs(void **state) {
 static void test_outputs(void **state) {
     opencl_device device = device_of(TVLM_DEVICE_CPU);
     opencl_texture texture = texture_of(20, 10, 3, 2, 5);
-    opencl_call call = {.device = &device, .name = "kernel"};
+    opencl_call call = call_of(&device, "kernel");
     (void)state;
     texture.levels_there = 3;
     tvlm_opencl_call_output(&call, &texture.base);
@@ -474,13 +518,13 @@ static void test_outputs(void **state) {
     expect_ints(1, 20, 10, 3, 5);
     tvlm_opencl_call_scalar(&call, &texture.base);
     assert_int_equal(call.error, CL_INVALID_ARG_VALUE);
-    call = (opencl_call){.device = &device, .name = "kernel"};
+    call = call_of(&device, "kernel");
     texture.base.scalar = true;
     tvlm_opencl_call_scalar(&call, &texture.base);
     assert_int_equal(call.error, CL_SUCCESS);
     tvlm_opencl_call_output(&call, &texture.base);
     assert_int_equal(call.error, CL_INVALID_ARG_VALUE);
-    call = (opencl_call){.device = &device, .name = "kernel"};
+    call = call_of(&device, "kernel");
     device.base.info.storage = TVLM_STORAGE_IMAGE; /* whose texels have what components they have */
     tvlm_opencl_call_output(&call, &texture.base);
     texture.base.scalar = false;
@@ -545,6 +589,7 @@ int main(void) {
         cmocka_unit_test(test_blocks_of_levels), cmocka_unit_test(test_lists),
         cmocka_unit_test(test_listed_launches),  cmocka_unit_test(test_writes),
         cmocka_unit_test(test_pinned_writes),    cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_few_registers),    cmocka_unit_test(test_small_blocks),
         cmocka_unit_test(test_vectors),          cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_outputs),          cmocka_unit_test(test_names_of_errors),
     };

@@ -61,25 +61,33 @@ static void test_programs(void **state) {
                                           "j", "k", "l", "m", "n", "o", "p", "q"};
     opencl_device device = device_of(TVLM_DEVICE_CPU);
     cl_kernel first = NULL, kernel;
+    size_t most;
     (void)state;
     for (int i = 0; i < 16; ++i) {
-        assert_int_equal(tvlm_opencl_kernel(&device, "pick.cl", "", names[i], &kernel), TVLM_OK);
+        assert_int_equal(tvlm_opencl_kernel(&device, "pick.cl", "", names[i], &kernel, &most), TVLM_OK);
         if (i == 0) first = kernel;
         assert_true(driver.built == 1 && driver.kernels == i + 1);
     }
-    refused(tvlm_opencl_kernel(&device, "pick.cl", "", names[16], &kernel), TVLM_ERROR_DEVICE,
+    refused(tvlm_opencl_kernel(&device, "pick.cl", "", names[16], &kernel, &most), TVLM_ERROR_DEVICE,
             "more than 16 kernels in pick.cl");
-    assert_int_equal(tvlm_opencl_kernel(&device, "pick.cl", "", "a", &kernel), TVLM_OK);
+    assert_int_equal(tvlm_opencl_kernel(&device, "pick.cl", "", "a", &kernel, &most), TVLM_OK);
     assert_true(kernel == first && driver.kernels == 16);
-    assert_int_equal(tvlm_opencl_kernel(&device, "pick.cl", "-DX", "a", &kernel), TVLM_OK);
-    assert_int_equal(tvlm_opencl_kernel(&device, "warp.cl", "", "a", &kernel), TVLM_OK);
+    assert_int_equal(tvlm_opencl_kernel(&device, "pick.cl", "-DX", "a", &kernel, &most), TVLM_OK);
+    assert_int_equal(tvlm_opencl_kernel(&device, "warp.cl", "", "a", &kernel, &most), TVLM_OK);
     assert_true(driver.built == 3 && driver.kernels == 18);
     tvlm_opencl_program_forget(&device, "pick.cl");
     assert_true(driver.built == 1 && driver.kernels == 1);
-    assert_int_equal(tvlm_opencl_kernel(&device, "warp.cl", "", "a", &kernel), TVLM_OK);
+    assert_int_equal(tvlm_opencl_kernel(&device, "warp.cl", "", "a", &kernel, &most), TVLM_OK);
     assert_int_equal(driver.built, 1);
-    refused(tvlm_opencl_kernel(&device, "none.cl", "", "a", &kernel), TVLM_ERROR_DEVICE,
+    refused(tvlm_opencl_kernel(&device, "none.cl", "", "a", &kernel, &most), TVLM_ERROR_DEVICE,
             "there is no kernel file 'none.cl'");
+    /* Groups are as large as is told, but for a kernel that asks for their size. */
+    driver.group_most = 32;
+    assert_int_equal(tvlm_opencl_kernel(&device, "pick.cl", "", "a", &kernel, &most), TVLM_OK);
+    assert_int_equal(most, 32);
+    driver.group_asked[0] = 16;
+    assert_int_equal(tvlm_opencl_kernel(&device, "pick.cl", "", "b", &kernel, &most), TVLM_OK);
+    assert_true(most == SIZE_MAX);
     close_device(&device);
 }
 
@@ -87,9 +95,10 @@ static void test_programs(void **state) {
 static void test_failing_builds(void **state) {
     opencl_device device = device_of(TVLM_DEVICE_CPU);
     cl_kernel kernel;
+    size_t most;
     (void)state;
     driver.build_error = CL_BUILD_PROGRAM_FAILURE;
-#define FAILS() tvlm_opencl_kernel(&device, "pick.cl", "", "pick", &kernel)
+#define FAILS() tvlm_opencl_kernel(&device, "pick.cl", "", "pick", &kernel, &most)
     refused(FAILS(), TVLM_ERROR_DEVICE,
             "kernel file pick.cl does not build on made up: CL_BUILD_PROGRAM_FAILURE");
     assert_null(strstr(test_last_log(), "FAILURE:"));
@@ -323,6 +332,29 @@ static void test_source_tiles(void **state) {
         TVLM_OK);
     expect_size(1, 4 * 8, 3 * 32, 0);
     for (int i = 0; i < 12; ++i) assert_int_equal(flags[i], 0);
+    release_memory(pixels.memory);
+    close_device(&device);
+}
+
+/* A group keeps its rows, and is as wide as the kernel's registers allow; they must be enough for the rows. */
+static void test_source_registers(void **state) {
+    opencl_device device = small_groups(TVLM_DEVICE_GPU);
+    opencl_buffer pixels = {.memory = memory_of(16)};
+    opencl_texture out = texture_of(100, 70, 1, 1, 1);
+    const tvlm_pixels layout = {.width = 100, .height = 70, .channels = 3};
+    int32_t flags[12];
+    (void)state;
+    device.tuning.tile_group_width = 8;
+    driver.group_most = 64;
+    assert_int_equal(
+        tvlm_opencl_source_changed(&device.base, &pixels.base, &layout, 0, &out.base, 32, 0.5f, flags),
+        TVLM_OK);
+    expect_size(0, 4 * 4, 3 * 32, 0);
+    assert_true(launch_at(0)->group[0] == 4 && launch_at(0)->group[1] == 16);
+    tvlm_opencl_programs_destroy(&device);
+    driver.group_most = 8;
+    refused(tvlm_opencl_source_changed(&device.base, &pixels.base, &layout, 0, &out.base, 32, 0.5f, flags),
+            TVLM_ERROR_UNSUPPORTED, "work-groups of at most 8 work-items in source_changed; 16 are needed");
     release_memory(pixels.memory);
     close_device(&device);
 }
@@ -561,6 +593,7 @@ int main(void) {
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_resizing),
         cmocka_unit_test(test_source_tiles),
+        cmocka_unit_test(test_source_registers),
         cmocka_unit_test(test_long_loops),
         cmocka_unit_test(test_images_of_applications),
         cmocka_unit_test(test_buffers_of_applications),

@@ -170,7 +170,7 @@ static void test_long_names(void **state) {
     assert_memory_equal(info.platform, name, sizeof info.platform - 1);
 }
 
-/* The first thing that a device does not say is its error. */
+/* The first thing that a device fails to say is its error. */
 static void test_silent_devices(void **state) {
     static const cl_device_info asked[] = {CL_DEVICE_TYPE,
                                            CL_DEVICE_NAME,
@@ -195,6 +195,16 @@ static void test_silent_devices(void **state) {
         world.info_error = CL_OUT_OF_RESOURCES;
         assert_int_equal(tvlm_opencl_describe((cl_device_id)&world.devices[1], 0, &info),
                          CL_OUT_OF_RESOURCES);
+        /* What its driver does not know is none. */
+        world.info_error = CL_INVALID_VALUE;
+        assert_int_equal(tvlm_opencl_describe((cl_device_id)&world.devices[1], 0, &info), CL_SUCCESS);
+        assert_true((strcmp(info.name, "unknown") == 0) == (asked[i] == CL_DEVICE_NAME));
+        assert_true((strcmp(info.platform, "unknown") == 0) == (asked[i] == CL_DEVICE_PLATFORM));
+        assert_int_equal(info.local_bytes, asked[i] == CL_DEVICE_LOCAL_MEM_SIZE ? 32768 : 300);
+        const bool of_images =
+            asked[i] == CL_DEVICE_IMAGE_SUPPORT || asked[i] == CL_DEVICE_IMAGE2D_MAX_WIDTH ||
+            asked[i] == CL_DEVICE_IMAGE2D_MAX_HEIGHT || asked[i] == CL_DEVICE_IMAGE_MAX_ARRAY_SIZE;
+        assert_int_equal(info.images, !of_images);
     }
     assert_int_equal(tvlm_opencl_list(1, &info), 3); /* it is there all the same */
 }

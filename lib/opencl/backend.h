@@ -120,6 +120,12 @@ typedef struct opencl_score_state {
     bool ranges_empty;
 } opencl_score_state;
 
+/* What CLBlast chooses its kernels by. */
+typedef struct opencl_product {
+    int32_t m, n, k, transposed;
+} opencl_product;
+enum { PRODUCTS_KNOWN = 64 };
+
 typedef struct opencl_device {
     tvlm_device base;
     cl_platform_id platform;
@@ -162,9 +168,12 @@ typedef struct opencl_device {
     opencl_tuning tuning;
     /* What was tuned; NULL: nothing was. */
     opencl_tuned *tuned;
-    /* CLBlast's functions (gemm.c); NULL while CLBlast is not loaded, or where it is not installed. */
+    /* CLBlast's functions (gemm.c); NULL while CLBlast is not loaded, or where it is not installed or was wrong. */
     void (*clblast_sgemm)(void), (*clblast_clear)(void);
     bool clblast_asked;
+    /* The shapes of products that CLBlast was found to get right, one after the other in a circle. */
+    opencl_product products[PRODUCTS_KNOWN];
+    int32_t product_count;
     /* Scratch memory grows when it must. One user follows another, because the queue runs in order. */
     cl_mem scratch[SCRATCH_COUNT];
     size_t scratch_bytes[SCRATCH_COUNT];
@@ -216,6 +225,8 @@ void tvlm_opencl_unlock(void);
  * error, or CL_SUCCESS. */
 tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index);
 cl_int tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info);
+/* What stands for a text that a driver does not tell. */
+#define TVLM_OPENCL_UNKNOWN "unknown"
 cl_int tvlm_opencl_device_has(cl_device_id id, const char *extension, bool *has);
 
 /* device.c: makes a device of a context and a queue. It takes over the references to both, even when it
@@ -230,7 +241,9 @@ void tvlm_opencl_close(opencl_device *device);
 /* gemm.c: lets CLBlast forget its programs, if the device has used it. */
 void tvlm_opencl_gemm_close(opencl_device *device);
 
-/* storage.c: the version of OpenCL C that the kernels of a storage need, as -cl-std takes it. */
+/* storage.c: the version of OpenCL that a device has, as 30 for 3.0; 0: it does not say. The platform's may be a newer one, of which
+ * the device has nothing. And the version of OpenCL C that the kernels of a storage need, as -cl-std takes it. */
+int32_t tvlm_opencl_version(const tvlm_device_info *info);
 const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage);
 
 /*
@@ -258,10 +271,10 @@ void tvlm_opencl_take_bytes(opencl_device *device, const opencl_ability *ability
 tvlm_status tvlm_opencl_choose_storage(opencl_device *device, const struct tvlm_device_params *params,
                                        tvlm_storage tuned, const opencl_ability able[]);
 
-/* program.c: gives a kernel by its file, options and name. It is built when it is first asked for. `name`
- * must be a literal. */
+/* program.c: gives a kernel by its file, options and name, and how many work-items its groups may have at most. It is
+ * built when it is first asked for. `name` must be a literal. */
 tvlm_status tvlm_opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
-                               cl_kernel *kernel);
+                               cl_kernel *kernel, size_t *most);
 void tvlm_opencl_programs_destroy(opencl_device *device);
 /* Releases the programs of one file. */
 void tvlm_opencl_program_forget(opencl_device *device, const char *file);
@@ -355,6 +368,8 @@ tvlm_status tvlm_opencl_between(opencl_device *device, const tvlm_generate_args 
 typedef struct opencl_call {
     opencl_device *device;
     cl_kernel kernel;
+    /* How many work-items a group of it may have. */
+    size_t most;
     const char *name;
     cl_uint next;
     cl_int error;
@@ -437,9 +452,20 @@ void tvlm_opencl_bundle_options(const opencl_device *device, const tvlm_bundle *
  */
 int32_t tvlm_opencl_block_rows(const opencl_device *device, const tvlm_bundle *bundle, tvlm_format format,
                                int32_t run);
-/* Runs the kernel. Sizes are rounded up to whole groups. With `group` NULL the driver chooses groups. */
+/*
+ * Runs the kernel. Sizes are rounded up to whole groups. With `group` NULL the driver chooses groups. A launch of
+ * nothing is not made.
+ *
+ * Where the kernel takes so many registers that its groups cannot be that large, they are made smaller. So a kernel
+ * whose result depends on its groups asks for their size (reqd_work_group_size), which compilers then make it fit, or
+ * its caller fits them before (source.c, region.c).
+ */
 tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size,
                                  const size_t *group);
+/* Halves sides of a group until the kernel can have it. The second function refuses a group that it cannot have, for those who can
+ * make theirs no smaller. */
+void tvlm_opencl_call_fit(const opencl_call *call, cl_uint dimensions, size_t *group);
+tvlm_status tvlm_opencl_call_check(const opencl_call *call, size_t items);
 tvlm_status tvlm_opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices);
 /* Runs work-items that each make `run` texels of a row of call->out. With call->tiles only what they touch is
  * made. */

@@ -16,7 +16,7 @@ tvlm_status tvlm_opencl_call_begin(opencl_device *device, const char *file, cons
     snprintf(all, sizeof all, "-DTVLM_HALF=%d%s -DTVLM_ROUND_STORES=%d %s", half,
              format == TVLM_FORMAT_U8 ? " -DTVLM_BYTES=3" : "", half && device->round_stores, options);
     *call = (opencl_call){.device = device, .name = name};
-    return tvlm_opencl_kernel(device, file, all, name, &call->kernel);
+    return tvlm_opencl_kernel(device, file, all, name, &call->kernel, &call->most);
 }
 
 tvlm_status tvlm_opencl_call_begin_over(opencl_device *device, const tvlm_tiles *tiles, const char *file,
@@ -169,17 +169,44 @@ void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle) {
     tvlm_opencl_call_views(call, bundle);
 }
 
+void tvlm_opencl_call_fit(const opencl_call *call, cl_uint dimensions, size_t *group) {
+    for (;;) {
+        size_t items = 1;
+        cl_uint longest = 0;
+        for (cl_uint d = 0; d < dimensions; ++d) {
+            items *= group[d];
+            if (group[d] >= group[longest]) longest = d;
+        }
+        if (items <= call->most || group[longest] == 1) return;
+        group[longest] /= 2;
+    }
+}
+
+tvlm_status tvlm_opencl_call_check(const opencl_call *call, size_t items) {
+    if (items <= call->most) return TVLM_OK;
+    return tvlm_fail(&call->device->base.log, TVLM_ERROR_UNSUPPORTED,
+                     "%s: work-groups of at most %zu work-items in %s; %zu are needed",
+                     call->device->base.info.name, call->most, call->name, items);
+}
+
 tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size,
                                  const size_t *group) {
-    size_t global[3] = {1, 1, 1};
-    for (cl_uint d = 0; d < dimensions; ++d)
-        global[d] = group == NULL ? size[d] : (size[d] + group[d] - 1) / group[d] * group[d];
+    size_t global[3] = {1, 1, 1}, local[3] = {1, 1, 1};
+    bool empty = false;
+    for (cl_uint d = 0; d < dimensions; ++d) {
+        empty = empty || size[d] == 0;
+        local[d] = group != NULL ? group[d] : 1;
+    }
+    /* OpenCL 2.1 and newer do nothing then, older ones refuse it, and some drivers end the process. */
+    if (empty && call->error == CL_SUCCESS) return TVLM_OK;
+    tvlm_opencl_call_fit(call, dimensions, local);
+    for (cl_uint d = 0; d < dimensions; ++d) global[d] = (size[d] + local[d] - 1) / local[d] * local[d];
     /* PoCL ends the process where a launch takes more local memory than there is. */
     if (call->local_bytes > call->device->base.info.local_bytes) call->error = CL_OUT_OF_RESOURCES;
     call->device->unsent = true;
     if (call->error == CL_SUCCESS)
         call->error = clEnqueueNDRangeKernel(call->device->queue, call->kernel, dimensions, NULL, global,
-                                             group, 0, NULL, NULL);
+                                             group != NULL ? local : NULL, 0, NULL, NULL);
     return call->error == CL_SUCCESS ? TVLM_OK
                                      : tvlm_opencl_fail(&call->device->base, call->error, call->name);
 }

@@ -44,13 +44,20 @@ static tvlm_status copy_text(const tvlm_log *log, const char *text, char **copy)
                          : tvlm_fail(log, TVLM_ERROR_MEMORY, "out of memory for the name of a folder");
 }
 
+/* Whether a program from the cache could be one that another driver, or another version of it, has compiled. */
+static bool is_anonymous(const tvlm_device_info *info) {
+    return strcmp(info->name, TVLM_OPENCL_UNKNOWN) == 0 || strcmp(info->driver, TVLM_OPENCL_UNKNOWN) == 0 ||
+           strcmp(info->version, TVLM_OPENCL_UNKNOWN) == 0;
+}
+
 static tvlm_status take_folders(opencl_device *device, const struct tvlm_device_params *params) {
     char path[4096];
     TVLM_TRY(copy_text(params->log, params->kernel_dir != NULL ? params->kernel_dir : getenv("TVLM_CL_DIR"),
                        &device->kernel_dir));
     const char *folder = cache_folder(params->cache_dir, path, sizeof path);
     TVLM_TRY(copy_text(params->log, folder, &device->tuning_dir));
-    if (params->cache_dir == NULL && caches_itself(device)) return TVLM_OK;
+    if ((params->cache_dir == NULL && caches_itself(device)) || is_anonymous(&device->base.info))
+        return TVLM_OK;
     return copy_text(params->log, folder, &device->cache_dir);
 }
 
@@ -65,11 +72,18 @@ static opencl_tuning tuning_for(const opencl_device *device) {
     return tvlm_opencl_tuning_default(device->base.info.type == TVLM_DEVICE_GPU || device->short_loops);
 }
 
+/* The work-items of the largest groups that kernels ask for, but for those that ask what there is. */
+enum { GROUP_MAX_LEAST = 256 };
+
+/* A driver that does not say how large groups may be has what is needed, or refuses a kernel. */
 static tvlm_status check_limits(opencl_device *device) {
     const cl_int error = clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof device->group_max,
                                          &device->group_max, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "clGetDeviceInfo");
-    if (device->group_max < 256 || device->base.info.local_bytes < 32768)
+    if (error == CL_INVALID_VALUE)
+        device->group_max = GROUP_MAX_LEAST;
+    else if (error != CL_SUCCESS)
+        return tvlm_opencl_fail(&device->base, error, "clGetDeviceInfo");
+    if (device->group_max < GROUP_MAX_LEAST || device->base.info.local_bytes < 32768)
         return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
                          "%s: work-groups of %zu and %llu bytes of local memory; 256 and 32768 are needed",
                          device->base.info.name, device->group_max,
@@ -91,7 +105,8 @@ static void prepare_mipmaps(opencl_device *device) {
                                                 0};
     cl_int error = CL_SUCCESS;
     if (!device->base.info.images || !device->base.info.mipmap_extension) return;
-    if (clCreateSamplerWithProperties == NULL) return;
+    /* The loader may be newer than the driver, and call what that does not have. */
+    if (clCreateSamplerWithProperties == NULL || tvlm_opencl_version(&device->base.info) < 20) return;
     device->mip_sampler = clCreateSamplerWithProperties(device->context, properties, &error);
     if (error != CL_SUCCESS) device->mip_sampler = NULL;
 }
@@ -162,7 +177,8 @@ static tvlm_status open_locked(const char *choice, const struct tvlm_device_para
     cl_int error = CL_SUCCESS;
     TVLM_TRY(tvlm_opencl_find(choice, params->log, &id, &index));
     error = clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail_early(params->log, error, "clGetDeviceInfo");
+    if (error != CL_SUCCESS)
+        return tvlm_opencl_fail_early(params->log, error, "clGetDeviceInfo of CL_DEVICE_PLATFORM");
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
     cl_context context = clCreateContext(properties, 1, &id, NULL, NULL, &error);
     if (error != CL_SUCCESS) return tvlm_opencl_fail_early(params->log, error, "clCreateContext");

@@ -7,9 +7,13 @@
  * takes 5 s, and its products several times as long. cl/gemm.cl compiles in a second and is the faster one.
  *
  * CLBlast is loaded when it is first needed. If it were linked, it would add 2.5 ms to every program's start.
- * Where it is not installed, cl/gemm.cl does its work.
+ * Where it is not installed, or wrong, cl/gemm.cl does its work.
+ *
+ * CLBlast up to 1.6.2 has wrong products of some sizes on some devices: Intel's Arc A770 and UHD 770, and Apple's M1
+ * (its issues 533 and 542). It does not say its version. So the first product of each shape is made by both.
  */
 #include <clblast_c.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,10 +152,122 @@ static tvlm_status by_panels(opencl_device *device, const tvlm_gemm *gemm) {
     return tvlm_opencl_call_run(&call, 2, size, (const size_t[2]){1, 1});
 }
 
+/* ---- Whether CLBlast is right ---- */
+
+static bool is_known(const opencl_device *device, const opencl_product *product) {
+    for (int32_t i = 0; i < PRODUCTS_KNOWN && i < device->product_count; ++i)
+        if (memcmp(&device->products[i], product, sizeof *product) == 0) return true;
+    return false;
+}
+
+static void remember(opencl_device *device, const opencl_product *product) {
+    device->products[device->product_count % PRODUCTS_KNOWN] = *product;
+    if (++device->product_count == 2 * PRODUCTS_KNOWN) device->product_count = PRODUCTS_KNOWN;
+}
+
+/* The largest absolute value in a matrix of the device, which has `rows` rows with `columns` values. */
+static tvlm_status largest(opencl_device *device, tvlm_buffer *buffer, size_t offset, int32_t rows,
+                           int32_t columns, int32_t stride, double *most) {
+    const size_t count = (size_t)(rows - 1) * (size_t)stride + (size_t)columns;
+    float *const values = tvlm_allocate(count, sizeof *values);
+    if (values == NULL)
+        return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a product of matrices");
+    const tvlm_status status = tvlm_opencl_read(device, ((opencl_buffer *)buffer)->memory,
+                                                offset * sizeof *values, count * sizeof *values, values);
+    *most = 0.0;
+    for (size_t i = 0; i < count; ++i)
+        if (i % (size_t)stride < (size_t)columns) *most = fmax(*most, fabs((double)values[i]));
+    free(values);
+    return status;
+}
+
+/* By how much two results differ at most, and the largest value of the second one. Where that is not finite, nothing
+ * is compared. */
+static void compare(const tvlm_gemm *gemm, const float *got, const float *expected, double *error,
+                    double *most) {
+    *error = *most = 0.0;
+    for (size_t row = 0; row < (size_t)gemm->m; ++row)
+        for (size_t i = row * (size_t)gemm->ldc; i < row * (size_t)gemm->ldc + (size_t)gemm->n; ++i) {
+            const double wanted = (double)expected[i];
+            if (!isfinite(wanted)) continue;
+            *most = fmax(*most, fabs(wanted));
+            *error = tvlm_opencl_larger(*error, fabs((double)got[i] - wanted));
+        }
+}
+
+/* Whether a result is CLBlast's fault. Sums in another order differ by little; where all of them come near zero, that
+ * is much beside them, but not beside what was summed. */
+static tvlm_status judge(opencl_device *device, const tvlm_gemm *gemm, const float *got,
+                         const float *expected, bool *right) {
+    const int32_t a_rows = gemm->transpose_a ? gemm->k : gemm->m,
+                  a_columns = gemm->transpose_a ? gemm->m : gemm->k,
+                  b_rows = gemm->transpose_b ? gemm->n : gemm->k,
+                  b_columns = gemm->transpose_b ? gemm->k : gemm->n;
+    double error, most, a, b;
+    compare(gemm, got, expected, &error, &most);
+    *right = error <= 0.01 * most;
+    if (*right) return TVLM_OK;
+    TVLM_TRY(largest(device, gemm->a, gemm->a_offset, a_rows, a_columns, gemm->lda, &a));
+    TVLM_TRY(largest(device, gemm->b, gemm->b_offset, b_rows, b_columns, gemm->ldb, &b));
+    *right = error <= 0.01 * most + 1e-6 * gemm->k * fabs((double)gemm->alpha) * a * b;
+    return TVLM_OK;
+}
+
+/* Makes `own`, which holds c, by our own kernels and c by CLBlast, and compares them. */
+static tvlm_status make_both(opencl_device *device, const tvlm_gemm *gemm, tvlm_buffer *own, size_t count,
+                             float *values, bool *right) {
+    tvlm_gemm ours = *gemm;
+    ours.c = own;
+    ours.c_offset = 0;
+    TVLM_TRY(by_panels(device, &ours));
+    TVLM_TRY(by_library(device, gemm));
+    TVLM_TRY(tvlm_opencl_read(device, ((opencl_buffer *)gemm->c)->memory, gemm->c_offset * sizeof *values,
+                              count * sizeof *values, values));
+    TVLM_TRY(
+        tvlm_opencl_read(device, ((opencl_buffer *)own)->memory, 0, count * sizeof *values, values + count));
+    return judge(device, gemm, values, values + count, right);
+}
+
+static tvlm_status copy(opencl_device *device, tvlm_buffer *from, size_t from_offset, tvlm_buffer *to,
+                        size_t to_offset, size_t count) {
+    const cl_int error = clEnqueueCopyBuffer(device->queue, ((opencl_buffer *)from)->memory,
+                                             ((opencl_buffer *)to)->memory, from_offset * sizeof(float),
+                                             to_offset * sizeof(float), count * sizeof(float), 0, NULL, NULL);
+    device->unsent = true;
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueCopyBuffer");
+}
+
+/* A product by CLBlast, or our own where CLBlast's is wrong. It is never asked again then. */
+static tvlm_status by_both(opencl_device *device, const tvlm_gemm *gemm, const opencl_product *product) {
+    const size_t count = (size_t)(gemm->m - 1) * (size_t)gemm->ldc + (size_t)gemm->n;
+    float *const values = tvlm_allocate(2 * count, sizeof *values);
+    tvlm_buffer *own = NULL;
+    bool right = true;
+    if (values == NULL)
+        return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a product of matrices");
+    tvlm_status status = tvlm_opencl_buffer_create(&device->base, count * sizeof *values, &own);
+    if (status == TVLM_OK) status = copy(device, gemm->c, gemm->c_offset, own, 0, count);
+    if (status == TVLM_OK) status = make_both(device, gemm, own, count, values, &right);
+    if (status == TVLM_OK && right) remember(device, product);
+    if (status == TVLM_OK && !right) {
+        tvlm_log_message(&device->base.log, TVLM_LOG_WARNING,
+                         "CLBlast gets products of matrices wrong on '%s' (%d x %d by %d x %d): our own "
+                         "kernels make them; versions after 1.6.2 have mended some",
+                         device->base.info.name, (int)gemm->m, (int)gemm->k, (int)gemm->k, (int)gemm->n);
+        device->clblast_sgemm = NULL;
+        status = copy(device, own, 0, gemm->c, gemm->c_offset, count);
+    }
+    tvlm_opencl_buffer_destroy(&device->base, &own);
+    free(values);
+    return status;
+}
+
 tvlm_status tvlm_opencl_gemm(tvlm_device *device, const tvlm_gemm *gemm) {
     OPENCL_TUNED(device, TVLM_TUNED_PRODUCTS,
                  (double)(gemm->m > gemm->n ? gemm->m : gemm->n) * (double)TVLM_TUNED_CELL);
     opencl_device *d = (opencl_device *)device;
     if (d->tuning.gemm_run == 0 && !d->clblast_asked) load_library(d);
-    return d->tuning.gemm_run > 0 || d->clblast_sgemm == NULL ? by_panels(d, gemm) : by_library(d, gemm);
+    if (d->tuning.gemm_run > 0 || d->clblast_sgemm == NULL) return by_panels(d, gemm);
+    const opencl_product product = {gemm->m, gemm->n, gemm->k, gemm->transpose_a + 2 * gemm->transpose_b};
+    return is_known(d, &product) ? by_library(d, gemm) : by_both(d, gemm, &product);
 }

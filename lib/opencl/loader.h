@@ -44,6 +44,7 @@
     X(clGetDeviceInfo)                                                                                       \
     X(clGetExtensionFunctionAddressForPlatform)                                                              \
     X(clGetImageInfo)                                                                                        \
+    X(clGetKernelWorkGroupInfo)                                                                              \
     X(clGetMemObjectInfo)                                                                                    \
     X(clGetPlatformIDs)                                                                                      \
     X(clGetPlatformInfo)                                                                                     \
@@ -121,6 +122,7 @@ const char *tvlm_opencl_named(void);
 #define clGetExtensionFunctionAddressForPlatform                                                             \
     tvlm_opencl_functions.clGetExtensionFunctionAddressForPlatform
 #define clGetImageInfo             tvlm_opencl_functions.clGetImageInfo
+#define clGetKernelWorkGroupInfo   tvlm_opencl_functions.clGetKernelWorkGroupInfo
 #define clGetMemObjectInfo         tvlm_opencl_functions.clGetMemObjectInfo
 #define clGetPlatformIDs           tvlm_opencl_functions.clGetPlatformIDs
 #define clGetPlatformInfo          tvlm_opencl_functions.clGetPlatformInfo

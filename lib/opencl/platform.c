@@ -55,10 +55,11 @@ static int32_t all_devices(cl_device_id ids[DEVICES_MAX], cl_int *error) {
     return count;
 }
 
-/* Asks one thing of a device; *error keeps the first error. */
+/* Asks one thing of a device; *error keeps the first error. A driver that does not know the question is no error: the
+ * value stays as it is. Drivers were met that do not know what they should (doc/drivers.md). */
 static void ask(cl_device_id id, cl_device_info what, size_t size, void *value, cl_int *error) {
     const cl_int failed = clGetDeviceInfo(id, what, size, value, NULL);
-    if (*error == CL_SUCCESS) *error = failed;
+    if (*error == CL_SUCCESS && failed != CL_INVALID_VALUE) *error = failed;
 }
 
 static tvlm_device_type type_of(cl_device_id id, cl_int *error) {
@@ -69,7 +70,8 @@ static tvlm_device_type type_of(cl_device_id id, cl_int *error) {
     return TVLM_DEVICE_OTHER;
 }
 
-/* OpenCL does not limit the length of names. Those of more bytes than this are refused by the driver. */
+/* OpenCL does not limit the length of names. Those of more bytes than this are refused by the driver, and are as
+ * unknown as those that it does not tell. */
 enum { NAME_MAX_BYTES = 1024 };
 
 /* Copies a name, as much of it as there is room for, without the spaces before it. */
@@ -79,14 +81,15 @@ static void copy_name(const char *name, char *text, size_t size) {
 }
 
 static void device_text(cl_device_id id, cl_device_info what, char *text, size_t size, cl_int *error) {
-    char name[NAME_MAX_BYTES + 1] = "";
+    char name[NAME_MAX_BYTES + 1] = TVLM_OPENCL_UNKNOWN;
     ask(id, what, NAME_MAX_BYTES, name, error);
     copy_name(name, text, size);
 }
 
 static void platform_text(cl_platform_id id, char *text, size_t size, cl_int *error) {
-    char name[NAME_MAX_BYTES + 1] = "";
-    if (*error == CL_SUCCESS) *error = clGetPlatformInfo(id, CL_PLATFORM_NAME, NAME_MAX_BYTES, name, NULL);
+    char name[NAME_MAX_BYTES + 1] = TVLM_OPENCL_UNKNOWN;
+    if (*error == CL_SUCCESS && id != NULL)
+        *error = clGetPlatformInfo(id, CL_PLATFORM_NAME, NAME_MAX_BYTES, name, NULL);
     copy_name(name, text, size);
 }
 
@@ -108,6 +111,7 @@ cl_int tvlm_opencl_device_has(cl_device_id id, const char *extension, bool *has)
     size_t size = 0;
     *has = false;
     cl_int error = clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size);
+    if (error == CL_INVALID_VALUE) return CL_SUCCESS; /* a driver that has no such list */
     if (error != CL_SUCCESS || size == 0) return error;
     char *list = tvlm_allocate(size + 1, 1);
     if (list == NULL) return CL_OUT_OF_HOST_MEMORY;
@@ -127,11 +131,15 @@ static void describe_images(cl_device_id id, tvlm_device_info *info, cl_int *err
     info->image_width_max = limit(id, CL_DEVICE_IMAGE2D_MAX_WIDTH, error);
     info->image_height_max = limit(id, CL_DEVICE_IMAGE2D_MAX_HEIGHT, error);
     info->image_slices_max = limit(id, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, error);
+    info->images = info->image_width_max > 0 && info->image_height_max > 0 && info->image_slices_max > 0;
 }
+
+/* The local memory that each device of the full profile has. */
+enum { LOCAL_BYTES_LEAST = 32768 };
 
 cl_int tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info) {
     cl_platform_id platform = NULL;
-    cl_ulong memory = 0, allocation = 0, local = 0;
+    cl_ulong memory = 0, allocation = 0, local = LOCAL_BYTES_LEAST;
     cl_uint units = 0;
     cl_int error = CL_SUCCESS;
     memset(info, 0, sizeof *info);
@@ -177,7 +185,7 @@ static void join_names(const cl_device_id *ids, int32_t count, char *line, size_
     line[0] = '\0';
     for (int32_t i = 0; i < count && used < size - 1; ++i) {
         char name[128];
-        cl_int error = CL_SUCCESS; /* after an error the name is empty */
+        cl_int error = CL_SUCCESS; /* after an error the name is unknown */
         device_text(ids[i], CL_DEVICE_NAME, name, sizeof name, &error);
         const int more = snprintf(line + used, size - used, "%s%d '%s'", i > 0 ? ", " : "", (int)i, name);
         used += more > 0 ? (size_t)more : 0;

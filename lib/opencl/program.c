@@ -21,6 +21,7 @@ struct opencl_program {
     struct {
         const char *name;
         cl_kernel kernel;
+        size_t most;
     } kernels[KERNELS_MAX];
 };
 
@@ -183,14 +184,28 @@ static tvlm_status add_program(opencl_device *device, const char *file, const ch
     return TVLM_OK;
 }
 
+/* How many work-items a group of a kernel may have, which on GPUs depends on the registers that it takes. A kernel that asks for a
+ * size has it, whatever is told: Mesa 22.3 tells less, and runs it. A driver that does not say refuses the launch. */
+static size_t largest_group(const opencl_device *device, cl_kernel kernel) {
+    size_t most = 0, required[3] = {0, 0, 0};
+    if (clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required,
+                                 required, NULL) == CL_SUCCESS &&
+        required[0] > 0)
+        return SIZE_MAX;
+    const cl_int error =
+        clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    return error == CL_SUCCESS && most > 0 ? most : SIZE_MAX;
+}
+
 tvlm_status tvlm_opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
-                               cl_kernel *kernel) {
+                               cl_kernel *kernel, size_t *most) {
     cl_int error = CL_SUCCESS;
     opencl_program *program = find_program(device, file, options);
     if (program == NULL) TVLM_TRY(add_program(device, file, options, &program));
     for (int i = 0; i < program->count; ++i)
         if (strcmp(program->kernels[i].name, name) == 0) {
             *kernel = program->kernels[i].kernel;
+            *most = program->kernels[i].most;
             return TVLM_OK;
         }
     if (program->count == KERNELS_MAX)
@@ -198,7 +213,9 @@ tvlm_status tvlm_opencl_kernel(opencl_device *device, const char *file, const ch
                          file);
     *kernel = clCreateKernel(program->program, name, &error);
     if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, name);
+    *most = largest_group(device, *kernel);
     program->kernels[program->count].name = name;
+    program->kernels[program->count].most = *most;
     program->kernels[program->count++].kernel = *kernel;
     return TVLM_OK;
 }

@@ -262,12 +262,40 @@ static tvlm_status find(opencl_device *device, const tvlm_tiles *tiles, const op
     return TVLM_OK;
 }
 
+/* Halves a side of all blocks, their height or their width, where all of them are even. */
+static bool halve(opencl_region *region, bool height) {
+    for (int i = 0; i < REGION_PARTS; ++i) {
+        const opencl_region_part *const part = &region->parts[i];
+        if (part->width > 0 && (height ? part->block_height : part->block_width) % 2 != 0) return false;
+    }
+    for (int i = 0; i < REGION_PARTS; ++i) {
+        opencl_region_part *const part = &region->parts[i];
+        *(height ? &part->block_height : &part->block_width) /= 2;
+    }
+    return true;
+}
+
+/* Makes groups lower, or else narrower, with the blocks that they make, until the kernel can have such groups. */
+static void fit(const opencl_call *call, opencl_region *region, size_t *width, size_t *height) {
+    while (*width * *height > call->most) {
+        if (*height % 2 == 0 && halve(region, true))
+            *height /= 2;
+        else if (*width % 2 == 0 && halve(region, false))
+            *width /= 2;
+        else
+            return;
+    }
+}
+
 tvlm_status tvlm_opencl_call_run_region(opencl_call *call, const opencl_region *region, size_t group_width,
                                         size_t group_height) {
     opencl_device *device = call->device;
-    const opencl_region_part *part = &region->parts[0];
+    opencl_region fitted = *region;
+    const opencl_region_part *part = &fitted.parts[0];
     region_list *list;
-    TVLM_TRY(find(device, call->tiles, region, &list));
+    fit(call, &fitted, &group_width, &group_height);
+    TVLM_TRY(tvlm_opencl_call_check(call, group_width * group_height));
+    TVLM_TRY(find(device, call->tiles, &fitted, &list));
     if (list->count == 0) return TVLM_OK;
     tvlm_opencl_call_memory(call, device->regions->memory);
     tvlm_opencl_call_int(call, list->first);

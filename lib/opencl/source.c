@@ -50,9 +50,12 @@ tvlm_status tvlm_opencl_source(tvlm_device *base, tvlm_buffer *pixels, const tvl
     return tvlm_opencl_call_run_pixels(&call, width, height, 1);
 }
 
-/* On CPUs a row has one work-item, which makes a plain loop over x. */
-static size_t group_width(const opencl_device *device) {
-    return (size_t)device->tuning.tile_group_width;
+/* On CPUs a row has one work-item, which makes a plain loop over x. A group has TILE_ROWS rows, as the kernels ask for, and is as
+ * wide as the kernel's registers allow. */
+static size_t group_width(const opencl_call *call) {
+    size_t width = (size_t)call->device->tuning.tile_group_width;
+    while (width > 1 && width * TILE_ROWS > call->most) width /= 2;
+    return width;
 }
 
 /*
@@ -98,7 +101,8 @@ tvlm_status tvlm_opencl_source_tiles(tvlm_device *base, tvlm_buffer *pixels, con
     tvlm_opencl_call_output(&call, out);
     tvlm_opencl_call_memory(&call, list);
     tvlm_opencl_call_int(&call, 0);
-    const size_t group[2] = {group_width(device), TILE_ROWS}, size[2] = {count * group[0], TILE_ROWS};
+    const size_t group[2] = {group_width(&call), TILE_ROWS}, size[2] = {count * group[0], TILE_ROWS};
+    TVLM_TRY(tvlm_opencl_call_check(&call, group[0] * group[1]));
     return tvlm_opencl_call_run(&call, 2, size, group);
 }
 
@@ -109,8 +113,6 @@ tvlm_status tvlm_opencl_source_changed(tvlm_device *base, tvlm_buffer *pixels, c
     const size_t columns = (size_t)((source->width + side - 1) / side),
                  rows = (size_t)((source->height + side - 1) / side),
                  bytes = columns * rows * sizeof *changed;
-    const size_t group[2] = {group_width(device), TILE_ROWS};
-    const size_t size[2] = {columns * group[0], rows * (size_t)side};
     const cl_int none = 0;
     cl_mem flags;
     opencl_call call;
@@ -119,6 +121,9 @@ tvlm_status tvlm_opencl_source_changed(tvlm_device *base, tvlm_buffer *pixels, c
         clEnqueueFillBuffer(device->queue, flags, &none, sizeof none, 0, bytes, 0, NULL, NULL);
     if (error != CL_SUCCESS) return tvlm_opencl_fail(base, error, "clEnqueueFillBuffer");
     TVLM_TRY(begin(device, NULL, "source_changed", pixels, layout, image, source, &call));
+    const size_t group[2] = {group_width(&call), TILE_ROWS};
+    const size_t size[2] = {columns * group[0], rows * (size_t)side};
+    TVLM_TRY(tvlm_opencl_call_check(&call, group[0] * group[1]));
     tvlm_opencl_call_int(&call, side);
     tvlm_opencl_call_int(&call, TILE_ROWS);
     tvlm_opencl_call_input(&call, source);

@@ -7,9 +7,18 @@
 
 #include "opencl/backend.h"
 
+int32_t tvlm_opencl_version(const tvlm_device_info *info) {
+    static const char begin[] = "OpenCL ";
+    const char *const at = info->version + sizeof begin - 1;
+    if (strncmp(info->version, begin, sizeof begin - 1) != 0 || at[0] < '1' || at[0] > '9' || at[1] != '.' ||
+        at[2] < '0' || at[2] > '9')
+        return 0;
+    return 10 * (at[0] - '0') + at[2] - '0';
+}
+
 const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage) {
     if (storage != TVLM_STORAGE_MIPMAPPED) return "CL1.2";
-    return strncmp(device->base.info.version, "OpenCL 3", 8) == 0 ? "CL3.0" : "CL2.0";
+    return tvlm_opencl_version(&device->base.info) >= 30 ? "CL3.0" : "CL2.0";
 }
 
 void tvlm_opencl_take_bytes(opencl_device *device, const opencl_ability *ability) {

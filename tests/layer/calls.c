@@ -209,6 +209,10 @@ static void *CL_API_CALL wrapped_clGetExtensionFunctionAddressForPlatform(cl_pla
 CALL(clGetImageInfo, OBJECT(image),
      (cl_mem image, cl_image_info what, size_t size, void *value, size_t *needed),
      (image, what, size, value, needed))
+CALL(clGetKernelWorkGroupInfo, OBJECT(kernel),
+     (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t size, void *value,
+      size_t *needed),
+     (kernel, device, what, size, value, needed))
 CALL(clGetMemObjectInfo, OBJECT(memory),
      (cl_mem memory, cl_mem_info what, size_t size, void *value, size_t *needed),
      (memory, what, size, value, needed))

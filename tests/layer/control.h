@@ -20,6 +20,28 @@ typedef struct layer_command_time {
     unsigned long long began, ended;
 } layer_command_time;
 
+/* What drivers of the field were met to do (doc/drivers.md); 0 is what the driver below does. A test may change each at
+ * any time. */
+typedef struct layer_faults {
+    /* The versions that the platform and its devices say to have: 30 is OpenCL 3.0. What is newer than the device is
+     * refused: queries and -cl-std by an error; clCreateSamplerWithProperties, of OpenCL 2.0, ends the process. */
+    int platform_version, device_version;
+    /* A query, such as CL_DEVICE_NAME, that clGetDeviceInfo refuses with CL_INVALID_VALUE. */
+    unsigned unknown;
+    /* Devices say that they have a half of their memory. */
+    int half_memory;
+    /* Local memory is global memory, the least that OpenCL allows (32 KiB), and groups have at most 256 work-items. */
+    int local_is_global;
+    /* Groups of kernels that do not ask for a size have at most so many work-items; larger ones are refused. */
+    int few_registers;
+    /* A launch with a global size of zero ends the process. */
+    int empty_aborts;
+    /* A kernel that takes longer than so many microseconds costs the device, which is then lost. */
+    long slow_us;
+    /* The kernels of CLBlast's product do nothing, so that its result is what was there. */
+    int no_products;
+} layer_faults;
+
 typedef void layer_listener(const char *name, const void *handle);
 
 typedef struct layer_control {
@@ -46,6 +68,10 @@ typedef struct layer_control {
     void (*time)(int times);
     /* Waits for the commands since then or since the last call of this, and gives their times: how many. */
     int (*times)(layer_command_time *times, int capacity);
+
+    layer_faults *faults;
+    /* The queries of clGetDeviceInfo since the process began, each once: how many. */
+    int (*queries)(unsigned *list, int capacity);
 } layer_control;
 
 #endif

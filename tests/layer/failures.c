@@ -113,6 +113,13 @@ static bool fails(const cl_icd_dispatch *below, const char *name, layer_object o
     return true;
 }
 
+void layer_lose(cl_device_id device) {
+    error = usual_error;
+    only = NULL;
+    lost = device;
+    atomic_store(&is_lost, true);
+}
+
 cl_int layer_failure(const cl_icd_dispatch *below, const char *name, layer_object object) {
     if (!fails(below, name, object)) return CL_SUCCESS;
     atomic_fetch_add(&failed, 1);

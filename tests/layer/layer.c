@@ -21,7 +21,9 @@ const layer_control tvlm_layer = {.let_fail = layer_let_fail,
                                   .share = layer_share,
                                   .spoil = layer_spoil,
                                   .time = layer_time,
-                                  .times = layer_get_times};
+                                  .times = layer_get_times,
+                                  .faults = &layer_told,
+                                  .queries = layer_get_queries};
 
 static cl_int give(const void *value, size_t bytes, size_t size, void *place, size_t *needed) {
     if (place != NULL && size < bytes) return CL_INVALID_VALUE;
@@ -40,7 +42,7 @@ EXPORTED cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void
 
 EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *layer_count,
                                         const cl_icd_dispatch **layer) {
-    static cl_icd_dispatch driver, timed, posing, mipmapped, spoiled, shared, noted, table;
+    static cl_icd_dispatch driver, timed, posing, mipmapped, spoiled, shared, noted, told, launched, table;
     if (target == NULL || layer_count == NULL || layer == NULL ||
         count < sizeof table / sizeof table.clGetPlatformIDs)
         return CL_INVALID_VALUE;
@@ -56,8 +58,13 @@ EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *ta
     layer_wrap_sharing(&spoiled, &shared);
     noted = shared;
     layer_wrap_kernels(&shared, &noted);
-    table = noted;
-    layer_wrap_calls(&noted, &table);
+    told = noted;
+    layer_wrap_told(&noted, &told);
+    launched = told;
+    layer_wrap_launches(&told, &launched);
+    table = launched;
+    layer_wrap_calls(&launched, &table);
+    layer_faults_start();
     layer_failures_start();
     layer_counts_start();
     *layer = &table;

@@ -25,6 +25,13 @@
  *     storage passes the self-test.
  *   - kernels.c notes them: TVLM_LAYER_KERNELS=FILE gets a line for each kernel that a program makes, appended.
  *   - times.c tells when commands began and ended, for tests alone (control.h).
+ *   - told.c and launches.c are drivers that were met in the field (doc/drivers.md). Of each fault control.h says what it is:
+ *       TVLM_LAYER_PLATFORM_VERSION=30 TVLM_LAYER_DEVICE_VERSION=20   what OpenCL they say to be, here 3.0 and 2.0
+ *       TVLM_LAYER_UNKNOWN=N                                          a query, as a number, that clGetDeviceInfo refuses
+ *       TVLM_LAYER_HALF_MEMORY=1, TVLM_LAYER_LOCAL_IS_GLOBAL=1        what devices say of their memory
+ *       TVLM_LAYER_FEW_REGISTERS=N                                    the largest group of kernels that ask for none
+ *       TVLM_LAYER_EMPTY_ABORTS=1, TVLM_LAYER_SLOW_US=N               what becomes of empty and of slow launches
+ *       TVLM_LAYER_NO_PRODUCTS=1                                      CLBlast's kernels do nothing
  *
  * An ability that changes what functions do (another device type, an extension) takes its place in
  * clInitLayer: it is given the table of functions below it, and replaces some of them.
@@ -71,6 +78,8 @@ cl_int layer_failure(const cl_icd_dispatch *below, const char *name, layer_objec
 void layer_failures_start(void);
 long layer_let_fail(long n, int lose);
 void layer_let_fail_only(long n, int lose, const char *names, int error);
+/* From now on all calls to this device fail, as with TVLM_LAYER_LOSE. */
+void layer_lose(cl_device_id device);
 long layer_failed(void);
 
 /* counts.c: notes a call. */
@@ -106,6 +115,15 @@ void layer_wrap_kernels(const cl_icd_dispatch *below, cl_icd_dispatch *table);
 void layer_wrap_times(const cl_icd_dispatch *below, cl_icd_dispatch *table);
 void layer_time(int times);
 int layer_get_times(layer_command_time *times, int capacity);
+
+/* told.c: what drivers of the field do. */
+extern layer_faults layer_told;
+void layer_faults_start(void);
+int layer_get_queries(unsigned *list, int capacity);
+void layer_wrap_told(const cl_icd_dispatch *below, cl_icd_dispatch *table);
+
+/* launches.c */
+void layer_wrap_launches(const cl_icd_dispatch *below, cl_icd_dispatch *table);
 
 /* calls.c */
 void layer_listen(layer_listener *listener);
