@@ -30,9 +30,10 @@ def squares_by_tool(picture):
         path = os.path.join(folder, "drawn.ppm")
         with open(path, "wb") as file:
             file.write(b"P6\n%d %d\n255\n" % (SIZE[1], SIZE[0]) + picture.tobytes())
-        # In an emulator a program is not started by its name alone.
+        # In an emulator a program is not started by its name alone; and TVLM_WHEEL_TOOL may be of a wheel that no Python here can load.
         runner = os.environ.get("TVLM_WHEEL_RUNNER", "").split()
-        tool = [*runner, os.path.join(os.path.dirname(tv.__file__), "tvlm")] if runner else [sys.executable, "-m", "texturevlm"]
+        program = os.environ.get("TVLM_WHEEL_TOOL", os.path.join(os.path.dirname(tv.__file__), "tvlm"))
+        tool = [*runner, program] if runner else [sys.executable, "-m", "texturevlm"]
         said = subprocess.run([*tool, "select", path, "-k", "20", "--device", "reference"],
                               check=True, stdout=subprocess.PIPE)
     return [(p["x"], p["y"], p["size"]) for p in json.loads(said.stdout)["positions"]]
