@@ -7,10 +7,12 @@ for must be what every such system has. No licence is the GPL's without an excep
 """
 from __future__ import annotations
 
+import io
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -26,7 +28,8 @@ OURS = re.compile(r"texturevlm/(_binding(\.abi3\.so|\.pyd)|tvlm(-lab)?(\.exe)?)$
 BESIDE: dict[str, tuple[str, str]] = {}
 SYSTEM = re.compile(r"(libc|libm|libdl|libpthread)\.so\.\d+|ld-linux-[\w-]+\.so\.\d|libc\.(so|musl-\w+\.so\.1)|python3\.dll|"
                     r"(kernel32|msvcrt|shell32|user32|advapi32|ws2_32|bcrypt|ntdll|api-ms-win-crt-[\w-]+)\.dll", re.IGNORECASE)
-COMPILER = re.compile(r"/(usr/(lib|share|include|x86_64-w64-mingw32|aarch64-linux-gnu)/|.*/ziglang/)")
+# Of Python its headers, and the library that its functions are linked by.
+COMPILER = re.compile(r"/(usr/(lib|share|include|x86_64-w64-mingw32|aarch64-linux-gnu)/|.*/ziglang/|.*/cp311/(include/|python3\.dll$))")
 GENERATED = ("python", "lib", "include", "tools", "cmake", "cl")
 TARGETS = ("texturevlm_binding", "tvlm", "tvlm-lab")
 
@@ -67,14 +70,16 @@ def owner(path: Path, build: Path) -> licences.Part | str | None:
     return "the compiler's" if COMPILER.match(path.as_posix()) or "/CMakeFiles/" in path.as_posix() else None
 
 
-def asked_of_system(name: str, data: bytes) -> set[str]:
+def asked_of_system(data: bytes) -> set[str]:
     """The shared libraries that a program or a library names."""
     if data[:4] == b"\x7fELF":
-        import io
         dynamic = ELFFile(io.BytesIO(data)).get_section_by_name(".dynamic")
         return {tag.needed for tag in dynamic.iter_tags() if tag.entry.d_tag == "DT_NEEDED"} if dynamic else set()
-    listed = subprocess.run(["x86_64-w64-mingw32-objdump", "-p", "/dev/stdin"], input=data, check=True, stdout=subprocess.PIPE).stdout
-    return set(re.findall(r"DLL Name: (\S+)", listed.decode()))
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        listed = subprocess.run(["x86_64-w64-mingw32-objdump", "-p", file.name], check=True, text=True, stdout=subprocess.PIPE).stdout
+    return set(re.findall(r"DLL Name: (\S+)", listed))
 
 
 def main(build: Path, wheel: Path) -> int:
@@ -99,7 +104,7 @@ def main(build: Path, wheel: Path) -> int:
         if not OURS.match(name) and not beside:
             wrong.append(f"{name} is in the wheel, and in no table")
         rows += beside
-        wrong += [f"{name} asks for {needed}, which not every such system has" for needed in asked_of_system(name, data) if not SYSTEM.fullmatch(needed)]
+        wrong += [f"{name} asks for {needed}, which not every such system has" for needed in asked_of_system(data) if not SYSTEM.fullmatch(needed)]
     if len(binaries) < 3:
         wrong.append(f"the wheel has {len(binaries)} programs and libraries of 3")
     for name, licence in sorted(set(rows)):
