@@ -46,6 +46,9 @@ add_test(NAME mutants COMMAND ${PROJECT_SOURCE_DIR}/tests/mutants/check.py)
 set_tests_properties(mutants PROPERTIES LABELS static)
 tvlm_script_test(spdx ${PROJECT_SOURCE_DIR}/ci/check-spdx)
 tvlm_script_test(release ${PROJECT_SOURCE_DIR}/tests/release.sh)
+tvlm_script_test(sdist ${PROJECT_SOURCE_DIR}/tests/sdist.sh)
+add_test(NAME packaging COMMAND ${PROJECT_SOURCE_DIR}/tests/check_packaging.py)
+set_tests_properties(packaging PROPERTIES LABELS static SKIP_RETURN_CODE 77)
 if(NOT TVLM_SANITIZE) # the sanitizers' runtime adds symbols of its own
   set(libraries $<TARGET_FILE:texturevlm> $<TARGET_FILE:texturevlm_io> $<TARGET_FILE:texturevlm_static>
       $<TARGET_FILE:texturevlm_io_static>)

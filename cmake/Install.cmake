@@ -38,10 +38,10 @@ endif()
 if(TARGET tvlm-bench) # beside the tool, which starts it
   install(TARGETS tvlm-bench)
 endif()
-if(TVLM_WITH_LAB)
+if(TVLM_WITH_LAB AND NOT TVLM_VENDORED) # else what it needs is inside
   set(tvlm_lab_packages lapacke=lapacke)
   set(tvlm_lab_links "-llapacke ")
-else()
+elseif(NOT TVLM_WITH_LAB)
   set(no_lab PATTERN lab EXCLUDE)
 endif()
 if(NOT TVLM_WITH_OPENCL)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # TVLM_VENDORED=ON: the copies that ci/vendor fetched stand for installed packages, as the same targets, PkgConfig::NAME. What has C files
-# is compiled as tvlm_vendored_NAME, whose objects go into our libraries, so that nothing else is linked to them. There is no
-# LAPACKE among them, without which the lab is not built.
+# is compiled as tvlm_vendored_NAME, whose objects go into our libraries, so that nothing else is linked to them. The lab is built where
+# TVLM_WITH_LAB=ON asks for it, since that needs a Fortran compiler.
 set(tvlm_vendored ${CMAKE_CURRENT_LIST_DIR}/../vendored)
 if(NOT EXISTS ${tvlm_vendored}/complete)
   message(FATAL_ERROR "TVLM_VENDORED=ON takes the copies that ci/vendor fetches: run it first")
@@ -31,7 +31,7 @@ macro(tvlm_vendored name folder)
     add_library(tvlm_vendored_${name} OBJECT ${tvlm_files})
     target_include_directories(tvlm_vendored_${name} PRIVATE ${tvlm_vendored}/${folder})
     target_compile_options(tvlm_vendored_${name} PRIVATE -w)
-    set_target_properties(tvlm_vendored_${name} PROPERTIES C_EXTENSIONS ON)
+    set_target_properties(tvlm_vendored_${name} PROPERTIES C_EXTENSIONS ON POSITION_INDEPENDENT_CODE ON)
   endif()
 endmacro()
 
@@ -58,10 +58,11 @@ if(APPLE) # where CLBlast's header asks for Apple's framework, which only a Mac 
 endif()
 set(tvlm_md_objects tvlm_vendored_md)
 set(tvlm_cjson_objects tvlm_vendored_cjson)
+set(tvlm_lapacke_objects "")
 if(TVLM_WITH_LAB STREQUAL "AUTO")
   set(TVLM_WITH_LAB OFF)
 elseif(TVLM_WITH_LAB)
-  message(FATAL_ERROR "TVLM_WITH_LAB=ON needs LAPACKE, of which ci/vendor has no copy")
+  include(VendoredLapack)
 endif()
 
 # What tests and examples link that call OpenCL themselves: the loader that is installed, or, for Windows, what a linker needs to

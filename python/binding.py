@@ -26,7 +26,7 @@ def preprocess(compiler: str, *options: str) -> str:
             pathlib.Path(empty, name).touch()
         includes = "".join(f'#include "{header}"\n' for header in HEADERS)
         return subprocess.run(
-            [compiler, "-E", "-P", "-undef", "-nostdinc", "-DTVLM_STATIC=", "-DTVLM_DECLARATIONS=", *options,
+            [compiler, "-x", "c", "-E", "-P", "-undef", "-nostdinc", "-DTVLM_STATIC=", "-DTVLM_DECLARATIONS=", *options,
              "-I", empty, "-I", str(ROOT / "include"), "-I", str(HERE), "-"],
             input=includes, capture_output=True, text=True, check=True).stdout
 

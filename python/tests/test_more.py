@@ -194,7 +194,8 @@ def test_what_a_build_lacks_is_named_by_its_packages(tmp_path):
                           capture_output=True, env={**os.environ, "PKG_CONFIG_LIBDIR": str(tmp_path), "PKG_CONFIG_PATH": str(tmp_path)})
     line = " ".join(done.stderr.split())
     assert done.returncode and "texturevlm needs more of the system to be built (Debian: apt install " in line
-    assert known <= set(line.split("apt install ")[1].split(")")[0].split())
+    # stb's headers are found where they lie.
+    assert known - {"libstb-dev"} <= set(line.split("apt install ")[1].split(")")[0].split())
 
 
 def test_a_library_that_is_missing_is_named_by_its_package(run, tmp_path):

@@ -221,5 +221,6 @@ def _named(name: str) -> Device:
         return found
 
 
-os.register_at_fork(after_in_child=_renew)
+if hasattr(os, "register_at_fork"):  # Windows forks nothing
+    os.register_at_fork(after_in_child=_renew)
 atexit.register(close_all)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Imports the binding, before all other modules, and says what to install if the system lacks a library that it needs.
 
-A wheel of ci/wheel brings these libraries. A wheel that pip built in a checkout uses those of Debian.
+The wheels of ci/wheels have what they need inside. A wheel that pip or ci/wheel built in a checkout uses Debian's libraries.
 """
 from __future__ import annotations
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import fcntl
 import json
 import logging
 import os
@@ -27,6 +26,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import lance
+
+try:
+    import fcntl
+except ImportError:
+    raise ImportError("texturevlm.index needs the locks of files that POSIX has, and Windows has not") from None
 
 from .._arguments import file_name, integer, short
 from .._core import ArgumentError, Error, FileError, MissingFileError
