@@ -325,6 +325,16 @@ static void pixels(tvlm_device *device, tvlm_format format) {
     expected = square(device, &three, &size);
     same_values(device, &one, expected, "gray and equal channels");
     free(expected);
+    /* Gray of 16 bits is clipped, as Pillow does it. */
+    for (int i = 0; i < W * H; ++i) {
+        wide[i] = (uint16_t)(2 * bytes[i]);
+        gray[i] = (uint8_t)(wide[i] > 255 ? 255 : wide[i]);
+    }
+    const tvlm_image deep = {.pixels = wide, .width = W, .height = H, .channels = 1, .type = TVLM_PIXEL_U16},
+                     flat = {.pixels = gray, .width = W, .height = H, .channels = 1, .type = TVLM_PIXEL_U8};
+    expected = square(device, &flat, &size);
+    same_values(device, &deep, expected, "gray of 16 bits and what it is clipped to");
+    free(expected);
     free(gray);
     free(opaque);
     free(gaps);
