@@ -213,7 +213,7 @@ def shown(film, lines):
             made.append(draw(film, held, frame, line["tokens"]))
         now = made[-1]
         if "motion" in line:
-            layers = after(film, now, layers, line)
+            layers = after(now, layers, line)
         seen += made
     return seen
 
@@ -246,7 +246,7 @@ def moved(now, layers, motion, part):
     return made
 
 
-def after(film, now, layers, line):
+def after(now, layers, line):
     """Layers of what each slot bought, (picture, where, the way back to it), once a slot is shown."""
     bought = np.zeros(now.shape[:2], np.uint8)
     for token in line["tokens"]:

@@ -312,19 +312,15 @@ static clip_map nudge(const clip_plane *before, const points *found, const clip_
     return best;
 }
 
-/* Improves a map at one size, unless that makes it worse. false: no memory. */
-static bool refine(const clip_plane *before, const clip_plane *now, clip_map *map) {
-    points found;
-    if (!find_points(now, &found)) return false;
-    *map = nudge(before, &found, map);
+/* Improves a map at one size, unless that makes it worse. */
+static void refine(const clip_plane *before, const points *found, clip_map *map) {
+    *map = nudge(before, found, map);
     clip_map better = *map;
     for (int i = 0; i < STEPS; ++i) {
-        const double moved = step(before, &found, &better);
+        const double moved = step(before, found, &better);
         if (moved < 0.01) break;
     }
-    if (cost_of(before, &found, &better) < cost_of(before, &found, map)) *map = better;
-    free(found.all);
-    return true;
+    if (cost_of(before, found, &better) < cost_of(before, found, map)) *map = better;
 }
 
 /* What does not fit by a shift of whole pixels, of at most SEARCHED_POINTS points. */
@@ -341,21 +337,19 @@ static double cost_of_shift(const clip_plane *before, const points *found, int32
     return sum;
 }
 
-/* Finds the shift of whole pixels that fits best. false: no memory. */
-static bool search(const clip_plane *before, const clip_plane *now, clip_map *map) {
-    const int32_t across = (int32_t)(SEARCHED * now->width), down = (int32_t)(SEARCHED * now->height);
-    points found;
-    if (!find_points(now, &found)) return false;
-    double least = cost_of_shift(before, &found, 0, 0);
+/* The shift of whole pixels that fits best. */
+static clip_map search(const clip_plane *before, const points *found) {
+    const int32_t across = (int32_t)(SEARCHED * before->width), down = (int32_t)(SEARCHED * before->height);
+    clip_map best = tvlm_clip_still;
+    double least = cost_of_shift(before, found, 0, 0);
     for (int32_t y = -down; y <= down; ++y)
         for (int32_t x = -across; x <= across; ++x) {
-            const double cost = cost_of_shift(before, &found, x, y);
+            const double cost = cost_of_shift(before, found, x, y);
             if (!(cost < least)) continue;
             least = cost;
-            *map = (clip_map){{1.0, 0.0, x, 0.0, 1.0, y}};
+            best = (clip_map){{1.0, 0.0, x, 0.0, 1.0, y}};
         }
-    free(found.all);
-    return true;
+    return best;
 }
 
 /* ---- The motion ---- */
@@ -379,38 +373,28 @@ static bool is_plausible(const clip_plane *plane, const clip_map *map) {
            fabs(a[4] - 1.0) < TURNED && furthest(plane, map, &tvlm_clip_still) >= STILL;
 }
 
-/* Goes from size `first` to size `last`, which is finer or the same. false: no memory. */
-static bool refine_down(const clip_view *before, const clip_view *now, int32_t first, int32_t last,
+/* Goes from size `first` to size `last`, which is finer or the same. The points are those of each size. */
+static void refine_down(const clip_view *before, const points *found, int32_t first, int32_t last,
                         clip_map *map) {
     for (int32_t i = first; i >= last; --i) {
         if (i < first) *map = tvlm_clip_map_scaled(map, 2.0, 2.0);
-        if (!refine(&before->sizes[i], &now->sizes[i], map)) return false;
+        refine(&before->sizes[i], &found[i], map);
     }
-    return true;
 }
 
-/* Takes the better one of two maps. false: no memory. */
-static bool choose(const clip_plane *before, const clip_plane *now, const clip_map *other, clip_map *map) {
-    points found;
-    if (!find_points(now, &found)) return false;
-    if (cost_of(before, &found, other) < cost_of(before, &found, map)) *map = *other;
-    free(found.all);
-    return true;
-}
-
-/* Finds the map of the finest size. false: no memory. */
-static bool find(const clip_view *before, const clip_view *now, clip_map *found) {
-    clip_map shift = tvlm_clip_still;
+/* The map of the finest size. */
+static clip_map find(const clip_view *before, const points *found) {
     int32_t middle = 0;
-    while (middle + 1 < now->count && now->sizes[middle + 1].width >= SEARCHED_WIDTH) ++middle;
-    if (!refine_down(before, now, now->count - 1, middle, found) ||
-        !search(&before->sizes[middle], &now->sizes[middle], &shift) ||
-        !refine(&before->sizes[middle], &now->sizes[middle], &shift) ||
-        !choose(&before->sizes[middle], &now->sizes[middle], &shift, found))
-        return false;
-    if (middle == 0) return true;
-    *found = tvlm_clip_map_scaled(found, 2.0, 2.0);
-    return refine_down(before, now, middle - 1, 0, found);
+    while (middle + 1 < before->count && before->sizes[middle + 1].width >= SEARCHED_WIDTH) ++middle;
+    const clip_plane *const searched = &before->sizes[middle];
+    clip_map map = tvlm_clip_still, shift = search(searched, &found[middle]);
+    refine_down(before, found, before->count - 1, middle, &map);
+    refine(searched, &found[middle], &shift);
+    if (cost_of(searched, &found[middle], &shift) < cost_of(searched, &found[middle], &map)) map = shift;
+    if (middle == 0) return map;
+    map = tvlm_clip_map_scaled(&map, 2.0, 2.0);
+    refine_down(before, found, middle - 1, 0, &map);
+    return map;
 }
 
 /* Takes a shift of whole pixels in place of a map that is nearly one, since that keeps strokes sharp. */
@@ -420,17 +404,18 @@ static clip_map snapped(const clip_plane *plane, const clip_map *map) {
 }
 
 bool tvlm_clip_view_motion(const clip_view *before, const clip_view *now, clip_map *map) {
-    clip_map found = tvlm_clip_still;
-    points all;
+    points found[CLIP_VIEW_SIZES] = {{0}};
+    bool made = true;
     *map = tvlm_clip_still;
     if (now->count == 0 || before->count != now->count) return true;
-    const clip_plane *const finest = &now->sizes[0];
-    if (!find(before, now, &found) || !find_points(finest, &all)) return false;
-    found = snapped(finest, &found);
-    const double cost = cost_of(&before->sizes[0], &all, &found),
-                 still = cost_of(&before->sizes[0], &all, &tvlm_clip_still);
-    free(all.all);
-    if (is_plausible(finest, &found) && cost < BETTER * still)
-        *map = tvlm_clip_map_scaled(&found, now->scale, now->scale);
-    return true;
+    for (int32_t i = 0; made && i < now->count; ++i) made = find_points(&now->sizes[i], &found[i]);
+    if (made) {
+        const clip_plane *const finest = &before->sizes[0];
+        const clip_map rough = find(before, found), best = snapped(finest, &rough);
+        if (is_plausible(finest, &best) &&
+            cost_of(finest, &found[0], &best) < BETTER * cost_of(finest, &found[0], &tvlm_clip_still))
+            *map = tvlm_clip_map_scaled(&best, now->scale, now->scale);
+    }
+    for (int32_t i = 0; i < now->count; ++i) free(found[i].all);
+    return made;
 }

@@ -129,11 +129,16 @@ static void middle_of(const tvlm_clip *clip, int32_t tile, double *x, double *y)
     *y = 0.5 * (top + fmin(top + clip->patch, clip->height));
 }
 
+/* The place of a tile of a slot in what has [ring][tiles]. */
+static size_t place_of(const tvlm_clip *clip, int32_t slot, int32_t tile) {
+    return (size_t)(slot % clip->stream.ring) * (size_t)clip->tiles + (size_t)tile;
+}
+
 /* Finds the anchor of what slot `slot` shows in a tile, and what it lost there. */
 static void carry_tile(tvlm_clip *clip, int32_t slot, int32_t tile) {
     clip_stream *const s = &clip->stream;
     clip_carry *const c = &clip->carry;
-    const int32_t oldest = slot >= s->ring ? slot - s->ring + 1 : 0;
+    const int32_t oldest = clip_oldest(clip, slot);
     int32_t then = slot, at = tile, before = -1;
     bool bought = false;
     double x, y;
@@ -143,9 +148,9 @@ static void carry_tile(tvlm_clip *clip, int32_t slot, int32_t tile) {
         --then;
         at = tile_at(clip, x, y);
         if (before < 0) before = at;
-        bought = c->bought[(size_t)(then % s->ring) * (size_t)clip->tiles + (size_t)at];
+        bought = c->bought[place_of(clip, then, at)];
     }
-    const float *const own = c->own + ((size_t)(then % s->ring) * (size_t)clip->tiles + (size_t)at) * PARTS;
+    const float *const own = c->own + place_of(clip, then, at) * PARTS;
     memcpy(s->bases + (ptrdiff_t)PARTS * tile, own, PARTS * sizeof *own);
     s->anchors[tile] = then;
     c->shown_from[tile] = bought ? then : clip->shown_from[before];
@@ -164,12 +169,12 @@ tvlm_status tvlm_clip_carry_on(tvlm_clip *clip, int32_t slot) {
 void tvlm_clip_carry_remember(tvlm_clip *clip, int32_t slot) {
     const clip_stream *const s = &clip->stream;
     clip_carry *const c = &clip->carry;
-    const size_t row = (size_t)(slot % s->ring) * (size_t)clip->tiles;
     for (int32_t tile = 0; tile < clip->tiles; ++tile) {
         const int32_t anchor = s->anchors[tile];
         const float *const base = s->bases + (ptrdiff_t)PARTS * tile;
-        float *const own = c->own + (row + (size_t)tile) * PARTS;
-        c->bought[row + (size_t)tile] = anchor == slot;
+        const size_t place = place_of(clip, slot, tile);
+        float *const own = c->own + place * PARTS;
+        c->bought[place] = anchor == slot;
         if (anchor == slot)
             memcpy(own, base, PARTS * sizeof *own);
         else

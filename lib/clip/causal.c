@@ -26,7 +26,7 @@ enum { PARTS = TVLM_BUDGET_PARTS };
 /* Moves the anchors of tokens that leave the ring when slot `slot` comes. */
 static void move_anchors(tvlm_clip *clip, int32_t slot) {
     clip_stream *const s = &clip->stream;
-    const int32_t oldest = slot - s->ring + 1;
+    const int32_t oldest = clip_oldest(clip, slot);
     for (int32_t tile = 0; tile < clip->tiles; ++tile) {
         if (s->anchors[tile] >= oldest || clip->begin == 0) continue;
         const float *const moved = clip_distance(clip, s->anchors[tile], oldest) + PARTS * tile;
@@ -38,7 +38,7 @@ static void move_anchors(tvlm_clip *clip, int32_t slot) {
 
 tvlm_status tvlm_clip_compare(tvlm_clip *clip, int32_t slot) {
     clip_stream *const s = &clip->stream;
-    const int32_t first = slot >= s->ring ? slot - s->ring + 1 : 0;
+    const int32_t first = clip_oldest(clip, slot);
     float *to[CLIP_LAGS_MOST];
     if (clip->params.motion)
         TVLM_TRY(tvlm_clip_carry_on(clip, slot));

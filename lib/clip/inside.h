@@ -254,6 +254,11 @@ static inline float *clip_distance(const tvlm_clip *clip, int32_t from, int32_t 
                               TVLM_BUDGET_PARTS * (size_t)clip->tiles;
 }
 
+/* The oldest slot that a new one is compared with. */
+static inline int32_t clip_oldest(const tvlm_clip *clip, int32_t slot) {
+    return slot >= clip->stream.ring ? slot - clip->stream.ring + 1 : 0;
+}
+
 /* Compares a slot, all of whose frames are there or that is the last, with those before it. */
 tvlm_status tvlm_clip_compare(tvlm_clip *clip, int32_t slot);
 

@@ -225,7 +225,6 @@ static tvlm_status make_plan(const tvlm_clip *clip, const tvlm_texture *source, 
     made->first = first;
     if (!tvlm_budget_plan_make(source, 0, clip->patch, clip->sizes + first, count, NULL, plan))
         return tvlm_clip_no_memory(clip);
-    plan->kept = &clip->kept;
     TVLM_TRY(send(clip, plan->pictures, (size_t)plan->count * sizeof *plan->pictures, &plan->sent_pictures));
     return send(clip, plan->table, plan->table_floats * sizeof *plan->table, &plan->sent_table);
 }

@@ -120,6 +120,9 @@ typedef struct opencl_score_state {
     bool ranges_empty;
 } opencl_score_state;
 
+/* The local memory, in bytes, that each device of the full profile has, and that kernels need. */
+enum { LOCAL_BYTES_LEAST = 32768 };
+
 /* What CLBlast chooses its kernels by. */
 typedef struct opencl_product {
     int32_t m, n, k, transposed;

@@ -83,7 +83,7 @@ static tvlm_status check_limits(opencl_device *device) {
         device->group_max = GROUP_MAX_LEAST;
     else if (error != CL_SUCCESS)
         return tvlm_opencl_fail(&device->base, error, "clGetDeviceInfo");
-    if (device->group_max < GROUP_MAX_LEAST || device->base.info.local_bytes < 32768)
+    if (device->group_max < GROUP_MAX_LEAST || device->base.info.local_bytes < LOCAL_BYTES_LEAST)
         return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
                          "%s: work-groups of %zu and %llu bytes of local memory; 256 and 32768 are needed",
                          device->base.info.name, device->group_max,

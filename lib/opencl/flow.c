@@ -9,7 +9,7 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-enum { LEVELS_MAX = 32, SYSTEM_PLANES = 6, LOCAL_BYTES_LEAST = 32768 };
+enum { LEVELS_MAX = 32, SYSTEM_PLANES = 6 };
 
 typedef struct flow_job {
     opencl_device *device;

@@ -134,9 +134,6 @@ static void describe_images(cl_device_id id, tvlm_device_info *info, cl_int *err
     info->images = info->image_width_max > 0 && info->image_height_max > 0 && info->image_slices_max > 0;
 }
 
-/* The local memory that each device of the full profile has. */
-enum { LOCAL_BYTES_LEAST = 32768 };
-
 cl_int tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info) {
     cl_platform_id platform = NULL;
     cl_ulong memory = 0, allocation = 0, local = LOCAL_BYTES_LEAST;
