@@ -23,20 +23,21 @@ static cover cover_of(int32_t side, int32_t i) {
     return (cover){2 * i, 3, {m - i, m, i + 1}};
 }
 
-/* One component of the texels under a texel of the next level, at most nine, and their areas. */
+/* The texels under a texel of the next level, at most nine, and their areas. */
 typedef struct area {
     int count;
-    float value[9];
+    const float *texel[9];
     int64_t weight[9];
 } area;
 
-static area gather(const tvlm_texture *texture, int32_t level, int32_t slice, const cover *x, const cover *y,
-                   int component) {
-    area covered = {.count = 0};
+static area gather(const tvlm_texture *texture, int32_t level, int32_t slice, const cover *x,
+                   const cover *y) {
+    area covered;
+    covered.count = 0;
     for (int32_t j = 0; j < y->count; ++j) {
         for (int32_t i = 0; i < x->count; ++i) {
-            const float *texel = tvlm_reference_fetch(texture, level, slice, x->first + i, y->first + j);
-            covered.value[covered.count] = texel[component];
+            covered.texel[covered.count] =
+                tvlm_reference_fetch(texture, level, slice, x->first + i, y->first + j);
             covered.weight[covered.count] = (int64_t)x->weight[i] * y->weight[j];
             ++covered.count;
         }
@@ -44,32 +45,35 @@ static area gather(const tvlm_texture *texture, int32_t level, int32_t slice, co
     return covered;
 }
 
-static double mean(const area *covered) {
+/* What follows is of one component. */
+static double mean(const area *covered, int component) {
     double sum = 0, total = 0;
     for (int i = 0; i < covered->count; ++i) {
-        sum += (double)covered->weight[i] * (double)covered->value[i];
+        sum += (double)covered->weight[i] * (double)covered->texel[i][component];
         total += (double)covered->weight[i];
     }
     return sum / total;
 }
 
 /* The largest value for sign 1, the smallest for sign -1. */
-static double extreme(const area *covered, float sign) {
-    float best = covered->value[0];
-    for (int i = 1; i < covered->count; ++i)
-        if (sign * covered->value[i] > sign * best) best = covered->value[i];
+static double extreme(const area *covered, int component, float sign) {
+    float best = covered->texel[0][component];
+    for (int i = 1; i < covered->count; ++i) {
+        const float value = covered->texel[i][component];
+        if (sign * value > sign * best) best = value;
+    }
     return best;
 }
 
 /* The value with the largest area. Where several have the same area, it is the lowest of them. */
-static double mode(const area *covered) {
-    float best = covered->value[0];
+static double mode(const area *covered, int component) {
+    float best = covered->texel[0][component];
     int64_t best_weight = 0;
     for (int i = 0; i < covered->count; ++i) {
-        const float value = covered->value[i];
+        const float value = covered->texel[i][component];
         int64_t weight = 0;
         for (int j = 0; j < covered->count; ++j)
-            if (covered->value[j] == value) weight += covered->weight[j];
+            if (covered->texel[j][component] == value) weight += covered->weight[j];
         if (weight < best_weight || (weight == best_weight && value >= best)) continue;
         best = value;
         best_weight = weight;
@@ -102,12 +106,12 @@ static double gaussian(const tvlm_texture *texture, int32_t level, int32_t slice
     return sum / total;
 }
 
-static double reduce(const area *covered, int rule) {
+static double reduce(const area *covered, int component, int rule) {
     switch (rule) {
-    case TVLM_REDUCE_MAX: return extreme(covered, 1);
-    case TVLM_REDUCE_MIN: return extreme(covered, -1);
-    case TVLM_REDUCE_MODE: return mode(covered);
-    default: return mean(covered);
+    case TVLM_REDUCE_MAX: return extreme(covered, component, 1);
+    case TVLM_REDUCE_MIN: return extreme(covered, component, -1);
+    case TVLM_REDUCE_MODE: return mode(covered, component);
+    default: return mean(covered, component);
     }
 }
 
@@ -118,15 +122,12 @@ static void make_level(tvlm_texture *texture, int32_t level, int32_t slice) {
     for (int32_t y = 0; y < tvlm_level_side(texture->height, level); ++y) {
         for (int32_t x = 0; x < tvlm_level_side(texture->width, level); ++x) {
             const cover across = cover_of(from_width, x), down = cover_of(from_height, y);
+            const area covered = gather(texture, level - 1, slice, &across, &down);
             double value[4];
-            for (int c = 0; c < 4; ++c) {
-                if (texture->reduce[c] == TVLM_REDUCE_GAUSSIAN) {
-                    value[c] = gaussian(texture, level - 1, slice, &across, &down, c);
-                    continue;
-                }
-                const area covered = gather(texture, level - 1, slice, &across, &down, c);
-                value[c] = reduce(&covered, texture->reduce[c]);
-            }
+            for (int c = 0; c < 4; ++c)
+                value[c] = texture->reduce[c] == TVLM_REDUCE_GAUSSIAN
+                               ? gaussian(texture, level - 1, slice, &across, &down, c)
+                               : reduce(&covered, c, texture->reduce[c]);
             tvlm_reference_store(texture, level, slice, x, y, value);
         }
     }
