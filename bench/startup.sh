@@ -1,42 +1,53 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# bench/startup.sh TVLM [PHOTO [RUNS]]: `tvlm select` from start to exit on a 1024x1024 photo, in milliseconds: cold (no
-# cache of ours, none of PoCL's: every kernel compiles) and warm. It exits with 1 beyond 10 s cold or 1 s warm, which is
-# what PoCL on two cores must reach. Without a PHOTO it takes the project's own scene, drawn by tvlm-scene beside TVLM.
+# bench/startup.sh TVLM [PHOTO [RUNS]]: `tvlm select` from start to exit on a 1024x1024 photo, in milliseconds, where the
+# default device is a CPU:
+#   reference   the reference, named as the device
+#   first       the first answer on a machine that never ran it: empty caches, the reference answers (tools/first.h)
+#   next        when the kernels are built: the OpenCL device answers
+#   cold        the OpenCL device with empty caches, which is what the first answer would take without the reference
+# It exits with 1 where the first answer takes more than 1.2 times the reference's time, or the next more than the cold one.
+# Without a PHOTO it takes the project's own scene, drawn by tvlm-scene beside TVLM.
 set -euo pipefail
 tvlm=$(realpath -e "${1:?usage: bench/startup.sh TVLM [PHOTO [RUNS]]}")
 photo=${2:-}
 runs=${3:-11}
-cold_max=10000 warm_max=1000
+unset TVLM_UNTUNED TVLM_DEVICE
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ ! "$photo" ]; then
-    photo=$work/scene.png
+    photo=$work/scene.ppm
     "$(dirname "$tvlm")/tvlm-scene" "$photo" 1024 1024
 fi
 size=$("$tvlm" select "$photo" -k 1 --device reference | sed -n 's/.*"width": *\([0-9]*\), *"height": *\([0-9]*\).*/\1x\2/p' | head -n 1)
 [ "$size" = 1024x1024 ] || echo "note: $photo is $size, not 1024x1024"
 
-# Each in empty caches, and none of the user's touched.
+# run FOLDER OPTION...: milliseconds of an answer with the caches in that folder, none of the user's.
 run() {
-    local start=${EPOCHREALTIME/[.,]/}
-    XDG_CACHE_HOME=$1/xdg POCL_CACHE_DIR=$1/pocl HOME=$1 "$tvlm" select "$photo" -o "$1/out.json"
+    local folder=$1 start
+    shift
+    mkdir -p "$folder/xdg" "$folder/pocl"
+    export XDG_CACHE_HOME=$folder/xdg POCL_CACHE_DIR=$folder/pocl HOME=$folder
+    start=${EPOCHREALTIME/[.,]/}
+    "$tvlm" select "$photo" -o "$folder/out.json" "$@" 2>/dev/null
     echo $(((${EPOCHREALTIME/[.,]/} - start) / 1000))
+    while pgrep -f "^$tvlm --build-kernels" >/dev/null; do sleep .1; done
 }
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)], v[1], v[NR] }'; }
-cold() {
-    local i folder
-    for i in 1 2 3; do
-        folder=$work/cold$i
-        mkdir -p "$folder/xdg" "$folder/pocl"
-        run "$folder"
-    done
+# several RUNS COMMAND...: the median, least and most of some runs; %i is the number of the run.
+several() {
+    local i count=$1
+    shift
+    for ((i = 0; i < count; ++i)); do "${@//%i/$i}"; done | median
 }
-warm() { for ((i = 0; i < runs; i++)); do run "$work/cold1"; done; }
 
-read -r cold cold_low cold_high < <(cold | median)
-read -r warm warm_low warm_high < <(warm | median)
+read -r reference reference_low reference_high < <(several "$runs" run "$work/none" --device reference)
+read -r first first_low first_high < <(several 5 run "$work/first%i")
+read -r next next_low next_high < <(several "$runs" run "$work/first0")
+read -r cold cold_low cold_high < <(TVLM_UNTUNED=1 several 3 run "$work/cold%i")
 "$tvlm" devices | head -n 1
-printf 'cold  %6d ms (%d .. %d, 3 runs; at most %d)\n' "$cold" "$cold_low" "$cold_high" $cold_max
-printf 'warm  %6d ms (%d .. %d, %d runs; at most %d)\n' "$warm" "$warm_low" "$warm_high" "$runs" $warm_max
-[ "$cold" -le $cold_max ] && [ "$warm" -le $warm_max ]
+printf 'reference  %6d ms (%d .. %d, %d runs)\n' "$reference" "$reference_low" "$reference_high" "$runs"
+printf 'first      %6d ms (%d .. %d, 5 runs), %d %% of the reference\n' "$first" "$first_low" "$first_high" $((100 * first / reference))
+printf 'next       %6d ms (%d .. %d, %d runs)\n' "$next" "$next_low" "$next_high" "$runs"
+printf 'cold       %6d ms (%d .. %d, 3 runs)\n' "$cold" "$cold_low" "$cold_high"
+[ $((10 * first)) -le $((12 * reference)) ] && [ "$next" -le "$cold" ]

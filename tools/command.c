@@ -109,6 +109,7 @@ static int run(struct tool *tool, const tool_command *command, const option_tabl
     int first = argc;
     if (!options_parse(table, argc, argv, options, &first, error, sizeof error))
         return tool_usage(tool, "%s", error);
+    if (tool->first.building) first_forget_outputs(table, options);
     if (common->help > 0)
         return print_help(tool, command, table, argc > first && strcmp(argv[first], "all") == 0);
     if (common->version > 0) return decoders_print_version(tool->program->name);

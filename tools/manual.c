@@ -39,7 +39,7 @@ static void put_end(FILE *file, const char *program, const char *section) {
         ".SH EXIT STATUS\n0 where all is done, 1 where something failed, which is told in one line on stderr, 2 for wrong\n"
         "usage, and 3 where some of many images failed, or an archive or a clip is damaged behind what was answered of it.\n"
         "A signal that ends a command makes it 128 more than its number.\n.SH ENVIRONMENT\n.TP\n.B TVLM_DEVICE\nThe device, where no option names one.\n"
-        ".TP\n.B TVLM_UNTUNED\nSet and not empty: what tvlm devices --tune found is not used.\n",
+        ".TP\n.B TVLM_UNTUNED\nSet and not empty: what tvlm devices --tune found is not used, and tvlm select opens the same device for any image.\n",
         file);
     fputs(".SH SEE ALSO\n.BR ", file);
     put_escaped(file, program);

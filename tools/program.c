@@ -146,6 +146,15 @@ static int help_on(struct tool *tool, int argc, char **argv) {
                          (char *[]){argv[0], argv[2], help, all ? argv[3] : NULL, NULL});
 }
 
+/* Runs a command to have its kernels built (first.h). `argv` is "PROGRAM --build-kernels COMMAND ...". */
+static int build_kernels(struct tool *tool, int argc, char **argv) {
+    if (argc < 3) return tool_usage(tool, "--build-kernels needs a command");
+    if (tool->first.building) return tool_usage(tool, "--build-kernels is given twice");
+    tool->first.building = true;
+    argv[1] = argv[0];
+    return run(tool, argc - 1, argv + 1);
+}
+
 static int run(struct tool *tool, int argc, char **argv) {
     const tool_program *const program = tool->program;
     if (argc < 2) return tool_usage(tool, "no command");
@@ -156,6 +165,8 @@ static int run(struct tool *tool, int argc, char **argv) {
     if (strcmp(name, "help") == 0) return argc > 2 ? help_on(tool, argc, argv) : print_overview(program);
     if (strcmp(name, "--files") == 0) return manual_files(tool);
     if (strcmp(name, "--manual") == 0 && argc == 3) return manual_write(tool, argv[2]);
+    if (strcmp(name, "--build-kernels") == 0) return build_kernels(tool, argc, argv);
+    tool->first.argv = argv;
     const tool_command *const command = find_command(program, name);
     const tool_elsewhere *const other = find_elsewhere(program, name);
     if (command != NULL) return tool_run(tool, command, argc - 1, argv + 1);
@@ -169,5 +180,7 @@ int program_main(const tool_program *program, int argc, char **argv) {
     tvlm_ending_start(tvlm_file_remove_temporaries);
     tool_start(&tool, program);
     parameters_name();
-    return tool_end(&tool, run(&tool, argc, argv));
+    const int code = tool_end(&tool, run(&tool, argc, argv));
+    first_end(&tool, code);
+    return code;
 }

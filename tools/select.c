@@ -157,6 +157,8 @@ static int select_path(select_run *run, const char *path, int number) {
                                                   .memory = batch_memory(&run->options->batch.threads)};
     int code = tool_status(run->tool, tvlm_image_load_for(path, &params, &image));
     job.image = image;
+    if (code == TOOL_DONE && !run->several && !batch_has_lines(&run->options->batch))
+        run->tool->first.pixels = (int64_t)image->width * image->height;
     if (code == TOOL_DONE) code = select_find_middles(run, &job);
     if (code == TOOL_DONE) {
         do code = answer_all(run, &job);

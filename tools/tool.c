@@ -18,7 +18,8 @@ static const char *const format_choices[] = {"auto", "f16", "f32", "u8", NULL};
 static const option_spec specs[] = {
     {0, OPTION_TEXT, "device", offsetof(tool_common, device), "NAME",
      "part of the name of a device, platform or driver, its index, or 'reference'; default: $TVLM_DEVICE, "
-     "else the first GPU, else the first CPU; of select also 'all', or several with commas between",
+     "else the first GPU, else the first CPU; of select also 'all', or several with commas between, and without a GPU "
+     "the reference answers about a small image, or while kernels are not built",
      NO_RANGE, NULL},
     {0, OPTION_FLAG, "fallback", offsetof(tool_common, fallback), NULL,
      "goes on with the next device, or the reference, where one does not open or is lost; the reference is "
@@ -174,29 +175,6 @@ int tool_end(struct tool *tool, int code) {
     files_release(&tool->files);
     tvlm_driver_cache_end();
     return code;
-}
-
-int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device **device) {
-    const struct tvlm_device_params params = {.name = common->device,
-                                              .storage = (tvlm_storage)common->storage.value,
-                                              .fallback = common->fallback > 0,
-                                              .untuned = tool->untuned,
-                                              .format = (tvlm_format)common->format.value,
-                                              .keep_memory = true,
-                                              .log = &tool->log};
-    const char *const subject = tool->subject;
-    tool->subject = NULL; /* an error from here on is not about the file */
-    const int code =
-        tool_status(tool, tool->replaced > 0 ? tvlm_device_open_another(tool->lost, &params, device)
-                                             : tvlm_device_open(&params, device));
-    tool->subject = subject;
-    if (code != TOOL_DONE) return code;
-    tvlm_device_info info;
-    (void)tvlm_device_get_info(*device, &info);
-    tool->device = info.index;
-    tvlm_log_message(&tool->log, TVLM_LOG_INFO, "%s: %s storage (%s)", info.name,
-                     tvlm_storage_name(info.storage), info.storage_reason);
-    return TOOL_DONE;
 }
 
 /* How many devices may be lost one after the other. Sooner or later the reference is used, which cannot be

@@ -22,6 +22,7 @@
 #include <stdio.h>
 
 #include "files.h"
+#include "first.h"
 #include "json.h"
 #include "options.h"
 #include "texturevlm/texturevlm.h"
@@ -48,6 +49,7 @@ struct tool {
     const char *command;       /* the command's name; NULL before it is known */
     const option_table *table; /* the options of the command, and their values, while it runs */
     const void *options;
+    first_answer first;
     char given[64];    /* what tool_given returns */
     file_list files;   /* all files that it reads and writes */
     bool stdout_taken; /* an output goes to stdout, so the command's reports go to stderr */

@@ -28,6 +28,12 @@ bool tvlm_program_exists(const char *path);
  * is started, and this one ends as it ends. Returns only on failure; errno says why. */
 void tvlm_program_become(const char *path, char **argv);
 
+/*
+ * Starts the program of that path, which goes on when this one has ended. argv[0] is its name, and NULL follows its last argument. It
+ * has no terminal, nothing to read, and nowhere to print; on POSIX it lets others have the processor first. false: it did not start.
+ */
+bool tvlm_program_start_apart(const char *path, char **argv);
+
 /* How many threads can run at once; 1 where that is not known. */
 int tvlm_processors(void);
 

@@ -13,6 +13,7 @@ mkdir "$work/in" "$work/out"
 cd "$work/out"
 failures=0 checks=0
 unset TVLM_DEVICE
+export TVLM_UNTUNED=1 # the default device is the first one, whatever was built or tuned on this machine before
 
 devices=$("$tvlm" devices --json 2>/dev/null) || { echo "FAILED: $tvlm devices: exit $?"; exit 1; }
 if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then

@@ -19,7 +19,7 @@ if [ "$device" = --device=reference ]; then finish; exit; fi
 # selects FILE: what is selected, for the grid and for the budget, without the device's words.
 selects() {
     for strategy in grid budget; do
-        succeeds "$tvlm" select "$photo" -k 40 --strategy $strategy ${device:+"$device"}
+        succeeds "$tvlm" select "$photo" -k 40 --strategy $strategy --storage buffer ${device:+"$device"}
         cat "$work/stdout"
     done >"$1"
 }

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "platform/program.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #ifdef __APPLE__
 #include <mach-o/dyld.h>
 #endif
+
+/* A program that is started apart: what it adds to its niceness, and up to where files are closed that it may have been left. */
+#define NICE         10
+#define FILES_CLOSED 1024
 
 void tvlm_program_start(int *argc, char ***argv) {
     (void)argc;
@@ -52,6 +59,31 @@ bool tvlm_program_exists(const char *path) {
 
 void tvlm_program_become(const char *path, char **argv) {
     (void)execv(path, argv);
+}
+
+/* What follows in a process that was forked: only what a signal's handler may do. */
+static void become_apart(const char *path, char **argv) {
+    const int nothing = open("/dev/null", O_RDWR);
+    for (int file = 0; file < 3; ++file)
+        if (nothing < 0 || dup2(nothing, file) < 0) _exit(127);
+    for (int file = 3; file < FILES_CLOSED; ++file) (void)close(file);
+    (void)nice(NICE);
+    (void)execv(path, argv);
+    _exit(127);
+}
+
+/* A second fork, so that it has another parent than this program, which does not wait for it. */
+bool tvlm_program_start_apart(const char *path, char **argv) {
+    int status = 1;
+    const pid_t child = fork();
+    if (child == 0) {
+        if (setsid() < 0) _exit(1);
+        const pid_t apart = fork();
+        if (apart == 0) become_apart(path, argv);
+        _exit(apart < 0);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 int tvlm_processors(void) {

@@ -84,8 +84,10 @@ static wchar_t *quoted(const char *text) {
     return wide;
 }
 
-void tvlm_program_become(const char *path, char **argv) {
+/* Starts a program in one of the C library's ways. Returns what that returns, or -1 with the reason in errno. */
+static intptr_t start(int way, const char *path, char **argv) {
     size_t count = 0;
+    intptr_t code = -1;
     while (argv[count] != NULL) ++count;
     wchar_t *const program = tvlm_windows_name(path);
     wchar_t **const wide = calloc(count + 1, sizeof *wide);
@@ -93,16 +95,25 @@ void tvlm_program_become(const char *path, char **argv) {
     for (size_t i = 0; good && i < count; ++i) good = (wide[i] = quoted(argv[i])) != NULL;
     if (good) {
         fflush(NULL);
-        const intptr_t code = _wspawnv(_P_WAIT, program, (const wchar_t *const *)wide);
-        if (code != -1) _exit((int)code);
+        code = _wspawnv(way, program, (const wchar_t *const *)wide);
     } else {
         errno = ENOMEM;
     }
-    const int code = errno;
+    const int why = errno;
     for (size_t i = 0; wide != NULL && i < count; ++i) free(wide[i]);
     free(wide);
     free(program);
-    errno = code;
+    errno = why;
+    return code;
+}
+
+void tvlm_program_become(const char *path, char **argv) {
+    const intptr_t code = start(_P_WAIT, path, argv);
+    if (code != -1) _exit((int)code);
+}
+
+bool tvlm_program_start_apart(const char *path, char **argv) {
+    return start(_P_DETACH, path, argv) != -1;
 }
 
 int tvlm_processors(void) {

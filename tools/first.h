@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * first.h: a first answer that does not wait for kernels to be built.
+ *
+ * Where the default device is OpenCL on this machine's own processors, building the kernels of a job takes some
+ * seconds, once. The reference answers in a fraction of that, on the same processors. So if nobody names a device,
+ * and one image is all that is asked about:
+ *   - the reference answers about a small image (half a million pixels), before such a driver is ready to;
+ *   - it answers about a larger one (to four million) as long as the kernels of such a job are not built. When the
+ *     answer is out, a program of its own (tvlm --build-kernels) builds them, so that the next answer comes from the
+ *     OpenCL device;
+ *   - a note in the cache folder says that they are built. It holds for this version, device and driver, and for
+ *     jobs with the same options. Numbers and names of outputs do not count.
+ *
+ * Who builds the kernels if something ends early:
+ *   - A command that fails or is interrupted builds nothing. The next one does.
+ *   - The program that builds has no terminal and goes on when the terminal is closed. If it is ended, what the
+ *     driver has cached stays, there is no note, and the next command starts it again.
+ *   - Two never build the kernels of one job at the same time.
+ *   - Without a cache folder that can be written, nothing is built beside, and the reference answers every time.
+ *
+ * Batches, lines (--jsonl, --resume), standard input, networks and other commands open the same device as ever, so that no batch mixes two.
+ */
+#ifndef TVLM_TOOLS_FIRST_H
+#define TVLM_TOOLS_FIRST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "options.h"
+
+struct tool;
+struct tool_common;
+
+typedef struct first_answer {
+    char **argv;     /* the command line, ended by NULL */
+    int64_t pixels;  /* of the only image that is asked about; 0: there are several, or it is not known */
+    bool building;   /* this is the program that builds kernels */
+    bool build;      /* the kernels are not built, and a program will build them */
+    int lock;        /* the open file that says that this program builds them */
+    char note[4096]; /* the file that says that they are built; "": there can be none */
+} first_answer;
+
+/* Returns the name of the device that answers where the options name none: "reference", or NULL for the default. */
+const char *first_device(struct tool *tool, const struct tool_common *common);
+
+/* Lets the program that builds kernels begin. Returns TOOL_FAILED if another one builds the same. For any other
+ * program it does nothing. */
+int first_begin(struct tool *tool);
+
+/* Forgets the files that the options say to write. For the program that builds kernels. */
+void first_forget_outputs(const option_table *table, void *options);
+
+/* To be called with the command's exit code when all output is written: starts the program that builds kernels, or
+ * in that program keeps the note. */
+void first_end(struct tool *tool, int code);
+
+#endif
