@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "decoders.h"
+#include "first.h"
 #include "progress.h"
 #include "texturevlm/io.h"
 #include "tool.h"

@@ -2,6 +2,7 @@
 /*
  * device.c: opens the device of a command.
  */
+#include "first.h"
 #include "tool.h"
 
 int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device **device) {

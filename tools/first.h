@@ -24,22 +24,10 @@
 #ifndef TVLM_TOOLS_FIRST_H
 #define TVLM_TOOLS_FIRST_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "options.h"
 
 struct tool;
 struct tool_common;
-
-typedef struct first_answer {
-    char **argv;     /* the command line, ended by NULL */
-    int64_t pixels;  /* of the only image that is asked about; 0: there are several, or it is not known */
-    bool building;   /* this is the program that builds kernels */
-    bool build;      /* the kernels are not built, and a program will build them */
-    int lock;        /* the open file that says that this program builds them */
-    char note[4096]; /* the file that says that they are built; "": there can be none */
-} first_answer;
 
 /* Returns the name of the device that answers where the options name none: "reference", or NULL for the default. */
 const char *first_device(struct tool *tool, const struct tool_common *common);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "decoders.h"
+#include "first.h"
 #include "lab.h"
 #include "manual.h"
 #include "parameters.h"

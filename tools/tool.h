@@ -22,7 +22,6 @@
 #include <stdio.h>
 
 #include "files.h"
-#include "first.h"
 #include "json.h"
 #include "options.h"
 #include "texturevlm/texturevlm.h"
@@ -35,6 +34,16 @@ enum { TOOL_DONE = 0, TOOL_FAILED = 1, TOOL_USAGE = 2, TOOL_PARTLY = 3 };
         const int tool_try_code = (call);                                                                    \
         if (tool_try_code != TOOL_DONE) return tool_try_code;                                                \
     } while (0)
+
+/* What is known of the only image that a command is asked about (first.h). */
+typedef struct first_answer {
+    char **argv;     /* the command line, ended by NULL */
+    int64_t pixels;  /* of the only image that is asked about; 0: there are several, or it is not known */
+    bool building;   /* this is the program that builds kernels */
+    bool build;      /* the kernels are not built, and a program will build them */
+    int lock;        /* the open file that says that this program builds them */
+    char note[4096]; /* the file that says that they are built; "": there can be none */
+} first_answer;
 
 struct tool {
     tvlm_log log; /* the log of the library, whose lines come to this tool */
