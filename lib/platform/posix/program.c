@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _XOPEN_SOURCE 700 /* NOLINT: for nice */
 #include "platform/program.h"
 
 #include <errno.h>
