@@ -225,6 +225,12 @@ static void test_none(void **state) {
     assert_int_not_equal(status, TVLM_OK);
     snprintf(line, sizeof line, "%s", test_last_log());
     expect_failure(io_put("a", "hello", 5), status, line);
+    /* Of what is no picture, nothing behind the first bytes is read. */
+    memset(bytes, 'x', sizeof bytes);
+    one = read_input(io_put("a", bytes, 2 * HEAD));
+    assert_true(one.status != TVLM_OK && one.size == HEAD && one.held == 0);
+    batch_image_release(&one);
+    expect_free();
     batch_room_close(&load.room);
 }
 
