@@ -5,6 +5,7 @@
  */
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -132,6 +133,42 @@ static void test_caps(void **unused) {
     close_harness(h, bus);
 }
 
+/* A frame of a texture that moves by two pixels to the left with each frame. */
+static GstBuffer *make_panned(GstHarness *h, gint number) {
+    GstBuffer *const buffer = gst_harness_create_buffer(h, WIDTH * HEIGHT * 3);
+    GstMapInfo map;
+    gst_buffer_map(buffer, &map, GST_MAP_WRITE);
+    for (gint i = 0; i < WIDTH * HEIGHT; ++i) {
+        const gdouble x = i % WIDTH + 2 * number, y = (gdouble)(i / WIDTH);
+        memset(map.data + 3 * i, (gint)(128 + 50 * sin(x / 5) * cos(y / 7) + 40 * sin(x / 11 + y / 3)), 3);
+    }
+    gst_buffer_unmap(buffer, &map);
+    return buffer;
+}
+
+/* With motion the map of each slot comes, too; two frames of two pixels are four. */
+static void test_motion(void **unused) {
+    GstBus *bus;
+    gint found = 0;
+    (void)unused;
+    GstHarness *const h = open_harness("texturevlm device=reference budget=0.3 motion=true", &bus);
+    for (gint i = 0; i < 8; ++i) {
+        GstBuffer *const out = gst_harness_push_and_pull(h, make_panned(h, i));
+        GstCustomMeta *const meta = gst_buffer_get_custom_meta(out, "texturevlm-tokens");
+        if (meta != NULL) {
+            const GValue *const motion = gst_structure_get_value(gst_custom_meta_get_structure(meta), "motion");
+            assert_int_equal(gst_value_array_get_size(motion), 6);
+            const gfloat across = g_value_get_float(gst_value_array_get_value(motion, 2));
+            if (found > 0) assert_float_equal(across, 4.0f, 0.25f);
+            if (found == 0) assert_float_equal(across, 0.0f, 0.0f);
+            ++found;
+        }
+        gst_buffer_unref(out);
+    }
+    assert_int_equal(found, 4);
+    close_harness(h, bus);
+}
+
 static void expect_error(GstBus *bus, const gchar *words) {
     GError *error = NULL;
     GstMessage *const message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
@@ -160,11 +197,17 @@ static void test_errors(void **unused) {
     assert_int_equal(gst_harness_push(h, make_frame(h, 0)), GST_FLOW_ERROR);
     expect_error(bus, "frame rate");
     close_harness(h, bus);
+
+    GstHarness *const late = open_harness("texturevlm device=reference motion=true latency=2", &bus);
+    assert_int_equal(gst_harness_push(late, make_frame(late, 0)), GST_FLOW_ERROR);
+    expect_error(bus, "without a latency");
+    close_harness(late, bus);
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tokens), cmocka_unit_test(test_latency_and_rate),
-                                       cmocka_unit_test(test_caps), cmocka_unit_test(test_errors)};
+                                       cmocka_unit_test(test_caps), cmocka_unit_test(test_motion),
+                                       cmocka_unit_test(test_errors)};
     gst_init(&argc, &argv);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

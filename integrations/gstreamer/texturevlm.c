@@ -11,7 +11,9 @@
  *   - slot, frame: int and uint64, the number of the slot and of its first frame; tokens: int, how many it buys;
  *   - lost: double, predicted so far, as a share of what one token a slot would lose;
  *   - x, y, width, height: GstValueArrays of float, the middle and the sides of each token's square in pixels;
- *   - columns, rows: GstValueArrays of int, of the thumbnail whose cell a token is, and 0 of a tile.
+ *   - columns, rows: GstValueArrays of int, of the thumbnail whose cell a token is, and 0 of a tile;
+ *   - motion: with motion=true, a GstValueArray of six floats, the map by which what is held moves along with the camera
+ *     (tvlm_clip_info.motion).
  */
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
@@ -32,6 +34,7 @@ G_DECLARE_FINAL_TYPE(Texturevlm, texturevlm, TEXTUREVLM, ELEMENT, GstBaseTransfo
 typedef struct settings {
     gdouble share;
     guint per_second, patch, slot, latency;
+    gboolean motion;
     gchar *device;
 } settings;
 
@@ -54,7 +57,7 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE(
 
 /* ---- Properties ---- */
 
-enum { SHARE = 1, PER_SECOND, PATCH, SLOT, LATENCY, DEVICE };
+enum { SHARE = 1, PER_SECOND, PATCH, SLOT, LATENCY, MOTION, DEVICE };
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
     settings *const s = &TEXTUREVLM_ELEMENT(object)->settings;
@@ -65,6 +68,7 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     case PATCH: s->patch = g_value_get_uint(value); break;
     case SLOT: s->slot = g_value_get_uint(value); break;
     case LATENCY: s->latency = g_value_get_uint(value); break;
+    case MOTION: s->motion = g_value_get_boolean(value); break;
     case DEVICE:
         g_free(s->device);
         s->device = g_value_dup_string(value);
@@ -83,6 +87,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     case PATCH: g_value_set_uint(value, s->patch); break;
     case SLOT: g_value_set_uint(value, s->slot); break;
     case LATENCY: g_value_set_uint(value, s->latency); break;
+    case MOTION: g_value_set_boolean(value, s->motion); break;
     case DEVICE: g_value_set_string(value, s->device); break;
     default: G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     }
@@ -106,6 +111,10 @@ static void install_properties(GObjectClass *object) {
     g_object_class_install_property(
         object, LATENCY,
         g_param_spec_uint("latency", "Latency", "A slot is decided when so many further ones are there", 0, 8, 0, flags));
+    g_object_class_install_property(
+        object, MOTION,
+        g_param_spec_boolean("motion", "Motion", "What is held moves along with the camera, for models that are told how; without latency",
+                             FALSE, flags));
     g_object_class_install_property(
         object, DEVICE,
         g_param_spec_string("device", "Device", "The name of an OpenCL device, or \"reference\"; NULL: the first GPU, else the first CPU",
@@ -157,7 +166,7 @@ static gboolean begin(Texturevlm *self) {
     const settings *const s = &self->settings;
     const gint rate_n = GST_VIDEO_INFO_FPS_N(&self->info), rate_d = GST_VIDEO_INFO_FPS_D(&self->info);
     struct tvlm_clip_params params = {
-        .patch = (float)s->patch, .temporal = (gint32)s->slot, .causal = true, .latency = (gint32)s->latency};
+        .patch = (float)s->patch, .temporal = (gint32)s->slot, .causal = true, .latency = (gint32)s->latency, .motion = s->motion};
     if (s->per_second == 0) {
         params.share = (float)s->share;
     } else if (rate_n <= 0 || rate_d <= 0) {
@@ -188,13 +197,13 @@ static void add_int(GValue *array, gint number) {
     gst_value_array_append_and_take_value(array, &value);
 }
 
-/* Writes the tokens of a slot into a structure. */
+/* Writes the tokens of a slot into a structure. `info` is that of the clip, in which the slot was decided last where there is motion. */
 static void describe(const Texturevlm *self, GstStructure *structure, gint slot, const tvlm_clip_token *tokens, gint count,
-                     gdouble lost) {
+                     const tvlm_clip_info *info) {
     static const gchar *const names[] = {"x", "y", "width", "height", "columns", "rows"};
     GValue arrays[G_N_ELEMENTS(names)] = {G_VALUE_INIT};
     gst_structure_set(structure, "slot", G_TYPE_INT, slot, "frame", G_TYPE_UINT64, (guint64)slot * self->settings.slot, "tokens",
-                      G_TYPE_INT, count, "lost", G_TYPE_DOUBLE, lost, NULL);
+                      G_TYPE_INT, count, "lost", G_TYPE_DOUBLE, info->lost, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(names); ++i) g_value_init(&arrays[i], GST_TYPE_ARRAY);
     for (gint i = 0; i < count; ++i) {
         add_float(&arrays[0], tokens[i].x);
@@ -205,6 +214,12 @@ static void describe(const Texturevlm *self, GstStructure *structure, gint slot,
         add_int(&arrays[5], tokens[i].rows);
     }
     for (guint i = 0; i < G_N_ELEMENTS(names); ++i) gst_structure_take_value(structure, names[i], &arrays[i]);
+    if (self->settings.motion) {
+        GValue motion = G_VALUE_INIT;
+        g_value_init(&motion, GST_TYPE_ARRAY);
+        for (guint i = 0; i < G_N_ELEMENTS(info->motion); ++i) add_float(&motion, info->motion[i]);
+        gst_structure_take_value(structure, "motion", &motion);
+    }
 }
 
 /* Posts the slots that were decided, and hands them on with the buffer, unless that is NULL. */
@@ -217,10 +232,10 @@ static gboolean tell(Texturevlm *self, GstBuffer *buffer) {
         GstStructure *const structure = gst_structure_new_empty(NAME);
         gint own = 0;
         while (first + own < count && tokens[first + own].slot == self->told) ++own;
-        describe(self, structure, self->told, tokens + first, own, info.lost);
+        describe(self, structure, self->told, tokens + first, own, &info);
         if (buffer != NULL) {
             GstCustomMeta *const meta = gst_buffer_add_custom_meta(buffer, NAME);
-            describe(self, gst_custom_meta_get_structure(meta), self->told, tokens + first, own, info.lost);
+            describe(self, gst_custom_meta_get_structure(meta), self->told, tokens + first, own, &info);
         }
         gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), structure));
         first += own;
