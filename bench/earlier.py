@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""earlier.py BUILD [--commit 5df4ce8] [--device NAME] [--rounds 2] [--repeat 5] [--limit 1.08] [--stages NAME...] [--json FILE]
+
+Whether a stage has become slower than in an earlier build of this project. Both builds' `tvlm bench` run on the same machine in
+turn; what counts is the least time of each stage. Where a stage seems slower than it may be, it alone is measured again, in turn,
+up to six times more: noise makes a time longer, never shorter, so that the least of both sides come nearer to the truth.
+
+The earlier commit is built once, as a release, and kept in the cache (ci/cache-folder). Stages that take less than 0.05 ms are told, and
+fail nothing: a command of the driver takes as long; nor do copies and launches that are the device's own. KNOWN has those that became
+slower for a reason.
+
+Exit: 0; 1 where a stage takes more than --limit times what it took; 77 where the commit is not in the history, or cannot be built.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SKIPPED, SHORT_MS, AGAIN = 77, 0.05, 6
+DEVICES_OWN = ("copy", "launch", "wait", "upload", "download")  # what the device takes, whoever asks
+# What became slower than in 5df4ce8, and why.
+KNOWN = {}
+
+
+def skip(why):
+    print(f"SKIPPED: {why}")
+    sys.exit(SKIPPED)
+
+
+def earlier_build(commit):
+    """The build folder of an earlier commit, made where it is missing."""
+    found = subprocess.run(["git", "-C", ROOT, "rev-parse", "--verify", "-q", commit + "^{commit}"], capture_output=True, text=True)
+    if found.returncode:
+        skip(f"the commit {commit} is not in the history")
+    cache = subprocess.run([os.path.join(ROOT, "ci", "cache-folder")], capture_output=True, text=True, check=True).stdout.strip()
+    folder = os.path.join(cache, f"earlier-{found.stdout.strip()[:12]}")
+    build = os.path.join(folder, "build")
+    if bench_of(build) is None:
+        os.makedirs(folder, exist_ok=True)
+        with subprocess.Popen(["git", "-C", ROOT, "archive", commit], stdout=subprocess.PIPE) as archive:
+            subprocess.run(["tar", "x", "-C", folder], stdin=archive.stdout, check=True)
+        with open(os.path.join(folder, "build.log"), "w") as log:
+            for command in (["cmake", "-S", folder, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"], ["ninja", "-C", build, "tvlm"],
+                            ["ninja", "-C", build, "tvlm-bench"]):
+                done = subprocess.run(command, stdout=log, stderr=log)
+                if done.returncode and command[-1] != "tvlm-bench":  # early commits have none
+                    skip(f"{commit} cannot be built: {log.name}")
+    return build
+
+
+def bench_of(build):
+    """The command that measures stages in a build; None: it is not built."""
+    apart, tool = (os.path.join(build, "tools", name) for name in ("tvlm-bench", "tvlm"))
+    if os.path.exists(apart):
+        return [apart]
+    return [tool, "bench"] if os.path.exists(tool) else None
+
+
+def measure(build, options, stages=()):
+    """The least milliseconds of each stage."""
+    command = [*bench_of(build), "--json", "--repeat", str(options.repeat), *(["--device", options.device] if options.device else [])]
+    if stages:
+        command += ["--stage", ",".join(sorted({stage.split(",")[0] for stage in stages}))]
+    with tempfile.TemporaryDirectory() as folder:  # where nothing was tuned
+        environment = {**os.environ, "TVLM_UNTUNED": "1", "TMPDIR": folder}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
+    return {stage["name"]: stage["minimum_ms"] for stage in json.loads(done.stdout)["stages"]}
+
+
+def keep_least(least, found):
+    for name, ms in found.items():
+        least[name] = min(ms, least.get(name, ms))
+
+
+def slower(before, now, limit):
+    """The stages of both that seem slower than they may be."""
+    return [name for name in before if name in now and name not in (*KNOWN, *DEVICES_OWN) and before[name] >= SHORT_MS and now[name] > limit * before[name]]
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("--commit", default="5df4ce8")
+    parser.add_argument("--device")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--limit", type=float, default=1.08)
+    parser.add_argument("--stages", nargs="+", default=())
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    if bench_of(options.build) is None:
+        parser.error(f"{options.build} has no tools/tvlm-bench")
+    builds = {"earlier": earlier_build(options.commit), "now": options.build}
+    least = {name: {} for name in builds}
+    for _ in range(options.rounds):
+        for name, build in builds.items():
+            keep_least(least[name], measure(build, options, options.stages))
+    for _ in range(AGAIN):
+        suspects = slower(least["earlier"], least["now"], options.limit)
+        if not suspects:
+            break
+        for name, build in builds.items():
+            keep_least(least[name], measure(build, options, suspects))
+    report(least["earlier"], least["now"], options)
+
+
+def report(before, now, options):
+    failed = slower(before, now, options.limit)
+    print(f"{'':28} {options.commit[:9]:>10} {'now':>10} {'ratio':>7}   ms, the least")
+    for name in sorted(set(before) & set(now), key=lambda name: -now[name] / max(before[name], 1e-9)):
+        why = "SLOWER" if name in failed else KNOWN.get(name, "") if now[name] > options.limit * before[name] else ""
+        print(f"{name:28} {before[name]:10.3f} {now[name]:10.3f} {now[name] / max(before[name], 1e-9):7.2f}   "
+              f"{why or ('too short to tell' if before[name] < SHORT_MS else '')}")
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"commit": options.commit, "earlier": before, "now": now}, file, indent=1)
+    if not set(before) & set(now):
+        raise SystemExit("the two builds have no stage in common")
+    print(f"{len(set(before) & set(now)) - len(failed)} passed, {len(failed)} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
