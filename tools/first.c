@@ -99,7 +99,7 @@ static bool has_choice(struct tool *tool, const tool_common *common) {
     return pixels > 0 && pixels <= PIXELS_LARGE && common->device == NULL && !is_set("TVLM_DEVICE") &&
            !is_set("TVLM_UNTUNED") && !common->storage.given && !common->format.given &&
            !tool->files.read_once && tool->files.stdin_taken == 0 &&
-           tool_given(tool, "network codec") == NULL;
+           tool_given(tool, "network codec patches") == NULL;
 }
 
 const char *first_device(struct tool *tool, const tool_common *common) {
@@ -149,12 +149,13 @@ void first_forget_outputs(const option_table *table, void *options) {
         if (is_output(&table->specs[i])) *(const char **)((char *)options + table->specs[i].offset) = NULL;
 }
 
-/* Keeps the note, also after a job that failed: otherwise every command would start this program again, in vain. */
-static void keep_note(first_answer *first) {
+/* Keeps the note if the kernels are built. Otherwise the next command tries again: the image may have been removed
+ * meanwhile. */
+static void keep_note(first_answer *first, bool keep) {
     char path[sizeof first->note];
     if (first->note[0] == '\0') return;
     name_lock(first, path);
-    (void)tvlm_path_rename(path, first->note);
+    if (keep) (void)tvlm_path_rename(path, first->note);
     (void)tvlm_file_close(first->lock);
 }
 
@@ -180,7 +181,7 @@ static void start_builder(struct tool *tool) {
 
 void first_end(struct tool *tool, int code) {
     if (tool->first.building)
-        keep_note(&tool->first);
+        keep_note(&tool->first, code == TOOL_DONE);
     else if (tool->first.build && code == TOOL_DONE)
         start_builder(tool);
 }

@@ -19,7 +19,8 @@
  *   - Two never build the kernels of one job at the same time.
  *   - Without a cache folder that can be written, nothing is built beside, and the reference answers every time.
  *
- * Batches, lines (--jsonl, --resume), standard input, networks and other commands open the same device as ever, so that no batch mixes two.
+ * Batches, lines (--jsonl, --resume), standard input, networks, patches and other commands open the same device as
+ * ever, so that no batch mixes two.
  */
 #ifndef TVLM_TOOLS_FIRST_H
 #define TVLM_TOOLS_FIRST_H

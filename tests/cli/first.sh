@@ -84,6 +84,12 @@ fi
 waits 3
 answers opencl 'in the end they are built' "${quadtree[@]}"
 
+echo "== what cannot be built"
+npy "$work/in/scores.npy" '<f4' '(1, 2)' '\0\0\200\077\0\0\200\077'
+refused 1 'none.png' "$tvlm" --build-kernels select none.png
+refused 1 'scores' "$tvlm" --build-kernels select "$work/in/photo.ppm" --strategy grid --scores "$work/in/scores.npy" -k 1
+is 'nothing is noted' test "$(count_notes)" -eq 3
+
 echo "== two at once"
 rm "$notes"/built-*
 answers reference 'without notes' "${photo[@]}" -k 3
