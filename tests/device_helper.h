@@ -154,14 +154,16 @@ static inline bool first_of_device(const test_target *target) {
 /* Makes a copy of cl/ in which `file` begins with `before` and ends with `after`. Returns the number of that
  * file's last line. */
 static inline int copy_kernels(const char *folder, const char *file, const char *before, const char *after) {
-    DIR *from = opendir(TVLM_SOURCE_DIR "/cl");
+    char kernels[512];
+    join(kernels, test_source_dir, "cl");
+    DIR *from = opendir(kernels);
     assert_non_null(from);
     int count = 0;
     for (struct dirent *entry = readdir(from); entry != NULL; entry = readdir(from)) {
         char path[512];
         size_t size;
         if (entry->d_name[0] == '.') continue;
-        join(path, TVLM_SOURCE_DIR "/cl", entry->d_name);
+        join(path, kernels, entry->d_name);
         char *text = read_file(path, &size);
         const bool changed = strcmp(entry->d_name, file) == 0;
         const size_t capacity = size + strlen(before) + strlen(after) + 1;

@@ -21,9 +21,7 @@
 
 #include "texturevlm/io.h"
 
-#ifndef TVLM_SOURCE_DIR
-#define TVLM_SOURCE_DIR "."
-#endif
+extern const char test_source_dir[]; /* of support.h, without which programs of several kinds include this */
 
 static char io_folder[256];  /* the running test's, which is removed with all that is in it */
 static char io_logged[1100]; /* the last line that was logged */
@@ -124,7 +122,7 @@ static inline bool io_shared(const char *name, char path[600]) {
     if (shared != NULL)
         snprintf(path, 600, "%s/%s", shared, name);
     else
-        snprintf(path, 600, "%s/../shared/data/%s", TVLM_SOURCE_DIR, name);
+        snprintf(path, 600, "%s/../shared/data/%s", test_source_dir, name);
     return access(path, R_OK) == 0;
 }
 

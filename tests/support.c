@@ -254,11 +254,7 @@ void test_compare(const char *what, const float *got, const float *expected, siz
 bool test_shared_path(const char *name, char *path, size_t size) {
     const char *shared = getenv("TVLM_SHARED");
     struct stat found;
-#ifdef TVLM_SOURCE_DIR
-    const char *beside = TVLM_SOURCE_DIR "/../shared";
-#else
-    const char *beside = "../shared";
-#endif
-    const int length = snprintf(path, size, "%s/data/%s", shared != NULL ? shared : beside, name);
+    const int length = shared != NULL ? snprintf(path, size, "%s/data/%s", shared, name)
+                                      : snprintf(path, size, "%s/../shared/data/%s", test_source_dir, name);
     return length > 0 && (size_t)length < size && stat(path, &found) == 0;
 }

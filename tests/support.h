@@ -74,6 +74,9 @@ void test_compare(const char *what, const float *got, const float *expected, siz
                   float mean);
 
 /* Finds ../shared/data/NAME beside the checkout, or under $TVLM_SHARED. False when it is not there. */
+/* The folder of the source, and that of the build. */
+extern const char test_source_dir[], test_binary_dir[];
+
 bool test_shared_path(const char *name, char *path, size_t size);
 
 #endif

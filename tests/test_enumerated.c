@@ -578,11 +578,12 @@ static void test_learned(void **state) {
 /* ---- Files ---- */
 
 static void test_files(void **state) {
-    static const char path[] = TVLM_BINARY_DIR "/enumerated";
+    char path[512];
     static const int64_t shape[] = {2};
     tvlm_npy_writer *writer = NULL;
     tvlm_tensor tensor = {.name = "tensor", .rank = 1, .shape = {2}, .data = ones, .size = 8};
     (void)state;
+    snprintf(path, sizeof path, "%s/enumerated", test_binary_dir);
     remove(path);
     REFUSES("tvlm_npy_write type", TVLM_ELEMENT_BOOL,
             tvlm_npy_write(path, (tvlm_element)wrong, 1, shape, ones, &noting));
