@@ -75,8 +75,15 @@ HELPER void to_lab(TEXTURE_IN(source), int slice, int level, int first, global f
 /* The stride of a row of paths in local memory. It is odd, so that neither the texels of a row nor those of a
  * column fall into one memory bank. */
 #define PITCH (TVLM_SALIENCY_SIDE | 1)
-/* How many work-items share the sums of a side. */
+/* How many work-items share the sums of a side: each of the group sums a part. */
 #define PARTS (LANES / SIDES)
+
+/*
+ * A group goes through `count` things by a loop in which all of its work-items take as many turns, and ask in each whether
+ * `n + lane` is below `count`. A loop from `lane` on, for (int i = lane; i < count; i += LANES), would be shorter, but PoCL 3.1
+ * lets the first work-item decide for all whether a loop behind a barrier in an `if` is entered: on processors without
+ * AVX-512 the others ran far beyond the end of a tiny image.
+ */
 
 /*
  * The colours along a side: their mean, and the Cholesky factor of their covariance. `below` has its elements
@@ -129,36 +136,27 @@ HELPER border_side factorise(float4 mean, float4 squares, float4 products) {
 /*
  * Finds the colours along all four sides. All work-items of the group call it. It sums in two passes: first
  * for the means, and then the squares of what is left without them. So little is lost to rounding. `shared`
- * has room for 2 * SIDES * PARTS sums.
+ * has room for 2 * LANES sums.
  */
 HELPER void border_sides(global const float4 *restrict colours, int2 size, local float4 *shared,
                          local border_side *sides) {
     const int lane = get_local_id(0);
     float4 sum, squares, products;
-    for (int task = lane; task < SIDES * PARTS; task += LANES) {
-        strip_sums(colours, size, side_strip(size, task / PARTS), task % PARTS, 0.0f, &sum, &squares,
-                   &products);
-        shared[task] = sum;
-    }
+    const int own = lane / PARTS, part = lane % PARTS;
+    const int4 strip = side_strip(size, own);
+    strip_sums(colours, size, strip, part, 0.0f, &sum, &squares, &products);
+    shared[lane] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int side = lane; side < SIDES; side += LANES) {
-        const int4 strip = side_strip(size, side);
-        sides[side].mean = sum_parts(shared + side * PARTS) / (float)(strip.z * strip.w);
-    }
+    if (part == 0) sides[own].mean = sum_parts(shared + own * PARTS) / (float)(strip.z * strip.w);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int task = lane; task < SIDES * PARTS; task += LANES) {
-        const int side = task / PARTS;
-        strip_sums(colours, size, side_strip(size, side), task % PARTS, sides[side].mean, &sum, &squares,
-                   &products);
-        shared[task] = squares;
-        shared[SIDES * PARTS + task] = products;
-    }
+    strip_sums(colours, size, strip, part, sides[own].mean, &sum, &squares, &products);
+    shared[lane] = squares;
+    shared[LANES + lane] = products;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int side = lane; side < SIDES; side += LANES) {
-        const int4 strip = side_strip(size, side);
+    if (part == 0) {
         const float count = (float)(strip.z * strip.w);
-        sides[side] = factorise(sides[side].mean, sum_parts(shared + side * PARTS) / count,
-                                sum_parts(shared + (SIDES + side) * PARTS) / count);
+        sides[own] = factorise(sides[own].mean, sum_parts(shared + own * PARTS) / count,
+                               sum_parts(shared + LANES + own * PARTS) / count);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -215,7 +213,9 @@ HELPER float walk(local float *path, int stride, global const float *restrict co
  */
 HELPER void sweep(local float *path, int lines, int line_stride, int steps, int step_stride,
                   global const float *restrict costs) {
-    for (int line = get_local_id(0); line < lines; line += LANES) {
+    for (int n = 0; n < lines; n += LANES) {
+        const int line = n + (int)get_local_id(0);
+        if (line >= lines) continue;
         local float *first = path + line * line_stride, *last = first + (steps - 2) * step_stride;
         global const float *there = costs + line, *back = there + (steps - 2) * lines;
         const float best = walk(first + step_stride, step_stride, there, lines, steps - 1, first[0]);
@@ -242,7 +242,9 @@ HELPER void find_prior(global const float4 *restrict colours, int2 size, global 
     border_sides(colours, size, shared, sides);
 
     float most = 0.0f;
-    for (int i = lane; i < count; i += LANES) {
+    for (int n = 0; n < count; n += LANES) {
+        const int i = n + lane;
+        if (i >= count) continue;
         const int x = i % size.x, y = i / size.x;
         const bool outer = x == 0 || y == 0 || x == size.x - 1 || y == size.y - 1;
         const float4 colour = colours[i];
@@ -261,14 +263,20 @@ HELPER void find_prior(global const float4 *restrict colours, int2 size, global 
         sweep(path, size.y, PITCH, size.x, 1, across);
     }
     most = 0.0f;
-    for (int i = lane; i < count; i += LANES) most = max(most, path[i / size.x * PITCH + i % size.x]);
+    for (int n = 0; n < count; n += LANES) {
+        const int i = n + lane;
+        if (i < count) most = max(most, path[i / size.x * PITCH + i % size.x]);
+    }
     atomic_max(&largest[1], as_int(most));
     barrier(CLK_LOCAL_MEM_FENCE);
     const float border = max(as_float(largest[0]), TVLM_SALIENCY_BORDER_FLOOR);
     const float farthest = max(as_float(largest[1]), TVLM_SALIENCY_PATH_FLOOR);
-    for (int i = lane; i < count; i += LANES)
-        result[i] = path[i / size.x * PITCH + i % size.x] / farthest +
-                    TVLM_SALIENCY_BORDER_WEIGHT * (result[i] / border);
+    for (int n = 0; n < count; n += LANES) {
+        const int i = n + lane;
+        if (i < count)
+            result[i] = path[i / size.x * PITCH + i % size.x] / farthest +
+                        TVLM_SALIENCY_BORDER_WEIGHT * (result[i] / border);
+    }
 }
 
 /*

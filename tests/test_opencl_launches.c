@@ -49,7 +49,7 @@ static void test_options(void **state) {
     snprintf(device.base.info.platform, sizeof device.base.info.platform, "Portable Computing Language");
     expect_options(
         &device, NULL, TVLM_FORMAT_F32,
-        "-cl-std=CL1.2 -DHELPER=inline -DTVLM_STORAGE=1 -DTVLM_HALF=0 -DTVLM_ROUND_STORES=0 -DX=1");
+        "-cl-std=CL1.2 -w -DHELPER=inline -DTVLM_STORAGE=1 -DTVLM_HALF=0 -DTVLM_ROUND_STORES=0 -DX=1");
     close_device(&device);
     assert_int_equal(driver.built, 0);
     assert_int_equal(driver.kernels, 0);

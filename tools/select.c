@@ -452,6 +452,8 @@ const tool_command select_command = {
         "how often.\n"
         "With --device all, or several names with commas between, images go to whichever of those devices is free; the\n"
         "answers and their order are those of one device, and what a device that is lost leaves is done by the others.\n"
+        "Without a GPU, and if no device is named, the reference answers about a single image that is small, or while the\n"
+        "kernels for a larger one are not built.\n"
         "With --jsonl there is a line an image, {\"image\": ...}, or with several queries {\"selections\": [...]}, and for an\n"
         "image that failed {\"image\": {\"path\": ...}, \"error\": ...}; where the list comes through a pipe each name is answered\n"
         "before the next one is there. Of a .tar, or .tar.gz and so on, the pictures are taken, but no links to them. --resume knows images by their names, and cuts a line off that has no end.\n"

@@ -18,8 +18,7 @@ static const char *const format_choices[] = {"auto", "f16", "f32", "u8", NULL};
 static const option_spec specs[] = {
     {0, OPTION_TEXT, "device", offsetof(tool_common, device), "NAME",
      "part of the name of a device, platform or driver, its index, or 'reference'; default: $TVLM_DEVICE, "
-     "else the first GPU, else the first CPU; of select also 'all', or several with commas between, and without a GPU "
-     "the reference answers about a small image, or while kernels are not built",
+     "else the first GPU, else the first CPU; of select also 'all', or several with commas between",
      NO_RANGE, NULL},
     {0, OPTION_FLAG, "fallback", offsetof(tool_common, fallback), NULL,
      "goes on with the next device, or the reference, where one does not open or is lost; the reference is "

@@ -176,32 +176,25 @@ def test_the_tool_comes_with_the_package(run):
     assert subprocess.run([sys.executable, "-m", "texturevlm", "select"], capture_output=True).returncode == 2
 
 
-def test_a_call_costs_less_than_50_microseconds_more_than_the_librarys(photo):
-    """Of many calls the fastest: the machine may be busy with other things."""
-    import time
+def test_a_call_takes_few_calls_more_than_the_librarys(photo):
+    """What a call costs beside the library's is the functions of Python that it calls: a clock would tell how busy the machine is."""
+    import sys
 
-    from texturevlm._binding import ffi, lib
-    scores = np.zeros(64, "f4")
-    device = tv.Stack(photo)._device
-    indices, values = ffi.new("int32_t[4]"), ffi.new("float[4]")
-    pointer = ffi.cast("float *", scores.ctypes.data)
+    def calls(task):
+        count = 0
 
-    def fastest(task):
-        def once():
-            started = time.perf_counter()
+        def event(frame, kind, argument):
+            nonlocal count
+            count += kind in ("call", "c_call")
+        task()  # what is looked up once
+        sys.setprofile(event)
+        try:
             task()
-            return time.perf_counter() - started
-        return min(once() for _ in range(400))
+        finally:
+            sys.setprofile(None)
+        return count
 
+    scores = np.zeros(64, "f4")
     with tv.Stack(photo[:64, :64]) as stack:
-        box, params = ffi.new("tvlm_selection **"), ffi.new("struct tvlm_select_params *", {"k": 4, "strategy": 1})
-
-        def bare():
-            lib.tvlm_select(stack._handle.box[0], ffi.NULL, params, box)
-            lib.tvlm_selection_destroy(box)
-
-        extra = fastest(lambda: stack.select(4, strategy="grid")) - fastest(bare)
-        assert extra < 50e-6, extra
-    extra = fastest(lambda: tv.topk(scores, 4)) - fastest(
-        lambda: lib.tvlm_topk(device._owner.pointer, pointer, 64, 4, indices, values))
-    assert extra < 50e-6, extra
+        assert calls(lambda: stack.select(4, strategy="grid")) <= 150
+    assert calls(lambda: tv.topk(scores, 4)) <= 65
