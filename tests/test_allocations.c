@@ -134,7 +134,7 @@ static void every_allocation(const struct job *job, const char *name) {
     place_count = -1;
     destroy(&o);
     if (strcmp(name, "reference") == 0) every_place(job, name, &expected, count);
-    const int step = test_small() ? 29 : test_quick() ? 19 : test_every();
+    const int step = test_small() ? 29 : test_quick() ? 37 : test_every();
     int n = (int)test_first(step);
     while (fail_the(n, job, name, &expected)) n += step;
     printf("    %s: %d allocations\n", job->name, n - 1);
