@@ -19,9 +19,8 @@
 
 #include <cmocka.h>
 
+#include "support.h"
 #include "texturevlm/io.h"
-
-extern const char test_source_dir[]; /* of support.h, without which programs of several kinds include this */
 
 static char io_folder[256];  /* the running test's, which is removed with all that is in it */
 static char io_logged[1100]; /* the last line that was logged */
