@@ -56,11 +56,6 @@ long test_first(long step) {
     return 1 + number_in("TVLM_TEST_TURN") % step;
 }
 
-static bool is_set(const char *name) {
-    const char *const value = getenv(name);
-    return value != NULL && value[0] != '\0';
-}
-
 /*
  * Whether ci/test leaves a combination out. It runs float in buffers and half in images: these are each
  * storage and each format once, with half the kernels to compile. Programs that test more than one kernel have
@@ -72,8 +67,8 @@ static bool left_out(tvlm_storage storage, tvlm_format format) {
     const bool buffer = storage == TVLM_STORAGE_BUFFER;
     if (!test_quick()) return false;
     if (buffer != (format == TVLM_FORMAT_F32)) return true;
-    return one != NULL && one[0] != '\0' && !is_set("TVLM_LAYER_GPU") &&
-           buffer != (strcmp(one, "buffer") == 0);
+    if (one == NULL || getenv("TVLM_LAYER_GPU") != NULL) return false;
+    return buffer != (strcmp(one, "buffer") == 0);
 }
 
 /* Whether tests run in this storage: $TVLM_TEST_STORAGE names the only one, and tests/mutants sets it. */
