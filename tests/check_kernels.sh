@@ -8,6 +8,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export TVLM_TEST_QUICK=1 TVLM_CHECK_CACHE=$folder/cache
+unset TVLM_CHECK_PART # in ci/full it would leave out the one file that there is
 mkdir "$folder/cl"
 : >"$folder/cl/none.clh"
 fail() { echo "check_kernels.sh: $1" >&2; cat "$folder/said" >&2; exit 1; }
