@@ -19,6 +19,10 @@
  *   4. losses_compare enlarges all pictures along columns, a row of a tile at a time. It compares that with
  *      the image at once, so that nothing as large as the image is written.
  *
+ * What lies between these steps is several times as large as the image. So the host may take them for one
+ * strip of the image's rows after the other (lib/opencl/losses_strips.h). To all kernels but the first a strip
+ * is an image of its own. Pictures say which of their rows it needs.
+ *
  * A filter along one axis works on many lines at once, so the values of these lines at one place must lie
  * beside each other. Therefore the results between the passes lie column after column, except those that the
  * last kernel reads.
@@ -41,29 +45,42 @@
 #define STARTS  (TVLM_BUDGET_BLOCKS - TVLM_BUDGET_WINDOW + 1)
 #define EDGE(b) TVLM_BUDGET_EDGE(b, SIDE)
 
+/* The first row of a level that a strip of the image needs, and where they end: the rows that lie where the strip lies, and
+ * `margin` more on either side. The strip is (its first row, where it ends, margin, 0). */
+HELPER int2 level_rows(int height, int level, int4 strip) {
+    return (int2)(max((strip.x >> level) - strip.z, 0),
+                  min(((strip.y - 1) >> level) + 1 + strip.z, level_side(height, level)));
+}
+
 /* Where a level of the copied luma begins. */
-HELPER int luma_offset(int width, int height, int level) {
+HELPER int luma_offset(int width, int height, int level, int4 strip) {
     int offset = 0;
     SHORT_LOOP
-    for (int n = 0; n < level; ++n) offset += TVLM_BUDGET_LINE(level_side(width, n)) * level_side(height, n);
+    for (int n = 0; n < level; ++n) {
+        const int2 rows = level_rows(height, n, strip);
+        offset += TVLM_BUDGET_LINE(level_side(width, n)) * (rows.y - rows.x);
+    }
     return offset;
 }
 
 /* Copies luma of the first `levels` levels, to float `begin` and on. Work-item (n, y) copies RUN texels of a row;
  * y counts the rows of all levels. */
-kernel void losses_luma(TEXTURE_IN(source), const int slice, const int levels, const ulong begin,
-                        global float *restrict all) {
+kernel void losses_luma(TEXTURE_IN(source), const int slice, const int levels, const int4 strip,
+                        const ulong begin, global float *restrict all) {
     global float *luma = all + begin;
     const int x = get_global_id(0) * RUN;
     int y = get_global_id(1), level = 0, offset = 0;
+    int2 rows = level_rows(source_size.y, 0, strip);
     SHORT_LOOP
-    while (level < levels && y >= level_side(source_size.y, level)) {
-        offset += TVLM_BUDGET_LINE(level_side(source_size.x, level)) * level_side(source_size.y, level);
-        y -= level_side(source_size.y, level++);
+    while (level < levels && y >= rows.y - rows.x) {
+        offset += TVLM_BUDGET_LINE(level_side(source_size.x, level)) * (rows.y - rows.x);
+        y -= rows.y - rows.x;
+        rows = level_rows(source_size.y, ++level, strip);
     }
     if (level >= levels) return;
     const int4 place = level_place_(TEXTURE(source), slice, level);
     global float *to = luma + offset + y * TVLM_BUDGET_LINE(place.x);
+    y += rows.x;
     int i = x;
 #if RUN > 1
     for (; i + 16 <= min(x + RUN, place.x); i += 16)
@@ -88,10 +105,10 @@ HELPER global const float *entry_of(global const float *table, global const int 
 #define ADDED(a, b, sum) ((sum) + (a) * (b))
 #endif
 
-/* The sum over the entry's places n of weight * from[n * stride]. */
-INLINED float filter(global const float *entry, global const float *from, const int stride) {
+/* The sum over the entry's places n of weight * from[(n - first) * stride]: the places before `first` are not in memory. */
+INLINED float filter(global const float *entry, global const float *from, const int stride, const int first) {
     const int count = (int)entry[1];
-    global const float *value = from + (int)entry[0] * stride;
+    global const float *value = from + ((int)entry[0] - first) * stride;
     float sum = 0.0f;
     for (int n = 0; n < count; ++n, value += stride) sum = ADDED(entry[TVLM_BUDGET_HEAD + n], *value, sum);
     return sum;
@@ -104,6 +121,7 @@ typedef struct filtered {
     global const int *axis;
     global float *to;
     int values, outputs, value, output; /* how many there are, and where the work-item begins */
+    int first;                          /* the first place that `from` has */
 } filtered;
 
 /*
@@ -118,9 +136,10 @@ typedef struct filtered {
 #define TAPS 6
 
 /* The same sum as `filter`, for 16 values beside each other. */
-INLINED float16 filter_16(global const float *entry, global const float *from, const int stride) {
+INLINED float16 filter_16(global const float *entry, global const float *from, const int stride,
+                          const int first) {
     const int count = (int)entry[1];
-    global const float *line = from + (int)entry[0] * stride, *weight = entry + TVLM_BUDGET_HEAD;
+    global const float *line = from + ((int)entry[0] - first) * stride, *weight = entry + TVLM_BUDGET_HEAD;
     float16 sums = 0.0f, others = 0.0f;
     int n = 0;
     for (; n + TAPS <= count; n += TAPS, weight += TAPS, line += TAPS * stride) {
@@ -137,10 +156,10 @@ INLINED float16 filter_16(global const float *entry, global const float *from, c
 
 /* The same sums for RUN values beside each other, which share the weights. Values behind the end of a line
  * are not used. */
-APART void filter_run(global const float *entry, global const float *from, const int stride, float16 *left,
-                      float16 *right) {
+APART void filter_run(global const float *entry, global const float *from, const int stride, const int first,
+                      float16 *left, float16 *right) {
     const int count = (int)entry[1];
-    global const float *line = from + (int)entry[0] * stride;
+    global const float *line = from + ((int)entry[0] - first) * stride;
     float16 a = 0.0f, b = 0.0f;
     for (int n = 0; n < count; ++n, line += stride) {
         const float16 weight = entry[TVLM_BUDGET_HEAD + n];
@@ -177,8 +196,8 @@ INLINED void filter_lines(const filtered *f, const bool across) {
     const int last = f->outputs - 1, line = TVLM_BUDGET_LINE(f->values), over = TVLM_BUDGET_LINE(f->outputs);
     float16 v[RUN / 16][GROUP];
     for (int g = 0; g < GROUP; ++g)
-        filter_run(entry_of(f->table, f->axis, min(f->output + g, last)), f->from + f->value, line, &v[0][g],
-                   &v[1][g]);
+        filter_run(entry_of(f->table, f->axis, min(f->output + g, last)), f->from + f->value, line, f->first,
+                   &v[0][g], &v[1][g]);
     for (int piece = 0; piece < RUN / 16; ++piece) {
         const int value = f->value + piece * 16;
         const int left = min(across ? f->values - value : f->outputs - f->output, 16);
@@ -195,7 +214,7 @@ INLINED void filter_lines(const filtered *f, const bool across) {
 
 INLINED void filter_lines(const filtered *f, const bool across) {
     const int line = TVLM_BUDGET_LINE(f->values), over = TVLM_BUDGET_LINE(f->outputs);
-    const float value = filter(entry_of(f->table, f->axis, f->output), f->from + f->value, line);
+    const float value = filter(entry_of(f->table, f->axis, f->output), f->from + f->value, line, f->first);
     if (across)
         f->to[f->value * over + f->output] = value;
     else
@@ -210,7 +229,7 @@ INLINED void filter_lines(const filtered *f, const bool across) {
  */
 kernel void losses_filter(global const int *restrict pictures, global const float *restrict table,
                           global const float *restrict from, const int width, const int height,
-                          const int pass, global float *restrict to) {
+                          const int4 strip, const int pass, global float *restrict to) {
     global const int *picture = pictures + get_global_id(2) * TVLM_BUDGET_PICTURE;
     const int level = picture[TVLM_BUDGET_FROM], high = picture[TVLM_BUDGET_HEIGHT];
     filtered f = {table,
@@ -220,9 +239,11 @@ kernel void losses_filter(global const int *restrict pictures, global const floa
                   high,
                   pass == 1 ? picture[TVLM_BUDGET_WIDTH] : width,
                   (int)get_global_id(0) * RUN,
-                  (int)get_global_id(1) * GROUP};
+                  (int)get_global_id(1) * GROUP,
+                  0};
     if (pass == 0) {
-        f.from = from + luma_offset(width, height, level);
+        f.from = from + luma_offset(width, height, level, strip);
+        f.first = level_rows(height, level, strip).x;
         f.axis = picture + TVLM_BUDGET_REDUCE_Y;
         f.values = level_side(width, level);
         f.outputs = high;
@@ -309,6 +330,7 @@ typedef struct band {
     global const float *image, *picture, *table;
     global const int *axis;
     int line, left, top, right, bottom; /* `line`: how far apart rows lie */
+    int row;                            /* the first row of the picture that is in memory */
     float first;
 } band;
 
@@ -344,8 +366,8 @@ APART float add_columns(const band *a, column_sums *s, float *tile) {
             const int2 rows = rows_of(a, j);
             float16 sum_y = 0.0f, sum_yy = 0.0f;
             for (int row = rows.x; row < rows.y; ++row, to += ACROSS) {
-                const float16 enlarged =
-                    filter_16(entry_of(a->table, a->axis, row), a->picture + a->left + piece * 16, a->line);
+                const float16 enlarged = filter_16(entry_of(a->table, a->axis, row),
+                                                   a->picture + a->left + piece * 16, a->line, a->row);
                 const float16 value = clamp(enlarged, (float16)(0.0f), (float16)(1.0f));
                 if (to == tile) first = value.s0;
                 const float16 q = value - first;
@@ -416,7 +438,7 @@ HELPER void add_each_block(const band *a, sums *s) {
         for (int row = at.y; row < at.w; ++row) {
             global const float *entry = entry_of(a->table, a->axis, row);
             for (int i = at.x; i < at.z; ++i) {
-                const float value = clamp(filter(entry, a->picture + i, a->line), 0.0f, 1.0f);
+                const float value = clamp(filter(entry, a->picture + i, a->line, a->row), 0.0f, 1.0f);
                 const float image = a->image[row * a->line + i];
                 const float p = image - a->first, q = value - a->first, away = image - value;
                 sum += (float4)(q, q * q, p * q, away * away);
@@ -446,6 +468,7 @@ HELPER band tile_of(global const float *image, const int width, const int height
                   top,
                   min(left + SIDE, width),
                   min(top + SIDE, height),
+                  0,
                   image[top * TVLM_BUDGET_LINE(width) + left]};
 }
 
@@ -485,13 +508,13 @@ HELPER void add_luma(const band *a, global float *known) {
 }
 #endif
 
-/* Finds what is known of each tile of the image at a place. What is known of the tiles of all places lies in `luma` from float
- * `tiles` on. Work-item (column, row) makes one tile. */
-kernel void losses_tiles(global float *luma, const int width, const int height, const int columns,
-                         const int rows, const ulong tiles, const int place) {
+/* Finds what is known of each tile of the image at a place; the first image is at float `begin`. What is known of the tiles of all
+ * places lies in `luma` from float `tiles` on. Work-item (column, row) makes one tile. */
+kernel void losses_tiles(global float *luma, const ulong begin, const int width, const int height,
+                         const int columns, const int rows, const ulong tiles, const int place) {
     const int column = get_global_id(0), row = get_global_id(1);
     if (column >= columns || row >= rows) return;
-    const band a = tile_of(image_at(luma, width, height, place), width, height, column, row);
+    const band a = tile_of(image_at(luma + begin, width, height, place), width, height, column, row);
     global float *known = luma + tiles + known_at(columns, rows, place, column, row);
     add_luma(&a, known);
     known[OF_FIRST] = a.first;
@@ -566,6 +589,7 @@ HELPER void place_picture(band *a, global const int *picture, global const float
     a->picture = between + picture[TVLM_BUDGET_BETWEEN];
     a->table = table;
     a->axis = picture + TVLM_BUDGET_ENLARGE_Y;
+    a->row = picture[TVLM_BUDGET_ROW];
 }
 
 HELPER void write_losses(const band *a, global const float *known, const sums *s, const float legible,
@@ -575,26 +599,26 @@ HELPER void write_losses(const band *a, global const float *known, const sums *s
 }
 
 /*
- * Compares all pictures with `images` images. The luma of image i is at place (place + i * step) % places. Picture p of `count`
- * loses two floats of each tile of image i, from float offset + 2 * (i * count + p) * rows * columns on.
+ * Compares all pictures with `images` images. The luma of image i is at place (place + i * step) % places, the first of which is at
+ * float `begin`. Picture p of `count` loses two floats of each tile of image i, from float offset + (i * count + p) * one on.
  * - On CPUs a work-item is (column, p, row), so that a row of the images' tiles stays in the cache for all
  *   pictures, one after the other. It enlarges its part of the picture once, for all images.
  * - On GPUs it is (column, row, i * count + p), so that all work-items of a group have the same picture. Its
  *   data are then read once.
  */
 kernel void losses_compare(global const int *restrict pictures, global const float *restrict table,
-                           global const float *restrict luma, const int width, const int height,
-                           global const float *restrict between, const ulong tiles, const int columns,
-                           const int rows, const int count, const int images, const int place, const int step,
-                           const int places, const float legible, const float least, const ulong offset,
+                           global const float *restrict luma, const ulong begin, const int width,
+                           const int height, global const float *restrict between, const ulong tiles,
+                           const int columns, const int rows, const int count, const int images,
+                           const int place, const int step, const int places, const float legible,
+                           const float least, const ulong one, const ulong offset,
                            global float *restrict losses) {
-    const ulong one = 2 * (ulong)rows * columns;
     sums s;
 #if RUN > 1
     const int column = get_global_id(0), number = get_global_id(1), row = get_global_id(2);
     if (column >= columns || number >= count || row >= rows) return;
     global float *to = losses + offset + number * one + 2 * (row * columns + column);
-    band a = tile_of(luma, width, height, column, row);
+    band a = tile_of(luma + begin, width, height, column, row);
     float tile[SIDE * ACROSS];
     column_sums of_columns;
     place_picture(&a, pictures + number * TVLM_BUDGET_PICTURE, table, between);
@@ -604,7 +628,7 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
     for (int i = 0; i < images; ++i, to += count * one) {
         const int at = (place + i * step) % places;
         global const float *known = luma + tiles + known_at(columns, rows, at, column, row);
-        a.image = image_at(luma, width, height, at);
+        a.image = image_at(luma + begin, width, height, at);
         a.first = known[OF_FIRST];
         add_image(&a, tile, first, &of_columns);
         s.xy = add_up(of_columns.xy);
@@ -616,7 +640,7 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
     if (column >= columns || row >= rows || number >= count * images) return;
     const int at = (place + number / count * step) % places;
     global const float *known = luma + tiles + known_at(columns, rows, at, column, row);
-    band a = tile_of(image_at(luma, width, height, at), width, height, column, row);
+    band a = tile_of(image_at(luma + begin, width, height, at), width, height, column, row);
     place_picture(&a, pictures + number % count * TVLM_BUDGET_PICTURE, table, between);
     add_each_block(&a, &s);
     write_losses(&a, known, &s, legible, least,

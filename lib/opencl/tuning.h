@@ -29,6 +29,8 @@
  *   - cosine_*: the cells of a work-group of cl/similarity.cl, and how many work-items share a cell.
  *   - gemm_run: how many rows a work-item of cl/gemm.cl makes; 0: CLBlast makes products.
  *   - scan_rows: 1: passes along rows and columns are serial, with few work-items that do much each.
+ *   - losses_kib: how much memory there is between the kernels of cl/losses.cl, in KiB. Larger images are
+ *     measured in strips, which cost a GPU launches, while a CPU finds what it has just written in its cache.
  */
 #define OPENCL_TUNING(X)                                                                                     \
     X(group_width, 16, 64)                                                                                   \
@@ -56,7 +58,8 @@
     X(cosine_height, 4, 4)                                                                                   \
     X(cosine_lanes, 8, 1)                                                                                    \
     X(gemm_run, 0, 32)                                                                                       \
-    X(scan_rows, 0, 1)
+    X(scan_rows, 0, 1)                                                                                       \
+    X(losses_kib, 131072, 8192)
 
 /* The values of the table. They are decided when a device is opened. Tests change them to run every path on
  * every device. */

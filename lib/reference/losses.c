@@ -9,18 +9,31 @@
 #include "reference/reference.h"
 #include "reference/texture.h"
 
-/* A picture of luma. There is room for so many texels. */
+/* Luma of an image, or of one of its levels: its own memory, with room for so many texels, or what somebody else has. */
+typedef struct luma {
+    int32_t width, height;
+    const float *texels;
+    float *own;
+    size_t room;
+} luma;
+
+static const float *luma_row(const luma *l, int32_t y) {
+    return l->texels + (ptrdiff_t)y * l->width;
+}
+
+/* Rows of doubles between the steps. There is room for so many texels. */
 typedef struct plane {
     int32_t width, height;
     double *texels;
     size_t room;
 } plane;
 
-static double *at(const plane *p, int32_t x, int32_t y) {
-    return p->texels + (size_t)y * (size_t)p->width + (size_t)x;
+/* Row y of a plane. A plane that has only its last rows has row y in place of the row that is `height` rows above it. */
+static double *row_of(const plane *p, int32_t y) {
+    return p->texels + (ptrdiff_t)(y % p->height) * p->width;
 }
 
-/* Makes room for a picture in place of the one before. What is in it is undefined. */
+/* Makes room for rows in place of those before. What is in it is undefined. */
 static bool make(plane *p, int32_t width, int32_t height) {
     const size_t texels = (size_t)width * (size_t)height;
     p->width = width;
@@ -32,11 +45,21 @@ static bool make(plane *p, int32_t width, int32_t height) {
     return p->texels != NULL;
 }
 
-static bool read_level(const tvlm_texture *source, int32_t slice, int32_t level, plane *p) {
-    if (!make(p, tvlm_level_side(source->width, level), tvlm_level_side(source->height, level))) return false;
-    for (int32_t y = 0; y < p->height; ++y) {
+static bool read_level(const tvlm_texture *source, int32_t slice, int32_t level, luma *l) {
+    l->width = tvlm_level_side(source->width, level);
+    l->height = tvlm_level_side(source->height, level);
+    const size_t texels = (size_t)l->width * (size_t)l->height;
+    if (texels > l->room) {
+        free(l->own);
+        l->own = tvlm_allocate(texels, sizeof(float));
+        l->room = l->own != NULL ? texels : 0;
+    }
+    l->texels = l->own;
+    if (l->own == NULL) return false;
+    for (int32_t y = 0; y < l->height; ++y) {
         const float *const row = tvlm_reference_fetch(source, level, slice, 0, y);
-        for (int32_t x = 0; x < p->width; ++x) *at(p, x, y) = (double)row[4 * (ptrdiff_t)x + 3];
+        for (int32_t x = 0; x < l->width; ++x)
+            l->own[y * (ptrdiff_t)l->width + x] = row[4 * (ptrdiff_t)x + 3];
     }
     return true;
 }
@@ -47,38 +70,46 @@ static const float *entry_of(const tvlm_budget_plan *plan, const tvlm_budget_axi
     return plan->table + axis->offset + (ptrdiff_t)o * (axis->taps + TVLM_BUDGET_HEAD);
 }
 
-/* Filters along rows into `to`, whose height is that of `from`. */
-static void along_rows(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, const plane *from,
-                       plane *to) {
-    for (int32_t y = 0; y < to->height; ++y)
-        for (int32_t x = 0; x < to->width; ++x) {
-            const float *const entry = entry_of(plan, axis, x);
-            double sum = 0.0;
-            for (int32_t i = 0; i < (int32_t)entry[1]; ++i)
-                sum += (double)entry[TVLM_BUDGET_HEAD + i] * *at(from, (int32_t)entry[0] + i, y);
-            *at(to, x, y) = sum;
-        }
-}
-
-/* Filters along columns into `to`, whose width is that of `from`. A whole row is added at a time, as it lies in memory. */
-static void along_columns(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, const plane *from,
-                          plane *to) {
-    for (int32_t y = 0; y < to->height; ++y) {
-        const float *const entry = entry_of(plan, axis, y);
-        double *const row = at(to, 0, y);
-        for (int32_t x = 0; x < to->width; ++x) row[x] = 0.0;
-        for (int32_t i = 0; i < (int32_t)entry[1]; ++i) {
-            const double weight = (double)entry[TVLM_BUDGET_HEAD + i];
-            const double *const line = at(from, 0, (int32_t)entry[0] + i);
-            for (int32_t x = 0; x < to->width; ++x) row[x] += weight * line[x];
-        }
+/* Filters a row of values into a row of `width` values. */
+static void along_row(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, const double *from,
+                      int32_t width, double *to) {
+    for (int32_t x = 0; x < width; ++x) {
+        const float *const entry = entry_of(plan, axis, x);
+        double sum = 0.0;
+        for (int32_t i = 0; i < (int32_t)entry[1]; ++i)
+            sum += (double)entry[TVLM_BUDGET_HEAD + i] * from[(int32_t)entry[0] + i];
+        to[x] = sum;
     }
 }
 
-static void clamp(const plane *p) {
-    for (size_t i = 0; i < (size_t)p->width * (size_t)p->height; ++i) {
-        const double v = p->texels[i];
-        p->texels[i] = v < 0.0 ? 0.0 : v > 1.0 ? 1.0 : v;
+/* Filters the columns of luma to row y of the result. A whole row is added at a time, as it lies in memory. */
+static void along_columns(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, const luma *from,
+                          int32_t y, double *to) {
+    const float *const entry = entry_of(plan, axis, y);
+    for (int32_t x = 0; x < from->width; ++x) to[x] = 0.0;
+    for (int32_t i = 0; i < (int32_t)entry[1]; ++i) {
+        const double weight = (double)entry[TVLM_BUDGET_HEAD + i];
+        const float *const line = luma_row(from, (int32_t)entry[0] + i);
+        for (int32_t x = 0; x < from->width; ++x) to[x] += weight * (double)line[x];
+    }
+}
+
+/* The same of a picture whose rows are as wide as the image. */
+static void enlarge_columns(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, const plane *from,
+                            int32_t y, double *to) {
+    const float *const entry = entry_of(plan, axis, y);
+    for (int32_t x = 0; x < from->width; ++x) to[x] = 0.0;
+    for (int32_t i = 0; i < (int32_t)entry[1]; ++i) {
+        const double weight = (double)entry[TVLM_BUDGET_HEAD + i];
+        const double *const line = row_of(from, (int32_t)entry[0] + i);
+        for (int32_t x = 0; x < from->width; ++x) to[x] += weight * line[x];
+    }
+}
+
+static void clamp(double *values, int32_t count) {
+    for (int32_t i = 0; i < count; ++i) {
+        const double v = values[i];
+        values[i] = v < 0.0 ? 0.0 : v > 1.0 ? 1.0 : v;
     }
 }
 
@@ -98,8 +129,8 @@ static int32_t smaller(int32_t a, int32_t b) {
     return a < b ? a : b;
 }
 
-/* Adds up the pixels of block i of row j of a tile, as far as they lie in the image. */
-static block sum_block(const plane *image, const plane *picture, const tile *t, int32_t i, int32_t j) {
+/* Adds up the pixels of block i of row j of a tile, as far as they lie in the image. The rows of `picture` begin at the tile's. */
+static block sum_block(const luma *image, const plane *picture, const tile *t, int32_t i, int32_t j) {
     block sums = {0};
     const int32_t left = t->x + TVLM_BUDGET_EDGE(i, t->side), top = t->y + TVLM_BUDGET_EDGE(j, t->side);
     const int32_t right = smaller(t->x + TVLM_BUDGET_EDGE(i + 1, t->side), image->width);
@@ -107,9 +138,10 @@ static block sum_block(const plane *image, const plane *picture, const tile *t, 
     if (right <= left || below <= top) return sums;
     sums.pixels = (double)(right - left) * (below - top);
     for (int32_t y = top; y < below; ++y) {
-        const double *const image_row = at(image, left, y), *const picture_row = at(picture, left, y);
+        const float *const image_row = luma_row(image, y) + left;
+        const double *const picture_row = row_of(picture, y - t->y) + left;
         for (int32_t x = 0; x < right - left; ++x) {
-            const double p = image_row[x], q = picture_row[x];
+            const double p = (double)image_row[x], q = picture_row[x];
             sums.x += p;
             sums.xx += p * p;
             sums.y += q;
@@ -169,10 +201,13 @@ static double illegible(const detail *d, double legible) {
 
 enum { BLOCKS = TVLM_BUDGET_BLOCKS, WINDOW = TVLM_BUDGET_WINDOW, WINDOWS = BLOCKS - WINDOW + 1 };
 
-static void compare(const tvlm_budget_plan *plan, const plane *image, const plane *picture, float *losses) {
+/* Compares a row of tiles, whose part of the enlarged picture is `picture`. */
+static void compare(const tvlm_budget_plan *plan, const luma *image, const plane *picture, int32_t row,
+                    float *losses) {
     const int32_t side = plan->patch;
-    for (int32_t n = 0; n < plan->columns * plan->rows; ++n) {
-        const tile t = {n % plan->columns * side, n / plan->columns * side, side};
+    losses += 2 * (ptrdiff_t)row * plan->columns;
+    for (int32_t column = 0; column < plan->columns; ++column, losses += 2) {
+        const tile t = {column * side, row * side, side};
         block blocks[BLOCKS * BLOCKS];
         detail all = {0};
         for (int32_t i = 0; i < BLOCKS * BLOCKS; ++i)
@@ -182,48 +217,94 @@ static void compare(const tvlm_budget_plan *plan, const plane *image, const plan
             const block window = sum_blocks(blocks, i % WINDOWS, i / WINDOWS, WINDOW);
             if (window.pixels > 0.0) add_window(&window, &all);
         }
-        losses[2 * (size_t)n] = (float)whole.error;
-        losses[2 * (size_t)n + 1] = (float)(whole.pixels * illegible(&all, (double)plan->legible));
+        losses[0] = (float)whole.error;
+        losses[1] = (float)(whole.pixels * illegible(&all, (double)plan->legible));
     }
 }
 
 /* ---- A picture ---- */
 
-/* The planes between the steps, which one picture after the other takes. They are freed in any case. */
+/*
+ * What lies between the steps, which one picture after the other takes; it is freed in any case. Only the reduced picture is there as
+ * a whole, in `small`. `low` is one row of it before its columns are dropped, `wide` the rows of the image's width that a row of tiles
+ * is made of, and `enlarged` that row of tiles. So a large image takes little memory, and what was made last is still in the cache.
+ */
 typedef struct steps {
-    plane image, from, low, small, wide, enlarged;
-    int32_t level; /* which one `from` is; -1: none yet */
+    luma image, level;
+    plane low, small, wide, enlarged;
+    int32_t from; /* which level `level` is; -1: none yet */
 } steps;
 
-/* Makes a picture, enlarged to the size of the image. */
-static bool enlarge(const tvlm_texture *source, const tvlm_budget_plan *plan,
-                    const tvlm_budget_picture *picture, steps *s) {
-    const int32_t slice = reference_slice(source, plan->image, 0);
-    if (s->level != picture->from && !read_level(source, slice, picture->from, &s->from)) return false;
-    s->level = picture->from;
-    if (!make(&s->low, s->from.width, picture->height) || !make(&s->small, picture->width, picture->height) ||
-        !make(&s->wide, source->width, picture->height) || !make(&s->enlarged, source->width, source->height))
+/* The level that a picture is made from; NULL: there is no memory. */
+static const luma *level_of(const tvlm_texture *source, const tvlm_budget_plan *plan, int32_t from,
+                            steps *s) {
+    if (from == 0 && plan->kept == NULL) return &s->image;
+    if (s->from != from && !read_level(source, reference_slice(source, plan->image, 0), from, &s->level))
+        return NULL;
+    s->from = from;
+    return &s->level;
+}
+
+/* Reduces a level to the picture's size. */
+static bool reduce(const tvlm_texture *source, const tvlm_budget_plan *plan,
+                   const tvlm_budget_picture *picture, steps *s) {
+    const luma *const from = level_of(source, plan, picture->from, s);
+    if (from == NULL || !make(&s->low, from->width, 1) || !make(&s->small, picture->width, picture->height))
         return false;
-    along_columns(plan, &picture->reduce_y, &s->from, &s->low);
-    along_rows(plan, &picture->reduce_x, &s->low, &s->small);
-    clamp(&s->small);
-    along_rows(plan, &picture->enlarge_x, &s->small, &s->wide);
-    along_columns(plan, &picture->enlarge_y, &s->wide, &s->enlarged);
-    clamp(&s->enlarged);
+    for (int32_t y = 0; y < picture->height; ++y) {
+        double *const to = row_of(&s->small, y);
+        along_columns(plan, &picture->reduce_y, from, y, s->low.texels);
+        along_row(plan, &picture->reduce_x, s->low.texels, picture->width, to);
+        clamp(to, picture->width);
+    }
     return true;
+}
+
+/* The rows of a picture that a row of tiles is made of: the first one, and where they end. */
+typedef struct rows {
+    int32_t first, end;
+} rows;
+
+static int32_t tiles_end(const tvlm_texture *source, const tvlm_budget_plan *plan, int32_t row) {
+    return smaller((row + 1) * plan->patch, source->height);
+}
+
+static rows rows_of(const tvlm_texture *source, const tvlm_budget_plan *plan,
+                    const tvlm_budget_picture *picture, int32_t row) {
+    const float *const first = entry_of(plan, &picture->enlarge_y, row * plan->patch);
+    const float *const last = entry_of(plan, &picture->enlarge_y, tiles_end(source, plan, row) - 1);
+    return (rows){(int32_t)first[0], (int32_t)last[0] + (int32_t)last[1]};
+}
+
+/* Makes room for all rows of a picture that any row of tiles is made of, and for that row of tiles. */
+static bool make_room(const tvlm_texture *source, const tvlm_budget_plan *plan,
+                      const tvlm_budget_picture *picture, steps *s) {
+    int32_t most = 1;
+    for (int32_t row = 0; row < plan->rows; ++row) {
+        const rows needed = rows_of(source, plan, picture, row);
+        if (needed.end - needed.first > most) most = needed.end - needed.first;
+    }
+    return make(&s->wide, source->width, most) && make(&s->enlarged, source->width, plan->patch);
+}
+
+/* Enlarges a row of tiles. `done` is how many rows of the picture have been enlarged along rows for the rows of tiles above. */
+static void enlarge(const tvlm_texture *source, const tvlm_budget_plan *plan,
+                    const tvlm_budget_picture *picture, int32_t row, int32_t *done, steps *s) {
+    const rows needed = rows_of(source, plan, picture, row);
+    for (int32_t y = *done > needed.first ? *done : needed.first; y < needed.end; ++y)
+        along_row(plan, &picture->enlarge_x, row_of(&s->small, y), source->width, row_of(&s->wide, y));
+    *done = needed.end > *done ? needed.end : *done;
+    for (int32_t y = row * plan->patch; y < tiles_end(source, plan, row); ++y) {
+        double *const to = row_of(&s->enlarged, y - row * plan->patch);
+        enlarge_columns(plan, &picture->enlarge_y, &s->wide, y, to);
+        clamp(to, source->width);
+    }
 }
 
 /* The luma at a place of what is kept, row after row. */
 static float *kept_at(const tvlm_budget_kept *kept, const tvlm_texture *source, int32_t place) {
     return (float *)reference_data(kept->memory) +
            (size_t)place * (size_t)source->width * (size_t)source->height;
-}
-
-static bool read_kept(const tvlm_budget_kept *kept, const tvlm_texture *source, int32_t place, plane *p) {
-    const float *const from = kept_at(kept, source, place);
-    if (!make(p, source->width, source->height)) return false;
-    for (int32_t i = 0; i < p->width * p->height; ++i) p->texels[i] = (double)from[i];
-    return true;
 }
 
 tvlm_status tvlm_reference_losses_keep(tvlm_device *device, const tvlm_texture *source, int32_t image,
@@ -267,16 +348,26 @@ tvlm_status tvlm_reference_losses_move(tvlm_device *device, const tvlm_texture *
     return TVLM_OK;
 }
 
+/* The image that is number i of those that a plan's pictures are compared with. */
+static luma image_at(const tvlm_texture *source, const tvlm_budget_plan *plan, int32_t i, const steps *s) {
+    const tvlm_budget_kept *const kept = plan->kept;
+    if (kept == NULL) return s->image;
+    return (luma){.width = source->width,
+                  .height = source->height,
+                  .texels = kept_at(kept, source, (plan->first + i * plan->step) % kept->places)};
+}
+
 /* Compares a picture with all images that are seen. `stride` is how many floats lie between the losses of two images. */
 static bool measure(const tvlm_texture *source, const tvlm_budget_plan *plan,
                     const tvlm_budget_picture *picture, size_t stride, steps *s, float *losses) {
-    const tvlm_budget_kept *const kept = plan->kept;
-    if (!enlarge(source, plan, picture, s)) return false;
-    for (int32_t i = 0; i < (kept != NULL ? plan->seen : 1); ++i) {
-        if (kept != NULL &&
-            !read_kept(kept, source, (plan->first + i * plan->step) % kept->places, &s->image))
-            return false;
-        compare(plan, &s->image, &s->enlarged, losses + (size_t)i * stride);
+    int32_t done = 0;
+    if (!reduce(source, plan, picture, s) || !make_room(source, plan, picture, s)) return false;
+    for (int32_t row = 0; row < plan->rows; ++row) {
+        enlarge(source, plan, picture, row, &done, s);
+        for (int32_t i = 0; i < (plan->kept != NULL ? plan->seen : 1); ++i) {
+            const luma image = image_at(source, plan, i, s);
+            compare(plan, &image, &s->enlarged, row, losses + (size_t)i * stride);
+        }
     }
     return true;
 }
@@ -287,12 +378,14 @@ tvlm_status tvlm_reference_losses(tvlm_device *device, const tvlm_texture *sourc
     float *out = (float *)reference_data(losses) + offset;
     steps s;
     memset(&s, 0, sizeof s);
-    s.level = -1;
+    s.from = -1;
     bool made =
         plan->kept != NULL || read_level(source, reference_slice(source, plan->image, 0), 0, &s.image);
     for (int32_t p = 0; made && p < plan->count; ++p, out += floats)
         made = measure(source, plan, &plan->pictures[p], (size_t)plan->count * floats, &s, out);
-    plane *const planes[] = {&s.image, &s.from, &s.low, &s.small, &s.wide, &s.enlarged};
+    plane *const planes[] = {&s.low, &s.small, &s.wide, &s.enlarged};
     for (size_t i = 0; i < sizeof planes / sizeof *planes; ++i) free(planes[i]->texels);
+    free(s.image.own);
+    free(s.level.own);
     return made ? TVLM_OK : tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory to measure a picture");
 }

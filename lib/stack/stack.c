@@ -50,6 +50,12 @@ tvlm_status tvlm_stack_scratch(tvlm_stack *stack, tvlm_scratch which, size_t byt
     return TVLM_OK;
 }
 
+void tvlm_stack_scratch_done(tvlm_stack *stack, tvlm_scratch which) {
+    tvlm_buffer **kept = &stack->scratch[which];
+    if (*kept != NULL && (*kept)->bytes > TVLM_SCRATCH_KEPT)
+        stack->device->backend->buffer_destroy(stack->device, kept);
+}
+
 tvlm_slot *tvlm_stack_slot(tvlm_stack *stack, int32_t index) {
     return &stack->originals[index].slot;
 }

@@ -84,6 +84,10 @@ typedef enum tvlm_scratch {
  * enough. */
 tvlm_status tvlm_stack_scratch(tvlm_stack *stack, tvlm_scratch which, size_t bytes, tvlm_buffer **buffer);
 
+/* Gives memory back that was handed out, if it is more than TVLM_SCRATCH_KEPT bytes. What was enqueued with it goes on. */
+#define TVLM_SCRATCH_KEPT ((size_t)32 << 20)
+void tvlm_stack_scratch_done(tvlm_stack *stack, tvlm_scratch which);
+
 /* What a module above keeps beside an image. The stack knows nothing of it, except how to release it, which
  * it does when the stack is destroyed. `data` is NULL until that module fills it in. */
 typedef struct tvlm_slot {

@@ -136,7 +136,9 @@ static tvlm_status upload(tvlm_stack *stack, int32_t index, const tvlm_rows *row
     tvlm_buffer *buffer;
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_PIXELS, rows->bytes, &buffer));
     TVLM_TRY(stack->device->backend->buffer_write(stack->device, buffer, 0, rows->bytes, rows->rows));
-    return tvlm_stack_source_from_buffer(stack, index, buffer, &rows->pixels);
+    const tvlm_status status = tvlm_stack_source_from_buffer(stack, index, buffer, &rows->pixels);
+    tvlm_stack_scratch_done(stack, TVLM_SCRATCH_PIXELS);
+    return status;
 }
 
 /* ---- Sizes ---- */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/family.h"
+#include "opencl/backend.h"
 #include "select/budget_plan.h"
 #include "sides_helper.h"
 
@@ -192,6 +193,23 @@ static void compare_seen(const test_pair *source, tvlm_budget_plan *plan, const 
     free(expected);
 }
 
+/* In strips, of one row of tiles and of several, there is to the bit what there is of the whole image. */
+static void compare_strips(const test_pair *source, tvlm_budget_plan *plan, const float *whole) {
+    const size_t count = 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
+    if (!test_is_opencl(source->device)) return;
+    opencl_tuning *const tuning = &((opencl_device *)source->device)->tuning;
+    const int32_t kept = tuning->losses_kib;
+    const size_t all = sizeof(float) * (plan->between_texels + plan->picture_texels);
+    const int32_t parts[] = {(int32_t)(all / 1024 / 3), 0};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+        tuning->losses_kib = parts[i];
+        float *const got = losses_of(source->device, source->got, plan, 0);
+        assert_memory_equal(got, whole, count * sizeof *got);
+        free(got);
+    }
+    tuning->losses_kib = kept;
+}
+
 /* A plan that lies on the device already gives what one gives that is sent. */
 static void compare_sent(const test_pair *source, tvlm_budget_plan *plan, const float *alone) {
     const size_t count = 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
@@ -225,6 +243,7 @@ static void compare(const test_target *target, tvlm_device *reference, test_size
     const size_t count = 2 * (size_t)PICTURES * (size_t)plan.columns * (size_t)plan.rows;
     assert_memory_equal(got, expected, OFFSET * sizeof *got); /* the guard's pattern */
     compare_seen(&source, &plan, got + OFFSET, size, patch);
+    compare_strips(&source, &plan, got + OFFSET);
     compare_sent(&source, &plan, got + OFFSET);
     compare_losses("", got, expected, OFFSET, count, size, patch);
     free(got);
