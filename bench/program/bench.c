@@ -13,6 +13,7 @@
 
 #include "bench_events.h"
 #include "bench_layouts.h"
+#include "bench_peaks.h"
 #include "bench_stages.h"
 #include "bench_video.h"
 #include "core/times.h"
@@ -28,7 +29,7 @@ typedef struct bench_options {
     const char *image, *stage;
     option_size size;
     option_integer repeat;
-    int video, layouts;
+    int video, layouts, peaks;
     const char *frames_from;
 } bench_options;
 
@@ -45,6 +46,9 @@ static const option_spec specs[] = {
      "frames of a video instead, with and without delta updates", NO_RANGE, NULL},
     {0, OPTION_FLAG, "layouts", offsetof(bench_options, layouts), NULL,
      "each layout instead: the time of an image, and its memory", NO_RANGE, NULL},
+    {0, OPTION_FLAG, "peaks", offsetof(bench_options, peaks), NULL,
+     "memory that `tvlm select` takes for pictures of three sizes (or --size), beside theirs", NO_RANGE,
+     NULL},
     {0, OPTION_INPUT, "frames-from", offsetof(bench_options, frames_from), "DIR",
      "for --video: its pictures too, in the order of their names", NO_RANGE, NULL},
 };
@@ -401,6 +405,15 @@ static int run_bench_video(struct tool *tool, const bench_options *options) {
     return bench_video(tool, &video);
 }
 
+static int run_bench_peaks(struct tool *tool, const bench_options *options) {
+    if (options->image != NULL || options->stage != NULL || options->repeat.given ||
+        options->frames_from != NULL)
+        return tool_usage(tool,
+                          "--peaks takes --size, and none of --image, --stage, --repeat, --frames-from");
+    return bench_peaks(tool, &options->common, options->size.given ? options->size.width : 0,
+                       options->size.height);
+}
+
 static int run_bench(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     const bench_options *const options = values;
     tvlm_image image, *loaded = NULL;
@@ -412,8 +425,9 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     const tvlm_format format = (tvlm_format)options->common.format.value;
     (void)operand_count;
     (void)operands;
-    if (options->video > 0 && options->layouts > 0)
-        return tool_usage(tool, "--video and --layouts exclude each other");
+    if ((options->video > 0) + (options->layouts > 0) + (options->peaks > 0) > 1)
+        return tool_usage(tool, "--video, --layouts and --peaks exclude each other");
+    if (options->peaks > 0) return run_bench_peaks(tool, options);
     if (options->video > 0) return run_bench_video(tool, options);
     if (options->layouts > 0 && options->stage != NULL)
         return tool_usage(tool, "--stage is not for --layouts");
@@ -456,6 +470,9 @@ const tool_command bench_command = {
         "times as long the stage takes. cold: the first selection of this process, with the caches of programs as they are.\n"
         "--layouts: from pixels on the host to all channels and levels, a device of its own for each layout; its first\n"
         "image compiles; peak is all device memory that it ever held.\n"
+        "--peaks: pictures of 1024x1024, 4096x4096 and 10000x10000 pixels of bytes, each in a process of its own, in the\n"
+        "formats u8, f16 and f32 or --format's. 'times': the most memory that the process held, less what it holds for a\n"
+        "picture of 8x8, over the picture's own bytes, which are among it.\n"
         "MB is what a stage must read and write at least, each texel once. 'upload' is from the host to the device. A\n"
         "family's levels are all but the first, made from it. 'select, uploaded' goes from pixels on the device to\n"
         "positions on the host by the best cells, with all families that it reads; in 'select, again' they are there\n"

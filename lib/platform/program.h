@@ -34,6 +34,12 @@ void tvlm_program_become(const char *path, char **argv);
  */
 bool tvlm_program_start_apart(const char *path, char **argv);
 
+/*
+ * Runs the program of that path, as tvlm_program_become does, waits for it, and writes how it ended (its exit status; -1: by a signal)
+ * and the most memory that it held at a time, in bytes. On POSIX that is at least what this program holds. false: it did not start.
+ */
+bool tvlm_program_measure(const char *path, char **argv, int *code, size_t *peak);
+
 /* How many threads can run at once; 1 where that is not known. */
 int tvlm_processors(void);
 

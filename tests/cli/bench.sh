@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/bench.sh TVLM TVLM_SCENE [DEVICE]: `tvlm bench`: what its rows say, and that it adds up; --layouts. DEVICE as in
+# tests/cli/bench.sh TVLM TVLM_SCENE [DEVICE]: `tvlm bench`: what its rows say, and that it adds up; --layouts, --peaks. DEVICE as in
 # common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -13,7 +13,7 @@ holds_true() {
     checks=$((checks + 1))
     python3 -c 'import json, sys
 d = json.load(open(sys.argv[1], encoding="utf-8"))
-rows = {r.get("name", r.get("layout")): r for r in d.get("stages", d.get("layouts"))}
+rows = {r.get("name", r.get("layout")): r for r in d.get("stages") or d.get("layouts") or d["peaks"]}
 opencl = sys.argv[3] == ""
 sys.exit(not eval(sys.argv[2]))' "$work/json" "$2" "$device" 2>"$work/stderr" || complain "$1: not so: $2"
 }
@@ -45,6 +45,10 @@ if command -v python3 >/dev/null; then
     holds_true "memory" 'all(0 < r["texture_bytes"] <= r["peak_bytes"] for r in rows.values())'
     holds_true "more channels take more" 'rows["full40"]["texture_bytes"] > rows["visual12"]["texture_bytes"]'
     holds_true "times" 'all(0 < r["median_ms"] <= r["p90_ms"] and r["first_ms"] > 0 for r in rows.values())'
+    succeeds "${bench[@]}" --peaks --size 512x384 --json
+    cp "$work/stdout" "$work/json"
+    holds_true "peaks" '[r["format"] for r in d["peaks"]] == ["u8", "f16", "f32"] and all(r["pixel_bytes"] == 3 * 512 * 384 and r["times"] < 100 for r in d["peaks"])'
+    holds_true "the picture's own memory is among it" 'all(r["peak_bytes"] > r["pixel_bytes"] for r in d["peaks"])'
     holds_true "commands of layouts" 'all(("kernels" in r) == opencl for r in rows.values()) and (not opencl or rows["full40"]["kernels"] > rows["visual12"]["kernels"] > 0)'
 else
     echo "SKIPPED: no python3 to read the JSON"
@@ -52,5 +56,8 @@ fi
 succeeds "${bench[@]}" --layouts --size 96x64 --repeat 1
 counts "layouts" 1 "$work/stdout" '^full40 +40 +96x64 '
 refused 2 'exclude each other' "${bench[@]}" --layouts --video
+refused 2 'exclude each other' "${bench[@]}" --peaks --layouts
+refused 2 'takes --size, and none of' "${bench[@]}" --peaks --repeat 3
+[ -z "$(listing)" ] || complain "files are left: $(listing)"
 refused 2 'is not for --layouts' "${bench[@]}" --layouts --stage visual
 finish

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _XOPEN_SOURCE 700 /* NOLINT: for nice */
+#define _DEFAULT_SOURCE /* NOLINT: for nice and wait4 */
 #include "platform/program.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __APPLE__
@@ -85,6 +86,30 @@ bool tvlm_program_start_apart(const char *path, char **argv) {
     }
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* The unit of ru_maxrss. */
+#ifdef __APPLE__
+#define PEAK_UNIT 1
+#else
+#define PEAK_UNIT 1024
+#endif
+
+bool tvlm_program_measure(const char *path, char **argv, int *code, size_t *peak) {
+    int status = 0;
+    struct rusage used;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)execv(path, argv);
+        _exit(127);
+    }
+    pid_t ended = -1;
+    while (child > 0 && (ended = wait4(child, &status, 0, &used)) < 0 && errno == EINTR) continue;
+    if (child < 0 || ended < 0) return false;
+    *code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    *peak = (size_t)used.ru_maxrss * PEAK_UNIT;
+    return *code != 127;
 }
 
 int tvlm_processors(void) {

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <windows.h>
 
+#define PSAPI_VERSION 2 /* it is in kernel32 */
+#include <psapi.h>
 #include <shellapi.h>
 
 #include "platform/file.h"
@@ -114,6 +116,21 @@ void tvlm_program_become(const char *path, char **argv) {
 
 bool tvlm_program_start_apart(const char *path, char **argv) {
     return start(_P_DETACH, path, argv) != -1;
+}
+
+bool tvlm_program_measure(const char *path, char **argv, int *code, size_t *peak) {
+    const intptr_t child = start(_P_NOWAIT, path, argv);
+    PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
+    DWORD ended = 0;
+    if (child == -1) return false;
+    const HANDLE process = (HANDLE)child;
+    const bool known = WaitForSingleObject(process, INFINITE) == WAIT_OBJECT_0 &&
+                       GetExitCodeProcess(process, &ended) &&
+                       GetProcessMemoryInfo(process, &counters, sizeof counters);
+    CloseHandle(process);
+    *code = (int)ended;
+    *peak = counters.PeakWorkingSetSize;
+    return known;
 }
 
 int tvlm_processors(void) {
