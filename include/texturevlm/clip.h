@@ -14,33 +14,34 @@
  * *Slots.* A model takes `temporal` frames at a time (Qwen-VL two), which are a slot. In its own slot a token
  * shows all of the slot's frames, and from then on the last of them.
  *
- * *Tokens* are squares of 1, 2 and 4 times the patch's side, squares of 4 that are 3 x 3 tokens of the frame at
- * three quarters of its size, and the cells of thumbnails of the whole frame, each as one patch of a smaller
- * picture (select.h, the strategy budget). What is bought takes the place of what was shown in its square. A
- * thumbnail takes the place of everything.
+ * *Tokens* are of three kinds (select.h, the strategy budget): tiles with 1, 2 or 4 times the patch's side; nines,
+ * which are squares of 4 times its side as 3 x 3 tokens of the frame at three quarters of its size; and the cells of
+ * thumbnails of the whole frame. What is bought takes the place of what was shown in its square. A thumbnail takes the
+ * place of everything.
  *
- * *The choice* loses least, by the loss of the strategy budget: half of it is the squared error of luma, and half is
- * detail that cannot be read, each as a share of what a thumbnail of one patch loses that is made anew in every slot.
- * For a price of a token the best choice over the tree of squares and over all intervals of slots is found by dynamic
- * programming, and the price by bisection (Shoham & Gersho 1988; conditional replenishment: Mounts 1969). It is
- * compared with downsampling, which is every n-th slot as one thumbnail that is held up to the next. It is never
- * predicted to lose more than that, nor, but with a tolerance, to have a larger squared error.
+ * *The choice* is the one that loses least. Its loss has the two parts that the strategy budget has, and here each
+ * counts half: the squared error of luma, and detail that cannot be read. Each part is a share of what a thumbnail of
+ * one patch loses, if one is made in every slot. For a price of a token the best choice over the tree of squares and
+ * over all intervals of slots is found by dynamic programming. The price is found by bisection (Shoham & Gersho 1988;
+ * conditional replenishment: Mounts 1969). The choice is compared with downsampling, which is every n-th slot as one
+ * thumbnail that is held up to the next. It is never predicted to lose more than that. Without a tolerance it is never
+ * predicted to have a larger squared error, either.
  *
  * *Long videos* are decided in windows of 64 slots, or of fewer where memory is short. The first half of a window's
  * tokens is final when its last slot is there. The second half is decided anew with the next window, which begins with
  * what is still shown. Each window spends what the budget grants up to its end. So memory does not grow with the video,
- * but for the tokens. What is lost by a token that is held for more than a quarter of a window is not measured, but added
- * up from shorter steps: the loss of the longest that was measured, and the change from there on.
+ * but for the tokens. A token may be held for more than a quarter of a window. What it loses from there on is not measured:
+ * it is the loss of the longest time that was measured, and the changes since.
  *
  * *Streams* (`causal`). A slot's share of the budget fills a bucket, from which the slot's tokens are paid. The price of a
- * token falls while the bucket fills, and rises while it is overdrawn. What a token would save in its slot counts once for
- * each slot in which it will be shown: if c is what the place changes by in a slot, at a price p the best time between two
- * tokens is sqrt(2 p / c), since waiting for t slots costs c t^2 / 2. A slot never pays more than is in the bucket, so
+ * token falls while the bucket fills, and rises while it is overdrawn. A token is worth what it saves in its slot, times
+ * the number of slots in which it is expected to be shown. That number depends on c, what the place changes by in a slot,
+ * and on the price p. To wait for t slots costs c t^2 / 2, so the best time between two tokens is sqrt(2 p / c). A slot never pays more than is in the bucket, so
  * that the first slot has one slot's share. Without a latency no slot is predicted to have a larger squared error than
  * its best thumbnail for one slot's share, as far as that is in the bucket. Memory is constant.
  *
- * *A camera that moves* (`motion`, in streams) takes what is held along: each slot has an affine map that says where what it shows
- * was in the slot before, and what is held is compared, and shown, as that map moves it.
+ * *A camera that moves* (`motion`, in streams). Each slot has an affine transform, which says where each place of the slot was
+ * in the slot before. What is held is moved by it before it is compared and shown.
  *
  * A clip belongs to its device, and is used by one thread at a time.
  */
@@ -90,11 +91,11 @@ struct tvlm_clip_params {
     /* How many bytes of memory the clip may take, the host's and the device's together. With less memory windows are
      * shorter, down to 8 slots. 0: 1 GiB. */
     uint64_t memory;
-    /* How much more what moves counts where most is still, 0 to 1000: the loss of a tile counts 1 + emphasis * m (1 - M)^2
-     * times, where m is 0 .. 1, 1/2 where the frame before is off by 8 of 255 levels, and M the mean of all tiles. 0 lets the
-     * default stand; TVLM_EXPLICIT_ZERO: no more. */
+    /* How much more tiles that move count in a picture that is mostly still, 0 to 1000. The loss of a tile is multiplied by
+     * 1 + emphasis * m (1 - M)^2. There m is 0 .. 1, and 1/2 where the tile differs from the frame before by 8 of 255 levels;
+     * M is the mean of m over all tiles. 0 lets the default stand; TVLM_EXPLICIT_ZERO: no more. */
     float emphasis;
-    /* In a stream without a latency: what is held moves along with the camera, by the map of each slot that
+    /* In a stream without a latency: what is held moves along with the camera, by the transform of each slot that
      * tvlm_clip_info tells. Only a model that is told of it knows where things are then. */
     bool motion;
     uint64_t reserved[3];
@@ -150,9 +151,10 @@ typedef struct tvlm_clip_info {
     /* What is lost in the slots that are decided, as a share of what thumbnails of one patch lose; and what the best
      * downsampling of as many tokens does. In a stream that is the best of each slot's own thumbnails. */
     double lost, lost_downsampled;
-    /* With `motion`, of the slot that was decided last: what its last frame shows at (x, y) was at (a x + b y + c, d x + e y + f)
-     * in the last frame of the slot before; a, b, c, d, e, f, in pixels of the frames as they were handed in. Frame j of a slot of
-     * n goes (j + 1) / n of that way. 1, 0, 0, 0, 1, 0 where nothing moves, and without `motion`. */
+    /* The transform of the slot that was decided last, with `motion`: a, b, c, d, e, f, in pixels of the frames as they were
+     * handed in. What the slot's last frame shows at (x, y) was at (a x + b y + c, d x + e y + f) in the last frame of the slot
+     * before. Frame j of a slot of n goes (j + 1) / n of that way. It is 1, 0, 0, 0, 1, 0 where nothing moves, and without
+     * `motion`. */
     float motion[6];
     uint64_t reserved[1];
 } tvlm_clip_info;

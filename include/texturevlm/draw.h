@@ -26,8 +26,8 @@
  *
  * *Text* is drawn in letters 8 pixels high times `scale`. A byte that is not printable ASCII is drawn as '?'.
  *
- * *Errors* of all functions, each with a line in the log: ARGUMENT (what is NULL and may not be, and what is outside
- * the range that is given here), MEMORY (there is none, or a side of the picture would be above 32767 pixels).
+ * *Errors* of all functions, each with a line in the log: ARGUMENT (an argument is NULL that may not be, or is
+ * outside the range that is given here), MEMORY (there is none, or a side of the picture would be above 32767 pixels).
  * *Threads:* all functions are safe on any thread. Only tvlm_draw_channels uses a device (device.h).
  */
 #ifndef TEXTUREVLM_DRAW_H
@@ -76,8 +76,8 @@ struct tvlm_draw_params {
  * - A budget: the cells of the thumbnail are fine lines, and the tiles have the colours of their levels, the coarse
  *   ones below the fine ones. The first info->thumbnail_cells positions are the cells; there must be so many.
  *
- * `image` has the size that `info` tells. `count` may be 0, with `positions` NULL. Of a position x, y, size, height
- * and level are read, which are finite, sizes not negative, and column and row.
+ * `image` has the size that `info` tells. `count` may be 0, with `positions` NULL. What is read of a position is x,
+ * y, size, height, level, column and row. The first five are finite; size and height are not negative.
  */
 TVLM_API tvlm_status tvlm_draw_selection(const tvlm_image *image, const tvlm_selection_info *info,
                                          const tvlm_position *positions, int32_t count,

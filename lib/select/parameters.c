@@ -65,9 +65,9 @@ static const struct {
     {{IN(budget, tolerance, NUMBER), .strategies = BUDGET, .low = 0, .high = 1, .zero = true, .symbol = "T",
       .words = tolerances, .word = TVLM_TOLERANCE_READABLE, .unit = "of the loss of one patch",
       .help =
-          "in place of a number, as few patches as lose that share at most, or auto: as few as keep readable what "
-          "can be read; hardly more than the fewest that lose at most that share of what a thumbnail of one patch "
-          "loses; 0: nothing is lost, only equal tiles are left out"},
+          "in place of a number, about as few patches as lose at most that share of what a thumbnail of one patch "
+          "loses, or auto: as few as keep readable what can be read; 0: nothing is lost, only equal tiles are left "
+          "out"},
      "a tolerance of #; it is a share of the loss, from 0 to 1"},
     {{IN(budget, emphasis, NUMBER), .strategies = BUDGET, .low = 0, .high = FLT_MAX, .zero = true,
       .symbol = "L", .usual = "0; with a query 300, with a scorer or scores 32",

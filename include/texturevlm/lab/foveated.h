@@ -38,8 +38,7 @@ extern "C" {
  * - Where e0 would make the squares at the fixation smaller than a patch, it is raised until they are not, since
  *   level 0 has the finest detail there is.
  *
- * There is room for `capacity` >= K of them,
- * and *count becomes K. x, y, size and level are set, in the pixels of width x height. The score is 0, and the
+ * `positions` has room for `capacity` of them, at least K, and *count becomes K. x, y, size and level are set, in the pixels of width x height. The score is 0, and the
  * cell is -1, -1. The order is that of the arrangement, outwards from the fixations. A position may lie on the
  * image's far border where squares are wider than the image. `params` and `log` may be NULL.
  *
