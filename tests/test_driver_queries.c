@@ -76,17 +76,21 @@ static void test_what_is_unknown(void **state) {
 
 /* ---- Versions ---- */
 
-/* A platform of OpenCL 3.0 whose devices have 2.0. They have images with levels, whose kernels need OpenCL C 2.0 or
- * newer: the device's, since a build for 3.0 is refused. */
+/* A platform of OpenCL 3.0 whose devices have 2.0. They have images with levels, as a device of 3.0 has, and the kernels
+ * of those need OpenCL C 2.0 or newer: the device's, since a build for 3.0 is refused. */
 static void test_platform_is_newer(void **state) {
     (void)state;
+    tvlm_device *device = opened("0");
+    const tvlm_storage storage =
+        device->info.storage; /* of Intel's driver the layer's levels do not pass the self-test */
+    tvlm_device_destroy(&device);
     layer->faults->platform_version = 30;
     layer->faults->device_version = 20;
     nothing_said();
-    tvlm_device *device = opened("0");
+    device = opened("0");
     assert_int_equal(said.errors + said.warnings, 0);
     assert_int_equal(strncmp(device->info.version, "OpenCL 2.0 ", 11), 0);
-    assert_int_equal(device->info.storage, TVLM_STORAGE_MIPMAPPED);
+    assert_int_equal(device->info.storage, storage);
     check_reference(device);
     tvlm_device_destroy(&device);
 }

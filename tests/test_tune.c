@@ -246,6 +246,27 @@ static int32_t choice_named(const char *name) {
     return choice;
 }
 
+static void want(tvlm_device *device, int32_t choice, int32_t setting) {
+    int32_t values[OPENCL_CHOICE_VALUES];
+    assert_int_equal(tvlm_opencl_choice_values(device, choice, setting, values), 2);
+    wanted[0] = (size_t)values[0];
+    wanted[1] = (size_t)values[1];
+}
+
+/* Whether a stage's kernels can have the usual groups. Where a driver allows them far smaller ones (llvmpipe with 256 bits), no setting
+ * of groups makes a difference. */
+static bool has_usual_groups(tvlm_device *device, int32_t stage, int32_t choice, int32_t usual,
+                             int32_t other) {
+    const tvlm_tuner *tuner = tuner_of(device);
+    want(device, choice, usual);
+    const int before = count_launches(device);
+    assert_int_equal(tuner->use(device, stage, 0, choice, other), TVLM_OK);
+    const bool fewer = count_launches(device) < before;
+    tuner->defaults(device);
+    want(device, choice, other);
+    return fewer;
+}
+
 /* A stage has its setting, at the size that it is for; the others have theirs. */
 static void settings_are_used(const test_target *target) {
     static const int32_t stages[] = {TVLM_GRID_SALIENCY, TVLM_TUNED_SOURCE};
@@ -255,21 +276,22 @@ static void settings_are_used(const test_target *target) {
     const int32_t choice = choice_named("group");
     pixels = test_random_pixels(&random, WIDTH + 1, HEIGHT + 1, 3);
     const int32_t usual = tvlm_opencl_choice_default(device, choice), other = usual == 0 ? 1 : 0;
-    int32_t values[OPENCL_CHOICE_VALUES];
-    assert_int_equal(tvlm_opencl_choice_values(device, choice, other, values), 2);
-    wanted[0] = (size_t)values[0];
-    wanted[1] = (size_t)values[1];
+    int used = 0;
+    want(device, choice, other);
     tuner->defaults(device);
     const int before = count_launches(device);
     for (size_t i = 0; i < sizeof stages / sizeof *stages; ++i) {
         assert_int_equal(tuner->use(device, stages[i], 2, choice, other), TVLM_OK);
         assert_int_equal(count_launches(device), before); /* the picture is not so large */
         assert_int_equal(tuner->use(device, stages[i], 0, choice, other), TVLM_OK);
-        if (count_launches(device) <= before)
-            fail_msg("%s: its setting is not used", tvlm_tuned_name(stages[i]));
+        const bool is_used = count_launches(device) > before;
         tuner->defaults(device);
         assert_int_equal(count_launches(device), before);
+        if (!is_used && has_usual_groups(device, stages[i], choice, usual, other))
+            fail_msg("%s: its setting is not used", tvlm_tuned_name(stages[i]));
+        used += is_used;
     }
+    if (used == 0) printf("    no kernel here can have such groups\n");
     free(pixels);
     pixels = NULL;
 }
