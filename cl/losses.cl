@@ -41,6 +41,7 @@
 #define RUN  1
 #endif
 
+#define ROW     14 /* of a picture: tvlm_budget_picture.row (lib/core/budget.h) */
 #define COUNT   (TVLM_BUDGET_BLOCKS * TVLM_BUDGET_BLOCKS)
 #define STARTS  (TVLM_BUDGET_BLOCKS - TVLM_BUDGET_WINDOW + 1)
 #define EDGE(b) TVLM_BUDGET_EDGE(b, SIDE)
@@ -589,7 +590,7 @@ HELPER void place_picture(band *a, global const int *picture, global const float
     a->picture = between + picture[TVLM_BUDGET_BETWEEN];
     a->table = table;
     a->axis = picture + TVLM_BUDGET_ENLARGE_Y;
-    a->row = picture[TVLM_BUDGET_ROW];
+    a->row = picture[ROW];
 }
 
 HELPER void write_losses(const band *a, global const float *known, const sums *s, const float legible,

@@ -42,7 +42,7 @@ typedef struct tvlm_budget_picture {
      * passes, and `texels` in the memory for reduced pictures. What lies between two passes is used before
      * the next such result overwrites it. */
     int32_t between, texels;
-    /* The first row that is made. In a plan it is 0: all are made. A backend that makes a part of the rows at a time says so here
+    /* The first row that is made (ROW of cl/losses.cl). In a plan it is 0: all are made. A backend that makes a part of the rows at a time says so here
      * in its own copy, where `height` is how many rows that part has. */
     int32_t row;
     int32_t unused_too;

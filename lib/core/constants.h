@@ -404,7 +404,6 @@
 #define TVLM_BUDGET_ENLARGE_Y 10
 #define TVLM_BUDGET_BETWEEN   12
 #define TVLM_BUDGET_TEXELS    13
-#define TVLM_BUDGET_ROW       14
 #define TVLM_BUDGET_HEAD      2
 /* How far apart lines of `length` values lie: a whole number of vectors of 16 values, and an odd number of
  * them. Lines that lie a power of 2 apart would share few places of a cache. */
