@@ -94,5 +94,5 @@ if(TVLM_PYTHON AND TARGET tvlm AND NOT TVLM_SANITIZE) # an uninstrumented Python
   add_test(NAME python_gpu COMMAND ${TVLM_PYTHON} ${PROJECT_SOURCE_DIR}/bench/gpu.py --check $<TARGET_FILE:tvlm>)
   set_tests_properties(python_gpu PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 600)
   set_tests_properties(python_all_photos PROPERTIES LABELS "python;slow" TIMEOUT 3600)
-  set_tests_properties(python_mips python_sampling PROPERTIES LABELS "python;long")
+  set_tests_properties(python_mips python_sampling python_similarity python_decoding python_filters PROPERTIES LABELS "python;long")
 endif()
