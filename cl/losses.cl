@@ -348,7 +348,7 @@ typedef struct column_sums {
 
 /* The rows of row j of blocks. */
 HELPER int2 rows_of(const band *a, const int j) {
-    return min((int2)(a->top + EDGE(j), a->top + EDGE(j + 1)), a->bottom);
+    return min((int2)(a->top + EDGE(j), a->top + EDGE(j + 1)), (int2)(a->bottom));
 }
 
 /* Nothing at places beyond the right end of what is compared. */
