@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "json.h"
 #include "platform/file.h"
@@ -51,11 +50,16 @@ static bool write_rows(int file, picture p) {
 static int make_picture(struct tool *tool, picture p, char **name) {
     const int file = tvlm_temporary_make("peaks.ppm", 0, name);
     bool good = file >= 0 && write_rows(file, p);
-    const int code = errno;
-    if (file >= 0 && !tvlm_file_close(file)) good = false;
+    int code = errno;
+    char why[256];
+    if (file >= 0 && !tvlm_file_close(file)) {
+        if (good) code = errno;
+        good = false;
+    }
     if (good) return TOOL_DONE;
+    tvlm_system_words(code, why, sizeof why);
     return tool_fail(tool, "a picture of %dx%d pixels cannot be written here: %s", (int)p.width,
-                     (int)p.height, strerror(code));
+                     (int)p.height, why);
 }
 
 static void remove_picture(char *name) {

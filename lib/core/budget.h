@@ -99,6 +99,37 @@ typedef struct tvlm_budget_plan {
     size_t between_texels, picture_texels; /* the memory between the passes, in floats */
 } tvlm_budget_plan;
 
+/* The entry of a plan's table for place o of an axis. */
+static inline const float *tvlm_budget_entry(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis,
+                                             int32_t o) {
+    return plan->table + axis->offset + (ptrdiff_t)o * (axis->taps + TVLM_BUDGET_HEAD);
+}
+
+/* Rows of an image, of one of its levels or of a picture: the first one, and where they end. */
+typedef struct tvlm_budget_rows {
+    int32_t first, end;
+} tvlm_budget_rows;
+
+/* The source rows that some rows of an axis' result are made of. Both ends rise with the row. */
+static inline tvlm_budget_rows tvlm_budget_reach(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis,
+                                                 tvlm_budget_rows made) {
+    const float *const first = tvlm_budget_entry(plan, axis, made.first);
+    const float *const last = tvlm_budget_entry(plan, axis, made.end - 1);
+    return (tvlm_budget_rows){(int32_t)first[0], (int32_t)last[0] + (int32_t)last[1]};
+}
+
+/* How many floats a picture takes between two passes: columns of a level that is `from` wide, or rows as wide as the image. */
+static inline size_t tvlm_budget_between_floats(int32_t from, int32_t image, int32_t height) {
+    const size_t reduced = (size_t)from * TVLM_BUDGET_LINE((size_t)height);
+    const size_t enlarged = TVLM_BUDGET_LINE((size_t)image) * (size_t)height;
+    return reduced > enlarged ? reduced : enlarged;
+}
+
+/* How many floats a reduced picture takes. */
+static inline size_t tvlm_budget_picture_floats(int32_t width, int32_t height) {
+    return (size_t)width * TVLM_BUDGET_LINE((size_t)height);
+}
+
 /* The correlation at which half of the detail is read, in tiles of so many pixels. core/constants.h has the
  * correlation for windows of 8 pixels. A window is half as long as a tile, so that is for tiles of 16. */
 static inline float tvlm_budget_legible(int32_t patch) {

@@ -142,7 +142,7 @@ static tvlm_status copy_luma(const work *w, int32_t image, int32_t levels, cl_me
     opencl_call call;
     int32_t rows = 0;
     for (int32_t n = 0; n < levels; ++n) {
-        const opencl_rows of_level = tvlm_opencl_strip_rows(w->source, &w->strip, n);
+        const tvlm_budget_rows of_level = tvlm_opencl_strip_rows(w->source, &w->strip, n);
         rows += of_level.end - of_level.first;
     }
     TVLM_TRY(begin(w, "losses_luma", w->source->format, &call));

@@ -9,20 +9,13 @@ static int32_t most(int32_t a, int32_t b) {
     return a > b ? a : b;
 }
 
-/* The places that the outputs [o.first, o.end) of an axis are made of. Both ends rise with the output. */
-static opencl_rows reach(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, opencl_rows o) {
-    const ptrdiff_t stride = axis->taps + TVLM_BUDGET_HEAD;
-    const float *const first = plan->table + axis->offset + o.first * stride;
-    const float *const last = plan->table + axis->offset + (o.end - 1) * stride;
-    return (opencl_rows){(int32_t)first[0], (int32_t)last[0] + (int32_t)last[1]};
-}
-
 static tvlm_budget_axis from_output(const tvlm_budget_axis *axis, int32_t first) {
     return (tvlm_budget_axis){axis->offset + first * (axis->taps + TVLM_BUDGET_HEAD), axis->taps};
 }
 
-opencl_rows tvlm_opencl_strip_rows(const tvlm_texture *source, const opencl_strip *strip, int32_t level) {
-    return (opencl_rows){
+tvlm_budget_rows tvlm_opencl_strip_rows(const tvlm_texture *source, const opencl_strip *strip,
+                                        int32_t level) {
+    return (tvlm_budget_rows){
         most((strip->first >> level) - strip->margin, 0),
         least(((strip->end - 1) >> level) + 1 + strip->margin, tvlm_level_side(source->height, level))};
 }
@@ -32,7 +25,7 @@ static size_t luma_floats(const tvlm_texture *source, const tvlm_budget_plan *pl
                           const opencl_strip *strip) {
     size_t floats = 0;
     for (int32_t n = 0; n < plan->levels; ++n) {
-        const opencl_rows rows = tvlm_opencl_strip_rows(source, strip, n);
+        const tvlm_budget_rows rows = tvlm_opencl_strip_rows(source, strip, n);
         floats +=
             TVLM_BUDGET_LINE((size_t)tvlm_level_side(source->width, n)) * (size_t)(rows.end - rows.first);
     }
@@ -53,8 +46,9 @@ opencl_strip tvlm_opencl_strip_whole(const tvlm_texture *source, const tvlm_budg
 static tvlm_budget_picture add_picture(const tvlm_texture *source, const tvlm_budget_plan *plan,
                                        const tvlm_budget_picture *whole, opencl_strip *strip) {
     const int32_t from = whole->from, from_width = tvlm_level_side(source->width, from);
-    const opencl_rows made = reach(plan, &whole->enlarge_y, (opencl_rows){strip->first, strip->end});
-    const opencl_rows read = reach(plan, &whole->reduce_y, made);
+    const tvlm_budget_rows made =
+        tvlm_budget_reach(plan, &whole->enlarge_y, (tvlm_budget_rows){strip->first, strip->end});
+    const tvlm_budget_rows read = tvlm_budget_reach(plan, &whole->reduce_y, made);
     tvlm_budget_picture picture = *whole;
     picture.row = made.first;
     picture.height = made.end - made.first;
@@ -64,11 +58,8 @@ static tvlm_budget_picture add_picture(const tvlm_texture *source, const tvlm_bu
     picture.texels = (int32_t)strip->texels;
     strip->margin = most(
         strip->margin, most((strip->first >> from) - read.first, read.end - ((strip->end - 1) >> from) - 1));
-    const size_t column = TVLM_BUDGET_LINE((size_t)picture.height);
-    const size_t reduced = (size_t)from_width * column,
-                 enlarged = TVLM_BUDGET_LINE((size_t)source->width) * (size_t)picture.height;
-    strip->between += reduced > enlarged ? reduced : enlarged;
-    strip->texels += (size_t)picture.width * column;
+    strip->between += tvlm_budget_between_floats(from_width, source->width, picture.height);
+    strip->texels += tvlm_budget_picture_floats(picture.width, picture.height);
     return picture;
 }
 

@@ -37,10 +37,7 @@ typedef struct opencl_strips {
  * one strip does, that is the whole image, and the plan's table is not read. */
 opencl_strips tvlm_opencl_strips(const tvlm_texture *source, const tvlm_budget_plan *plan, size_t floats);
 
-/* The first row of level n of which a strip has the luma, and where they end. */
-typedef struct opencl_rows {
-    int32_t first, end;
-} opencl_rows;
-opencl_rows tvlm_opencl_strip_rows(const tvlm_texture *source, const opencl_strip *strip, int32_t level);
+/* The rows of level n of which a strip has the luma. */
+tvlm_budget_rows tvlm_opencl_strip_rows(const tvlm_texture *source, const opencl_strip *strip, int32_t level);
 
 #endif

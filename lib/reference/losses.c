@@ -66,15 +66,11 @@ static bool read_level(const tvlm_texture *source, int32_t slice, int32_t level,
 
 /* ---- Resizing ---- */
 
-static const float *entry_of(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, int32_t o) {
-    return plan->table + axis->offset + (ptrdiff_t)o * (axis->taps + TVLM_BUDGET_HEAD);
-}
-
 /* Filters a row of values into a row of `width` values. */
 static void along_row(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, const double *from,
                       int32_t width, double *to) {
     for (int32_t x = 0; x < width; ++x) {
-        const float *const entry = entry_of(plan, axis, x);
+        const float *const entry = tvlm_budget_entry(plan, axis, x);
         double sum = 0.0;
         for (int32_t i = 0; i < (int32_t)entry[1]; ++i)
             sum += (double)entry[TVLM_BUDGET_HEAD + i] * from[(int32_t)entry[0] + i];
@@ -85,7 +81,7 @@ static void along_row(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis
 /* Filters the columns of luma to row y of the result. A whole row is added at a time, as it lies in memory. */
 static void along_columns(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, const luma *from,
                           int32_t y, double *to) {
-    const float *const entry = entry_of(plan, axis, y);
+    const float *const entry = tvlm_budget_entry(plan, axis, y);
     for (int32_t x = 0; x < from->width; ++x) to[x] = 0.0;
     for (int32_t i = 0; i < (int32_t)entry[1]; ++i) {
         const double weight = (double)entry[TVLM_BUDGET_HEAD + i];
@@ -97,7 +93,7 @@ static void along_columns(const tvlm_budget_plan *plan, const tvlm_budget_axis *
 /* The same of a picture whose rows are as wide as the image. */
 static void enlarge_columns(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, const plane *from,
                             int32_t y, double *to) {
-    const float *const entry = entry_of(plan, axis, y);
+    const float *const entry = tvlm_budget_entry(plan, axis, y);
     for (int32_t x = 0; x < from->width; ++x) to[x] = 0.0;
     for (int32_t i = 0; i < (int32_t)entry[1]; ++i) {
         const double weight = (double)entry[TVLM_BUDGET_HEAD + i];
@@ -260,20 +256,15 @@ static bool reduce(const tvlm_texture *source, const tvlm_budget_plan *plan,
     return true;
 }
 
-/* The rows of a picture that a row of tiles is made of: the first one, and where they end. */
-typedef struct rows {
-    int32_t first, end;
-} rows;
-
 static int32_t tiles_end(const tvlm_texture *source, const tvlm_budget_plan *plan, int32_t row) {
     return smaller((row + 1) * plan->patch, source->height);
 }
 
-static rows rows_of(const tvlm_texture *source, const tvlm_budget_plan *plan,
-                    const tvlm_budget_picture *picture, int32_t row) {
-    const float *const first = entry_of(plan, &picture->enlarge_y, row * plan->patch);
-    const float *const last = entry_of(plan, &picture->enlarge_y, tiles_end(source, plan, row) - 1);
-    return (rows){(int32_t)first[0], (int32_t)last[0] + (int32_t)last[1]};
+/* The rows of a picture that a row of tiles is made of. */
+static tvlm_budget_rows rows_of(const tvlm_texture *source, const tvlm_budget_plan *plan,
+                                const tvlm_budget_picture *picture, int32_t row) {
+    return tvlm_budget_reach(plan, &picture->enlarge_y,
+                             (tvlm_budget_rows){row * plan->patch, tiles_end(source, plan, row)});
 }
 
 /* Makes room for all rows of a picture that any row of tiles is made of, and for that row of tiles. */
@@ -281,7 +272,7 @@ static bool make_room(const tvlm_texture *source, const tvlm_budget_plan *plan,
                       const tvlm_budget_picture *picture, steps *s) {
     int32_t most = 1;
     for (int32_t row = 0; row < plan->rows; ++row) {
-        const rows needed = rows_of(source, plan, picture, row);
+        const tvlm_budget_rows needed = rows_of(source, plan, picture, row);
         if (needed.end - needed.first > most) most = needed.end - needed.first;
     }
     return make(&s->wide, source->width, most) && make(&s->enlarged, source->width, plan->patch);
@@ -290,7 +281,7 @@ static bool make_room(const tvlm_texture *source, const tvlm_budget_plan *plan,
 /* Enlarges a row of tiles. `done` is how many rows of the picture have been enlarged along rows for the rows of tiles above. */
 static void enlarge(const tvlm_texture *source, const tvlm_budget_plan *plan,
                     const tvlm_budget_picture *picture, int32_t row, int32_t *done, steps *s) {
-    const rows needed = rows_of(source, plan, picture, row);
+    const tvlm_budget_rows needed = rows_of(source, plan, picture, row);
     for (int32_t y = *done > needed.first ? *done : needed.first; y < needed.end; ++y)
         along_row(plan, &picture->enlarge_x, row_of(&s->small, y), source->width, row_of(&s->wide, y));
     *done = needed.end > *done ? needed.end : *done;

@@ -8,15 +8,11 @@
 #include "reference/reference.h"
 #include "reference/texture.h"
 
-static const float *entry_of(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, int32_t o) {
-    return plan->table + axis->offset + (ptrdiff_t)o * (axis->taps + TVLM_BUDGET_HEAD);
-}
-
 /* Adds up the texels of each column that are above and below output row `y`, each by its weight: line[width][4]. */
 static void add_columns(const tvlm_texture *source, const tvlm_budget_plan *plan, int32_t slice, int32_t y,
                         double *line) {
     const tvlm_budget_picture *const picture = &plan->pictures[0];
-    const float *const down = entry_of(plan, &picture->reduce_y, y);
+    const float *const down = tvlm_budget_entry(plan, &picture->reduce_y, y);
     const int32_t components = 4 * tvlm_level_side(source->width, picture->from);
     for (int32_t i = 0; i < components; ++i) line[i] = 0.0;
     for (int32_t j = 0; j < (int32_t)down[1]; ++j) {
@@ -44,7 +40,7 @@ tvlm_status tvlm_reference_thumbnail(tvlm_device *device, const tvlm_texture *so
         add_columns(source, plan, from, y, line);
         for (int32_t x = 0; x < picture->width; ++x) {
             double sums[4] = {0.0};
-            add_up(entry_of(plan, &picture->reduce_x, x), line, sums);
+            add_up(tvlm_budget_entry(plan, &picture->reduce_x, x), line, sums);
             for (int c = 0; c < 4; ++c) sums[c] = fmin(fmax(sums[c], 0.0), 1.0);
             tvlm_reference_store(out, 0, to, x, y, sums);
         }

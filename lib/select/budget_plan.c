@@ -158,10 +158,6 @@ static void add_side(table *t, int32_t whole, int32_t from, int32_t size, double
     *enlarge = add_axis(t, &(line){size, whole, texel > 0.0 ? 1.0 / texel : (double)size / whole});
 }
 
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 /* Adds a picture and its memory to the plan. False where the passes would need too much memory between
  * them. */
 static bool add_picture(const tvlm_texture *source, const tvlm_budget_size *size, table *t,
@@ -169,9 +165,7 @@ static bool add_picture(const tvlm_texture *source, const tvlm_budget_size *size
     const int32_t from = made_from(source, size);
     const int32_t from_w = tvlm_level_side(source->width, from), to_w = source->width;
     const int32_t from_h = tvlm_level_side(source->height, from), to_h = source->height;
-    const size_t column = TVLM_BUDGET_LINE((size_t)size->height);
-    const size_t between =
-        larger((size_t)from_w * column, TVLM_BUDGET_LINE((size_t)to_w) * (size_t)size->height);
+    const size_t between = tvlm_budget_between_floats(from_w, to_w, size->height);
     if (plan->count > 0 && plan->between_texels + between > TVLM_BUDGET_TEXELS_MAX) return false;
     *p = (tvlm_budget_picture){.width = size->width,
                                .height = size->height,
@@ -181,7 +175,7 @@ static bool add_picture(const tvlm_texture *source, const tvlm_budget_size *size
     add_side(t, to_w, from_w, size->width, size->texel, &p->reduce_x, &p->enlarge_x);
     add_side(t, to_h, from_h, size->height, size->texel, &p->reduce_y, &p->enlarge_y);
     plan->between_texels += between;
-    plan->picture_texels += (size_t)size->width * column;
+    plan->picture_texels += tvlm_budget_picture_floats(size->width, size->height);
     plan->levels = from >= plan->levels ? from + 1 : plan->levels;
     ++plan->count;
     return true;
