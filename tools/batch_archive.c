@@ -61,7 +61,8 @@ batch_archive *batch_archive_open(const char *path, uint64_t memory, char *error
 }
 
 /* Reads the bytes after the members. At their end the checksum of a compressed archive shows whether all was
- * right. */
+ * right. A tar without its mark may be all that was written, but not if what follows its compressed data is
+ * neither zeros nor another stream: that was the rest of it, most likely. */
 static bool end(batch_archive *archive, char *error, size_t error_size) {
     const int64_t begin = archive_read_header_position(archive->reader);
     const void *bytes;
@@ -69,7 +70,8 @@ static bool end(batch_archive *archive, char *error, size_t error_size) {
     do count = unpack_read(archive->stream, &bytes);
     while (count > 0);
     const int64_t left = unpack_count(archive->stream) - begin, zeros = unpack_zeros(archive->stream);
-    archive->broken = count < 0 || zeros < left;
+    const char *const ignored = left < MARK ? unpack_ignored(archive->stream) : NULL;
+    archive->broken = count < 0 || zeros < left || ignored != NULL;
     archive->unmarked = left < MARK;
     if (count < 0)
         snprintf(error, error_size, "%s; what was read of it may be damaged, too",
@@ -77,6 +79,9 @@ static bool end(batch_archive *archive, char *error, size_t error_size) {
     else if (zeros < left)
         snprintf(error, error_size, "its last %lld bytes are neither a member nor the end of a tar",
                  (long long)left);
+    else if (ignored != NULL)
+        snprintf(error, error_size, "it has no end, and what follows its %s data is no %s data", ignored,
+                 ignored);
     return false;
 }
 

@@ -36,6 +36,7 @@ struct unpack {
     bool whole;           /* no stream has begun that still has to end */
     bool ended;           /* the end of the file was reached */
     bool failed;
+    bool ignored; /* bytes that are no stream followed the last stream */
     uint64_t memory;
     int64_t size; /* the size of an ordinary file; -1: another kind of file */
     uint8_t *in, *out;
@@ -269,6 +270,7 @@ static bool go_on(unpack *stream) {
         ++stream->in_at;
     }
     if (!begins(stream, stream->format)) {
+        stream->ignored = stream->in_at < stream->in_size;
         stream->in_at = stream->in_size;
         stream->ended = true;
         return !stream->failed;
@@ -343,5 +345,9 @@ int64_t unpack_count(const unpack *stream) {
 
 int64_t unpack_zeros(const unpack *stream) {
     return stream->zeros;
+}
+
+const char *unpack_ignored(const unpack *stream) {
+    return stream->ignored ? stream->format->name : NULL;
 }
 #endif

@@ -37,6 +37,10 @@ uint64_t unpack_memory(const unpack *stream);
 int64_t unpack_count(const unpack *stream);
 int64_t unpack_zeros(const unpack *stream);
 
+/* The name of the format, where bytes that are not its data followed the last stream, and were ignored. NULL
+ * otherwise. */
+const char *unpack_ignored(const unpack *stream);
+
 void unpack_close(unpack **stream);
 
 #endif

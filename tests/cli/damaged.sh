@@ -121,6 +121,12 @@ if [ -n "$(ldd "$tvlm" | grep libarchive)" ] && command -v python3 >/dev/null; t
     ends 0 2 "${lines[@]}" "$in/unmarked.tar.gz"
     counts "warnings" 1 "$work/stderr" 'unmarked.tar.gz: ends without the blocks that mark'
 
+    # What begins no stream behind the first: the rest of the tar is lost, but behind its end it is left aside.
+    { head -c $((third)) "$in/whole.tar" | gzip -n; tail -c +$((third + 1)) "$in/whole.tar" | gzip -n >"$in/rest.gz"; printf X; tail -c +2 "$in/rest.gz"; } >"$in/second.tar.gz"
+    broken second.tar.gz 2 'it has no end, and what follows its gzip data is no gzip data'
+    { cat "$in/whole.tar.gz" && echo text; } >"$in/behind.tar.gz"
+    ends 0 4 "${lines[@]}" "$in/behind.tar.gz"
+
     echo "== a file of each"
     mkdir each
     ends 3 0 "$tvlm" channels ${device:+"$device"} --channels r --each -o each "$in/sum.tar.gz"
