@@ -452,6 +452,12 @@ static void test_files(void **state) {
     assert_int_equal(tvlm_safetensors_write(path, tensors, 2, &format, 1, &test_log), TVLM_OK);
     assert_int_equal(tvlm_basis_load(path, &test_log, &again), TVLM_ERROR_FORMAT);
     assert_non_null(strstr(test_last_log(), "number 1 of its mean is 1e+30, beyond 1e+15"));
+    /* Every number of a file is checked, also a mean that is not read. */
+    const tvlm_metadata not_centred[] = {format, {"centred", "false"}};
+    wide_mean[1] = NAN;
+    assert_int_equal(tvlm_safetensors_write(path, tensors, 2, not_centred, 2, &test_log), TVLM_OK);
+    assert_int_equal(tvlm_basis_load(path, &test_log, &again), TVLM_ERROR_FORMAT);
+    assert_non_null(strstr(test_last_log(), "number 1 of its mean is not finite"));
     wide_mean[1] = 0.0;
     check_shares(path, components);
     tensors[1].shape[0] = 2;
