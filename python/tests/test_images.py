@@ -265,12 +265,35 @@ def test_a_broken_picture_loses_none_of_the_others(photo, tmp_path, caplog):
     for call, name in ((tv.channels, "r"), (tv.export, "clip")):
         with pytest.raises(tv.ArgumentError, match="^image 1 of 4: .*text.png"):
             call(images, name)
-    with pytest.raises(tv.ArgumentError, match="there is no errors 'ignore'; it is one of raise, skip"):
-        tv.select(images, 5, errors="ignore")
-    with pytest.raises(tv.ArgumentError, match="errors is for a list"):
-        tv.select(photo, 5, errors="skip")
+    for call, about in ((tv.select, 5), (tv.channels, "r"), (tv.export, "clip")):
+        with pytest.raises(tv.ArgumentError, match="there is no errors 'ignore'; it is one of raise, skip"):
+            call(images, about, errors="ignore")
+        with pytest.raises(tv.ArgumentError, match="errors is for a list"):
+            call(photo, about, errors="skip")
     with pytest.raises(tv.ArgumentTypeError, match="progress is 3"):
         tv.select(images, 5, progress=3)
+
+
+def test_channels_and_tensors_of_the_images_that_can_be_read(photo, tmp_path, caplog):
+    (tmp_path / "text.png").write_text("no picture")
+    images = [tmp_path / "text.png", photo, photo.astype("f4"), photo[:40]]
+    with caplog.at_level("WARNING", "texturevlm"):
+        made = tv.channels(images, "r,edges", errors="skip")
+    assert [str(one) for one in made if isinstance(one, tv.Error)] == [record.message for record in caplog.records]
+    assert len(made) == 4 and "image 0 of 4: " in str(made[0]) and isinstance(made[2], ValueError)
+    for array, image in ((made[1], photo), (made[3], photo[:40])):
+        np.testing.assert_array_equal(array, tv.channels([image], "r,edges")[0])
+    assert all(isinstance(one, tv.Error) for one in tv.channels(images[:1] * 2, "r", errors="skip"))
+    queries = [None, np.ones(3), None, np.arange(3.0)]
+    features = [None, np.ones((4, 4, 3)), None, np.ones((4, 4, 3)) + np.eye(4)[..., None]]
+    found = tv.export(images, "clip", features=features, queries=queries, errors="skip")
+    assert found.pop("images").tolist() == [1, 3]
+    right = tv.export(images[1::2], "clip", features=features[1::2], queries=queries[1::2])
+    assert found.keys() == right.keys() and all(np.array_equal(found[name], right[name]) for name in right)
+    with pytest.raises(tv.ArgumentError, match="^none of the 2 images can be read; image 0 of 2: .*text.png"):
+        tv.export(images[:1] * 2, "clip", errors="skip")
+    with pytest.raises(tv.ArgumentError, match="not for the frames of a video"):
+        tv.export(images, "qwen2-vl", video=True, errors="skip")
 
 
 def test_a_broken_pil_image_loses_none_of_the_others(photo, tmp_path):

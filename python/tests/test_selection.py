@@ -120,6 +120,10 @@ def test_it_is_a_sequence(odd, name):
             selection[wrong]
     with pytest.raises(TypeError, match="an index is 'x'"):
         selection["x"]
+    for index, kind in ((slice(None, None, 0), ValueError), (slice("x", None), TypeError)):
+        with pytest.raises(kind, match="^a slice of a selection: slice ") as raised:
+            selection[index]
+        assert isinstance(raised.value, tv.Error)
     assert selection[0] in positions and list(reversed(selection)) == positions[::-1]
 
 

@@ -24,6 +24,7 @@ with open("photo.jpg", "rb") as file:
     assert_type(tv.select(file), tv.Selection)
 assert_type(tv.channels(pixels, "r"), Array)
 assert_type(tv.channels([pixels], "r"), "list[Array]")
+assert_type(tv.channels(["photo.jpg", pixels], "r", errors="skip"), "list[Array | tv.Error]")
 with tv.Stack(pixels, layout="r,g,b") as stack, tv.Session() as session, tv.VideoStream("screen") as stream:
     assert_type(stack.select(20, strategy="quadtree"), tv.Selection)
     assert_type(session.select(pixels, 20), tv.Selection)

@@ -8,18 +8,25 @@ import numpy as np
 
 from ._arguments import Array, channels as channel_numbers, flag, floats, known, real
 from ._binding import ffi, lib
-from ._core import Handle
+from ._core import Error, Handle
 from ._device import Device, device_of
-from ._image import images_of
+from ._each import each
+from ._image import Image, image_of
 from ._options import StackParams
 
 
-def channels_of_all(images: Any, names: Any, level: float, device: Device | str | None, copy: bool, options: dict[str, Any]) -> list[Array]:
-    """What `channels` gives for a list of images: an array for each."""
+def channels_of_all(images: Any, names: Any, level: float, device: Device | str | None, copy: bool, options: dict[str, Any],
+                    errors: Any) -> list[Array | Error]:
+    """What `channels` gives for a list of images: an array for each, or the error of one that cannot be read."""
     known(options, ["layout", "format", "memory_max"])
     params = StackParams(options)
-    device = device_of(device)
-    pictures = images_of(images, flag("copy", copy), lambda width, height: (width, height))
+    device, copy = device_of(device), flag("copy", copy)
+    read = each(images, lambda _, one: image_of(one, copy, lambda width, height: (width, height)), errors, False)
+    made = iter(_made([one for one in read if isinstance(one, Image)], params, names, level, device))
+    return [next(made) if isinstance(one, Image) else one for one in read]
+
+
+def _made(pictures: list[Image], params: StackParams, names: Any, level: float, device: Device) -> list[Array]:
     if not pictures:
         return []
     sizes = ffi.new("int32_t[]", [side for picture in pictures for side in (picture.width, picture.height)])

@@ -204,16 +204,25 @@ def _select_one(image: Any, choice: dict[str, Any], stack_options: dict[str, Any
 
 @overload
 def channels(image: list[Any] | tuple[Any, ...], names: Any = None, *, level: float = 0, size: None = None,
-             device: Device | str | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> list[Array]: ...
+             device: Device | str | None = None, copy: bool = False, errors: Literal["raise"] = "raise",
+             **options: Unpack[ChannelOptions]) -> list[Array]: ...
+
+
+@overload
+def channels(image: ImageLike | list[Any] | tuple[Any, ...], names: Any = None, *, level: float = 0, size: None = None,
+             device: Device | str | None = None, copy: bool = False, errors: Literal["skip"],
+             **options: Unpack[ChannelOptions]) -> list[Array | Error]: ...
 
 
 @overload
 def channels(image: ImageLike, names: Any = None, *, level: float = 0, size: tuple[int, int] | None = None,
-             device: Device | str | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Array: ...
+             device: Device | str | None = None, copy: bool = False, errors: Literal["raise"] = "raise",
+             **options: Unpack[ChannelOptions]) -> Array: ...
 
 
 def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int, int] | None = None,
-             device: Device | str | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Array | list[Array]:
+             device: Device | str | None = None, copy: bool = False, errors: OnError = "raise",
+             **options: Unpack[ChannelOptions]) -> Array | Sequence[Array | Error]:
     """Computes channels of an image, at the size of a level (0 is full size) or at `size`. Gives float32 [C, height, width].
 
         edges, saliency = texturevlm.channels("photo.jpg", ["edges", "saliency"], level=2)
@@ -224,6 +233,7 @@ def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int
             ``"full40"``. doc/channels.md defines each channel, its range and its unit.
         level: from 0 to the coarsest level. A fraction lies between two levels.
         size: (width, height) of the result, in place of the size of `level`.
+        errors: for a list. ``"skip"`` puts the `Error` of an image that cannot be read in the place of its array, as in `select`.
         options: those of `Stack`.
 
     A list of images, which may have different sizes, is made in one batch and gives a list of arrays. Each array is to the bit
@@ -236,7 +246,9 @@ def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int
     if images is not None:
         if size is not None:
             raise ArgumentError("size is for one image; those of a list keep their own")
-        return channels_of_all(images, names, level, device, copy, dict(options))
+        return channels_of_all(images, names, level, device, copy, dict(options), errors)
+    if errors != "raise":
+        raise ArgumentError("errors is for a list of images")
     with Stack(image, device=device, copy=copy, **options) as stack:
         return stack.channels(names, level=level, size=size)
 

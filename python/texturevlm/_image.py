@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
 import numpy as np
@@ -88,17 +87,6 @@ def image_of(value: Any, copy: bool = False, fit: Fit = None) -> Image:
     if of is not None:
         image.c.of_width, image.c.of_height = of
     return image
-
-
-def images_of(values: Sequence[Any], copy: bool = False, fit: Fit = None) -> list[Image]:
-    """Reads several images. An error names the number of its image."""
-    found = []
-    for place, value in enumerate(values):
-        try:
-            found.append(image_of(value, copy, fit))
-        except Error as error:
-            raise numbered(error, place, len(values)) from None
-    return found
 
 
 def numbered(error: Error, place: int, count: int) -> Error:

@@ -434,7 +434,11 @@ class Selection:
 
     def _part(self, index: slice) -> Selection:
         """Some of the positions. The overview or thumbnail is kept only if all of its positions are kept, at the beginning."""
-        begin, _, step = index.indices(len(self))
+        try:
+            begin, _, step = index.indices(len(self))
+        except (TypeError, ValueError) as error:
+            kind = ArgumentTypeError if isinstance(error, TypeError) else ArgumentError
+            raise kind(f"a slice of a selection: {error}") from None
         rows = self._rows[index]
         whole = begin == 0 and step == 1 and len(rows) >= self.first
         state = self.__getstate__()

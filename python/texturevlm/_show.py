@@ -14,13 +14,14 @@ from ._arguments import Array, chars, choice, file_name, flag, floats, integer, 
 from ._binding import ffi, lib
 from ._core import LOG, ArgumentError, ArgumentTypeError, Handle, call, text
 from ._device import FORMATS, Device, device_of
-from ._image import image_of, images_of, is_list, write_png
+from ._each import each, on_error
+from ._image import Image, image_of, is_list, write_png
 from ._network import network_of
 from ._options import Choosing, Query, scorer_of, strategy_number
 from ._projection import projection_of
 from ._selection import Selection
 from ._stack import _grid_input, positions_of
-from ._types import Format, ImageLike, Model, Strategy
+from ._types import Format, ImageLike, Model, OnError, Strategy
 
 
 class Picture:
@@ -129,7 +130,7 @@ def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen
            patch: int | None = None, pillow: int | None = None, selected_only: bool = False, overview: float | None = None,
            projection: Any = None, network: Any = None,
            features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: Format = "auto",  # noqa: A002
-           device: Device | str | None = None, copy: bool = False) -> dict[str, Array]:
+           device: Device | str | None = None, copy: bool = False, errors: OnError = "raise") -> dict[str, Array]:
     """Makes the tensors that a vision-language model's own processor makes of images, and selects the tokens that matter.
 
     Parameters:
@@ -159,15 +160,22 @@ def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen
         network: a `Network`, or the path of its file. Its outputs are channels, which a scorer, an emphasis or a projection may
             read.
         weights, scorer, format: as in `select`.
+        errors: for a list. ``"raise"`` raises the error of the first image that cannot be read. ``"skip"`` leaves such an image
+            out, with its features and its query, and writes the error to the logger ``texturevlm``. What numbers images then
+            counts those that are left, and the array ``images`` says which places of the list they have.
 
     Gives a dict of NumPy arrays by name: ``pixel_values`` (float32), ``image_grid_thw``, ``selected_indices``,
     ``selected_pixel_values``, ``selected_positions``, ``selected_images``, ``selected_scores`` and ``scores``. With the strategy
     budget or an overview there are also ``picture_source`` and ``picture_scale``. include/texturevlm/export.h has the shapes.
     """
     several, selected_only = is_list(images), flag("selected_only", selected_only)
-    pictures = images_of(images if isinstance(images, (list, tuple)) else [images], flag("copy", copy))
-    if not pictures:
+    skip, copy, given = on_error(errors), flag("copy", copy), list(images) if isinstance(images, (list, tuple)) else [images]
+    if skip and (not several or video):
+        raise ArgumentError("errors is for a list of images" + (", not for the frames of a video" if video else ""))
+    if not given:
         raise ArgumentError("there are no images")
+    grids = _each("features", features, several, len(given))
+    asked = _each("queries", queries, several, len(given))
     params = ffi.new("struct tvlm_export_params *", {
         "model": choice("model", model, _names.MODELS), "all": flag("all", all), "video": flag("video", video),
         "format": choice("format", format, FORMATS), "strategy": strategy_number(strategy)})
@@ -186,19 +194,22 @@ def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen
     if scorer is not None:
         keep.append(scorer_of(scorer))
         params.score.scorer = keep[-1]._pointer
+    read = each(given, lambda _, one: image_of(one, copy), errors, False)
+    pictures = [one for one in read if isinstance(one, Image)]
+    left = [place for place, one in enumerate(read) if isinstance(one, Image)]
+    if not left:
+        raise ArgumentError(f"none of the {len(given)} images can be read; {read[0]}")
     array = ffi.new("tvlm_image[]", [picture.c[0] for picture in pictures])
-    grids = _each("features", features, several, len(pictures))
-    asked = _each("queries", queries, several, len(pictures))
     grid_array = query_array = ffi.NULL
     if grids is not None:
         grid_array = ffi.new("struct tvlm_grid_input[]", len(pictures))
-        for i, grid in enumerate(grids):
+        for i, grid in enumerate(grids[place] for place in left):
             if grid is not None:
                 keep.append(values("features", grid, (3,), halves=True))
                 grid_array[i] = _grid_input(keep[-1])[0]
     if asked is not None:
         query_array = ffi.new("struct tvlm_query[]", len(pictures))
-        for i, query in enumerate(asked):
+        for i, query in enumerate(asked[place] for place in left):
             if query is not None:
                 keep.append(query if isinstance(query, Query) else Query(query))
                 query_array[i] = keep[-1]._pointer[0]
@@ -213,7 +224,8 @@ def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen
             keep.append(network_of(network))
             handle.call(lib.tvlm_export_set_inputs, ffi.new("struct tvlm_export_inputs *", {"network": keep[-1]._pointer}))
         handle.call(lib.tvlm_export_run, array, len(pictures), grid_array, query_array)
-        return dict(_tensors(handle, selected_only))
+        tensors = dict(_tensors(handle, selected_only))
+        return {**tensors, "images": np.array(left, np.int64)} if skip else tensors
     finally:
         handle.close()
 
