@@ -55,6 +55,6 @@ const tvlm_network *codec_network(const tvlm_codec *codec) {
 }
 
 void codec_release(tvlm_codec **codec, tvlm_scorer **folded) {
-    tvlm_codec_free_scorer(folded);
-    tvlm_codec_destroy(codec);
+    if (*folded != NULL) tvlm_codec_free_scorer(folded);
+    if (*codec != NULL) tvlm_codec_destroy(codec);
 }

@@ -8,5 +8,5 @@ int network_load(struct tool *tool, const char *path, tvlm_network **network) {
 }
 
 void network_release(tvlm_network **network) {
-    tvlm_network_destroy(network);
+    if (*network != NULL) tvlm_network_destroy(network);
 }

@@ -29,5 +29,5 @@ int projection_set(struct tool *tool, const tvlm_projection *projection, tvlm_ex
 }
 
 void projection_release(tvlm_projection **projection) {
-    tvlm_projection_destroy(projection);
+    if (*projection != NULL) tvlm_projection_destroy(projection);
 }
