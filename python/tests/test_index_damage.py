@@ -13,8 +13,8 @@ import texturevlm as tv
 pytest.importorskip("pyarrow")
 pytest.importorskip("lance")
 from texturevlm import index  # noqa: E402
-from texturevlm.index import __main__ as program, _check  # noqa: E402
-from test_index import ALL, QUESTION, archive, drawn, everything, made_once, of, pictures  # noqa: E402, F401
+from texturevlm.index import __main__ as program, _check, _index, _query, _store  # noqa: E402
+from test_index import ALL, BASIS, QUESTION, archive, drawn, everything, made_once, of, pictures  # noqa: E402, F401
 
 FLIPS = 200 if ALL else 40
 
@@ -129,6 +129,43 @@ def test_a_manifest_that_counts_is_replaced_by_the_one_before(archive, table):  
     open(manifests(archive.folder, table)[0], "w", encoding="utf-8").close()
     rows, _ = kept_after(archive.folder, whole)
     assert 0 < rows < 12  # of the change before
+
+
+@pytest.mark.parametrize("harm", ["flipped", "missing", "cut", "empty"])
+def test_an_approximate_index_that_is_broken_is_dropped(tmp_path, drawn, monkeypatch, harm):  # noqa: F811
+    """Each file of it. No image is lost, and questions scan all regions until the index is made again."""
+    for module in (_index, _query):
+        monkeypatch.setattr(module, "APPROXIMATE_FROM", 400)
+    made = index.Index.create(tmp_path / "made", k=3, basis=BASIS)
+    made.add(drawn, features=of, compact=False)
+    compact = _store.Store.compact
+    monkeypatch.setattr(_store.Store, "compact", lambda self: compact(self, 400))
+    made.compact()
+    assert made.info()["scan"] == "approximate"
+    whole, scans, generator = everything(made), set(), random.Random(7)
+    names = [path.relative_to(made.folder) for path in files_of(made.folder) if "_indices" in path.parts]
+    assert len({name.parts[0] for name in names}) == 2  # of both tables
+    for number, name in enumerate(names):
+        folder = shutil.copytree(made.folder, tmp_path / str(number))
+        path = folder / name
+        if harm == "flipped":
+            flip(path, generator)
+        elif harm == "missing":
+            path.unlink()
+        else:
+            with open(path, "r+b") as file:
+                file.truncate(0 if harm == "empty" else path.stat().st_size // 2)
+        found = answers(str(folder))
+        assert isinstance(found, str) and name.name in found, (name, found)
+        report = index.Index.check(folder, repair=True)
+        assert report["repaired"] and report["lost"] == 0 and report["problems"] == [], (name, report)
+        mended = index.Index(folder)
+        assert everything(mended) == whole
+        scans.add(mended.info()["scan"])
+        mended.compact()
+        assert mended.info()["scan"] == "approximate" and not isinstance(answers(str(folder)), str)
+        shutil.rmtree(folder)
+    assert scans == {"exact", "approximate"}  # that of vectors was dropped, or one of numbers
 
 
 def test_no_version_that_can_be_read_is_said(archive):  # noqa: F811

@@ -330,18 +330,22 @@ def has_index(regions: Any) -> bool:
 
 
 def _index(dataset: Any, table: str, approximate_from: int) -> None:
-    """Makes Lance's indexes for a large table, or adds new rows to them. Drops the indexes of a table that has become small."""
-    rows, named = dataset.count_rows(), [index.name for index in dataset.describe_indices()]
+    """Gives a large table Lance's indexes, or adds new rows to them. Drops the indexes of a table that has become small.
+
+    One index may be missing beside another: a repair drops those that are broken.
+    """
+    rows, named = dataset.count_rows(), {index.name for index in dataset.describe_indices()}
     least = max(approximate_from, 256)
     if rows < (least if table == "regions" else least // 50):  # an image has 50 regions by default
         for name in named:
             dataset.drop_index(name)
-    elif named:
+        return
+    if named:
         dataset.optimize.optimize_indices()
-    elif table == "images":
-        dataset.create_scalar_index("id", "BTREE", name="id")
-    else:
-        dataset.create_scalar_index("image", "BTREE", name="image")
+    number = "id" if table == "images" else "image"
+    if number not in named:
+        dataset.create_scalar_index(number, "BTREE", name=number)
+    if table == "regions" and "vector" not in named:
         dimension = dataset.schema.field("vector").type.list_size
         # A code of one byte stands for eight components. The best are compared again by their own vectors (refine_factor).
         parts = next(dimension // size for size in (8, 4, 2, 1) if dimension % size == 0)
