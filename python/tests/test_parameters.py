@@ -2,6 +2,7 @@
 """The parameters of select: what is made of the library's table is up to date, and a value gets to its place."""
 import importlib.machinery
 import importlib.util
+import inspect
 import pathlib
 
 import pytest
@@ -13,10 +14,23 @@ from texturevlm._options import Choosing
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "ci/parameters"
 
 
-def test_what_is_made_of_the_table_is_up_to_date():
+@pytest.fixture(scope="module")
+def script():
     loader = importlib.machinery.SourceFileLoader("parameters", str(SCRIPT))
-    script = importlib.util.module_from_spec(importlib.util.spec_from_loader("parameters", loader))
-    loader.exec_module(script)
+    made = importlib.util.module_from_spec(importlib.util.spec_from_loader("parameters", loader))
+    loader.exec_module(made)
+    return made
+
+
+def test_the_signature_has_the_types_of_the_table(script):
+    signature = inspect.signature(tv.select)
+    assert script.NAMED == ["k", "share", "tolerance", "overview"]
+    for name in script.NAMED:
+        said = signature.parameters[name].annotation.replace("'", '"')
+        assert said == script.type_of(name, _names.PARAMETERS[name]), name
+
+
+def test_what_is_made_of_the_table_is_up_to_date(script):
     old = [path.name for path, content in script.made().items() if path.read_text() != content]
     assert old == [], "run ci/parameters"
 

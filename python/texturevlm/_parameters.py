@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Literal
 
+Strategy = Literal["default", "grid", "foveated", "quadtree", "exhaustive", "cascade", "budget"]
 Arrangement = Literal["sunflower", "log-polar"]
 
 if TYPE_CHECKING:

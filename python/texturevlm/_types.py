@@ -10,6 +10,8 @@ from typing import Any, Literal, Protocol, Union
 
 import numpy.typing as npt
 
+from ._parameters import Strategy as Strategy
+
 Array = npt.NDArray[Any]
 
 
@@ -43,7 +45,6 @@ class HasRead(Protocol):
 ImageLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, HasRead, HasArray, HasInterface, HasDlpack]
 """One image, in any form that texturevlm.select takes."""
 
-Strategy = Literal["default", "grid", "foveated", "quadtree", "exhaustive", "cascade", "budget"]
 Reduction = Literal["mean", "max", "min", "mode", "gaussian"]
 Border = Literal["clamp", "reflect"]
 OnError = Literal["raise", "skip"]
