@@ -22,6 +22,7 @@ if importlib.util.find_spec("torchvision") is None:
 import test_hf  # noqa: E402
 import test_hf_prompt  # noqa: E402
 from test_hf_messages import tiny, user  # noqa: E402
+from test_hf_threads import CALLS, PLAIN_MIXES, often, run  # noqa: E402, F401
 
 NEW = test_hf.NEW
 if NEW:
@@ -184,9 +185,7 @@ def test_a_familys_own_processor_is_taken(tests, own):
     options = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": 0, "eos_token_id": None,
                "suppress_tokens": list(range(256, len(processor.tokenizer)))}
     for messages in (user(a, WHAT), user(b, WHAT, a), [user(b, WHAT), user(WHAT)], [user(a), user(WHAT, a, b)], user(WHAT)):
-        batch = everything.batch_of(messages)
-        if batch.get("pixel_values") is not None:
-            batch["pixel_values"] = batch["pixel_values"].float()  # Llama 4's makes bfloat16
+        batch = everything.batch_of(messages)  # pixels of float32, also where the processor makes bfloat16, as Llama 4's
         valid = batch["attention_mask"].bool()
         torch.testing.assert_close(everything.prune(batch).forward().logits[valid], model(**batch).logits[valid], rtol=0, atol=2e-5)
         assert torch.equal(everything.generate(batch, **options), model.generate(**batch, **options))
@@ -194,6 +193,28 @@ def test_a_familys_own_processor_is_taken(tests, own):
         assert pruned.tokens < 0.45 * pruned.all_tokens or messages == user(WHAT)
         found = pruned.generate(**options)
         assert torch.equal(found[:, :-3], batch["input_ids"])
+
+
+@pytest.mark.parametrize("tests, own", FAMILIES, ids=[own.__name__ for _, own in FAMILIES])
+def test_threads_choose_and_answer(often, tests, own):
+    """Several threads share a pruner and its model: each chooses of a picture of its own, and answers; plain calls run beside."""
+    model, processor = made(tests, own)
+    pruner = hf.Pruner(model, processor, share=0.4)
+    options = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": 0, "eos_token_id": None,
+               "suppress_tokens": list(range(256, len(processor.tokenizer)))}
+    calls = []
+    for seed, question in enumerate(("What?", "Which one is it?", "Where")):
+        image = PIL.fromarray(draw(150 - 30 * seed, 90 + 20 * seed, seed))
+        batch = pruner.batch_of(image, question)
+        calls += [("prune", lambda image=image, question=question: pruner.prune(image, question=question).generate(**options)),
+                  ("generate", lambda image=image, question=question: pruner.generate(image, question=question, **options)),
+                  ("forward", lambda batch=batch: pruner.prune(batch).forward().logits)]
+        if own.__name__ not in PLAIN_MIXES:
+            calls.append(("plain", lambda batch=batch: model.generate(**batch, **options)))
+    expected = [call() for _, call in calls]
+    assert len({tuple(answer.flatten().tolist()) for (name, _), answer in zip(calls, expected) if name == "prune"}) == 3
+    wrong = run(calls, max(6, CALLS // 10), expected)
+    assert not wrong, (len(wrong), wrong[:5])
 
 
 @pytest.mark.skipif(not NEW, reason="it has no messages for Mistral 3")

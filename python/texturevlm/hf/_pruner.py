@@ -276,8 +276,16 @@ class Pruner(Bound):
         return pruned
 
     def _moved(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        """The batch on the model's device. Pixels of half precision, which Llama 4's processor makes, get the model's own type."""
         device = next(self.model.parameters()).device
-        return {name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in batch.items()}
+        own = next((one.dtype for one in self.model.parameters() if one.is_floating_point()), torch.float32)
+
+        def moved(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor):
+                return value
+            return value.to(device, own if value.dtype in (torch.bfloat16, torch.float16) else value.dtype)
+
+        return {name: moved(value) for name, value in batch.items()}
 
     def _prune(self, batch: Mapping[str, Any], query: Any, features: Any) -> PrunedBatch | PrunedImages:
         model = unwrapped(self.model)
@@ -320,8 +328,8 @@ class Pruner(Bound):
         - ``{"type": "video", ...}`` with one of ``video`` (frames, path, URL), ``url`` and ``path``.
 
         The batch is what ``processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=True,
-        return_tensors="pt", padding=True)`` makes. A processor without a template (PaliGemma, encoders) is called with the texts
-        and images instead.
+        return_tensors="pt", padding=True)`` makes, with pixels of half precision in the model's own type. A processor without a
+        template (PaliGemma, encoders) is called with the texts and images instead.
 
         Errors, which name an image by its number over all messages, from 0:
 
