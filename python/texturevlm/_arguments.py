@@ -5,7 +5,6 @@ An argument that does not fit raises an error of one line, which names it.
 """
 from __future__ import annotations
 
-import difflib
 import math
 import operator
 import os
@@ -57,14 +56,20 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def _nearest(name: str, names: Sequence[str]) -> str | None:
+    """The one of `names` that is most like `name`, if any is."""
+    import difflib  # only an error needs it
+    return next(iter(difflib.get_close_matches(name, names, 1)), None)
+
+
 def choice(name: str, value: Any, names: Sequence[str]) -> int:
     """The index of the name `value` in `names`."""
     if not isinstance(value, str):
         raise ArgumentTypeError(f"{name} is {short(value)}, not one of {', '.join(names)}")
     if value not in names:
-        near = difflib.get_close_matches(value, names, 1)
+        near = _nearest(value, names)
         raise ArgumentError(f"there is no {name} {short(value)}; it is one of {', '.join(names)}"
-                            + (f" (do you mean {near[0]}?)" if near else ""))
+                            + (f" (do you mean {near}?)" if near else ""))
     return names.index(value)
 
 
@@ -109,8 +114,8 @@ def known(options: dict[str, Any], names: Iterable[str]) -> None:
     allowed = sorted(names)
     for name in options:
         if name not in allowed:
-            near = difflib.get_close_matches(name, allowed, 1)
-            raise ArgumentTypeError(f"there is no option {name!r}" + (f" (do you mean {near[0]!r}?)" if near else
+            near = _nearest(name, allowed)
+            raise ArgumentTypeError(f"there is no option {name!r}" + (f" (do you mean {near!r}?)" if near else
                                                                       f"; there are {', '.join(allowed)}"))
 
 

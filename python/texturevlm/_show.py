@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from typing import Any, Literal, Protocol, overload
 
@@ -50,6 +49,7 @@ class Picture:
         write_png(file_name("path", path), self.array)
 
     def _repr_png_(self) -> bytes:
+        import tempfile  # which takes a third of the time that importing this package would
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "picture.png")
             self.save(path)
