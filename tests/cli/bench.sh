@@ -45,11 +45,11 @@ if command -v python3 >/dev/null; then
     holds_true "memory" 'all(0 < r["texture_bytes"] <= r["peak_bytes"] for r in rows.values())'
     holds_true "more channels take more" 'rows["full40"]["texture_bytes"] > rows["visual12"]["texture_bytes"]'
     holds_true "times" 'all(0 < r["median_ms"] <= r["p90_ms"] and r["first_ms"] > 0 for r in rows.values())'
+    holds_true "commands of layouts" 'all(("kernels" in r) == opencl for r in rows.values()) and (not opencl or rows["full40"]["kernels"] > rows["visual12"]["kernels"] > 0)'
     succeeds "${bench[@]}" --peaks --size 512x384 --json
     cp "$work/stdout" "$work/json"
     holds_true "peaks" '[r["format"] for r in d["peaks"]] == ["u8", "f16", "f32"] and all(r["pixel_bytes"] == 3 * 512 * 384 and r["times"] < 100 for r in d["peaks"])'
     holds_true "the picture's own memory is among it" 'all(r["peak_bytes"] > r["pixel_bytes"] for r in d["peaks"])'
-    holds_true "commands of layouts" 'all(("kernels" in r) == opencl for r in rows.values()) and (not opencl or rows["full40"]["kernels"] > rows["visual12"]["kernels"] > 0)'
 else
     echo "SKIPPED: no python3 to read the JSON"
 fi
