@@ -161,7 +161,7 @@ def test_frames_that_are_none(photo):
             tv.video(frames, share=.1)
     with pytest.raises(tv.ArgumentError, match="frame 1 has 160x240"):
         tv.video([photo, photo[:, :160]], share=.1)
-    with pytest.raises(tv.ArgumentTypeError, match="image 1"):
+    with pytest.raises(tv.ArgumentTypeError, match="frame 1"):
         tv.video([photo, 7], share=.1)
     with pytest.raises(tv.OutOfMemoryError, match="MiB"):
         tv.video([photo], share=.1, memory=1 << 20)

@@ -296,6 +296,20 @@ def test_channels_and_tensors_of_the_images_that_can_be_read(photo, tmp_path, ca
         tv.export(images, "qwen2-vl", video=True, errors="skip")
 
 
+def test_modes_of_pil(photo, tmp_path):
+    Image = pytest.importorskip("PIL.Image")
+    ramp = (np.arange(1024, dtype=np.uint16) * 60).reshape(32, 32)
+    right = tv.channels(ramp, "r", format="f32")
+    for mode, kind in (("I;16", "<u2"), ("I;16B", ">u2"), ("I;16L", "<u2")):
+        image = Image.frombytes(mode, (32, 32), ramp.astype(kind).tobytes())
+        np.testing.assert_array_equal(tv.channels(image, "r", format="f32"), right)
+    for array, clear in ((photo, tuple(photo[0, 0].tolist())), (photo[:, :, 0], int(photo[0, 0, 0]))):
+        Image.fromarray(np.ascontiguousarray(array)).save(tmp_path / "clear.png", transparency=clear)
+        seen = tv.channels(tmp_path / "clear.png", "r", format="f32")
+        assert seen[0, 0, 0] == 1  # on white
+        np.testing.assert_array_equal(tv.channels(Image.open(tmp_path / "clear.png"), "r", format="f32"), seen)
+
+
 def test_a_broken_pil_image_loses_none_of_the_others(photo, tmp_path):
     """PIL reads a file when its pixels are asked for, and raises what its reader raises."""
     import io

@@ -598,6 +598,98 @@ def test_indexes_that_do_not_fit_each_other(archive, tmp_path, drawn):
         index.Shards([archive, double]).query(QUESTION, 20)
 
 
+# ---- What a row was described with ----
+
+@pytest.mark.parametrize("options, line", [
+    ({"cells": "half"}, "with cells half, the index has int8"), ({"k": 5}, "with k 5, the index has 20"), ({"max_side": 512}, "with max_side 512"),
+    ({"basis": 2}, "with another basis than the index has")], ids=lambda value: next(iter(value)) if isinstance(value, dict) else "")
+def test_rows_that_were_described_otherwise_are_refused(tmp_path, options, line):
+    from texturevlm.index._sources import load
+    made = index.Index.create(tmp_path / "one", k=20, basis=BASIS)
+    other = tv.Basis(BASIS.components[::-1]) if options.pop("basis", None) else BASIS
+    settings = made.settings._replace(**options)
+    (source,) = pictures(1)
+    row = _rows.describe(load(source), settings, features=of(source), basis=other)
+    sent = list(_rows.rows_of(_rows.described([("p000", row)], settings.cells)))
+    for rows in ([("p000", row)], sent):
+        with pytest.raises(tv.ArgumentError, match=f"^p000: it was described {line}"):
+            made.add_described(rows)
+    assert len(made) == 0
+
+
+# ---- Sources ----
+
+def test_a_picture_that_a_source_brings_as_a_file_is_known_by_its_bytes(tmp_path):
+    made = index.Index.create(tmp_path / "one", k=20)
+    for number in range(2):
+        write_png(str(tmp_path / f"{number}.png"), draw(64, 48, number))
+    forms = [lambda path: str(path), lambda path: path.read_bytes(), lambda path: path.open("rb")]
+    for place, form in enumerate(forms):
+        key = f"k{place}"
+        assert made.add([index.Source(key, image=form(tmp_path / "0.png"))]) == []
+        first = made.get(key)["hash"]
+        assert made.add([index.Source(key, image=form(tmp_path / "0.png"))]) == [] and len(made) == place + 1
+        with pytest.raises(tv.ArgumentError, match="was another one then"):
+            made.add([index.Source(key, image=form(tmp_path / "1.png"))])
+        made.add([index.Source(key, image=form(tmp_path / "1.png"))], replace=True)
+        assert made.get(key)["hash"] != first
+
+
+def test_features_before_their_picture_in_a_tar(tmp_path, caplog):
+    names = ["a.npy", "a.png", "b.png", "b.npy", "c.npy", "d.npy", "d.png"]  # c has no picture
+    with tarfile.open(tmp_path / "all.tar", "w") as tar:
+        for name in names:
+            data = io.BytesIO()
+            if name.endswith(".npy"):
+                np.save(data, vectors(name))
+            else:
+                write_png(str(tmp_path / "one.png"), draw(64, 48, ord(name[0])))
+                data.write((tmp_path / "one.png").read_bytes())
+            member = tarfile.TarInfo(name)
+            member.size = data.tell()
+            data.seek(0)
+            tar.addfile(member, data)
+    made = index.Index.create(tmp_path / "one", k=20, basis=BASIS)
+    with caplog.at_level("WARNING", "texturevlm"):
+        assert made.add([tmp_path / "all.tar"]) == []
+    assert sorted(made.known()) == [f"{tmp_path}/all.tar/{name}.png" for name in "abd"]
+    assert all(made.get(key)["rows"] == ROWS for key in made.known())
+    assert [record.message for record in caplog.records] == [f"{tmp_path}/all.tar/c.npy: features of no picture that stands beside them"]
+
+
+def test_features_of_a_folder_are_of_one_picture(tmp_path):
+    (tmp_path / "features").mkdir()
+    np.save(tmp_path / "features" / "i.npy", vectors("i"))
+    for folder in "xy":
+        (tmp_path / folder).mkdir()
+        write_png(str(tmp_path / folder / "i.png"), draw(64, 48, ord(folder)))
+    made = index.Index.create(tmp_path / "one", k=20, basis=BASIS)
+    failed = made.add([tmp_path / "x", tmp_path / "y"], features=str(tmp_path / "features"), skip_errors=True)
+    assert len(failed) == 1 and "which are those of" in failed[0][1] and len(made) == 1
+
+
+def test_shards_of_which_one_keeps_no_regions(tmp_path):
+    vocab = tv.Vocab(np.eye(16, D))
+    for name, regions in (("a", 5), ("b", 0)):
+        made = index.Index.create(tmp_path / name, k=20, regions=regions, vocab=vocab)
+        made.add([index.Source(f"{name}{i}", image=draw(64, 48, i), features=vectors(f"{name}{i}")) for i in range(3)])
+    answers = [sorted((one.key, round(one.score, 5)) for one in index.Shards([tmp_path / first, tmp_path / second]).query(QUESTION))
+               for first, second in ("ab", "ba")]
+    assert answers[0] == answers[1] and len(answers[0]) == 6
+
+
+def test_a_reader_that_was_left_behind_says_so(archive):
+    reader = index.Index(archive.folder)
+    reader.query(QUESTION)
+    for key in list(archive.known())[:11]:
+        archive.delete([key])
+    archive.compact()
+    with pytest.raises(tv.FileError, match=r"what was opened is there no more \(refresh\(\) opens what is there now\)"):
+        reader.query(QUESTION)
+    reader.refresh()
+    assert len(reader.query(QUESTION)) == 1
+
+
 # ---- The approximate index ----
 
 def test_the_approximate_index_finds_what_a_scan_finds(tmp_path, drawn, monkeypatch):

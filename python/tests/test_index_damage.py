@@ -13,7 +13,7 @@ import texturevlm as tv
 pytest.importorskip("pyarrow")
 pytest.importorskip("lance")
 from texturevlm import index  # noqa: E402
-from texturevlm.index import __main__ as program, _check, _index, _query, _store  # noqa: E402
+from texturevlm.index import __main__ as program, _check, _index, _query, _repair, _store  # noqa: E402
 from test_index import ALL, BASIS, QUESTION, archive, drawn, everything, made_once, of, pictures  # noqa: E402, F401
 
 FLIPS = 200 if ALL else 40
@@ -189,6 +189,35 @@ def test_index_json_comes_back_from_its_copy(archive, harm):  # noqa: F811
     report = index.Index.check(archive.folder, repair=True)
     assert report["lost"] == 0 and report["problems"] == [] and len(report["repaired"]) == 1
     assert answers(archive.folder) == right
+
+
+@pytest.mark.parametrize("harm", ["older", "empty", "missing"])
+def test_a_copy_that_is_none_is_said(archive, harm):  # noqa: F811
+    path = pathlib.Path(archive.folder) / "index.json.copy"
+    old = path.read_bytes()
+    archive.delete(list(archive.known())[:1])
+    if harm == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(old if harm == "older" else b"")
+    problems = index.Index.check(archive.folder)["problems"]
+    assert len(problems) == 1 and problems[0].startswith(f"{path}: ")
+    report = index.Index.check(archive.folder, repair=True)
+    assert report["problems"] == [] and report["lost"] == 0 and len(index.Index(archive.folder)) == 11
+
+
+def test_a_change_that_came_before_the_lock_is_kept_by_a_repair(archive, monkeypatch):  # noqa: F811
+    (pathlib.Path(archive.folder) / "index.json.copy").unlink()
+    lock = _repair.locked
+
+    def late(folder):
+        monkeypatch.setattr(_repair, "locked", lock)
+        index.Index(folder).delete(["p011"])  # of another process, just before
+        return lock(folder)
+
+    monkeypatch.setattr(_repair, "locked", late)
+    report = index.Index.check(archive.folder, repair=True)
+    assert report["repaired"] and "p011" not in index.Index(archive.folder).known()
 
 
 def test_a_basis_is_to_be_copied_back(archive):  # noqa: F811

@@ -125,7 +125,7 @@ def test_rows_that_others_have_made(archive, tmp_path):
     for wrong in (row._replace(vocab_ids=None), row._replace(vocab_ids=row.vocab_ids + 40)):
         with pytest.raises(tv.ArgumentError, match="p900: its cells are of another vocabulary"):
             other.add_described([("p900", wrong._replace(key="p900"))])
-    with pytest.raises(tv.ArgumentError, match="p900: its cells are of another vocabulary"):
+    with pytest.raises(tv.ArgumentError, match="p900: it was described with another vocabulary"):
         index.Index.create(tmp_path / "none", k=5, basis=BASIS).add_described([("p900", row._replace(key="p900"))])
 
 

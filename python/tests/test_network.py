@@ -78,6 +78,12 @@ def test_it_scores(photo, tmp_path):
         tv.scores(photo, scorer=tv.Scorer(network=tv.Network(layers(stride=2), outputs=["p", "q"])))
 
 
+def test_a_single_module_is_refused():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(tv.ArgumentTypeError, match="layers are a Conv2d, not an nn.Sequential"):
+        tv.Network(torch.nn.Conv2d(3, 1, 3, padding=1), outputs=["a"])
+
+
 def test_sessions_tell_networks_apart(photo):
     session = tv.Session()
     scorer = tv.Scorer({"learned_0": 1.0})

@@ -147,6 +147,17 @@ def test_a_slice_is_a_selection(odd):
         stack.merge_tokens(part)
 
 
+def test_parts_of_an_overview_have_the_cells_of_the_whole(odd):
+    whole = tv.select(odd, k=20, overview=0.5, strategy="grid")
+    assert whole.first > 3
+    for grid in (None, (16, 12)):
+        cells = whole.cells(grid)
+        for part in (slice(0, 3), slice(None, None, -1), slice(2, 9, 2), slice(whole.first, None)):
+            for again in (whole[part], whole[part][:], pickle.loads(pickle.dumps(whole[part]))):
+                assert [one.tolist() for one in again.cells(grid)] == [one.tolist() for one in cells[part]]
+            assert [one.tolist() for one in whole[part][1:3].cells(grid)] == [one.tolist() for one in cells[part][1:3]]
+
+
 # ---- Other forms ----
 
 @pytest.mark.parametrize("name", STRATEGIES)

@@ -127,6 +127,32 @@ def test_a_stack_answers_again_and_again(photo):
         assert not np.array_equal(stack.select(30, strategy="grid").xy, first.xy)
 
 
+def test_what_has_a_name_can_be_emphasised(photo):
+    """A plane by its own name, and the output of a network; a question and a network keep what they were made of."""
+    plane = np.zeros((24, 32), "f4")
+    plane[:, :8] = 3
+    with tv.Stack(photo) as stack:
+        stack.set_plane("mine", plane, low=0, high=3)
+        chosen = stack.select(60, emphasis_channel="mine", emphasis=200)
+        left = chosen.xy[chosen.first:, 0] < photo.shape[1] / 4
+        assert len(left) > 10 and left.mean() > 0.6
+        assert stack.predict([(20, 15)], emphasis_channel="mine", emphasis=200, patch=16).loss(0) > 0
+    weight = np.ones((1, 3, 1, 1), "f4")
+    network = tv.Network([{"weight": weight, "activation": "relu"}], outputs=["bright"])
+    options = {"network": network, "emphasis_channel": "bright", "emphasis": 50}
+    first = tv.select(photo, 60, **options)
+    weight[:] = -1
+    assert tv.select(photo, 60, **options) == first == tv.select([photo], 60, **options)[0]
+    assert tv.Session().select(photo, 60, stack={"network": network}, emphasis_channel="bright", emphasis=50) == first
+    with pytest.raises(tv.ArgumentError, match="unknown channel 'bright'"):
+        tv.select(photo, 60, emphasis_channel="bright", emphasis=50)
+    vector, features = np.ones(8, "f4"), np.random.default_rng(1).normal(size=(15, 20, 8))
+    query = tv.Query(vector)
+    asked = tv.scores(photo, query, features=features)
+    vector[::2] = -1
+    np.testing.assert_array_equal(tv.scores(photo, query, features=features), asked)
+
+
 def test_what_is_handed_in_is_read(photo):
     random = np.random.default_rng(5)
     with tv.Stack(photo, layout="r,g,b") as stack:

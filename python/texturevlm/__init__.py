@@ -64,15 +64,16 @@ from ._binding import ffi as _ffi, lib as _lib
 
 
 if TYPE_CHECKING:
-    from . import hf as hf, index as index, proxy as proxy, ray as ray, torch as torch
+    from . import hf as hf, index as index, lmms_eval as lmms_eval, proxy as proxy, ray as ray, torch as torch, train as train, vllm as vllm
 else:
     def __getattr__(name: str) -> object:
-        """Imports `tv.hf`, `tv.torch`, `tv.index`, `tv.proxy` or `tv.ray` when it is first asked for.
+        """Imports a module of this package, such as `tv.hf`, when it is first asked for.
 
-        They need packages that this one does not depend on: `hf` needs PyTorch and transformers, `torch` needs PyTorch, `index`
-        needs pyarrow and pylance, `ray` needs these two and ray, and `proxy` needs aiohttp and Pillow.
+        They need packages that this one does not depend on: `hf` needs PyTorch and transformers, `torch` and `train` need PyTorch,
+        `index` needs pyarrow and pylance, `ray` needs these two and ray, `proxy` needs aiohttp and Pillow, `lmms_eval` needs
+        lmms-eval, and `vllm` needs vLLM.
         """
-        if name in ("hf", "index", "proxy", "ray", "torch"):
+        if name in ("hf", "index", "lmms_eval", "proxy", "ray", "torch", "train", "vllm"):
             import importlib
             return importlib.import_module(f"texturevlm.{name}")
         raise AttributeError(f"module 'texturevlm' has no attribute {name!r}")

@@ -13,7 +13,7 @@ from ._arguments import Array, flag, integer, real, short
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Bound, Error, FileError, Handle, MissingFileError, MissingPackageError, call
 from ._device import Device, device_of
-from ._image import image_of, numbered
+from ._image import image_of
 from ._options import StackParams
 
 
@@ -289,7 +289,8 @@ def _picture_of(frame: Any, number: int, copy: bool) -> Any:
             frame = frame.asnumpy()
         return image_of(frame, copy)
     except Error as error:
-        raise numbered(error, number, 2) from None
+        error.args = (f"frame {number}: {error}",)
+        raise
 
 
 def _decoded(path: str) -> Iterator[tuple[float, Any]]:

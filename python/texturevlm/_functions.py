@@ -15,7 +15,7 @@ from ._device import Device, device_of
 from ._each import Progress, checked, each, on_error
 from ._image import is_list, listed
 from ._network import network_of
-from ._options import PREDICT, SELECT, STACK, Choosing, StackParams, scorer_of
+from ._options import PREDICT, SELECT, STACK, StackParams, early, scorer_of
 from ._prediction import Prediction
 from ._selection import Selection
 from ._stack import SCORED, Stack
@@ -185,7 +185,7 @@ def _check_for_all(choice: dict[str, Any], stack: dict[str, Any]) -> None:
     for options, name, read in ((choice, "scorer", scorer_of), (stack, "network", network_of)):
         if options.get(name) is not None:
             options[name] = read(options[name])
-    Choosing(choice).check()
+    early(choice, stack).check()
     StackParams(stack)
     if "network" not in stack and "layout" in stack:
         numbers_of(stack["layout"])
@@ -193,13 +193,13 @@ def _check_for_all(choice: dict[str, Any], stack: dict[str, Any]) -> None:
 
 def _select_one(image: Any, choice: dict[str, Any], stack_options: dict[str, Any], features: Any, feature_patch: Any,
                 device: Any, copy: bool) -> Selection:
-    chosen = Choosing(choice).check()
+    early(choice, stack_options).check()
     if features is not None:
         features = values("features", features, (3,), halves=True)
     with Stack(image, device=device, copy=copy, **{"layout": SCORED, **stack_options}) as stack:
         if features is not None:
             stack.set_features(features, patch=feature_patch)
-        return stack._select(chosen)
+        return stack.select(**choice)
 
 
 @overload

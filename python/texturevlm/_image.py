@@ -14,8 +14,8 @@ from ._core import ArgumentError, ArgumentTypeError, DeviceError, Error, FileErr
 _TYPES = {"uint8": lib.TVLM_PIXEL_U8, "uint16": lib.TVLM_PIXEL_U16, "float32": lib.TVLM_PIXEL_F32}
 _ON_HOST = (1, 3)  # DLPack's kinds of memory that the CPU can read: its own, and pinned memory of CUDA
 Fit = Optional[Callable[[int, int], "tuple[int, int]"]]  # from the width and height of an image to the size that is enough
-# Modes of PIL that need no conversion.
-_PLANAR = {"L": "L", "LA": "LA", "RGB": "RGB", "RGBA": "RGBA", "F": "F", "I": "I", "I;16": "I;16"}
+_PLANAR = ("L", "LA", "RGB", "RGBA", "F", "I", "I;16")
+"""Modes of PIL that need no conversion."""
 
 
 class Image:
@@ -170,7 +170,10 @@ def _of_pil(image: Any) -> Any:
 def _pixels_of_pil(image: Any) -> Any:
     if 0 in image.size:
         raise ArgumentError(f"an image has {image.size[0]} x {image.size[1]} pixels")
-    if image.mode in _PLANAR:
+    if image.mode.startswith("I;16") and image.mode != "I;16":
+        image = image.convert("I")  # such as big-endian; their conversion to RGB would cut values off
+    has_alpha = image.mode in ("PA", "La", "RGBa") or "transparency" in getattr(image, "info", {})
+    if image.mode in _PLANAR and not (has_alpha and image.mode in ("L", "RGB")):
         array = np.asarray(image)
         if image.mode != "I":
             return array
@@ -178,7 +181,6 @@ def _pixels_of_pil(image: Any) -> Any:
         if least < 0 or most > 65535:
             raise ArgumentError(f"a PIL image of the mode I has values of {least} .. {most}; they are taken from 0 to 65535, which is white")
         return array.astype(np.uint16)
-    has_alpha = image.mode in ("PA", "La", "RGBa") or "transparency" in getattr(image, "info", {})
     return np.asarray(image.convert("RGBA" if has_alpha else "RGB"))
 
 

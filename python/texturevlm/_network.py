@@ -129,6 +129,8 @@ def _list(name: str, value: Any) -> list[Any]:
 def _rows(layers: Any) -> list[tuple[Array, Array | None, int, int]]:
     """Weight, bias, stride and activation of each convolution."""
     if hasattr(layers, "state_dict"):
+        if not isinstance(layers, Iterable):
+            raise ArgumentTypeError(f"layers are a {type(layers).__name__}, not an nn.Sequential: nn.Sequential({type(layers).__name__}(...)) is one")
         return _of_modules(list(layers))
     if not isinstance(layers, (list, tuple)) or not all(isinstance(layer, dict) for layer in layers):
         raise ArgumentTypeError(f"layers are {short(layers)}, neither an nn.Sequential nor a list of dicts")
@@ -151,6 +153,7 @@ def _row(number: int, weight: Any, bias: Any, stride: Any, activation: Any) -> t
             raise ArgumentError(f"the bias of layer {number} has {bias.shape[0]} values, not {array.shape[0]}")
     if activation not in ACTIVATIONS:
         raise ArgumentError(f"the activation of layer {number} is {short(activation)}; it is one of {', '.join(ACTIVATIONS)}")
+    array, bias = array.copy(), None if bias is None else bias.copy()  # the caller may change his own
     return array, bias, integer(f"the stride of layer {number}", stride, 1, 2), ACTIVATIONS.index(activation)
 
 

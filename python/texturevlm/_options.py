@@ -121,7 +121,7 @@ class Scorer(Value):
             "weights": floats(rows), "bias": real("bias", bias), "similarity_weight": real("similarity", similarity),
             "levels": ffi.NULL if depths is None else floats(depths)})
         if query_weights is not None:
-            self._ask(values("query_weights", query_weights, (2, 5)), rows.shape)
+            self._ask(values("query_weights", query_weights, (2, 5)).copy(), rows.shape)
 
     def _ask(self, matrix: Array, shape: tuple[int, ...]) -> None:
         every = matrix.ndim == 5
@@ -235,18 +235,18 @@ class Query(Value):
         fields: dict[str, Any] = {"combine": choice("combine", combine, _names.COMBINATIONS)}
         keep: list[Any] = []
         if vectors is not None:
-            array = values("query", vectors, (1, 2))
+            array = values("query", vectors, (1, 2)).copy()  # the caller may change his own
             if array.size == 0:
                 raise ArgumentError("query has no values")
             count, dimension = array.shape if array.ndim == 2 else (1, array.shape[0])
             fields.update(vectors=floats(array), count=count, dimension=dimension)
             keep.append(array)
         if similarity is not None:
-            array = values("similarity", similarity, (2,))
+            array = values("similarity", similarity, (2,)).copy()
             fields.update(similarity=floats(array), columns=array.shape[1], rows=array.shape[0])
             keep.append(array)
         if mean is not None:
-            array = values("mean", mean, (1,))
+            array = values("mean", mean, (1,)).copy()
             if array.shape[0] != fields.get("dimension", array.shape[0]):
                 raise ArgumentError(f"mean has {array.shape[0]} components, the query {fields['dimension']}")
             fields["mean"] = floats(array)
@@ -394,8 +394,15 @@ class Choosing:
 
 
 def choosing(options: dict[str, Any], stack: Any = None) -> Choosing:
+    """Options of a choice, of which each must be known. `stack` is the library's, which knows the names of its own channels."""
     known(options, SELECT)
     return Choosing(options, stack)
+
+
+def early(options: dict[str, Any], stack: dict[str, Any]) -> Choosing:
+    """Options of a choice, as far as they can be read before there is a stack. Outputs of a network have names that it alone knows."""
+    named = stack.get("network") is not None
+    return choosing({name: value for name, value in options.items() if not (named and name == "emphasis_channel")})
 
 
 class StackParams:

@@ -161,6 +161,7 @@ class Selection:
         self.overview: tuple[int, int] = (info.overview_columns, info.overview_rows)
         self.thumbnail: tuple[int, int] = (info.thumbnail_columns, info.thumbnail_rows)
         self.loss, self.loss_downsampled = float(info.loss), float(info.loss_downsampled)
+        self._squares: tuple[tuple[int, int], Array] | None = None  # of a part: of which overview each position is which square
         self.grid: tuple[int, int] = (0, 0)
         self._stride = (1.0, 1.0)  # the sides of a cell, in pixels of the working image
         self._number = int(info.strategy)
@@ -342,11 +343,11 @@ class Selection:
         flat = self.height > 0  # rectangles: their centres lie in the middle, also at the border
         length = (self.size if axis == 0 else self.height)[flat].astype(np.float64) / (across, down)[axis]
         begin[flat], end[flat] = at[flat] - length / 2, at[flat] + length / 2
-        shown = self.overview if self.overview[0] else (0, 0)
+        shown, places = self._squares or (self.overview, self._overview_places())
         if shown[0]:  # the squares of an overview stand for the cells of a grid over the whole image
-            place = np.arange(shown[0] * shown[1])
-            place, extent = (place % shown[0] if axis == 0 else place // shown[0]), self.working_size[axis] / shown[axis]
-            begin[:len(place)], end[:len(place)] = place * extent, (place + 1) * extent
+            place = np.where(places < 0, 0, places % shown[0] if axis == 0 else places // shown[0])
+            extent = self.working_size[axis] / shown[axis]
+            begin, end = np.where(places < 0, begin, place * extent), np.where(places < 0, end, (place + 1) * extent)
         step = self._stride[axis] if stride is None else stride
         edges = np.arange(count + 1) * step
         centres = (edges[:-1] + np.minimum(edges[1:], self.working_size[axis])) / 2 / step
@@ -359,6 +360,12 @@ class Selection:
         none = first >= last
         first, last = np.where(none, own, first), np.where(none, own + 1, last)
         return first.tolist(), last.tolist()
+
+    def _overview_places(self) -> Array:
+        """For each position its number among the squares of the overview, or -1."""
+        places, count = np.full(len(self), -1), self.overview[0] * self.overview[1]
+        places[:count] = np.arange(count)
+        return places
 
     def covered(self, grid: tuple[int, int] | None = None) -> Array:
         """int64 [m]: the numbers of the cells under the positions, each once, the cells of the best position first.
@@ -443,8 +450,9 @@ class Selection:
         whole = begin == 0 and step == 1 and len(rows) >= self.first
         state = self.__getstate__()
         state.update(rows=rows.tobytes(), loss=math.nan, loss_downsampled=math.nan)
+        shown, places = self._squares or (self.overview, self._overview_places())
         if not whole:
-            state.update(overview=(0, 0), thumbnail=(0, 0), _empty=np.zeros((0, 2), np.int32))
+            state.update(_squares=(shown, places[index]), overview=(0, 0), thumbnail=(0, 0), _empty=np.zeros((0, 2), np.int32))
         part = Selection.__new__(Selection)
         part._take(state)
         part._origin = self._origin
@@ -453,7 +461,7 @@ class Selection:
     # ---- Values ----
 
     _KEPT = ("strategy", "image_size", "working_size", "overview", "thumbnail", "loss", "loss_downsampled", "grid", "_stride",
-             "_number", "_where", "_path", "_device", "_layout", "_scores", "_duplicates", "_empty")
+             "_number", "_where", "_path", "_device", "_layout", "_scores", "_duplicates", "_empty", "_squares")
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: getattr(self, name) for name in self._KEPT}

@@ -15,7 +15,7 @@ from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Bound, Handle, Lent
 from ._device import Device, device_of
 from ._image import Fit, Image, image_of
-from ._options import PREDICT, STACK, Choosing, StackParams, choosing, query_of, scorer_of
+from ._options import PREDICT, STACK, Choosing, StackParams, choosing, early, query_of, scorer_of
 from ._prediction import Prediction, predict
 from ._selection import Origin, Selection, origin_of
 from ._types import Border, ImageLike, Reduction
@@ -261,18 +261,14 @@ class Stack(Bound):
 
     def select(self, k: int | None = None, **options: Unpack[SelectOptions]) -> Selection:
         """Selects the positions that matter. `texturevlm.select` documents the options."""
-        chosen = choosing({"k": k, **options}, None)
-        return self._select(chosen)
-
-    def _select(self, chosen: Choosing) -> Selection:
         with self._handle as stack:
-            return answer(self._device, stack, chosen, self._origin, self._working)
+            return answer(self._device, stack, choosing({"k": k, **options}, stack), self._origin, self._working)
 
     def predict(self, pictures: Sequence[tuple[int, int]], **options: Unpack[PredictOptions]) -> Prediction:
         """Predicts what pictures of the image would lose. `texturevlm.predict` documents the parameters."""
         known(dict(options), PREDICT)
-        chosen = choosing({"strategy": "budget", **options}, None)
         with self._handle as stack:
+            chosen = choosing({"strategy": "budget", **options}, stack)
             hand_in(self._device, stack, chosen, self._origin, self._working)
             return predict(stack, chosen, pictures)
 
@@ -600,11 +596,11 @@ class Session(Bound):
     def select(self, image: ImageLike, k: int | None = None, *, features: Any = None, feature_patch: float | None = None,
                copy: bool = False, stack: StackOptions | None = None, **options: Unpack[SelectOptions]) -> Selection:
         """Selects the positions of an image that matter, as texturevlm.select does. `stack` is a dict of options of `Stack`."""
-        chosen = choosing({"k": k, **options})
         if stack is not None and not isinstance(stack, dict):
             raise ArgumentTypeError(f"stack is {short(stack)}, not a dict of options of texturevlm.Stack")
         stack_options: dict[str, Any] = {"layout": SCORED, **(stack or {})}
         known(stack_options, STACK)
+        early({"k": k, **options}, stack_options)
         params = StackParams(stack_options)
         picture = image_of(image, flag("copy", copy), _fit(self._device, params))
         array = None if features is None else values("features", features, (3,), halves=True)
@@ -617,7 +613,7 @@ class Session(Bound):
             if array is not None and not found.has("feature_0"):
                 found.set_features(array, patch=feature_patch)
             try:
-                return found._select(chosen)
+                return found.select(k, **options)
             finally:
                 lib.tvlm_session_trim(session)
 

@@ -148,15 +148,15 @@ class VideoStream(Bound):
 
         With the strategy ``grid``, positions that were selected in the last frame stay selected where they are still good.
         """
-        chosen = choosing({"k": k, **options})
         with self._handle as stream:
             origin, working = self._frame(), self._working
             assert working is not None
+            stack = lib.tvlm_stream_stack(stream, 0)
 
             def choose(asked: Any, box: Any, take: Any) -> None:
                 self._handle.call(lib.tvlm_stream_select, 0, asked.query, asked.c, box, made=take)
 
-            return answer(self._device, lib.tvlm_stream_stack(stream, 0), chosen, origin, working, choose)
+            return answer(self._device, stack, choosing({"k": k, **options}, stack), origin, working, choose)
 
     def set_features(self, features: Any, mask: Any = None) -> None:
         """Hands in the encoder's vectors of the present frame, float [rows, columns, D].

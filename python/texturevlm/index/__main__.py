@@ -19,12 +19,12 @@ from typing import Any
 
 from .._core import ArgumentError, Error, FileError
 from .._device import Device
-from ._build import FLUSH
+from ._build import FLUSH, features_by
 from ._index import Index
 from ._query import WAYS, Found, Shards
 from ._rows import CELLS
 from ._sheet import sheet
-from ._sources import vectors_of
+from ._sources import Source, vectors_of
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -121,14 +121,17 @@ def _answer(found: Found) -> dict[str, Any]:
 def _query(options: argparse.Namespace, device: Device | None) -> int:
     index = Shards(options.index)
     questions = vectors_of(options.vector, options.vector)
+    if questions.ndim not in (1, 2):
+        raise ArgumentError(f"{options.vector}: a question is a vector [D], and several are [N, D]; this has the shape {questions.shape}")
     questions = questions[None] if questions.ndim == 1 else questions
     if options.overlay_sheet and len(questions) != 1:
         raise ArgumentError(f"{options.vector}: a sheet is of one question, and these are {len(questions)}")
     features = None
     if options.features:
+        of_folder = features_by(options.features)
+
         def features(key: str) -> Any:
-            path = os.path.join(options.features, os.path.splitext(os.path.basename(key))[0] + ".npy")
-            return vectors_of(path, path)
+            return of_folder(Source(key))
     for question in questions:
         found = index.query(question, options.top_images, options.positions, by=options.by, candidates=options.candidates, features=features,
                             exact=options.exact, device=device)

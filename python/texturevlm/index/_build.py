@@ -5,6 +5,7 @@ The results are written in batches.
 """
 from __future__ import annotations
 
+import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +17,7 @@ from .._basis import Basis
 from .._core import ArgumentError, ArgumentTypeError, Error
 from .._device import Device
 from .._vocab import Vocab
-from ._rows import Row, describe, image_table, region_table
+from ._rows import Row, describe, image_table, made_with, region_table
 from ._sources import Loaded, Source, load, sources, stamp, vectors_of
 from ._store import Store
 
@@ -39,6 +40,7 @@ class Builder:
         self.rows: list[Row] = []
         self.dropped: list[int] = []
         self.have: dict[str, tuple[int, int, int, str]] = {}
+        self.made = made_with(store.settings, basis, vocab)
         self.keeping = False
 
     def run(self, images: Any, have: dict[str, tuple[int, int, int, str]], threads: int) -> None:
@@ -77,6 +79,12 @@ class Builder:
 
     def append(self, row: Row) -> None:
         """Takes a row. Refuses a row that does not fit the index."""
+        made = json.loads(row.made) if row.made else self.made
+        for name, wanted in self.made.items():
+            # What has no features was described without a basis and a vocabulary, perhaps.
+            if made.get(name) != wanted and (row.grid[0] or name not in ("basis", "vocabulary", "cells", "regions")):
+                raise ArgumentError(f"{row.key}: it was described with another {name} than the index has" if name in ("basis", "vocabulary") else
+                                    f"{row.key}: it was described with {name} {made.get(name)}, the index has {wanted}")
         if row.grid[0]:
             dimension = row.vectors.shape[1] if row.vectors is not None else self.vocab.dimension if self.vocab is not None else 0
             if self.store.dimension not in (0, dimension):
@@ -184,9 +192,13 @@ def features_by(given: Any) -> Callable[[Source], Any]:
     if not os.path.isdir(folder):
         raise ArgumentError(f"{short(folder)}: there is no such folder of features")
 
+    taken: dict[str, str] = {}  # which image has a file's features
+
     def of_folder(source: Source) -> Any:
         if source.features is not None:
             return None  # the source brings its own
         path = os.path.join(os.fsdecode(folder), os.path.splitext(os.path.basename(source.key))[0] + ".npy")
+        if taken.setdefault(path, source.key) != source.key:
+            raise ArgumentError(f"{source.key}: its features would be {path}, which are those of {taken[path]}")
         return vectors_of(path, path)
     return of_folder

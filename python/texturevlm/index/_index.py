@@ -83,6 +83,7 @@ class Index:
         except MissingFileError:
             return cls.create(folder, **given)
         for name, value in given.items():
+            value = int(value) if isinstance(value, np.integer) else value
             if name in Settings._fields and (type(value) is not type(getattr(found.settings, name)) or value != getattr(found.settings, name)):
                 raise ArgumentError(f"{found.folder}: the index was made with {name} {getattr(found.settings, name)}, not {short(value)}")
         for name, one, there in (("basis", _basis(given.get("basis")), found.basis), ("vocabulary", _vocab(given.get("vocab")), found.vocab)):

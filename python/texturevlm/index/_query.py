@@ -99,7 +99,9 @@ class Shards:
         if len(question) != first.dimension:
             raise ArgumentError(f"the question has {len(question)} components, the index {first.dimension}")
         answers = None
-        if _way(first, by, features is not None) == "vocab":
+        # The way must be that of all: where one keeps no regions, all are asked by the vocabulary, which they share.
+        ways = {_way(self.indexes[i], by, features is not None) for i in asked}
+        if (ways.pop() if len(ways) == 1 else "vocab") == "vocab":
             if flag("exact", exact) or (candidates is not None and features is None):
                 raise ArgumentError("a question by the vocabulary looks at all cells: it takes no exact, and candidates only with features")
             assert first.vocab is not None

@@ -16,7 +16,7 @@ import lance
 
 from .._core import Error, FileError, MissingFileError
 from . import _check
-from ._store import NETWORKS, TABLES, Store, read_state, told
+from ._store import NETWORKS, TABLES, Store, locked, read_state, told
 
 
 def problems_of(folder: str) -> tuple[list[str], int, int]:
@@ -35,9 +35,20 @@ def problems_of(folder: str) -> tuple[list[str], int, int]:
             found.append(str(error))
     lines = [f"{os.path.join(folder, name)}: {words}" for name, words in _check.faults(folder, store.sums, whole=True).items()]
     named = [line for line in found if not any(line.split(": ")[0] == one.split(": ")[0] for one in lines)]
+    named += _copy_problem(folder) if store.sums else []  # an older index, without checksums, may have none
     if not lines and not named and not store.sums and any(store.versions.values()):
         named.append(f"{folder}: the index was made before there were checksums; its next change makes them")
     return lines + named, len(store.sums), sum(size for size, _ in store.sums.values())
+
+
+def _copy_problem(folder: str) -> list[str]:
+    """A line if index.json.copy is not what index.json is, which it stands in for. A change that is killed may leave it so."""
+    path = os.path.join(folder, "index.json")
+    try:
+        with open(path, "rb") as file, open(path + ".copy", "rb") as copy:
+            return [] if file.read() == copy.read() else [f"{path}.copy: it is not the copy of index.json"]
+    except OSError as error:
+        return [f"{path}.copy: {error.strerror}"]
 
 
 def repair(folder: str) -> int:
@@ -45,12 +56,12 @@ def repair(folder: str) -> int:
 
     Errors: `FileError` if there is nothing to repair the index from.
     """
-    _restore_state(folder)
-    store = Store(folder, compare=False)
-    for name in NETWORKS:
-        if name in store.sums and (words := _check.wrong(folder, name, store.sums[name], whole=True)):
-            raise FileError(f"{store.folder}/{name}: {words}: copy the file that the index was made with to this place")
-    with store.locked():
+    with locked(folder):
+        _restore_state(folder)
+        store = Store(folder, compare=False)  # read under the lock: another process may have written to the index meanwhile
+        for name in NETWORKS:
+            if name in store.sums and (words := _check.wrong(folder, name, store.sums[name], whole=True)):
+                raise FileError(f"{store.folder}/{name}: {words}: copy the file that the index was made with to this place")
         before = store.count
         with told(folder):
             lost = {table: _mend(store, table) for table in TABLES if store.versions[table]}

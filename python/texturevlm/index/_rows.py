@@ -2,7 +2,10 @@
 """What an index keeps of an image: its row and the rows of its regions, as Arrow tables."""
 from __future__ import annotations
 
+import functools
 import io
+import json
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, cast
 
@@ -63,6 +66,20 @@ class Row(NamedTuple):
     """uint8 [rows * columns]: the region that has most of each cell; NO_REGION where it was left out."""
     vocab_ids: Optional[Array] = None
     """uint16 [rows * columns]: the number of each cell's nearest centre in the vocabulary."""
+    made: str = ""
+    """JSON of `made_with`: what the row was described with. It is not kept."""
+
+
+def made_with(settings: Settings, basis: Basis | None, vocab: Vocab | None) -> dict[str, Any]:
+    """What rows are described with. Rows of one index agree in it: its settings, and checksums of its basis and its vocabulary."""
+    return {**settings._asdict(), "basis": _sum(basis), "vocabulary": _sum(vocab)}
+
+
+@functools.lru_cache(maxsize=8)
+def _sum(of: Basis | Vocab | None) -> int:
+    """A checksum of all numbers that the rows depend on, once for each object: a vocabulary has millions."""
+    arrays = () if of is None else (of.components, of.mean) if isinstance(of, Basis) else (of.centres,)
+    return zlib.crc32(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays))
 
 
 def describe(loaded: Loaded, settings: Settings, *, features: Any = None, basis: Basis | None = None, vocab: Vocab | None = None,
@@ -96,7 +113,8 @@ def describe(loaded: Loaded, settings: Settings, *, features: Any = None, basis:
         labels = stack.labels() if array is not None and settings.regions else None
     positions = np.stack([selection.xy[:, 0], selection.xy[:, 1], selection.size, selection.height, selection.level,
                           selection.scores], 1)
-    row = Row(source.key, source.path, loaded.bytes, loaded.modified, loaded.hash, *_size(loaded.image), selection.thumbnail, positions)
+    row = Row(source.key, source.path, loaded.bytes, loaded.modified, loaded.hash, *_size(loaded.image), selection.thumbnail, positions,
+              made=json.dumps(made_with(settings, basis, vocab)))
     if array is None:
         return row
     row = row._replace(grid=(array.shape[0], array.shape[1]))
@@ -215,17 +233,18 @@ def region_table(rows: list[Row], first: int, dimension: int) -> Any:
 
 # ---- On their way ----
 
-ROWS = [field.name for field in image_schema("half", True)][1:] + ["dimension", "vectors", "places", "error"]
+ROWS = [field.name for field in image_schema("half", True)][1:] + ["made", "dimension", "vectors", "places", "error"]
 
 
 def described(found: Sequence[tuple[str, Row | str]], cells: str) -> Any:
     """Images as an Arrow table, for `rows_of`. Each has a row, with the error of an image that failed."""
-    schema = pa.schema([*list(image_schema(cells, True))[1:], ("dimension", pa.int32()), ("vectors", pa.list_(pa.float16())),
+    schema = pa.schema([*list(image_schema(cells, True))[1:], ("made", pa.string()), ("dimension", pa.int32()), ("vectors", pa.list_(pa.float16())),
                         ("places", pa.list_(pa.float32())), ("error", pa.string())])
     rows = [row if isinstance(row, Row) else None for _, row in found]
     given = [row if row is not None and row.vectors is not None else None for row in rows]
     columns = _columns(rows)
     columns.update(
+        made=[None if row is None else row.made for row in rows],
         key=[key for key, _ in found], error=[row if isinstance(row, str) else None for _, row in found],
         dimension=[None if row is None or row.vectors is None else row.vectors.shape[1] for row in given],
         vectors=[None if row is None or row.vectors is None else row.vectors.reshape(-1) for row in given],
@@ -245,7 +264,7 @@ def rows_of(table: Any) -> Iterator[tuple[str, Row | str]]:
 
             def array(name: str, one: dict[str, Any] = one) -> Any:
                 return one[name].values.to_numpy(zero_copy_only=False) if one[name].is_valid else None
-            plain = {name: one[name].as_py() for name in ("key", "path", "bytes", "modified", "hash", "width", "height", "scale")}
+            plain = {name: one[name].as_py() for name in ("key", "path", "bytes", "modified", "hash", "width", "height", "scale", "made")}
             vectors, places, cells = array("vectors"), array("places"), array("cells")
             grid = (one["rows"].as_py(), one["columns"].as_py())
             yield key, Row(**plain, thumbnail=(one["thumbnail_columns"].as_py(), one["thumbnail_rows"].as_py()), grid=grid,

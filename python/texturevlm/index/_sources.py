@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from .._arguments import file_name, short
-from .._core import ArgumentError, ArgumentTypeError, Error, FileError, MissingFileError
-from .._image import decoded, Image, image_of
+from .._core import ArgumentError, ArgumentTypeError, Error, FileError, MissingFileError, logger
+from .._image import decoded, Image, image_of, read_of
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", ".webp", ".avif", ".heic")
 
@@ -59,7 +59,7 @@ def sources(inputs: Iterable[Any]) -> Iterator[Source]:
         if isinstance(one, Source):
             if not isinstance(one.key, str) or not one.key:
                 raise ArgumentTypeError(f"a key is {short(one.key)}, not a name")
-            yield one
+            yield _of_file(one)
             continue
         path = file_name("an image's path", one)
         if os.path.isdir(path):
@@ -73,9 +73,20 @@ def sources(inputs: Iterable[Any]) -> Iterator[Source]:
             yield Source(path, path)
 
 
+def _of_file(source: Source) -> Source:
+    """The source, with a path or bytes that came as its image in their own places, where they are known again."""
+    image = source.image
+    if isinstance(image, (str, os.PathLike)):
+        return source._replace(path=file_name("an image's path", image), image=None)
+    if isinstance(image, (bytes, bytearray)) or (isinstance(image, memoryview) and image.ndim == 1):
+        return source._replace(data=bytes(image), image=None)
+    return source
+
+
 def _members(path: str) -> Iterator[Source]:
-    """Yields the pictures of a tar. A member STEM.npy directly after STEM.jpg, the layout of WebDataset, has its features."""
+    """Yields the pictures of a tar. A member STEM.npy beside STEM.jpg, before or after it, has its features (WebDataset's layout)."""
     picture: Source | None = None  # the last picture, which waits for its features
+    early: tuple[str, bytes] | None = None  # features that wait for their picture
     try:
         with tarfile.open(path) as tar:
             for member in tar:
@@ -85,14 +96,20 @@ def _members(path: str) -> Iterator[Source]:
                     continue
                 data = file.read()
                 if suffix.lower() == ".npy":
-                    if picture is not None and os.path.splitext(picture.key)[0] == f"{path}/{stem}":
+                    if picture is not None and picture.features is None and os.path.splitext(picture.key)[0] == f"{path}/{stem}":
                         picture = picture._replace(features=data)  # parsed later, so that bad features fail this picture alone
+                    else:
+                        _tell_unused(path, early)
+                        early = (stem, data)
                     continue
                 if picture is not None:
                     yield picture
                 picture = Source(f"{path}/{member.name}", data=data)
+                if early is not None and early[0] == stem:
+                    picture, early = picture._replace(features=early[1]), None
             while tar.fileobj is not None and tar.fileobj.read(1 << 20):
                 pass  # reads on to the end, where the checksum of a compressed tar stands
+        _tell_unused(path, early)
         if picture is not None:
             yield picture
             picture = None
@@ -105,6 +122,11 @@ def _members(path: str) -> Iterator[Source]:
         raise ArgumentError(f"{path}: no tar, or one that is cut or damaged: {short(str(error))}") from None
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or short(str(error))}") from None
+
+
+def _tell_unused(path: str, features: tuple[str, bytes] | None) -> None:
+    if features is not None:
+        logger.warning("%s/%s.npy: features of no picture that stands beside them", path, features[0])
 
 
 def _check_end(path: str) -> None:
@@ -161,9 +183,14 @@ def load(source: Source) -> Loaded:
     """
     if not is_text(source.key):
         raise ArgumentError(f"a key is {short(source.key)}, which is no text")
+    source = _of_file(source)
+    if source.image is not None and callable(getattr(source.image, "read", None)) and not hasattr(source.image, "getbands"):
+        source = source._replace(data=read_of(source.image)[0], image=None)
     if source.image is not None:
         image = image_of(source.image)
-        array = image.array if image.array is not None else np.zeros(0, np.uint8)
+        array = image.array
+        if array is None:
+            raise ArgumentTypeError(f"{source.key}: its image is {short(source.image)}")
         told = repr((array.shape, array.dtype.name)).encode() + np.ascontiguousarray(array).tobytes()
         return Loaded(source, image, array.nbytes, 0, hashlib.sha256(told).hexdigest())
     if source.data is not None:

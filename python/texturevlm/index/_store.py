@@ -66,6 +66,8 @@ def told(what: str) -> Iterator[None]:
         for number, words in ((28, "no space is left on the disk"), (27, "a file would be larger than is allowed")):
             if f"os error {number}" in line or (isinstance(error, OSError) and error.errno == number):
                 raise FileError(f"{what}: {words}; what was there is as it was") from None
+        if "Not found" in line:  # a change since then has removed it
+            line = f"what was opened is there no more (refresh() opens what is there now): {line}"
         raise FileError(f"{what}: {line[:300] or type(error).__name__}") from None
 
 
@@ -175,7 +177,7 @@ class Store:
             foreign = sorted(set(os.listdir(name)) - {"lock", "index.json.tmp", "index.json.copy", *NETWORKS})
             if foreign:
                 raise ArgumentError(f"{name}: the folder is no index, and has other files in it, such as {short(foreign[0])}")
-            with _lock(name):
+            with locked(name):
                 if basis is not None:
                     basis.save(os.path.join(name, NETWORKS[0]))
                 if vocab is not None:
@@ -195,14 +197,10 @@ class Store:
         if self.versions[table] and images:
             self.versions[table] = lance.dataset(self._uri(table)).version
 
-    def locked(self) -> contextlib.AbstractContextManager[None]:
-        """Holds the lock, without a look at the tables."""
-        return _lock(self.folder)
-
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """Holds the lock, and first goes back to the valid versions. Errors: `FileError` if another process is writing."""
-        with _lock(self.folder):
+        with locked(self.folder):
             self._read()
             try:
                 with told(self.folder):
@@ -403,7 +401,8 @@ def _replace(path: str, state: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def _lock(folder: str) -> Iterator[None]:
+def locked(folder: str) -> Iterator[None]:
+    """Holds the lock of an index, without a look at its tables. Errors: `FileError` if another process is writing."""
     with told(folder):
         file = open(os.path.join(folder, "lock"), "a", encoding="utf-8")
     with file:
