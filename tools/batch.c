@@ -62,6 +62,7 @@ int batch_check(struct tool *tool, const batch_options *options, const char *out
     if (options->resume != NULL && strcmp(options->resume, FILES_STDOUT) == 0)
         return tool_usage(tool, "--resume is for a file, not for stdout");
     if (!lines && options->skip_errors > 0) return tool_usage(tool, "--skip-errors needs --jsonl");
+    if (!lines && !files && options->threads.jobs.given) return tool_usage(tool, "--jobs needs --jsonl");
     if (!lines && !files && batch_is_open(&options->sources, count, operands))
         return tool_usage(tool, "%s needs --jsonl",
                           options->sources.list != NULL    ? "--list"

@@ -18,6 +18,7 @@ typedef struct known_name {
 struct batch_lines {
     const char *path; /* belongs to the caller; NULL: stdout */
     int file;         /* -1: stdout */
+    bool named;       /* stdout was named as the output: what else is said goes to stderr */
     bool ordinary;    /* an ordinary file: bytes that were written can be cut off again */
     uint64_t length;  /* the length of all complete lines */
     void *names;      /* a tree of known_name */
@@ -142,6 +143,19 @@ static int resume_lines(struct tool *tool, batch_lines *lines) {
     return code == TOOL_DONE ? cut(tool, lines) : code;
 }
 
+/* Refuses a file whose first bytes are not those of such lines: it may be an image of the batch, which a list or a
+ * folder names only later. */
+static int check_old(struct tool *tool, const batch_lines *lines) {
+    char bytes[64] = {0};
+    const int old = tvlm_file_open(lines->path, true);
+    const int64_t count = old >= 0 ? tvlm_file_some(old, bytes, sizeof bytes) : -1;
+    if (old >= 0) (void)tvlm_file_close(old);
+    if (count < 0) return tool_fail(tool, "cannot read %.512s: %s", lines->path, strerror(errno));
+    if (count == 0 || is_rest(bytes, (size_t)count)) return TOOL_DONE;
+    return tool_fail(tool, "%.512s: is there, and its first line is none of --jsonl; it is not overwritten",
+                     lines->path);
+}
+
 /* Opens the file. One that is not an ordinary file, such as a pipe, has nothing to cut off or to resume. */
 static int open_file(struct tool *tool, batch_lines *lines, bool resume) {
     tvlm_file_facts facts;
@@ -152,7 +166,9 @@ static int open_file(struct tool *tool, batch_lines *lines, bool resume) {
     if (!lines->ordinary) return TOOL_DONE;
     if (!tvlm_file_lock(lines->file))
         return tool_fail(tool, "%.512s: another process writes to it", lines->path);
-    return resume ? resume_lines(tool, lines) : cut(tool, lines);
+    if (resume) return resume_lines(tool, lines);
+    const int code = check_old(tool, lines);
+    return code == TOOL_DONE ? cut(tool, lines) : code;
 }
 
 int batch_lines_open(struct tool *tool, const char *path, bool resume, batch_lines **lines) {
@@ -161,6 +177,7 @@ int batch_lines_open(struct tool *tool, const char *path, bool resume, batch_lin
     made->file = -1;
     const bool standard = path == NULL || strcmp(path, FILES_STDOUT) == 0;
     made->path = standard ? NULL : path;
+    made->named = standard && path != NULL;
     const int code = standard ? TOOL_DONE : open_file(tool, made, resume);
     if (code != TOOL_DONE)
         batch_lines_close(&made);
@@ -200,7 +217,7 @@ static int write_text(struct tool *tool, batch_lines *lines, const char *text) {
         code = tool_fail(tool, "no memory for a line");
     else if (lines->file >= 0)
         code = write_to_file(tool, lines, text, strlen(text));
-    else if ((code = tool_print(tool, text)) == TOOL_DONE)
+    else if ((code = lines->named ? tool_print_to_stdout(tool, text) : tool_print(tool, text)) == TOOL_DONE)
         code = tool_keep_files(tool); /* this flushes stdout */
     tool->subject = subject;
     return code;

@@ -242,7 +242,7 @@ static bool hand_out(batch_names *names, char *name, const char *error, batch_in
 /* ---- Archives ---- */
 
 /* Begins to read an archive, and takes ownership of its name. Returns false if it gave an input that says why
- * it could not. */
+ * it could not. Where that was said before, by a run that is resumed, there is no archive then. */
 static bool open_archive(batch_names *names, char *name, batch_input *input) {
     char error[sizeof input->error];
     names->archive = batch_archive_open(name, names->params.memory / 4, error, sizeof error);
@@ -342,7 +342,8 @@ static bool next_of_folder(batch_names *names, batch_input *input) {
         }
         names->found = true;
         if (archive) {
-            if (!open_archive(names, path, input) || next_of_archive(names, input)) return true;
+            if (!open_archive(names, path, input)) return true;
+            if (names->archive != NULL && next_of_archive(names, input)) return true;
         } else if (hand_out(names, path, bad != 0 ? strerror(bad) : "", input)) {
             return true;
         }

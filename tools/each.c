@@ -122,7 +122,8 @@ static int answer(run *r, const batch_image *decoded) {
         code = make_and_keep(r, decoded);
     }
     if (code != TOOL_DONE && is_of_image(r, code)) code = answer_error(r, decoded->input.name);
-    if (code == TOOL_FAILED && decoded->input.damaged) code = TOOL_PARTLY;
+    const bool answered = r->answered > r->failed || (r->lines != NULL && batch_lines_found(r->lines) > 0);
+    if (code == TOOL_FAILED && decoded->input.damaged && answered) code = TOOL_PARTLY;
     tool->subject = NULL;
     ++r->answered;
     return code;

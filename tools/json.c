@@ -163,6 +163,14 @@ void json_double(json_writer *json, const char *key, double value) {
     put_text(json, text);
 }
 
+void json_seconds(json_writer *json, const char *key, double value) {
+    char text[32] = "null";
+    if (isfinite(value)) snprintf(text, sizeof text, fabs(value) < 1000.0 ? "%.6g" : "%.9g", value);
+    make_point(text);
+    begin_value(json, key);
+    put_text(json, text);
+}
+
 void json_boolean(json_writer *json, const char *key, bool value) {
     begin_value(json, key);
     put_text(json, value ? "true" : "false");

@@ -291,8 +291,10 @@ static int write_output(select_run *run, const char *pattern, select_job *job, c
 static int write_crops(select_run *run, const select_job *job) {
     const select_options *const options = run->options;
     const float patch = patch_of(run);
+    tvlm_stack_info working;
     if (options->crops == NULL) return TOOL_DONE;
-    return budget_write_crops(run->tool, options->crops, job->path, whole(job), job->selection,
+    TOOL_TRY(tool_status(run->tool, tvlm_stack_get_info(job->stack, &working)));
+    return budget_write_crops(run->tool, options->crops, job->path, whole(job), &working, job->selection,
                               job->cut_out.data, (int32_t)patch);
 }
 

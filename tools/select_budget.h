@@ -12,6 +12,7 @@
 #include "json.h"
 #include "parameters.h"
 #include "texturevlm/select.h"
+#include "texturevlm/stack.h"
 #include "tool.h"
 
 /* Reads the emphasis, "L" or "L:CHANNEL", into the parameters, which have the share and the tolerance. Refuses more than
@@ -34,11 +35,12 @@ int budget_note_crops(struct tool *tool, const char *folder, const char *path);
  *   merged into rectangles.
  * - STEM.json says where they lie.
  *
- * `patch` is the side of a patch in pixels of the image, which was not scaled down. `patches` are the patches
- * of all positions, RGB, from tvlm_patches_extract.
+ * `working` has the size of the working image, and `patch` is the side of a patch in its pixels. What the JSON
+ * says is in pixels of the image. `patches` are the patches of all positions, RGB, from tvlm_patches_extract.
  */
 int budget_write_crops(struct tool *tool, const char *folder, const char *path, const tvlm_image *image,
-                       const tvlm_selection *selection, const float *patches, int32_t patch);
+                       const tvlm_stack_info *working, const tvlm_selection *selection, const float *patches,
+                       int32_t patch);
 
 /* ---- The scales of tiles ---- */
 

@@ -21,7 +21,11 @@ typedef struct crops {
     const char *folder;
     char stem[512];
     const tvlm_image *image;
-    float *pixels; /* the whole image, RGB */
+    /* The working image, in which tiles are whole squares: its size, its pixels (RGB), and how many pixels of
+     * the image a pixel of it is, across and down. */
+    int32_t width, height;
+    float *pixels;
+    double across, down;
     /* The positions, and the patch of each: RGB in planes, 0 to 1. The first `cells` positions are cells of
      * the thumbnail. */
     const tvlm_position *positions;
@@ -40,14 +44,14 @@ static uint8_t to_byte(float value) {
     return (uint8_t)(fminf(fmaxf(value, 0.0f), 255.0f) + 0.5f);
 }
 
-/* The pixels x0 <= x < x1, y0 <= y < y1. */
+/* The pixels x0 <= x < x1, y0 <= y < y1 of the working image. */
 typedef struct crop_rect {
     int32_t x0, y0, x1, y1;
 } crop_rect;
 
 /* A picture on its way to a file. */
 typedef struct crop {
-    crop_rect area; /* the area of the image that it shows */
+    crop_rect area; /* what it shows */
     int32_t width, height;
     uint8_t *rgb;
 } crop;
@@ -90,7 +94,7 @@ static bool resample(const crops *c, const crop *to) {
         const span down = span_of(y, high, to->height);
         for (size_t i = 0; i < row; ++i) scaled[i] = 0.0f;
         for (int32_t j = down.first; j < down.end; ++j) {
-            const size_t first = (size_t)(to->area.y0 + j) * (size_t)c->image->width + (size_t)to->area.x0;
+            const size_t first = (size_t)(to->area.y0 + j) * (size_t)c->width + (size_t)to->area.x0;
             add_row(c->pixels + 3 * first, wide, weight_of(&down, j), to->width, scaled);
         }
         for (size_t i = 0; i < row; ++i) to->rgb[row * (size_t)y + i] = to_byte(scaled[i]);
@@ -114,8 +118,9 @@ static void put_tiles(const crops *c, int scale, const crop *to) {
     const float shrink = (float)budget_scales[scale].texels / (float)budget_scales[scale].pixels;
     for (int32_t i = c->cells; i < c->count; ++i) {
         const tvlm_position *const p = &c->positions[i];
-        const int32_t x = (int32_t)lroundf((p->x - (float)to->area.x0) * shrink - 0.5f * (float)c->patch);
-        const int32_t y = (int32_t)lroundf((p->y - (float)to->area.y0) * shrink - 0.5f * (float)c->patch);
+        const float left = (float)(p->x / c->across), top = (float)(p->y / c->down);
+        const int32_t x = (int32_t)lroundf((left - (float)to->area.x0) * shrink - 0.5f * (float)c->patch);
+        const int32_t y = (int32_t)lroundf((top - (float)to->area.y0) * shrink - 0.5f * (float)c->patch);
         if (budget_scale_of(p) == scale && x >= 0 && y >= 0 && x + c->patch <= to->width &&
             y + c->patch <= to->height)
             put_patch(c, i, x, y, to);
@@ -139,10 +144,11 @@ static int write_crop(crops *c, const char *key, const char *ending, const crop 
                            tvlm_png_write(path, made->width, made->height, 3, made->rgb, &c->tool->log));
     json_open_object(&c->json, key, true);
     json_string(&c->json, "file", strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path);
-    json_integer(&c->json, "x", made->area.x0);
-    json_integer(&c->json, "y", made->area.y0);
-    json_integer(&c->json, "width", made->area.x1 - made->area.x0);
-    json_integer(&c->json, "height", made->area.y1 - made->area.y0);
+    const int64_t x = llround(made->area.x0 * c->across), y = llround(made->area.y0 * c->down);
+    json_integer(&c->json, "x", x);
+    json_integer(&c->json, "y", y);
+    json_integer(&c->json, "width", llround(made->area.x1 * c->across) - x);
+    json_integer(&c->json, "height", llround(made->area.y1 * c->down) - y);
     if (level >= 0.0) json_float(&c->json, "level", (float)level);
     json_close(&c->json);
     return code;
@@ -166,7 +172,7 @@ static int fill_empty(const crops *c, const tvlm_selection *selection, const cro
 /* Writes the thumbnail. The places of cells are found from the positions, since cells that are empty are
  * missing. */
 static int write_thumbnail(crops *c, const tvlm_selection *selection, const tvlm_selection_info *info) {
-    const crop_rect all = {0, 0, c->image->width, c->image->height};
+    const crop_rect all = {0, 0, c->width, c->height};
     const int32_t columns = info->thumbnail_columns, rows = info->thumbnail_rows;
     crop made;
     int code = begin_crop(c, all, columns * c->patch, rows * c->patch, &made);
@@ -239,8 +245,8 @@ static int write_scale(crops *c, tiles *t, int scale) {
         char ending[32];
         if (!t->left[i]) continue;
         crop_rect area = take_rectangle(t, i % t->columns, i / t->columns);
-        area.x1 = smaller(area.x1, c->image->width);
-        area.y1 = smaller(area.y1, c->image->height);
+        area.x1 = smaller(area.x1, c->width);
+        area.y1 = smaller(area.y1, c->height);
         snprintf(ending, sizeof ending, "-%d.png", (int)c->written++);
         code = write_area(c, ending, area, scale);
     }
@@ -252,13 +258,14 @@ static int write_tiles(crops *c) {
     json_open_array(&c->json, "crops", false);
     for (int scale = 0; code == TOOL_DONE && scale < BUDGET_SCALES; ++scale) {
         tiles t = {.side = c->patch * budget_scales[scale].pixels};
-        t.columns = (c->image->width + t.side - 1) / t.side;
-        t.rows = (c->image->height + t.side - 1) / t.side;
+        t.columns = (c->width + t.side - 1) / t.side;
+        t.rows = (c->height + t.side - 1) / t.side;
         t.left = calloc((size_t)t.columns * (size_t)t.rows, sizeof *t.left);
         if (t.left == NULL) return tool_fail(c->tool, "no memory for crops");
         for (int32_t i = c->cells; i < c->count; ++i) {
             const tvlm_position *const p = &c->positions[i];
-            const int32_t column = (int32_t)p->x / t.side, row = (int32_t)p->y / t.side;
+            const int32_t column = (int32_t)(p->x / c->across) / t.side,
+                          row = (int32_t)(p->y / c->down) / t.side;
             if (budget_scale_of(p) == scale) t.left[(size_t)row * (size_t)t.columns + (size_t)column] = true;
         }
         code = write_scale(c, &t, scale);
@@ -301,14 +308,23 @@ int budget_note_crops(struct tool *tool, const char *folder, const char *path) {
 }
 
 int budget_write_crops(struct tool *tool, const char *folder, const char *path, const tvlm_image *image,
-                       const tvlm_selection *selection, const float *patches, int32_t patch) {
-    crops c = {.tool = tool, .folder = folder, .image = image, .patches = patches, .patch = patch};
-    const size_t values = 3 * (size_t)image->width * (size_t)image->height;
+                       const tvlm_stack_info *working, const tvlm_selection *selection, const float *patches,
+                       int32_t patch) {
+    crops c = {.tool = tool,
+               .folder = folder,
+               .image = image,
+               .width = working->width,
+               .height = working->height,
+               .across = (double)image->width / working->width,
+               .down = (double)image->height / working->height,
+               .patches = patches,
+               .patch = patch};
+    const size_t values = 3 * (size_t)c.width * (size_t)c.height;
     tool_stem(path, c.stem, sizeof c.stem);
     c.pixels = calloc(values, sizeof *c.pixels);
     uint8_t *const rgb = malloc(values);
     int code = c.pixels != NULL && rgb != NULL
-                   ? tool_status(tool, tvlm_draw_image(image, &tool->log, image->width, image->height, rgb))
+                   ? tool_status(tool, tvlm_draw_image(image, &tool->log, c.width, c.height, rgb))
                    : tool_fail(tool, "no memory for crops");
     if (code == TOOL_DONE) {
         for (size_t i = 0; i < values; ++i) c.pixels[i] = (float)rgb[i];

@@ -203,7 +203,9 @@ static int answer_error(pooled *all, pooled_image *one, const tvlm_job_result *r
     select_run *const run = all->run;
     struct tool *const tool = run->tool;
     const int code = take_error(tool, one, result);
-    if (!may_be_skipped(run, result->status)) return one->decoded.input.damaged ? TOOL_PARTLY : code;
+    const bool answered = all->answered > all->failed || (run->lines != NULL && batch_lines_found(run->lines) > 0);
+    if (!may_be_skipped(run, result->status))
+        return one->decoded.input.damaged && answered ? TOOL_PARTLY : code;
     char error[sizeof tool->error];
     memcpy(error, tool->error, sizeof error);
     tool->error[0] = '\0';

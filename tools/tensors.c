@@ -401,7 +401,9 @@ static int export_all(struct job *job) {
     TOOL_TRY(load_features(job));
     TOOL_TRY(process(job));
     TOOL_TRY(write_tensors(job));
-    return job->options->common.json > 0 ? print_json(job) : export_results_text(&job->results);
+    TOOL_TRY(job->options->common.json > 0 ? print_json(job) : export_results_text(&job->results));
+    TOOL_TRY(tool_keep_files(job->tool));
+    return job->pictures.partly;
 }
 
 /* ---- A file of each image ---- */

@@ -118,6 +118,7 @@ int export_pictures_decode(struct tool *tool, char *const *path, const sampling_
         if (pictures->images == NULL) code = tool_fail(tool, "no memory");
         while (code == TOOL_DONE && (code = video_frames_next(&frames, &frame)) == TOOL_DONE && !frame.end)
             code = copy_frame(tool, &frame, pictures);
+        if (code == TOOL_DONE) pictures->partly = video_frames_end(&frames);
     }
     video_frames_release(&frames);
     return code;

@@ -153,10 +153,18 @@ int tool_keep_files(struct tool *tool) {
     return code;
 }
 
-int tool_print(struct tool *tool, const char *text) {
+static int print_to(struct tool *tool, FILE *file, const char *text) {
     if (text == NULL) return tool_fail(tool, "no memory for the result");
     tool->printed = true;
-    return fputs(text, tool_report(tool)) >= 0 ? TOOL_DONE : stdout_failed(tool);
+    return fputs(text, file) >= 0 ? TOOL_DONE : stdout_failed(tool);
+}
+
+int tool_print(struct tool *tool, const char *text) {
+    return print_to(tool, tool_report(tool), text);
+}
+
+int tool_print_to_stdout(struct tool *tool, const char *text) {
+    return print_to(tool, stdout, text);
 }
 
 int tool_print_json(struct tool *tool, json_writer *json) {

@@ -160,6 +160,9 @@ int tool_keep_files(struct tool *tool);
 /* Prints a result to stdout. NULL means that there was no memory for the result, and is an error. */
 int tool_print(struct tool *tool, const char *text);
 
+/* The same where stdout was named as the file of an output ("-o -"), so that all else goes to stderr. */
+int tool_print_to_stdout(struct tool *tool, const char *text);
+
 /* Closes the object that the writer is in, prints it as a result, and releases the writer. */
 int tool_print_json(struct tool *tool, json_writer *json);
 

@@ -39,7 +39,7 @@ int video_answer_print(const video_session *session, const video_answer *answer)
     json_writer json = {0};
     json_open_object(&json, NULL, true);
     json_integer(&json, "frame", frame->number);
-    json_double(&json, "time", frame->time);
+    json_seconds(&json, "time", frame->time);
     write_state(&json, answer, session->options->features != NULL);
     json_image(&json, frame->path, frame->image.width, frame->image.height);
     json_string(&json, "layout", session->params.layout != NULL ? session->params.layout : "temporal34");

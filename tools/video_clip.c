@@ -204,7 +204,7 @@ static int print_slot(const clip_run *run, int32_t slot, const tvlm_clip_token *
     json_integer(&json, "slot", slot);
     json_integer(&json, "frame", time->frame);
     json_integer(&json, "frames", time->frames);
-    json_double(&json, "time", time->time);
+    json_seconds(&json, "time", time->time);
     json_image(&json, time->path, run->width, run->height);
     json_device(&json, run->device);
     json_integer(&json, "k", run->info.tokens);
@@ -455,6 +455,7 @@ int video_clip_run(struct tool *tool, const video_options *options, int count, c
     if (code == TOOL_DONE) code = take_all(&run, &partly);
     if (code == TOOL_DONE) code = make_outputs(&run, &pass);
     if (code == TOOL_DONE) code = write_report(&run);
+    if (code == TOOL_DONE) code = tool_keep_files(tool); /* also of a video that is damaged or was interrupted */
     if (code == TOOL_DONE) code = partly;
     if (code == TOOL_DONE && tvlm_ending_noted() != 0) code = end_interrupted(&run);
     release_outputs(&pass);

@@ -72,6 +72,8 @@ static int open_video(video_frames *frames, const char *path) {
     if (status != TVLM_OK)
         return tool_fail(frames->tool, "%s",
                          frames->reason[0] != '\0' ? frames->reason : tvlm_status_string(status));
+    if (frames->sampling.rate > 0.0)
+        return tool_usage(frames->tool, "--rate is for image files; %s has its own times", path);
     (void)frames->library->reader_get_info(frames->reader, &info);
     if (info.rate > 0.0) frames->rate = info.rate;
     frames->total = info.frames;

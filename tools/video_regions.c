@@ -70,7 +70,7 @@ int video_regions_add(video_regions *regions, int64_t number, double time) {
     if (regions->path == NULL) return TOOL_DONE;
     json_open_object(json, NULL, true);
     json_integer(json, "frame", number);
-    json_double(json, "time", time);
+    json_seconds(json, "time", time);
     json_open_array(json, "regions", true);
     for (int32_t i = 0; i < regions->count; ++i) write_region(json, &regions->all[i]);
     json_close(json);

@@ -49,6 +49,20 @@ counts "two queries" 2 "$work/stdout" '^\{"selections": \[\{"image": .*"query": 
 is "the pictures of two queries" test "$(ls o-p*-q*.png | wc -l)" -eq 4
 rm -f -- *
 
+echo "== outputs"
+ends 0 "${lines[@]}" "${photos[0]}" -o -
+same "lines to stdout, by name" "$work/stdout" <(head -1 "$in/all.jsonl")
+mkdir "$in/own"
+cp "${photos[0]}" "$in/own/a.png"
+echo "$in/own/a.png" >"$in/own.txt"
+refused 1 'a.png: is there, and its first line is none of --jsonl; it is not overwritten' "${lines[@]}" --list "$in/own.txt" -o "$in/own/a.png"
+refused 1 'a.png: is there, and its first line is none of --jsonl' "${lines[@]}" --recursive "$in/own" -o "$in/own/a.png"
+same "an input that was named as the output" "$in/own/a.png" "${photos[0]}"
+ends 0 "${lines[@]}" "${photos[0]}" -o old.jsonl
+ends 0 "${lines[@]}" "${photos[1]}" -o old.jsonl
+counts "lines in place of older ones" 1 old.jsonl .
+rm -rf -- *
+
 echo "== errors"
 ends 1 "${lines[@]}" "${photos[0]}" "$in/bad.png" "${photos[1]}" -o out.jsonl
 has "$work/stderr" '^tvlm: .*bad.png is not an image'
@@ -64,6 +78,7 @@ same "the others" good.jsonl <(head -2 "$in/all.jsonl")
 ends 3 "${lines[@]}" "$in/bad.png" --skip-errors
 rm -f -- *
 refused 2 'needs --jsonl' "${resuming[@]}" "${photos[0]}" --skip-errors
+refused 2 'jobs needs --jsonl' "${resuming[@]}" "${photos[0]}" --jobs 2
 refused 2 '\-\-list needs --jsonl' "${resuming[@]}" --list "$in/list"
 refused 2 '\-\-recursive needs --jsonl' "${resuming[@]}" "$in" --recursive
 refused 2 'IMAGE... is missing' "${lines[@]}"
@@ -210,6 +225,25 @@ if [ -n "$(ldd "$tvlm" | grep libarchive)" ]; then
     mkdir each
     ends 0 "$tvlm" channels ${device:+"$device"} --channels r --each -o each "$in/shard.tar" --list <(echo "$in/shards/b.tar")
     is "files of members: $(ls each | tr '\n' ' ')" test "$(ls each | wc -l)" -eq 8
+    rm -r each
+    # One that cannot be opened, and was told of before.
+    mkdir "$in/broken"
+    : >"$in/broken/a.tar"
+    { printf '\x1f\x8b'; head -c 300 /dev/zero; } >"$in/broken/b.tar.gz"
+    cp "${photos[4]}" "$in/broken/c.png"
+    ends 3 "${lines[@]}" --recursive "$in/broken" --skip-errors -o out.jsonl
+    cp out.jsonl "$in/broken.jsonl"
+    for n in 1 2 3; do
+        head -$n "$in/broken.jsonl" >out.jsonl
+        ends 3 "${resuming[@]}" --recursive "$in/broken" --skip-errors --resume out.jsonl
+        same "archives that cannot be opened, resumed after $n" out.jsonl "$in/broken.jsonl"
+    done
+    rm -rf out.jsonl
+    # Cut in its first picture, so that nothing of it is answered.
+    head -c 700 "$in/shard.tar" >"$in/none.tar"
+    ends 1 "${lines[@]}" "$in/none.tar"
+    mkdir each
+    ends 1 "$tvlm" channels ${device:+"$device"} --channels r --each -o each "$in/none.tar"
     rm -r each
     # Cut in the third picture: those before it are there, and one line says what is wrong.
     head -c "$(($(grep -abo 0002.png "$in/shard.tar" | head -1 | cut -d: -f1) + 700))" "$in/shard.tar" >"$in/cut.tar"

@@ -77,6 +77,31 @@ crops text 230 170 5 200
 crops wide 305 97 8 100
 crops text 230 170 14 30
 crops text 230 170 14 50
+# scaled OPTIONS...: the same of an image that is scaled down: the crops show what the answer's tiles cover, in pixels of the image.
+scaled() {
+    rm -f -- *
+    succeeds "$tvlm" select ${device:+"$device"} "$work/in/large.ppm" -k 60 --patch 8 --crops . -o o.json "$@"
+    python3 - <<'END' >"$work/stdout" 2>&1 || complain "crops with $*"
+import json
+answer, crops = json.load(open("o.json")), json.load(open("large.json"))
+assert (crops["width"], crops["height"]) == (460, 340), crops
+tiles = [p for p in answer["positions"] if "height" not in p]
+def boxes(parts): return [(p["x"], p["y"], p["x"] + p["width"], p["y"] + p["height"]) for p in parts]
+shown = boxes(crops["crops"])
+assert tiles and shown
+for tile in tiles:  # the middle of each tile lies in a crop of its level
+    assert any(x0 <= tile["x"] <= x1 and y0 <= tile["y"] <= y1 and abs(crop["level"] - tile["level"]) < .01
+               for crop, (x0, y0, x1, y1) in zip(crops["crops"], shown)), tile
+area = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in shown)
+assert .8 < area / sum(tile["size"] ** 2 for tile in tiles) < 1.05, area  # the border clips some of them
+END
+}
+page "$work/in/large.ppm" 460 340 9
+if command -v python3 >/dev/null; then
+    scaled --max-side 230
+    scaled --size 115x85
+    scaled --size 460x340
+fi
 # Elsewhere scores that round in another way may choose other tiles.
 [ "$device" != --device=reference ] || for kind in "exact 0" "exact 1" "exact 2" "between 0.4150375" "between 1.5849625" "thumbnail "; do
     has "$work/kinds" "^$kind"

@@ -41,6 +41,8 @@ refused 2 '--give gaze is not for --each' "${channels[@]}" --each -o . --give ga
 for option in "--sheet s.png" "--size 9" "--max-side 9" "--clusters 9"; do
     refused 2 "${option%% *} is not for --ragged" "${channels[@]}" --ragged -o . $option
 done
+"$scene" "$work/in/small.png" 40 24
+refused 1 '--level 6: 40 x 24 pixels have levels 0 .. 5' "${channels[@]}" --ragged "$work/in/small.png" --channels r -o . --level 6
 refused 2 '--give gaze is not for --ragged' "${channels[@]}" --ragged -o . --give gaze="$in/f.npy"
 for way in --each --ragged; do
     refused 1 "$way: there is no folder nowhere" "${channels[@]}" $way -o nowhere

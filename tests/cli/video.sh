@@ -55,6 +55,8 @@ lines 'd[3]["image"]["path"].endswith("/f3.pgm") and d[0]["keyframe"] and not an
 lines 'all(0 < p["x"] < 112 and 0 < p["y"] < 80 and len(p["cell"]) == 2 for o in d for p in o["positions"])'
 lines '"jumps" not in d[0] and all(0 <= o["jumps"] <= 7 for o in d[1:])'
 lines 'all(any(abs(p["x"] - 18 - 3 * o["frame"]) < 16 and abs(p["y"] - 28) < 16 for p in o["positions"][:3]) for o in d)'
+runs 3 0 "${frames[@]}" -k 1 --every 2 --rate 0.0001234
+lines '[o["time"] for o in d] == [0, 16207.4554, 32414.9109]'
 runs 3 0 "${frames[@]}" -k 7 --every 2 --rate 10
 lines '[o["frame"] for o in d] == [0, 2, 4] and abs(d[2]["time"] - 0.4) < 1e-5'
 runs 6 0 "${frames[@]}" --keyframe 2 --strategy quadtree --preset still
@@ -371,12 +373,19 @@ EOF
     done
     rm drawn.mp4 "$work/first"
     rc=0
-    "${video[@]}" "$work/in/cut.mkv" --share .2 --size 112x80 --overlay drawn.mp4 >"$work/stdout" 2>"$work/stderr" || rc=$?
+    "${video[@]}" "$work/in/cut.mkv" --share .2 --size 112x80 --overlay drawn.mp4 --report report.png --roi roi.jsonl >"$work/stdout" 2>"$work/stderr" || rc=$?
     is "the tokens of a clip that is cut: exit $rc" test $rc -eq 3
     has "$work/stderr" 'cut.mkv: is cut off after [0-9]* bytes'
     lines '0 < len(d) < 4 and [o["slot"] for o in d] == list(range(len(d))) and all(o["lost"] <= o["lost_downsampled"] for o in d)'
     runs "$(grep -o '"frames": [0-9]*' "$work/stdout" | awk '{ n += $2 } END { print n }')" 0 drawn.mp4 -k 1 --size 112x80
-    rm drawn.mp4
+    is "what else is made of a clip that is cut" test -s report.png -a -s roi.jsonl
+    rm drawn.mp4 report.png roi.jsonl
+    rc=0
+    "$tvlm" tensors ${device:+"$device"} "$work/in/cut.mkv" --video --for qwen2-vl -o cut.safetensors >"$work/stdout" 2>"$work/stderr" || rc=$?
+    is "tensors of a clip that is cut: exit $rc" test $rc -eq 3 -a -s cut.safetensors
+    has "$work/stderr" '^tvlm: .*cut.mkv: is cut off after [0-9]* bytes'
+    rm cut.safetensors
+    refused 2 'rate is for image files; .*whole.mkv has its own times' "${video[@]}" "$work/in/whole.mkv" -k 1 --rate 5
 
     echo "== Ctrl-C"
     many=()
