@@ -103,10 +103,10 @@ static void test_some_parts(void **state) {
     make(&p, &query, none);
     assert_int_equal(p.count, 0);
     tvlm_score_program_free(&p);
-    static const float wrong[][3] = {{-0.5f, 0, 0}, {0, NAN, 0}, {0, 0, INFINITY}};
-    static const char *const lines[] = {"weight 0 is -0.5; weights are finite and not negative",
-                                        "weight 1 is nan", "weight 2 is inf"};
-    for (int i = 0; i < 3; ++i) {
+    static const float wrong[][3] = {{-0.5f, 0, 0}, {0, NAN, 0}, {0, 0, INFINITY}, {0, 2e15f, 0}};
+    static const char *const lines[] = {"weight 0 is -0.5; weights are from 0 to 1e15", "weight 1 is nan",
+                                        "weight 2 is inf", "weight 1 is 2e+15"};
+    for (int i = 0; i < 4; ++i) {
         const struct tvlm_score_params params = {.weights = wrong[i]};
         refused(tvlm_score_program_make(stack, NULL, &params, &p), TVLM_ERROR_ARGUMENT, lines[i]);
         tvlm_score_program_free(&p);

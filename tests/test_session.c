@@ -215,4 +215,25 @@ static void check_refused(tvlm_device *device, tvlm_format format) {
     tvlm_session_trim(NULL);
 }
 
-DEVICE_CHECKS_MAIN(check_keys, check_order, check_growth, check_bytes, check_refused)
+/* What no stack that goes makes room for is refused, and all stacks stay. */
+static void check_hopeless(tvlm_device *device, tvlm_format format) {
+    tvlm_session *session = session_of(device, 0);
+    uint8_t *const pixels = picture(1);
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+    tvlm_stack *stack = NULL, *none = NULL;
+    for (uint64_t seed = 1; seed < 4; ++seed) (void)ask(session, format, seed, &stack);
+    static const struct tvlm_stack_params params[] = {{.width = 70000, .height = 70000},
+                                                      {.width = 640, .height = 640, .memory_max = 1000}};
+    for (int i = 0; i < 2; ++i) {
+        struct tvlm_stack_params wrong = params[i];
+        wrong.format = format;
+        assert_int_equal(tvlm_session_stack(session, &image, &wrong, NULL, 0, &none, NULL),
+                         TVLM_ERROR_DEVICE_MEMORY);
+        assert_true(none == NULL && info_of(session).stacks == 3 && info_of(session).evictions == 0);
+    }
+    assert_true(ask(session, format, 3, &stack));
+    free(pixels);
+    tvlm_session_destroy(&session);
+}
+
+DEVICE_CHECKS_MAIN(check_hopeless, check_keys, check_order, check_growth, check_bytes, check_refused)

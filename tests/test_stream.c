@@ -112,6 +112,54 @@ static void compare_features(tvlm_stream *stream, const float *expected, tvlm_fo
     }
 }
 
+/* Vectors that are refused change nothing: not what was carried, nor what followed from it. */
+static void check_refused_features(tvlm_device *device, tvlm_format format) {
+    tvlm_stream *stream = open_stream(device, tvlm_stream_params(.layout = "r", .format = format));
+    uint8_t *here = world(2);
+    float *features = random_features(3), *wrong = random_features(4), words[2 * DIMENSION];
+    bool has = false;
+    for (int i = 0; i < 2 * DIMENSION; ++i) words[i] = features[i];
+    push(stream, 0, here, 0, 0, 0.0f, 0.0f, 1.0f);
+    set_features(stream, features, NULL);
+    tvlm_stack *const stack = tvlm_stream_stack(stream, 0);
+    assert_int_equal(tvlm_stack_set_words(stack, 0, words, 2, DIMENSION), TVLM_OK);
+    wrong[7] = NAN;
+    const struct tvlm_grid_input input = input_of(wrong);
+    refused(tvlm_stream_set_features(stream, 0, TVLM_CHANNEL_FEATURE_0, &input, NULL), TVLM_ERROR_ARGUMENT,
+            "value 7 ");
+    compare_features(stream, features, format);
+    assert_int_equal(tvlm_stack_has_channel(stack, 0, TVLM_CHANNEL_WORD_0, &has), TVLM_OK);
+    assert_true(has);
+    free(features);
+    free(wrong);
+    free(here);
+    tvlm_stream_destroy(&stream);
+}
+
+/* In the first frame a question is emphasised as much as later, and a channel that needs an earlier frame not at all. */
+static void check_first_emphasis(tvlm_device *device, tvlm_format format) {
+    tvlm_stream *stream = open_stream(device, tvlm_stream_params(.layout = "r,g,b", .format = format));
+    uint8_t *here = world(2);
+    static const float map[16] = {1};
+    const struct tvlm_query query = {.similarity = map, .columns = 4, .rows = 4};
+    tvlm_selection *first = NULL, *alone = NULL;
+    struct tvlm_select_params params = {.k = 20, .strategy = TVLM_STRATEGY_BUDGET};
+    params.budget.emphasis = 2.0f;
+    params.budget.emphasis_channel = TVLM_CHANNEL_QUERY_SIMILARITY;
+    push(stream, 0, here, 0, 0, 0.0f, 0.0f, 1.0f);
+    assert_int_equal(tvlm_stream_select(stream, 0, &query, &params, &first), TVLM_OK);
+    assert_int_equal(tvlm_select(tvlm_stream_stack(stream, 0), &query, &params, &alone), TVLM_OK);
+    tvlm_selection_info a, b;
+    assert_int_equal(tvlm_selection_get_info(first, &a), TVLM_OK);
+    assert_int_equal(tvlm_selection_get_info(alone, &b), TVLM_OK);
+    assert_true(a.thumbnail_columns == b.thumbnail_columns && a.thumbnail_rows == b.thumbnail_rows &&
+                a.loss == b.loss);
+    tvlm_selection_destroy(&first);
+    tvlm_selection_destroy(&alone);
+    free(here);
+    tvlm_stream_destroy(&stream);
+}
+
 /* The camera goes one cell to the right: what a cell had, the one to its left has now; the last column is
  * new. */
 static void check_carrying(tvlm_device *device, tvlm_format format) {
@@ -595,9 +643,9 @@ static void check_strategies(tvlm_device *device, tvlm_format format) {
     if (tiles[0] < tiles[1] + 20) fail_msg("left matters: %d tiles there; right: %d", tiles[0], tiles[1]);
 }
 
-DEVICE_CHECKS(check_keyframes, check_carrying, check_changes, check_regions, check_steadiness,
-              check_own_steadiness, check_volume, check_look_back, check_parameters, check_refused,
-              check_presets, check_strategies)
+DEVICE_CHECKS(check_keyframes, check_refused_features, check_first_emphasis, check_carrying, check_changes,
+              check_regions, check_steadiness, check_own_steadiness, check_volume, check_look_back,
+              check_parameters, check_refused, check_presets, check_strategies)
 
 static void test_centres(void **state) {
     (void)state;

@@ -83,10 +83,13 @@ typedef struct meeting {
     pthread_cond_t changed;
     pthread_t holder;
     tvlm_stack *stack; /* the other thread's */
+    tvlm_session *session;
+    tvlm_clip *clip;
     bool armed, inside, tried, nested;
     tvlm_status status;
     char line[1024];
     int refusals;
+    int told; /* how many told something while the device was another thread's */
 } meeting;
 
 static void write_line(void *user, tvlm_log_level level, const char *message) {
@@ -111,7 +114,13 @@ static void *intrude(void *argument) {
     pthread_mutex_lock(&m->mutex);
     while (!m->inside) pthread_cond_wait(&m->changed, &m->mutex);
     pthread_mutex_unlock(&m->mutex);
+    tvlm_stack_info stack;
+    tvlm_session_info session;
+    tvlm_clip_info clip;
     const tvlm_status status = tvlm_stack_make_all(m->stack);
+    m->told = (tvlm_stack_get_info(m->stack, &stack) == TVLM_OK) +
+              (tvlm_session_get_info(m->session, &session) == TVLM_OK) +
+              (tvlm_clip_get_info(m->clip, &clip) == TVLM_OK);
     pthread_mutex_lock(&m->mutex);
     m->status = status;
     m->tried = true;
@@ -138,12 +147,17 @@ static void two_in_one(const char *name) {
     assert_int_equal(tvlm_stack_create_for_image(device, &image, &params, &mine), TVLM_OK);
     assert_int_equal(tvlm_stack_create_for_image(device, &image, &params, &m.stack), TVLM_OK);
     free(pixels);
+    assert_int_equal(tvlm_session_create(device, NULL, &m.session), TVLM_OK);
+    assert_int_equal(tvlm_clip_create(device, 64, 64, tvlm_clip_params(.share = 0.5f), &m.clip), TVLM_OK);
     assert_int_equal(pthread_create(&other, NULL, intrude, &m), 0);
     m.armed = true;
     assert_int_equal(tvlm_stack_sample(mine, NULL, -1, NULL, 0, NULL), TVLM_ERROR_ARGUMENT);
     pthread_join(other, NULL);
     assert_true(m.inside && m.nested);
     assert_int_equal(m.status, TVLM_ERROR_ARGUMENT);
+    assert_int_equal(m.told, 0); /* what they tell of may be freed meanwhile */
+    tvlm_session_destroy(&m.session);
+    tvlm_clip_destroy(&m.clip);
     assert_true(m.refusals >= 1); /* a second one where the other thread had to wait to free its stack */
     if (strstr(m.line, "another thread is using the device") == NULL) fail_msg("%s", m.line);
     assert_null(m.stack);

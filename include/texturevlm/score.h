@@ -121,7 +121,7 @@ struct tvlm_score_params {
     int32_t level;
     bool dense;
 
-    /* The weights of information, perspective and participation, [3], finite and not negative; NULL means the
+    /* The weights of information, perspective and participation, [3], each from 0 to 1e15; NULL means the
      * defaults. */
     const float *weights;
 

@@ -322,7 +322,7 @@ struct tvlm_budget_params {
      *
      * TVLM_EXPLICIT_ZERO always means no emphasis.
      *
-     * However large it is, the image stays in view: the emphasis is lowered as far as it takes for the squared
+     * However large it is, up to 1e15, the image stays in view: the emphasis is lowered as far as it takes for the squared
      * error over the image to be predicted at most 0.9 dB above downsampling's. With a tolerance, and if all
      * patches are taken, it is not lowered.
      */

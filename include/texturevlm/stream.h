@@ -545,7 +545,7 @@ typedef struct tvlm_volume_point {
 /*
  * Samples all channels of the volume at `count` points: out[point * channels + c]. Values are linear in x, y
  * and time; those of identifiers are nearest in all three. Ages are clamped to the frames that there are. The
- * call waits. Errors: ARGUMENT (no volume, no frame, a point that is not a number), MEMORY, DEVICE_MEMORY.
+ * call waits. Errors: ARGUMENT (no volume, no frame, a point that is not finite), MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_stream_volume_sample(tvlm_stream *stream, int32_t camera,
                                                const tvlm_volume_point *points, int32_t count, float *out);

@@ -201,6 +201,7 @@ const tvlm_clip_token *tvlm_clip_tokens(const tvlm_clip *clip, int32_t *count) {
 
 tvlm_status tvlm_clip_get_info(const tvlm_clip *clip, tvlm_clip_info *info) {
     TVLM_NEED(NULL, clip);
+    TVLM_ENTER(clip->device);
     TVLM_NEED(&clip->device->log, info);
     const double decided = clip->begin > 0 ? clip->begin : 1.0;
     const clip_map motion = tvlm_clip_motion_of(clip, clip->begin - 1);

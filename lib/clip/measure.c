@@ -11,6 +11,7 @@
 #include "core/try.h"
 #include "select/thumbnail.h"
 #include "stack/grids.h"
+#include "stack/limits.h"
 #include "stack/make.h"
 #include "texturevlm/input.h"
 #include "texturevlm/stack.h"
@@ -96,7 +97,10 @@ static double bytes_of(const tvlm_clip *clip, int32_t window) {
                  read = 8.0 * clip->temporal * lags * clip->pictures * tiles;
     const double single = 16.0 * window * window * tiles,
                  lost = 4.0 * 2.9 * intervals * (clip->kinds + 1) * tiles;
-    const double texel = clip->params.format == TVLM_FORMAT_F32 ? 16.0 : 8.0;
+    /* The reference stores floats in every format. */
+    const bool floats = clip->device->info.type == TVLM_DEVICE_REFERENCE ||
+                        tvlm_stack_format(clip->device, clip->params.format) == TVLM_FORMAT_F32;
+    const double texel = floats ? 16.0 : 8.0;
     const double frames = clip->temporal * (lags + 1.0);
     const double images = frames * 4.0 / 3.0 * texel * clip->width * clip->height;
     const double kept = 4.0 * (double)tvlm_budget_kept_floats(clip->width, clip->height, clip->patch, 1) *
@@ -104,12 +108,29 @@ static double bytes_of(const tvlm_clip *clip, int32_t window) {
     return table + 2.0 * read + single + lost + images + kept;
 }
 
+/* The places for frames with a window of so many slots. */
+static int32_t places_of(const tvlm_clip *clip, int32_t window) {
+    const int32_t lags = window / 4, latency = clip->params.latency + 2;
+    const int32_t ring = lags > latency ? lags : latency;
+    return clip->temporal * ((clip->params.causal ? ring : lags) + 1);
+}
+
+/* Whether what is kept of all frames, which lies in one buffer, is more than the device allocates at once. */
+static bool is_beyond_device(const tvlm_clip *clip, int32_t window) {
+    const uint64_t limit = clip->device->info.allocation_max;
+    const double kept = 4.0 * (double)tvlm_budget_kept_floats(clip->width, clip->height, clip->patch, 1) *
+                        places_of(clip, window);
+    return limit > 0 && kept > (double)limit;
+}
+
 /* Takes the longest window whose memory is granted. A stream takes less than that, and has a ring in place of lags. */
 static tvlm_status find_window(tvlm_clip *clip) {
     const double most =
         clip->params.memory > 0 ? (double)clip->params.memory : (double)TVLM_CLIP_MEMORY_DEFAULT;
     clip->window = CLIP_WINDOW_MOST;
-    while (clip->window > CLIP_WINDOW_LEAST && bytes_of(clip, clip->window) > most) clip->window /= 2;
+    while (clip->window > CLIP_WINDOW_LEAST &&
+           (bytes_of(clip, clip->window) > most || is_beyond_device(clip, clip->window)))
+        clip->window /= 2;
     const bool fits = bytes_of(clip, clip->window) <= most;
     clip->lags = clip->window / 4;
     if (clip->params.causal) {

@@ -34,6 +34,15 @@ static inline const char *tvlm_wrong_weight(float value) {
     return value > 1e15f || value < -1e15f ? "is beyond 1e15" : NULL;
 }
 
+/* Refuses weights of information, perspective and participation that are none. NULL stands for the defaults. */
+static inline tvlm_status tvlm_check_weights(const tvlm_log *log, const float *weights) {
+    for (int i = 0; weights != NULL && i < 3; ++i)
+        if (!(weights[i] >= 0.0f && weights[i] <= 1e15f))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %d is %g; weights are from 0 to 1e15", i,
+                             (double)weights[i]);
+    return TVLM_OK;
+}
+
 #define TVLM_RESERVED_REFUSAL                                                                                \
     "%s: its reserved words are not 0: it was not set to zero before it was filled, or the program was "     \
     "compiled for a newer version of this library than this one, %d.%d.%d"

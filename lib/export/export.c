@@ -2,7 +2,6 @@
 /*
  * export.c: the parameters of an export, and its runs.
  */
-#include <math.h>
 #include <string.h>
 
 #include "core/check.h"
@@ -21,10 +20,7 @@ static tvlm_status check_score(const tvlm_log *log, const struct tvlm_score_para
         return tvlm_fail(
             log, TVLM_ERROR_ARGUMENT,
             "an export scores its tokens: of the score's parameters it takes weights and scorer");
-    for (int i = 0; score->weights != NULL && i < 3; ++i)
-        if (!(score->weights[i] >= 0.0f) || !isfinite(score->weights[i]))
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %d is %g; weights are finite and not negative",
-                             i, (double)score->weights[i]);
+    TVLM_TRY(tvlm_check_weights(log, score->weights));
     return score->scorer != NULL ? tvlm_learned_check(score->scorer->network, log) : TVLM_OK;
 }
 

@@ -5,7 +5,6 @@
  */
 #include "select/parameters.h"
 
-#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,13 +68,13 @@ static const struct {
           "loses, or auto: as few as keep readable what can be read; 0: nothing is lost, only equal tiles are left "
           "out"},
      "a tolerance of #; it is a share of the loss, from 0 to 1"},
-    {{IN(budget, emphasis, NUMBER), .strategies = BUDGET, .low = 0, .high = FLT_MAX, .zero = true,
-      .symbol = "L", .usual = "0; with a query 300, with a scorer or scores 32",
+    {{IN(budget, emphasis, NUMBER), .strategies = BUDGET, .low = 0, .high = 1e15, .zero = true, .symbol = "L",
+      .usual = "0; with a query 300, with a scorer or scores 32",
       .help =
           "how much more the loss counts where a channel, the query or the scorer say; losses count 1 + L m times, "
           "m being the channel, or what the query or the scorer say; only as much of it counts as leaves the "
           "whole image in view"},
-     "an emphasis of #; it is finite and not negative"},
+     "an emphasis of #; it is from 0 to 1e15"},
     {{IN(budget, emphasis_channel, CHANNEL), .strategies = BUDGET, .usual = "saliency",
       .help = "the channel that says how much a tile matters"},
      NULL},

@@ -164,10 +164,7 @@ static void three_parts(program *p, const float weights[3], bool query) {
 static tvlm_status three_part_program(const tvlm_log *log, const float *weights, bool query, program *p) {
     static const float still[3] = TVLM_WEIGHTS_STILL, asked[3] = TVLM_WEIGHTS_QUERY;
     if (weights == NULL) weights = query ? asked : still;
-    for (int i = 0; i < 3; ++i)
-        if (!(weights[i] >= 0.0f) || !isfinite(weights[i]))
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %d is %g; weights are finite and not negative",
-                             i, (double)weights[i]);
+    TVLM_TRY(tvlm_check_weights(log, weights));
     TVLM_TRY(program_allocate(log, p, TVLM_SCORE_PARTS));
     three_parts(p, weights, query);
     return TVLM_OK;

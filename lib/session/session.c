@@ -137,9 +137,10 @@ static void shrink(tvlm_session *s, size_t bytes, const entry *spared) {
 /* ---- Creating a stack ---- */
 
 /* Destroys stacks until there is memory for one more. This cannot wait until an allocation fails: drivers
- * take memory late, and some systems end a process that takes too much. */
-static tvlm_status make_room(tvlm_session *s, const tvlm_image *image,
-                             const struct tvlm_stack_params *params) {
+ * take memory late, and some systems end a process that takes too much. *hopeless: no stack that is destroyed
+ * makes room for this one, so that all stay. */
+static tvlm_status make_room(tvlm_session *s, const tvlm_image *image, const struct tvlm_stack_params *params,
+                             bool *hopeless) {
     struct tvlm_stack_params sized = *params;
     uint64_t needed;
     if (s->entries == NULL) return TVLM_OK;
@@ -149,6 +150,11 @@ static tvlm_status make_room(tvlm_session *s, const tvlm_image *image,
         TVLM_TRY(tvlm_stack_largest_size(s->device, params, &sized.width, &sized.height));
     }
     TVLM_TRY(tvlm_stack_need(s->device, &sized, &needed));
+    const tvlm_format format = tvlm_stack_format(s->device, sized.format);
+    *hopeless = !tvlm_stack_size_fits(s->device, sized.width, sized.height, format) ||
+                (sized.memory_max > 0 && needed > sized.memory_max) ||
+                (double)needed > tvlm_stack_memory(s->device);
+    if (*hopeless) return TVLM_OK;
     const double left = tvlm_stack_memory(s->device) - (double)needed;
     if (left < (double)SIZE_MAX) shrink(s, left > 0.0 ? (size_t)left : 0, NULL);
     return TVLM_OK;
@@ -159,8 +165,9 @@ static tvlm_status make_stack(tvlm_session *s, const tvlm_image *image,
     tvlm_device *const device = s->device;
     const tvlm_log log = device->log;
     tvlm_attempt first;
-    TVLM_TRY(make_room(s, image, params));
-    if (s->entries == NULL) return tvlm_stack_create_for_image(device, image, params, stack);
+    bool hopeless = false;
+    TVLM_TRY(make_room(s, image, params, &hopeless));
+    if (s->entries == NULL || hopeless) return tvlm_stack_create_for_image(device, image, params, stack);
     tvlm_attempt_begin(&first, &log);
     device->log = first.log; /* a failure is no error if a second try, without other stacks, succeeds */
     const tvlm_status status = tvlm_stack_create_for_image(device, image, params, stack);
@@ -258,6 +265,7 @@ void tvlm_session_trim(tvlm_session *session) {
 
 tvlm_status tvlm_session_get_info(const tvlm_session *session, tvlm_session_info *info) {
     TVLM_NEED(NULL, session);
+    TVLM_ENTER(session->device);
     TVLM_NEED(&session->device->log, info);
     *info = session->info;
     info->stacks = (int32_t)HASH_COUNT(session->entries);

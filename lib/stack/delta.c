@@ -260,7 +260,10 @@ tvlm_status tvlm_stack_update_image(tvlm_stack *stack, int32_t index, const tvlm
     tvlm_delta *delta;
     TVLM_NEED(NULL, stack);
     TVLM_ENTER(stack->device);
+    const bool first = stack->delta == NULL;
     TVLM_TRY(tvlm_delta_prepare(stack, &delta));
-    TVLM_TRY(tvlm_delta_plan_make(stack, index, image, params, true, &delta->plan));
+    const tvlm_status status = tvlm_delta_plan_make(stack, index, image, params, true, &delta->plan);
+    if (status != TVLM_OK && first) tvlm_stack_delta_release(stack); /* a refused call leaves nothing */
+    if (status != TVLM_OK) return status;
     return tvlm_delta_apply(stack, &delta->plan, NULL, report);
 }

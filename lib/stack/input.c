@@ -437,14 +437,21 @@ static void set_camera(const job *j, const struct tvlm_grid_input *input) {
     };
 }
 
-static tvlm_status put(tvlm_stack *stack, int32_t index, const input_kind *kind,
-                       const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset) {
-    job j = {.stack = stack, .index = index, .kind = kind, .buffer = buffer};
+/* Makes a job of a grid, and checks all but its values. */
+static tvlm_status begin(tvlm_stack *stack, int32_t index, const input_kind *kind,
+                         const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset, job *j) {
+    *j = (job){.stack = stack, .index = index, .kind = kind, .buffer = buffer};
     if (input == NULL || (buffer == NULL && input->data == NULL))
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%s: no data", kind->name);
     TVLM_CHECK_RESERVED(&stack->device->log, tvlm_grid_input, input);
-    j.data = buffer == NULL ? input->data : NULL;
-    TVLM_TRY(check(&j, input, offset));
+    j->data = buffer == NULL ? input->data : NULL;
+    return check(j, input, offset);
+}
+
+static tvlm_status put(tvlm_stack *stack, int32_t index, const input_kind *kind,
+                       const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset) {
+    job j;
+    TVLM_TRY(begin(stack, index, kind, input, buffer, offset, &j));
     if (kind->identifier) return write_ids(&j);
     TVLM_TRY(check_finite(&j));
     TVLM_TRY(write_grid(&j));
@@ -459,6 +466,16 @@ tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel,
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(find_kind(stack, channel, &kind));
     return put(stack, index, &kind, input, buffer, offset);
+}
+
+tvlm_status tvlm_stack_input_check(tvlm_stack *stack, int32_t index, int32_t channel,
+                                   const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset) {
+    input_kind kind;
+    job j;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(find_kind(stack, channel, &kind));
+    TVLM_TRY(begin(stack, index, &kind, input, buffer, offset, &j));
+    return check_finite(&j);
 }
 
 /* ---- The application's own planes ---- */

@@ -12,6 +12,11 @@
  * `input`; otherwise they are in the buffer, from byte `offset` on. */
 tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel,
                              const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset);
+
+/* Refuses what tvlm_stack_input would refuse of a grid without identifiers, and changes nothing. */
+tvlm_status tvlm_stack_input_check(tvlm_stack *stack, int32_t index, int32_t channel,
+                                   const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset);
+
 tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *name, float low, float high,
                                   tvlm_reduce reduce, const struct tvlm_grid_input *input,
                                   tvlm_buffer *buffer, size_t offset, int32_t *channel);

@@ -42,6 +42,7 @@ static uint64_t component_bytes(tvlm_format format) {
 static uint64_t layer_components(int32_t width, int32_t height, bool all_levels) {
     const int32_t levels = all_levels ? tvlm_level_count(width, height) : 1;
     uint64_t components = (uint64_t)width * (uint64_t)height * 4;
+    if (components / 4 > COMPONENTS_MAX) return UINT64_MAX / 16; /* whose sum over levels might wrap around */
     for (int32_t level = 1; level < levels; ++level)
         components += (uint64_t)tvlm_level_side(width, level) * (uint64_t)tvlm_level_side(height, level) * 4;
     return components;

@@ -226,13 +226,14 @@ static tvlm_status check_labels(const tvlm_stack *stack, int32_t columns, int32_
 
 /* Allocates memory for the labels of all images of a chunk. */
 static tvlm_status prepare(tvlm_stack *stack, tvlm_chunk *chunk, size_t plane) {
+    tvlm_buffer **const labels = &chunk->products[TVLM_PRODUCT_LABELS_GIVEN];
+    if (*labels == NULL)
+        TVLM_TRY(stack->device->backend->buffer_create(stack->device, (size_t)chunk->images * plane, labels));
     if (chunk->label_counts == NULL)
         chunk->label_counts = tvlm_allocate((size_t)chunk->images, sizeof *chunk->label_counts);
     if (chunk->label_counts == NULL)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for labels");
-    if (chunk->products[TVLM_PRODUCT_LABELS_GIVEN] != NULL) return TVLM_OK;
-    return stack->device->backend->buffer_create(stack->device, (size_t)chunk->images * plane,
-                                                 &chunk->products[TVLM_PRODUCT_LABELS_GIVEN]);
+    return TVLM_OK;
 }
 
 static tvlm_status write_labels(tvlm_stack *stack, int32_t index, const int32_t *dense, int32_t count) {
@@ -240,10 +241,11 @@ static tvlm_status write_labels(tvlm_stack *stack, int32_t index, const int32_t 
     const int32_t image = index - chunk->first;
     const size_t plane = (size_t)stack->width * (size_t)stack->height * sizeof *dense;
     TVLM_TRY(prepare(stack, chunk, plane));
+    chunk->label_counts[image] = 0; /* a write that fails leaves none */
+    tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_CLUSTER));
     TVLM_TRY(stack->device->backend->buffer_write(stack->device, chunk->products[TVLM_PRODUCT_LABELS_GIVEN],
                                                   (size_t)image * plane, plane, dense));
     chunk->label_counts[image] = count;
-    tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_CLUSTER));
     return TVLM_OK;
 }
 

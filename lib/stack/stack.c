@@ -153,6 +153,7 @@ tvlm_status tvlm_stack_set_rope(tvlm_stack *stack, const struct tvlm_rope_params
 
 tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, info);
     *info = (tvlm_stack_info){.width = stack->width,
                               .height = stack->height,
@@ -183,6 +184,8 @@ static size_t buffer_bytes(const tvlm_buffer *buffer) {
 
 size_t tvlm_stack_bytes(const tvlm_stack *stack) {
     tvlm_stack_info info;
+    if (stack == NULL) return 0;
+    TVLM_ENTER_TO_FREE(stack->device); /* it has no status to refuse with, and waits */
     if (tvlm_stack_get_info(stack, &info) != TVLM_OK) return 0;
     size_t bytes = info.device_bytes;
     for (int32_t i = 0; i < stack->chunk_count; ++i)

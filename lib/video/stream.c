@@ -401,13 +401,17 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
 
 /* Drops the emphasis if its channel, such as motion, needs an earlier frame, and there is none. That is so at
  * the first frame and at a cut. */
-static tvlm_status drop_emphasis(const stream_camera *camera, struct tvlm_select_params *params) {
+static tvlm_status drop_emphasis(const stream_camera *camera, const struct tvlm_query *query,
+                                 struct tvlm_select_params *params) {
     bool has = true;
+    const int32_t channel = params->budget.emphasis_channel;
     const bool alone = camera->report.frame == 0 || camera->report.cut;
-    if (!alone || params->budget.emphasis_channel == 0) return TVLM_OK;
-    TVLM_TRY(tvlm_stack_has_channel(camera->stack, 0, params->budget.emphasis_channel, &has));
+    if (!alone || channel == 0) return TVLM_OK;
+    if (query != NULL && channel == TVLM_CHANNEL_QUERY_SIMILARITY)
+        return TVLM_OK; /* it is made for this answer */
+    TVLM_TRY(tvlm_stack_has_channel(camera->stack, 0, channel, &has));
     if (has) return TVLM_OK;
-    params->budget.emphasis = 0.0f;
+    params->budget.emphasis = TVLM_EXPLICIT_ZERO; /* 0 would be the default, which a query sets */
     params->budget.emphasis_channel = 0;
     return TVLM_OK;
 }
@@ -432,7 +436,7 @@ tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t index, const struct 
     if (chosen.score.scorer == NULL && chosen.score.weights == NULL && chosen.scores == NULL &&
         chosen.budget.emphasis_channel == 0)
         chosen.score.scorer = stream->params.scorer;
-    if (chosen.strategy == TVLM_STRATEGY_BUDGET) TVLM_TRY(drop_emphasis(camera, &chosen));
+    if (chosen.strategy == TVLM_STRATEGY_BUDGET) TVLM_TRY(drop_emphasis(camera, query, &chosen));
     TVLM_TRY(tvlm_stream_make_bonus(stream, camera, &chosen));
     return tvlm_select(camera->stack, query, &chosen, selection);
 }

@@ -305,6 +305,8 @@ static tvlm_status write_weights(const tvlm_stream *stream, const stream_camera 
 static tvlm_status mix(const tvlm_stream *stream, stream_camera *camera, int which, const handed *new,
                        const uint8_t *mask) {
     stream_carried *carried = &camera->carried[which];
+    /* Before anything is exchanged, which would clear what follows from the old vectors. */
+    TVLM_TRY(tvlm_stack_input_check(camera->stack, 0, new->channel, new->input, new->buffer, new->offset));
     TVLM_TRY(like(stream->device, held(camera, which), &carried->fresh));
     TVLM_TRY(like(stream->device, held(camera, which), &carried->spare));
     tvlm_stack_given_exchange(camera->stack, grid_of(which), &carried->fresh);

@@ -259,7 +259,7 @@ tvlm_status tvlm_stream_volume_sample(tvlm_stream *stream, int32_t camera, const
     if (count == 0) return TVLM_OK;
     for (int32_t i = 0; i < count; ++i)
         if (!isfinite(points[i].x) || !isfinite(points[i].y) || !isfinite(points[i].age))
-            return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "point %d is not a number", (int)i);
+            return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "point %d is not finite", (int)i);
     tvlm_point *at = tvlm_allocate((size_t)count, READS * sizeof *at);
     float *values =
         tvlm_allocate((size_t)count * READS, (size_t)(4 * found->volume->layers) * sizeof *values);
