@@ -64,8 +64,8 @@ static int32_t levels_of(const int32_t size[2]) {
 
 static int check_level(const run *r, const int32_t size[2]) {
     if (r->options->level < levels_of(size)) return TOOL_DONE;
-    return tool_fail(r->tool, "--level %d: %d x %d pixels have levels 0 .. %d", (int)r->options->level, (int)size[0],
-                     (int)size[1], (int)levels_of(size) - 1);
+    return tool_fail(r->tool, "--level %d: %d x %d pixels have levels 0 .. %d", (int)r->options->level,
+                     (int)size[0], (int)size[1], (int)levels_of(size) - 1);
 }
 
 static int load_images(run *r) {

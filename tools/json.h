@@ -34,8 +34,8 @@ void json_close(json_writer *json);
 void json_string(json_writer *json, const char *key, const char *value); /* NULL: null */
 void json_device(json_writer *json, const tvlm_device *device);          /* "device": its name */
 void json_integer(json_writer *json, const char *key, int64_t value);
-void json_float(json_writer *json, const char *key, float value);   /* null if it is not finite */
-void json_double(json_writer *json, const char *key, double value); /* six digits; null as above */
+void json_float(json_writer *json, const char *key, float value);    /* null if it is not finite */
+void json_double(json_writer *json, const char *key, double value);  /* six digits; null as above */
 void json_seconds(json_writer *json, const char *key, double value); /* to a millisecond, up to 11 days */
 void json_boolean(json_writer *json, const char *key, bool value);
 

@@ -203,7 +203,8 @@ static int answer_error(pooled *all, pooled_image *one, const tvlm_job_result *r
     select_run *const run = all->run;
     struct tool *const tool = run->tool;
     const int code = take_error(tool, one, result);
-    const bool answered = all->answered > all->failed || (run->lines != NULL && batch_lines_found(run->lines) > 0);
+    const bool answered =
+        all->answered > all->failed || (run->lines != NULL && batch_lines_found(run->lines) > 0);
     if (!may_be_skipped(run, result->status))
         return one->decoded.input.damaged && answered ? TOOL_PARTLY : code;
     char error[sizeof tool->error];

@@ -24,7 +24,7 @@ typedef struct export_pictures {
     tvlm_image *images;  /* [count] */
     tvlm_image **loaded; /* [count]: images of files, which must be destroyed; NULL for a video */
     bool of_video;       /* whether the images are copies of frames, whose pixels must be freed */
-    int partly; /* TOOL_PARTLY: the video is damaged behind these frames; else TOOL_DONE */
+    int partly;          /* TOOL_PARTLY: the video is damaged behind these frames; else TOOL_DONE */
 } export_pictures;
 
 /* Loads files, each of which must be an image. `among_frames` says that they are frames of one video; the

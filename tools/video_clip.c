@@ -455,7 +455,8 @@ int video_clip_run(struct tool *tool, const video_options *options, int count, c
     if (code == TOOL_DONE) code = take_all(&run, &partly);
     if (code == TOOL_DONE) code = make_outputs(&run, &pass);
     if (code == TOOL_DONE) code = write_report(&run);
-    if (code == TOOL_DONE) code = tool_keep_files(tool); /* also of a video that is damaged or was interrupted */
+    if (code == TOOL_DONE)
+        code = tool_keep_files(tool); /* also of a video that is damaged or was interrupted */
     if (code == TOOL_DONE) code = partly;
     if (code == TOOL_DONE && tvlm_ending_noted() != 0) code = end_interrupted(&run);
     release_outputs(&pass);
