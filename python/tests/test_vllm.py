@@ -293,8 +293,9 @@ def test_the_held_tokens_are_those_of_a_search_by_hand():
         assert held_tokens(still.flatten(0, 1), (4, 2, 2), 2, 2, 3).tolist() == [True, True, True, False], side
 
 
-def test_vllm_measures_its_memory_with_whole_images(processor):
-    made = processor({"texturevlm": {"k": 20}}).get_dummy_mm_inputs({"image": 1, "video": 0})
+@pytest.mark.parametrize("settings", [{"k": 20}, {"tolerance": 0.1}, {"tolerance": "auto"}, {"share": 0.2, "video_share": 0.1}], ids=str)
+def test_vllm_measures_its_memory_with_whole_images(processor, settings):
+    made = processor({"texturevlm": settings}).get_dummy_mm_inputs({"image": 1, "video": 0})
     assert made["mm_placeholders"]["image"][0].length == processor().info.get_max_image_tokens() == (1 << 20) // 32**2
 
 

@@ -23,6 +23,8 @@ from ._show import Picture
 WAYS = ("auto", "smaller", "pruned", "pictures", "cells")
 READABLE = 0.03
 """The tolerance that keeps what can be read: TVLM_TOLERANCE_READABLE."""
+QUARTER = 0.25
+"""The share of tokens that is chosen by their score where nothing is asked for."""
 
 
 # ---- What may be spent ----
@@ -50,11 +52,13 @@ def spending_of(budget: Any, share: Any, tolerance: Any, way: Any) -> Spending:
     if share is not None:
         return Spending(None, share_of("share", share), None, way)
     default = tolerance is None or (isinstance(tolerance, str) and tolerance == "auto")
+    if way == "cells" and default:
+        return Spending(None, QUARTER, None, way)  # a tolerance is not for it
     if default:
         tolerance = READABLE
     if real("tolerance", tolerance, 0.0) > 1:
         raise ArgumentError(f"tolerance is {tolerance}; it must be at most 1")
-    if way == "cells" and not default:
+    if way == "cells":
         raise ArgumentError("a tolerance is for pictures, not for the way cells, which is worse than a smaller picture at any number of "
                             "tokens: give budget or share")
     return Spending(None, None, float(tolerance), way, default)

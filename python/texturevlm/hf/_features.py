@@ -17,7 +17,7 @@ from ._batch import PrunedBatch
 from ._crops import CropLayout
 from ._layouts import Gemma3nLayout, Gemma4Layout, Idefics3Layout, Layout, Llama4Layout, Mistral3Layout
 from ._qwen import handed
-from ._tokens import chosen_tokens, kept_of
+from ._tokens import check_unused, chosen_tokens, kept_of
 
 _LAYOUTS: dict[str, type[Layout]] = {
     "gemma3n": Gemma3nLayout, "gemma4": Gemma4Layout, "idefics3": Idefics3Layout, "llama4": Llama4Layout, "llava_next": CropLayout,
@@ -40,6 +40,7 @@ class FeatureBatch(PrunedBatch):
             self._chosen = kept_of(keep, [rows * columns for rows, columns in self._layout.grids], self._full.device, least)
             self._drop(model.config.image_token_id, self._layout.places(self._chosen), "pixel_values")
         else:
+            check_unused("keep", keep, "pixel_values")
             self._check_without(model.config.image_token_id, "pixel_values")
         self._shorten((self._full_mask.cumsum(dim=1) - 1).clamp(min=0))
         for name in ("token_type_ids", "mm_token_type_ids"):

@@ -95,10 +95,14 @@ class _Film:
 
     def candidates(self, count: int, way: str) -> Iterator[tuple[str, tuple[int, int], torch.Tensor]]:
         """Ways, sizes, and bools [slots, tokens]: which tokens are kept."""
-        for size in self.sizes(count):
+        sizes = self.sizes(count)
+        fitting = [size for size in sizes if self.tokens(size) * self.slots <= count]
+        larger = any(count >= self.tokens(size) for size in sizes if size not in fitting)
+        for size in sizes:
             each = self.tokens(size)
-            if each * self.slots <= count:
-                if way == "pruned" and size != self.grid[1:]:
+            if size in fitting:
+                # Nothing of it has to be left out. It is the answer for "pruned" where no slot of a larger size has so few tokens.
+                if way == "pruned" and size != self.grid[1:] and (larger or size != max(fitting, key=self.tokens)):
                     continue
                 yield "smaller" if size != self.grid[1:] else "full", size, torch.ones(self.slots, each, dtype=torch.bool)
                 continue
@@ -212,7 +216,19 @@ def _counts(spending: Spending, rows: list[list[int]]) -> list[int]:
     for tokens in rows:
         if spending.budget < len(tokens):
             raise ArgumentError(f"a budget of {spending.budget} tokens for {len(tokens)} videos; each needs at least one")
-    return [min(count, max(1, spending.budget * count // sum(tokens))) for tokens in rows for count in tokens]
+    return [count for tokens in rows for count in _divided(spending.budget, tokens)]
+
+
+def _divided(budget: int, tokens: list[int]) -> list[int]:
+    """A budget, of at least one token each, divided by how many tokens there are, to the last one (the largest remainders)."""
+    if budget >= sum(tokens):
+        return tokens
+    exact = [(budget - len(tokens)) * count / sum(tokens) for count in tokens]
+    own = [1 + int(part) for part in exact]
+    order = sorted(range(len(tokens)), key=lambda i: int(exact[i]) - exact[i])
+    for i in order[:budget - sum(own)]:
+        own[i] += 1
+    return [min(count, part) for count, part in zip(tokens, own)]
 
 
 def _smaller(batch: Mapping[str, Any], token: int, filling: int, films: list[_Film], sizes: list[tuple[int, int]]) -> dict[str, Any]:

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
+import copy
 import os
+import threading
 import urllib.parse
 import urllib.request
-from collections.abc import Mapping
+import weakref
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from typing import Any
 
@@ -88,6 +92,12 @@ def made_of(processor: Any, given: Loaded, options: Mapping[str, Any]) -> Any:
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
+    for at in (options, options.get("processor_kwargs")):
+        for name in ("processor_kwargs", "images_kwargs", "videos_kwargs", "text_kwargs"):
+            if isinstance(at, Mapping) and at.get(name) is not None and not isinstance(at[name], Mapping):
+                raise ArgumentTypeError(f"{name} is {short(at[name])}, not a dict of options")
+    if options.get("processor_kwargs") is not None and not isinstance(options["processor_kwargs"], Mapping):
+        raise ArgumentTypeError(f"processor_kwargs is {short(options['processor_kwargs'])}, not a dict of options")
     given = {**options, **(options.get("processor_kwargs") or {})}
     given.update({name: value for kind in ("images_kwargs", "videos_kwargs") for name, value in (given.get(kind) or {}).items()})
     for name in (*VALUES, "padding_side", "return_tensors", "return_dict", "tokenize"):
@@ -284,12 +294,39 @@ def _template_of(processor: Any) -> Any:
 
 def _by_template(processor: Any, conversations: Any, options: Mapping[str, Any]) -> Any:
     given: dict[str, Any] = {"add_generation_prompt": not options.get("continue_final_message"), **options}
-    padding = {"padding": True, "padding_side": "left"}
-    if at_least(5, 0):
-        given["processor_kwargs"] = {**padding, **(options.get("processor_kwargs") or {})}
-    else:
-        given = {**padding, **given}
-    return processor.apply_chat_template(conversations, tokenize=True, return_dict=True, return_tensors="pt", **given)
+    several = isinstance(conversations[0], list)
+    with _padding(processor, len(conversations) if several else 1) as (made_by, padding):
+        if at_least(5, 0):
+            given["processor_kwargs"] = {**padding, **(options.get("processor_kwargs") or {})}
+        else:
+            given = {**padding, **given}
+        return made_by.apply_chat_template(conversations, tokenize=True, return_dict=True, return_tensors="pt", **given)
+
+
+_padded: weakref.WeakKeyDictionary[Any, tuple[threading.Lock, Any]] = weakref.WeakKeyDictionary()  # by the tokenizer, our own copy of it
+_padded_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def _padding(processor: Any, rows: int) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The processor that makes so many rows, and how it pads them.
+
+    A fast tokenizer notes on itself how it pads: a call that pads beside one that does not, of another thread, breaks both. One row
+    needs no padding. Several are padded by a copy of the tokenizer, in one thread at a time.
+    """
+    tokenizer = getattr(processor, "tokenizer", None)
+    if rows == 1 or tokenizer is None:
+        yield processor, {}
+        return
+    with _padded_lock:
+        lock, own = _padded.get(tokenizer) or (threading.Lock(), None)
+        if own is None or len(own) != len(tokenizer):  # words may have been added
+            own = copy.deepcopy(tokenizer)
+        _padded[tokenizer] = (lock, own)
+    made_by = copy.copy(processor)
+    made_by.tokenizer = own
+    with lock:
+        yield made_by, {"padding": True, "padding_side": "left"}
 
 
 def for_processor(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -307,17 +344,23 @@ def _by_text(processor: Any, conversations: list[list[dict[str, Any]]], options:
     texts = [processor.apply_chat_template(conversation, tokenize=False, **given) for conversation in conversations]
     images, videos = (_pictures(conversations, kind) or None for kind in ("image", "video"))
     found = {} if videos is None else {"videos": videos}
-    return processor(text=texts, images=images, padding=True, padding_side="left", return_tensors="pt", **found)
+    with _padding(processor, len(texts)) as (made_by, padding):
+        return made_by(text=texts, images=images, return_tensors="pt", **padding, **found)
 
 
 def _without_template(processor: Any, conversations: list[list[dict[str, Any]]], options: Mapping[str, Any]) -> Any:
     """The batch of a processor without a template: it is called with text that has the image token for each image."""
     if any(len(conversation) != 1 for conversation in conversations) or _pictures(conversations, "video"):
         raise ArgumentError(f"the processor, a {type(processor).__name__}, has no chat template: give one message of images and text each")
-    if getattr(processor, "tokenizer", None) is None:
+    tokenizer = getattr(processor, "tokenizer", None)
+    if tokenizer is None:
+        if any(part.get("text") for conversation in conversations for part in conversation[0]["content"]):
+            raise ArgumentError(f"the processor, a {type(processor).__name__}, has no tokenizer: it takes images without text")
         return processor(images=_pictures(conversations, "image"), return_tensors="pt", **options)
-    token = str(getattr(processor, "image_token", "<image>"))
+    # An encoder's tokenizer, such as CLIP's, has no token for images: the name of one would become words.
+    token = str(getattr(processor, "image_token", None) or ("<image>" if "<image>" in tokenizer.get_vocab() else ""))
     texts = ["".join(token if part["type"] == "image" else part["text"] for part in conversation[0]["content"])
              for conversation in conversations]
     images = [_pictures([conversation], "image") for conversation in conversations]
-    return processor(text=texts, images=images if any(images) else None, padding=True, padding_side="left", return_tensors="pt", **options)
+    with _padding(processor, len(texts)) as (made_by, padding):
+        return made_by(text=texts, images=images if any(images) else None, return_tensors="pt", **padding, **options)

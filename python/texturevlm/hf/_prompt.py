@@ -15,7 +15,7 @@ import torch
 from ._batch import PrunedBatch
 from ._encoder import rows_of, show_rows
 from ._families import Family
-from ._tokens import check_pictures, chosen_tokens, groups_of, kept_of
+from ._tokens import check_pictures, check_unused, chosen_tokens, groups_of, kept_of
 from ._wrapped import check_taken, view_of
 
 
@@ -55,12 +55,11 @@ class PromptBatch(PrunedBatch):
             pictures = _pictures(self._images["pixel_values"])
             rows, columns = check_pictures(pictures, patch * merge)
             self._chosen = kept_of(keep, [rows * columns] * len(pictures), self._full.device)
-            # LLaVA may show the encoder's class token, too. It is always kept.
-            self._class_tokens = int(self._before and model.config.vision_feature_select_strategy == "full"
-                                     and model.config.vision_config.model_type == "clip_vision_model")
+            self._class_tokens = _class_tokens(model, family)
             shown = [torch.nn.functional.pad(flags, (self._class_tokens, 0), value=True) for flags in self._chosen]
             self._drop(model.config.image_token_id, torch.cat(shown), "pixel_values")
         else:
+            check_unused("keep", keep, "pixel_values")
             self._check_without(model.config.image_token_id, "pixel_values")
         self._shorten((self._full_mask.cumsum(dim=1) - 1).clamp(min=0) + family.first_position)
         types = batch.get("token_type_ids")
@@ -112,6 +111,12 @@ class PromptBatch(PrunedBatch):
         return {"input_ids": None, "inputs_embeds": self._embedded(self._prefix[1], 1)}, lambda: True
 
 
+def _class_tokens(model: Any, family: Family) -> int:
+    """How many class tokens of the encoder LLaVA shows, too. They are always kept."""
+    return int(family.kind == "prompt" and model.config.vision_feature_select_strategy == "full"
+               and model.config.vision_config.model_type == "clip_vision_model")
+
+
 def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any],
            family: Family) -> dict[str, Any]:
     """The argument `keep` of prune_batch, chosen by the scores of the pictures."""
@@ -122,5 +127,6 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
     rows, columns = check_pictures(pictures, patch * merge)
     groups = None
     if options["spending"] is not None and options["spending"].budget is not None:
-        groups = groups_of(batch, model.config.image_token_id, [rows * columns] * len(pictures))
+        own = rows * columns + _class_tokens(model, family)
+        groups = groups_of(batch, model.config.image_token_id, [own] * len(pictures))
     return chosen_tokens(pictures, merge=merge, patch=patch, processor=processor, groups=groups, **asked, **options)

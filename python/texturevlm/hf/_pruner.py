@@ -277,13 +277,13 @@ class Pruner(Bound):
 
     def _moved(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """The batch on the model's device. Pixels of half precision, which Llama 4's processor makes, get the model's own type."""
-        device = next(self.model.parameters()).device
+        device = _device_of(self.model)
         own = next((one.dtype for one in self.model.parameters() if one.is_floating_point()), torch.float32)
 
         def moved(value: Any) -> Any:
             if not isinstance(value, torch.Tensor):
                 return value
-            return value.to(device, own if value.dtype in (torch.bfloat16, torch.float16) else value.dtype)
+            return value.to(value.device if device is None else device, own if value.dtype in (torch.bfloat16, torch.float16) else value.dtype)
 
         return {name: moved(value) for name, value in batch.items()}
 
@@ -349,6 +349,19 @@ class Pruner(Bound):
             name = unwrapped(self.model).config.model_type
             raise ArgumentError(f"a {name} is an encoder, which generates nothing: prune(batch).forward()")
         return self.prune(messages_or_batch, question=question, query=query, features=features).generate(**options)
+
+
+def _device_of(model: Any) -> Any:
+    """The device that a model takes its input on; None if it is not told. accelerate keeps offloaded weights on the device "meta"."""
+    device = next(model.parameters()).device
+    if device.type != "meta":
+        return device
+    for module in model.modules():
+        hook = getattr(module, "_hf_hook", None)
+        for one in (hook, *getattr(hook, "hooks", ())):
+            if getattr(one, "execution_device", None) is not None:
+                return torch.device(one.execution_device)
+    return None
 
 
 def _has_sizes(model: Any, family: Family) -> bool:

@@ -17,7 +17,7 @@ from ._batch import PrunedBatch
 from ._families import takes_places
 from ._held import held_tokens
 from ._ways import QUARTER, Spending
-from ._tokens import check_by_score, check_patches, chosen_tokens, groups_of, kept_of
+from ._tokens import check_by_score, check_patches, check_unused, chosen_tokens, groups_of, kept_of
 
 _KINDS = (("image_grid_thw", "pixel_values", "image_token_id"), ("video_grid_thw", "pixel_values_videos", "video_token_id"))
 
@@ -151,8 +151,9 @@ class QwenBatch(PrunedBatch):
         tokens = _tokens_of(model)
         if len(set(tokens)) == 1 and all(batch.get(pixel_name) is not None for _, pixel_name, _ in _KINDS):
             raise ArgumentError(f"a {model.config.model_type} answers images or videos, not both together: it has one token for them")
-        for (grid_name, pixel_name, _), token, wanted in zip(_KINDS, tokens, (keep, keep_videos)):
+        for (grid_name, pixel_name, _), token, name, wanted in zip(_KINDS, tokens, ("keep", "keep_videos"), (keep, keep_videos)):
             if batch.get(pixel_name) is None:
+                check_unused(name, wanted, pixel_name)
                 if tokens.count(token) == 1 or not any(batch.get(name) is not None for _, name, _ in _KINDS):
                     self._check_without(token, pixel_name)
                 continue
@@ -271,7 +272,10 @@ def _held(pixels: torch.Tensor, grids: list[tuple[int, int, int]], merge: int, t
 
 
 def check_videos(spending: Spending | None) -> None:
-    """Refuses what cannot be asked of videos, before anything is decided."""
+    """Refuses what cannot be asked of videos that keep their size, before anything is decided."""
+    if spending is not None and spending.way in ("smaller", "pictures"):
+        why = "; a chat of videos alone may have it" if spending.way == "smaller" else ""
+        raise ArgumentError(f"videos keep their size, so that the way {spending.way} is not for them{why}")
     check_by_score(_for_videos(spending))
 
 

@@ -60,6 +60,8 @@ def check_shapes(pixel_values: Any, shapes: Any) -> list[tuple[int, int]]:
                                 "patch]")
     if not isinstance(shapes, torch.Tensor) or shapes.ndim != 2 or shapes.shape[1] != 2 or shapes.is_floating_point():
         raise ArgumentTypeError(f"spatial_shapes are {short(shapes)[:60]}, not a tensor of whole numbers [pictures, 2]")
+    if not len(pixel_values):
+        raise ArgumentError("pixel_values have no pictures")
     side_of(pixel_values.shape[2])
     found = [(int(h), int(w)) for h, w in shapes.tolist()]
     if len(found) != pixel_values.shape[0] or any(min(shape) < 1 or shape[0] * shape[1] > pixel_values.shape[1] for shape in found):
@@ -72,6 +74,8 @@ def check_pictures(pixel_values: Any, side: int) -> tuple[int, int]:
     if (not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim != 4 or pixel_values.shape[1] != 3
             or not _has_values(pixel_values)):
         raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor of floats [pictures, 3, height, width]")
+    if not len(pixel_values):
+        raise ArgumentError("pixel_values have no pictures")
     rows, columns = pixel_values.shape[2] // side, pixel_values.shape[3] // side
     if min(rows, columns) < 1:
         raise ArgumentError(f"pixel_values {tuple(pixel_values.shape)} are smaller than a token of {side} x {side} pixels")
@@ -204,6 +208,8 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
         temporal: how many frames a token of Qwen-VL has.
         device: a `Device`, or a device's name, on which the choice is made.
     """
+    if not isinstance(pixel_values, torch.Tensor):
+        raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor: the processor's call needs return_tensors=\"pt\"")
     if budget is None and share is None and tolerance is None and k is None:
         share = QUARTER
     options = checked(share=share, k=k, strategy=strategy, weights=weights, scorer=scorer, device=device, budget=budget,
@@ -362,6 +368,12 @@ def _token_scores(frames: torch.Tensor, side: int, part: float, strategy: str | 
     return found
 
 
+def check_unused(name: str, keep: Any, pixel_name: str) -> None:
+    """Refuses a choice of tokens of pictures that are not there: it would be passed over, and another one was meant."""
+    if keep is not None and not (isinstance(keep, (list, tuple)) and not keep):
+        raise ArgumentError(f"{name} is given, and the batch has no {pixel_name}")
+
+
 def kept_of(keep: Any, sizes: Sequence[int], device: Any, least: int = 1) -> list[torch.Tensor]:
     """For each picture a bool for each of its tokens, from the caller's choice: numbers or bools per picture, or None for all.
 
@@ -377,7 +389,9 @@ def kept_of(keep: Any, sizes: Sequence[int], device: Any, least: int = 1) -> lis
             tokens = torch.as_tensor(tokens, device=device)
         except Exception as error:  # from PyTorch, or from the object that was handed in
             raise ArgumentTypeError(f"keep of picture {number} is {short(tokens)[:60]}, not numbers or bools of tokens") from error
-        if tokens.dtype == torch.bool and tuple(tokens.shape) == (size,):
+        if tokens.dtype == torch.bool:
+            if tuple(tokens.shape) != (size,):
+                raise ArgumentError(f"keep of picture {number} has bools of the shape {tuple(tokens.shape)}; the picture has {size} tokens")
             tokens = tokens.nonzero()[:, 0]
         if tokens.is_floating_point() or tokens.is_complex() or tokens.ndim != 1 or tokens.numel() < least:
             raise ArgumentError(f"keep of picture {number} is of the shape {tuple(tokens.shape)} and {tokens.dtype}; it must name at "

@@ -13,14 +13,12 @@ import numpy as np
 from .._core import ArgumentError
 from .._functions import predict
 from .._prediction import Prediction
-from .._ways import (WAYS, Candidate, Measured, Report, Rule, Spending, check_budget, decide, divided, measured, share_of, shared, spending_of,
+from .._ways import (QUARTER, WAYS, Candidate, Measured, Report, Rule, Spending, check_budget, decide, divided, measured, share_of, shared, spending_of,
                      uncompared)
 
 __all__ = ["Candidate", "Measured", "QUARTER", "Report", "Rule", "Spending", "WAYS", "decide", "measured", "own_function", "picture_of",
            "pixtral_rule", "refuse_size", "rule_of", "share_of", "shared", "spending_of", "uncompared", "without_least"]
 
-QUARTER = 0.25
-"""The share of tokens that is chosen by their score where nothing is asked for."""
 TOKEN = 64
 """The largest side of a token, in pixels, that can be measured."""
 
@@ -111,12 +109,12 @@ def _limits(images: Any) -> tuple[int, int] | None:
 
 def picture_of(image: Any) -> Any:
     """An image as an image of PIL in RGB, as the processor would read it."""
-    if hasattr(image, "convert"):
-        return image if image.mode == "RGB" else image.convert("RGB")
     from transformers.image_transforms import to_pil_image
     try:
+        if hasattr(image, "convert"):
+            return image if image.mode == "RGB" else image.convert("RGB")
         return to_pil_image(image).convert("RGB")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OSError) as error:
         raise ArgumentError(f"an image is no picture: {error}") from error
 
 

@@ -53,6 +53,8 @@ class Kept:
             return self._found.get(key)
 
     def put(self, key: bytes, chosen: Chosen) -> None:
+        if chosen.bytes > self._most:
+            return  # it would empty the rest, and go then itself
         with self._lock:
             if key not in self._found:
                 self._found[key] = chosen
@@ -73,8 +75,11 @@ class Chooser:
         self._kept, self._lock = Kept(kept), threading.Lock()
         self.running = 0  # how many threads are choosing
         self._web: aiohttp.ClientSession | None = None
+        self._jobs = jobs
+        self._fetching: asyncio.Semaphore | None = None  # made in the loop that it is for
 
     async def start(self) -> None:
+        self._fetching = asyncio.Semaphore(2 * self._jobs)
         self._web = _addresses.session(self._timeout)
 
     async def close(self) -> None:
@@ -116,8 +121,9 @@ class Chooser:
             if _messages.is_data(place.url):
                 return await self._run(self._choose, place.url, place.low)
             _addresses.check(place.url, self._prefixes)
-            assert self._web is not None
-            return await self._run(self._choose, await _addresses.fetched(self._web, place.url, self._body), place.low)
+            assert self._web is not None and self._fetching is not None
+            async with self._fetching:  # so that no more pictures wait in memory than threads can soon take
+                return await self._run(self._choose, await _addresses.fetched(self._web, place.url, self._body), place.low)
         except ArgumentError as error:
             raise ArgumentError(f"{place.name}: {error}") from None
 

@@ -74,7 +74,7 @@ class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
         They have as many rows as several short images.
         """
         inputs = super().get_dummy_inputs(*arguments, **options)
-        inputs.hf_processor_mm_kwargs = {NAME: {"share": 1.0, "k": None, "video_share": None}}
+        inputs.hf_processor_mm_kwargs = {NAME: {"share": 1.0, "tolerance": None, "k": None, "video_share": None}}
         return inputs
 
     def _get_mm_hashes(self, inputs: Any) -> Any:
