@@ -232,3 +232,32 @@ def test_other_kinds(kind):
                                          chooser.model.config.vision_config)
             assert all(len(one) == pruned.tokens for one in keep)
             torch.testing.assert_close(pruned.forward().logits[:, -1], chooser.model(**made).logits[:, -1], rtol=0, atol=2e-5)
+
+
+def test_a_budget_is_divided_to_the_last_token():
+    for tokens in ([4, 4, 256], [1, 1], [7, 300, 2, 40], [5]):
+        for budget in range(len(tokens), sum(tokens) + 2):
+            own = _films._divided(budget, tokens)
+            assert all(1 <= part <= whole for part, whole in zip(own, tokens)) and sum(own) <= budget
+            assert sum(own) >= min(budget, sum(tokens)) - len(tokens)
+    spending = _films.Spending(3, None, None, "auto")
+    assert sum(_films._counts(spending, [[4, 4, 256]])) == 3
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+@pytest.mark.parametrize("asked", [{"share": 0.3}, {"budget": 3}, {"tolerance": 0.2}], ids=str)
+def test_a_short_video_has_an_answer_too(pruner, slots, asked):
+    pruned = pruned_of(pruner, scene(slots), way="pruned", **asked)
+    assert 1 <= pruned.tokens <= pruned.report.full[0]
+    if "budget" in asked:
+        assert pruned.tokens <= 3
+
+
+@pytest.mark.parametrize("way", ["smaller", "pictures"])
+def test_ways_that_videos_do_not_have_are_refused(pruner, way):
+    chooser = hf.Pruner(pruner.model, pruner.processor, way=way, share=0.3)
+    with pytest.raises(tv.ArgumentError, match=f"videos keep their size, so that the way {way} is not for them"):
+        chooser.prune(chooser.batch_of(said(scene(2))))
+    if way == "pictures":
+        with pytest.raises(tv.ArgumentError, match="the way pictures is not for them"):
+            chooser.prune(said(scene(2)))

@@ -360,3 +360,94 @@ def test_sizes_of_pictures_for_a_server_are_those_that_processors_make():
 def test_k_works_with_a_warning():
     with pytest.warns(tv.TexturevlmWarning, match="k of a Pruner goes with version 0.4: budget says"):
         assert pruner(k=7).prune(pruner().batch_of(page(), "what?")).tokens == 7
+
+
+# ---- What was meant otherwise ----
+
+def test_a_choice_that_fits_no_picture_is_refused():
+    batch, text = pruner().batch_of(page(), "what?"), pruner().batch_of([{"role": "user", "content": "what?"}])
+    tokens = int((batch["input_ids"] == MODEL.config.image_token_id).sum())
+    for given, keep in ((batch, {"keep_videos": [torch.tensor([1])]}), (text, {"keep": [torch.tensor([1])]})):
+        with pytest.raises(tv.ArgumentError, match=f"{next(iter(keep))} is given, and the batch has no pixel_values"):
+            hf.prune_batch(MODEL, given, **keep)
+    for wrong in (tokens - 1, tokens + 1):
+        with pytest.raises(tv.ArgumentError, match=f"bools of the shape .{wrong},.; the picture has {tokens} tokens"):
+            hf.prune_batch(MODEL, batch, [torch.ones(wrong, dtype=torch.bool)])
+    assert hf.prune_batch(MODEL, batch, [torch.ones(tokens, dtype=torch.bool)]).tokens == tokens
+    assert hf.prune_batch(MODEL, text, []).tokens == 0
+    with pytest.raises(tv.ArgumentTypeError, match="not a tensor: the processor's call needs return_tensors"):
+        hf.select_tokens([batch["pixel_values"]], patch=14)
+    with pytest.raises(tv.ArgumentError, match="pixel_values have no pictures"):
+        hf.select_tokens(torch.zeros(0, 3, 56, 56), patch=14, mean=[0.5] * 3, std=[0.5] * 3)
+
+
+def test_the_best_cells_are_a_quarter_where_nothing_is_asked():
+    of_cells = pruner(way="cells")
+    for image in (photo(), page()):
+        shown = of_cells.prune(image, question="what?")
+        all_tokens = shown.report.full[0]
+        assert shown.report.pictures[0].way == "cells" and shown.tokens == round(all_tokens / 4)
+        assert of_cells.prune(of_cells.batch_of(image, "what?")).tokens == shown.tokens
+
+
+def test_text_goes_to_who_reads_it():
+    from texturevlm.hf import _messages
+
+    class Encoder:
+        """A processor of an encoder: with a tokenizer that knows no token for images, or with none."""
+
+        def __init__(self, words):
+            if words is not None:
+                self.tokenizer = type("Tokenizer", (), {"get_vocab": lambda self: dict.fromkeys(words, 0)})()
+
+        def __call__(self, **given):
+            return {"pixel_values": 0, **given}
+
+    for words, text in (([], "a cat"), (["<image>"], "<image>a cat")):
+        assert _messages.batch_of(Encoder(words), photo(), "a cat", {})["text"] == [text]
+    assert "text" not in _messages.batch_of(Encoder(None), photo(), None, {})
+    with pytest.raises(tv.ArgumentError, match="a Encoder, has no tokenizer: it takes images without text"):
+        _messages.batch_of(Encoder(None), photo(), "a cat", {})
+    for options in ({"processor_kwargs": 5}, {"images_kwargs": [1]}, {"processor_kwargs": {"images_kwargs": 3}}):
+        with pytest.raises(tv.ArgumentTypeError, match="_kwargs is .*, not a dict of options"):
+            pruner().batch_of(photo(), "what?", **options)
+
+
+def test_threads_share_a_processor():
+    """Batches of several chats, which are padded, beside plain calls, which are not."""
+    import sys
+    import threading
+    chat = [{"role": "user", "content": [{"type": "text", "text": "what is this, and where? " * 20}]}]
+    several, wrong = [chat, [{"role": "user", "content": "no"}]], []
+    right = pruner().batch_of(several)
+    plain = PROCESSOR.apply_chat_template(chat, tokenize=True, return_dict=True, return_tensors="pt", add_generation_prompt=True)
+
+    def work(call, expected):
+        try:
+            for _ in range(40):
+                assert torch.equal(call()["input_ids"], expected["input_ids"])
+        except Exception as error:
+            wrong.append(repr(error)[:200])
+
+    calls = [(lambda: pruner().batch_of(several), right), (lambda: pruner().batch_of(chat), plain),
+             (lambda: PROCESSOR.apply_chat_template(chat, tokenize=True, return_dict=True, return_tensors="pt", add_generation_prompt=True), plain)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=work, args=call) for call in calls + calls[2:]]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert not wrong, wrong[:3]
+
+
+def test_where_an_offloaded_model_takes_its_input():
+    from texturevlm.hf import _pruner
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2, device="meta"))
+    assert _pruner._device_of(model) is None
+    model[0]._hf_hook = type("Hook", (), {"execution_device": "cpu"})()
+    assert _pruner._device_of(model) == torch.device("cpu")
+    assert _pruner._device_of(torch.nn.Linear(2, 2)) == torch.device("cpu")
