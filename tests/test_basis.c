@@ -361,6 +361,17 @@ static void test_reference(void **state) {
     assert_int_equal(tvlm_trainer_add(trainer, numbers + 4, 1), TVLM_ERROR_ARGUMENT);
     assert_non_null(strstr(test_last_log(), "vector 1: component 3 is not finite"));
     tvlm_trainer_destroy(&trainer);
+    assert_int_equal(tvlm_trainer_create(device, tvlm_trainer_params(.dimension = 2, .k = 1), &trainer),
+                     TVLM_OK);
+    assert_int_equal(tvlm_trainer_add(trainer, numbers, 3), TVLM_OK);
+    assert_int_equal(tvlm_trainer_finish(trainer, &basis), TVLM_OK);
+    tvlm_basis_destroy(&basis);
+    /* The sums are no longer those of the vectors. */
+    assert_int_equal(tvlm_trainer_finish(trainer, &basis), TVLM_ERROR_ARGUMENT);
+    assert_non_null(strstr(test_last_log(), "the basis of these vectors was made already"));
+    assert_int_equal(tvlm_trainer_add(trainer, numbers, 1), TVLM_ERROR_ARGUMENT);
+    assert_null(basis);
+    tvlm_trainer_destroy(&trainer);
 
     const float zeros[16] = {0}, alike[16] = {1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4};
     expect_no_basis(device, zeros, false, TVLM_BASIS_COVARIANCE, "4 vectors, all of them 0");

@@ -486,7 +486,13 @@ static void refused_fold(const tvlm_codec *codec, const tvlm_scorer *scorer, int
     assert_null(folded);
 }
 
+static void refused_bias(void) {
+    static const float large[8] = {1e10f, 1e10f, 1e10f, 1e10f, 1e10f, 1e10f, 1e10f, 1e10f};
+    refused_codec(good_params(large), "encode times mean of code 0 is beyond 1e15");
+}
+
 static void refused_folds(tvlm_device *device, tvlm_format format) {
+    refused_bias();
     static const float numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8}, bad[2] = {1, INFINITY};
     static const int32_t others[2] = {TVLM_CHANNEL_TEXT, TVLM_CHANNEL_X},
                          own[2] = {TVLM_CHANNEL_R, TVLM_CHANNEL_LEARNED_0 + 1};

@@ -130,7 +130,9 @@ static void test_holes(void **state) {
         patches[n] = (float)shown(n / (3 * PATCH * PATCH), texel % PATCH, texel / PATCH, channel) / 255.0f;
     }
     assert_non_null(mkdtemp(folder));
-    assert_int_equal(budget_write_crops(&tool, folder, "page", &image, selection, patches, PATCH), TOOL_DONE);
+    const tvlm_stack_info working = {.width = image.width, .height = image.height};
+    assert_int_equal(budget_write_crops(&tool, folder, "page", &image, &working, selection, patches, PATCH),
+                     TOOL_DONE);
     FILE *const file = fopen(path_in("page.json"), "r");
     assert_non_null(file);
     (void)fread(text, 1, sizeof text - 1, file);

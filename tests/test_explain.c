@@ -171,6 +171,10 @@ static void test_refused(void **state) {
             "reasons is NULL");
     refused(tvlm_explain(stack, NULL, NULL, selection, -1, reasons, &channels), TVLM_ERROR_ARGUMENT,
             "room for -1");
+    refused(tvlm_explain(stack, NULL,
+                         tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K, .score.stride = 64.0f),
+                         selection, 4 * K, reasons, &channels),
+            TVLM_ERROR_ARGUMENT, "of a selection by other parameters; here there are ");
     refused(tvlm_explain(stack, NULL, NULL, selection, 4 * K - 1, reasons, &channels), TVLM_ERROR_ARGUMENT,
             "room for 119 reasons; there are 120");
     /* Parameters that name no strategy are of the one that chose. */

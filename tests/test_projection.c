@@ -123,6 +123,8 @@ static void check_ridge_refusals(tvlm_device *device, tvlm_format format) {
     REFUSED("x is NULL", bad.x = NULL);
     REFUSED("y is NULL", bad.y = NULL);
     REFUSED("reserved words", bad.reserved[0] = 1);
+    r.x[7] = 3e30f;
+    REFUSED("numbers of x and y are too large", (void)0);
     r.x[7] = NAN;
     REFUSED("x of row 2, number 1, is nan", (void)0);
     for (int i = 0; i < 20; ++i) r.x[3 * i + 1] = 4.0f;
@@ -253,6 +255,14 @@ static void test_create(void **state) {
     REFUSED("channels is NULL", bad.channels = NULL);
     REFUSED("weights is NULL", bad.weights = NULL);
     REFUSED("reserved words", bad.reserved[3] = 1);
+    static float identity[70 * 70];
+    tvlm_basis *wide = NULL;
+    for (int i = 0; i < 70; ++i) identity[71 * i] = 1.0f;
+    assert_int_equal(tvlm_basis_create(tvlm_basis_params(.dimension = 70, .k = 70, .components = identity),
+                                       &test_log, &wide),
+                     TVLM_OK);
+    REFUSED("the basis of a projection has 70 components; at most 64", bad.basis = wide);
+    tvlm_basis_destroy(&wide);
     channels[1] = 100000000;
     REFUSED("there is no channel 100000000", (void)0);
     channels[1] = channels[0];

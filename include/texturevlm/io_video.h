@@ -197,9 +197,11 @@ TVLM_API tvlm_status tvlm_video_writer_set_regions(tvlm_video_writer *writer,
 
 /*
  * Appends a frame. The image has the size of the writer and 3 channels of 8 bits. `time` is in seconds; a frame
- * that is not later than the one before it is moved to right behind that one.
+ * that is not later than the one before it is moved to right behind that one. If the first frame is before 0, all
+ * are moved by as much, so that the video begins at 0.
  *
- * Errors: TVLM_ERROR_ARGUMENT (NULL, another size or type, or a time that is not within 1e9 seconds),
+ * Errors: TVLM_ERROR_ARGUMENT (NULL, another size or type, a row stride below a row, or a time that is not within 1e9
+ * seconds),
  * TVLM_ERROR_IO (the disk is full, say), TVLM_ERROR_MEMORY.
  */
 TVLM_API tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *image, double time);

@@ -30,7 +30,7 @@ GST_DEBUG_CATEGORY_STATIC(category);
 #define TEXTUREVLM_TYPE (texturevlm_get_type())
 G_DECLARE_FINAL_TYPE(Texturevlm, texturevlm, TEXTUREVLM, ELEMENT, GstBaseTransform)
 
-/* What the application sets. It is copied when a video begins. */
+/* What the application sets. A video is worked on by a copy that is made when it begins. */
 typedef struct settings {
     gdouble share;
     guint per_second, patch, slot, latency;
@@ -40,7 +40,8 @@ typedef struct settings {
 
 struct _Texturevlm {
     GstBaseTransform parent;
-    settings settings;
+    settings settings; /* under the object's lock */
+    settings used;     /* those of the present video, but for the device */
     tvlm_device *device;
     tvlm_clip *clip; /* NULL before the first frame */
     GstVideoInfo info;
@@ -142,8 +143,13 @@ static gboolean check(Texturevlm *self, tvlm_status status) {
 
 static gboolean start(GstBaseTransform *base) {
     Texturevlm *const self = TEXTUREVLM_ELEMENT(base);
-    const struct tvlm_device_params params = {.name = self->settings.device, .log = &(tvlm_log){keep_line, self}};
-    return check(self, tvlm_device_open(&params, &self->device));
+    GST_OBJECT_LOCK(self);
+    gchar *const name = g_strdup(self->settings.device);
+    GST_OBJECT_UNLOCK(self);
+    const struct tvlm_device_params params = {.name = name, .log = &(tvlm_log){keep_line, self}};
+    const gboolean fine = check(self, tvlm_device_open(&params, &self->device));
+    g_free(name);
+    return fine;
 }
 
 static gboolean stop(GstBaseTransform *base) {
@@ -160,10 +166,21 @@ static void finalize(GObject *object) {
     G_OBJECT_CLASS(texturevlm_parent_class)->finalize(object);
 }
 
+/* Tells tokens a second as a number of tokens for one of frames, both for about so many seconds that they are whole. */
+static void tokens_of_frames(guint64 per_second, guint64 rate_n, guint64 rate_d, gint32 *tokens, gint32 *frames) {
+    enum { SECONDS = 1000 };
+    const guint64 own = per_second * rate_d, times = MIN(G_MAXINT32 / MAX(rate_n, own), MAX(SECONDS / rate_d, 1));
+    *tokens = (gint32)(times > 0 ? own * times : G_MAXINT32);
+    *frames = (gint32)(times > 0 ? rate_n * times : MAX(gst_util_uint64_scale(G_MAXINT32, rate_n, own), 1));
+}
+
 /* Begins a video. */
 static gboolean begin(Texturevlm *self) {
-    enum { SECONDS = 1000 }; /* for which tokens a second are told: the library takes a number of tokens for one of frames */
-    const settings *const s = &self->settings;
+    GST_OBJECT_LOCK(self);
+    self->used = self->settings;
+    GST_OBJECT_UNLOCK(self);
+    self->used.device = NULL; /* it may be freed at any time; the device is open already */
+    const settings *const s = &self->used;
     const gint rate_n = GST_VIDEO_INFO_FPS_N(&self->info), rate_d = GST_VIDEO_INFO_FPS_D(&self->info);
     struct tvlm_clip_params params = {
         .patch = (float)s->patch, .temporal = (gint32)s->slot, .causal = true, .latency = (gint32)s->latency, .motion = s->motion};
@@ -173,8 +190,7 @@ static gboolean begin(Texturevlm *self) {
         GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("tokens-per-second needs a video that has a frame rate"), (NULL));
         return FALSE;
     } else {
-        params.k = (gint32)MIN((guint64)s->per_second * SECONDS, G_MAXINT32);
-        params.frames = (gint32)MAX(gst_util_uint64_scale((guint64)params.k, (guint64)rate_n, (guint64)rate_d * s->per_second), 1);
+        tokens_of_frames(s->per_second, (guint64)rate_n, (guint64)rate_d, &params.k, &params.frames);
     }
     self->told = 0;
     return check(self, tvlm_clip_create(self->device, GST_VIDEO_INFO_WIDTH(&self->info), GST_VIDEO_INFO_HEIGHT(&self->info),
@@ -202,7 +218,7 @@ static void describe(const Texturevlm *self, GstStructure *structure, gint slot,
                      const tvlm_clip_info *info) {
     static const gchar *const names[] = {"x", "y", "width", "height", "columns", "rows"};
     GValue arrays[G_N_ELEMENTS(names)] = {G_VALUE_INIT};
-    gst_structure_set(structure, "slot", G_TYPE_INT, slot, "frame", G_TYPE_UINT64, (guint64)slot * self->settings.slot, "tokens",
+    gst_structure_set(structure, "slot", G_TYPE_INT, slot, "frame", G_TYPE_UINT64, (guint64)slot * self->used.slot, "tokens",
                       G_TYPE_INT, count, "lost", G_TYPE_DOUBLE, info->lost, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(names); ++i) g_value_init(&arrays[i], GST_TYPE_ARRAY);
     for (gint i = 0; i < count; ++i) {
@@ -214,7 +230,7 @@ static void describe(const Texturevlm *self, GstStructure *structure, gint slot,
         add_int(&arrays[5], tokens[i].rows);
     }
     for (guint i = 0; i < G_N_ELEMENTS(names); ++i) gst_structure_take_value(structure, names[i], &arrays[i]);
-    if (self->settings.motion) {
+    if (self->used.motion) {
         GValue motion = G_VALUE_INIT;
         g_value_init(&motion, GST_TYPE_ARRAY);
         for (guint i = 0; i < G_N_ELEMENTS(info->motion); ++i) add_float(&motion, info->motion[i]);

@@ -239,7 +239,7 @@ static tvlm_status check_chunk(const evaluation *e, const mtmd_input_chunk *chun
     const int32_t most = (int32_t)llama_n_ubatch(e->context);
     if (mtmd_input_chunk_get_type(chunk) == MTMD_INPUT_CHUNK_TYPE_AUDIO)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the chunks have sound, of which no tokens are chosen");
-    if (shown != NULL && shown->columns * shown->rows != all)
+    if (shown != NULL && !tvlm_mtmd_is_shown(e->chooser, chunk, shown))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "a picture of the chunks has %d tokens, that of its plan %d x %d", all,
                          shown->columns, shown->rows);

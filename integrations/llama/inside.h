@@ -46,6 +46,14 @@ struct tvlm_mtmd_plan {
 tvlm_status tvlm_mtmd_size(const tvlm_mtmd *chooser, int32_t width, int32_t height, int32_t *columns,
                            int32_t *rows);
 
+/* The sides of a picture of chunks. Where it has none, *columns becomes its number of tokens and *rows 1. */
+void tvlm_mtmd_sides_of(const tvlm_mtmd *chooser, const mtmd_image_tokens *picture, int32_t *columns,
+                        int32_t *rows);
+
+/* Whether a picture of chunks is the one that a plan shows. */
+bool tvlm_mtmd_is_shown(const tvlm_mtmd *chooser, const mtmd_input_chunk *chunk,
+                        const tvlm_mtmd_shown *shown);
+
 /* Finds the largest size of about the image's shape with at most `tokens` tokens, or the least that
  * libmtmd makes. */
 tvlm_status tvlm_mtmd_size_within(const tvlm_mtmd *chooser, int32_t width, int32_t height, int32_t tokens,

@@ -34,6 +34,8 @@ static void clear(program *p) {
     llama_memory_clear(llama_get_memory(p->context), true);
     p->n_past = 0;
     p->last = LLAMA_TOKEN_NULL;
+    for (int i = 0; i < p->plan_count; ++i) tvlm_mtmd_plan_destroy(&p->plans[i]);
+    p->plan_count = 0;
 }
 
 /* Takes a line of a chat. Returns false at its end. */

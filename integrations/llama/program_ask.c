@@ -131,6 +131,9 @@ static int answer(program *p, text *said) {
         fflush(stdout);
         if (decode_token(p, token) != 0) return 1;
     }
+    /* An answer that was cut has no end of its own, but what is asked next begins behind one. */
+    if (p->last == LLAMA_TOKEN_NULL) p->last = llama_vocab_eot(vocabulary);
+    if (p->last == LLAMA_TOKEN_NULL) p->last = llama_vocab_eos(vocabulary);
     putchar('\n');
     return fflush(stdout) != 0 || ferror(stdout) ? program_fail("the answer cannot be written") : 0;
 }

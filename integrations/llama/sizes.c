@@ -35,9 +35,9 @@ static const mtmd_image_tokens *only_picture(const mtmd_input_chunks *chunks, in
     return found;
 }
 
-/* The sides of a picture, by the position of its last token. */
-static void sides_of(const tvlm_mtmd *chooser, const mtmd_image_tokens *picture, int32_t *columns,
-                     int32_t *rows) {
+/* By the position of its last token. */
+void tvlm_mtmd_sides_of(const tvlm_mtmd *chooser, const mtmd_image_tokens *picture, int32_t *columns,
+                        int32_t *rows) {
     const size_t count = mtmd_image_tokens_get_n_tokens(picture);
     *columns = (int32_t)count;
     *rows = 1;
@@ -45,6 +45,17 @@ static void sides_of(const tvlm_mtmd *chooser, const mtmd_image_tokens *picture,
     const struct mtmd_decoder_pos last = mtmd_image_tokens_get_decoder_pos(picture, 0, count - 1);
     *columns = (int32_t)last.x + 1;
     *rows = (int32_t)last.y + 1;
+}
+
+bool tvlm_mtmd_is_shown(const tvlm_mtmd *chooser, const mtmd_input_chunk *chunk,
+                        const tvlm_mtmd_shown *shown) {
+    const mtmd_image_tokens *const picture = mtmd_input_chunk_get_tokens_image(chunk);
+    int32_t columns = 0, rows = 0;
+    if (picture == NULL) return false;
+    if (!chooser->info.mrope)
+        return (size_t)shown->columns * (size_t)shown->rows == mtmd_image_tokens_get_n_tokens(picture);
+    tvlm_mtmd_sides_of(chooser, picture, &columns, &rows);
+    return columns == shown->columns && rows == shown->rows;
 }
 
 static tvlm_status ask(const tvlm_mtmd *chooser, int32_t width, int32_t height, int32_t *columns,
@@ -59,7 +70,7 @@ static tvlm_status ask(const tvlm_mtmd *chooser, int32_t width, int32_t height, 
         const bool made = mtmd_tokenize(chooser->mtmd, chunks, &text, bitmaps, 1) == 0;
         const mtmd_image_tokens *picture = made ? only_picture(chunks, around) : NULL;
         status = picture != NULL ? TVLM_OK : TVLM_ERROR_UNSUPPORTED;
-        if (picture != NULL) sides_of(chooser, picture, columns, rows);
+        if (picture != NULL) tvlm_mtmd_sides_of(chooser, picture, columns, rows);
         if (picture != NULL && (size_t)*columns * (size_t)*rows != mtmd_image_tokens_get_n_tokens(picture))
             status = TVLM_ERROR_UNSUPPORTED;
     }

@@ -35,6 +35,19 @@ static const mtmd_bitmap **bitmaps_of(tvlm_mtmd_plan *const *plans, int32_t coun
     return made;
 }
 
+/* Whether the pictures of chunks are those of the plans, in their order. */
+static bool are_shown(const tvlm_mtmd *chooser, const mtmd_input_chunks *chunks, tvlm_mtmd_plan *const *plans,
+                      int32_t count) {
+    int32_t plan = 0, picture = 0;
+    for (size_t i = 0; i < mtmd_input_chunks_size(chunks); ++i) {
+        const mtmd_input_chunk *const chunk = mtmd_input_chunks_get(chunks, i);
+        if (mtmd_input_chunk_get_type(chunk) != MTMD_INPUT_CHUNK_TYPE_IMAGE) continue;
+        if (plan == count || !tvlm_mtmd_is_shown(chooser, chunk, &plans[plan]->shown[picture])) return false;
+        if (++picture == plans[plan]->info.pictures) picture = 0, ++plan;
+    }
+    return plan == count;
+}
+
 tvlm_status tvlm_mtmd_tokenize(tvlm_mtmd *chooser, const char *prompt, bool add_special,
                                tvlm_mtmd_plan *const *plans, int32_t count, mtmd_input_chunks **chunks) {
     TVLM_NEED(NULL, chooser);
@@ -61,6 +74,8 @@ tvlm_status tvlm_mtmd_tokenize(tvlm_mtmd *chooser, const char *prompt, bool add_
                            bitmaps, pictures) != 0)
         status = tvlm_fail(log, TVLM_ERROR_UNSUPPORTED,
                            "libmtmd does not take the prompt or its %zu pictures", pictures);
+    else if (!are_shown(chooser, made, plans, count))
+        status = tvlm_fail(log, TVLM_ERROR_UNSUPPORTED, "libmtmd makes other pictures than planned");
     free(text);
     free(bitmaps);
     if (status != TVLM_OK)

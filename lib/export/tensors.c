@@ -98,6 +98,7 @@ static tvlm_export_tensor shape_of(const tvlm_export *export, kind what) {
 }
 
 tvlm_status tvlm_export_get_tensor(const tvlm_export *export, int32_t index, tvlm_export_tensor *tensor) {
+    TVLM_NEED(NULL, export);
     TVLM_NEED(&export->device->log, tensor);
     if (index < 0 || index >= tvlm_export_tensor_count(export))
         return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT,

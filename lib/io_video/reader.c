@@ -78,6 +78,14 @@ static char *name_of(const char *path) {
     return name;
 }
 
+/* The file that a path means, which FFmpeg also takes as a URL ("file:clip.mkv", "file:///clip.mkv"). */
+static const char *file_of(const char *path) {
+    tvlm_file_facts facts;
+    if (strncmp(path, "file:", 5) != 0 || tvlm_path_facts(path, &facts)) return path;
+    path += 5;
+    return strncmp(path, "//", 2) == 0 ? path + 2 : path;
+}
+
 static tvlm_status silent(const tvlm_video_reader *reader) {
     return video_fail(&reader->log, TVLM_ERROR_IO, "%s: nothing came for %g seconds", reader->path,
                       reader->silence);
@@ -106,7 +114,7 @@ static tvlm_status open_container(tvlm_video_reader *reader) {
     if (code == AVERROR(EINVAL)) /* FFmpeg's error for a format or protocol that is not on the whitelist */
         return video_fail(&reader->log, TVLM_ERROR_FORMAT,
                           "%s: is of a kind that is not read, because it may name other files", reader->path);
-    if ((code == AVERROR_INVALIDDATA || code == AVERROR_EOF) && video_is_cut(reader->path, &size))
+    if ((code == AVERROR_INVALIDDATA || code == AVERROR_EOF) && video_is_cut(file_of(reader->path), &size))
         return video_fail(&reader->log, TVLM_ERROR_FORMAT,
                           "%s: is cut off after %lld bytes, and cannot be read", reader->path,
                           (long long)size);
@@ -348,7 +356,7 @@ static tvlm_status end(tvlm_video_reader *reader) {
     if (reader->fell_silent)
         return video_fail(log, TVLM_ERROR_IO, "%s: ends at %.6g%s seconds: nothing came for %g seconds",
                           reader->path, seconds, of, reader->silence);
-    if (video_is_cut(reader->path, &size))
+    if (video_is_cut(file_of(reader->path), &size))
         return video_fail(log, TVLM_ERROR_FORMAT, "%s: is cut off after %lld bytes, at %.6g%s seconds",
                           reader->path, (long long)size, seconds, of);
     if (reader->error != 0) {
@@ -359,7 +367,7 @@ static tvlm_status end(tvlm_video_reader *reader) {
     if (reader->skipped > 0)
         return video_fail(log, TVLM_ERROR_FORMAT, "%s: is damaged: %lld of %lld frames do not decode",
                           reader->path, (long long)reader->skipped, (long long)reader->number);
-    if (video_is_torn(reader->path, &at))
+    if (video_is_torn(file_of(reader->path), &at))
         return video_fail(log, TVLM_ERROR_FORMAT,
                           "%s: is damaged at byte %lld: frames may be missing or wrong", reader->path,
                           (long long)at);

@@ -43,6 +43,9 @@ struct tvlm_video_writer {
     int32_t region_count;
     AVRational tick; /* a tick of the encoder's clock, in seconds */
     int64_t last;    /* the timestamp of the last frame; -1 before the first */
+    double later;    /* how much later than they say frames come: as much as the first one is before 0 */
+    bool replaces;   /* a file was there, and `existing` says what it was */
+    tvlm_file_facts existing;
     bool failed, finished;
 };
 
@@ -68,21 +71,24 @@ static tvlm_status make_temporary(tvlm_video_writer *writer) {
     if (file < 0 && errno == ENOMEM)
         return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
     if (file < 0) return cannot_write(writer, errno);
+    if (writer->replaces) tvlm_file_permit(file, &writer->existing);
     (void)tvlm_file_close(file);
     return TVLM_OK;
 }
 
 static tvlm_status find_target(tvlm_video_writer *writer) {
-    tvlm_file_facts facts;
-    const bool exists = tvlm_path_facts(writer->path, &facts);
-    if (exists && !facts.ordinary)
+    writer->replaces = tvlm_path_facts(writer->path, &writer->existing);
+    if (writer->replaces && !writer->existing.ordinary)
         return video_fail(&writer->log, TVLM_ERROR_IO, "cannot write %s: a video needs an ordinary file",
                           writer->path);
-    if (exists && !tvlm_path_writable(writer->path)) return cannot_write(writer, errno);
-    writer->target = exists ? tvlm_path_target(writer->path) : strdup(writer->path);
-    if (writer->target == NULL)
+    if (writer->replaces && !tvlm_path_writable(writer->path)) return cannot_write(writer, errno);
+    writer->target = tvlm_path_target(writer->path);
+    if (writer->target == NULL && errno == ENOMEM)
         return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
-    return TVLM_OK;
+    if (writer->target == NULL && errno == ENOENT)
+        return video_fail(&writer->log, TVLM_ERROR_IO, "cannot write %s: it is a link that leads to nothing",
+                          writer->path);
+    return writer->target == NULL ? cannot_write(writer, errno) : TVLM_OK;
 }
 
 static tvlm_status open_file(tvlm_video_writer *writer) {
@@ -135,7 +141,10 @@ static void set_encoder(tvlm_video_writer *writer, AVCodecContext *encoder) {
 /* Opens that encoder if it exists and the container takes its codec. Returns whether it did. */
 static bool try_encoder(tvlm_video_writer *writer, const AVCodec *codec) {
     const AVOutputFormat *const format = writer->container->oformat;
-    if (codec == NULL || avformat_query_codec(format, codec->id, FF_COMPLIANCE_NORMAL) != 1) return false;
+    if (codec == NULL) return false;
+    /* FFmpeg does not know what goes into a transport stream; H.264 does (ISO/IEC 13818-1). */
+    const bool stream = codec->id == AV_CODEC_ID_H264 && strcmp(format->name, "mpegts") == 0;
+    if (!stream && avformat_query_codec(format, codec->id, FF_COMPLIANCE_NORMAL) != 1) return false;
     AVCodecContext *encoder = avcodec_alloc_context3(codec);
     if (encoder == NULL) return false;
     set_encoder(writer, encoder);
@@ -324,6 +333,9 @@ tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *i
     if (!tvlm_is_zero(image->reserved, sizeof image->reserved))
         return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, TVLM_RESERVED_REFUSAL, "tvlm_image",
                           TVLM_VERSION_MAJOR, TVLM_VERSION_MINOR, TVLM_VERSION_PATCH);
+    if (image->row_stride != 0 && image->row_stride < 3 * (size_t)image->width)
+        return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, "%s: a row stride of %zu bytes; a row has %zu",
+                          writer->path, image->row_stride, 3 * (size_t)image->width);
     if (!(time >= -TIME_MAX && time <= TIME_MAX))
         return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, "%s: a frame at %g s", writer->path, time);
     AVFrame *const frame = writer->frame;
@@ -333,7 +345,8 @@ tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *i
     copy_pixels(image, writer->rgb);
     (void)sws_scale(writer->scaler, (const uint8_t *const *)writer->rgb->data, writer->rgb->linesize, 0,
                     frame->height, frame->data, frame->linesize);
-    const int64_t stamp = llround(time / av_q2d(writer->tick));
+    if (writer->last < 0 && time < 0.0) writer->later = -time;
+    const int64_t stamp = llround((time + writer->later) / av_q2d(writer->tick));
     frame->pts = stamp > writer->last ? stamp : writer->last + 1;
     frame->pict_type = AV_PICTURE_TYPE_NONE;
     writer->last = frame->pts;

@@ -124,7 +124,7 @@ tvlm_status tvlm_codec_create(const struct tvlm_codec_params *params, const tvlm
     TVLM_NEED(log, codec);
     TVLM_TRY(check_params(log, params));
     const size_t n = (size_t)params->channel_count, k = (size_t)params->k;
-    tvlm_codec *const made = tvlm_allocate(1, sizeof *made + (2 * k * n + n + 2 * k) * sizeof(float));
+    tvlm_codec *made = tvlm_allocate(1, sizeof *made + (2 * k * n + n + 2 * k) * sizeof(float));
     if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a codec");
     float *to = made->numbers;
     memcpy(made->channels, params->channels, n * sizeof *made->channels);
@@ -135,6 +135,11 @@ tvlm_status tvlm_codec_create(const struct tvlm_codec_params *params, const tvlm
     made->params.mean = append(&to, params->mean, n);
     made->params.variance = append(&to, params->variance, k);
     fill_network(made, to);
+    for (size_t i = 0; i < k; ++i)
+        if (tvlm_wrong_weight(made->layer.bias[i]) != NULL) {
+            tvlm_codec_destroy(&made);
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "encode times mean of code %zu is beyond 1e15", i);
+        }
     *codec = made;
     return TVLM_OK;
 }

@@ -182,11 +182,27 @@ static tvlm_status explain(explaining *e) {
     return TVLM_OK;
 }
 
+/* Refuses a selection whose cells are not those of these parameters. */
+static tvlm_status check_cells(const explaining *e) {
+    const tvlm_selection *const selection = e->asked->selection;
+    for (int32_t i = 0; i < selection->count; ++i) {
+        const tvlm_position *const p = &selection->positions[i];
+        if (p->column >= e->candidates.columns ||
+            (p->column >= 0 && (p->row < 0 || p->row >= e->candidates.rows)))
+            return tvlm_fail(
+                log_of(e), TVLM_ERROR_ARGUMENT,
+                "position %d is cell %d, %d of a selection by other parameters; here there are %d x %d cells",
+                (int)i, (int)p->column, (int)p->row, (int)e->candidates.columns, (int)e->candidates.rows);
+    }
+    return TVLM_OK;
+}
+
 static tvlm_status begin(explaining *e, int32_t *channel_count) {
     const tvlm_task *const task = e->asked->task;
     struct tvlm_score_params score = task->params.score;
     score.dense = score.dense || task->params.strategy == TVLM_STRATEGY_EXHAUSTIVE;
     TVLM_TRY(tvlm_score_candidates(task->stack, &score, &e->candidates));
+    TVLM_TRY(check_cells(e));
     TVLM_TRY(tvlm_score_program_make(task->stack, task->query, &score, &e->program));
     TVLM_TRY(find_terms(e));
     *channel_count = e->term_count;

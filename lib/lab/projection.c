@@ -34,6 +34,10 @@ static tvlm_status check_channels(const struct tvlm_projection_params *p, const 
     struct tvlm_basis_params basis = {.k = TVLM_EMBEDDING_MAX};
     tvlm_channel_info info;
     if (p->basis != NULL) (void)tvlm_basis_get_params(p->basis, &basis);
+    if (basis.k > TVLM_EMBEDDING_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "the basis of a projection has %d components; at most %d are possible", (int)basis.k,
+                         TVLM_EMBEDDING_MAX);
     for (int32_t i = 0; i < p->channel_count; ++i) {
         if (tvlm_channel_get_info(p->channels[i], &info) != TVLM_OK)
             return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no channel %d", (int)p->channels[i]);

@@ -153,6 +153,16 @@ static tvlm_status go_over_rows(ridge *r, bool correcting) {
     return TVLM_OK;
 }
 
+/* Refuses sums that went beyond the range of floats, which is that of the numbers' products. */
+static tvlm_status check_sums(const ridge *r) {
+    bool finite = true;
+    for (size_t i = 0; i < r->inputs * r->inputs; ++i) finite = finite && isfinite(r->gram[i]);
+    for (size_t i = 0; i < r->inputs * r->outputs; ++i) finite = finite && isfinite(r->right[i]);
+    if (finite) return TVLM_OK;
+    return tvlm_fail(r->log, TVLM_ERROR_ARGUMENT,
+                     "numbers of x and y are too large: the sums of their products are beyond 3e38");
+}
+
 /* ---- The solution ---- */
 
 static tvlm_status factorise(ridge *r) {
@@ -206,6 +216,7 @@ static tvlm_status solve(ridge *r) {
     find_mean(r, r->given->x, r->inputs, r->mean_x);
     find_mean(r, r->given->y, r->outputs, r->mean_y);
     TVLM_TRY(go_over_rows(r, false));
+    TVLM_TRY(check_sums(r));
     TVLM_TRY(factorise(r));
     TVLM_TRY(add_solution(r));
     for (int i = 0; i < CORRECTIONS; ++i) TVLM_TRY(correct(r));

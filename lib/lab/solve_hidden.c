@@ -4,7 +4,9 @@
  *
  * It begins as the linear scorer, which takes two hidden values: max(0, u) - max(0, -u) = u. The other hidden
  * values begin at random, with v = 0. The descent may end where little is learnt. So it begins several times,
- * and the best result is taken.
+ * with other random values but with the a and v that the descent before found, and the best result is taken.
+ * From v = 0 each time, it comes no further (four seeds: to .3465 and .3465, .3524 and .3525, .3265 and .3272,
+ * .3497 and .3510).
  */
 #include <math.h>
 #include <string.h>

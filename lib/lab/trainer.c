@@ -34,6 +34,8 @@ struct tvlm_trainer {
     int64_t vectors, first_vectors;
     /* Whether the shift s is known. */
     bool shifted;
+    /* Whether the basis was made, or was tried to be made. */
+    bool finished;
     /* [BLOCK * dimension], and [dimension * columns]. */
     float *block, *product;
     /* s; d; what becomes C, or C times the range [dimension * columns]; and the sum of |x-s|^2. */
@@ -227,10 +229,17 @@ static tvlm_status check_vector(const tvlm_trainer *t, const float *vector) {
     return TVLM_OK;
 }
 
+/* After the basis was made, the sums are no longer those of the vectors. */
+static tvlm_status check_open(const tvlm_trainer *t) {
+    if (!t->finished) return TVLM_OK;
+    return tvlm_fail(&t->device->log, TVLM_ERROR_ARGUMENT, "the basis of these vectors was made already");
+}
+
 tvlm_status tvlm_trainer_add(tvlm_trainer *trainer, const float *vectors, int64_t count) {
     const size_t dimension = trainer != NULL ? (size_t)trainer->params.dimension : 0;
     TVLM_NEED(NULL, trainer);
     TVLM_ENTER(trainer->device);
+    TVLM_TRY(check_open(trainer));
     if (count < 0 || (vectors == NULL && count > 0))
         return tvlm_fail(&trainer->device->log, TVLM_ERROR_ARGUMENT, "%lld vectors to add", (long long)count);
     for (int64_t i = 0; i < count; ++i, vectors += dimension) {
@@ -306,6 +315,7 @@ static void sums_to_range(tvlm_trainer *t) {
 tvlm_status tvlm_trainer_next_pass(tvlm_trainer *trainer) {
     TVLM_NEED(NULL, trainer);
     TVLM_ENTER(trainer->device);
+    TVLM_TRY(check_open(trainer));
     if (trainer->pass + 1 >= tvlm_trainer_passes(trainer))
         return tvlm_fail(&trainer->device->log, TVLM_ERROR_ARGUMENT, "there are no more passes than %d",
                          (int)tvlm_trainer_passes(trainer));
@@ -389,6 +399,8 @@ tvlm_status tvlm_trainer_finish(tvlm_trainer *trainer, tvlm_basis **basis) {
     tvlm_trainer *t = trainer;
     const tvlm_log *log = &t->device->log;
     const size_t dimension = (size_t)t->params.dimension;
+    TVLM_NEED(log, basis);
+    TVLM_TRY(check_open(t));
     if (t->pass + 1 < tvlm_trainer_passes(t))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "pass %d of %d", (int)t->pass + 1,
                          (int)tvlm_trainer_passes(t));
@@ -397,6 +409,7 @@ tvlm_status tvlm_trainer_finish(tvlm_trainer *trainer, tvlm_basis **basis) {
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "%lld vectors, all of them %s: there is no direction to find", (long long)t->vectors,
                          t->params.centred ? "alike" : "0");
+    t->finished = true;
     correct(t);
     double *values = tvlm_allocate((size_t)t->columns, sizeof *values);
     double *rows = ranged(t) ? t->range : tvlm_allocate((size_t)t->params.k, dimension * sizeof *rows);

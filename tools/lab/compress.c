@@ -197,10 +197,11 @@ static int print_about(struct tool *tool, const compress_options *options, const
         return code;
     }
     for (int32_t i = 0; i < about.k; ++i) kept += (double)about.variance[i];
-    printf("%s: %d channels as %d codes at level %d, from %d images\n", options->output,
-           (int)about.channel_count, (int)about.k, (int)about.level, images);
-    printf("variance kept: %.1f %% (each channel counts %s)\n", 100.0 * kept,
-           options->weigh != NULL ? "as --weigh says" : "the same");
+    FILE *const out = tool_report(tool);
+    fprintf(out, "%s: %d channels as %d codes at level %d, from %d images\n", options->output,
+            (int)about.channel_count, (int)about.k, (int)about.level, images);
+    fprintf(out, "variance kept: %.1f %% (each channel counts %s)\n", 100.0 * kept,
+            options->weigh != NULL ? "as --weigh says" : "the same");
     return TOOL_DONE;
 }
 

@@ -39,22 +39,23 @@ static const char *figures_of(const struct run *run) {
 }
 
 static void print_worths(const struct run *run, const char *name, const worth *worths) {
-    printf("%-32.32s", name);
+    fprintf(tool_report(run->tool), "%-32.32s", name);
     for (int c = 0; c < CHOICES; ++c)
-        if (is_there(run, c)) printf("   %6.2f %% %6.3f", 100.0 * worths[c].coverage, worths[c].iou);
-    printf("\n");
+        if (is_there(run, c))
+            fprintf(tool_report(run->tool), "   %6.2f %% %6.3f", 100.0 * worths[c].coverage, worths[c].iou);
+    fprintf(tool_report(run->tool), "\n");
 }
 
 static void print_figures(const struct run *run) {
     worth mean[CHOICES];
     const int32_t count = counted(run);
-    printf("%d %s, %d in the figures (%s), %d cells of %g pixels of each\n\n", run->count,
-           run->classes != NULL ? "questions" : "images", count, figures_of(run), run->k,
-           (double)run->stride);
-    printf("%-32s", "object area covered, IoU:");
+    fprintf(tool_report(run->tool), "%d %s, %d in the figures (%s), %d cells of %g pixels of each\n\n",
+            run->count, run->classes != NULL ? "questions" : "images", count, figures_of(run), run->k,
+            (double)run->stride);
+    fprintf(tool_report(run->tool), "%-32s", "object area covered, IoU:");
     for (int c = 0; c < CHOICES; ++c)
-        if (is_there(run, c)) printf("   %15s", choice_names[c]);
-    printf("\n");
+        if (is_there(run, c)) fprintf(tool_report(run->tool), "   %15s", choice_names[c]);
+    fprintf(tool_report(run->tool), "\n");
     for (int32_t i = 0; i < run->count; ++i) {
         const struct photo *const photo = &run->photos[i];
         char stem[64], name[128];
@@ -65,14 +66,16 @@ static void print_figures(const struct run *run) {
     }
     for (int c = 0; c < CHOICES; ++c) mean[c] = mean_of(run, c);
     print_worths(run, "mean", mean);
-    printf("\nfitted: %.2f times the coverage of a random choice, ",
-           mean[FITTED].coverage / mean[RANDOM].coverage);
+    fprintf(tool_report(run->tool), "\nfitted: %.2f times the coverage of a random choice, ",
+            mean[FITTED].coverage / mean[RANDOM].coverage);
     if (mean[DEFAULT].coverage > 0.0)
-        printf("%.2f times that of the default score\n", mean[FITTED].coverage / mean[DEFAULT].coverage);
+        fprintf(tool_report(run->tool), "%.2f times that of the default score\n",
+                mean[FITTED].coverage / mean[DEFAULT].coverage);
     else
-        printf("the default score covers nothing\n");
+        fprintf(tool_report(run->tool), "the default score covers nothing\n");
     if (run->fixed != NULL && mean[FIXED].coverage > 0.0)
-        printf("%.2f times that of fixed weights\n", mean[FITTED].coverage / mean[FIXED].coverage);
+        fprintf(tool_report(run->tool), "%.2f times that of fixed weights\n",
+                mean[FITTED].coverage / mean[FIXED].coverage);
 }
 
 static void write_worths(const struct run *run, json_writer *json, const char *key, const worth *worths) {
@@ -150,6 +153,7 @@ int fit_report(struct run *run) {
     if (counted(run) > 0)
         print_figures(run);
     else
-        printf("%d images, none for figures (no object, or more than --largest)\n", run->count);
+        fprintf(tool_report(run->tool), "%d images, none for figures (no object, or more than --largest)\n",
+                run->count);
     return TOOL_DONE;
 }

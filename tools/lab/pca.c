@@ -104,11 +104,12 @@ static int print_about(struct tool *tool, const pca_options *options, const char
         return code;
     }
     for (int32_t i = 0; i < about.k; ++i) sum += (double)about.variance[i];
-    printf("%s: %d components of %d dimensions, %s, from %lld vectors (%s)\n", path, (int)about.k,
-           (int)about.dimension, about.centred ? "centred" : "not centred", (long long)about.vectors,
-           about.method);
-    printf("%s kept: %.1f %%, the largest component %.1f %%\n", about.centred ? "variance" : "squares",
-           100.0 * sum, 100.0 * (double)about.variance[0]);
+    FILE *const out = tool_report(tool);
+    fprintf(out, "%s: %d components of %d dimensions, %s, from %lld vectors (%s)\n", path, (int)about.k,
+            (int)about.dimension, about.centred ? "centred" : "not centred", (long long)about.vectors,
+            about.method);
+    fprintf(out, "%s kept: %.1f %%, the largest component %.1f %%\n", about.centred ? "variance" : "squares",
+            100.0 * sum, 100.0 * (double)about.variance[0]);
     return code;
 }
 

@@ -129,8 +129,9 @@ struct tvlm_fit_solve_params {
  * Friedman 2009, section 4.4.1) in double precision on the host. The answer is the same every time.
  *
  * *A network* begins as that linear scorer, for which it uses two of its hidden values. The others begin at
- * random. From there on it is found by L-BFGS (Nocedal & Wright 2006, algorithm 7.5), which also gives the same
- * answer every time. There are three beginnings, and the best result is taken.
+ * random, and count 0. From there on it is found by L-BFGS (Nocedal & Wright 2006, algorithm 7.5), which also gives
+ * the same answer every time. There are three beginnings, and the best result is taken: the second and the third
+ * have other random values, which count what those of the one before came to count.
  *
  * *Query weights* begin at 0, and are found by L-BFGS as well. The matrix reads only that part of a query which
  * lies in the span of the questions that were learnt from. The penalty is on the squares of the matrix, too. No

@@ -65,7 +65,7 @@ TVLM_API tvlm_status tvlm_trainer_next_pass(tvlm_trainer *trainer);
 
 /*
  * Makes the basis of the vectors that were added. The sign of each direction is such that its largest
- * component in size is positive. Errors: MEMORY, and ARGUMENT for
+ * component in size is positive. After that the trainer can only be destroyed. Errors: MEMORY, and ARGUMENT for
  *   - fewer vectors than k, or, if centred, than k + 1;
  *   - vectors that are all 0, or, if centred, all alike.
  */
