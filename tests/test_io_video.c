@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "io_helper.h"
 #include "texturevlm/io_video.h"
@@ -47,6 +48,19 @@ static void write_video(const char *path, int32_t width, int32_t height, int32_t
     tvlm_video_writer_destroy(&writer);
     assert_null(writer);
     free(rgb);
+}
+
+/* Writes a video where a file is already. */
+static void write_old_video(const char *path) {
+    static uint8_t rgb[3 * WIDTH * HEIGHT];
+    const tvlm_image image = {
+        .pixels = rgb, .width = WIDTH, .height = HEIGHT, .channels = 3, .type = TVLM_PIXEL_U8};
+    tvlm_video_writer *writer = NULL;
+    io_expect(tvlm_video_writer_open(path, WIDTH, HEIGHT, tvlm_video_writer_params(.log = &io_log), &writer),
+              TVLM_OK, NULL);
+    io_expect(tvlm_video_writer_add(writer, &image, 0.0), TVLM_OK, NULL);
+    io_expect(tvlm_video_writer_finish(writer), TVLM_OK, NULL);
+    tvlm_video_writer_destroy(&writer);
 }
 
 /* The place of the bar: the brightest column of the middle row. */
@@ -202,6 +216,48 @@ static void unfinished_leaves_nothing(void **state) {
     io_assert_content(io_path("old.mp4"), "old", 3);
 }
 
+/* A video that takes the place of a file has its permissions, and a link that leads nowhere is not replaced. */
+static void keeps_what_was_set(void **state) {
+    struct stat facts;
+    tvlm_video_writer *writer = NULL;
+    (void)state;
+    io_put("own.mp4", "old", 3);
+    assert_int_equal(chmod(io_path("own.mp4"), 0600), 0);
+    write_old_video(io_path("own.mp4"));
+    assert_int_equal(stat(io_path("own.mp4"), &facts), 0);
+    assert_int_equal(facts.st_mode & 0777, 0600);
+    assert_int_equal(symlink("nowhere", io_path("link.mp4")), 0);
+    io_expect(tvlm_video_writer_open(io_path("link.mp4"), WIDTH, HEIGHT,
+                                     tvlm_video_writer_params(.log = &io_log), &writer),
+              TVLM_ERROR_IO, "a link that leads to nothing");
+    assert_null(writer);
+}
+
+/* Frames before 0 are as far apart as they say. */
+static void begins_at_zero(void **state) {
+    static uint8_t rgb[3 * WIDTH * HEIGHT];
+    const tvlm_image image = {
+        .pixels = rgb, .width = WIDTH, .height = HEIGHT, .channels = 3, .type = TVLM_PIXEL_U8};
+    tvlm_video_writer *writer = NULL;
+    tvlm_video_frame frame;
+    (void)state;
+    io_expect(tvlm_video_writer_open(io_path("t.mkv"), WIDTH, HEIGHT,
+                                     tvlm_video_writer_params(.log = &io_log), &writer),
+              TVLM_OK, NULL);
+    for (int32_t i = 0; i < 5; ++i) {
+        draw(i, WIDTH, HEIGHT, rgb);
+        io_expect(tvlm_video_writer_add(writer, &image, -2.0 + 0.5 * i), TVLM_OK, NULL);
+    }
+    io_expect(tvlm_video_writer_finish(writer), TVLM_OK, NULL);
+    tvlm_video_writer_destroy(&writer);
+    tvlm_video_reader *reader = open_video(io_path("t.mkv"));
+    for (int32_t i = 0; i < 5; ++i) {
+        io_expect(tvlm_video_reader_next(reader, &frame), TVLM_OK, NULL);
+        assert_true(fabs(frame.time - 0.5 * i) < 2e-3);
+    }
+    tvlm_video_reader_destroy(&reader);
+}
+
 /* Times that stand still or go back still give a video of all frames, in order. */
 static void times_are_put_in_order(void **state) {
     static uint8_t rgb[3 * WIDTH * HEIGHT];
@@ -296,6 +352,10 @@ static void refuses_to_write(void **state) {
     image.channels = 1;
     io_expect(tvlm_video_writer_add(writer, &image, 0.0), TVLM_ERROR_ARGUMENT, "not RGB of 96 x 64");
     image.channels = 3;
+    image.row_stride = 10;
+    io_expect(tvlm_video_writer_add(writer, &image, 0.0), TVLM_ERROR_ARGUMENT,
+              "a row stride of 10 bytes; a row has 288");
+    image.row_stride = 0;
     for (int i = 0; i < 4; ++i) {
         image.type = (tvlm_pixel_type)wrong_types[i];
         io_expect(tvlm_video_writer_add(writer, &image, 0.0), TVLM_ERROR_ARGUMENT, "not RGB of 96 x 64");
@@ -403,7 +463,12 @@ static void says_what_is_cut(void **state) {
                 expect_no_video(path, TVLM_ERROR_FORMAT, "is cut off after ");
                 continue;
             }
+            char url[600];
+            snprintf(url, sizeof url, "file:%s", path);
+            const int32_t as_url = read_all(url, &lines);
+            expect_end("is cut off after ");
             const int32_t frames = read_all(path, &lines);
+            assert_int_equal(as_url, frames);
             assert_true(frames >= before && frames <= 4 * FRAMES);
             expect_end("is cut off after ");
             before = frames;
@@ -625,6 +690,8 @@ int main(void) {
         io_test(turns_as_the_file_says),
         io_test(unfinished_leaves_nothing),
         io_test(times_are_put_in_order),
+        io_test(keeps_what_was_set),
+        io_test(begins_at_zero),
         io_test(refuses_what_is_no_video),
         io_test(refuses_to_write),
         io_test(goes_on_behind_damage),

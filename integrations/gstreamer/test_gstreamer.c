@@ -115,6 +115,29 @@ static void test_latency_and_rate(void **unused) {
     close_harness(h, bus);
 }
 
+/* What is set while a video runs counts for the next one: slots go on with their own frames. */
+static void test_settings(void **unused) {
+    GstBus *bus;
+    (void)unused;
+    GstHarness *const h = open_harness("texturevlm device=reference slot=2", &bus);
+    GstElement *const element = gst_harness_find_element(h, "texturevlm");
+    (void)push_frames(h, 4);
+    g_object_set(element, "slot", 5, NULL);
+    (void)push_frames(h, 4);
+    gst_object_unref(element);
+    guint64 expected = 0;
+    GstMessage *message;
+    while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT)) != NULL) {
+        guint64 frame;
+        assert_true(gst_structure_get_uint64(gst_message_get_structure(message), "frame", &frame));
+        assert_int_equal(frame, expected);
+        expected += 2;
+        gst_message_unref(message);
+    }
+    assert_int_equal(expected, 8);
+    close_harness(h, bus);
+}
+
 /* Another size begins another video. */
 static void test_caps(void **unused) {
     GstBus *bus;
@@ -206,7 +229,7 @@ static void test_errors(void **unused) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tokens), cmocka_unit_test(test_latency_and_rate),
-                                       cmocka_unit_test(test_caps), cmocka_unit_test(test_motion),
+                                       cmocka_unit_test(test_settings), cmocka_unit_test(test_caps), cmocka_unit_test(test_motion),
                                        cmocka_unit_test(test_errors)};
     gst_init(&argc, &argv);
     return cmocka_run_group_tests(tests, NULL, NULL);
