@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/basis.h"
 #include "io/floats.h"
 #include "io/named.h"
 #include "texturevlm/io.h"
@@ -64,9 +63,13 @@ static tvlm_status parse(const tvlm_io_named *from, const tvlm_safetensors *file
     if (status == TVLM_OK) status = read_metadata(from, file, &params);
     if (status == TVLM_OK) {
         const tvlm_log log = tvlm_io_naming(from);
-        /* tvlm_basis_create reads the mean only if the basis is centred. In a file it is checked anyway. */
-        status = tvlm_check_magnitude(&log, "a basis", "mean", mean, (size_t)params.dimension);
-        if (status == TVLM_OK) status = tvlm_basis_create(&params, &log, basis);
+        struct tvlm_basis_params checked = params;
+        checked.centred = mean != NULL; /* so that a mean is checked also where it is not read */
+        status = tvlm_basis_create(&checked, &log, basis);
+        if (status == TVLM_OK && checked.centred != params.centred) {
+            tvlm_basis_destroy(basis);
+            status = tvlm_basis_create(&params, &log, basis);
+        }
         if (status == TVLM_ERROR_ARGUMENT) status = TVLM_ERROR_FORMAT;
     }
     free(components);
