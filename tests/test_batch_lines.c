@@ -135,7 +135,16 @@ static void each_line_stands_for_one_image(void **state) {
 static void a_file_is_emptied(void **state) {
     batch_lines *opened = NULL;
     (void)state;
+    /* What is there must be such lines, or nothing: it may be an image that a list names later. */
     put("anything\n");
+    assert_int_equal(batch_lines_open(&tool, path, false, &opened), TOOL_FAILED);
+    assert_non_null(strstr(tool.error, "its first line is none of --jsonl; it is not overwritten"));
+    assert_string_equal(content(), "anything\n");
+    tool = (struct tool){.log = noting};
+    put("");
+    assert_int_equal(batch_lines_open(&tool, path, false, &opened), TOOL_DONE);
+    batch_lines_close(&opened);
+    put(ONE "\n");
     assert_int_equal(batch_lines_open(&tool, path, false, &opened), TOOL_DONE);
     assert_string_equal(content(), "");
     assert_false(batch_lines_passed(opened, "a.png"));

@@ -156,11 +156,11 @@ static void test_no_volume(void **state) {
     assert_int_equal(SAMPLE(2), TVLM_OK);
     refused(SAMPLE(-1), TVLM_ERROR_ARGUMENT, "-1 points");
     points[1].x = INFINITY;
-    refused(SAMPLE(2), TVLM_ERROR_ARGUMENT, "point 1 is not a number");
+    refused(SAMPLE(2), TVLM_ERROR_ARGUMENT, "point 1 is not finite");
     points[1] = (tvlm_volume_point){.y = NAN};
-    refused(SAMPLE(2), TVLM_ERROR_ARGUMENT, "point 1 is not a number");
+    refused(SAMPLE(2), TVLM_ERROR_ARGUMENT, "point 1 is not finite");
     points[1] = (tvlm_volume_point){.age = INFINITY};
-    refused(SAMPLE(2), TVLM_ERROR_ARGUMENT, "point 1 is not a number");
+    refused(SAMPLE(2), TVLM_ERROR_ARGUMENT, "point 1 is not finite");
     assert_int_equal(SAMPLE(1), TVLM_OK);
 #undef SAMPLE
     assert_int_equal(tvlm_stream_volume(stream, 0, 0, &volume, &slot), TVLM_OK);
