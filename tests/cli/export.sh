@@ -247,7 +247,7 @@ most='\377\377\177\177' # 3.4e38
 scorer "$in/steep.safetensors" "$format,\"channels\":\"r,g,b\"" '[3]' "$most$most$most"
 refused 1 "steep.safetensors: number 0 of 'weights' is beyond 1e15" export_ "$scene" --for qwen2-vl --scorer "$in/steep.safetensors" -o x.safetensors
 refused 1 'none.safetensors' "${ranked[@]}" --scorer none.safetensors -o x.safetensors
-refused 1 'scores overflow: the weights are too large' export_ "$scene" --for qwen2-vl --budget 2 --weights 3e38,3e38,3e38 -o x.safetensors
+refused 2 'weight 0 is 3e\+38; weights are from 0 to 1e15' export_ "$scene" --for qwen2-vl --budget 2 --weights 3e38,3e38,3e38 -o x.safetensors
 refused 2 'exclude each other' "${ranked[@]}" --scorer "$in/wants.safetensors" --weights 1,0,0 -o x.safetensors
 refused 1 'is the input' "${ranked[@]}" --features "$in/rows.npy" --scorer "$in/wants.safetensors" -o "$in/wants.safetensors"
 refused 2 'query needs --features' "${ask[@]}" --query "$in/query.npy" -o x.safetensors

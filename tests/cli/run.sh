@@ -297,7 +297,7 @@ refused 2 "-k: '7.5' is not a whole number" "${select[@]}" "$photo" -k 7.5
 refused 2 "-k: 99999999999 is not in" "${select[@]}" "$photo" -k 99999999999
 refused 2 'weights: nan is not in' "${select[@]}" "$photo" --weights nan,0,0
 refused 2 'weights: inf is not in' "${select[@]}" "$photo" --weights 1,inf,0
-refused 1 'photo.png: scores overflow: the weights are too large' "${select[@]}" "$photo" --weights 3e38,3e38,3e38
+refused 1 'photo.png: weight 0 is 3e\+38; weights are from 0 to 1e15' "${select[@]}" "$photo" --weights 3e38,3e38,3e38
 refused 2 'weights: -1 is not in' "${select[@]}" "$photo" --weights 1,-1,0
 refused 2 'three numbers' "${select[@]}" "$photo" --weights 1,1
 refused 2 'three numbers' "${select[@]}" "$photo" --weights 1,1,1,1
