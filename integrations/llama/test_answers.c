@@ -27,36 +27,15 @@ static int usage(void) {
     return 2;
 }
 
-static llama_token likeliest(opened *o) {
-    const float *const logits = test_logits(o);
-    llama_token best = 0;
-    for (llama_token t = 1; t < test_vocabulary(o); ++t)
-        if (logits[t] > logits[best]) best = t;
-    return best;
-}
-
-static void decode(opened *o, llama_token token, llama_pos position) {
-    llama_seq_id seq = 0, *seqs = &seq;
-    int32_t one = 1;
-    int8_t wanted = 1;
-    const struct llama_batch batch = {.n_tokens = 1,
-                                      .token = &token,
-                                      .pos = &position,
-                                      .n_seq_id = &one,
-                                      .seq_id = &seqs,
-                                      .logits = &wanted};
-    assert_int_equal(llama_decode(o->context, batch), 0);
-}
-
 static void write_answer(opened *o, llama_pos at) {
     const struct llama_vocab *const vocab = llama_model_get_vocab(o->model);
     for (int i = 0; i < ANSWER_MOST; ++i) {
         char piece[32];
-        const llama_token token = likeliest(o);
+        const llama_token token = test_likeliest(o);
         if (llama_vocab_is_eog(vocab, token)) break;
         const int32_t length = llama_token_to_piece(vocab, token, piece, sizeof piece, 0, false);
         if (length > 0) printf("%.*s", (int)length, piece);
-        decode(o, token, at + i);
+        test_decode(o, token, at + i);
     }
     putchar('\n');
 }

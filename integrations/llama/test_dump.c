@@ -42,32 +42,15 @@ static void write_pictures(const tvlm_mtmd_plan *plan, const char *name) {
     }
 }
 
-static llama_token likeliest(const float *logits, int32_t count) {
-    llama_token best = 0;
-    for (llama_token t = 1; t < count; ++t)
-        if (logits[t] > logits[best]) best = t;
-    return best;
-}
-
 static void write_answer(opened *o, llama_pos at) {
     const int32_t count = test_vocabulary(o);
     printf("logits");
     for (int32_t t = 0; t < count; ++t) printf(" %.7g", (double)test_logits(o)[t]);
     printf("\nanswer");
     for (int i = 0; i < ANSWERED; ++i) {
-        llama_token token = likeliest(test_logits(o), count);
-        llama_seq_id seq = 0, *seqs = &seq;
-        int32_t one = 1;
-        int8_t wanted = 1;
-        llama_pos position = at + i;
-        const struct llama_batch batch = {.n_tokens = 1,
-                                          .token = &token,
-                                          .pos = &position,
-                                          .n_seq_id = &one,
-                                          .seq_id = &seqs,
-                                          .logits = &wanted};
+        const llama_token token = test_likeliest(o);
         printf(" %d", token);
-        assert_int_equal(llama_decode(o->context, batch), 0);
+        test_decode(o, token, at + i);
     }
     putchar('\n');
 }

@@ -112,13 +112,16 @@ static size_t state_of(opened *o) {
     return llama_state_seq_get_size(o->context, 0);
 }
 
-static void decode_one(opened *o, llama_pos at) {
-    llama_token token = 1;
+void test_decode(opened *o, llama_token token, llama_pos position) {
     llama_seq_id seq = 0, *seqs = &seq;
-    int32_t count = 1;
-    int8_t logits = 0;
-    const struct llama_batch batch = {
-        .n_tokens = 1, .token = &token, .pos = &at, .n_seq_id = &count, .seq_id = &seqs, .logits = &logits};
+    int32_t one = 1;
+    int8_t wanted = 1;
+    const struct llama_batch batch = {.n_tokens = 1,
+                                      .token = &token,
+                                      .pos = &position,
+                                      .n_seq_id = &one,
+                                      .seq_id = &seqs,
+                                      .logits = &wanted};
     assert_int_equal(llama_decode(o->context, batch), 0);
 }
 
@@ -128,9 +131,9 @@ int32_t test_cells(opened *o) {
     const llama_memory_t memory = llama_get_memory(o->context);
     llama_memory_seq_cp(memory, 0, 1, -1, -1);
     llama_memory_seq_rm(memory, 0, -1, -1);
-    decode_one(o, 0);
+    test_decode(o, 1, 0);
     const size_t one = state_of(o);
-    decode_one(o, 1);
+    test_decode(o, 1, 1);
     const size_t two = state_of(o);
     llama_memory_seq_rm(memory, 0, -1, -1);
     llama_memory_seq_cp(memory, 1, 0, -1, -1);
@@ -146,6 +149,14 @@ const float *test_logits(opened *o) {
 
 int32_t test_vocabulary(const opened *o) {
     return llama_vocab_n_tokens(llama_model_get_vocab(o->model));
+}
+
+llama_token test_likeliest(opened *o) {
+    const float *const logits = test_logits(o);
+    llama_token best = 0;
+    for (llama_token t = 1; t < test_vocabulary(o); ++t)
+        if (logits[t] > logits[best]) best = t;
+    return best;
 }
 
 float test_apart(const float *a, const float *b, int32_t count) {

@@ -54,6 +54,11 @@ int32_t test_cells(opened *o);
 /* The logits of the last token; they are the context's. */
 const float *test_logits(opened *o);
 int32_t test_vocabulary(const opened *o);
+llama_token test_likeliest(opened *o);
+
+/* Decodes one token of sequence 0, and has its logits made. */
+void test_decode(opened *o, llama_token token, llama_pos position);
+
 /* The largest difference of two arrays. */
 float test_apart(const float *a, const float *b, int32_t count);
 
