@@ -159,7 +159,8 @@ def pictures(image: ImageLike, *, budget: int | None = None, share: float | None
             ``"auto"``, the default where nothing is given, keeps what can be read.
         way: ``"smaller"``: one picture; ``"pictures"``: several, if there are crops; ``"auto"``: the better one.
         patch: the side of the square, in pixels, of which the served model makes a token: 28 for Qwen2-VL and Qwen2.5-VL, 32 for
-            Qwen3-VL; 4 to 64. All pictures have sides that are multiples of it, so that the server need not resize them.
+            Qwen3-VL; 4 to 64. All pictures that are made have sides that are multiples of it, so that the server need not resize
+            them. An image that stays whole keeps its own size, which the server rounds in the same way.
         extra: how many tokens the prompt has around each picture: 2 for Qwen-VL.
         least, most: how many tokens a picture has at least and at most. The server enlarges a picture of less than its own least, and
             shrinks one of more than its most. 8 is llama.cpp's least for Qwen2.5-VL, and more than that of transformers and vLLM (4);

@@ -104,6 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the proxy until SIGINT or SIGTERM, and gives the exit status. `arguments`: those of the command line, or None: its own."""
     options = _parse(arguments)
     warnings.filterwarnings("ignore", category=PIL.Image.DecompressionBombWarning)  # there is a limit of its own
+    PIL.Image.MAX_IMAGE_PIXELS = None
     try:
         proxy = _proxy(options)
     except Error as error:
