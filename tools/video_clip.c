@@ -168,7 +168,7 @@ static int cover(clip_run *run, const tvlm_clip_token *tokens, int32_t count) {
                   rows = (info->height + info->patch - 1) / info->patch;
     const float wide = (float)(info->patch * run->width) / (float)info->width;
     const float high = (float)(info->patch * run->height) / (float)info->height;
-    if (run->cells == NULL) run->cells = malloc((size_t)columns * (size_t)rows * sizeof *run->cells);
+    if (run->cells == NULL) run->cells = calloc((size_t)columns * (size_t)rows, sizeof *run->cells);
     if (run->cells == NULL) return tool_fail(run->tool, "no memory for %d cells", (int)(columns * rows));
     for (int32_t i = 0; i < count; ++i) {
         if (tokens[i].columns > 0 && !video_begins_thumbnail(tokens, i))
