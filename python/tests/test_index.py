@@ -692,14 +692,20 @@ def test_a_reader_that_was_left_behind_says_so(archive):
 
 # ---- The approximate index ----
 
-def test_the_approximate_index_finds_what_a_scan_finds(tmp_path, drawn, monkeypatch):
-    monkeypatch.setattr(_query, "APPROXIMATE_FROM", 400)
-    monkeypatch.setattr(_index, "APPROXIMATE_FROM", 400)
-    made = index.Index.create(tmp_path / "one", k=3, basis=BASIS)
+def approximate(folder, drawn, monkeypatch):
+    """An index that is asked by Lance's approximate one, which there is from 400 regions on."""
+    for module in (_index, _query):
+        monkeypatch.setattr(module, "APPROXIMATE_FROM", 400)
+    made = index.Index.create(folder, k=3, basis=BASIS)
     made.add(drawn, features=of, compact=False)
     compact = _store.Store.compact
     monkeypatch.setattr(_store.Store, "compact", lambda self: compact(self, 400))
     made.compact()
+    return made
+
+
+def test_the_approximate_index_finds_what_a_scan_finds(tmp_path, drawn, monkeypatch):
+    made = approximate(tmp_path / "one", drawn, monkeypatch)
     assert made.info()["scan"] == "approximate" and made.info()["regions"] >= 400
     made.add(pictures(3, 40), features=of)  # found beside the index
     hits = 0

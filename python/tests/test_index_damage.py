@@ -13,8 +13,8 @@ import texturevlm as tv
 pytest.importorskip("pyarrow")
 pytest.importorskip("lance")
 from texturevlm import index  # noqa: E402
-from texturevlm.index import __main__ as program, _check, _index, _query, _repair, _store  # noqa: E402
-from test_index import ALL, BASIS, QUESTION, archive, drawn, everything, made_once, of, pictures  # noqa: E402, F401
+from texturevlm.index import __main__ as program, _check, _repair  # noqa: E402
+from test_index import ALL, QUESTION, approximate, archive, drawn, everything, made_once, of, pictures  # noqa: E402, F401
 
 FLIPS = 200 if ALL else 40
 
@@ -134,13 +134,7 @@ def test_a_manifest_that_counts_is_replaced_by_the_one_before(archive, table):  
 @pytest.mark.parametrize("harm", ["flipped", "missing", "cut", "empty"])
 def test_an_approximate_index_that_is_broken_is_dropped(tmp_path, drawn, monkeypatch, harm):  # noqa: F811
     """Each file of it. No image is lost, and questions scan all regions until the index is made again."""
-    for module in (_index, _query):
-        monkeypatch.setattr(module, "APPROXIMATE_FROM", 400)
-    made = index.Index.create(tmp_path / "made", k=3, basis=BASIS)
-    made.add(drawn, features=of, compact=False)
-    compact = _store.Store.compact
-    monkeypatch.setattr(_store.Store, "compact", lambda self: compact(self, 400))
-    made.compact()
+    made = approximate(tmp_path / "made", drawn, monkeypatch)
     assert made.info()["scan"] == "approximate"
     whole, scans, generator = everything(made), set(), random.Random(7)
     names = [path.relative_to(made.folder) for path in files_of(made.folder) if "_indices" in path.parts]
