@@ -143,14 +143,20 @@ static int resume_lines(struct tool *tool, batch_lines *lines) {
     return code == TOOL_DONE ? cut(tool, lines) : code;
 }
 
+/* The first bytes of a file that is there. Returns how many were read, or -1. */
+static int64_t read_begin(const batch_lines *lines, char *bytes, size_t size) {
+    const int old = tvlm_file_open(lines->path, true);
+    if (old < 0) return -1;
+    const int64_t count = tvlm_file_some(old, bytes, size);
+    (void)tvlm_file_close(old);
+    return count;
+}
+
 /* Refuses a file whose first bytes are not those of such lines: it may be an image of the batch, which a list or a
  * folder names only later. */
-static int check_old(struct tool *tool, const batch_lines *lines) {
-    char bytes[64] = {0};
-    const int old = tvlm_file_open(lines->path, true);
-    const int64_t count = old >= 0 ? tvlm_file_some(old, bytes, sizeof bytes) : -1;
-    if (old >= 0) (void)tvlm_file_close(old);
-    if (count < 0) return tool_fail(tool, "cannot read %.512s: %s", lines->path, strerror(errno));
+static int check_old(struct tool *tool, const batch_lines *lines, const char *bytes, int64_t count) {
+    if (count < 0)
+        return tool_fail(tool, "%.512s: is there, and cannot be read; it is not overwritten", lines->path);
     if (count == 0 || is_rest(bytes, (size_t)count)) return TOOL_DONE;
     return tool_fail(tool, "%.512s: is there, and its first line is none of --jsonl; it is not overwritten",
                      lines->path);
@@ -159,15 +165,18 @@ static int check_old(struct tool *tool, const batch_lines *lines) {
 /* Opens the file. One that is not an ordinary file, such as a pipe, has nothing to cut off or to resume. */
 static int open_file(struct tool *tool, batch_lines *lines, bool resume) {
     tvlm_file_facts facts;
+    char bytes[64] = {0};
     lines->file = tvlm_file_update(lines->path, resume);
     if (lines->file < 0) return tool_fail(tool, "cannot write to %.512s: %s", lines->path, strerror(errno));
     lines->ordinary = tvlm_file_facts_of(lines->file, &facts) && facts.ordinary;
     if (!lines->ordinary && resume) return tool_fail(tool, "%.512s: is no file to resume", lines->path);
     if (!lines->ordinary) return TOOL_DONE;
+    /* Before the lock, which on Windows keeps every other handle from reading. */
+    const int64_t count = resume ? 0 : read_begin(lines, bytes, sizeof bytes);
     if (!tvlm_file_lock(lines->file))
         return tool_fail(tool, "%.512s: another process writes to it", lines->path);
     if (resume) return resume_lines(tool, lines);
-    const int code = check_old(tool, lines);
+    const int code = check_old(tool, lines, bytes, count);
     return code == TOOL_DONE ? cut(tool, lines) : code;
 }
 
