@@ -200,7 +200,7 @@ def folds(examples: Sequence[Example], count: int, **options: Any) -> Iterator[t
     Yields pairs of a network and the numbers of the examples that were held out from it. The options are those of `learn`. With
     as many folds as examples, this is leave-one-out.
     """
-    if not 2 <= integer("count", count) <= len(examples):
+    if not 2 <= integer("count", count, -2**31) <= len(examples):
         raise ArgumentError(f"{count} folds of {len(examples)} examples; 2 to {len(examples)} are possible")
     parts = [[example for i, example in enumerate(examples) if i % count != fold] for fold in range(count)]
     for part in parts:

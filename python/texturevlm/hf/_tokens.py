@@ -208,7 +208,7 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
         temporal: how many frames a token of Qwen-VL has.
         device: a `Device`, or a device's name, on which the choice is made.
     """
-    if not isinstance(pixel_values, torch.Tensor):
+    if isinstance(pixel_values, (list, tuple)):
         raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor: the processor's call needs return_tensors=\"pt\"")
     if budget is None and share is None and tolerance is None and k is None:
         share = QUARTER
