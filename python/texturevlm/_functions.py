@@ -193,13 +193,13 @@ def _check_for_all(choice: dict[str, Any], stack: dict[str, Any]) -> None:
 
 def _select_one(image: Any, choice: dict[str, Any], stack_options: dict[str, Any], features: Any, feature_patch: Any,
                 device: Any, copy: bool) -> Selection:
-    early(choice, stack_options).check()
+    chosen = early(choice, stack_options).check()
     if features is not None:
         features = values("features", features, (3,), halves=True)
     with Stack(image, device=device, copy=copy, **{"layout": SCORED, **stack_options}) as stack:
         if features is not None:
             stack.set_features(features, patch=feature_patch)
-        return stack.select(**choice)
+        return stack._select(chosen)
 
 
 @overload

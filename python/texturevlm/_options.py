@@ -324,7 +324,8 @@ class Choosing:
     In the library, 0 stands for the default of a parameter that cannot be 0. Here None stands for the default, and 0 is refused.
     """
 
-    def __init__(self, options: dict[str, Any], stack: Any = None) -> None:
+    def __init__(self, options: dict[str, Any], stack: Any = None, later: tuple[str, ...] = ()) -> None:
+        """Reads options. Those of the names `later` are read by `finish`, by the stack that knows their channels."""
         self.keep: list[Any] = []
         self.fixations: Array | None = None
         self.scores: Array | None = None
@@ -332,6 +333,7 @@ class Choosing:
         self.query, kept = query_of(given.pop("query", None))
         self.keep.append(kept)
         self.c = ffi.new("struct tvlm_select_params *")
+        self._later = {name: given.pop(name) for name in later if name in given}
         for name, value in given.items():
             self._set(name, value, stack)
         self.c.strategy = strategy_number(given.get("strategy"))
@@ -363,6 +365,12 @@ class Choosing:
                 raise ArgumentError(f"weights are {array.shape[0]} numbers, not 3: information, perspective, participation")
             self.keep.append(array)
             self.c.score.weights = floats(array)
+
+    def finish(self, stack: Any) -> Choosing:
+        """Reads what only the library's stack can tell."""
+        while self._later:
+            self._set(*self._later.popitem(), stack)
+        return self
 
     def check(self) -> Choosing:
         """Refuses options that no image could fit. It is called before an image is read."""
@@ -401,8 +409,8 @@ def choosing(options: dict[str, Any], stack: Any = None) -> Choosing:
 
 def early(options: dict[str, Any], stack: dict[str, Any]) -> Choosing:
     """Options of a choice, as far as they can be read before there is a stack. Outputs of a network have names that it alone knows."""
-    named = stack.get("network") is not None
-    return choosing({name: value for name, value in options.items() if not (named and name == "emphasis_channel")})
+    known(options, SELECT)
+    return Choosing(options, later=("emphasis_channel",) if stack.get("network") is not None else ())
 
 
 class StackParams:

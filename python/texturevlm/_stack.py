@@ -264,6 +264,10 @@ class Stack(Bound):
         with self._handle as stack:
             return answer(self._device, stack, choosing({"k": k, **options}, stack), self._origin, self._working)
 
+    def _select(self, chosen: Choosing) -> Selection:
+        with self._handle as stack:
+            return answer(self._device, stack, chosen.finish(stack), self._origin, self._working)
+
     def predict(self, pictures: Sequence[tuple[int, int]], **options: Unpack[PredictOptions]) -> Prediction:
         """Predicts what pictures of the image would lose. `texturevlm.predict` documents the parameters."""
         known(dict(options), PREDICT)
@@ -600,7 +604,7 @@ class Session(Bound):
             raise ArgumentTypeError(f"stack is {short(stack)}, not a dict of options of texturevlm.Stack")
         stack_options: dict[str, Any] = {"layout": SCORED, **(stack or {})}
         known(stack_options, STACK)
-        early({"k": k, **options}, stack_options)
+        chosen = early({"k": k, **options}, stack_options)
         params = StackParams(stack_options)
         picture = image_of(image, flag("copy", copy), _fit(self._device, params))
         array = None if features is None else values("features", features, (3,), halves=True)
@@ -613,7 +617,7 @@ class Session(Bound):
             if array is not None and not found.has("feature_0"):
                 found.set_features(array, patch=feature_patch)
             try:
-                return found.select(k, **options)
+                return found._select(chosen)
             finally:
                 lib.tvlm_session_trim(session)
 

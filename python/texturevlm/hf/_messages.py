@@ -96,8 +96,6 @@ def _check_options(options: Mapping[str, Any]) -> None:
         for name in ("processor_kwargs", "images_kwargs", "videos_kwargs", "text_kwargs"):
             if isinstance(at, Mapping) and at.get(name) is not None and not isinstance(at[name], Mapping):
                 raise ArgumentTypeError(f"{name} is {short(at[name])}, not a dict of options")
-    if options.get("processor_kwargs") is not None and not isinstance(options["processor_kwargs"], Mapping):
-        raise ArgumentTypeError(f"processor_kwargs is {short(options['processor_kwargs'])}, not a dict of options")
     given = {**options, **(options.get("processor_kwargs") or {})}
     given.update({name: value for kind in ("images_kwargs", "videos_kwargs") for name, value in (given.get(kind) or {}).items()})
     for name in (*VALUES, "padding_side", "return_tensors", "return_dict", "tokenize"):
