@@ -328,6 +328,23 @@ static int begin(struct job *job) {
     return TOOL_DONE;
 }
 
+/* Refuses what is handed in for channels that the layout does not have. A network's inputs are known only
+ * when its file has been read, so with one nothing is refused. */
+static int check_read(struct tool *tool, const generate_options *options, const char *layout) {
+    const input_options *const inputs = &options->inputs;
+    const char *const regions = tool_given(tool, "labels clusters");
+    const char *const features = inputs->words != NULL      ? "--words"
+                                 : inputs->features != NULL ? "--features"
+                                                            : NULL;
+    const int32_t made = inputs->words != NULL ? TVLM_CHANNEL_WORD_0 : TVLM_CHANNEL_FEATURE_0;
+    if (options->network != NULL) return TOOL_DONE;
+    if (layout == NULL) layout = TVLM_LAYOUT_DEFAULT;
+    TOOL_TRY(inputs_check(tool, inputs, layout, INPUTS_OF_LAYOUT));
+    if (regions != NULL)
+        TOOL_TRY(inputs_check_read(tool, regions, TVLM_CHANNEL_CLUSTER_ID, layout, INPUTS_OF_LAYOUT));
+    return features != NULL ? inputs_check_read(tool, features, made, layout, INPUTS_OF_LAYOUT) : TOOL_DONE;
+}
+
 /* Reads the files that the options name. `outputs` has room for the names of a network's outputs, which may
  * be the layout. */
 static int read_options(struct job *job, char outputs[NETWORK_NAMES]) {
@@ -340,6 +357,7 @@ static int read_options(struct job *job, char outputs[NETWORK_NAMES]) {
     int code = layout != NULL && options->network == NULL
                    ? tool_usage_status(tool, tvlm_layout_parse(layout, &tool->log, 0, NULL, &known))
                    : TOOL_DONE;
+    if (code == TOOL_DONE) code = check_read(tool, options, layout);
     if (code == TOOL_DONE) code = network_read(tool, options->network, &job->network, outputs);
     job->layout = layout == NULL && job->network != NULL ? outputs : layout;
     return code == TOOL_DONE ? inputs_read(tool, &options->inputs, &job->inputs) : code;

@@ -91,11 +91,11 @@ static int check(struct tool *tool, const handed_options *options, const handed_
         return tool_usage(tool, "--clusters and --labels exclude each other");
     if (objects != NULL && options->files.given[INPUT_SALIENCY] != NULL)
         return tool_usage(tool, "%s and --give saliency exclude each other", objects);
-    TOOL_TRY(inputs_check(tool, &options->files, use->layout));
+    TOOL_TRY(inputs_check(tool, &options->files, use->layout, INPUTS_OF_SELECT));
     if (regions != NULL && !use->regions)
-        TOOL_TRY(inputs_check_read(tool, regions, TVLM_CHANNEL_CLUSTER_ID, use->layout));
+        TOOL_TRY(inputs_check_read(tool, regions, TVLM_CHANNEL_CLUSTER_ID, use->layout, INPUTS_OF_SELECT));
     if (objects != NULL && !use->points)
-        TOOL_TRY(inputs_check_read(tool, objects, TVLM_CHANNEL_SALIENCY, use->layout));
+        TOOL_TRY(inputs_check_read(tool, objects, TVLM_CHANNEL_SALIENCY, use->layout, INPUTS_OF_SELECT));
     return TOOL_DONE;
 }
 

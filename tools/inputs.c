@@ -190,18 +190,21 @@ const char *inputs_given(const input_options *options) {
 /* ---- Whether they are read ---- */
 
 /* Whether a channel comes from the input for channel `handed_in`: directly, or because both are of one
- * family. For example, normals come from depth, and all words from one file. */
+ * family. For example, normals come from depth, all words from one file, and an embedding also from features. */
 static bool follows(int32_t channel, int32_t handed_in) {
     tvlm_channel_info a, b;
     if (channel == handed_in) return true;
     if (handed_in != TVLM_CHANNEL_DEPTH && handed_in != TVLM_CHANNEL_EMBEDDING_0 &&
-        handed_in != TVLM_CHANNEL_CLUSTER_ID && handed_in != TVLM_CHANNEL_WORD_0)
+        handed_in != TVLM_CHANNEL_CLUSTER_ID && handed_in != TVLM_CHANNEL_WORD_0 &&
+        handed_in != TVLM_CHANNEL_FEATURE_0)
         return false;
+    if (handed_in == TVLM_CHANNEL_FEATURE_0 && follows(channel, TVLM_CHANNEL_EMBEDDING_0)) return true;
     return tvlm_channel_get_info(channel, &a) == TVLM_OK && tvlm_channel_get_info(handed_in, &b) == TVLM_OK &&
            strcmp(a.family, b.family) == 0;
 }
 
-int inputs_check_read(struct tool *tool, const char *option, int32_t channel, const char *layout) {
+int inputs_check_read(struct tool *tool, const char *option, int32_t channel, const char *layout,
+                      const char *reader) {
     int32_t channels[TVLM_LAYOUT_CHANNELS_MAX], count = 0;
     tvlm_channel_info info;
     int code =
@@ -210,16 +213,14 @@ int inputs_check_read(struct tool *tool, const char *option, int32_t channel, co
         if (follows(channels[i], channel)) return TOOL_DONE;
     if (code == TOOL_DONE) code = tool_status(tool, tvlm_channel_get_info(channel, &info));
     if (code != TOOL_DONE) return code;
-    return tool_usage(tool,
-                      "%s has no effect: nothing reads %s; a --scorer, an --emphasis or another strategy may",
-                      option, info.name);
+    return tool_usage(tool, "%s has no effect: nothing reads %s; %s", option, info.name, reader);
 }
 
-int inputs_check(struct tool *tool, const input_options *options, const char *layout) {
+int inputs_check(struct tool *tool, const input_options *options, const char *layout, const char *reader) {
     int code = TOOL_DONE;
     for (size_t i = 0; code == TOOL_DONE && i < ROW_COUNT; ++i)
         if (path_of(options, i) != NULL)
-            code = inputs_check_read(tool, rows[i].name, rows[i].channel, layout);
+            code = inputs_check_read(tool, rows[i].name, rows[i].channel, layout, reader);
     return code;
 }
 

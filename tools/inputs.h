@@ -29,12 +29,17 @@ typedef struct input_files input_files;
 /* Returns the name of an option that was given, or NULL if none was. */
 const char *inputs_given(const input_options *options);
 
+/* Who may read a channel that nothing reads, for the line that says so. */
+#define INPUTS_OF_SELECT "a --scorer, an --emphasis or another strategy may"
+#define INPUTS_OF_LAYOUT "another --layout or list of --channels may"
+
 /* Refuses an option that hands in a channel, if the layout has neither this channel nor one that follows from
- * it. */
-int inputs_check_read(struct tool *tool, const char *option, int32_t channel, const char *layout);
+ * it. `reader` is one of the texts above. */
+int inputs_check_read(struct tool *tool, const char *option, int32_t channel, const char *layout,
+                      const char *reader);
 /* Does so for all grids. Regions are not checked here, since they may be read in other ways, too; the caller
  * checks them. */
-int inputs_check(struct tool *tool, const input_options *options, const char *layout);
+int inputs_check(struct tool *tool, const input_options *options, const char *layout, const char *reader);
 
 /* Whether a file is an array, judged by its content and not by its name. A pipe can be read only once, and so is taken
  * for a picture. A file that cannot be opened is no error here: the function that reads it reports that. */

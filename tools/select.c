@@ -346,7 +346,8 @@ static int find_layout(select_run *run) {
     }
     if (code != TOOL_DONE) return code;
     if (options->questions.words != NULL) {
-        code = inputs_check_read(run->tool, "--set words", TVLM_CHANNEL_WORD_0, run->layout);
+        code =
+            inputs_check_read(run->tool, "--set words", TVLM_CHANNEL_WORD_0, run->layout, INPUTS_OF_SELECT);
         if (code != TOOL_DONE) return code;
     }
     return patches_layout(run->tool, &options->patches, &run->patches, run->layout, sizeof run->layout);

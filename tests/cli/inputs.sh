@@ -36,11 +36,12 @@ succeeds "${generate[@]}" "$photo" -o text.npy --channels text --size 2x2 --give
 holds "a text mask" text.npy 0 0 0 1 1
 succeeds "${generate[@]}" "$photo" -o text-npy.npy --channels text --size 2x2 --give text="$in/mask.npy"
 same "a mask as a picture and as bool" text.npy text-npy.npy
-succeeds "${generate[@]}" "$photo" -o all.npy --sheet all.png --give attention="$in/map.npy" --give gaze="$in/half.npy" \
+succeeds "${generate[@]}" "$photo" -o all.npy --sheet all.png --channels attention,gaze,depth,embedding_0,saliency,text --give attention="$in/map.npy" --give gaze="$in/half.npy" \
     --give depth="$in/depth.npy" --give embedding="$in/vectors.npy" --give saliency="$in/mask.pgm" --give text="$in/mask.npy"
 
 echo "== bad grids"
-try() { refused 1 "$1" "${generate[@]}" "$photo" -o bad.npy "${@:2}"; }
+all=attention,attention_prev,gaze,depth,embedding_0,saliency,text
+try() { refused 1 "$1" "${generate[@]}" "$photo" -o bad.npy --channels $all "${@:2}"; }
 npy "$in/rank3.npy" '<f4' '(1, 2, 2)' "$one$one$one$one"
 npy "$in/rank1.npy" '<f4' '(4,)' "$one$one$one$one"
 npy "$in/double.npy" '<f8' '(1, 1)' "$one$one"
@@ -126,6 +127,9 @@ labels 'text.npy' "$in/text.npy"
 labels 'absent.png' "$in/absent.png"
 refused 1 'u2.npy: is the input' "${generate[@]}" "$photo" -o "$in/u2.npy" --labels "$in/u2.npy"
 refused 2 '--clusters and --labels exclude' "${generate[@]}" "$photo" -o bad.npy --labels "$in/u2.npy" --clusters 9
+refused 2 '--labels has no effect: nothing reads cluster_id; another --layout' "${generate[@]}" "$photo" -o bad.npy --channels r --labels "$in/u2.npy"
+refused 2 '--clusters has no effect' "${generate[@]}" "$photo" -o bad.npy --layout visual12 --clusters 9
+refused 2 '--give depth has no effect: nothing reads depth' "${generate[@]}" "$photo" -o bad.npy --give depth="$in/depth.npy"
 refused 2 '--labels is of one image' "${generate[@]}" "$photo" "$photo" -o bad.npy --labels "$in/u2.npy"
 
 echo "== misspelt channels"
@@ -210,6 +214,9 @@ is "not where the second word is" python3 -c 'import json, sys
 sys.exit(not all(p["x"] >= 28 for p in json.load(open(sys.argv[1]))["positions"]))' word.json
 refused 1 'the scorer weighs word_1' "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --features "$in/features.npy"
 refused 2 '--set words needs --features' "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --set words="$in/words.npy"
+refused 2 '--words has no effect: nothing reads word_0' "${generate[@]}" "$photo" -o bad.npy --channels feature_0 \
+    --features "$in/features.npy" --words "$in/words.npy"
+refused 2 '--features has no effect: nothing reads feature_0' "${generate[@]}" "$photo" -o bad.npy --channels r --features "$in/features.npy"
 refused 2 '--set words has no effect: nothing reads word_0' "${select[@]}" --strategy grid --scorer "$in/meaning.safetensors" \
     --features "$in/features.npy" --basis pca --set words="$in/words.npy"
 refused 1 'deep.npy' "${select[@]}" --strategy grid --scorer "$in/second.safetensors" --features "$in/features.npy" --set words="$in/deep.npy"

@@ -125,8 +125,8 @@ ask 1 'is the input' --features "$f" --query "$q" --overlay "$q"
 make() { refused "$1" "$2" "${generate[@]}" "$photo" -o bad.npy "${@:3}"; }
 make 2 '--words needs --features' --words "$q"
 make 2 '--feature-patch needs --features' --feature-patch 16
-make 1 'features.npy: vectors of 3 dimensions; those of .*wide.npy have 4' --features "$f" --words "$in/wide.npy"
-make 1 'zero.npy: query 1 is a zero vector' --features "$f" --words "$in/zero.npy"
+make 1 'features.npy: vectors of 3 dimensions; those of .*wide.npy have 4' --channels word_0 --features "$f" --words "$in/wide.npy"
+make 1 'zero.npy: query 1 is a zero vector' --channels word_0 --features "$f" --words "$in/zero.npy"
 refused 2 '--features is of one image' "${generate[@]}" "$photo" "$photo" -o bad.npy --features "$f"
 refused 1 'is the input' "${generate[@]}" "$photo" -o "$f" --features "$f"
 
