@@ -121,13 +121,18 @@ struct job {
 #define GROUP_BYTES ((size_t)256 << 20) /* the most bytes of planes in memory at a time */
 #define GROUP_STEP  4                   /* how many channels a slice of a packed array has */
 
+int channels_check_level(struct tool *tool, int32_t level, const int32_t size[2], int32_t levels) {
+    if (level < levels) return TOOL_DONE;
+    return tool_fail(tool, "--level %d: %d x %d pixels have levels 0 .. %d", (int)level, (int)size[0],
+                     (int)size[1], (int)levels - 1);
+}
+
 static int find_size(struct job *job) {
     const generate_options *const options = job->options;
     tvlm_stack_info info;
     TOOL_TRY(tool_status(job->tool, tvlm_stack_get_info(job->stack, &info)));
-    if (options->level.value >= info.levels)
-        return tool_fail(job->tool, "--level %d: %d x %d pixels have levels 0 .. %d", options->level.value,
-                         info.width, info.height, info.levels - 1);
+    TOOL_TRY(channels_check_level(job->tool, options->level.value, (int32_t[]){info.width, info.height},
+                                  info.levels));
     if (options->size.given) {
         job->width = options->size.width;
         job->height = options->size.height;

@@ -8,6 +8,9 @@
 #include "texturevlm/lab/network.h"
 #include "tool.h"
 
+/* Refuses a level that an image of size[0] x size[1] pixels with `levels` levels does not have. */
+int channels_check_level(struct tool *tool, int32_t level, const int32_t size[2], int32_t levels);
+
 /* ---- --ragged (channels_ragged.c) ---- */
 
 typedef struct ragged_options {

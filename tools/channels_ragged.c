@@ -62,12 +62,6 @@ static int32_t levels_of(const int32_t size[2]) {
     return levels;
 }
 
-static int check_level(const run *r, const int32_t size[2]) {
-    if (r->options->level < levels_of(size)) return TOOL_DONE;
-    return tool_fail(r->tool, "--level %d: %d x %d pixels have levels 0 .. %d", (int)r->options->level,
-                     (int)size[0], (int)size[1], (int)levels_of(size) - 1);
-}
-
 static int load_images(run *r) {
     int code = TOOL_DONE;
     for (int i = 0; code == TOOL_DONE && i < r->count; ++i) {
@@ -76,7 +70,7 @@ static int load_images(run *r) {
         if (code != TOOL_DONE) break;
         r->sizes[i][0] = r->images[i]->width;
         r->sizes[i][1] = r->images[i]->height;
-        code = check_level(r, r->sizes[i]);
+        code = channels_check_level(r->tool, r->options->level, r->sizes[i], levels_of(r->sizes[i]));
     }
     if (code == TOOL_DONE) r->tool->subject = NULL;
     return code;
